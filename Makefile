@@ -1,0 +1,33 @@
+PYTHON ?= python3
+VENV   ?= .venv
+RUN    := $(VENV)/bin/
+
+.PHONY: demo test lint types bench clean
+
+# One stamp for each set of extras; each makes the virtual environment if there is none.
+$(VENV)/.stamp-%: pyproject.toml constraints.txt
+	@test -x $(RUN)python || $(PYTHON) -m venv $(VENV)
+	$(RUN)python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$*]"
+	@touch $@
+
+demo: $(VENV)/.stamp-all
+	$(RUN)boundlab demo
+
+test: $(VENV)/.stamp-test
+	$(RUN)python -m pytest -n 2 -q
+
+lint: $(VENV)/.stamp-dev types
+	$(RUN)ruff check .
+	$(RUN)ruff format --check .
+
+# mypy follows folders, not setuptools' package-dir: show it the installed layout through links.
+types: $(VENV)/.stamp-dev
+	@rm -rf build/types && mkdir -p build/types/boundlab
+	@ln -s $(CURDIR)/boundlab/* $(CURDIR)/problems $(CURDIR)/proofs build/types/boundlab/
+	cd build/types && $(abspath $(VENV))/bin/mypy --config-file $(CURDIR)/pyproject.toml -p boundlab
+
+bench: $(VENV)/.stamp-all
+	$(RUN)boundlab bench cpu
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

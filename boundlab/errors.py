@@ -1,0 +1,54 @@
+"""The errors that boundlab raises, and the exit code that the command line gives each.
+
+Every message is one line that says what is wrong, the value that was got, and what would be right.
+"""
+
+
+class BoundlabError(Exception):
+    """Base of all errors that are meant for the user."""
+
+    exit_code = 2
+
+
+class FormulaError(BoundlabError):
+    """A formula uses something that the whitelist of :mod:`boundlab.formula` does not know."""
+
+
+class SymbolError(BoundlabError):
+    """A symbol is unknown, missing, or has a value outside its domain."""
+
+
+class SpecError(BoundlabError):
+    """A name or an option of a theorem, algorithm, problem, delay model or server policy is wrong."""
+
+
+class CaseError(BoundlabError):
+    """A case file is malformed or contradicts itself."""
+
+
+class DataError(BoundlabError):
+    """A data set cannot be read, or holds values that no problem can use."""
+
+
+class OutputError(BoundlabError):
+    """A result cannot be written where it was asked to go."""
+
+
+class CertificateError(BoundlabError):
+    """A solver did not reach a certificate that is good enough to compare against."""
+
+
+class MissingExtraError(BoundlabError):
+    """An optional dependency is not installed; the message names the extra that brings it."""
+
+
+class TapeError(BoundlabError):
+    """A tape or a finished run breaks an invariant: a defect in a compiler, never in the input."""
+
+    exit_code = 70
+
+
+class AssumptionError(BoundlabError):
+    """A theorem's assumption is not met by the problem, the delays or the algorithm's options."""
+
+    exit_code = 4

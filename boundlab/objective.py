@@ -1,0 +1,185 @@
+"""What a problem is: n client functions, their stochastic (sub)gradients, and certified constants."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.constants import Constant
+from boundlab.errors import AssumptionError
+from boundlab.randomness import Streams
+
+Array = NDArray[np.floating[Any]]
+
+ASSUMPTIONS: Mapping[str, str] = {
+    "convex": "every f_i is convex",
+    "strongly-convex": "every f_i is mu-strongly convex",
+    "smooth": "every f_i has L-Lipschitz gradients",
+    "lipschitz": "every f_i is convex and B-Lipschitz",
+    "bounded-variance": "stochastic (sub)gradients are unbiased with variance at most sigma^2",
+    "iid-events": "events are i.i.d.: at each iteration client i with p_i, the server with p_s",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Optimum:
+    """A minimiser with its certificate.
+
+    Parameters
+    ----------
+    x
+        Shape (d,): the point.
+    value
+        f(x), unit (1, 0).
+    gap
+        f(x) − f* ≤ gap, unit (1, 0).
+    distance
+        ‖x − x*‖ ≤ distance for a minimiser x*, unit (0, 1); None where no such bound is known.
+    how
+        Where the certificate comes from.
+    """
+
+    x: Array
+    value: float
+    gap: float
+    distance: float | None
+    how: str
+
+
+class Oracle(ABC):
+    """Stochastic (sub)gradients of one trial. One instance belongs to one run."""
+
+    @abstractmethod
+    def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
+        """Return the random numbers of B updates, indexable as ``draws[j][step]``.
+
+        Parameters
+        ----------
+        clients, updates
+            Shape (B,): which client, and which of its updates (counted from 0).
+        steps
+            Local steps of each update.
+        """
+
+    @abstractmethod
+    def draw_size(self, steps: int) -> int:
+        """Return how many numbers one update takes, so that callers can bound memory."""
+
+    @abstractmethod
+    def step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
+        """Do x ← x − step_size·g_client(x) in place, with the randomness of one local step."""
+
+
+class Problem(ABC):
+    """Minimise f = (1/n) Σ f_i over R^d.
+
+    Every final class gives values, (sub)gradients, an oracle, the constants that exist, and the
+    reasons why the others do not. ``dtype`` is that of the iterates.
+    """
+
+    id: str
+    n: int
+    d: int
+    x0: Array
+    dtype: type[np.floating[Any]] = np.float64
+
+    @abstractmethod
+    def value(self, x: Array) -> float:
+        """Return f(x), unit (1, 0)."""
+
+    @abstractmethod
+    def gradient(self, client: int, x: Array) -> Array:
+        """Return a (sub)gradient of f_client at x, shape (d,), unit (1, −1)."""
+
+    @abstractmethod
+    def oracle(self, streams: Streams) -> Oracle:
+        """Return the stochastic oracle of a trial."""
+
+    @abstractmethod
+    def constants(self) -> Mapping[str, Constant]:
+        """Return the certified constants by symbol name: L, mu, B, sigma, zeta, R, … where they exist.
+
+        ``R`` is ‖x0 − x*‖. Cached: the first call may solve for x*.
+        """
+
+    @abstractmethod
+    def optimum(self) -> Optimum:
+        """Return x* and f* with their certificate. Cached."""
+
+    @abstractmethod
+    def assumptions(self) -> Mapping[str, str]:
+        """Return, for each problem assumption of ASSUMPTIONS, '' if it is met, else why it is not."""
+
+    @abstractmethod
+    def spec(self) -> dict[str, Any]:
+        """Return the JSON form that rebuilds this problem: {"type": id, …}."""
+
+    def gradient_norms_at_optimum(self) -> NDArray[np.float64] | None:
+        """Return upper bounds of ‖∇f_i(x*)‖, shape (n,), unit (1, −1), or None where not smooth."""
+        return None
+
+    def client_value(self, client: int, x: Array) -> float:
+        """Return f_client(x); needed by tests of the constants only."""
+        raise AssumptionError(f"problem {self.id} does not give the values of single clients")
+
+    def full_gradients(self) -> Oracle:
+        """Return the oracle without noise: g_i = ∇f_i."""
+        return FullGradients(self)
+
+    def require(self, assumption: str, theorem: str) -> None:
+        """Raise AssumptionError unless the assumption is met.
+
+        Raises
+        ------
+        AssumptionError
+            Naming the assumption, the problem, the reason, and the theorem.
+        """
+        reason = self.assumptions().get(assumption, "it does not say")
+        if reason:
+            meaning = ASSUMPTIONS.get(assumption, assumption)
+            raise AssumptionError(f"{theorem} assumes {assumption} ({meaning}); problem {self.id}: {reason}")
+
+
+@final
+@dataclass(slots=True)
+class FullGradients(Oracle):
+    """The oracle that draws nothing."""
+
+    problem: Problem
+
+    def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
+        """Return placeholders."""
+        return np.empty((len(clients), steps, 0))
+
+    def draw_size(self, steps: int) -> int:
+        """Return 0."""
+        return 0
+
+    def step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
+        """Do one exact (sub)gradient step."""
+        x -= step_size * self.problem.gradient(client, x)
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemType:
+    """A registered problem family.
+
+    Parameters
+    ----------
+    id
+        Its name on the command line and in case files.
+    summary
+        One line for ``boundlab list problems``.
+    options
+        Option name → one line, for messages and help.
+    build
+        Makes a problem from the options; raises SpecError or DataError.
+    """
+
+    id: str
+    summary: str
+    build: Any
+    options: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,223 @@
+"""The small language of options: ``NAME:key=value,key=[1,2,3],key=@file``.
+
+One reader serves problems, delay models, server policies and algorithm parameters, so that every
+wrong option is answered in the same words.
+"""
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from boundlab.errors import SpecError
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return a hint naming the closest known word, or what is known."""
+    names = sorted(known)
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {close[0]}?"
+    if not names:
+        return "there is none"
+    shown = ", ".join(names[:12])
+    return f"known: {shown}" + (", …" if len(names) > 12 else "")
+
+
+def parse_spec(text: str, what: str) -> tuple[str, dict[str, str]]:
+    """Split ``NAME:key=value,…`` into its name and its options.
+
+    Parameters
+    ----------
+    text
+        What the user typed. Commas inside square brackets do not separate options.
+    what
+        The noun for messages, e.g. ``problem``.
+
+    Raises
+    ------
+    SpecError
+        If an option has no ``=``, stands twice, or a bracket is not closed.
+
+    Examples
+    --------
+    >>> parse_spec("exponential:rates=[10,10,2.5],server=4", "delays")
+    ('exponential', {'rates': '[10,10,2.5]', 'server': '4'})
+    """
+    name, _, tail = text.strip().partition(":")
+    name = name.strip()
+    if not name:
+        raise SpecError(f"{what} has no name in {text!r}; write NAME or NAME:key=value,key=value")
+    options: dict[str, str] = {}
+    for part in _split(tail, text, what):
+        key, equals, value = part.partition("=")
+        key, value = key.strip(), value.strip()
+        if not equals or not key or not value:
+            raise SpecError(f"{what} {name}: option {part.strip()!r} is not key=value")
+        if key in options:
+            raise SpecError(f"{what} {name}: option {key} is given twice")
+        options[key] = value
+    return name, options
+
+
+def _split(tail: str, text: str, what: str) -> list[str]:
+    parts, depth, start = [], 0, 0
+    for position, letter in enumerate(tail):
+        depth += (letter == "[") - (letter == "]")
+        if depth < 0:
+            raise SpecError(f"{what}: the brackets in {text!r} do not match")
+        if letter == "," and depth == 0:
+            parts.append(tail[start:position])
+            start = position + 1
+    if depth:
+        raise SpecError(f"{what}: a bracket in {text!r} is not closed")
+    parts.append(tail[start:])
+    return [part for part in parts if part.strip()] if tail.strip() else []
+
+
+def number(text: object, what: str) -> float:
+    """Read a finite number from text or from a JSON value.
+
+    Raises
+    ------
+    SpecError
+        If it is not a finite number.
+    """
+    try:
+        if isinstance(text, bool):
+            raise TypeError
+        if isinstance(text, str) and "/" in text:
+            top, bottom = text.split("/", 1)
+            value = float(top) / float(bottom)
+        else:
+            value = float(text)  # type: ignore[arg-type]
+    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+        raise SpecError(f"{what} must be a number, got {text!r}") from None
+    if not math.isfinite(value):
+        raise SpecError(f"{what} must be a finite number, got {text!r}")
+    return value
+
+
+def numbers(text: object, what: str) -> list[float]:
+    """Read a list of numbers: ``1,2,3``, ``[1,2,3]``, a JSON list, or ``@file`` with one a line.
+
+    Raises
+    ------
+    SpecError
+        If the list is empty, an entry is not a finite number, or the file cannot be read.
+    """
+    if isinstance(text, str) and text.startswith("@"):
+        path = Path(text[1:])
+        try:
+            raw = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not text"
+            raise SpecError(f"{what}: cannot read {path}: {reason}") from None
+        entries: list[object] = [word for line in raw.splitlines() for word in _words(line)]
+    elif isinstance(text, str):
+        entries = [word for word in text.strip().strip("[]").replace(",", " ").split() if word]
+    elif isinstance(text, (list, tuple)):
+        entries = list(text)
+    else:
+        entries = [text]
+    if not entries:
+        raise SpecError(f"{what} is an empty list; give at least one number")
+    return [number(entry, f"{what}, entry {place}") for place, entry in enumerate(entries, 1)]
+
+
+def _words(line: str) -> list[str]:
+    return line.split("#", 1)[0].replace(",", " ").split()
+
+
+@dataclass(slots=True)
+class Options:
+    """Typed access to the options of one spec; :meth:`finish` rejects what nobody asked for.
+
+    Parameters
+    ----------
+    owner
+        Who reads them, for messages: ``problem huber``.
+    values
+        The raw options, text from the command line or values from JSON.
+    """
+
+    owner: str
+    values: Mapping[str, Any]
+    seen: set[str] = field(default_factory=set)
+
+    def has(self, key: str) -> bool:
+        """Return whether the option was given."""
+        self.seen.add(key)
+        return key in self.values
+
+    def raw(self, key: str, default: Any = None) -> Any:
+        """Return the option as it was given."""
+        self.seen.add(key)
+        return self.values.get(key, default)
+
+    def require(self, key: str) -> Any:
+        """Return the option as it was given, or say that it is missing."""
+        if not self.has(key):
+            raise SpecError(f"{self.owner} needs the option {key}")
+        return self.values[key]
+
+    def number(
+        self,
+        key: str,
+        default: float,
+        *,
+        above: float = -math.inf,
+        minimum: float = -math.inf,
+        maximum: float = math.inf,
+    ) -> float:
+        """Return a finite number with above < value, minimum ≤ value ≤ maximum."""
+        value = number(self.raw(key, default), f"{self.owner}: {key}")
+        if not (value > above and minimum <= value <= maximum):
+            low = f"> {above:g}" if above > -math.inf else f"≥ {minimum:g}" if minimum > -math.inf else ""
+            high = f"≤ {maximum:g}" if maximum < math.inf else ""
+            raise SpecError(f"{self.owner}: {key} must be {' and '.join(filter(None, (low, high)))}, got {value:g}")
+        return value
+
+    def integer(self, key: str, default: int, *, minimum: int = 0, maximum: int | None = None) -> int:
+        """Return an integer with minimum ≤ value ≤ maximum."""
+        value = number(self.raw(key, default), f"{self.owner}: {key}")
+        if value != int(value):
+            raise SpecError(f"{self.owner}: {key} must be an integer, got {value:g}")
+        if value < minimum or (maximum is not None and value > maximum):
+            limits = f"≥ {minimum}" if maximum is None else f"between {minimum} and {maximum}"
+            raise SpecError(f"{self.owner}: {key} must be {limits}, got {value:g}")
+        return int(value)
+
+    def numbers(self, key: str, default: list[float] | None = None) -> list[float]:
+        """Return a list of finite numbers."""
+        raw = self.raw(key, default)
+        if raw is None:
+            raise SpecError(f"{self.owner} needs the option {key}")
+        return numbers(raw, f"{self.owner}: {key}")
+
+    def choice(self, key: str, default: str, allowed: Iterable[str]) -> str:
+        """Return one of the allowed words."""
+        words = list(allowed)
+        value = self.raw(key, default)
+        if value not in words:
+            hint = nearest(str(value), words)
+            raise SpecError(f"{self.owner}: {key} must be one of {', '.join(words)}, got {value!r}; {hint}")
+        return str(value)
+
+    def flag(self, key: str, default: bool = False) -> bool:
+        """Return a yes/no option."""
+        value = self.raw(key, default)
+        if isinstance(value, bool):
+            return value
+        word = str(value).lower()
+        if word not in ("yes", "true", "1", "no", "false", "0"):
+            raise SpecError(f"{self.owner}: {key} must be yes or no, got {value!r}")
+        return word in ("yes", "true", "1")
+
+    def finish(self) -> None:
+        """Raise :class:`SpecError` if an option was given that nothing has read."""
+        unknown = [key for key in self.values if key not in self.seen]
+        if unknown:
+            raise SpecError(f"{self.owner} has no option {unknown[0]!r}; {nearest(unknown[0], self.seen)}")

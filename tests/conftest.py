@@ -1,0 +1,23 @@
+"""Shared fixtures and strategies."""
+
+import os
+from pathlib import Path
+
+# One BLAS thread a worker: the matrices are small, and two workers share two cores.
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+import hypothesis
+import pytest
+
+hypothesis.settings.register_profile("boundlab", deadline=None, derandomize=True, max_examples=50)
+hypothesis.settings.load_profile("boundlab")
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder of real data sets that are not bundled."""
+    where = os.environ.get("BOUNDLAB_DATA")
+    if not where:
+        pytest.skip("BOUNDLAB_DATA is not set: MNIST and a9a are not bundled")
+    return Path(where)
