@@ -1,0 +1,174 @@
+"""Stochastic delay models and server policies."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from boundlab.delays._laws import (
+    Deterministic,
+    Exponential,
+    Gamma,
+    Law,
+    Lognormal,
+    OnOff,
+    Pareto,
+    TruncatedNormal,
+    TwoSpeed,
+    Uniform,
+    Weibull,
+)
+from boundlab.delays._model import SERVER, DelayModel, Events, IndependentEvents, Renewal, Trace, read_trace
+from boundlab.delays._policy import (
+    POLICIES,
+    ServerPolicy,
+    frequencies,
+    optimal_rate,
+    read_policy,
+    sample_events,
+    why_not_iid,
+)
+from boundlab.delays._rates import RATE_OPTIONS, read_rates
+from boundlab.errors import SpecError
+from boundlab.specs import Options
+
+__all__ = [
+    "DELAYS",
+    "POLICIES",
+    "SERVER",
+    "DelayModel",
+    "DelayType",
+    "Events",
+    "IndependentEvents",
+    "Renewal",
+    "ServerPolicy",
+    "Trace",
+    "frequencies",
+    "optimal_rate",
+    "read_policy",
+    "sample_events",
+    "why_not_iid",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class DelayType:
+    """A registered delay model: ``build(options, n)`` makes one for n clients."""
+
+    id: str
+    summary: str
+    build: Callable[[Options, int], DelayModel]
+    options: Mapping[str, str]
+
+
+def _renewal(name: str, summary: str, extra: Mapping[str, str], law: Callable[[Options, np.ndarray], Law]) -> DelayType:
+    def build(options: Options, n: int) -> DelayModel:
+        model = Renewal(name, n, law(options, 1.0 / read_rates(options, n)))
+        options.finish()
+        return model
+
+    return DelayType(name, summary, build, {**RATE_OPTIONS, **extra})
+
+
+def _step_times(options: Options, n: int) -> DelayModel:
+    steps = options.integer("steps", 1, minimum=1)
+    law = TruncatedNormal(steps / read_rates(options, n), options.number("jitter", 0.05, above=0.0, maximum=1.0))
+    options.finish()
+    return Renewal("per-step", n, law)
+
+
+def _iid(options: Options, n: int) -> DelayModel:
+    p = np.array(options.numbers("p")) if options.has("p") else None
+    if p is None:
+        p_s = options.number("p_s", 1.0 / (n + 1), above=0.0, maximum=1.0)
+        p = np.full(n, (1.0 - p_s) / n)
+    elif len(p) != n:
+        raise SpecError(f"delays iid: {len(p)} probabilities p for {n} clients; give one a client")
+    else:
+        p_s = options.number("p_s", 1.0 - float(p.sum()))
+    options.finish()
+    if (p <= 0.0).any() or p_s <= 0.0:
+        raise SpecError(f"delays iid: probabilities must be > 0, got p_s = {p_s:g}, smallest p = {p.min():g}")
+    if abs(float(p.sum()) + p_s - 1.0) > 1e-9:
+        raise SpecError(f"delays iid: probabilities sum to {p.sum() + p_s:.6g}, they must sum to 1")
+    return IndependentEvents(p, p_s)
+
+
+def _trace(options: Options, n: int) -> DelayModel:
+    path = Path(str(options.require("file")))
+    options.finish()
+    return read_trace(path, n)
+
+
+DELAYS: tuple[DelayType, ...] = (
+    _renewal("exponential", "exponential times: Poisson arrivals", {}, lambda _, m: Exponential(m)),
+    _renewal("deterministic", "every update of a client takes the same time", {}, lambda _, m: Deterministic(m)),
+    _renewal(
+        "uniform",
+        "uniform times",
+        {"width": "half-width relative to the mean, 0 to 1 (default 0.5)"},
+        lambda o, m: Uniform(m, o.number("width", 0.5, minimum=0.0, maximum=1.0)),
+    ),
+    _renewal(
+        "gamma",
+        "gamma times; an integer shape is Erlang",
+        {"shape": "> 0 (default 2)"},
+        lambda o, m: Gamma(m, o.number("shape", 2.0, above=0.0)),
+    ),
+    _renewal(
+        "lognormal",
+        "lognormal times",
+        {"log_sd": "standard deviation of the logarithm (default 1)"},
+        lambda o, m: Lognormal(m, o.number("log_sd", 1.0, above=0.0, maximum=5.0)),
+    ),
+    _renewal(
+        "weibull",
+        "Weibull times",
+        {"shape": "> 0 (default 0.7: heavy-tailed)"},
+        lambda o, m: Weibull(m, o.number("shape", 0.7, minimum=0.1)),
+    ),
+    _renewal(
+        "pareto",
+        "Pareto times: finite mean, infinite variance for a tail of at most 2",
+        {"tail": "tail index > 1 (default 1.5)"},
+        lambda o, m: Pareto(m, o.number("tail", 1.5, above=1.0)),
+    ),
+    _renewal(
+        "truncated-normal",
+        "normal times conditioned on being positive; 1/rate is the location",
+        {"cv": "standard deviation relative to the location (default 0.3)"},
+        lambda o, m: TruncatedNormal(m, o.number("cv", 0.3, above=0.0, maximum=10.0)),
+    ),
+    _renewal(
+        "two-speed",
+        "each update is fast or slow",
+        {"slow": "probability of a slow update (default 0.1)", "factor": "how much slower (default 10)"},
+        lambda o, m: TwoSpeed(
+            m, o.number("slow", 0.1, minimum=0.0, maximum=1.0), o.number("factor", 10.0, minimum=1.0)
+        ),
+    ),
+    _renewal(
+        "markov",
+        "exponential work that rests while the client is off; 1/rate is the time of work",
+        {"on": "mean time on (default 1)", "off": "mean time off (default 1)"},
+        lambda o, m: OnOff(m, o.number("on", 1.0, above=0.0), o.number("off", 1.0, above=0.0)),
+    ),
+    DelayType(
+        "per-step",
+        "steps·(time per step), with normal jitter from round to round (FedCompass §5.1)",
+        _step_times,
+        {
+            **RATE_OPTIONS,
+            "steps": "local steps of a round (default 1)",
+            "jitter": "relative sd (default 0.05)",
+        },
+    ),
+    DelayType(
+        "iid",
+        "i.i.d. events with given probabilities, server included: the theorems' own model",
+        _iid,
+        {"p": "probabilities of the clients (default equal)", "p_s": "probability of the server"},
+    ),
+    DelayType("trace", "arrivals recorded in a CSV file: time, client", _trace, {"file": "the CSV file"}),
+)

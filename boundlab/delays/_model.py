@@ -1,0 +1,255 @@
+"""Delay models: who arrives when, before any server policy is applied."""
+
+import csv
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.delays._laws import Exponential, Law
+from boundlab.errors import SpecError
+from boundlab.randomness import Stream, Streams
+
+SERVER = -1  # the actor of an aggregation
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """A sequence of events in the order in which they happen.
+
+    Parameters
+    ----------
+    time
+        Shape (K,), non-decreasing, unit of time.
+    actor
+        Shape (K,): a client index, or -1 for the server. Events at the same time happen in the order
+        of the client indices, the server last, unless a case file lists them otherwise.
+    """
+
+    time: NDArray[np.float64]
+    actor: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def head(self, count: int) -> "Events":
+        """Return the first ``count`` events."""
+        return Events(self.time[:count], self.actor[:count])
+
+
+class DelayModel(ABC):
+    """A source of arrivals of n clients."""
+
+    id: str
+    n: int
+
+    @abstractmethod
+    def sample(self, streams: Streams, count: int, server_rate: float) -> Events:
+        """Return the first ``count`` events of one trial.
+
+        Parameters
+        ----------
+        server_rate
+            Rate of an independent Poisson process of aggregations; 0 for arrivals only.
+        """
+
+    @abstractmethod
+    def rates(self) -> NDArray[np.float64]:
+        """Return the long-run updates of each client per unit of time, shape (n,)."""
+
+    @property
+    @abstractmethod
+    def how_rates(self) -> str:
+        """Say where the rates come from: closed form, or long-run estimate."""
+
+    @property
+    def memoryless(self) -> str:
+        """Return '' if arrivals are independent Poisson processes, else why they are not."""
+        return f"times between updates are not exponential under {self.id}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Renewal(DelayModel):
+    """Each client's updates take i.i.d. times of one law; all clients start at time 0."""
+
+    id: str
+    n: int
+    law: Law
+
+    def rates(self) -> NDArray[np.float64]:
+        """Return 1/mean (the elementary renewal theorem)."""
+        return 1.0 / self.law.means()
+
+    @property
+    def how_rates(self) -> str:
+        """The means are closed forms."""
+        return "closed form 1/mean"
+
+    @property
+    def memoryless(self) -> str:
+        """Only exponential times make Poisson arrivals."""
+        return "" if isinstance(self.law, Exponential) else f"times between updates are not exponential under {self.id}"
+
+    def sample(self, streams: Streams, count: int, server_rate: float) -> Events:
+        """Sample enough updates of everybody to be sure of the first ``count`` events, then merge."""
+        rates = self.rates()
+        total = float(rates.sum()) + server_rate
+        span = count / total
+        while True:
+            span = 1.1 * span + 8.0 / total
+            parts = [self._client_times(streams, rates, span)]
+            if server_rate > 0.0:
+                server = Exponential(np.array([1.0 / server_rate]))
+                parts.append(_times(server, streams, Stream.SERVER, np.array([_enough(server_rate * span)]), SERVER))
+            times = np.concatenate([part[0] for part in parts])
+            actors = np.concatenate([part[1] for part in parts])
+            known = min(part[2] for part in parts)
+            if np.count_nonzero(times <= known) >= count:
+                # Stable: equal times keep the order of the concatenation, clients by index, server last.
+                order = np.argsort(times, kind="stable")[:count]
+                return Events(times[order], actors[order])
+
+    def _client_times(
+        self, streams: Streams, rates: NDArray[np.float64], span: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32], float]:
+        return _times(self.law, streams, Stream.DELAY, np.array([_enough(rate * span) for rate in rates]), 0)
+
+
+def _enough(expected: float) -> int:
+    return int(np.ceil(expected + 5.0 * np.sqrt(expected) + 8.0))
+
+
+def _times(
+    law: Law, streams: Streams, stream: Stream, counts: NDArray[np.int64], first_actor: int
+) -> tuple[NDArray[np.float64], NDArray[np.int32], float]:
+    """Return arrival times client by client, their actors, and the time up to which all are known."""
+    ends = np.cumsum(counts)
+    clients = np.repeat(np.arange(len(counts)), counts)
+    updates = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
+    times = law.durations(streams.uniforms(stream, clients, updates, law.uniforms), clients).copy()
+    # One running sum a client: adding up across clients would let rounding depend on the others.
+    for stop, size in zip(ends, counts, strict=True):
+        np.cumsum(times[stop - size : stop], out=times[stop - size : stop])
+    actors = (clients + first_actor).astype(np.int32)
+    return times, actors, float(times[ends - 1].min())
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class IndependentEvents(DelayModel):
+    """The theorems' own model: at each iteration, client i with p_i, the server with p_s; one time unit each."""
+
+    p: NDArray[np.float64]
+    p_s: float
+    id: str = "iid"
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """The number of clients."""
+        return len(self.p)
+
+    def rates(self) -> NDArray[np.float64]:
+        """Return p: one event per unit of time."""
+        return self.p
+
+    @property
+    def how_rates(self) -> str:
+        """The probabilities are given."""
+        return "given"
+
+    @property
+    def memoryless(self) -> str:
+        """Events are i.i.d. by construction."""
+        return ""
+
+    def sample(self, streams: Streams, count: int, server_rate: float) -> Events:
+        """Draw each event by inversion of the cumulative probabilities."""
+        if server_rate != self.p_s:
+            raise SpecError("delays iid bring their own server events; leave the server policy out")
+        u = streams.uniforms(Stream.EVENT, 0, 0, count)[0]
+        index = np.searchsorted(np.cumsum(self.p), u, side="right")
+        actor = np.where(index < self.n, index, SERVER).astype(np.int32)
+        return Events(np.arange(1.0, count + 1.0), actor)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Trace(DelayModel):
+    """Arrivals recorded in a CSV file with the columns time, client."""
+
+    arrivals: Events
+    n: int
+    source: str
+    id: str = "trace"
+
+    def rates(self) -> NDArray[np.float64]:
+        """Return observed updates per unit of time."""
+        return np.bincount(self.arrivals.actor, minlength=self.n) / float(self.arrivals.time[-1])
+
+    @property
+    def how_rates(self) -> str:
+        """Observed rates are estimates."""
+        return "long-run estimate from the trace"
+
+    def sample(self, streams: Streams, count: int, server_rate: float) -> Events:
+        """Return the recorded arrivals, merged with Poisson aggregations if there are any."""
+        time, actor = self.arrivals.time, self.arrivals.actor
+        if server_rate > 0.0:
+            law = Exponential(np.array([1.0 / server_rate]))
+            size = np.array([_enough(server_rate * float(time[-1]))])
+            extra, who, _ = _times(law, streams, Stream.SERVER, size, SERVER)
+            keep = extra <= time[-1]
+            time, actor = np.concatenate([time, extra[keep]]), np.concatenate([actor, who[keep]])
+            order = np.argsort(time, kind="stable")
+            time, actor = time[order], actor[order]
+        if len(time) < count:
+            raise SpecError(f"the trace {self.source} ends after {len(time)} events; {count} are asked for")
+        return Events(time[:count], actor[:count])
+
+
+def read_trace(path: Path, n: int) -> Trace:
+    """Read a trace.
+
+    Raises
+    ------
+    SpecError
+        Naming the file and the line: not two columns, a time that decreases, a client outside 0…n−1.
+    """
+    times: list[float] = []
+    actors: list[int] = []
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            for line, row in enumerate(csv.reader(file), 1):
+                if not row or (line == 1 and not _is_number(row[0])):
+                    continue
+                where = f"trace {path}, line {line}"
+                if len(row) != 2 or not _is_number(row[0]) or not row[1].strip().lstrip("-").isdigit():
+                    raise SpecError(f"{where}: expected time,client, got {','.join(row)[:60]!r}")
+                time, actor = float(row[0]), int(row[1])
+                if not np.isfinite(time) or time < (times[-1] if times else 0.0):
+                    raise SpecError(f"{where}: times must be finite, ≥ 0 and must not decrease, got {row[0]}")
+                if not 0 <= actor < n:
+                    raise SpecError(f"{where}: client {actor} is outside 0…{n - 1}")
+                times.append(time)
+                actors.append(actor)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise SpecError(f"cannot read the trace {path}: {reason}") from None
+    if not times or times[-1] <= 0.0:
+        raise SpecError(f"the trace {path} holds no arrivals after time 0")
+    absent = sorted(set(range(n)) - set(actors))
+    if absent:
+        raise SpecError(f"the trace {path} has no update of client {absent[0]}; the problem has {n} clients")
+    return Trace(Events(np.array(times), np.array(actors, dtype=np.int32)), n, str(path))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,166 @@
+"""Delay models and server policies."""
+
+import numpy as np
+import pytest
+
+from boundlab.delays import (
+    DELAYS,
+    SERVER,
+    frequencies,
+    optimal_rate,
+    read_policy,
+    sample_events,
+    why_not_iid,
+)
+from boundlab.errors import SpecError
+from boundlab.randomness import Streams
+from boundlab.specs import Options
+
+TYPES = {model.id: model for model in DELAYS}
+RENEWAL = [name for name in TYPES if name not in ("trace", "iid")]
+MODERATE = [name for name in RENEWAL if name != "pareto"]
+
+
+def model(name, n, **options):
+    return TYPES[name].build(Options(f"delays {name}", options), n)
+
+
+@pytest.mark.parametrize("name", MODERATE)
+def test_observed_rates_approach_the_closed_form(name):
+    delays = model(name, 4, spread="3")
+    events = delays.sample(Streams(2), 60_000, 0.0)
+    observed = np.bincount(events.actor, minlength=4) / events.time[-1]
+    # Each client has over 8,000 updates; no law here has a coefficient of variation above 2.5,
+    # so 0.12 is over four standard errors.
+    assert np.allclose(observed, delays.rates(), rtol=0.12)
+
+
+def test_pareto_with_infinite_variance_still_has_its_mean():
+    delays = model("pareto", 1, tail="1.5")
+    events = delays.sample(Streams(0), 200_000, 0.0)
+    assert events.time[-1] / 200_000 == pytest.approx(1.0, rel=0.1)
+
+
+@pytest.mark.parametrize("name", RENEWAL)
+def test_a_longer_sample_begins_with_the_shorter_one(name):
+    delays = model(name, 3, spread="5")
+    long, short = delays.sample(Streams(9), 3000, 0.7), delays.sample(Streams(9), 100, 0.7)
+    assert np.array_equal(long.time[:100], short.time)
+    assert np.array_equal(long.actor[:100], short.actor)
+
+
+def test_ties_are_ordered_by_client_and_the_server_comes_last():
+    delays = model("deterministic", 3)
+    events = sample_events(delays, read_policy("periodic:every=1", delays), Streams(0), 8)
+    assert events.time.tolist() == [1, 1, 1, 1, 2, 2, 2, 2]
+    assert events.actor.tolist() == [0, 1, 2, SERVER] * 2
+
+
+def test_iid_events_have_the_given_frequencies():
+    delays = model("iid", 2, p="[0.5,0.2]", p_s="0.3")
+    events = sample_events(delays, read_policy(None, delays), Streams(0), 40_000)
+    shares = [np.mean(events.actor == actor) for actor in (0, 1, SERVER)]
+    assert np.allclose(shares, [0.5, 0.2, 0.3], atol=0.012)  # five standard errors
+
+
+def test_exponential_delays_with_a_poisson_server_are_iid_and_nothing_else_is():
+    for name in RENEWAL:
+        delays = model(name, 2)
+        assert (why_not_iid(delays, read_policy("poisson:rate=1", delays)) == "") == (name == "exponential")
+    exponential = model("exponential", 2)
+    assert "depend on the arrivals" in why_not_iid(exponential, read_policy("count:every=2", exponential))
+    iid = model("iid", 2)
+    assert why_not_iid(iid, read_policy(None, iid)) == ""
+
+
+@pytest.mark.parametrize("policy", ["poisson:rate=3", "count:every=4", "periodic:every=0.25", None])
+def test_frequencies_sum_to_one(policy):
+    delays = model("gamma", 5, spread="4")
+    p, p_s = frequencies(delays, read_policy(policy, delays))
+    assert p.sum() + p_s == pytest.approx(1.0, abs=1e-12)
+
+
+def test_count_makes_one_aggregation_in_every_delta_plus_one_iterations():
+    delays = model("uniform", 3)
+    assert frequencies(delays, read_policy("count:every=4", delays))[1] == pytest.approx(1 / 5)
+
+
+def test_the_optimal_rate_of_10_10_and_2_5_is_7_5():
+    # Σλ = 22.5, (2/3)(0.1 + 0.1 + 0.4) = 0.4, sqrt(22.5/0.4) = 7.5.
+    assert optimal_rate(np.array([10.0, 10.0, 2.5])) == pytest.approx(7.5, rel=1e-15)
+
+
+def test_drawn_rates_are_positive_whatever_is_done_with_negative_draws():
+    for negative in ("redraw", "clip", "abs"):
+        rates = model("exponential", 500, draw="normal", rate="10", sd="5", negative=negative).rates()
+        assert rates.min() > 0.0
+        assert rates.mean() == pytest.approx(10.0, abs=1.0)
+
+
+def test_a_recorded_trace_is_replayed(tmp_path):
+    file = tmp_path / "trace.csv"
+    file.write_text("time,client\n0.5,1\n0.5,0\n2.0,1\n")
+    delays = model("trace", 2, file=str(file))
+    events = sample_events(delays, read_policy("count:every=2", delays), Streams(0), 3)
+    assert events.time.tolist() == [0.5, 0.5, 2.0]
+    assert events.actor.tolist() == [1, 0, 1]
+    with pytest.raises(SpecError, match="ends after 3 events; 4 are asked for"):
+        sample_events(delays, read_policy("count:every=2", delays), Streams(0), 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1.0\n", "expected time,client"),
+        ("1.0,0\n0.5,1\n", "must not decrease"),
+        ("1.0,0\n2.0,7\n", r"client 7 is outside 0…1"),
+        ("nan,0\n", "must be finite"),
+        ("", "holds no arrivals"),
+        ("1.0,0\n", "no update of client 1"),
+    ],
+)
+def test_a_bad_trace_names_its_line(tmp_path, text, message):
+    file = tmp_path / "trace.csv"
+    file.write_text(text)
+    with pytest.raises(SpecError, match=message):
+        model("trace", 2, file=str(file))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("exponential", {"rates": "[1,-2]"}, "rates must be > 0, got -2 for client 1"),
+        ("exponential", {"rates": "[1,2,3]"}, "3 rates for 2 clients"),
+        ("exponential", {"rates": "[1,2]", "spread": "3"}, "give one of rates, spread and draw"),
+        ("exponential", {"rate": "0"}, "rate must be > 0"),
+        ("exponential", {"tial": "3"}, "has no option 'tial'"),
+        ("pareto", {"tail": "1"}, "tail must be > 1"),
+        ("gamma", {"shape": "nan"}, "must be a finite number"),
+        ("iid", {"p": "[0.5,0.6]", "p_s": "0.1"}, "sum to 1.2, they must sum to 1"),
+        ("iid", {"p": "[0.5,0.5]"}, "probabilities must be > 0"),
+    ],
+)
+def test_wrong_options_say_what_would_be_right(name, options, message):
+    with pytest.raises(SpecError, match=message):
+        model(name, 2, **options)
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        ("poison:rate=3", "did you mean poisson"),
+        ("poisson:rate=-1", "rate must be > 0"),
+        ("count:every=0", "every must be ≥ 1"),
+        ("count:every=1.5", "every must be an integer"),
+        ("periodic:every=0", "every must be > 0"),
+        ("poisson:ratee=1", "has no option 'ratee'; did you mean rate"),
+    ],
+)
+def test_a_wrong_server_policy_says_what_would_be_right(policy, message):
+    with pytest.raises(SpecError, match=message):
+        read_policy(policy, model("exponential", 2))
+
+
+def test_iid_delays_bring_their_own_server():
+    with pytest.raises(SpecError, match="bring their own server"):
+        read_policy("poisson:rate=1", model("iid", 2))
