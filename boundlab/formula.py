@@ -1,0 +1,340 @@
+"""Read formulas that people type or that stand in files, without evaluating any of them as code.
+
+A formula is parsed by :mod:`ast` and rebuilt from a whitelist: numbers, known names, ``+ − * / **``,
+parentheses, and the functions of :data:`FUNCTIONS`. There is no ``eval``, no ``sympify`` of text, no
+attribute, subscript, keyword, comparison or string. Integers stay exact, and a decimal means exactly what it
+says: ``0.1`` is 1/10.
+
+Every part without symbols is also computed in floating point before SymPy sees the whole, so that a part
+that overflows, is complex or is not a number is refused instead of keeping SymPy busy.
+"""
+
+import ast
+import math
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import sympy
+
+from boundlab.errors import FormulaError
+from boundlab.specs import nearest
+
+MAX_LENGTH = 2000
+MAX_DEPTH = 100
+MAX_DIGITS = 40
+MAX_EXPONENT = 64
+MAX_BITS = 8192
+_LARGEST = 1e300
+
+_ALLOWED = re.compile(r"[A-Za-z0-9_.,()+\-*/ ]")
+_PLAIN_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_ADVICE = {
+    "^": "write ** for powers",
+    "×": "write * for products",
+    "·": "write * for products",
+    "÷": "write / for quotients",
+    "−": "write - for minus",
+    "√": "write sqrt(…)",
+    "%": "there is no remainder",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    """How a whitelisted function acts on numbers and on expressions."""
+
+    numeric: Callable[..., float]
+    symbolic: Callable[..., Any]
+    variadic: bool = False
+
+
+def _lazy(kind: Any) -> Callable[..., Any]:
+    # An evaluated Min or Max compares its arguments, which can take seconds on nested input.
+    return lambda *parts: kind(*parts, evaluate=False) if len(parts) > 1 else parts[0]
+
+
+_MIN = _Function(min, _lazy(sympy.Min), variadic=True)
+_MAX = _Function(max, _lazy(sympy.Max), variadic=True)
+_ABS = _Function(abs, sympy.Abs)
+_CEIL = _Function(math.ceil, sympy.ceiling)
+FUNCTIONS: Mapping[str, _Function] = MappingProxyType(
+    {
+        "sqrt": _Function(math.sqrt, sympy.sqrt),
+        "exp": _Function(math.exp, sympy.exp),
+        "log": _Function(math.log, sympy.log),
+        "floor": _Function(math.floor, sympy.floor),
+        "ceiling": _CEIL,
+        "ceil": _CEIL,
+        "Min": _MIN,
+        "min": _MIN,
+        "Max": _MAX,
+        "max": _MAX,
+        "Abs": _ABS,
+        "abs": _ABS,
+    }
+)
+
+_OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.Pow: "**",
+}
+_REFUSED: dict[type[ast.AST], str] = {
+    ast.Attribute: "an attribute (a dot after a name)",
+    ast.Tuple: "a list of several values",
+    ast.Starred: "a starred argument",
+    ast.BoolOp: "and/or",
+    ast.IfExp: "if/else",
+    ast.Lambda: "lambda",
+    ast.Compare: "a comparison",
+    ast.Await: "await",
+}
+
+
+def parse(text: str, names: Mapping[str, Any], what: str = "formula") -> Any:
+    """Read a formula as a SymPy expression.
+
+    Parameters
+    ----------
+    text
+        At most 2000 characters, ASCII.
+    names
+        What each name stands for: SymPy symbols or expressions.
+    what
+        The noun with which messages start, e.g. ``my.toml, terms.noise``.
+
+    Returns
+    -------
+    sympy.Expr
+        The formula. Numbers are exact; ``Min`` and ``Max`` are left unevaluated.
+
+    Raises
+    ------
+    FormulaError
+        In one line: what is wrong, at which column, and what would be right.
+
+    Examples
+    --------
+    >>> x = sympy.Symbol("x", positive=True)
+    >>> parse("sqrt(x)/0.1 + 1/3", {"x": x})
+    10*sqrt(x) + 1/3
+    """
+    return _read(text, names, what, symbolic=True)[0]
+
+
+def number_value(text: str, what: str = "value") -> float:
+    """Read a formula of numbers only, such as ``1/3``, ``2**10`` or ``sqrt(2)``, in floating point.
+
+    Raises
+    ------
+    FormulaError
+        As :func:`parse`, and if a name stands in it.
+
+    Examples
+    --------
+    >>> number_value("2**3 + 1/4")
+    8.25
+    """
+    if isinstance(text, str) and _PLAIN_NUMBER.fullmatch(text.strip()) and len(text) <= MAX_LENGTH:
+        value = float(text)
+        if math.isfinite(value):
+            return value
+    result = _read(text, {}, what, symbolic=False)[1]
+    if result is None:  # pragma: no cover - a formula without names always has a value
+        raise FormulaError(f"{what}: {text!r} is not a number")
+    return result
+
+
+def _read(text: str, names: Mapping[str, Any], what: str, *, symbolic: bool) -> tuple[Any, float | None]:
+    if not isinstance(text, str):
+        raise FormulaError(f"{what}: a formula must be text, got {type(text).__name__}")
+    if len(text) > MAX_LENGTH:
+        raise FormulaError(f"{what}: the formula has {len(text)} characters, at most {MAX_LENGTH} are read")
+    flat = text.replace("\n", " ").replace("\r", " ").replace("\t", " ")
+    if not flat.strip():
+        raise FormulaError(f"{what}: the formula is empty")
+    for column, letter in enumerate(flat, 1):
+        if not _ALLOWED.fullmatch(letter):
+            advice = _ADVICE.get(letter) or (
+                "write Greek letters out, as in mu or sigma"
+                if letter.isalpha()
+                else "use numbers, names, + - * / ** ( )"
+            )
+            raise FormulaError(f"{what}: {letter!r} at column {column} is not allowed; {advice}")
+    lead = len(flat) - len(flat.lstrip())
+    body = flat.strip()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "1if" and the like warn before they are refused below
+            tree = ast.parse(body, mode="eval")
+        return _Reader(body, lead, names, what, symbolic).visit(tree.body, 0)
+    except SyntaxError as error:
+        column = lead + (error.offset or 1)
+        raise FormulaError(f"{what}: cannot read {_short(body)!r}: {error.msg} at column {column}") from None
+    except (RecursionError, MemoryError):
+        raise FormulaError(f"{what}: {_short(body)!r} is nested too deeply; at most {MAX_DEPTH} levels") from None
+    except ValueError as error:
+        raise FormulaError(f"{what}: cannot read {_short(body)!r}: {error}") from None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Rebuild one tree; each visit returns (expression, value or None if it holds symbols)."""
+
+    text: str
+    lead: int
+    names: Mapping[str, Any]
+    what: str
+    symbolic: bool
+
+    def fail(self, node: ast.AST, message: str) -> FormulaError:
+        column = self.lead + getattr(node, "col_offset", 0) + 1
+        return FormulaError(f"{self.what}: {message} (column {column} of {_short(self.text)!r})")
+
+    def visit(self, node: ast.AST, depth: int) -> tuple[Any, float | None]:
+        if depth > MAX_DEPTH:
+            raise self.fail(node, f"nested too deeply; at most {MAX_DEPTH} levels")
+        if isinstance(node, ast.Constant):
+            return self.number(node)
+        if isinstance(node, ast.Name):
+            return self.name(node)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.UAdd, ast.USub)):
+            expression, value = self.visit(node.operand, depth + 1)
+            if isinstance(node.op, ast.UAdd):
+                return expression, value
+            return (-expression if self.symbolic else None), (None if value is None else -value)
+        if isinstance(node, ast.BinOp):
+            return self.operation(node, depth)
+        if isinstance(node, ast.Call):
+            return self.call(node, depth)
+        kind = _REFUSED.get(type(node), type(node).__name__)
+        raise self.fail(node, f"{kind} is not allowed; use numbers, names, + - * / ** and functions")
+
+    def number(self, node: ast.Constant) -> tuple[Any, float | None]:
+        raw = node.value
+        if isinstance(raw, bool) or not isinstance(raw, (int, float)):
+            raise self.fail(node, f"{raw!r} is not a real number")
+        source = self.text[node.col_offset : node.end_col_offset].replace("_", "")
+        if len(re.sub(r"[eE].*|\D", "", source)) > MAX_DIGITS:
+            raise self.fail(node, f"a number of more than {MAX_DIGITS} digits")
+        value = self.finite(node, float(raw))
+        if not self.symbolic:
+            return None, value
+        if isinstance(raw, int):
+            return sympy.Integer(raw), value
+        if 0 < abs(value) < 1 / _LARGEST or (value == 0 and re.search(r"[1-9]", source.lower().split("e")[0])):
+            raise self.fail(node, f"{_short(source)} is too small")
+        return sympy.Rational(source), value
+
+    def name(self, node: ast.Name) -> tuple[Any, float | None]:
+        if node.id in self.names:
+            return self.names[node.id], None
+        if node.id in FUNCTIONS:
+            raise self.fail(node, f"function {node.id} needs its argument in parentheses")
+        if not self.names:
+            raise self.fail(node, f"{node.id!r} is a name where a number is expected")
+        raise self.fail(node, f"unknown symbol {node.id!r}; {nearest(node.id, self.names)}")
+
+    def operation(self, node: ast.BinOp, depth: int) -> tuple[Any, float | None]:
+        sign = _OPERATORS.get(type(node.op))
+        if sign is None:
+            raise self.fail(node, f"operator {type(node.op).__name__} is not allowed; use + - * / **")
+        left, a = self.visit(node.left, depth + 1)
+        right, b = self.visit(node.right, depth + 1)
+        value = self.combine(node, sign, a, b)
+        if not self.symbolic:
+            return None, value
+        if sign == "+":
+            result = left + right
+        elif sign == "-":
+            result = left - right
+        elif sign == "*":
+            result = left * right
+        elif sign == "/":
+            result = left / right
+        else:
+            result = left**right
+        return self.sound(node, result), value
+
+    def combine(self, node: ast.BinOp, sign: str, a: float | None, b: float | None) -> float | None:
+        """Guard one operation, and do it in floating point if both sides are numbers."""
+        if sign == "/" and b == 0:
+            raise self.fail(node, "division by zero")
+        if sign == "**" and b is not None and abs(b) > MAX_EXPONENT and self.symbolic:
+            raise self.fail(node, f"the exponent {b:g} is too large; at most {MAX_EXPONENT}")
+        if a is None or b is None:
+            return None
+        if sign == "+":
+            value: Any = a + b
+        elif sign == "-":
+            value = a - b
+        elif sign == "*":
+            value = a * b
+        elif sign == "/":
+            value = a / b
+        else:
+            try:
+                value = a**b
+            except ZeroDivisionError:
+                raise self.fail(node, "division by zero") from None
+            except OverflowError:
+                raise self.fail(node, "the power is too large") from None
+            if isinstance(value, complex):
+                raise self.fail(node, "a power of a negative number that is not real")
+        return self.finite(node, value)
+
+    def call(self, node: ast.Call, depth: int) -> tuple[Any, float | None]:
+        if not isinstance(node.func, ast.Name):
+            raise self.fail(node, "only the known functions can be called")
+        name = node.func.id
+        if name not in FUNCTIONS:
+            what = "a symbol, not a function; write * for products" if name in self.names else "not a known function"
+            raise self.fail(node, f"{name} is {what}; {nearest(name, FUNCTIONS)}")
+        if node.keywords:
+            raise self.fail(node, f"{name} takes no named arguments")
+        function = FUNCTIONS[name]
+        count = len(node.args)
+        if count == 0 or (count > 1 and not function.variadic):
+            raise self.fail(node, f"{name} takes {'at least ' if function.variadic else ''}one argument, got {count}")
+        parts = [self.visit(argument, depth + 1) for argument in node.args]
+        numbers = [value for _, value in parts if value is not None]
+        value = None
+        if len(numbers) == count:
+            try:
+                value = self.finite(node, float(function.numeric(*numbers)))
+            except OverflowError:
+                raise self.fail(node, f"{name} is too large here") from None
+            except (ValueError, TypeError):
+                if count == 1 and function.variadic:
+                    value = numbers[0]
+                else:
+                    raise self.fail(node, f"{name} of {numbers[0]:g} is not a real number") from None
+        if not self.symbolic:
+            return None, value
+        return self.sound(node, function.symbolic(*(expression for expression, _ in parts))), value
+
+    def finite(self, node: ast.AST, value: float) -> float:
+        if not math.isfinite(value) or abs(value) > _LARGEST:
+            raise self.fail(node, "the number is too large")
+        return value
+
+    def sound(self, node: ast.AST, result: Any) -> Any:
+        """Refuse infinities, complex numbers and numbers of thousands of digits."""
+        if result.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
+            raise self.fail(node, "division by zero, whatever the values")
+        if result.has(sympy.I):
+            raise self.fail(node, "the value is not real")
+        for number in result.atoms(sympy.Rational):
+            if number.p.bit_length() > MAX_BITS or number.q.bit_length() > MAX_BITS:
+                raise self.fail(node, "the numbers become too long")
+        return result

@@ -1,0 +1,38 @@
+"""Theorems as objects: built-in ones, those of other packages, and a user's own from a TOML file."""
+
+from pathlib import Path
+
+from boundlab.registry import lookup
+from boundlab.theorems._bound import Condition as Condition
+from boundlab.theorems._bound import Evaluation as Evaluation
+from boundlab.theorems._bound import FormulaBound as FormulaBound
+from boundlab.theorems._bound import RecursionBound as RecursionBound
+from boundlab.theorems._theorem import Theorem as Theorem
+
+
+def load_theorem(name_or_path: str) -> Theorem:
+    """Return a registered theorem by its id, or a user's own from a TOML file.
+
+    Parameters
+    ----------
+    name_or_path
+        What ends in ``.toml``, or names an existing file, is read as a file; anything else is an id.
+
+    Raises
+    ------
+    SpecError
+        If there is no such theorem, or the file cannot be read or breaks a rule.
+    FormulaError
+        If a formula of the file is not on the whitelist.
+    """
+    path = Path(name_or_path)
+    if name_or_path.endswith(".toml") or (len(path.name) < 256 and "\0" not in name_or_path and path.is_file()):
+        from boundlab.theorems._toml import read_theorem
+
+        return read_theorem(path)
+    theorem = lookup("theorems", name_or_path)
+    if not isinstance(theorem, Theorem):
+        from boundlab.errors import SpecError
+
+        raise SpecError(f"the package that registers {name_or_path} gives a {type(theorem).__name__}, not a Theorem")
+    return theorem

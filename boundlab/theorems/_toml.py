@@ -1,0 +1,173 @@
+"""A user's own theorem from a TOML file."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import sympy
+
+from boundlab.errors import BoundlabError, SpecError
+from boundlab.formula import FUNCTIONS, parse
+from boundlab.specs import nearest
+from boundlab.symbols import DOMAINS, SYMBOLS, SymbolInfo, make_symbol
+from boundlab.theorems._bound import Condition, FormulaBound
+from boundlab.theorems._show import METRICS
+from boundlab.theorems._theorem import Theorem
+
+_LARGEST = 1 << 20
+_TEXT = ("id", "title", "paper", "place", "status", "algorithm", "metric", "horizon", "note")
+_TABLES = ("options", "step", "definitions", "terms", "symbols")
+_LISTS = ("assumptions", "settable", "conditions")
+_KEYS = (*_TEXT, *_TABLES, *_LISTS, "shape")
+_SYMBOL_KEYS = ("meaning", "domain", "units", "latex", "unicode")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}")
+
+
+def read_theorem(path: Path) -> Theorem:
+    """Read a theorem.
+
+    The file gives ``id``, ``metric`` and the tables ``[terms]`` and ``[step]``; further ``title``, ``paper``,
+    ``place``, ``note``, ``status`` (``user`` where absent), ``algorithm`` (``area``), ``horizon``
+    (``every``), ``assumptions``, ``shape``, ``settable``, ``conditions`` (each ``"left <= right"``),
+    ``[options]``, ``[definitions]``, and a table ``[symbols.NAME]`` with ``meaning``, ``domain`` and
+    ``units`` for every symbol that boundlab does not know.
+
+    Raises
+    ------
+    SpecError
+        If the file cannot be read, a key is unknown or missing, or a value has the wrong type.
+    FormulaError
+        If a formula cannot be read; the message names file and key.
+    """
+    data = _load(path)
+    where = str(path)
+    _known(data, _KEYS, where)
+    for key, kind, noun in (
+        *((key, str, "text") for key in _TEXT),
+        *((key, dict, "a table") for key in _TABLES),
+        *((key, list, "a list of texts") for key in _LISTS),
+        ("shape", bool, "true or false"),
+    ):
+        if key in data and not isinstance(data[key], kind):
+            raise SpecError(f"{where}: {key} must be {noun}, got {data[key]!r}")
+        if kind is list and not all(isinstance(entry, str) for entry in data.get(key, ())):
+            raise SpecError(f"{where}: {key} must be a list of texts, got {data[key]!r}")
+    for key in ("id", "metric", "terms", "step"):
+        if not data.get(key):
+            raise SpecError(f"{where}: {key} is missing; a theorem needs id, metric, [terms] and [step]")
+    symbols = _symbols(data.get("symbols", {}), where)
+    formulas = {
+        table: {name: _formula(text, symbols, f"{where}, {table}.{name}") for name, text in data.get(table, {}).items()}
+        for table in ("step", "definitions", "terms")
+    }
+    for name in (*formulas["definitions"], *formulas["step"], *data.get("settable", ())):
+        if name not in symbols:
+            raise SpecError(
+                f"{where}: {name} is defined but unknown; add [symbols.{name}] with meaning and units; "
+                f"{nearest(name, symbols)}"
+            )
+    _choices(data, where)
+    try:
+        return Theorem(
+            id=data["id"],
+            title=data.get("title", data["id"]),
+            paper=data.get("paper", ""),
+            place=data.get("place", where),
+            status=data.get("status", "user"),
+            assumptions=tuple(data.get("assumptions", ())),
+            algorithm=data.get("algorithm", "area"),
+            options={key: str(value) for key, value in data.get("options", {}).items()},
+            metric=data["metric"],
+            horizon=data.get("horizon", "every"),
+            step=formulas["step"],
+            bound=FormulaBound(formulas["terms"]),
+            definitions=formulas["definitions"],
+            settable=tuple(data.get("settable", ())),
+            conditions=tuple(_condition(text, symbols, where) for text in data.get("conditions", ())),
+            shape=data.get("shape", False),
+            note=data.get("note", ""),
+            symbols=symbols,
+        )
+    except BoundlabError as error:
+        if str(error).startswith(where):
+            raise
+        raise type(error)(f"{where}: {error}") from None
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        if path.is_file() and path.stat().st_size > _LARGEST:
+            raise SpecError(f"{path} is larger than {_LARGEST >> 20} MiB")
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as reason:
+        raise SpecError(f"cannot read {path}: {reason.strerror}") from None
+    except UnicodeDecodeError:
+        raise SpecError(f"{path} is not UTF-8 text") from None
+    except RecursionError:
+        raise SpecError(f"{path} is nested too deeply") from None
+    except ValueError as reason:  # tomllib.TOMLDecodeError, and "embedded null byte" of the path itself
+        raise SpecError(f"{str(path)!r}: {reason}") from None
+
+
+def _known(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
+    for key in table:
+        if key not in keys:
+            raise SpecError(f"{where}: unknown key {key!r}; {nearest(key, keys)}")
+
+
+def _choices(data: Mapping[str, Any], where: str) -> None:
+    """Check the ids that other parts of boundlab give a meaning to."""
+    from boundlab.objective import ASSUMPTIONS
+
+    for name in data.get("assumptions", ()):
+        if name not in ASSUMPTIONS:
+            raise SpecError(f"{where}: unknown assumption {name!r}; {nearest(name, ASSUMPTIONS)}")
+    if data["metric"] not in METRICS:
+        raise SpecError(f"{where}: unknown metric {data['metric']!r}; {nearest(data['metric'], METRICS)}")
+
+
+def _symbols(table: Mapping[str, Any], where: str) -> Mapping[str, SymbolInfo]:
+    found = dict(SYMBOLS)
+    for name, fields in table.items():
+        place = f"{where}, symbols.{name}"
+        if not _NAME.fullmatch(name) or name in FUNCTIONS:
+            raise SpecError(f"{place}: a symbol is a letter, then letters, digits and _, and no function")
+        if name in SYMBOLS:
+            raise SpecError(f"{place}: {name} is built in ({SYMBOLS[name].meaning}); choose another name")
+        if not isinstance(fields, dict):
+            raise SpecError(f"{place} must be a table with meaning, domain and units")
+        _known(fields, _SYMBOL_KEYS, place)
+        for key in ("meaning", "domain", "latex", "unicode"):
+            if not isinstance(fields.get(key, ""), str) or (key == "meaning" and not fields.get(key)):
+                raise SpecError(f"{place}: {key} must be text")
+        domain, units = fields.get("domain", "real"), fields.get("units")
+        if domain not in DOMAINS:
+            raise SpecError(f"{place}: unknown domain {domain!r}; {nearest(domain, DOMAINS)}")
+        if not (isinstance(units, list) and len(units) == 2 and all(type(degree) is int for degree in units)):
+            raise SpecError(f"{place}: units must be two integers [a, b] (f → c·f, x → s·x), got {units!r}")
+        found[name] = make_symbol(
+            name,
+            fields["meaning"],
+            domain,
+            (units[0], units[1]),
+            fields.get("latex", ""),
+            fields.get("unicode", ""),
+        )
+    return MappingProxyType(found)
+
+
+def _formula(text: object, symbols: Mapping[str, SymbolInfo], what: str) -> sympy.Expr:
+    if isinstance(text, (int, float)) and not isinstance(text, bool):
+        text = repr(text)
+    return parse(text, {name: info.symbol for name, info in symbols.items() if not info.vector}, what)  # type: ignore[arg-type]
+
+
+def _condition(text: str, symbols: Mapping[str, SymbolInfo], where: str) -> Condition:
+    left, sign, right = text.partition("<=")
+    if not sign or "<=" in right:
+        raise SpecError(f"{where}: condition {text!r} must be one inequality, left <= right")
+    what = f"{where}, condition {text!r}"
+    return Condition(_formula(left, symbols, what), _formula(right, symbols, what), text.replace("<=", "≤"))

@@ -1,0 +1,237 @@
+"""The tight numerical bound for AREA on smooth, strongly convex functions.
+
+It iterates, for each client and the server, a bound on the mean square X, Y, S and on the mean norm x, y, s
+of the distance to the moving targets x*_i,k = x* − α_k·M·∇f_i(x*), with the coupling lemma of
+docs/theory/area.md.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, Literal, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boundlab.errors import AssumptionError, SymbolError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Choice = Literal["analysis", "algorithm"]
+
+MAX_ITERATIONS = 10**7
+_CHUNK = 1 << 15
+_ROUNDING = 1e-12
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LocalPass:
+    """What M local steps do, for each of an array of step sizes.
+
+    Parameters
+    ----------
+    contraction
+        t = (1 − α·mu)^M, shape of the step sizes.
+    noise
+        α²·σ²·Σ_{j<M} (1 − α·mu)^{2j}, unit (0, 2).
+    drift
+        b_i/G_i = α²·L·Σ_{m=1}^{M−1} Σ_{l<m} (1 − α·mu)^l, unit (−1, 2).
+    """
+
+    contraction: Floats
+    noise: Floats
+    drift: Floats
+
+
+def local_pass(alpha: Floats, mu: float, L: float, M: int, sigma: float) -> LocalPass:
+    """Return the coefficients of M local steps.
+
+    The sums are built by doubling over the binary digits of M, from positive numbers only: closed forms of
+    geometric sums cancel for small α·mu.
+
+    Parameters
+    ----------
+    alpha
+        Step sizes, any shape, unit (−1, 2), at most 2/(mu + L).
+    mu, L, sigma
+        Strong convexity, smoothness, noise level.
+    M
+        Local steps, ≥ 1.
+    """
+    ratio = 1.0 - alpha * mu
+    # S = Σ_{l<m} r^l, T = Σ_{j<m} S(j) and Q = Σ_{j<m} r^{2j} for the digits of M read so far.
+    m, power = 0, np.ones_like(ratio)
+    S, T, Q = np.zeros_like(ratio), np.zeros_like(ratio), np.zeros_like(ratio)
+    for digit in f"{M:b}":
+        S, T, Q, power, m = S + power * S, T + m * S + power * T, Q + power**2 * Q, power**2, 2 * m
+        if digit == "1":
+            S, T, Q, power, m = S + power, T + S, Q + power**2, power * ratio, m + 1
+    return LocalPass(power, alpha**2 * sigma**2 * Q, alpha**2 * L * T)
+
+
+def recursion(
+    *,
+    p: ArrayLike,
+    p_s: float,
+    mu: float,
+    L: float,
+    M: int,
+    sigma: float,
+    R: float,
+    G: ArrayLike,
+    c: float,
+    d: float | None,
+    ks: ArrayLike,
+    start: Choice = "analysis",
+    clock: Choice = "analysis",
+) -> Floats:
+    """Bound E‖x_s,k − x*‖² at many iterations in one pass.
+
+    Parameters
+    ----------
+    p
+        Shape (n,): arrival probabilities.
+    p_s
+        Probability of an aggregation.
+    mu, L, M, sigma, R
+        Strong convexity, smoothness, local steps, noise level, ‖x_s,0 − x*‖.
+    G
+        Shape (n,) or scalar: ‖∇f_i(x*)‖, or L·zeta; unit (1, −1).
+    c, d
+        α_k = c/(k+d), or the constant c where d is None.
+    ks
+        Iterations, shape (m,), ≥ 0.
+    start
+        ``analysis``: x_i,0 = y_i,0 = x_s,0. ``algorithm``: the first message is one pass from x_s,0 with α_0.
+    clock
+        ``analysis``: iteration k answers with α_{k−1}. ``algorithm``: with α_k, after a broadcast of α_0.
+
+    Returns
+    -------
+    ndarray
+        Shape (m,), unit (0, 2). A float from an iteration: numeric, not certified.
+
+    Raises
+    ------
+    AssumptionError
+        If the first step size exceeds 2/(mu + L).
+    SymbolError
+        If an iteration is negative or above 10⁷, or the numbers of p and G differ.
+
+    Source
+    ------
+    Derived here; docs/theory/area.md, section "The recursion".
+    """
+    wanted = np.asarray(ks, dtype=np.int64)
+    if wanted.size == 0:
+        return np.empty(0)
+    if wanted.min() < 0 or wanted.max() > MAX_ITERATIONS:
+        raise SymbolError(f"the recursion runs through all iterations; K must be between 0 and {MAX_ITERATIONS:.0e}")
+    probability, gradient = np.broadcast_arrays(*map(np.atleast_1d, (np.asarray(p, float), np.asarray(G, float))))
+    if probability.shape != np.shape(np.atleast_1d(p)):
+        raise SymbolError(f"p has {np.size(p)} entries, the client gradients {np.size(G)}")
+    first = c if d is None else c / d
+    if not first <= 2.0 / (mu + L) * (1 + _ROUNDING):
+        raise AssumptionError(f"the recursion needs α_0 ≤ 2/(μ+L), got {first:.6g} > {2.0 / (mu + L):.6g}")
+    # Clients with the same p_i and G_i have the same bounds.
+    pairs, count = np.unique(np.stack([probability, gradient], axis=1), axis=0, return_counts=True)
+    shift = 1 if clock == "algorithm" else 0
+    state = _start(pairs[:, 1], mu, L, M, sigma, R, first, c if d is None else c / (d + shift), start)
+    last = int(wanted.max())
+    found = np.empty(last + 1)
+    found[0] = state.S
+    for low in range(0, last, _CHUNK):
+        k = np.arange(low, min(low + _CHUNK, last) + 1)
+        alpha: Floats = np.full(len(k), c) if d is None else np.asarray(c / (k + d + shift), dtype=np.float64)
+        found[k[1:]] = list(_advance(state, pairs[:, 0], pairs[:, 1], count / count.sum(), p_s, mu, L, M, sigma, alpha))
+    return found[wanted]
+
+
+@dataclass(slots=True)
+class _State:
+    """Bounds on mean squares X, Y (m,), S and on mean norms x, y (m,), s; m distinct clients."""
+
+    X: Floats
+    Y: Floats
+    S: float
+    x: Floats
+    y: Floats
+    s: float
+
+
+def _start(
+    G: Floats,
+    mu: float,
+    L: float,
+    M: int,
+    sigma: float,
+    R: float,
+    broadcast: float,
+    first: float,
+    start: Choice,
+) -> _State:
+    y = R + first * M * G
+    x = y
+    if start == "algorithm":
+        once = local_pass(np.array([broadcast]), mu, L, M, sigma)
+        near = sqrt((float(once.contraction[0]) * R) ** 2 + float(once.noise[0]))
+        x = near + float(once.drift[0]) * G + abs(broadcast - first) * M * G
+    return _State(x**2, y**2, R * R, x.copy(), y.copy(), R)
+
+
+def _advance(
+    state: _State, p: Floats, G: Floats, weight: Floats, p_s: float,
+    mu: float, L: float, M: int, sigma: float, alpha: Floats,
+) -> Iterator[float]:  # fmt: skip
+    """Do one iteration for each step size but the last, and give S after each; at the end, keep the state."""
+    once = local_pass(alpha[:-1], mu, L, M, sigma)
+    noise_roots = np.sqrt(once.noise)
+    moves = (alpha[:-1] - alpha[1:]) * M
+    rows = zip(
+        once.contraction.tolist(),
+        once.noise.tolist(),
+        noise_roots.tolist(),
+        once.drift.tolist(),
+        moves.tolist(),
+        strict=True,
+    )
+    X, Y, S, x, y, s = state.X, state.Y, state.S, state.x, state.y, state.s
+    q, q_s = 1.0 - p, 1.0 - p_s
+    for t, noise, noise_root, drift, move in rows:
+        delta = move * G
+        b = drift * G
+        v = b + delta
+        V = t * t * S + noise
+        e = min(sqrt(V), t * s + noise_root)
+        grown = X + 2.0 * delta * x
+        square = delta * delta
+        X_next = q * (grown + square) + p * (V + v * (2.0 * e + v))
+        Y_next = q * (Y + 2.0 * delta * y) + p * grown + square
+        S = q_s * S + p_s * float(weight @ Y)
+        x_next = np.minimum(q * x + p * (e + b) + delta, np.sqrt(X_next))
+        s = min(q_s * s + p_s * float(weight @ y), sqrt(S))
+        y = np.minimum(q * y + p * x + delta, np.sqrt(Y_next))
+        X, Y, x = X_next, Y_next, x_next
+        yield S
+    state.X, state.Y, state.S, state.x, state.y, state.s = X, Y, S, x, y, s
+
+
+def from_values(values: Mapping[str, Any], ks: Ints, start: Choice, clock: Choice) -> Floats:
+    """Run the recursion on the values of a theorem: alpha, or c and d; G_star, or zeta."""
+    constant = "alpha" in values
+    return recursion(
+        p=values["p"],
+        p_s=values["p_s"],
+        mu=values["mu"],
+        L=values["L"],
+        M=int(values["M"]),
+        sigma=values["sigma"],
+        R=values["R"],
+        G=values["G_star"] if "G_star" in values else values["L"] * values["zeta"],
+        c=values["alpha"] if constant else values["c"],
+        d=None if constant else values["d"],
+        ks=ks,
+        start=start,
+        clock=clock,
+    )

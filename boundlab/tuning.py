@@ -1,0 +1,218 @@
+"""The server's rate: which λ_s makes AREA's Theorem 8 bound smallest.
+
+Poisson arrivals with rates λ_i and aggregations with rate λ_s give p_i = λ_i/λ̄ and p_s = λ_s/λ̄, with
+λ̄ = λ_s + Σλ_i. Theorem 8's bound grows with 1/p_s + 2q̄ = (λ_s + Λ)(1/λ_s + h) at a fixed number of
+iterations, where Λ = Σλ_i and h = (2/n)Σ1/λ_i. In a fixed time t there are K = λ̄·t iterations, and what
+counts is (1/λ_s + h)/t.
+The closed forms are derived step by step in ``boundlab.proofs.optimal_rate``.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boundlab.errors import CertificateError, SpecError
+from boundlab.specs import nearest
+from boundlab.symbols import check
+
+Floats = NDArray[np.float64]
+Objective = Literal["per-iteration", "per-time"]
+OBJECTIVES: tuple[Objective, ...] = ("per-iteration", "per-time")
+
+_AGREEMENT = 1e-6
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OptimalRate:
+    """The best rate of aggregations.
+
+    Parameters
+    ----------
+    rates
+        Shape (n,): λ_i, per unit of time.
+    objective
+        ``per-iteration`` (fixed K, the paper's) or ``per-time`` (fixed wall-clock time).
+    server_cost
+        C: time that one aggregation takes, in the same unit of time; 0 for none.
+    lambda_s
+        The minimiser, or None where the objective only decreases.
+    value
+        The objective there; its limit where there is no minimiser.
+    limit
+        The limit of the objective for λ_s → ∞ (infinite unless per-time without cost).
+    epsilon, lambda_epsilon
+        Without a minimiser: the bound, which goes like the square root of the objective, is within a factor
+        1 + epsilon of its limit exactly for λ_s ≥ lambda_epsilon. Else None.
+    numeric
+        What the numerical minimiser found, None without a minimiser.
+    p_s, p
+        The probabilities at ``lambda_s`` (at ``lambda_epsilon`` without a minimiser), scalar and shape (n,).
+    note
+        What a reader should know.
+    """
+
+    rates: Floats
+    objective: Objective
+    server_cost: float
+    lambda_s: float | None
+    value: float
+    limit: float
+    epsilon: float | None
+    lambda_epsilon: float | None
+    numeric: float | None
+    p_s: float
+    p: Floats
+    note: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields; an infinite limit is null."""
+        return {
+            "objective": self.objective, "n": len(self.rates), "rates": self.rates.tolist(),
+            "server_cost": self.server_cost, "lambda_s": self.lambda_s, "value": self.value,
+            "limit": self.limit if np.isfinite(self.limit) else None, "epsilon": self.epsilon,
+            "lambda_epsilon": self.lambda_epsilon, "numeric": self.numeric, "p_s": self.p_s,
+            "p": self.p.tolist(), "note": self.note,
+        }  # fmt: skip
+
+
+def closed_form(rates: ArrayLike) -> float:
+    """Return λ_s* = √(Σλ_i / ((2/n)Σ1/λ_i)), which minimises 1/p_s + 2q̄.
+
+    Parameters
+    ----------
+    rates
+        Shape (n,): positive λ_i.
+
+    Source
+    ------
+    AREA, Section 4.2, "Optimal tuning of the server policy".
+
+    Examples
+    --------
+    >>> round(closed_form([10, 10, 2.5]), 12)
+    7.5
+    """
+    given = check("rates", rates)
+    return math.sqrt(len(given) * math.fsum(given) / (2.0 * math.fsum(1.0 / given)))
+
+
+def optimal_rate(
+    rates: ArrayLike, objective: Objective = "per-iteration", server_cost: float = 0.0, epsilon: float = 0.01
+) -> OptimalRate:
+    """Return the best λ_s in closed form, after checking it against a numerical minimiser.
+
+    Parameters
+    ----------
+    rates
+        Shape (n,): λ_i > 0 per unit of time; thousands are fine.
+    objective
+        ``per-iteration`` minimises 1/p_s + 2q̄. ``per-time`` minimises (1/λ_s + h)(1 + C·λ_s): a budget T of
+        time leaves t = T/(1 + C·λ_s) for the clients. Without C it only decreases, towards h.
+    server_cost
+        C ≥ 0, time per aggregation; only with ``per-time``.
+    epsilon
+        For per-time without cost: how far above its limit the bound may be, relatively.
+
+    Raises
+    ------
+    SpecError
+        If an option is unknown or out of range.
+    SymbolError
+        If a rate is not positive and finite.
+    CertificateError
+        If closed form and numerical minimiser differ by more than 1e-6 relatively.
+    """
+    given = check("rates", rates)
+    if objective not in OBJECTIVES:
+        raise SpecError(f"objective must be one of {', '.join(OBJECTIVES)}; {nearest(objective, OBJECTIVES)}")
+    if not (np.isfinite(server_cost) and server_cost >= 0):
+        raise SpecError(f"server cost must be a time ≥ 0 per aggregation, got {server_cost:g}")
+    if not (np.isfinite(epsilon) and epsilon > 0):
+        raise SpecError(f"epsilon must be > 0, got {epsilon:g}")
+    if server_cost and objective == "per-iteration":
+        raise SpecError("a server cost is a time, so it needs objective per-time")
+    inverse = _inverse(given)
+    if objective == "per-time" and server_cost == 0:
+        enough = 1.0 / (inverse * (2.0 * epsilon + epsilon**2))
+        return _result(
+            given, objective, 0.0, enough, None, inverse, epsilon,
+            "at fixed wall-clock time the bound only decreases with λ_s: no interior optimum",
+        )  # fmt: skip
+    # Additive constants are left out: they would drown the minimum in rounding.
+    a, b = (given.sum(), inverse) if objective == "per-iteration" else (1.0, inverse * server_cost)
+    best = closed_form(given) if objective == "per-iteration" else math.sqrt(a / b)
+    numeric = _minimise(a, b)
+    if not abs(numeric - best) <= _AGREEMENT * best:
+        raise CertificateError(f"closed form {best:.9g} and numerical minimiser {numeric:.9g} of λ_s do not agree")
+    note = "minimises 1/p_s + 2q̄ at fixed K" if objective == "per-iteration" else "minimises (1/λ_s + h)(1 + C·λ_s)"
+    return _result(given, objective, server_cost, best, numeric, np.inf, None, note)
+
+
+def curve(
+    rates: ArrayLike, lambdas: ArrayLike, objective: Objective = "per-iteration", server_cost: float = 0.0
+) -> Floats:
+    """Return the objective at given server rates.
+
+    Parameters
+    ----------
+    rates
+        Shape (n,).
+    lambdas
+        Positive λ_s, shape (m,).
+    objective, server_cost
+        As in :func:`optimal_rate`.
+
+    Returns
+    -------
+    ndarray
+        Shape (m,): 1/p_s + 2q̄, or (1/λ_s + h)(1 + C·λ_s).
+
+    Raises
+    ------
+    SymbolError
+        If a rate is not positive and finite.
+    """
+    given, servers = check("rates", rates), check("lambda_s", lambdas)
+    shared = 1.0 / servers + _inverse(given)
+    if objective == "per-iteration":
+        return np.asarray(shared * (servers + given.sum()))
+    return np.asarray(shared * (1.0 + server_cost * servers))
+
+
+def _inverse(rates: Floats) -> float:
+    """Return h = (2/n) Σ 1/λ_i."""
+    return float(2.0 * np.mean(1.0 / rates))
+
+
+def _minimise(a: float, b: float) -> float:
+    """Minimise a/λ + b·λ over λ > 0 numerically, in the logarithm of λ."""
+    from scipy.optimize import minimize_scalar
+
+    left, right = np.log(a), np.log(b)
+    # The minimum is at (left − right)/2, between the two logarithms at which one of the terms is 1.
+    low, high = sorted((left, -right))
+    scale = 0.5 * (left + right)
+    found = minimize_scalar(
+        lambda u: np.exp(left - u - scale) + np.exp(right + u - scale),
+        bounds=(low - 1.0, high + 1.0),
+        method="bounded",
+        options={"xatol": 1e-10},
+    )
+    return float(np.exp(found.x))
+
+
+def _result(
+    rates: Floats, objective: Objective, cost: float, at: float, numeric: float | None, limit: float,
+    epsilon: float | None, note: str,
+) -> OptimalRate:  # fmt: skip
+    interior = epsilon is None
+    total = at + float(rates.sum())
+    value = float(curve(rates, [at], objective, cost)[0]) if interior else limit
+    return OptimalRate(
+        rates, objective, cost, at if interior else None, value, limit, epsilon, None if interior else at,
+        numeric, at / total, rates / total, note,
+    )  # fmt: skip

@@ -1,0 +1,200 @@
+"""Theorem objects: inputs, evaluation, step sizes, units, errors."""
+
+import json
+import time
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+
+from boundlab.errors import FormulaError, SpecError, SymbolError
+from boundlab.objective import ASSUMPTIONS
+from boundlab.symbols import symbol
+from boundlab.theorems import FormulaBound, Theorem, load_theorem
+from boundlab.theorems._units import METRIC_UNITS, degrees
+from boundlab.theorems.area import THEOREM7, THEOREM8, THEOREMS
+from boundlab.values import parse_values
+
+BY_ID = {theorem.id: theorem for theorem in THEOREMS}
+FULL = parse_values(
+    ["mu=0.1", "L=1", "B=2", "p=0.2,0.3,0.35", "M=5", "sigma=1", "zeta=1", "R=3", "K=1000"]
+).grid()  # fmt: skip
+
+
+def _all(theorem: Theorem) -> dict[str, Any]:
+    return {**FULL, "alpha": 0.01} if "alpha" in theorem.inputs() else dict(FULL)
+
+
+@pytest.mark.parametrize("theorem", THEOREMS, ids=lambda theorem: theorem.id)
+def test_every_theorem_evaluates_prints_and_names_known_assumptions(theorem: Theorem) -> None:
+    found = theorem.evaluate(_all(theorem))
+    assert float(found.total) > 0
+    assert sum(float(term) for term in found.terms.values()) == pytest.approx(float(found.total))
+    assert set(theorem.assumptions) <= set(ASSUMPTIONS)
+    assert json.loads(json.dumps(theorem.as_dict()))["id"] == theorem.id
+    assert r"\le" in theorem.latex() or r"\mathcal{O}" in theorem.latex()
+    assert theorem.kind == found.kind == ("shape" if theorem.id == "area.theorem7" else "bound")
+
+
+@pytest.mark.parametrize("theorem", THEOREMS, ids=lambda theorem: theorem.id)
+def test_what_a_theorem_asks_for_is_enough_to_evaluate_it(theorem: Theorem) -> None:
+    values = _all(theorem)
+    asked = {name: values[name] for name in theorem.inputs()}
+    assert theorem.evaluate(asked).total == theorem.evaluate(values).total
+    assert theorem.unused(asked) == ()
+    for name in asked:
+        rest = {other: value for other, value in asked.items() if other != name}
+        if name == "p" or (name in ("p_s", "p_min", "qbar") and "p" in asked):
+            continue
+        with pytest.raises(SymbolError, match=rf"{theorem.id} needs {name}: .*units .*; set {name}="):
+            theorem.evaluate(rest)
+
+
+@pytest.mark.parametrize("theorem", THEOREMS, ids=lambda theorem: theorem.id)
+def test_every_definition_and_every_step_size_has_the_units_of_its_symbol(theorem: Theorem) -> None:
+    for name, rule in {**theorem.definitions, **theorem.step}.items():
+        assert degrees(rule, theorem.symbols) == theorem.symbols[name].units, name
+    for condition in theorem.conditions:
+        assert degrees(condition.quantity) == degrees(condition.limit)
+
+
+@pytest.mark.parametrize(
+    "theorem",
+    [t for t in THEOREMS if isinstance(t.bound, FormulaBound) and t.id != "area.theorem7"],
+    ids=lambda theorem: theorem.id,
+)
+def test_every_term_scales_like_the_left_side(theorem: Theorem) -> None:
+    assert isinstance(theorem.bound, FormulaBound)
+    for name, term in theorem.bound.terms.items():
+        assert degrees(term) == METRIC_UNITS[theorem.metric], name
+
+
+def test_no_term_of_the_printed_theorem_7_scales_like_its_left_side() -> None:
+    # The left side is (0, 2): three terms lack 1/gamma², the one with L⁴ lacks 1/gamma⁴.
+    assert isinstance(THEOREM7.bound, FormulaBound)
+    found = {name: degrees(term) for name, term in THEOREM7.bound.terms.items()}
+    assert found == {"noise": (2, -2), "synchronization": (2, -2), "mixed": (2, -2), "heterogeneity": (4, -6)}
+
+
+@pytest.mark.parametrize("theorem", THEOREMS, ids=lambda theorem: theorem.id)
+@pytest.mark.parametrize(("c", "s"), [(7.0, 1.0), (1.0, 3.0)])
+def test_rescaling_f_or_x_rescales_the_number_by_the_units(theorem: Theorem, c: float, s: float) -> None:
+    values = _all(theorem)
+    scaled = {
+        name: np.asarray(value) * c ** theorem.symbols[name].units[0] * s ** theorem.symbols[name].units[1]
+        for name, value in values.items()
+    }
+    a, b = METRIC_UNITS[theorem.metric]
+    ratio = theorem.evaluate(scaled).total / theorem.evaluate(values).total
+    homogeneous = ratio == pytest.approx(c**a * s**b, rel=1e-9)
+    assert homogeneous == (theorem.id != "area.theorem7")
+
+
+def test_a_sum_of_different_units_is_told_apart() -> None:
+    with pytest.raises(FormulaError, match=r"has units \((1, −2|0, 1)\), but . has \((1, −2|0, 1)\)"):
+        degrees(symbol("L") + symbol("R"))
+    with pytest.raises(FormulaError, match="exp of"):
+        degrees(sympy.exp(symbol("L")))
+    with pytest.raises(FormulaError, match="exponent"):
+        degrees(symbol("L") ** symbol("R"))
+    assert degrees(sympy.S.Zero) is None
+
+
+def test_a_million_points_take_about_a_second_and_no_warning() -> None:
+    grid = {**FULL, "K": np.arange(1, 10**6 + 1), "M": 1}
+    began = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for theorem in THEOREMS:
+            if isinstance(theorem.bound, FormulaBound):
+                assert theorem.evaluate(
+                    {**grid, "alpha": 0.01} if "alpha" in theorem.inputs() else grid
+                ).total.shape == (10**6,)
+    assert time.perf_counter() - began < 5
+
+
+def test_grids_broadcast() -> None:
+    found = THEOREM8.evaluate({**FULL, "K": np.array([[10, 100]]), "sigma": np.array([[0.0], [1.0], [2.0]])})
+    assert found.total.shape == (3, 2)
+    assert (np.diff(found.total, axis=0) > 0).all()
+    assert (np.diff(found.total, axis=1) < 0).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"sigma": -1}, "sigma must be ≥ 0, got -1 (noise level"),
+        ({"K": 2.5}, "K must be an integer ≥ 1, got 2.5"),
+        ({"R": np.nan}, "R must be ≥ 0, got nan"),
+        (
+            {"alpha": 0.1},
+            "area.theorem8 defines alpha itself (constant step size); area.theorem8.fixed-step takes it",
+        ),
+        ({"A": 1}, "area.theorem8 defines A itself"),
+        ({"zetta": 1}, "unknown symbol 'zetta'; did you mean zeta?"),
+        ({"R": 1e200}, "area.theorem8: term bound is infinite at"),
+    ],
+)
+def test_wrong_values_are_answered_in_one_line(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(SymbolError) as error:
+        THEOREM8.evaluate({**FULL, **values})
+    assert str(error.value).startswith(message)
+
+
+def test_a_point_of_a_grid_that_overflows_is_named() -> None:
+    with pytest.raises(SymbolError, match=r"term bound is infinite at .*R=1e\+200"):
+        THEOREM8.evaluate({**FULL, "R": np.array([1.0, 1e200, 2.0])})
+
+
+def test_step_sizes_are_options_of_the_algorithm() -> None:
+    assert set(THEOREM8.step_options(FULL)) == {"alpha"}
+    assert set(THEOREM7.step_options(FULL)) == {"c", "d"}
+    recursion = BY_ID["area.theorem7.recursion"]
+    assert recursion.step_options({**FULL, "alpha": 0.25}) == {"alpha": 0.25}
+    assert recursion.step_options({**FULL, "c": 1.0, "d": 4.0}) == {"c": 1.0, "d": 4.0}
+    assert recursion.step_sizes({**FULL, "c": 1.0, "d": 4.0}, 2).tolist() == [1 / 4, 1 / 5, 1 / 6]
+    assert BY_ID["area.theorem8.fixed-step"].step_sizes({**FULL, "alpha": 0.5}, 3).tolist() == [0.5] * 4
+    with pytest.raises(SymbolError, match="needs one positive alpha"):
+        THEOREM8.step_options({**FULL, "sigma": 0, "B": 0})
+
+
+def test_what_may_still_be_set() -> None:
+    assert "alpha" in BY_ID["area.theorem8.fixed-step"].free(FULL)
+    assert BY_ID["area.theorem8"].free(FULL) == frozenset()
+    assert {"alpha", "c", "d", "D", "G_star"} <= BY_ID["area.theorem7.recursion"].free(FULL)
+    assert BY_ID["area.theorem7.explicit"].free(FULL) == {"D"}
+    assert THEOREM8.unused(["L", "p", "sigma", "K"]) == ("L",)
+
+
+def test_a_fixed_horizon_is_not_read_as_a_bound_at_every_iteration() -> None:
+    assert THEOREM8.value_at(FULL, np.array([1000])) == THEOREM8.evaluate(FULL).total
+    with pytest.raises(SymbolError, match="about the one K"):
+        THEOREM8.value_at(FULL, np.array([10, 1000]))
+    fixed = BY_ID["area.theorem8.fixed-step"]
+    assert (np.diff(fixed.value_at({**FULL, "alpha": 0.1}, np.array([10, 1000]))) < 0).all()
+    with pytest.raises(SymbolError, match="K must be an integer ≥ 1, got 0"):
+        fixed.value_at({**FULL, "alpha": 0.1}, np.array([0]))
+
+
+def test_definitions_that_go_round_in_a_circle_are_refused() -> None:
+    kappa, delta = symbol("kappa"), symbol("delta")
+    with pytest.raises(SpecError, match=r"go round in a circle: (kappa → delta|delta → kappa)"):
+        replace(THEOREM7, definitions={**THEOREM7.definitions, "kappa": delta, "delta": kappa})
+
+
+def test_fields_with_other_values_are_refused() -> None:
+    with pytest.raises(SpecError, match="status must be one of"):
+        replace(THEOREM8, status="proved")  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="step must give alpha, or c and d"):
+        replace(THEOREM8, step={"c": symbol("c")})
+    with pytest.raises(SymbolError, match="unknown symbol 'zz'"):
+        replace(THEOREM8, bound=FormulaBound({"x": sympy.Symbol("zz")}))
+
+
+def test_theorems_are_found_by_id_and_misspelt_ids_are_answered_with_the_nearest() -> None:
+    assert load_theorem("area.theorem8") is THEOREM8
+    with pytest.raises(SpecError, match=r"did you mean area.theorem8"):
+        load_theorem("area.theorem88")

@@ -1,0 +1,315 @@
+"""AREA's theorems against each other, against goldens, and against exact expectations."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_theorems_exact import ergodic_gaps, mean_squares
+
+from boundlab.errors import AssumptionError, SymbolError
+from boundlab.theorems.area import THEOREMS
+from boundlab.theorems.area_recursion import local_pass, recursion
+
+BY_ID = {theorem.id: theorem for theorem in THEOREMS}
+EXAMPLE: dict[str, Any] = {"p": np.array([0.5]), "p_s": 0.5, "M": 50, "K": 6, "R": 3, "B": 1, "sigma": 0}
+SMOOTH: dict[str, Any] = {
+    "p": np.array([0.2, 0.3, 0.35]),
+    "mu": 0.1,
+    "L": 1,
+    "M": 5,
+    "sigma": 1,
+    "zeta": 1,
+    "R": 3,
+    "K": 1000,
+}
+
+
+# ------------------------------------------------------------------------------------------------ Theorem 8
+
+
+def test_theorem_8_is_refuted_by_the_absolute_value_and_one_client() -> None:
+    # A = (2 + 2·2)·9 = 54; printed: √(54·25.5/300) = √4.59; repaired: √(54·50/300) = 3.
+    printed = BY_ID["area.theorem8"].evaluate(EXAMPLE)
+    repaired = BY_ID["area.theorem8.repaired"].evaluate(EXAMPLE)
+    assert printed.total == pytest.approx(math.sqrt(4.59), rel=1e-14)
+    assert repaired.total == pytest.approx(3, rel=1e-14)
+    assert printed.derived["alpha"] == pytest.approx(math.sqrt(54 / 7650), rel=1e-14)
+    exact = ergodic_gaps(
+        abs, [lambda x: math.copysign(1.0, x)], [0.5], M=50, alpha=float(printed.derived["alpha"]), x0=3.0,
+        K=6, best=0.0,
+    )  # fmt: skip
+    assert exact[-1] == pytest.approx(2.527, abs=5e-4)
+    assert exact[-1] > printed.total + 0.38
+
+
+def test_the_own_step_is_the_minimiser_of_the_fixed_step_form() -> None:
+    for name in ("area.theorem8", "area.theorem8.repaired"):
+        own = BY_ID[name].evaluate(EXAMPLE)
+        alpha = own.derived["alpha"] * np.array([0.5, 0.99, 1, 1.01, 2])
+        fixed = BY_ID[f"{name}.fixed-step"].evaluate({**EXAMPLE, "alpha": alpha}).total
+        assert fixed[2] == pytest.approx(own.total, rel=1e-14)
+        assert fixed.argmin() == 2
+
+
+def test_the_printed_and_the_repaired_form_agree_for_one_local_step_only() -> None:
+    one = {**EXAMPLE, "M": 1}
+    assert BY_ID["area.theorem8"].evaluate(one).total == BY_ID["area.theorem8.repaired"].evaluate(one).total
+    assert BY_ID["area.theorem8"].evaluate(EXAMPLE).total < BY_ID["area.theorem8.repaired"].evaluate(EXAMPLE).total
+
+
+def _slope_towards(centre: float) -> Callable[[float], float]:
+    return lambda x: float(np.sign(x - centre))
+
+
+LAD = st.fixed_dictionaries(
+    {
+        "centres": st.tuples(st.floats(-2, 2), st.floats(-2, 2)),
+        "p": st.tuples(st.floats(0.1, 0.45), st.floats(0.1, 0.45)),
+        "x0": st.floats(-5, 5),
+        "M": st.sampled_from([1, 2, 10]),
+        "alpha": st.floats(0.01, 1.0),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [("area.theorem8.repaired.fixed-step", "analysis"), ("area.theorem8.algorithm-start", "algorithm")],
+)
+@given(problem=LAD)
+def test_the_repaired_theorem_8_is_above_every_exact_ergodic_gap(
+    name: str, start: str, problem: dict[str, Any]
+) -> None:
+    centres, p = problem["centres"], problem["p"]
+    exact = ergodic_gaps(
+        lambda x: sum(abs(x - c) for c in centres) / 2,
+        [_slope_towards(c) for c in centres],
+        p, M=problem["M"], alpha=problem["alpha"], x0=problem["x0"], K=5,
+        best=abs(centres[0] - centres[1]) / 2, start=start,
+    )  # fmt: skip
+    # Every point between the centres is optimal; take the nearest one, which makes R smallest.
+    nearest = min(max(problem["x0"], min(centres)), max(centres))
+    values = {"p": np.array(p), "R": abs(problem["x0"] - nearest), "B": 1, "sigma": 0}
+    values |= {"M": problem["M"], "alpha": problem["alpha"]}
+    bound = BY_ID[name].value_at(values, np.arange(1, 6))
+    assert (exact <= bound + 1e-12).all()
+
+
+# ------------------------------------------------------------------------------------------------ Theorem 7
+
+
+def test_with_one_local_step_the_printed_first_step_is_2_over_mu_plus_l_without_a_warning() -> None:
+    for name in ("area.theorem7", "area.theorem7.explicit"):
+        found = BY_ID[name].evaluate({**SMOOTH, "M": 1})
+        assert found.derived["D"] == pytest.approx(2 / 1.1, rel=1e-15)
+        assert found.derived["delta"] == 0
+        assert math.isfinite(float(found.total))
+
+
+def test_the_first_step_is_the_least_of_its_four_parts() -> None:
+    gamma = 2 * 0.1 / 1.1
+    parts = [
+        2 / (5 * 1.1),
+        gamma / 4,
+        math.sqrt(5 * gamma**2 / (64 * 4**3)),
+        (gamma / (32 * 4**3)) ** (1 / 3),
+    ]
+    assert BY_ID["area.theorem7"].evaluate(SMOOTH).derived["D"] == pytest.approx(min(parts), rel=1e-14)
+
+
+def test_theorem_7_as_printed_is_a_shape() -> None:
+    found = BY_ID["area.theorem7"].evaluate(SMOOTH)
+    assert found.kind == "shape"
+    assert set(found.terms) == {"noise", "synchronization", "mixed", "heterogeneity"}
+    # r_p = 1, delta·kappa = 8: (1 + 8)/(0.15·5·1000)
+    assert found.terms["noise"] == pytest.approx(9 / 750, rel=1e-12)
+
+
+def test_the_explicit_form_by_hand() -> None:
+    p_s, p_min, qbar, gamma, D = 0.5, 0.5, 2.0, 1.0, 1.0
+    c, d = 48 / (p_min * gamma), 48 / (p_min * gamma * D)
+    shifted = 100 + d - 1
+    by_hand = ((d - 1) / shifted) ** 6 * (
+        (1 + 5.2 * p_s * qbar) * 4 + 5.2 * p_s * qbar * (c / d * 3) ** 2
+    ) + 1130 * p_s * 4 / (p_min**2 * shifted) + p_s * 9 / shifted**2 * 1550 * qbar / p_min**2  # fmt: skip
+    values: dict[str, Any] = {
+        "p": np.array([0.5]),
+        "mu": 1,
+        "L": 1,
+        "M": 1,
+        "sigma": 2,
+        "zeta": 3,
+        "R": 2,
+        "K": 100,
+    }
+    assert BY_ID["area.theorem7.explicit"].evaluate(values).total == pytest.approx(by_hand, rel=1e-13)
+
+
+REGIMES = st.fixed_dictionaries(
+    {
+        "p": st.lists(st.floats(0.02, 1.0), min_size=1, max_size=4).map(lambda w: np.array(w) / (sum(w) + 0.3)),
+        "mu": st.floats(0.01, 1.0),
+        "M": st.integers(1, 12),
+        "sigma": st.sampled_from([0.0, 0.3, 3.0]),
+        "zeta": st.sampled_from([0.0, 0.5, 5.0]),
+        "R": st.floats(0.0, 5.0),
+    }
+)
+
+
+@given(REGIMES)
+def test_recursion_below_onepass_below_explicit(values: dict[str, Any]) -> None:
+    ks = np.array([0, 1, 10, 100, 1000])
+    values = {**values, "L": 1.0}
+    tight = BY_ID["area.theorem7.recursion"].value_at(values, ks)
+    middle = BY_ID["area.theorem7.onepass"].value_at(values, ks)
+    wide = BY_ID["area.theorem7.explicit"].value_at(values, ks)
+    assert (tight <= middle * (1 + 1e-9) + 1e-12).all()
+    assert (middle <= wide * (1 + 1e-9) + 1e-12).all()
+
+
+@given(REGIMES)
+def test_the_same_holds_for_the_start_and_the_clock_of_the_algorithm(values: dict[str, Any]) -> None:
+    ks = np.array([0, 1, 10, 100, 1000])
+    values = {**values, "L": 1.0}
+    tight = BY_ID["area.theorem7.recursion.algorithm-start"].value_at(values, ks)
+    middle = BY_ID["area.theorem7.onepass.algorithm-start"].value_at(values, ks)
+    assert (tight <= middle * (1 + 1e-9) + 1e-12).all()
+
+
+QUADRATICS = st.fixed_dictionaries(
+    {
+        "a": st.lists(st.floats(0.1, 1.0), min_size=1, max_size=3),
+        "b": st.lists(st.floats(-2.0, 2.0), min_size=3, max_size=3),
+        "w": st.lists(st.floats(0.05, 1.0), min_size=3, max_size=3),
+        "sigma": st.sampled_from([0.0, 0.5]),
+        "x0": st.floats(-3.0, 3.0),
+        "boost": st.sampled_from([1.0, 3.0, 30.0]),
+    }
+)
+
+
+def _setting(problem: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+    a = np.array(problem["a"])
+    b, p = np.array(problem["b"][: len(a)]), np.array(problem["w"][: len(a)])
+    p /= p.sum() + 0.3
+    best = float(a @ b / a.sum())
+    values = {
+        "p": p, "mu": a.min(), "L": a.max(), "sigma": problem["sigma"], "zeta": abs(b - best).max(),
+        "R": abs(problem["x0"] - best),
+    }  # fmt: skip
+    return a, b, p, values
+
+
+@pytest.mark.parametrize("M", [1, 5])
+@pytest.mark.parametrize("start", ["analysis", "algorithm"])
+@pytest.mark.parametrize("clock", ["analysis", "algorithm"])
+@given(problem=QUADRATICS)
+def test_the_recursion_is_above_the_exact_mean_square_of_quadratics(
+    M: int, start: str, clock: str, problem: dict[str, Any]
+) -> None:
+    a, b, p, values = _setting(problem)
+    step = BY_ID["area.theorem7.recursion"].step_options({**values, "M": M})
+    # Larger steps than the printed ones, up to the recursion's own limit.
+    d = max(step["d"] / problem["boost"], step["c"] * (values["mu"] + values["L"]) / 2)
+    K = 60
+    exact = mean_squares(
+        a, b, p, M=M, sigma=problem["sigma"], x0=problem["x0"], alpha=lambda k: step["c"] / (k + d), K=K,
+        start=start, clock=clock,
+    )  # fmt: skip
+    gradients = a * abs(b - float(a @ b / a.sum()))
+    for G in (gradients, values["L"] * values["zeta"]):
+        bound = recursion(
+            p=p, p_s=1 - p.sum(), mu=values["mu"], L=values["L"], M=M, sigma=problem["sigma"],
+            R=values["R"], G=G, c=step["c"], d=d, ks=np.arange(K + 1), start=start, clock=clock,  # type: ignore[arg-type]
+        )  # fmt: skip
+        assert (exact <= bound * (1 + 1e-9) + 1e-12).all()
+
+
+@pytest.mark.parametrize("M", [1, 5])
+@given(problem=QUADRATICS)
+def test_the_recursion_is_above_the_exact_mean_square_for_a_constant_step(M: int, problem: dict[str, Any]) -> None:
+    a, b, p, values = _setting(problem)
+    alpha = 2 / (values["mu"] + values["L"]) / problem["boost"]
+    exact = mean_squares(a, b, p, M=M, sigma=problem["sigma"], x0=problem["x0"], alpha=lambda _: alpha, K=60)
+    bound = BY_ID["area.theorem7.recursion"].value_at({**values, "M": M, "alpha": alpha}, np.arange(61))
+    assert (exact <= bound * (1 + 1e-9) + 1e-12).all()
+
+
+@pytest.mark.parametrize("M", [1, 5])
+@given(problem=QUADRATICS)
+def test_the_closed_forms_are_above_the_exact_mean_square(M: int, problem: dict[str, Any]) -> None:
+    a, b, p, values = _setting(problem)
+    values = {**values, "M": M}
+    for name in ("area.theorem7.explicit", "area.theorem7.onepass", "area.theorem7.onepass.algorithm-start"):
+        theorem = BY_ID[name]
+        step = theorem.step_sizes(values, 61)
+        exact = mean_squares(
+            a, b, p, M=M, sigma=problem["sigma"], x0=problem["x0"], alpha=step.__getitem__, K=60,
+            start=theorem.options["start"], clock=theorem.options["clock"],
+        )  # fmt: skip
+        assert (exact <= theorem.value_at(values, np.arange(61)) * (1 + 1e-9) + 1e-12).all()
+
+
+def test_without_noise_and_heterogeneity_one_client_is_followed_exactly() -> None:
+    # One client, M = 1, mu = L: X is the mean square itself, so the recursion is an equality.
+    alpha, p = 0.5, np.array([0.4])
+    exact = mean_squares(
+        np.array([1.0]), np.array([0.0]), p, M=3, sigma=0.7, x0=2.0, alpha=lambda _: alpha, K=40
+    )  # fmt: skip
+    bound = recursion(p=p, p_s=0.6, mu=1, L=1, M=3, sigma=0.7, R=2, G=0, c=alpha, d=None, ks=np.arange(41))
+    assert bound == pytest.approx(exact, rel=1e-12)
+
+
+@given(st.floats(1e-9, 1.0), st.integers(1, 60))
+def test_local_steps_by_doubling_are_the_sums_of_their_definitions(alpha: float, M: int) -> None:
+    mu, L, sigma = 0.7, 1.0, 0.3
+    r = 1 - alpha * mu
+    found = local_pass(np.array([alpha]), mu, L, M, sigma)
+    inner = [math.fsum(r**j for j in range(m)) for m in range(M)]
+    assert found.contraction[0] == pytest.approx(r**M, rel=1e-12)
+    assert found.noise[0] == pytest.approx(alpha**2 * sigma**2 * math.fsum(r ** (2 * j) for j in range(M)), rel=1e-12)
+    assert found.drift[0] == pytest.approx(alpha**2 * L * math.fsum(inner), rel=1e-12, abs=1e-300)
+
+
+def test_the_recursion_gives_the_same_at_one_iteration_and_in_one_pass_over_many() -> None:
+    theorem = BY_ID["area.theorem7.recursion"]
+    many = theorem.value_at(SMOOTH, np.array([3, 33000, 0, 3]))
+    for place, k in enumerate((3, 33000, 0, 3)):
+        assert theorem.value_at(SMOOTH, np.array([k]))[0] == many[place]
+    grid = theorem.evaluate({**SMOOTH, "sigma": np.array([[0.0], [1.0]]), "K": np.array([[3, 33000]])})
+    assert grid.total.shape == (2, 2)
+    assert grid.total[1] == pytest.approx(many[:2], rel=0)
+    assert (grid.total[0] < grid.total[1]).all()
+
+
+def test_equal_clients_are_iterated_once() -> None:
+    p = np.full(2000, 0.5 / 2000)
+    long = recursion(p=p, p_s=0.5, mu=1, L=2, M=2, sigma=1, R=1, G=np.ones(2000), c=0.1, d=None, ks=[50])
+    short = recursion(p=p[:1], p_s=0.5, mu=1, L=2, M=2, sigma=1, R=1, G=1, c=0.1, d=None, ks=[50])
+    assert long == pytest.approx(short, rel=1e-12)
+
+
+def test_a_step_above_2_over_mu_plus_l_is_not_covered() -> None:
+    message = r"needs c/d ≤ 2/\(M\(μ\+L\)\), got 1 > 0\.36"
+    with pytest.raises(AssumptionError, match=message):
+        BY_ID["area.theorem7.explicit"].evaluate({**SMOOTH, "D": 1})
+    with pytest.raises(AssumptionError, match=r"α_0 ≤ 2/\(μ\+L\), got 2 > 1\.8"):
+        BY_ID["area.theorem7.recursion"].evaluate({**SMOOTH, "alpha": 2})
+    with pytest.raises(AssumptionError, match=r"c/d ≤ 2/\(μ\+L\), got 4 >"):
+        BY_ID["area.theorem7.recursion"].evaluate({**SMOOTH, "c": 4, "d": 1})
+
+
+def test_a_smaller_d_starts_with_a_smaller_step() -> None:
+    small = BY_ID["area.theorem7.explicit"].step_sizes({**SMOOTH, "D": 0.001}, 3)
+    assert small[0] == pytest.approx(0.001)
+    assert (np.diff(small) < 0).all()
+
+
+def test_the_recursion_runs_at_most_ten_million_iterations() -> None:
+    with pytest.raises(SymbolError, match="K must be between 0 and 1e\\+07"):
+        BY_ID["area.theorem7.recursion"].evaluate({**SMOOTH, "K": 10**8})

@@ -1,0 +1,159 @@
+"""Exact expectations of AREA by a second, independent route: Appendix A's (5)–(7), in one dimension.
+
+The functions serve the tests of the theorems; the tests here check them against each other and by hand.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def mean_squares(
+    a: Floats,
+    b: Floats,
+    p: Floats,
+    *,
+    M: int,
+    sigma: float,
+    x0: float,
+    alpha: Callable[[int], float],
+    K: int,
+    start: str = "analysis",
+    clock: str = "analysis",
+) -> Floats:
+    """Return E(x_s,k − x*)² for k = 0 … K with f_i = a_i(x − b_i)²/2, i.i.d. events and noise of variance σ².
+
+    The second-moment matrix of (x_1..x_n, y_1..y_n, x_s, 1), relative to x*, obeys a linear recursion.
+    """
+    n = len(a)
+    best = float(a @ b / a.sum())
+    away = b - best
+    size = 2 * n + 2
+    server, one = 2 * n, 2 * n + 1
+    p_s = 1.0 - p.sum()
+
+    def descend(i: int, step: float) -> tuple[float, float, float]:
+        r = 1.0 - step * a[i]
+        return r**M, (1.0 - r**M) * away[i], step**2 * sigma**2 * sum(r ** (2 * j) for j in range(M))
+
+    moment = np.full((size, size), (x0 - best) ** 2)
+    moment[one, :] = moment[:, one] = x0 - best
+    moment[one, one] = 1.0
+    if start == "algorithm":
+        shift = np.eye(size)
+        noise = np.zeros((size, size))
+        for i in range(n):
+            factor, offset, variance = descend(i, alpha(0))
+            shift[i] = 0.0
+            shift[i, server], shift[i, one] = factor, offset
+            noise[i, i] = variance
+        moment = shift @ moment @ shift.T + noise
+    found = [moment[server, server]]
+    for k in range(K):
+        step = alpha(k + 1 if clock == "algorithm" else k)
+        following = np.zeros_like(moment)
+        for i in range(n):
+            factor, offset, variance = descend(i, step)
+            move = np.eye(size)
+            move[i] = 0.0
+            move[i, server], move[i, one] = factor, offset
+            move[n + i] = 0.0
+            move[n + i, i] = 1.0
+            after = move @ moment @ move.T
+            after[i, i] += variance
+            following += p[i] * after
+        gather = np.eye(size)
+        gather[server] = 0.0
+        gather[server, n : 2 * n] = 1.0 / n
+        following += p_s * (gather @ moment @ gather.T)
+        moment = following
+        found.append(moment[server, server])
+    return np.array(found)
+
+
+def ergodic_gaps(
+    value: Callable[[float], float],
+    slopes: Sequence[Callable[[float], float]],
+    p: Sequence[float],
+    *,
+    M: int,
+    alpha: float,
+    x0: float,
+    K: int,
+    best: float,
+    start: str = "analysis",
+) -> Floats:
+    """Return E f(x̄_k) − f* for k = 1 … K by running all (n+1)^K event sequences, without gradient noise."""
+    n = len(slopes)
+    chances = [*p, 1.0 - sum(p)]
+
+    def descend(i: int, x: float) -> float:
+        for _ in range(M):
+            x -= alpha * slopes[i](x)
+        return x
+
+    total = np.zeros(K)
+    for events in product(range(n + 1), repeat=K):
+        weight = float(np.prod([chances[event] for event in events]))
+        xs = x0
+        x = [descend(i, x0) for i in range(n)] if start == "algorithm" else [x0] * n
+        y = [x0] * n
+        partial = 0.0
+        for k, event in enumerate(events):
+            partial += xs
+            total[k] += weight * (value(partial / (k + 1)) - best)
+            if event == n:
+                xs = sum(y) / n
+            else:
+                y[event] = x[event]
+                x[event] = descend(event, xs)
+    return total
+
+
+def test_the_server_moves_only_after_a_client_was_answered_and_heard() -> None:
+    # start=analysis, one client, p = p_s = 1/2: answer, arrival, aggregation need three events.
+    found = mean_squares(np.ones(1), np.zeros(1), np.array([0.5]), M=1, sigma=0.0, x0=1.0, alpha=lambda _: 0.5, K=3)
+    assert found[:3].tolist() == [1.0, 1.0, 1.0]
+    # Of the eight sequences of three events only (i, i, s) moves x_s, from 1 to 1/2.
+    assert found[3] == 7 / 8 + 1 / 8 / 4
+
+
+def test_moments_and_enumeration_agree_on_a_quadratic_without_noise() -> None:
+    for start in ("analysis", "algorithm"):
+        squares = mean_squares(
+            np.array([1.0, 0.5]), np.array([1.0, -2.0]), np.array([0.3, 0.4]), M=2, sigma=0.0, x0=1.5,
+            alpha=lambda _: 0.4, K=5, start=start,
+        )  # fmt: skip
+        assert squares == pytest.approx(_by_enumeration(start), rel=1e-13)
+
+
+def _by_enumeration(start: str) -> list[float]:
+    a, b, chances = (1.0, 0.5), (1.0, -2.0), (0.3, 0.4, 0.3)
+    best = (1.0 - 1.0) / 1.5
+
+    def pass_of(i: int, x: float) -> float:
+        for _ in range(2):
+            x -= 0.4 * a[i] * (x - b[i])
+        return x
+
+    found = []
+    for K in range(6):
+        mean = 0.0
+        for events in product(range(3), repeat=K):
+            xs, y = 1.5, [1.5, 1.5]
+            x = [pass_of(i, xs) for i in (0, 1)] if start == "algorithm" else [xs, xs]
+            weight = 1.0
+            for event in events:
+                weight *= chances[event]
+                if event == 2:
+                    xs = sum(y) / 2
+                else:
+                    x[event], y[event] = pass_of(event, xs), x[event]
+            mean += weight * (xs - best) ** 2
+        found.append(mean)
+    return found

@@ -1,0 +1,153 @@
+"""Theorems of the user's own from TOML files."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from boundlab.errors import BoundlabError, FormulaError, SpecError
+from boundlab.theorems import Theorem, load_theorem
+from boundlab.theorems.area import THEOREM8_FIXED
+
+GOOD = """
+id = "mine.theorem1"
+title = "Theorem 8, written down again"
+metric = "ergodic-gap"
+assumptions = ["lipschitz", "bounded-variance", "iid-events"]
+conditions = ["alpha <= 1/w"]
+
+[options]
+start = "analysis"
+
+[step]
+alpha = "alpha"
+
+[symbols.w]
+meaning = "a curvature that I need"
+domain = "positive"
+units = [1, -2]
+
+[definitions]
+A = "(1/p_s + 2*qbar)*R**2"
+
+[terms]
+initial = "A/(2*alpha*M*K)"
+noise = "alpha*sigma**2/2"
+subgradient = "0.25*alpha*(M+1)*B**2"
+"""
+VALUES: dict[str, Any] = {
+    "p": np.array([0.5]),
+    "R": 3,
+    "M": 50,
+    "K": 6,
+    "B": 1,
+    "sigma": 0.5,
+    "alpha": 0.1,
+    "w": 2,
+}
+
+
+def _load(tmp_path: Path, text: str) -> Theorem:
+    path = tmp_path / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    return load_theorem(str(path))
+
+
+def test_a_file_gives_the_same_object_as_a_built_in_theorem(tmp_path: Path) -> None:
+    mine = _load(tmp_path, GOOD)
+    assert (mine.id, mine.status, mine.algorithm, mine.horizon) == ("mine.theorem1", "user", "area", "every")
+    assert mine.options == {"start": "analysis"}
+    theirs = {name: value for name, value in VALUES.items() if name != "w"}
+    assert mine.evaluate(VALUES).total == pytest.approx(THEOREM8_FIXED.evaluate(theirs).total, rel=1e-15)
+    assert "w" in mine.inputs()
+    assert mine.as_dict()["inputs"]["w"].startswith("a curvature that I need")
+
+
+def test_a_condition_of_the_file_is_checked(tmp_path: Path) -> None:
+    with pytest.raises(BoundlabError, match=r"needs alpha ≤ 1/w, got 0.6 > 0.5") as error:
+        _load(tmp_path, GOOD).evaluate({**VALUES, "alpha": 0.6})
+    assert error.value.exit_code == 4
+
+
+def _without(line: str) -> str:
+    return GOOD.replace(line + "\n", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "message"),
+    [
+        ("id = ", SpecError, "Invalid value"),
+        ("id = 3 4\n", SpecError, "line 1"),
+        ("", SpecError, "id is missing"),
+        (_without('metric = "ergodic-gap"'), SpecError, "metric is missing"),
+        (GOOD.replace("metric", "metrik"), SpecError, "unknown key 'metrik'; did you mean metric?"),
+        (GOOD.replace('"ergodic-gap"', '"ergodic-gab"'), SpecError, "did you mean ergodic-gap?"),
+        (GOOD.replace('"ergodic-gap"', "3"), SpecError, "metric must be text, got 3"),
+        (
+            GOOD.replace('"lipschitz"', '"lipshitz"'),
+            SpecError,
+            "unknown assumption 'lipshitz'; did you mean lipschitz?",
+        ),
+        (GOOD.replace('"lipschitz"', "1"), SpecError, "assumptions must be a list of texts"),
+        (
+            GOOD.replace("sigma**2", "sigm**2"),
+            FormulaError,
+            "terms.noise: unknown symbol 'sigm'; did you mean sigma?",
+        ),
+        (
+            GOOD.replace("sigma**2", "__import__(1)"),
+            FormulaError,
+            "terms.noise: __import__ is not a known function",
+        ),
+        (GOOD.replace("sigma**2", "sigma.real"), FormulaError, "terms.noise: an attribute"),
+        (GOOD.replace("sigma**2", "p"), FormulaError, "unknown symbol 'p'"),
+        (
+            GOOD.replace('"alpha*sigma**2/2"', "[1]"),
+            FormulaError,
+            "terms.noise: a formula must be text, got list",
+        ),
+        (GOOD.replace('alpha = "alpha"', 'beta = "alpha"'), SpecError, "beta is defined but unknown"),
+        (GOOD.replace('alpha = "alpha"', 'c = "alpha"'), SpecError, "step must give alpha, or c and d"),
+        (GOOD.replace("symbols.w]", "symbols.L]"), SpecError, "L is built in"),
+        (GOOD.replace("symbols.w]", "symbols.sqrt]"), SpecError, "no function"),
+        (GOOD.replace("[1, -2]", "[1]"), SpecError, "units must be two integers"),
+        (
+            GOOD.replace('"positive"', '"positiv"'),
+            SpecError,
+            "unknown domain 'positiv'; did you mean positive?",
+        ),
+        (_without('meaning = "a curvature that I need"'), SpecError, "meaning must be text"),
+        (GOOD.replace("alpha <= 1/w", "alpha < 1/w"), SpecError, "must be one inequality, left <= right"),
+        (GOOD.replace("A/(2*alpha*M*K)", "A/(alpha-alpha)"), FormulaError, "terms.initial: division by zero"),
+        (GOOD.replace('A = "(1/p_s', 'A = "A*(1/p_s'), SpecError, "go round in a circle"),
+        (GOOD + '\nhorizon = "some"', FormulaError, "terms.horizon: unknown symbol 'some'"),
+        ('horizon = "some"\n' + GOOD, SpecError, "horizon must be one of every, fixed, got 'some'"),
+        ("shape = 1\n" + GOOD, SpecError, "shape must be true or false, got 1"),
+    ],
+)
+def test_a_wrong_file_is_answered_in_one_line_that_names_it(
+    tmp_path: Path, text: str, kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind) as error:
+        _load(tmp_path, text)
+    assert message in str(error.value)
+    assert "mine.toml" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_what_cannot_be_read_as_text_is_said(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"cannot read .*nothing.toml: No such file"):
+        load_theorem(str(tmp_path / "nothing.toml"))
+    folder = tmp_path / "folder.toml"
+    folder.mkdir()
+    with pytest.raises(SpecError, match=r"cannot read"):
+        load_theorem(str(folder))
+    binary = tmp_path / "binary.toml"
+    binary.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SpecError, match=r"is not UTF-8 text"):
+        load_theorem(str(binary))
+    deep = tmp_path / "deep.toml"
+    deep.write_text("a = " + "[" * 5000)
+    with pytest.raises(SpecError, match=r"deep.toml"):
+        load_theorem(str(deep))
