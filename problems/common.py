@@ -1,0 +1,184 @@
+"""What the problem families share: reading arrays, start points, and oracles with additive noise."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.errors import SpecError
+from boundlab.objective import Array, FullGradients, Oracle, Problem
+from boundlab.randomness import Stream, Streams
+from boundlab.specs import Options, number, numbers
+
+EPS = float(np.finfo(np.float64).eps)
+LARGEST = 20_000_000  # entries of one explicit or generated array: 160 MB
+_CALM = 5_000_000
+START_OPTION = "start point: a number for every coordinate, or a list"
+SIGMA_OPTION = "standard deviation of the additive Gaussian noise, E‖noise‖² = sigma² (default 0)"
+
+
+def _nested(text: str, what: str) -> Any:
+    """Read ``[[1,2],[3,4]]`` from the command line."""
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        raise SpecError(f"{what} must be nested lists of numbers, e.g. [[1,2],[3,4]], got {text[:60]!r}") from None
+
+
+def read_array(options: Options, key: str, ndim: int) -> NDArray[np.float64]:
+    """Return an explicit array of finite numbers.
+
+    Parameters
+    ----------
+    options
+        Holds ``key`` as nested JSON lists; on the command line a list of numbers is a column, one a client.
+    ndim
+        The number of axes that the array must have.
+
+    Raises
+    ------
+    SpecError
+        If the array is missing, ragged, empty, not finite, too large, or has another number of axes.
+    """
+    raw, what = options.require(key), f"{options.owner}: {key}"
+    if isinstance(raw, str) and raw.startswith("[["):
+        raw = _nested(raw, what)
+    if not isinstance(raw, (list, tuple)):
+        flat = numbers(raw, what)
+        if ndim == 1:
+            return np.asarray(flat, dtype=np.float64)
+        if ndim == 2:
+            return np.asarray(flat, dtype=np.float64)[:, None]
+        raise SpecError(f"{what} must be nested lists with {ndim} levels, got {raw!r}; give it in a JSON case file")
+    if ndim == 2 and raw and not any(isinstance(row, (list, tuple)) for row in raw):
+        return np.asarray(numbers(raw, what), dtype=np.float64)[:, None]
+    shape = _shape(raw, what)
+    if len(shape) != ndim:
+        raise SpecError(f"{what} must have {ndim} axes, got {len(shape)} with lengths {list(shape)}")
+    if 0 in shape:
+        raise SpecError(f"{what} is empty; its axes have lengths {list(shape)}")
+    flat = []
+    _flatten(raw, shape, what, flat)
+    return np.asarray(flat, dtype=np.float64).reshape(shape)
+
+
+def _shape(raw: Any, what: str) -> tuple[int, ...]:
+    shape: list[int] = []
+    while isinstance(raw, (list, tuple)):
+        if len(shape) == 4:
+            raise SpecError(f"{what} is nested too deeply")
+        shape.append(len(raw))
+        if not raw:
+            break
+        raw = raw[0]
+    if int(np.prod(shape, dtype=np.float64)) > LARGEST:
+        raise SpecError(f"{what} has more than {LARGEST} entries")
+    return tuple(shape)
+
+
+def _flatten(raw: Any, shape: tuple[int, ...], what: str, out: list[float]) -> None:
+    if not shape:
+        if isinstance(raw, (list, tuple)):
+            raise SpecError(f"{what} is ragged: a list stands where a number should")
+        out.append(number(raw, what))
+        return
+    if not isinstance(raw, (list, tuple)) or len(raw) != shape[0]:
+        got = len(raw) if isinstance(raw, (list, tuple)) else repr(raw)
+        raise SpecError(f"{what} is ragged: a row has {got} entries where the first has {shape[0]}")
+    for row in raw:
+        _flatten(row, shape[1:], what, out)
+
+
+def read_start(options: Options, d: int, default: float = 0.0) -> NDArray[np.float64]:
+    """Return the start point x0, shape (d,), unit (0, 1), from a number or a list of d numbers.
+
+    Raises
+    ------
+    SpecError
+        If the list has another length or holds anything but finite numbers.
+    """
+    raw = options.raw("x0", default)
+    entries = numbers(raw, f"{options.owner}: x0")
+    listed = isinstance(raw, (list, tuple)) or (isinstance(raw, str) and raw.startswith(("[", "@")))
+    if len(entries) == 1 and (not listed or d == 1):
+        return np.full(d, entries[0])
+    if len(entries) != d:
+        raise SpecError(f"{options.owner}: x0 has {len(entries)} entries, the problem has dimension {d}")
+    return np.asarray(entries, dtype=np.float64)
+
+
+def check_size(options: Options, entries: int, what: str) -> None:
+    """Refuse a generated problem that would not fit into memory.
+
+    Raises
+    ------
+    SpecError
+        If there would be more than ``LARGEST`` entries.
+    """
+    if entries > LARGEST:
+        raise SpecError(f"{options.owner}: {what} would have {entries} entries, at most {LARGEST} are allowed")
+
+
+def clip_up(value: float, ulps: float) -> float:
+    """Return value·(1 + ulps·2⁻⁵²), so that rounding cannot have put it below the truth."""
+    return value * (1.0 + ulps * EPS)
+
+
+def distance(a: Array, b: Array) -> float:
+    """Return ‖a − b‖, unit (0, 1), rounded up."""
+    return clip_up(float(np.linalg.norm(np.asarray(a, dtype=np.float64) - b)), len(a) + 4)
+
+
+def additive_noise(problem: Problem, sigma: float, streams: Streams) -> Oracle:
+    """Return the oracle g_i = ∇f_i + N(0, sigma²/d·I); without noise the oracle that draws nothing."""
+    return GaussianNoise(problem, sigma, streams) if sigma > 0 else FullGradients(problem)
+
+
+@final
+@dataclass(slots=True)
+class GaussianNoise(Oracle):
+    """Exact (sub)gradients plus independent Gaussian noise with E‖noise‖² = sigma²."""
+
+    problem: Problem
+    sigma: float
+    streams: Streams
+
+    def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
+        """Return the noise vectors, shape (B, steps, d), unit (1, −1)."""
+        d = self.problem.d
+        normal = self.streams.normals(Stream.NOISE, clients, updates, steps * d)
+        normal *= self.sigma / np.sqrt(d)
+        return normal.reshape(-1, steps, d)
+
+    def draw_size(self, steps: int) -> int:
+        """Return steps·d."""
+        return steps * self.problem.d
+
+    def step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
+        """Do one noisy (sub)gradient step in place."""
+        x -= step_size * (self.problem.gradient(client, x) + draw)
+
+
+@contextmanager
+def calm(entries: int) -> Iterator[None]:
+    """Keep BLAS to one thread while matrices are small, where threads wait for each other longer than they work.
+
+    A matter of speed alone, up to a hundredfold where the cores are busy; without threadpoolctl (it comes with
+    scikit-learn) nothing is changed.
+
+    Parameters
+    ----------
+    entries
+        Size of the largest matrix.
+    """
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        yield
+        return
+    with threadpool_limits(limits=1 if entries <= _CALM else None, user_api="blas"):
+        yield

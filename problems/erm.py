@@ -1,0 +1,302 @@
+"""Empirical risk of linear models on data split over clients."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, final
+
+import numpy as np
+from boundlab.problems import losses, piecewise, smooth
+from boundlab.problems.common import EPS, calm, clip_up, distance
+from boundlab.problems.losses import LOSSES, Loss, LossId, Targets
+from boundlab.problems.minibatch import MiniBatch
+from boundlab.problems.risk import Risk
+from boundlab.problems.smooth import Solver
+from numpy.typing import NDArray
+
+from boundlab.constants import Constant
+from boundlab.objective import Array, FullGradients, Optimum, Oracle, Problem
+from boundlab.randomness import Streams
+
+Weights = Literal["equal", "size", "paper"]
+_COMPARISON = "distance to the solver's point; its gap widens the comparison"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class EmpiricalRisk(Problem):
+    """f_i = w_i·f̂_i with f̂_i(x) = (1/s_i)·Σ_j loss(a_j, y_j; x) + ν/2‖x‖² over client i's samples.
+
+    Parameters
+    ----------
+    id
+        ``logistic``, ``softmax``, ``hinge`` or ``lad-regression``.
+    X
+        Shape (S, p), float32 or float64, rows sorted by client.
+    y
+        Shape (S,): ±1, class numbers or values.
+    sizes
+        Shape (n,): s_i ≥ 1.
+    nu
+        ν ≥ 0, unit (1, −2).
+    weights
+        ``equal``: w_i = 1; ``size``: n·s_i/S; ``paper``: s_i/S.
+    batch
+        Mini-batch size b; 0 for full gradients.
+    replacement
+        Whether a mini-batch may hold a sample twice.
+    x0
+        Shape (d,), of X's dtype.
+    source
+        The options that rebuild the problem.
+    solver
+        See :func:`boundlab.problems.smooth.solve`.
+    """
+
+    id: LossId
+    X: Array
+    y: Targets
+    sizes: NDArray[np.int64]
+    nu: float
+    weights: Weights
+    batch: int
+    replacement: bool
+    x0: Array
+    source: Mapping[str, Any] = field(default_factory=dict)
+    solver: Solver = "auto"
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of clients."""
+        return len(self.sizes)
+
+    @property
+    def d(self) -> int:  # type: ignore[override]
+        """Return the dimension: features, times classes for softmax."""
+        return int(self.X.shape[1]) * self.classes
+
+    @property
+    def dtype(self) -> type[np.floating[Any]]:  # type: ignore[override]
+        """Return the iterates' type: that of the features."""
+        return self.X.dtype.type
+
+    @property
+    def loss(self) -> Loss:
+        """Return the loss."""
+        return LOSSES[self.id]
+
+    @cached_property
+    def classes(self) -> int:
+        """Return the number of classes for softmax, else 1."""
+        return int(self.y.max()) + 1 if self.id == "softmax" else 1
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Return each client's first row, shape (n,)."""
+        return np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
+
+    @cached_property
+    def factors(self) -> NDArray[np.float64]:
+        """Return the weights w_i of the f̂_i, shape (n,)."""
+        shares = self.sizes / float(self.sizes.sum())
+        return {"equal": np.ones(self.n), "size": self.n * shares, "paper": shares}[self.weights]
+
+    @cached_property
+    def total(self) -> Risk:
+        """Return f as one weighted risk."""
+        omega = np.repeat(self.factors / (self.n * self.sizes), self.sizes)
+        return Risk(self.loss, self.X, self.y, omega, self.nu * float(self.factors.mean()), self.classes)
+
+    def part(self, client: int) -> Risk:
+        """Return f_client as a weighted risk."""
+        rows, size, factor = self._rows(client), int(self.sizes[client]), float(self.factors[client])
+        omega = np.full(size, factor / size)
+        return Risk(self.loss, self.X[rows], self.y[rows], omega, self.nu * factor, self.classes)
+
+    def _rows(self, client: int) -> slice:
+        first = int(self.offsets[client])
+        return slice(first, first + int(self.sizes[client]))
+
+    def _matrix(self, x: Array) -> Array:
+        return x if self.classes == 1 else x.reshape(-1, self.classes)
+
+    def value(self, x: Array) -> float:
+        """Return f(x), unit (1, 0); margins in the type of X, sums in float64."""
+        each = losses.values(self.loss, self.X @ self._matrix(x), self.y)
+        wide = np.asarray(x, dtype=np.float64)
+        return float(self.total.omega @ each) + 0.5 * self.total.nu * float(wide @ wide)
+
+    def client_value(self, client: int, x: Array) -> float:
+        """Return f_client(x), unit (1, 0)."""
+        return self.part(client).value(np.asarray(x, dtype=np.float64))
+
+    def gradient(self, client: int, x: Array) -> Array:
+        """Return a (sub)gradient of f_client, shape (d,), unit (1, −1); 0 is taken at a kink."""
+        rows, factor = self._rows(client), float(self.factors[client])
+        X = self.X[rows]
+        slope = losses.slopes(self.loss, X @ self._matrix(x), self.y[rows])
+        slope *= factor / len(X)
+        out: Array = (X.T @ slope).reshape(-1)
+        if self.nu:
+            out += (factor * self.nu) * x
+        return out
+
+    def oracle(self, streams: Streams) -> Oracle:
+        """Return the mini-batch oracle, or exact (sub)gradients where b is 0."""
+        if self.batch == 0:
+            return FullGradients(self)
+        return MiniBatch(
+            self.id, self.X, self.y, self.offsets, self.sizes, self.factors, self.nu, self.classes,
+            self.batch, self.replacement, streams,
+        )  # fmt: skip
+
+    @property
+    def _what(self) -> str:
+        return f"problem {self.id}"
+
+    @cached_property
+    def _optimum(self) -> Optimum:
+        with calm(len(self.X) * self.d):
+            if self.loss.smooth:
+                return smooth.solve(self.total, self.solver, self._what)
+            start = np.asarray(self.x0, dtype=np.float64)
+            return piecewise.solve(self.total, start, self.solver, self._what)
+
+    def optimum(self) -> Optimum:
+        """Return x* and f* with their certificate."""
+        return self._optimum
+
+    @cached_property
+    def _smoothness(self) -> NDArray[np.float64]:
+        """L_i = w_i·(c·λ_max(A_iᵀA_i/s_i) + ν), shape (n,)."""
+        curvature = self.loss.curvature or 0.0
+        top = np.array([largest_eigenvalue(self.X[self._rows(i)]) for i in range(self.n)])
+        out: NDArray[np.float64] = self.factors * (curvature * top / self.sizes + self.nu) * (1.0 + 8.0 * EPS)
+        return out
+
+    @cached_property
+    def _row_norms(self) -> NDArray[np.float64]:
+        squares = np.einsum("sp,sp->s", self.X, self.X, dtype=np.float64)
+        out: NDArray[np.float64] = np.sqrt(squares) * (1.0 + (self.X.shape[1] + 4) * EPS)
+        return out
+
+    def _means(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        out: NDArray[np.float64] = np.add.reduceat(values, self.offsets) / self.sizes
+        return out
+
+    @cached_property
+    def _sigma(self) -> Constant:
+        if self.batch == 0:
+            return Constant(0.0, "exact", "full gradients")
+        second = self.loss.slope**2 * self._means(self._row_norms**2)
+        if self.replacement:
+            share = np.full(self.n, 1.0 / self.batch)
+        else:
+            b = np.minimum(self.batch, self.sizes)
+            share = (self.sizes - b) / (b * np.maximum(self.sizes - 1.0, 1.0))
+        value = float((self.factors * np.sqrt(second * share)).max())
+        slope = "√2" if self.id == "softmax" else "1"
+        kind = "with" if self.replacement else "without"
+        return Constant(clip_up(value, 16), "upper", f"second moment, |loss'| ≤ {slope}, {kind} replacement")
+
+    @cached_property
+    def _gradient_norms(self) -> NDArray[np.float64]:
+        best = self._optimum
+        norms = []
+        for client in range(self.n):
+            part = self.part(client)
+            _, gradient = part.value_and_gradient(best.x)
+            norms.append(float(np.linalg.norm(gradient)) + part.rounding(best.x))
+        out: NDArray[np.float64] = np.asarray(norms) + self._smoothness * (best.distance or 0.0)
+        return out
+
+    def gradient_norms_at_optimum(self) -> NDArray[np.float64] | None:
+        """Return ‖∇f_i(x*)‖ from above, shape (n,), unit (1, −1); None where not smooth."""
+        return self._gradient_norms if self.loss.smooth else None
+
+    @cached_property
+    def minimisers(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return points near the n local minimisers, shape (n, d), and bounds ‖∇f_i‖/μ_i on how near, (n,).
+
+        ζ needs the largest distance only: a client is solved until its distance is known to 0.2 %, or until
+        its upper bound is below the lower bound of a client solved before.
+        """
+        best = self._optimum
+        slopes = self._gradient_norms
+        points, errors = np.zeros((self.n, self.d)), np.zeros(self.n)
+        reached = 0.0
+        for client in np.argsort(-slopes).tolist():
+            part = self.part(client)
+            part = replace(part, X=part.X.astype(np.float64))
+
+            def enough(u: Array, norm: float, nu: float = part.nu, reached: float = reached) -> bool:
+                away, error = float(np.linalg.norm(u - best.x)), norm / nu
+                return error <= max(1e-3 * away, 1e-9) or away + error <= reached
+
+            points[client], norm = smooth.minimise(part, np.asarray(best.x, dtype=np.float64), enough)
+            errors[client] = (norm + part.rounding(points[client])) / part.nu
+            reached = max(reached, float(np.linalg.norm(points[client] - best.x)) - float(errors[client]))
+        return points, errors
+
+    @cached_property
+    def _zeta(self) -> Constant:
+        points, errors = self.minimisers
+        best = self._optimum
+        away = np.linalg.norm(points - best.x, axis=1) * (1.0 + (self.d + 4) * EPS) + errors
+        return Constant(float(away.max()) + (best.distance or 0.0), "upper", "n local minimisers, ‖∇f_i‖/mu")
+
+    @cached_property
+    def _constants(self) -> dict[str, Constant]:
+        with calm(len(self.X) * self.d):
+            return self._find_constants()
+
+    def _find_constants(self) -> dict[str, Constant]:
+        best = self._optimum
+        out = {"sigma": self._sigma}
+        if self.loss.smooth:
+            how = f"{'¼' if self.id == 'logistic' else '½'}·λ_max(A_iᵀA_i/s_i) + nu"
+            out["L"] = Constant(float(self._smoothness.max()), "upper", how)
+        if self.nu > 0.0:
+            out["mu"] = Constant(self.nu * float(self.factors.min()) * (1.0 - 4 * EPS), "lower", "nu·min w_i")
+            if self.loss.smooth:
+                out["zeta"] = self._zeta
+        else:
+            steep = float((self.factors * self.loss.slope * self._means(self._row_norms)).max())
+            out["B"] = Constant(clip_up(steep, 16), "upper", "mean ‖a‖ times the largest |loss'|")
+        start = distance(self.x0, best.x)
+        if best.distance is None:
+            out["R"] = Constant(start, "exact", _COMPARISON)
+        else:
+            out["R"] = Constant(start + best.distance, "upper", best.how)
+        return out
+
+    def constants(self) -> Mapping[str, Constant]:
+        """Return sigma and R; with ν > 0 mu, with ν = 0 B; for smooth losses L, with ν > 0 also zeta."""
+        return self._constants
+
+    def assumptions(self) -> Mapping[str, str]:
+        """Return which assumptions are met."""
+        kink = f"{self.id} has a kink; try logistic or softmax"
+        return {
+            "convex": "",
+            "strongly-convex": "" if self.nu > 0.0 else "without regulariser it has no mu; set nu > 0",
+            "smooth": "" if self.loss.smooth else kink,
+            "lipschitz": "the regulariser's gradient is unbounded; set nu=0" if self.nu > 0.0 else "",
+            "bounded-variance": "",
+        }
+
+    def spec(self) -> dict[str, Any]:
+        """Return the options that rebuild this problem."""
+        return {"type": self.id, **self.source}
+
+
+def largest_eigenvalue(X: Array) -> float:
+    """Return λ_max(XᵀX) from above, by the smaller of the two Gram matrices in float64."""
+    from scipy.linalg import eigh
+
+    wide = X.astype(np.float64)
+    gram = wide @ wide.T if len(wide) < wide.shape[1] else wide.T @ wide
+    k = len(gram)
+    top = float(eigh(gram, eigvals_only=True, subset_by_index=[k - 1, k - 1], check_finite=False)[0])
+    # Rounding of the products and of the eigensolver, both relative to the trace.
+    return top + 4.0 * float(k + max(X.shape)) * EPS * float(np.trace(gram))

@@ -1,0 +1,114 @@
+"""Losses of linear models: values, slopes and curvatures as functions of the margins z = ⟨a, x⟩.
+
+Margins have shape (s,), for ``softmax`` (s, classes). Targets are ±1 (logistic, hinge), class numbers
+(softmax) or real numbers (lad-regression). The iterate is x, shape (p,), or the flattened p×classes matrix.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.objective import Array
+
+LossId = Literal["logistic", "softmax", "hinge", "lad-regression"]
+Targets = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Facts about a loss that yield the constants.
+
+    Parameters
+    ----------
+    id
+        Its name.
+    curvature
+        The largest eigenvalue of the second derivative in z, or None where there is a kink.
+        logistic: σ(1 − σ) ≤ 1/4; softmax: λ_max(diag(p) − ppᵀ) ≤ 1/2.
+    slope
+        The largest norm of the derivative in z. softmax: ‖p − e_y‖² ≤ 2.
+    """
+
+    id: LossId
+    curvature: float | None
+    slope: float
+
+    @property
+    def smooth(self) -> bool:
+        """Return whether the loss has a Lipschitz derivative."""
+        return self.curvature is not None
+
+
+LOSSES: dict[str, Loss] = {
+    "logistic": Loss("logistic", 0.25, 1.0),
+    "softmax": Loss("softmax", 0.5, float(np.sqrt(2.0))),
+    "hinge": Loss("hinge", None, 1.0),
+    "lad-regression": Loss("lad-regression", None, 1.0),
+}
+
+
+def values(loss: Loss, z: Array, y: Targets) -> Array:
+    """Return the losses, shape (s,)."""
+    out: Array
+    if loss.id == "softmax":
+        top = z.max(axis=1)
+        total = np.log(np.exp(z - top[:, None]).sum(axis=1))
+        out = total + top - z[np.arange(len(z)), y]
+    elif loss.id == "logistic":
+        out = np.logaddexp(0.0, -y * z)
+    elif loss.id == "hinge":
+        out = np.maximum(0.0, 1.0 - y * z)
+    else:
+        out = np.abs(z - y)
+    return out
+
+
+def slopes(loss: Loss, z: Array, y: Targets) -> Array:
+    """Return the derivatives in z, of the shape of z; 0 at a kink."""
+    if loss.id == "softmax":
+        out = probabilities(z)
+        out[np.arange(len(z)), y] -= 1.0
+        return out
+    if loss.id == "logistic":
+        # −y·σ(−yz); tanh cannot overflow.
+        out = np.multiply(y, z)
+        out *= 0.5
+        np.tanh(out, out=out)
+        out -= 1.0
+        out *= 0.5
+        out *= y
+        return out
+    if loss.id == "hinge":
+        active: Array = np.where(y * z < 1.0, -y, 0.0).astype(z.dtype, copy=False)
+        return active
+    signs: Array = np.sign(z - y)
+    return signs
+
+
+def probabilities(z: Array) -> Array:
+    """Return the softmax of each row."""
+    out: Array = z - z.max(axis=1, keepdims=True)
+    np.exp(out, out=out)
+    out /= out.sum(axis=1, keepdims=True)
+    return out
+
+
+def weights(loss: Loss, z: Array) -> Array:
+    """Return what the second derivative needs: σ(1 − σ), shape (s,), or the probabilities (s, classes)."""
+    if loss.id == "softmax":
+        return probabilities(z)
+    half = np.tanh(0.5 * z)
+    out: Array = 0.25 * (1.0 - half) * (1.0 + half)
+    return out
+
+
+def curve(loss: Loss, weight: Array, dz: Array) -> Array:
+    """Return the second derivative applied to a change of the margins."""
+    if loss.id == "softmax":
+        out: Array = weight * dz
+        out -= weight * out.sum(axis=1, keepdims=True)
+        return out
+    turned: Array = weight * dz
+    return turned

@@ -1,0 +1,196 @@
+"""Maxima of affine functions: f_i(x) = max_j (a_ij·x + b_ij)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from boundlab.problems.common import (
+    EPS,
+    SIGMA_OPTION,
+    START_OPTION,
+    additive_noise,
+    check_size,
+    clip_up,
+    distance,
+    read_array,
+    read_start,
+)
+from boundlab.problems.solvers import TIGHT, check_gap, clarabel, cvxpy, repair
+from numpy.typing import NDArray
+
+from boundlab.constants import Constant
+from boundlab.errors import SpecError
+from boundlab.objective import Array, Optimum, Oracle, Problem
+from boundlab.randomness import Stream, Streams
+from boundlab.specs import Options
+
+_LARGEST_PROGRAM = 5_000_000  # entries of the dual's equations
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MaxAffine(Problem):
+    """n polyhedral functions f_i(x) = max_j (a_ij·x + b_ij).
+
+    Parameters
+    ----------
+    a
+        Shape (n, m, d), unit (1, −1).
+    b
+        Shape (n, m), unit (1, 0).
+    x0
+        Shape (d,), unit (0, 1).
+    sigma
+        E‖noise‖² = sigma², unit (1, −1).
+    source
+        The options that rebuild the problem, or empty: then ``spec`` writes the arrays out.
+    """
+
+    a: NDArray[np.float64]
+    b: NDArray[np.float64]
+    x0: NDArray[np.float64]
+    sigma: float = 0.0
+    source: Mapping[str, Any] = field(default_factory=dict)
+    id = "max-affine"
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of clients."""
+        return int(self.a.shape[0])
+
+    @property
+    def d(self) -> int:  # type: ignore[override]
+        """Return the dimension."""
+        return int(self.a.shape[2])
+
+    def value(self, x: Array) -> float:
+        """Return f(x), unit (1, 0)."""
+        return float((self.a @ x + self.b).max(axis=1).mean())
+
+    def client_value(self, client: int, x: Array) -> float:
+        """Return f_client(x), unit (1, 0)."""
+        return float((self.a[client] @ x + self.b[client]).max())
+
+    def gradient(self, client: int, x: Array) -> Array:
+        """Return the slope of the first piece that attains the maximum, shape (d,), unit (1, −1)."""
+        out: Array = self.a[client, np.argmax(self.a[client] @ x + self.b[client])]
+        return out
+
+    def oracle(self, streams: Streams) -> Oracle:
+        """Return the oracle with Gaussian noise."""
+        return additive_noise(self, self.sigma, streams)
+
+    @cached_property
+    def _optimum(self) -> Optimum:
+        n, m, d = self.a.shape
+        if (n + d) * n * m > _LARGEST_PROGRAM:
+            raise SpecError(
+                f"problem max-affine: x* is found for (n + d)·n·m ≤ {_LARGEST_PROGRAM}, got {(n + d) * n * m}"
+            )
+        cp = cvxpy()
+        x, t = cp.Variable(d), cp.Variable(n)
+        rows = self.a.reshape(n * m, d)
+        above = np.kron(np.eye(n), np.ones((m, 1))) @ t >= rows @ x + self.b.ravel()
+        program = cp.Problem(cp.Minimize(cp.sum(t) / n), [above])
+        if clarabel(program, (TIGHT, 1e-7), "problem max-affine") == "unbounded":
+            raise SpecError(
+                "problem max-affine: f is unbounded below; 0 must be a mean of convex combinations of slopes"
+            )
+        best = np.asarray(x.value, dtype=np.float64)
+        value = self.value(best)
+        # Weak duality: for y ≥ 0 with Σ_j y_ij = 1/n, f(x*) ≥ Σ y_ij(a_ij·x* + b_ij).
+        equal = np.vstack([np.kron(np.eye(n), np.ones(m)), rows.T])
+        target = np.concatenate([np.full(n, 1.0 / n), np.zeros(d)])
+        y = repair(np.asarray(above.dual_value), 0.0, 1.0 / n, equal, target).reshape(n, m)
+        y /= n * y.sum(axis=1, keepdims=True)
+        rest = rows.T @ y.ravel()
+        radius = 10.0 * (1.0 + float(np.linalg.norm(best)) + distance(self.x0, best))
+        lower = float((y * self.b).sum() + rest @ best) - float(np.linalg.norm(rest)) * radius
+        size = float(np.abs(self.b).max() + np.abs(rows @ best).max())
+        gap = max(value - lower, 0.0) + (n + m + d) * EPS * size
+        check_gap(gap, value, "problem max-affine")
+        return Optimum(best, value, gap, None, f"Clarabel, dual bound over radius {radius:.3g}")
+
+    def optimum(self) -> Optimum:
+        """Return Clarabel's minimiser with the bound of its repaired dual point."""
+        return self._optimum
+
+    @cached_property
+    def _constants(self) -> dict[str, Constant]:
+        steep = float(np.linalg.norm(self.a, axis=2).max())
+        how = "distance to the solver's point; its gap widens the comparison"
+        return {
+            "B": Constant(clip_up(steep, self.d + 4), "upper", "closed form max‖a_ij‖"),
+            "sigma": Constant(self.sigma, "exact", "additive Gaussian noise"),
+            "R": Constant(distance(self.x0, self._optimum.x), "exact", how),
+        }
+
+    def constants(self) -> Mapping[str, Constant]:
+        """Return B, sigma and R."""
+        return self._constants
+
+    def assumptions(self) -> Mapping[str, str]:
+        """Return which assumptions are met."""
+        return {
+            "convex": "",
+            "strongly-convex": "maxima of affine functions have no mu; try quadratic or logistic with nu > 0",
+            "smooth": "maxima of affine functions have kinks; try huber or logistic",
+            "lipschitz": "",
+            "bounded-variance": "",
+        }
+
+    def spec(self) -> dict[str, Any]:
+        """Return the options that rebuild this problem."""
+        if self.source:
+            return {"type": self.id, **self.source}
+        arrays = {"a": self.a.tolist(), "b": self.b.tolist(), "x0": self.x0.tolist()}
+        return {"type": self.id, **arrays, "sigma": self.sigma}
+
+
+OPTIONS = {
+    "a": "n×m×d slopes (JSON); without them the problem is generated",
+    "b": "n×m offsets (JSON)",
+    "clients": "number of clients n of a generated problem (default 5)",
+    "pieces": "affine pieces m a client (default 4)",
+    "dimension": "dimension d of a generated problem (default 3)",
+    "spread": "standard deviation of the generated offsets (default 1)",
+    "seed": "seed of the generated problem (default 0)",
+    "sigma": SIGMA_OPTION,
+    "x0": f"{START_OPTION} (default 0)",
+}
+
+
+def build(options: Options) -> MaxAffine:
+    """Make a max-of-affine problem from explicit arrays, or a generated one.
+
+    Raises
+    ------
+    SpecError
+        If an option is wrong or the shapes do not fit.
+    """
+    sigma = options.number("sigma", 0.0, minimum=0.0)
+    if options.has("a") or options.has("b"):
+        a, b = read_array(options, "a", 3), read_array(options, "b", 2)
+        if b.shape != a.shape[:2]:
+            raise SpecError(
+                f"{options.owner}: b must be n×m = {len(a)}×{a.shape[1]} to fit a, got {len(b)}×{b.shape[1]}"
+            )
+        x0 = read_start(options, a.shape[2])
+        options.finish()
+        return MaxAffine(a, b, x0, sigma)
+    n = options.integer("clients", 5, minimum=1)
+    m = options.integer("pieces", 4, minimum=2)
+    d = options.integer("dimension", 3, minimum=1)
+    spread = options.number("spread", 1.0, minimum=0.0)
+    seed = options.integer("seed", 0)
+    check_size(options, n * m * d, "a")
+    x0 = read_start(options, d)
+    options.finish()
+    streams, clients = Streams(seed), np.arange(n)
+    a = streams.normals(Stream.PARTITION, clients, 0, m * d).reshape(n, m, d)
+    a -= a.mean(axis=1, keepdims=True)  # 0 is a convex combination of the slopes: f_i is bounded below
+    b = spread * streams.normals(Stream.PARTITION, clients, 1, m)
+    source = {"clients": n, "pieces": m, "dimension": d, "spread": spread, "seed": seed}
+    return MaxAffine(a, b, x0, sigma, source | {"sigma": sigma, "x0": x0.tolist()})

@@ -1,0 +1,166 @@
+"""The mini-batch oracle: gather rows, two matrix products, nothing allocated on the way."""
+
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+from boundlab.problems.losses import LossId, Targets
+from numpy.typing import NDArray
+
+from boundlab.objective import Array, Oracle
+from boundlab.randomness import Stream, Streams
+
+
+@final
+@dataclass(slots=True)
+class MiniBatch(Oracle):
+    """Stochastic gradients w_i·((1/b)Σ_{j in batch} ∇loss_j + ν·x) of risks on rows sorted by client.
+
+    Parameters
+    ----------
+    loss
+        Which loss.
+    X
+        Shape (S, p), client i's rows are ``offsets[i]`` … ``offsets[i] + sizes[i] − 1``.
+    y
+        Shape (S,): ±1, class numbers or values.
+    offsets, sizes
+        Shape (n,).
+    factors
+        Shape (n,): the weights w_i of the f̂_i.
+    nu
+        Regulariser.
+    classes
+        Number of classes for softmax, else 1.
+    batch
+        Mini-batch size b.
+    replacement
+        Whether indices may repeat; without, b is at most the client's number of samples.
+    streams
+        BATCH numbers, keyed by client and update.
+    """
+
+    loss: LossId
+    X: Array
+    y: Targets
+    offsets: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    factors: NDArray[np.float64]
+    nu: float
+    classes: int
+    batch: int
+    replacement: bool
+    streams: Streams
+    _factors: list[float] = field(init=False)
+    _buffers: dict[int, tuple[Array, ...]] = field(init=False, default_factory=dict)
+    _targets: Array = field(init=False)
+    _change: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._factors = self.factors.tolist()
+        kind = self.X.dtype
+        # Softmax subtracts e_y; a small table of unit vectors makes that one more gather.
+        if self.loss == "softmax":
+            self._targets = np.zeros((len(self.y), self.classes), dtype=kind)
+            self._targets[np.arange(len(self.y)), self.y] = 1.0
+        else:
+            self._targets = np.asarray(self.y, dtype=kind)
+        shape = (self.X.shape[1], self.classes) if self.loss == "softmax" else (self.X.shape[1],)
+        self._change = np.empty(shape, dtype=kind)
+
+    def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
+        """Return row numbers, shape (B, steps, b); without replacement a list of (steps, min(b, s_i))."""
+        clients = np.asarray(clients, dtype=np.int64)
+        uniform = self.streams.uniforms(Stream.BATCH, clients, updates, steps * self.batch)
+        sizes, offsets = self.sizes[clients], self.offsets[clients]
+        if not self.replacement:
+            return self._distinct(uniform.reshape(-1, steps, self.batch), sizes, offsets)
+        uniform *= sizes[:, None]
+        rows = uniform.astype(np.intp)
+        # A uniform number next to 1 times the size can round up to the size.
+        np.minimum(rows, sizes[:, None] - 1, out=rows)
+        rows += offsets[:, None]
+        return rows.reshape(-1, steps, self.batch)
+
+    def _distinct(
+        self, uniform: NDArray[np.float64], sizes: NDArray[np.int64], offsets: NDArray[np.int64]
+    ) -> list[NDArray[np.intp]]:
+        """Draw uniform subsets by Floyd's algorithm: b numbers a subset, however many rows there are.
+
+        Source: Bentley and Floyd, "A sample of brilliance", CACM 1987.
+        """
+        B, steps, b = uniform.shape
+        rows = np.empty((B, steps, b), dtype=np.intp)
+        large = sizes > b
+        for k in range(b):
+            last = (sizes - b + k)[:, None]  # the newest candidate; it replaces a repetition
+            pick = np.minimum((uniform[:, :, k] * (last + 1)).astype(np.intp), last)
+            seen = (rows[:, :, :k] == pick[:, :, None]).any(axis=2)
+            rows[:, :, k] = np.where(seen, last, pick)
+        out = []
+        for j in range(B):
+            if large[j]:
+                out.append(rows[j] + offsets[j])
+            else:
+                out.append(np.tile(np.arange(sizes[j], dtype=np.intp) + offsets[j], (steps, 1)))
+        return out
+
+    def draw_size(self, steps: int) -> int:
+        """Return steps·b."""
+        return steps * self.batch
+
+    def _scratch(self, size: int) -> tuple[Array, ...]:
+        if size not in self._buffers:
+            kind, p, q = self.X.dtype, self.X.shape[1], self.classes
+            wide = (size, q) if self.loss == "softmax" else (size,)
+            column = np.empty((size, 1), dtype=kind)
+            self._buffers[size] = (
+                np.empty((size, p), dtype=kind),
+                np.empty(wide, dtype=kind),
+                np.empty(wide, dtype=kind),
+                column,
+            )
+        return self._buffers[size]
+
+    def step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
+        """Do one mini-batch step in place; ``draw`` holds the row numbers, shape (b,)."""
+        rows, z, target, column = self._scratch(len(draw))
+        self.X.take(draw, 0, rows, "clip")
+        self._targets.take(draw, 0, target, "clip")
+        change = self._change
+        matrix = x.reshape(change.shape) if x.flags.c_contiguous else x.copy().reshape(change.shape)
+        np.dot(rows, matrix, z)
+        factor = step_size * self._factors[client]
+        if self.loss == "softmax":
+            np.maximum.reduce(z, 1, out=column, keepdims=True)
+            z -= column
+            np.exp(z, z)
+            np.add.reduce(z, 1, out=column, keepdims=True)
+            z /= column
+            z -= target
+        else:
+            self._slope(z, target)
+        z *= -factor / len(draw)
+        np.dot(rows.T, z, change)
+        if self.nu:
+            x *= 1.0 - factor * self.nu
+        x += change.ravel()
+
+    def _slope(self, z: Array, y: Array) -> None:
+        """Replace margins by the derivative of the loss, in place."""
+        if self.loss == "lad-regression":
+            z -= y
+            np.sign(z, z)
+            return
+        z *= y
+        if self.loss == "hinge":
+            np.less(z, 1.0, out=z, casting="unsafe")
+            z *= y
+            np.negative(z, z)
+            return
+        # −y·σ(−yz); tanh cannot overflow.
+        z *= 0.5
+        np.tanh(z, z)
+        z -= 1.0
+        z *= 0.5
+        z *= y

@@ -1,0 +1,135 @@
+"""Minimise a risk with kinks (hinge, absolute value), with a lower bound from its dual.
+
+Both losses are loss = max over u in [low, 1] of u·(⟨r, x⟩ + e): hinge with r = −y·a, e = 1, low = 0; absolute
+value with r = a, e = −y, low = −1. So for every u in the box, with q = Σ ω_j u_j r_j,
+
+    f(x*) ≥ Σ ω_j u_j e_j − ‖q‖²/(2ν)   (ν > 0),      f(x*) ≥ Σ ω_j u_j e_j + ⟨q, x*⟩   (ν = 0).
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from boundlab.problems.common import EPS, clip_up
+from boundlab.problems.risk import Risk
+from boundlab.problems.smooth import Solver
+from boundlab.problems.solvers import ALLOWED, TIGHT, check_gap, clarabel, cvxpy, repair
+from numpy.typing import NDArray
+
+from boundlab.errors import CertificateError
+from boundlab.objective import Optimum
+
+CLARABEL_LIMIT = 3_000_000  # S·d entries: a few seconds for a linear or quadratic program
+_WIDTHS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
+Vector = NDArray[np.float64]
+
+
+def solve(risk: Risk, x0: Vector, solver: Solver, what: str) -> Optimum:
+    """Return a minimiser of a risk with kinks, and how far f may be above its minimum.
+
+    Parameters
+    ----------
+    x0
+        Shape (d,): the start point; without regulariser the certificate's radius is measured with it.
+    solver
+        ``auto``: Clarabel where S·d ≤ 3,000,000; beyond L-BFGS on smoothed losses, to the same dual bound.
+        ``clarabel``: always. ``newton`` (there is nothing to polish): L-BFGS.
+    what
+        Who asks, for messages.
+
+    Raises
+    ------
+    CertificateError
+        If the gap stays above 1e-4·max(1, f).
+    """
+    X = risk.X.astype(np.float64)
+    y = np.asarray(risk.y, dtype=np.float64)
+    hinge = risk.loss.id == "hinge"
+    rows, offset, low = (X * -y[:, None], np.ones(len(y)), 0.0) if hinge else (X, -y, -1.0)
+    small = len(X) * risk.d <= CLARABEL_LIMIT
+    if solver == "clarabel" or (solver == "auto" and small):
+        x, u = _program(rows, offset, low, risk, what)
+        how = "Clarabel"
+    else:
+        x, u = _smoothed(rows, offset, low, risk, x0)
+        how = "L-BFGS on smoothed losses"
+    if risk.nu > 0.0:
+        u = np.clip(u, low, 1.0)
+        # The dual point implies a primal one; the better of the two is kept.
+        implied = rows.T @ (risk.omega * u) / -risk.nu
+        x = min((x, implied), key=risk.value)
+    elif small:
+        u = repair(u, low, 1.0, rows.T * risk.omega, np.zeros(len(x)))
+        if how == "Clarabel":
+            x = _nearer(rows, offset, low, risk, x, x0, what)
+    else:
+        u = np.clip(u, low, 1.0)
+    value, rest = risk.value(x), rows.T @ (risk.omega * u)
+    norm = float(np.linalg.norm(rest))
+    lower = float((risk.omega * u) @ offset)
+    if risk.nu > 0.0:
+        lower -= norm**2 / (2.0 * risk.nu)
+        how += ", duality gap"
+    else:
+        away = float(np.linalg.norm(x)) + float(np.linalg.norm(x - x0))
+        radius = 10.0 * (1.0 + away)
+        lower += float(rest @ x) - norm * radius
+        how += f", dual bound over radius {radius:.3g}"
+    size = float(risk.omega @ (np.abs(rows @ x) + np.abs(offset))) + abs(value)
+    gap = max(value - lower, 0.0) + (len(y) + len(x)) * EPS * size
+    check_gap(gap, value, what)
+    distance = clip_up(float(np.sqrt(2.0 * gap / risk.nu)), 4) if risk.nu > 0.0 else None
+    return Optimum(x, value, gap, distance, how)
+
+
+def _nearer(rows: Vector, offset: Vector, low: float, risk: Risk, x: Vector, x0: Vector, what: str) -> Vector:
+    """Return a point closer to x0 that gives up at most 1e-4 of f(x0) − f(x), and half of what is allowed.
+
+    A bound holds with any comparison point, at the cost of its gap. Minimisers of hinge losses may lie far
+    out, where ‖x0 − x‖ would make a bound idle; the proximal point of this weight is not worse than said.
+    """
+    away = float(np.linalg.norm(x - x0))
+    gain = risk.value(x0) - risk.value(x)
+    if away == 0.0 or gain <= 0.0:
+        return x
+    given = min(1e-4 * gain, 0.5 * ALLOWED * max(1.0, abs(risk.value(x))))
+    pull = replace(risk, nu=2.0 * given / away**2)
+    moved, _ = _program(rows, rows @ x0 + offset, low, pull, what)
+    near = x0 + moved
+    return near if float(np.linalg.norm(moved)) < away else x
+
+
+def _program(rows: Vector, offset: Vector, low: float, risk: Risk, what: str) -> tuple[Vector, Vector]:
+    """Solve the linear (ν = 0) or quadratic program with Clarabel; return x and the dual u."""
+    cp = cvxpy()
+    x, t, z = cp.Variable(rows.shape[1]), cp.Variable(len(rows)), cp.Variable(len(rows))
+    # z is a variable of its own, so that the wide rows enter the program once.
+    above, below = t >= z, t >= low * z
+    # Divided by the mean of ω the dual variables are of order 1, like the solver's tolerances.
+    scale = float(risk.omega.mean())
+    objective: Any = (risk.omega / scale) @ t
+    if risk.nu > 0.0:
+        objective = objective + risk.nu / scale / 2.0 * cp.sum_squares(x)
+    program = cp.Problem(cp.Minimize(objective), [above, below, z == rows @ x + offset])
+    # The bound is computed from the dual point itself, so looser tolerances cost width, never soundness.
+    if clarabel(program, (TIGHT, 1e-7, 1e-5), what) != "optimal":
+        raise CertificateError(f"{what}: Clarabel found no minimum; scale the data or set nu > 0")
+    u = (np.asarray(above.dual_value) + low * np.asarray(below.dual_value)) * (scale / risk.omega)
+    return np.asarray(x.value, dtype=np.float64), u
+
+
+def _smoothed(rows: Vector, offset: Vector, low: float, risk: Risk, start: Vector) -> tuple[Vector, Vector]:
+    """Follow the minimisers of max_u(u·z − width·u²/2) as the width shrinks; return x and u."""
+    from scipy.optimize import minimize
+
+    def smooth(x: Vector, width: float) -> tuple[float, Vector]:
+        z = rows @ x + offset
+        u = np.clip(z / width, low, 1.0)
+        value = float(risk.omega @ (u * z - 0.5 * width * u * u)) + 0.5 * risk.nu * float(x @ x)
+        return value, rows.T @ (risk.omega * u) + risk.nu * x
+
+    x = np.asarray(start, dtype=np.float64)
+    for width in _WIDTHS:
+        options = {"maxiter": 2000, "maxfun": 2500, "maxcor": 20, "gtol": 1e-9, "ftol": 1e-14}
+        x = minimize(smooth, x, args=(width,), jac=True, method="L-BFGS-B", options=options).x
+    return x, np.clip((rows @ x + offset) / _WIDTHS[-1], low, 1.0)

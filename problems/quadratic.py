@@ -1,0 +1,291 @@
+"""Heterogeneous quadratics: f_i(x) = ½(x − b_i)ᵀA_i(x − b_i) with additive Gaussian noise."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from boundlab.problems.common import (
+    EPS,
+    additive_noise,
+    check_size,
+    clip_up,
+    distance,
+    read_array,
+    read_start,
+)
+from numpy.typing import NDArray
+
+from boundlab.constants import Constant
+from boundlab.errors import SpecError
+from boundlab.objective import Array, Optimum, Oracle, Problem
+from boundlab.randomness import Stream, Streams
+from boundlab.specs import Options
+
+_UNBOUNDED = "the gradient of a quadratic is unbounded; try huber, lad or hinge"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Quadratic(Problem):
+    """n quadratics f_i(x) = ½(x − b_i)ᵀA_i(x − b_i).
+
+    Parameters
+    ----------
+    A
+        Shape (n, d, d), symmetric positive semidefinite, unit (1, −2); their mean is positive definite.
+    b
+        Shape (n, d), unit (0, 1).
+    x0
+        Shape (d,), unit (0, 1).
+    sigma
+        E‖noise‖² = sigma², unit (1, −1).
+    source
+        The options that rebuild the problem, or empty: then ``spec`` writes the arrays out.
+
+    Raises
+    ------
+    SpecError
+        If a matrix is asymmetric or indefinite, or f has no unique minimiser.
+    """
+
+    A: NDArray[np.float64]
+    b: NDArray[np.float64]
+    x0: NDArray[np.float64]
+    sigma: float = 0.0
+    source: Mapping[str, Any] = field(default_factory=dict)
+    id = "quadratic"
+
+    def __post_init__(self) -> None:
+        for client, matrix in enumerate(self.A):
+            scale = float(np.abs(matrix).max())
+            if float(np.abs(matrix - matrix.T).max()) > 1e-12 * scale:
+                raise SpecError(f"problem quadratic: A[{client}] is not symmetric")
+        low, _ = self._range
+        for client, smallest in enumerate(low):
+            if smallest < -2.0 * self._slack[client]:
+                raise SpecError(
+                    f"problem quadratic: A[{client}] is indefinite, with smallest eigenvalue {smallest:.3g}; "
+                    "every A_i must be positive semidefinite"
+                )
+        if self._mean_mu <= 0.0:
+            raise SpecError("problem quadratic: the mean of the A_i is singular, so f has no unique minimiser")
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of clients."""
+        return int(self.A.shape[0])
+
+    @property
+    def d(self) -> int:  # type: ignore[override]
+        """Return the dimension."""
+        return int(self.A.shape[1])
+
+    @cached_property
+    def _mean(self) -> NDArray[np.float64]:
+        mean = self.A.mean(axis=0)
+        out: NDArray[np.float64] = (mean + mean.T) / 2.0
+        return out
+
+    @cached_property
+    def _slack(self) -> NDArray[np.float64]:
+        # Backward error of a symmetric eigensolver: a modest multiple of d·eps·‖A‖ (LAPACK Users' Guide,
+        # section 4.7); none is needed for diagonal matrices, whose eigenvalues are read off.
+        off = self.A * (1.0 - np.eye(self.d))
+        norms = np.linalg.norm(self.A, axis=(1, 2))
+        return np.where(np.abs(off).max(axis=(1, 2), initial=0.0) > 0.0, 4.0 * self.d * EPS * norms, 0.0)
+
+    @cached_property
+    def _range(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Eigenvalue ranges, two arrays of shape (n,), before the allowance for rounding."""
+        values = np.linalg.eigvalsh((self.A + self.A.transpose(0, 2, 1)) / 2.0)
+        diagonal = np.diagonal(self.A, axis1=1, axis2=2)
+        exact = self._slack == 0.0
+        low = np.where(exact, diagonal.min(axis=1), values[:, 0])
+        high = np.where(exact, diagonal.max(axis=1), values[:, -1])
+        return low, high
+
+    @cached_property
+    def _mean_mu(self) -> float:
+        slack = (4.0 * self.d + self.n) * EPS * float(np.linalg.norm(self._mean))
+        return float(np.linalg.eigvalsh(self._mean)[0]) - slack
+
+    def value(self, x: Array) -> float:
+        """Return f(x), unit (1, 0)."""
+        away = x - self.b
+        return float(0.5 * np.einsum("nd,nde,ne->", away, self.A, away, optimize=True) / self.n)
+
+    def client_value(self, client: int, x: Array) -> float:
+        """Return f_client(x), unit (1, 0)."""
+        away = x - self.b[client]
+        return float(0.5 * away @ self.A[client] @ away)
+
+    def gradient(self, client: int, x: Array) -> Array:
+        """Return A_i(x − b_i), shape (d,), unit (1, −1)."""
+        out: Array = self.A[client] @ (x - self.b[client])
+        return out
+
+    def oracle(self, streams: Streams) -> Oracle:
+        """Return the oracle with Gaussian noise."""
+        return additive_noise(self, self.sigma, streams)
+
+    @cached_property
+    def _gradient_norms(self) -> NDArray[np.float64]:
+        best = self._optimum
+        assert best.distance is not None  # noqa: S101  (a fact of _optimum, for the type checker)
+        gradients = np.einsum("nde,ne->nd", self.A, best.x - self.b)
+        norms = np.linalg.norm(gradients, axis=1) * (1.0 + (self.d + 4) * EPS)
+        out: NDArray[np.float64] = norms + (self._range[1] + self._slack) * best.distance + self._rounding(best.x)
+        return out
+
+    def _rounding(self, x: Array) -> NDArray[np.float64]:
+        """Bound the rounding error of each ‖A_i(x − b_i)‖, shape (n,)."""
+        sizes = np.linalg.norm(self.A, axis=(1, 2)) * np.linalg.norm(np.abs(x) + np.abs(self.b), axis=1)
+        out: NDArray[np.float64] = (self.d + 4.0) * EPS * sizes
+        return out
+
+    @cached_property
+    def _optimum(self) -> Optimum:
+        right = np.einsum("nde,ne->d", self.A, self.b) / self.n
+        x = np.linalg.solve(self._mean, right)
+        for _ in range(2):  # iterative refinement
+            x = x - np.linalg.solve(self._mean, np.einsum("nde,ne->d", self.A, x - self.b) / self.n)
+        residual = float(np.linalg.norm(np.einsum("nde,ne->d", self.A, x - self.b) / self.n))
+        residual += float(self._rounding(x).mean()) * (1.0 + self.n * EPS)
+        if not self.b.any():
+            x, residual = np.zeros(self.d), 0.0
+        mu = self._mean_mu
+        rounding = (self.n + 2 * self.d) * EPS * self.value(x)
+        return Optimum(x, self.value(x), residual**2 / (2.0 * mu) + rounding, residual / mu, "linear solve, ‖∇f‖/mu")
+
+    def optimum(self) -> Optimum:
+        """Return the solution of mean(A_i)·x = mean(A_i·b_i) with its residual certificate."""
+        return self._optimum
+
+    def gradient_norms_at_optimum(self) -> NDArray[np.float64]:
+        """Return ‖A_i(x* − b_i)‖ from above, shape (n,), unit (1, −1)."""
+        return self._gradient_norms
+
+    @cached_property
+    def _mu(self) -> float:
+        return float((self._range[0] - self._slack).min())
+
+    @cached_property
+    def _constants(self) -> dict[str, Constant]:
+        exact = not self._slack.any()
+        how = "diagonal entries" if exact else "eigenvalues, rounding allowed for"
+        best = self._optimum
+        assert best.distance is not None  # noqa: S101
+        out = {
+            "L": Constant(float((self._range[1] + self._slack).max()), "exact" if exact else "upper", how),
+            "sigma": Constant(self.sigma, "exact", "additive Gaussian noise"),
+            "R": Constant(distance(self.x0, best.x) + best.distance, "upper", best.how),
+        }
+        if self._mu > 0.0:
+            out["mu"] = Constant(self._mu, "exact" if exact else "lower", how)
+            away = float(np.linalg.norm(best.x - self.b, axis=1).max())
+            zeta = clip_up(away, self.d + 4) + best.distance
+            out["zeta"] = Constant(zeta, "upper", "closed form max‖x* − b_i‖")
+        return out
+
+    def constants(self) -> Mapping[str, Constant]:
+        """Return L, sigma, R and, where every A_i is positive definite, mu and zeta."""
+        return self._constants
+
+    def assumptions(self) -> Mapping[str, str]:
+        """Return which assumptions are met."""
+        singular = "" if self._mu > 0.0 else "some A_i has the eigenvalue 0"
+        return {
+            "convex": "",
+            "strongly-convex": singular,
+            "smooth": "",
+            "lipschitz": _UNBOUNDED,
+            "bounded-variance": "",
+        }
+
+    def spec(self) -> dict[str, Any]:
+        """Return the options that rebuild this problem."""
+        if self.source:
+            return {"type": self.id, **self.source}
+        return {
+            "type": self.id,
+            "A": self.A.tolist(),
+            "b": self.b.tolist(),
+            "sigma": self.sigma,
+            "x0": self.x0.tolist(),
+        }
+
+
+OPTIONS = {
+    "A": "n×d×d matrices (JSON); without them the problem is generated",
+    "b": "n×d minimisers (JSON)",
+    "clients": "number of clients n of a generated problem (default 5)",
+    "dimension": "dimension d of a generated problem (default 10)",
+    "mu": "smallest eigenvalue of the generated A_i (default 1)",
+    "L": "largest eigenvalue of the generated A_i (default 10)",
+    "spread": "E‖b_i‖ about their mean is close to this (default 1)",
+    "seed": "seed of the generated problem (default 0)",
+    "sigma": "standard deviation of the additive Gaussian noise, E‖noise‖² = sigma² (default 0)",
+    "x0": "start point: a number for every coordinate, or a list (default 0)",
+}
+
+
+def build(options: Options) -> Quadratic:
+    """Make a quadratic problem from explicit arrays, or a generated one.
+
+    Raises
+    ------
+    SpecError
+        If an option is wrong, the shapes do not fit, or a matrix is not positive semidefinite.
+    """
+    sigma = options.number("sigma", 0.0, minimum=0.0)
+    if options.has("A") or options.has("b"):
+        A, b = read_array(options, "A", 3), read_array(options, "b", 2)
+        if A.shape[1] != A.shape[2]:
+            raise SpecError(f"{options.owner}: A must be n×d×d, got {'×'.join(map(str, A.shape))}")
+        if b.shape != A.shape[:2]:
+            raise SpecError(
+                f"{options.owner}: b must be n×d = {A.shape[0]}×{A.shape[1]} to fit A, "
+                f"got {'×'.join(map(str, b.shape))}"
+            )
+        x0 = read_start(options, A.shape[1])
+        options.finish()
+        return Quadratic(A, b, x0, sigma)
+    n = options.integer("clients", 5, minimum=1)
+    d = options.integer("dimension", 10, minimum=1)
+    mu = options.number("mu", 1.0, above=0.0)
+    L = options.number("L", max(10.0, mu), minimum=mu)
+    spread = options.number("spread", 1.0, minimum=0.0)
+    seed = options.integer("seed", 0)
+    check_size(options, n * d * d, "A")
+    x0 = read_start(options, d)
+    options.finish()
+    A, b = _generate(n, d, mu, L, spread, Streams(seed))
+    source = {
+        "clients": n,
+        "dimension": d,
+        "mu": mu,
+        "L": L,
+        "spread": spread,
+        "seed": seed,
+        "sigma": sigma,
+        "x0": x0.tolist(),
+    }
+    return Quadratic(A, b, x0, sigma, source)
+
+
+def _generate(
+    n: int, d: int, mu: float, L: float, spread: float, streams: Streams
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Random orthogonal bases, log-uniform eigenvalues in [mu, L] with both ends attained."""
+    clients = np.arange(n)
+    frames = streams.normals(Stream.PARTITION, clients, 0, d * d).reshape(n, d, d)
+    basis = np.linalg.qr(frames)[0]
+    place = streams.uniforms(Stream.PARTITION, clients, 1, d)
+    place[0, 0] = 0.0
+    place[-1, -1] = 1.0
+    values = mu * (L / mu) ** place
+    A = (basis * values[:, None, :]) @ basis.transpose(0, 2, 1)
+    b = streams.normals(Stream.PARTITION, clients, 2, d) * spread / np.sqrt(d)
+    return (A + A.transpose(0, 2, 1)) / 2.0, b

@@ -1,0 +1,126 @@
+"""A weighted empirical risk Σ_j ω_j·loss(a_j, y_j; x) + ν/2‖x‖² in float64, and its two derivatives."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from boundlab.problems import losses
+from boundlab.problems.common import EPS
+from boundlab.problems.losses import Loss, Targets
+from numpy.typing import NDArray
+
+from boundlab.objective import Array
+
+_CHUNK = 4096  # rows converted to float64 at a time
+_BLOCK = 1 << 22  # entries of a temporary
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """A weighted empirical risk.
+
+    Parameters
+    ----------
+    loss
+        Which loss.
+    X
+        Shape (S, p).
+    y
+        Shape (S,).
+    omega
+        Shape (S,), not negative.
+    nu
+        Not negative.
+    classes
+        Number of classes for softmax, else 1; d = p·classes.
+    """
+
+    loss: Loss
+    X: Array
+    y: Targets
+    omega: NDArray[np.float64]
+    nu: float
+    classes: int
+
+    @property
+    def d(self) -> int:
+        """Return the dimension of x."""
+        return int(self.X.shape[1]) * self.classes
+
+    def matrix(self, x: Array) -> Array:
+        """Return x with the shape (p,) or (p, classes)."""
+        return x if self.classes == 1 else x.reshape(self.X.shape[1], self.classes)
+
+    def _chunks(self) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+        if self.X.dtype == np.float64:
+            yield slice(0, len(self.X)), self.X.astype(np.float64, copy=False)
+            return
+        for first in range(0, len(self.X), _CHUNK):
+            part = slice(first, min(first + _CHUNK, len(self.X)))
+            yield part, self.X[part].astype(np.float64)
+
+    def value(self, x: Array) -> float:
+        """Return the risk at x, shape (d,), unit (1, 0)."""
+        total = 0.5 * self.nu * float(x @ x)
+        for part, X in self._chunks():
+            total += float(self.omega[part] @ losses.values(self.loss, X @ self.matrix(x), self.y[part]))
+        return total
+
+    def value_and_gradient(self, x: Array) -> tuple[float, NDArray[np.float64]]:
+        """Return the risk and a (sub)gradient, shape (d,)."""
+        total = 0.5 * self.nu * float(x @ x)
+        gradient: NDArray[np.float64] = np.multiply(self.nu, x, dtype=np.float64)
+        for part, X in self._chunks():
+            z = X @ self.matrix(x)
+            total += float(self.omega[part] @ losses.values(self.loss, z, self.y[part]))
+            gradient += (X.T @ self._scaled(losses.slopes(self.loss, z, self.y[part]), part)).ravel()
+        return total, gradient
+
+    def _scaled(self, out: Array, part: slice) -> Array:
+        out *= self.omega[part] if out.ndim == 1 else self.omega[part, None]
+        return out
+
+    def weights(self, x: Array) -> Array:
+        """Return the losses' second-derivative weights at x, shape (S,) or (S, classes)."""
+        parts = [losses.weights(self.loss, X @ self.matrix(x)) for part, X in self._chunks()]
+        return np.concatenate(parts)
+
+    def hessian_product(self, weight: Array, v: Array) -> NDArray[np.float64]:
+        """Return ∇²f·v, shape (d,), for the weights of a point."""
+        out: NDArray[np.float64] = np.multiply(self.nu, v, dtype=np.float64)
+        for part, X in self._chunks():
+            turned = losses.curve(self.loss, weight[part], X @ self.matrix(v))
+            out += (X.T @ self._scaled(turned, part)).ravel()
+        return out
+
+    def hessian(self, x: Array) -> NDArray[np.float64]:
+        """Return ∇²f(x), shape (d, d)."""
+        p, q = self.X.shape[1], self.classes
+        out = np.zeros((self.d, self.d))
+        for part, X in self._chunks():
+            weight = losses.weights(self.loss, X @ self.matrix(x))
+            omega = self.omega[part]
+            if q == 1:
+                out += X.T @ (X * (omega * weight)[:, None])
+                continue
+            # Σ_j ω_j(diag(p_j) − p_j p_jᵀ)⊗a_j a_jᵀ in few large products: many small ones wait for threads.
+            rows = max(1, _BLOCK // self.d)
+            for first in range(0, len(X), rows):
+                some = slice(first, first + rows)
+                scaled = np.sqrt(omega[some])[:, None] * X[some]
+                outer = (scaled[:, :, None] * weight[some][:, None, :]).reshape(len(scaled), self.d)
+                out -= outer.T @ outer
+            blocks = out.reshape(p, q, p, q)
+            for k in range(q):
+                blocks[:, k, :, k] += X.T @ (X * (omega * weight[:, k])[:, None])
+        out[np.diag_indices(self.d)] += self.nu
+        return out
+
+    def rounding(self, x: Array) -> float:
+        """Bound the rounding error of the computed gradient's norm, unit (1, −1)."""
+        norms = np.concatenate([np.linalg.norm(X, axis=1) for _, X in self._chunks()])
+        size = self.loss.slope * float(self.omega @ norms)
+        # One ulp of a margin moves the slope by curvature·‖a‖·‖x‖·p·eps.
+        bend = (self.loss.curvature or 0.0) * float(self.omega @ norms**2) * float(np.linalg.norm(x))
+        p = self.X.shape[1]
+        return EPS * float((len(norms) + 16.0) * size + p * bend + 4.0 * self.nu * float(np.linalg.norm(x)))

@@ -1,0 +1,227 @@
+"""The options of problems on data: from words to rows sorted by client."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+from boundlab.problems import data as datasets
+from boundlab.problems.common import read_array, read_start
+from boundlab.problems.data import SCALES, Dataset, Scale
+from boundlab.problems.erm import EmpiricalRisk, Weights
+from boundlab.problems.losses import LossId, Targets
+from boundlab.problems.partitions import PARTITIONS, Owners, Partition, split, subsample
+from boundlab.problems.smooth import SOLVERS, Solver
+from numpy.typing import NDArray
+
+from boundlab.errors import SpecError
+from boundlab.objective import Array
+from boundlab.randomness import Stream, Streams
+from boundlab.specs import Options
+
+_DATA = {"softmax": "digits", "logistic": "breast_cancer", "hinge": "digits", "lad-regression": "diabetes"}
+_NU = {"softmax": 0.01, "logistic": 0.01, "hinge": 0.0, "lad-regression": 0.0}
+
+
+def describe(kind: str) -> dict[str, str]:
+    """Return the options of a problem on data, one line each."""
+    out = {
+        "data": f"{', '.join(datasets.BUNDLED + datasets.READERS)} (default {_DATA[kind]})",
+        "features": "S×p features (JSON), instead of data",
+        "targets": "S targets (JSON), with features",
+        "owners": "the client of each sample (JSON), instead of a partition",
+        "clients": "number of clients n (default 10)",
+        "partition": "iid, dirichlet, class or dual-dirichlet (default iid)",
+        "a": "Dirichlet parameter of partition=dirichlet (default 0.1)",
+        "a1": "client sizes ~ Dirichlet(a1/n) in partition=dual-dirichlet (default n)",
+        "a2": "class mix ~ Dirichlet(a2·shares) in partition=dual-dirichlet (default 0.5)",
+        "shards": "pieces a client in partition=class (default 2)",
+        "batch": "mini-batch size, or full (default full)",
+        "replacement": "yes or no: may a mini-batch hold a sample twice (default yes)",
+        "nu": f"ℓ2 regulariser (default {_NU[kind]:g})",
+        "weights": "equal: f_i = f̂_i; size: n·(s_i/S)·f̂_i; paper: (s_i/S)·f̂_i (default equal)",
+        "seed": "seed of the partition, the subsample and the uniform start (default 0)",
+        "samples": "keep this many samples after a seeded shuffle (default all)",
+        "scale": "auto, none or range, features to [0, 1] (auto: pixels/255, digits/16, libsvm as is)",
+        "normalise": "yes or no: divide each row by its norm (default no)",
+        "bias": "yes or no: append the feature 1 (default yes)",
+        "dtype": "float64 or float32 (default float64)",
+        "solver": "auto, clarabel or newton: how x* is found (default auto)",
+        "x0": "start point: a number, a list, or uniform on (−1/2, 1/2) (default 0)",
+    }
+    if kind in ("logistic", "hinge"):
+        out["positive"] = "labels counted as +1: [0,1,2], even, odd or auto, the upper half (default auto)"
+    return out
+
+
+def builder(kind: LossId) -> Callable[[Options], EmpiricalRisk]:
+    """Return the function that builds one of the four problems on data."""
+    return partial(build, kind)
+
+
+def build(kind: LossId, options: Options) -> EmpiricalRisk:
+    """Make an empirical-risk problem.
+
+    Raises
+    ------
+    SpecError
+        If an option is wrong, or there are fewer samples than clients.
+    DataError
+        If the data cannot be used.
+    MissingExtraError
+        If scikit-learn is needed and not installed.
+    """
+    seed = options.integer("seed", 0, maximum=2**64 - 1)
+    inline = any(options.has(key) for key in ("features", "targets"))
+    source: dict[str, Any] = {}
+    if inline:
+        for key in ("data", "samples"):
+            if options.has(key):
+                raise SpecError(f"{options.owner}: give {key} or features and targets, not both")
+        data = _inline(options)
+        source |= {"features": data.features.tolist(), "targets": data.targets.tolist()}
+    else:
+        name = str(options.raw("data", _DATA[kind]))
+        # The other options are read before the file, so that a typing mistake is answered at once.
+        source["data"] = name
+        data = Dataset(name, np.empty((0, 0)), np.empty(0), None)
+    shared = _shared(options, kind, inline)
+    keep = 0 if inline else options.integer("samples", 0, minimum=0)
+    positive = _positive(options) if kind in ("logistic", "hinge") else "auto"
+    start = options.raw("x0", 0.0)
+    owners = _owners(options, len(data.targets)) if inline else None
+    if not inline and options.has("owners"):
+        raise SpecError(f"{options.owner}: owners goes with features and targets; for data choose a partition")
+    partition, splitting = _partition(options)
+    clients = options.integer("clients", 10 if owners is None else int(owners.max()) + 1, minimum=1)
+    if owners is not None and clients != int(owners.max()) + 1:
+        raise SpecError(f"{options.owner}: clients={clients}, but owners names {int(owners.max()) + 1} clients")
+    options.finish()
+    if not inline:
+        data = datasets.load(source["data"])
+        if keep > len(data.targets):
+            raise SpecError(f"{options.owner}: samples={keep}, but {data.name} has {len(data.targets)}")
+        if keep:
+            chosen = subsample(seed, len(data.targets), keep)
+            data = replace(data, features=data.features[chosen], targets=data.targets[chosen])
+    y, groups = _targets(kind, data, positive, shared["scale"])
+    features = datasets.prepare(data, shared["scale"], normalise=shared["normalise"], bias=shared["bias"])
+    if owners is None:
+        owners = split(partition, groups, clients, seed, **splitting)
+    order = np.argsort(owners, kind="stable")
+    X: Array = np.ascontiguousarray(features[order], dtype=shared["dtype"])
+    d = X.shape[1] * (int(y.max()) + 1 if kind == "softmax" else 1)
+    x0 = _start(options, start, d, seed).astype(X.dtype)
+    source |= {key: shared[key] for key in shared if key not in ("weights", "dtype")}
+    source |= {"weights": shared["weights"], "dtype": shared["dtype"], "seed": seed}
+    if inline:
+        source["owners"] = owners.tolist()
+    else:
+        source |= {"clients": clients, "partition": partition, **splitting}
+        if keep:
+            source["samples"] = keep
+    if kind in ("logistic", "hinge"):
+        source["positive"] = positive.split("/") if positive not in ("auto", "even", "odd") else positive
+    source["x0"] = start if isinstance(start, (int, float, str)) else x0.tolist()
+    sizes = np.bincount(owners, minlength=clients).astype(np.int64)
+    return EmpiricalRisk(
+        kind,
+        X,
+        y[order],
+        sizes,
+        shared["nu"],
+        cast(Weights, shared["weights"]),
+        shared["batch"],
+        shared["replacement"],
+        x0,
+        source,
+        cast(Solver, shared["solver"]),
+    )
+
+
+def _shared(options: Options, kind: LossId, inline: bool) -> dict[str, Any]:
+    raw = options.raw("batch", 0)
+    return {
+        "batch": 0 if raw == "full" else options.integer("batch", 0, minimum=0, maximum=1_000_000),
+        "replacement": options.flag("replacement", True),
+        "nu": options.number("nu", _NU[kind], minimum=0.0),
+        "weights": options.choice("weights", "equal", ("equal", "size", "paper")),
+        "scale": cast(Scale, options.choice("scale", "none" if inline else "auto", SCALES)),
+        "normalise": options.flag("normalise", False),
+        "bias": options.flag("bias", not inline),
+        "dtype": options.choice("dtype", "float64", ("float64", "float32")),
+        "solver": options.choice("solver", "auto", SOLVERS),
+    }
+
+
+def _partition(options: Options) -> tuple[Partition, dict[str, Any]]:
+    """Read the partition and the options that belong to it; those of other partitions are refused."""
+    how = cast(Partition, options.choice("partition", "iid", PARTITIONS))
+    if how == "dirichlet":
+        return how, {"a": options.number("a", 0.1, minimum=1e-3, maximum=1e6)}
+    if how == "class":
+        return how, {"shards": options.integer("shards", 2, minimum=1)}
+    if how == "dual-dirichlet":
+        out = {"a2": options.number("a2", 0.5, minimum=1e-3, maximum=1e6)}
+        if options.has("a1"):
+            out["a1"] = options.number("a1", 1.0, minimum=1e-3, maximum=1e9)
+        return how, out
+    for key in ("a", "a1", "a2", "shards"):
+        if key in options.values:
+            raise SpecError(f"{options.owner}: {key} belongs to another partition than iid; add partition=dirichlet")
+    return how, {}
+
+
+def _positive(options: Options) -> str:
+    raw = options.raw("positive", "auto")
+    if isinstance(raw, (list, tuple)):
+        return "/".join(str(word) for word in raw)
+    word = str(raw).strip()
+    return "/".join(word.strip("[]").replace(",", " ").split()) if word.startswith("[") else word
+
+
+def _inline(options: Options) -> Dataset:
+    features = read_array(options, "features", 2)
+    targets = read_array(options, "targets", 1)
+    if len(features) != len(targets):
+        raise SpecError(f"{options.owner}: {len(features)} rows of features, but {len(targets)} targets")
+    return Dataset("the case's data", features, targets, 1.0)
+
+
+def _owners(options: Options, samples: int) -> Owners | None:
+    if not options.has("owners"):
+        return None
+    if options.has("partition"):
+        raise SpecError(f"{options.owner}: give owners or a partition, not both")
+    raw = read_array(options, "owners", 1)
+    owners = raw.astype(np.int64)
+    if len(owners) != samples or (owners != raw).any() or (owners < 0).any():
+        raise SpecError(f"{options.owner}: owners must give one client number 0, 1, … for each of {samples} samples")
+    missing = np.setdiff1d(np.arange(int(owners.max()) + 1), owners)
+    if len(missing):
+        raise SpecError(f"{options.owner}: client {missing[0]} owns no sample; every client needs one")
+    return owners
+
+
+def _targets(kind: LossId, data: Dataset, positive: str, scale: Scale) -> tuple[Targets, NDArray[np.int64]]:
+    """Return the targets of the loss, and the groups by which partitions tell samples apart."""
+    if kind == "lad-regression":
+        # Values have no classes: ten groups of equal size by rank stand in for them.
+        rank = np.argsort(np.argsort(data.targets, kind="stable"), kind="stable")
+        values = data.targets
+        if scale == "range" or (scale == "auto" and data.unit is None):
+            low, high = float(values.min()), float(values.max())
+            values = (values - low) / (high - low if high > low else 1.0)
+        return values, (rank * 10 // len(rank)).astype(np.int64)
+    _, places = datasets.classes(data)
+    if kind == "softmax":
+        return places.astype(np.intp), places
+    return datasets.binary(data, positive), places
+
+
+def _start(options: Options, start: Any, d: int, seed: int) -> NDArray[np.float64]:
+    if start == "uniform":
+        out: NDArray[np.float64] = Streams(seed).uniforms(Stream.START, 0, 0, d)[0] - 0.5
+        return out
+    return read_start(options, d)

@@ -1,0 +1,264 @@
+"""Huber, pseudo-Huber and least absolute deviations: f_i(x) = Σ_j w_ij·φ(x_j − c_ij)."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, Literal, final
+
+import numpy as np
+from boundlab.problems.common import (
+    EPS,
+    SIGMA_OPTION,
+    additive_noise,
+    check_size,
+    clip_up,
+    distance,
+    read_array,
+    read_start,
+)
+from boundlab.problems.minimisers import bisect, nearest_zero
+from numpy.typing import NDArray
+
+from boundlab.constants import Constant
+from boundlab.errors import SpecError
+from boundlab.objective import Array, Optimum, Oracle, Problem
+from boundlab.randomness import Stream, Streams
+from boundlab.specs import Options
+
+Kind = Literal["huber", "pseudo-huber", "lad"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Separable(Problem):
+    """n sums of one-dimensional losses φ around the centres c_i.
+
+    φ(r) is ``huber``: r²/2 for |r| ≤ delta, delta(|r| − delta/2) beyond; ``pseudo-huber``:
+    delta²(√(1 + (r/delta)²) − 1); ``lad``: |r| (delta is not read; the subgradient at 0 is 0).
+
+    Parameters
+    ----------
+    id
+        Which φ.
+    c
+        Shape (n, d), unit (0, 1).
+    w
+        Shape (n, d), not negative, unit (1, −2), for lad (1, −1).
+    delta
+        Positive, unit (0, 1).
+    x0
+        Shape (d,), unit (0, 1).
+    sigma
+        E‖noise‖² = sigma², unit (1, −1).
+    source
+        The options that rebuild the problem, or empty: then ``spec`` writes the arrays out.
+    """
+
+    id: Kind
+    c: NDArray[np.float64]
+    w: NDArray[np.float64]
+    delta: float
+    x0: NDArray[np.float64]
+    sigma: float = 0.0
+    source: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of clients."""
+        return int(self.c.shape[0])
+
+    @property
+    def d(self) -> int:  # type: ignore[override]
+        """Return the dimension."""
+        return int(self.c.shape[1])
+
+    @property
+    def smooth(self) -> bool:
+        """Return whether φ has a Lipschitz derivative."""
+        return self.id != "lad"
+
+    def _phi(self, r: Array) -> Array:
+        size: Array = np.abs(r)
+        if self.id == "lad":
+            return size
+        if self.id == "huber":
+            small = np.minimum(size, self.delta)
+            return small * (size - small / 2.0)
+        # r²/(1 + √(1 + (r/δ)²)) is the same number without cancellation at small r.
+        smooth: Array = r * r / (1.0 + np.hypot(1.0, r / self.delta))
+        return smooth
+
+    def _slope(self, r: Array) -> Array:
+        if self.id == "lad":
+            out: Array = np.sign(r)
+        elif self.id == "huber":
+            out = np.clip(r, -self.delta, self.delta)
+        else:
+            out = r / np.hypot(1.0, r / self.delta)
+        return out
+
+    def value(self, x: Array) -> float:
+        """Return f(x), unit (1, 0)."""
+        return float((self.w * self._phi(x - self.c)).sum() / self.n)
+
+    def client_value(self, client: int, x: Array) -> float:
+        """Return f_client(x), unit (1, 0)."""
+        return float(self.w[client] @ self._phi(x - self.c[client]))
+
+    def gradient(self, client: int, x: Array) -> Array:
+        """Return the (sub)gradient w_i·φ'(x − c_i), shape (d,), unit (1, −1)."""
+        out: Array = self.w[client] * self._slope(x - self.c[client])
+        return out
+
+    def oracle(self, streams: Streams) -> Oracle:
+        """Return the oracle with Gaussian noise."""
+        return additive_noise(self, self.sigma, streams)
+
+    @cached_property
+    def _optimum(self) -> Optimum:
+        bracketed = self.id == "pseudo-huber"
+        columns = [self._bracket(j) if bracketed else self._exact(j) for j in range(self.d)]
+        x = np.array([column[0] for column in columns])
+        away = np.array([column[1] for column in columns])
+        total = self.w * self._slope(x - self.c)
+        slope = np.abs(total.sum(axis=0)) + (self.n + 8) * EPS * np.abs(total).sum(axis=0)
+        value = self.value(x)
+        # Convexity: f(x) − f* ≤ ⟨g, x − x*⟩ for a subgradient g at x; then the rounding of f(x) itself.
+        gap = float(slope @ away) / self.n + (self.n * self.d + 8) * EPS * value
+        how = "bisection bracket" if bracketed else "exact arithmetic, the minimiser closest to x0"
+        return Optimum(x, value, gap, clip_up(float(np.linalg.norm(away)), self.d + 4), how)
+
+    def _exact(self, j: int) -> tuple[float, float]:
+        delta = None if self.id == "lad" else self.delta
+        return nearest_zero(self.c[:, j], self.w[:, j], delta, float(self.x0[j]))
+
+    def _bracket(self, j: int) -> tuple[float, float]:
+        used = self.w[:, j] > 0.0
+        if not used.any():
+            return float(self.x0[j]), 0.0
+        return bisect(self.c[used, j], self.w[used, j], self._slope)
+
+    def optimum(self) -> Optimum:
+        """Return the minimiser: weighted median, piecewise-linear root or bracket."""
+        return self._optimum
+
+    def gradient_norms_at_optimum(self) -> NDArray[np.float64] | None:
+        """Return ‖∇f_i(x*)‖ from above, shape (n,), unit (1, −1); None for lad."""
+        if not self.smooth:
+            return None
+        best = self._optimum
+        norms = np.linalg.norm(self.w * self._slope(best.x - self.c), axis=1) * (1.0 + (self.d + 16) * EPS)
+        # The rounding of x − c_ij moves the slope by at most w_ij times its size.
+        moved = EPS * np.linalg.norm(self.w * (np.abs(best.x) + np.abs(self.c)), axis=1)
+        out: NDArray[np.float64] = norms + moved + self.w.max(axis=1) * (best.distance or 0.0)
+        return out
+
+    @cached_property
+    def _constants(self) -> dict[str, Constant]:
+        best = self._optimum
+        far = best.distance or 0.0
+        norms = float(np.linalg.norm(self.w, axis=1).max())
+        steep = norms if self.id == "lad" else norms * self.delta
+        out = {
+            "B": Constant(clip_up(steep, self.d + 4), "upper", "closed form max‖w_i‖·|slope|"),
+            "sigma": Constant(self.sigma, "exact", "additive Gaussian noise"),
+            "R": Constant(distance(self.x0, best.x) + far, "upper", best.how),
+        }
+        if self.smooth:
+            out["L"] = Constant(float(self.w.max()), "exact", "closed form max w_ij")
+            if (self.w > 0.0).all():
+                away = float(np.linalg.norm(best.x - self.c, axis=1).max())
+                out["zeta"] = Constant(clip_up(away, self.d + 4) + far, "upper", "closed form max‖x* − c_i‖")
+        return out
+
+    def constants(self) -> Mapping[str, Constant]:
+        """Return B, sigma, R and, for the smooth losses, L and (where minimisers are unique) zeta."""
+        return self._constants
+
+    def assumptions(self) -> Mapping[str, str]:
+        """Return which assumptions are met."""
+        return {
+            "convex": "",
+            "strongly-convex": f"{self.id} grows linearly, it has no mu; try quadratic, or logistic with nu",
+            "smooth": "" if self.smooth else "|x| has a kink; try huber or pseudo-huber",
+            "lipschitz": "",
+            "bounded-variance": "",
+        }
+
+    def spec(self) -> dict[str, Any]:
+        """Return the options that rebuild this problem."""
+        if self.source:
+            return {"type": self.id, **self.source}
+        out = {"type": self.id, "c": self.c.tolist(), "w": self.w.tolist()}
+        return out | self._width() | {"sigma": self.sigma, "x0": self.x0.tolist()}
+
+    def _width(self) -> dict[str, float]:
+        return {} if self.id == "lad" else {"delta": self.delta}
+
+
+_OPTIONS = {
+    "c": "n×d centres (JSON), or a list with one number a client; default one client at 0",
+    "w": "n×d weights (JSON), a list with one number a client, or one number (default 1)",
+    "delta": "where the loss turns linear (default 1)",
+    "clients": "number of clients n of a generated problem",
+    "dimension": "dimension d of a generated problem (default 1)",
+    "spread": "standard deviation of the generated centres (default 1)",
+    "seed": "seed of the generated centres (default 0)",
+    "sigma": SIGMA_OPTION,
+    "x0": "start point, a number or a list (default 0, or 1 where every centre is 0)",
+}
+OPTIONS: dict[str, dict[str, str]] = {
+    "huber": _OPTIONS,
+    "pseudo-huber": _OPTIONS,
+    "lad": {key: text for key, text in _OPTIONS.items() if key != "delta"},
+}
+
+
+def builder(kind: Kind) -> Callable[[Options], Separable]:
+    """Return the function that builds one of the three families."""
+    return partial(build, kind)
+
+
+def build(kind: Kind, options: Options) -> Separable:
+    """Make a separable problem from explicit or generated centres.
+
+    Raises
+    ------
+    SpecError
+        If an option is wrong, the shapes do not fit, or a weight is negative.
+    """
+    sigma = options.number("sigma", 0.0, minimum=0.0)
+    delta = 1.0 if kind == "lad" else options.number("delta", 1.0, above=0.0)
+    source: dict[str, Any] = {}
+    if options.has("c"):
+        c = read_array(options, "c", 2)
+    elif any(options.has(key) for key in ("clients", "dimension", "spread", "seed")):
+        n = options.integer("clients", 5, minimum=1)
+        d = options.integer("dimension", 1, minimum=1)
+        spread = options.number("spread", 1.0, minimum=0.0)
+        seed = options.integer("seed", 0)
+        check_size(options, n * d, "c")
+        c = spread * Streams(seed).normals(Stream.PARTITION, np.arange(n), 2, d)
+        source = {"clients": n, "dimension": d, "spread": spread, "seed": seed}
+    else:
+        c = np.zeros((1, 1))
+    n, d = int(c.shape[0]), int(c.shape[1])
+    w = _weights(options, n, d)
+    if (w < 0.0).any() or not (w > 0.0).any():
+        raise SpecError(f"{options.owner}: the weights w must not be negative, and not all 0; got {w.min():g}")
+    x0 = read_start(options, d, 0.0 if c.any() else 1.0)
+    options.finish()
+    if source:
+        source |= {"sigma": sigma, "x0": x0.tolist(), "w": w.tolist()} | ({} if kind == "lad" else {"delta": delta})
+    return Separable(kind, c, w, delta, x0, sigma, source)
+
+
+def _weights(options: Options, n: int, d: int) -> NDArray[np.float64]:
+    raw = options.raw("w", 1.0)
+    if isinstance(raw, (int, float)) or (isinstance(raw, str) and not raw.startswith(("[", "@"))):
+        return np.full((n, d), options.number("w", 1.0, above=0.0))
+    w = read_array(options, "w", 2)
+    rows, columns = int(w.shape[0]), int(w.shape[1])
+    if rows != n or columns not in (1, d):
+        raise SpecError(f"{options.owner}: w must be n×d = {n}×{d} to fit c, got {rows}×{columns}")
+    return np.repeat(w, d, axis=1) if columns < d else w

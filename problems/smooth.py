@@ -1,0 +1,196 @@
+"""Minimise a smooth risk, with the certificate ‖∇f‖²/(2μ) ≥ f(x) − f*, ‖∇f‖/μ ≥ ‖x − x*‖."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from boundlab.problems.common import EPS
+from boundlab.problems.risk import Risk
+from boundlab.problems.solvers import LOOSE, clarabel, cvxpy
+from numpy.typing import NDArray
+
+from boundlab.errors import CertificateError
+from boundlab.objective import Optimum
+
+Solver = Literal["auto", "clarabel", "newton"]
+SOLVERS: tuple[Solver, ...] = ("auto", "clarabel", "newton")
+CLARABEL_LIMIT = 200_000  # S·d entries: below a second or so for the exponential cones of logistic and softmax
+_DENSE = 1500  # up to this d Newton's method factorises the Hessian
+_ROUNDS = 60
+_CG_ROUNDS = 250
+Vector = NDArray[np.float64]
+Enough = Callable[[Vector, float], bool]
+
+
+def minimise(risk: Risk, start: Vector, enough: Enough) -> tuple[Vector, float]:
+    """Return a point that is good enough, or as good as rounding allows, and its ‖∇f‖.
+
+    Newton's method with the Cholesky factor up to d = 1500, beyond with conjugate gradients after L-BFGS.
+
+    Parameters
+    ----------
+    start
+        Shape (d,).
+    enough
+        Called as enough(x, ‖∇f(x)‖); says when to stop.
+    """
+    x = start
+    if risk.d > _DENSE:
+        x = _lbfgs(risk, x, enough)
+    value, gradient = risk.value_and_gradient(x)
+    norm = float(np.linalg.norm(gradient))
+    for _ in range(_ROUNDS):
+        if enough(x, norm):
+            break
+        step = _newton_step(risk, x, gradient, norm)
+        slope = float(gradient @ step)
+        size = 1.0
+        for _ in range(40):
+            trial = x + size * step
+            new_value, new_gradient = risk.value_and_gradient(trial)
+            new_norm = float(np.linalg.norm(new_gradient))
+            # Near the optimum values differ by rounding only; there the gradient's norm decides.
+            close = new_norm < 0.5 * norm and new_value <= value + 64 * EPS * (1.0 + abs(value))
+            if close or new_value <= value + 1e-4 * size * slope:
+                break
+            size *= 0.5
+        else:
+            break
+        if new_norm >= norm and new_value >= value:
+            break
+        x, value, gradient, norm = trial, new_value, new_gradient, new_norm
+    return x, norm
+
+
+def _newton_step(risk: Risk, x: Vector, gradient: Vector, norm: float) -> Vector:
+    if risk.d > _DENSE:
+        return _conjugate_gradients(risk, x, gradient, norm)
+    from scipy.linalg import cho_factor, cho_solve, eigh
+
+    hessian = risk.hessian(x)
+    if risk.nu > 0.0:
+        step: Vector = -cho_solve(cho_factor(hessian, overwrite_a=True, check_finite=False), gradient)
+        return step
+    # Without regulariser some directions may be flat; the gradient has no part in them.
+    curved, basis = eigh(hessian, check_finite=False)
+    flat = curved <= 1e-13 * len(curved) * curved[-1]
+    inverse = np.where(flat, 0.0, 1.0 / np.where(flat, 1.0, curved))
+    out: Vector = -(basis * inverse) @ (basis.T @ gradient)
+    return out
+
+
+def _conjugate_gradients(risk: Risk, x: Vector, gradient: Vector, norm: float) -> Vector:
+    """Solve ∇²f·step = −∇f to a relative residual that shrinks with ‖∇f‖."""
+    weight = risk.weights(x)
+    step, residual = np.zeros_like(x), -gradient
+    direction, square = residual.copy(), norm**2
+    for _ in range(_CG_ROUNDS):
+        turned = risk.hessian_product(weight, direction)
+        bent = float(direction @ turned)
+        if bent <= 0.0:
+            break
+        length = square / bent
+        step += length * direction
+        residual -= length * turned
+        new_square = float(residual @ residual)
+        if new_square <= (min(1e-2, norm) * norm) ** 2:
+            break
+        direction = residual + (new_square / square) * direction
+        square = new_square
+    return step if step.any() else -gradient
+
+
+def _lbfgs(risk: Risk, start: Vector, enough: Enough) -> Vector:
+    from scipy.optimize import minimize
+
+    last: tuple[Vector, float] = (start, np.inf)
+
+    def both(x: Vector) -> tuple[float, Vector]:
+        nonlocal last
+        value, gradient = risk.value_and_gradient(x)
+        last = (x.copy(), float(np.linalg.norm(gradient)))
+        return value, gradient
+
+    def stop(x: Vector) -> None:
+        # L-BFGS accepts the point that its line search evaluated last.
+        if np.array_equal(x, last[0]) and enough(x, last[1]):
+            raise StopIteration
+
+    options = {"maxiter": 3000, "maxfun": 4000, "maxcor": 20, "gtol": 0.0, "ftol": 0.0, "maxls": 40}
+    found = minimize(both, start, jac=True, method="L-BFGS-B", callback=stop, options=options)
+    x: Vector = np.asarray(found.x, dtype=np.float64)
+    return x
+
+
+def _clarabel_start(risk: Risk, what: str) -> Vector:
+    cp = cvxpy()
+    X, y, omega = risk.X.astype(np.float64), risk.y, risk.omega
+    x: Any
+    if risk.classes == 1:
+        x = cp.Variable(X.shape[1])
+        total = omega @ cp.logistic(-cp.multiply(np.asarray(y, dtype=np.float64), X @ x))
+    else:
+        x = cp.Variable((X.shape[1], risk.classes))
+        linear = X.T @ (np.eye(risk.classes)[y] * omega[:, None])
+        total = omega @ cp.log_sum_exp(X @ x, axis=1) - cp.sum(cp.multiply(linear, x))
+    clarabel(cp.Problem(cp.Minimize(total + risk.nu / 2.0 * cp.sum_squares(x))), (LOOSE,), what)
+    return np.asarray(x.value, dtype=np.float64).ravel()
+
+
+def solve(risk: Risk, solver: Solver, what: str) -> Optimum:
+    """Return the minimiser of a smooth risk with its certificate.
+
+    Parameters
+    ----------
+    solver
+        ``auto``: Clarabel where S·d ≤ 200,000, polished by Newton's method; beyond Newton's method or
+        L-BFGS alone, to the same certificate. ``clarabel``, ``newton``: always, never.
+    what
+        Who asks, for messages.
+
+    Raises
+    ------
+    CertificateError
+        If no certificate is reached, e.g. because the minimum is not attained.
+    """
+    use = solver == "clarabel" or (solver == "auto" and len(risk.X) * risk.d <= CLARABEL_LIMIT)
+    start = _clarabel_start(risk, what) if use else np.zeros(risk.d)
+    first = "Clarabel, " if use else "L-BFGS, " if risk.d > _DENSE else ""
+    if risk.nu > 0.0:
+        # Factorised Newton steps converge quadratically, so the last digits are free; L-BFGS pays for each.
+        goal = float(np.sqrt(2.0 * risk.nu * (1e-16 if risk.d <= _DENSE else 1e-12)))
+        x, _ = minimise(risk, start, lambda _, norm: norm <= goal)
+        value, gradient = risk.value_and_gradient(x)
+        norm = float(np.linalg.norm(gradient)) + risk.rounding(x)
+        gap = norm**2 / (2.0 * risk.nu) + (len(risk.X) + 16) * EPS * abs(value)
+        return Optimum(x, value, gap, norm / risk.nu, f"{first}Newton, ‖∇f‖/mu")
+    x, _ = minimise(risk, start, lambda _, norm: norm <= 1e-13)
+    return _unregularised(risk, x, f"{first}Newton, self-concordance", what)
+
+
+def _unregularised(risk: Risk, x: Vector, how: str, what: str) -> Optimum:
+    """Certify a point of a risk with nu = 0 by its local strong convexity.
+
+    Within r of x no margin moves by more than ρr, ρ = max‖a_j‖, so the Hessian stays above
+    e^{−cρr}·∇²f(x) with c = 1 (logistic: σ'' ≤ σ' in logarithms), c = 2 (softmax: every probability keeps at
+    least e^{−2ρr} of itself). With r = 1/(cρ), m = λ/e and ‖∇f(x)‖ < m·r/2 the minimiser is within ‖∇f‖/m.
+    λ is the smallest curvature on the span of the data, orthogonal to which f is constant.
+    Source: Bach, "Self-concordant analysis for logistic regression", EJS 2010, Prop. 1.
+    """
+    message = f"{what}: the minimum without regulariser is not certified (separable data have none); set nu > 0"
+    if risk.d > _DENSE:
+        raise CertificateError(message)
+    X = risk.X.astype(np.float64)
+    singular = np.linalg.svd(X, compute_uv=False)
+    rank = int((singular > max(X.shape) * EPS * singular[0]).sum())
+    rank *= max(1, risk.classes - 1)  # a shift shared by all classes changes nothing
+    values = np.linalg.eigvalsh(risk.hessian(x))
+    bottom = float(values[-rank]) - 8.0 * risk.d * EPS * float(values[-1])
+    value, gradient = risk.value_and_gradient(x)
+    norm = float(np.linalg.norm(gradient)) + risk.rounding(x)
+    reach = 1.0 / ((2.0 if risk.classes > 1 else 1.0) * float(np.linalg.norm(X, axis=1).max()))
+    m = bottom / float(np.e)
+    if not (m > 0.0 and norm < m * reach / 2.0):
+        raise CertificateError(message)
+    gap = norm**2 / (2.0 * m) + (len(X) + 16) * EPS * abs(value)
+    return Optimum(x, value, gap, norm / m, how)

@@ -1,0 +1,224 @@
+"""Data sets: what is read, and what is refused in one line."""
+
+import gzip
+import struct
+import sys
+from pathlib import Path
+from urllib.error import URLError
+
+import numpy as np
+import pytest
+from boundlab.problems import data as datasets
+from boundlab.problems.data import Dataset, binary, classes, load, prepare
+from boundlab.problems.idx import read_folder
+
+from boundlab.errors import DataError, MissingExtraError, SpecError
+
+
+def idx(folder: Path, images: np.ndarray, labels: np.ndarray, *, zipped: bool = False, magic: int = 0x803) -> None:
+    """Write a folder of IDX files."""
+    folder.mkdir(exist_ok=True)
+    parts = {
+        "train-images-idx3-ubyte": struct.pack(">4I", magic, *images.shape) + images.astype(np.uint8).tobytes(),
+        "train-labels-idx1-ubyte": struct.pack(">2I", 0x801, len(labels)) + labels.astype(np.uint8).tobytes(),
+    }
+    for name, content in parts.items():
+        if zipped:
+            (folder / f"{name}.gz").write_bytes(gzip.compress(content))
+        else:
+            (folder / name).write_bytes(content)
+
+
+def pictures(count: int = 6) -> tuple[np.ndarray, np.ndarray]:
+    return np.arange(count * 6).reshape(count, 2, 3) % 256, np.arange(count) % 3
+
+
+@pytest.mark.parametrize(("name", "shape", "labels"), [("digits", (1797, 64), 10), ("breast_cancer", (569, 30), 2)])
+def test_bundled_data_are_classes(name: str, shape: tuple[int, int], labels: int) -> None:
+    data = load(name)
+    assert data.features.shape == shape
+    assert len(classes(data)[0]) == labels
+    scaled = prepare(data, "auto", normalise=False, bias=True)
+    assert scaled.shape == (shape[0], shape[1] + 1)
+    assert scaled.min() == 0.0
+    assert scaled.max() == 1.0
+
+
+def test_diabetes_has_values_not_classes() -> None:
+    assert load("diabetes").features.shape == (442, 10)
+    with pytest.raises(DataError, match="values, not classes: use lad-regression"):
+        classes(load("diabetes"))
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_idx_folders_are_read_compressed_or_not(tmp_path: Path, zipped: bool) -> None:
+    images, labels = pictures()
+    idx(tmp_path / "set", images, labels, zipped=zipped)
+    data = load(f"idx:{tmp_path / 'set'}")
+    assert np.array_equal(data.features, images.reshape(6, 6))
+    assert np.array_equal(data.targets, labels)
+    assert np.array_equal(prepare(data, "auto", normalise=False, bias=False), images.reshape(6, 6) / 255)
+    assert load(f"mnist:{tmp_path / 'set'}").name.startswith("mnist:")
+
+
+def test_broken_idx_folders_are_refused(tmp_path: Path) -> None:
+    images, labels = pictures()
+    with pytest.raises(DataError, match="is not a folder"):
+        read_folder(tmp_path / "absent")
+    with pytest.raises(DataError, match="has no train-images-idx3-ubyte"):
+        read_folder(tmp_path)
+    idx(tmp_path / "magic", images, labels, magic=0x999)
+    with pytest.raises(DataError, match="magic number is 0x00000999, not 0x00000803"):
+        read_folder(tmp_path / "magic")
+    idx(tmp_path / "count", images, labels[:4])
+    with pytest.raises(DataError, match="holds 6 images but 4 labels"):
+        read_folder(tmp_path / "count")
+    idx(tmp_path / "gz", images, labels, zipped=True)
+    path = tmp_path / "gz" / "train-images-idx3-ubyte.gz"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-12])
+    with pytest.raises(DataError, match="is truncated: the compressed stream ends early"):
+        read_folder(tmp_path / "gz")
+    path.write_bytes(whole[:-8] + b"\0\0\0\0" + whole[-4:])
+    with pytest.raises(DataError, match="is not a sound gz file"):
+        read_folder(tmp_path / "gz")
+    idx(tmp_path / "short", images, labels)
+    path = tmp_path / "short" / "train-images-idx3-ubyte"
+    path.write_bytes(path.read_bytes()[:-3])
+    with pytest.raises(DataError, match="is truncated: 6×2×3 values need 36 bytes, got 33"):
+        read_folder(tmp_path / "short")
+    path.write_bytes(b"\0\0\x08")
+    with pytest.raises(DataError, match="its header has 3 bytes, not 16"):
+        read_folder(tmp_path / "short")
+    path.write_bytes(struct.pack(">4I", 0x803, 2**31, 2**31, 2**31))
+    with pytest.raises(DataError, match="at most 2147483648 are read"):
+        read_folder(tmp_path / "short")
+    idx(tmp_path / "none", images[:0], labels[:0])
+    with pytest.raises(DataError, match="holds no images"):
+        read_folder(tmp_path / "none")
+
+
+def test_csv_files_have_an_optional_header_and_the_target_last(tmp_path: Path) -> None:
+    plain, headed, words = (tmp_path / name for name in ("plain.csv", "headed.csv", "words.csv"))
+    plain.write_text("1,2,0\n3,4,1\n")
+    headed.write_text("a,b,label\n1,2,0\n\n3,4,1\n")
+    words.write_text("1,2,yes\n3,4,no\n")
+    for path in (plain, headed):
+        data = load(f"csv:{path}")
+        assert data.features.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+        assert data.targets.tolist() == [0.0, 1.0]
+    assert load(f"csv:{words}").targets.tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no samples"),
+        ("a,b,c\n", "holds no samples"),
+        ("1,2,0\n3,1\n", "line 2 has 2 fields; the first row has 3"),
+        ("1,2,0\n3,x,1\n", "line 2, column 2: 'x' is not a number"),
+        ("1,2,0\n3,nan,1\n", "row 2, column 2 is nan"),
+        ("1,2,0\ninf,1,1\n", "row 2, column 1 is inf"),
+        ("1,2,0\n3,4,nan\n", "row 2, the target is nan"),
+        ("1,2,0\n3,4,\n", "row 2 has no target"),
+        ("1\n2\n", "needs a feature and a target"),
+    ],
+)
+def test_broken_csv_files_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text(text)
+    with pytest.raises(DataError) as caught:
+        load(f"csv:{path}")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_libsvm_files_are_read_compressed_or_not(tmp_path: Path, zipped: bool) -> None:
+    content = b"+1 1:0.5 3:2\n-1 2:1\n"
+    path = tmp_path / "data"
+    path.write_bytes(gzip.compress(content) if zipped else content)
+    data = load(f"libsvm:{path}")
+    assert data.features.tolist() == [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]]
+    assert binary(data, "auto").tolist() == [1.0, -1.0]
+
+
+def test_broken_libsvm_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    with pytest.raises(DataError, match="there is no such file"):
+        load(f"libsvm:{path}")
+    path.write_bytes(b"this is not\na data set\n")
+    with pytest.raises(DataError, match="is not in LIBSVM format"):
+        load(f"libsvm:{path}")
+    path.write_bytes(gzip.compress(b"+1 1:0.5\n" * 1000)[:-10])
+    with pytest.raises(DataError, match="truncated"):
+        load(f"libsvm:{path}")
+    path.write_bytes(b"+1 1:nan\n-1 1:0\n")
+    with pytest.raises(DataError, match="row 1, column 1 is nan"):
+        load(f"libsvm:{path}")
+    path.write_bytes(b"+1 200000000:1\n-1 1:1\n")
+    with pytest.raises(DataError, match="would be dense with 2×200000000"):
+        load(f"libsvm:{path}")
+    path.write_bytes(b"")
+    with pytest.raises(DataError):
+        load(f"libsvm:{path}")
+
+
+def test_unknown_names_are_answered_with_the_nearest() -> None:
+    with pytest.raises(SpecError, match=r"did you mean digits\?"):
+        load("digit")
+    with pytest.raises(SpecError, match="write csv:PATH"):
+        load("csv:")
+    with pytest.raises(DataError, match="there is no such file"):
+        load("csv:/nowhere/at/all.csv")
+
+
+def test_openml_says_what_it_needs_when_offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sklearn import datasets as bundled
+
+    def offline(*_: object, **__: object) -> None:
+        raise URLError("no network")
+
+    monkeypatch.setattr(bundled, "fetch_openml", offline)
+    with pytest.raises(DataError, match=r"cannot get 'adult' from OpenML .* needs the network once, then its cache"):
+        load("openml:adult")
+
+
+def test_openml_words_become_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sklearn import datasets as bundled
+
+    answer = (np.array([[1.0], [2.0], [3.0]]), np.array(["b", "a", "b"], dtype=object))
+    monkeypatch.setattr(bundled, "fetch_openml", lambda *_, **__: answer)
+    assert load("openml:any").targets.tolist() == [1.0, 0.0, 1.0]
+
+
+def test_a_missing_scikit_learn_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    with pytest.raises(MissingExtraError, match=r'pip install "boundlab\[data\]"'):
+        load("digits")
+
+
+def test_binary_targets_follow_the_chosen_labels() -> None:
+    data = Dataset("ten", np.zeros((10, 1)), np.arange(10.0), 1.0)
+    assert binary(data, "auto").tolist() == [-1.0] * 5 + [1.0] * 5
+    assert binary(data, "even").tolist() == [1.0, -1.0] * 5
+    assert binary(data, "odd").tolist() == [-1.0, 1.0] * 5
+    assert binary(data, "0/3").tolist() == [1.0, -1.0, -1.0, 1.0] + [-1.0] * 6
+    with pytest.raises(DataError, match="single class 4"):
+        classes(Dataset("one", np.zeros((3, 1)), np.full(3, 4.0), 1.0))
+
+
+def test_rows_can_be_normalised() -> None:
+    data = Dataset("rows", np.array([[3.0, 4.0], [0.0, 0.0]]), np.array([0.0, 1.0]), 1.0)
+    assert prepare(data, "auto", normalise=True, bias=False).tolist() == [[0.6, 0.8], [0.0, 0.0]]
+    assert prepare(data, "range", normalise=False, bias=False).tolist() == [[1.0, 1.0], [0.0, 0.0]]
+
+
+def test_the_large_files_are_read(data_folder: Path) -> None:
+    mnist = load(f"mnist:{data_folder / 'mnist'}")
+    assert mnist.features.shape == (60_000, 784)
+    assert len(classes(mnist)[0]) == 10
+    a9a = load(f"libsvm:{data_folder / 'libsvm' / 'a9a.t.gz'}")
+    assert len(a9a.targets) == 16_281
+    assert set(a9a.targets.tolist()) == {-1.0, 1.0}
+    assert datasets.prepare(a9a, "auto", normalise=False, bias=True).shape[1] == a9a.features.shape[1] + 1

@@ -1,0 +1,346 @@
+"""Quadratics, Huber, pseudo-Huber, least absolute deviations, maxima of affine functions."""
+
+import json
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from boundlab.problems import PROBLEMS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from boundlab.errors import AssumptionError, SpecError
+from boundlab.objective import ASSUMPTIONS, Problem
+from boundlab.randomness import Streams
+from boundlab.specs import Options, parse_spec
+
+TYPES = {problem.id: problem for problem in PROBLEMS}
+EXPLICIT = ("huber", "lad", "max-affine", "pseudo-huber", "quadratic")
+SMOOTH = ("huber", "pseudo-huber", "quadratic")
+
+
+def make(kind: str, **options: Any) -> Problem:
+    built: Problem = TYPES[kind].build(Options(f"problem {kind}", options))
+    return built
+
+
+def from_text(text: str) -> Problem:
+    kind, options = parse_spec(text, "problem")
+    return make(kind, **options)
+
+
+def generated(kind: str, seed: int, **more: Any) -> Problem:
+    n, d = 2 + seed % 4, 1 + seed % 3
+    return make(kind, clients=n, dimension=d, seed=seed, spread=0.5 + seed % 5, sigma=0.3, **more)
+
+
+def point(problem: Problem, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).normal(scale=2.0, size=problem.d)
+
+
+KINDS = st.sampled_from(EXPLICIT)
+SEEDS = st.integers(0, 10_000)
+
+
+def test_the_registry_lists_every_family_once_with_its_options() -> None:
+    assert sorted(TYPES) == sorted((*EXPLICIT, "hinge", "lad-regression", "logistic", "softmax"))
+    for kind in PROBLEMS:
+        assert kind.summary
+        assert "x0" in kind.options
+
+
+@pytest.mark.parametrize("kind", EXPLICIT)
+def test_the_default_problem_meets_or_explains_every_assumption(kind: str) -> None:
+    problem = make(kind)
+    reasons = problem.assumptions()
+    assert set(reasons) == set(ASSUMPTIONS) - {"iid-events"}
+    assert ("mu" in problem.constants()) == (reasons["strongly-convex"] == "")
+    assert ("L" in problem.constants()) == (reasons["smooth"] == "")
+    assert ("B" in problem.constants()) == (reasons["lipschitz"] == "")
+
+
+def test_a_quadratic_has_no_lipschitz_constant_and_says_why() -> None:
+    with pytest.raises(AssumptionError, match=r"area.theorem8 assumes lipschitz .* quadratic is unbounded"):
+        make("quadratic").require("lipschitz", "area.theorem8")
+
+
+@given(KINDS, SEEDS)
+def test_f_is_the_mean_of_the_clients(kind: str, seed: int) -> None:
+    problem = generated(kind, seed)
+    x = point(problem, seed)
+    clients = [problem.client_value(i, x) for i in range(problem.n)]
+    assert problem.value(x) == pytest.approx(np.mean(clients), rel=1e-12, abs=1e-12)
+
+
+@given(KINDS, SEEDS)
+def test_every_gradient_is_a_subgradient(kind: str, seed: int) -> None:
+    problem = generated(kind, seed)
+    x, y = point(problem, seed), point(problem, seed + 1)
+    for i in range(problem.n):
+        below = problem.client_value(i, x) + problem.gradient(i, x) @ (y - x)
+        assert problem.client_value(i, y) >= below - 1e-9 * (1 + abs(below))
+
+
+@given(st.sampled_from(SMOOTH), SEEDS)
+def test_gradients_equal_central_differences(kind: str, seed: int) -> None:
+    problem = generated(kind, seed)
+    x, h = point(problem, seed), 1e-5
+    for i in range(problem.n):
+        slope = [
+            (problem.client_value(i, x + h * e) - problem.client_value(i, x - h * e)) / (2 * h)
+            for e in np.eye(problem.d)
+        ]
+        np.testing.assert_allclose(problem.gradient(i, x), slope, rtol=1e-4, atol=1e-4)
+
+
+@given(KINDS, SEEDS)
+def test_no_point_finds_a_constant_on_the_wrong_side(kind: str, seed: int) -> None:
+    problem = generated(kind, seed)
+    constants = {name: constant.value for name, constant in problem.constants().items()}
+    x, y = point(problem, seed), point(problem, seed + 1)
+    for i in range(problem.n):
+        move, turn = y - x, problem.gradient(i, y) - problem.gradient(i, x)
+        rounding = 1e-12 * (1 + np.linalg.norm(problem.gradient(i, x)))
+        if "L" in constants:
+            assert np.linalg.norm(turn) <= constants["L"] * np.linalg.norm(move) + rounding
+        if "mu" in constants:
+            assert turn @ move >= constants["mu"] * move @ move - rounding * np.linalg.norm(move)
+        if "B" in constants:
+            assert np.linalg.norm(problem.gradient(i, x)) <= constants["B"]
+    assert constants["sigma"] == 0.3
+
+
+@given(st.floats(0.01, 10), st.floats(1, 100), SEEDS)
+def test_a_generated_quadratic_has_the_eigenvalues_it_was_asked_for(mu: float, ratio: float, seed: int) -> None:
+    constants = make("quadratic", clients=3, dimension=4, mu=mu, L=mu * ratio, seed=seed).constants()
+    assert constants["mu"].value == pytest.approx(mu, rel=1e-9)
+    assert constants["L"].value == pytest.approx(mu * ratio, rel=1e-9)
+    assert constants["mu"].side == "lower"
+    assert constants["L"].side == "upper"
+
+
+def test_a_diagonal_quadratic_is_exact() -> None:
+    problem = make("quadratic", A=[[[2.0]], [[3.0]]], b=[[1.0], [0.0]])
+    constants = problem.constants()
+    assert (constants["L"].value, constants["L"].side) == (3.0, "exact")
+    assert (constants["mu"].value, constants["mu"].side) == (2.0, "exact")
+    assert problem.optimum().x == pytest.approx([0.4], abs=1e-15)
+    assert constants["zeta"].value == pytest.approx(0.6, rel=1e-12)
+    norms = problem.gradient_norms_at_optimum()
+    assert norms is not None
+    assert norms == pytest.approx([1.2, 1.2], rel=1e-12)
+
+
+@given(SEEDS)
+@settings(max_examples=20)
+def test_the_certificate_of_a_quadratic_brackets_the_optimum_in_fifty_digits(seed: int) -> None:
+    problem: Any = generated("quadratic", seed)
+    with mpmath.workdps(50):
+        total = mpmath.matrix(problem.d, problem.d)
+        right = mpmath.matrix(problem.d, 1)
+        for A, b in zip(problem.A, problem.b, strict=True):
+            total += mpmath.matrix(A.tolist())
+            right += mpmath.matrix(A.tolist()) * mpmath.matrix(b.tolist())
+        exact = mpmath.lu_solve(total, right)
+        best = problem.optimum()
+        off = mpmath.norm(mpmath.matrix(best.x.tolist()) - exact)
+        assert off <= best.distance
+        start = mpmath.norm(mpmath.matrix(problem.x0.tolist()) - exact)
+        assert start <= problem.constants()["R"].value
+        away = max(mpmath.norm(exact - mpmath.matrix(b.tolist())) for b in problem.b)
+        assert away <= problem.constants()["zeta"].value
+        for A, b, norm in zip(problem.A, problem.b, problem.gradient_norms_at_optimum(), strict=True):
+            slope = mpmath.matrix(A.tolist()) * (exact - mpmath.matrix(b.tolist()))
+            assert mpmath.norm(slope) <= norm
+
+
+@given(SEEDS, st.floats(0.05, 5))
+@settings(max_examples=25)
+def test_the_bracket_of_pseudo_huber_holds_the_root_in_forty_digits(seed: int, delta: float) -> None:
+    problem: Any = generated("pseudo-huber", seed, delta=delta)
+    best = problem.optimum()
+    with mpmath.workdps(40):
+        for j in range(problem.d):
+            centres = [mpmath.mpf(c) for c in problem.c[:, j].tolist()]
+
+            def slope(x: Any, centres: list[Any] = centres) -> Any:
+                return sum((x - c) / mpmath.sqrt(1 + ((x - c) / mpmath.mpf(delta)) ** 2) for c in centres)
+
+            low, high = best.x[j] - best.distance, best.x[j] + best.distance
+            assert slope(mpmath.mpf(low)) <= 0 <= slope(mpmath.mpf(high))
+    assert best.distance < 1e-6
+
+
+@given(st.sampled_from(("huber", "lad")), SEEDS)
+def test_zero_is_a_subgradient_of_the_whole_at_an_exact_minimiser(kind: str, seed: int) -> None:
+    problem: Any = generated(kind, seed)
+    best = problem.optimum()
+    for shift in (1e-6, 1e-3, 1.0):
+        for e in np.eye(problem.d):
+            assert problem.value(best.x + shift * e) >= best.value - best.gap
+            assert problem.value(best.x - shift * e) >= best.value - best.gap
+    assert best.gap <= 1e-12 * (1 + best.value)
+
+
+def test_among_the_minimisers_the_one_closest_to_the_start_is_taken() -> None:
+    for start, nearest in ((-5.0, 0.0), (0.25, 0.25), (5.0, 1.0)):
+        problem = make("lad", c=[[0.0], [1.0]], x0=start)
+        assert problem.optimum().x == [nearest]
+        assert problem.constants()["R"].value == pytest.approx(abs(start - nearest), rel=1e-12)
+    # Ten equal weights 0.1: the tie in the middle is met in exact arithmetic only.
+    even = make("lad", c=[[float(k)] for k in range(10)], w=0.1, x0=4.3)
+    assert even.optimum().x == [4.3]
+    flat = make("huber", c=[[-10.0], [10.0]], delta=1.0, x0=3.0)
+    assert flat.optimum().x == [3.0]
+    assert make("huber", c=[[-10.0], [10.0]], delta=1.0, x0=30.0).optimum().x == [9.0]
+
+
+def test_the_simplest_problem_is_the_absolute_value_from_one() -> None:
+    problem = make("lad")
+    assert (problem.n, problem.d) == (1, 1)
+    assert problem.value(np.array([-3.0])) == 3.0
+    assert problem.gradient(0, np.array([0.0])) == [0.0]
+    constants = problem.constants()
+    assert constants["R"].value == pytest.approx(1.0, rel=1e-14)
+    assert constants["B"].value == pytest.approx(1.0, rel=1e-14)
+
+
+def test_huber_values_by_hand() -> None:
+    problem = make("huber", c=[[0.0]], w=[[2.0]], delta=0.5)
+    for x, value, slope in ((0.25, 0.0625, 0.5), (2.0, 1.75, 1.0), (-2.0, 1.75, -1.0)):
+        assert problem.value(np.array([x])) == pytest.approx(value, rel=1e-15)
+        assert problem.gradient(0, np.array([x])) == pytest.approx([slope], rel=1e-15)
+    assert problem.constants()["B"].value == pytest.approx(1.0)
+    assert problem.constants()["L"].value == 2.0
+
+
+def test_zeta_exists_only_where_every_local_minimiser_is_unique() -> None:
+    assert "zeta" in make("huber", c=[[0.0, 0.0], [1.0, 1.0]]).constants()
+    assert "zeta" not in make("huber", c=[[0.0, 0.0], [1.0, 1.0]], w=[[1.0, 0.0], [1.0, 1.0]]).constants()
+
+
+@given(SEEDS)
+@settings(max_examples=15)
+def test_the_dual_bound_of_a_max_affine_problem_is_never_above_any_value(seed: int) -> None:
+    problem = generated("max-affine", seed)
+    best = problem.optimum()
+    assert best.distance is None
+    assert 0 <= best.gap <= 1e-4 * max(1.0, abs(best.value))
+    rng = np.random.default_rng(seed)
+    for scale in (1e-6, 1e-2, 1.0):
+        for _ in range(30):
+            assert problem.value(best.x + scale * rng.normal(size=problem.d)) >= best.value - best.gap
+
+
+def test_a_max_affine_problem_by_hand_has_the_value_of_its_vertex() -> None:
+    # max(x, −x) + max(0, 2x − 2) over two clients: minimum 0 at 0.
+    problem = make("max-affine", a=[[[1.0], [-1.0]], [[0.0], [2.0]]], b=[[0.0, 0.0], [0.0, -2.0]], x0=3.0)
+    assert problem.optimum().value == pytest.approx(0.0, abs=1e-8)
+    assert problem.constants()["R"].value == pytest.approx(3.0, abs=1e-7)
+    assert problem.constants()["B"].value == pytest.approx(2.0)
+    assert "its gap widens" in problem.constants()["R"].how
+
+
+def test_an_unbounded_max_affine_problem_is_refused() -> None:
+    with pytest.raises(SpecError, match="unbounded below"):
+        make("max-affine", a=[[[1.0], [2.0]]], b=[[0.0, 0.0]]).optimum()
+
+
+@pytest.mark.parametrize("kind", EXPLICIT)
+def test_a_problem_rebuilt_from_its_json_is_the_same(kind: str) -> None:
+    explicit: dict[str, Any] = {
+        "quadratic": {"A": [[[2.0, 0.5], [0.5, 1.0]]], "b": [[1.0, -1.0]]},
+        "huber": {"c": [[0.0, 1.0], [2.0, 3.0]], "w": [[1.0, 2.0], [3.0, 4.0]], "delta": 0.7},
+        "pseudo-huber": {"c": [[0.0], [2.0]], "delta": 0.7},
+        "lad": {"c": [[0.0], [2.0]], "w": [3.0, 4.0]},
+        "max-affine": {"a": [[[1.0], [-1.0]]], "b": [[0.0, 1.0]]},
+    }
+    for options in ({}, {"clients": 3, "seed": 4, "sigma": 0.5, "x0": 0.25}, explicit[kind]):
+        problem = make(kind, **options)
+        spec = json.loads(json.dumps(problem.spec()))
+        again = make(spec.pop("type"), **spec)
+        x = point(problem, 1)
+        assert again.value(x) == problem.value(x)
+        assert again.spec() == problem.spec()
+        assert np.array_equal(again.x0, problem.x0)
+        assert again.constants() == problem.constants()
+
+
+@given(KINDS, SEEDS)
+@settings(max_examples=20)
+def test_the_noise_has_the_stated_variance_and_is_keyed_by_client_and_update(kind: str, seed: int) -> None:
+    problem = generated(kind, seed)
+    oracle = problem.oracle(Streams(seed, 3))
+    clients, updates = np.arange(400) % problem.n, np.arange(400)
+    block = oracle.draws(clients, updates, 2)
+    # 800 independent vectors: the relative standard deviation of the mean square is at most sqrt(2/800).
+    mean_square = float((block**2).sum(axis=2).mean())
+    assert mean_square == pytest.approx(0.09, rel=6 * np.sqrt(2 / 800))
+    pieces = [oracle.draws(clients[k : k + 1], updates[k : k + 1], 2)[0] for k in (0, 17, 399)]
+    assert np.array_equal(np.stack(pieces), block[[0, 17, 399]])
+    x = point(problem, seed)
+    y = x.copy()
+    oracle.step(y, 1, block[0][1], 0.1)
+    np.testing.assert_allclose(y, x - 0.1 * (problem.gradient(1, x) + block[0][1]), rtol=1e-14, atol=1e-14)
+
+
+def test_without_noise_the_oracle_draws_nothing() -> None:
+    oracle = make("huber").oracle(Streams(0))
+    assert oracle.draw_size(5) == 0
+    x = np.array([2.0])
+    oracle.step(x, 0, oracle.draws(np.array([0]), np.array([0]), 1)[0][0], 0.5)
+    assert x == [1.5]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("quadratic:A=[1]", "A must be nested lists with 3 levels"),
+        ("quadratic:clients=0", "clients must be ≥ 1, got 0"),
+        ("quadratic:mu=0", "mu must be > 0, got 0"),
+        ("quadratic:mu=2,L=1", "L must be ≥ 2, got 1"),
+        ("quadratic:sigma=-1", "sigma must be ≥ 0, got -1"),
+        ("quadratic:dimension=100000", "A would have"),
+        ("quadratic:x0=[1,2]", "x0 has 2 entries, the problem has dimension 10"),
+        ("quadratic:colour=3", "has no option 'colour'"),
+        ("huber:delta=0", "delta must be > 0, got 0"),
+        ("lad:delta=1", "has no option 'delta'"),
+        ("lad:c=[1,2],w=[1,2,3]", "w must be n×d = 2×1 to fit c, got 3×1"),
+        ("lad:c=[1,2],w=[1,-1]", "must not be negative"),
+        ("lad:c=[1,x]", "entry 2 must be a number, got 'x'"),
+        ("max-affine:pieces=1", "pieces must be ≥ 2"),
+    ],
+)
+def test_bad_options_are_answered_in_one_line(text: str, message: str) -> None:
+    with pytest.raises(SpecError, match=r"problem ") as caught:
+        from_text(text)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"A": [[[1.0, 2.0], [0.0, 1.0]]], "b": [[0.0, 0.0]]}, r"A\[0\] is not symmetric"),
+        ({"A": [[[1.0, 0.0], [0.0, -1.0]]], "b": [[0.0, 0.0]]}, r"A\[0\] is indefinite"),
+        ({"A": [[[0.0]]], "b": [[0.0]]}, "mean of the A_i is singular"),
+        ({"A": [[[1.0, 2.0]]], "b": [[0.0]]}, "A must be n×d×d"),
+        ({"A": [[[1.0]]], "b": [[0.0], [1.0]]}, "b must be n×d = 1×1"),
+        ({"A": [[[1.0], [2.0, 3.0]]], "b": [[0.0]]}, "ragged"),
+        ({"A": [[["one"]]], "b": [[0.0]]}, "must be a number, got 'one'"),
+        ({"A": [], "b": [[0.0]]}, "A must have 3 axes"),
+        ({"A": [[[1.0]]]}, "needs the option b"),
+        ({"A": [[[float("nan")]]], "b": [[0.0]]}, "must be a finite number"),
+    ],
+)
+def test_bad_matrices_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        make("quadratic", **options)
+
+
+def test_a_singular_client_costs_mu_and_zeta_but_not_the_optimum() -> None:
+    problem = make("quadratic", A=[[[1.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 1.0]]], b=[[1.0, 5.0], [5.0, 2.0]])
+    assert problem.optimum().x == pytest.approx([1.0, 2.0], abs=1e-14)
+    assert {"mu", "zeta"}.isdisjoint(problem.constants())
+    assert problem.assumptions()["strongly-convex"]
