@@ -1,0 +1,197 @@
+"""AREA: asynchronous exact averaging (Iakovidou and Kim), Algorithms 1 and 2 and Appendix A."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.algorithms._algorithm import Algorithm, Records, StepSize
+from boundlab.assemble import Assembler
+from boundlab.delays import SERVER, Events
+from boundlab.errors import SpecError
+from boundlab.specs import Options
+from boundlab.tape import Identity, Initial, Tape
+
+Ints = NDArray[np.int64]
+
+_X_S, _U, _CLIENTS = (
+    0,
+    1,
+    2,
+)  # registers: x_s, u, x_0 … x_{n−1}, y_0 … y_{n−1}, then the ergodic sum and average
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AreaParameters:
+    """The parameters of AREA.
+
+    Parameters
+    ----------
+    step
+        α_k, unit (−1, 2).
+    M
+        Local steps of an update.
+    count
+        Δ: aggregate after every Δ arrivals; None where events name the aggregations.
+    reply
+        Whether the client that completes the count is answered before (``pre``) or after the aggregation.
+    start
+        ``algorithm``: the first message is Descend(x_s,0) − x_s,0 (Algorithm 2). ``analysis``:
+        x_i,0 = y_i,0 = x_s,0, so that the first message is 0 (Appendix A).
+    clock
+        ``algorithm``: iteration k answers with α_k, the broadcast carries α_0 (Algorithm 1).
+        ``analysis``: iteration k answers with α_{k−1} (Appendix A, eq. (5)).
+    """
+
+    step: StepSize
+    M: int = 1
+    count: int | None = None
+    reply: Literal["pre", "post"] = "pre"
+    start: Literal["algorithm", "analysis"] = "algorithm"
+    clock: Literal["algorithm", "analysis"] = "algorithm"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Area(Algorithm):
+    """The compiler of AREA."""
+
+    id: str = "area"
+    summary: str = "asynchronous exact averaging: clients send residuals, memory removes the bias of unequal rates"
+    parameters: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "alpha": "constant step size",
+            "c": "with d: alpha_k = c/(k+d)",
+            "d": "with c: alpha_k = c/(k+d)",
+            "M": "local steps (default 1)",
+            "count": "aggregate after every so many client updates",
+            "reply": "pre (default) or post: is the client that completes the count answered before the aggregation?",
+            "start": "algorithm (default, Algorithm 2) or analysis (Appendix A: first messages are 0)",
+            "clock": "algorithm (default: iteration k answers with alpha_k) or analysis (with alpha_{k-1})",
+        }
+    )
+
+    def read(self, options: Options) -> AreaParameters:
+        """Read the parameters from options."""
+        step = StepSize.read(options)
+        parameters = AreaParameters(
+            step=step,
+            M=options.integer("M", 1, minimum=1, maximum=10**6),
+            count=options.integer("count", 1, minimum=1) if options.has("count") else None,
+            reply=options.choice("reply", "pre", ("pre", "post")),  # type: ignore[arg-type]
+            start=options.choice("start", "algorithm", ("algorithm", "analysis")),  # type: ignore[arg-type]
+            clock=options.choice("clock", "algorithm", ("algorithm", "analysis")),  # type: ignore[arg-type]
+        )
+        if parameters.reply == "post" and parameters.count is None:
+            raise SpecError(f"{options.owner}: reply=post needs count: without it no arrival completes an aggregation")
+        options.finish()
+        return parameters
+
+    def schedule(
+        self, parameters: AreaParameters, events: Events, clients: int, records: Records, iterations: int
+    ) -> Tape:
+        """Compile; each arrival and each aggregation is one iteration.
+
+        Raises
+        ------
+        SpecError
+            If ``count`` is set and the events name aggregations themselves.
+        """
+        events = _with_aggregations(events, parameters.count).head(iterations)
+        actor = events.actor
+        arrivals, aggregations = np.flatnonzero(actor >= 0), np.flatnonzero(actor == SERVER)
+        version = np.concatenate([[0], np.cumsum(actor == SERVER)])  # version[k]: after k iterations
+        asm = Assembler()
+        _client_events(asm, parameters, arrivals, actor, version, clients)
+        _server_events(asm, aggregations, clients, records.average)
+        shown = records.at(len(events))
+        _records(asm, shown, aggregations, version, events, clients, records.average)
+        initial = np.full(_CLIENTS + 2 * clients + 2 * records.average, Initial.START, dtype=np.int8)
+        initial[_U] = Initial.ZERO
+        if records.average:
+            initial[-2:] = Initial.ZERO, Initial.UNWRITTEN
+        # Appendix A: the average of the y_i is x_s + u after every event.
+        identity = Identity(
+            "mean(y_i) = x_s + u",
+            np.concatenate([np.arange(clients) + _CLIENTS + clients, [_X_S, _U]]),
+            np.concatenate([np.full(clients, 1.0 / clients), [-1.0, -1.0]]),
+        )
+        return asm.tape(initial, events, clients, _X_S, (identity,))
+
+
+def _with_aggregations(events: Events, count: int | None) -> Events:
+    """Insert an aggregation, at the same time, after every ``count`` arrivals."""
+    if count is None:
+        return events
+    if (events.actor == SERVER).any():
+        raise SpecError("area: with count the events must not name aggregations ('s'); drop them or drop count")
+    after = np.arange(count, len(events) + 1, count)
+    return Events(
+        np.insert(events.time, after, events.time[after - 1]),
+        np.insert(events.actor, after, np.int32(SERVER)),
+    )
+
+
+def _client_events(
+    asm: Assembler,
+    parameters: AreaParameters,
+    arrivals: Ints,
+    actor: NDArray[np.int32],
+    version: Ints,
+    n: int,
+) -> None:
+    """Emit u ← u + (x_i − y_i)/n; y_i ← x_i; x_i ← Descend(x_s)."""
+    client = actor[arrivals].astype(np.int64)
+    x, y = _CLIENTS + client, _CLIENTS + n + client
+    asm.affine(arrivals, 0, _U, [(1.0, _U), (1.0 / n, x), (-1.0 / n, y)])
+    asm.affine(arrivals, 1, y, [(1.0, x)])
+    answered = arrivals.copy()
+    if parameters.reply == "post":
+        completes = np.append(actor, 0)[arrivals + 1] == SERVER
+        answered[completes] += 1
+        answered = np.minimum(answered, len(actor) - 1)
+    step_clock = answered + (1 if parameters.clock == "algorithm" else 0)
+    update = np.zeros(len(client), dtype=np.int64)
+    order = np.argsort(client, kind="stable")
+    counts = np.bincount(client, minlength=n)
+    update[order] = np.arange(len(client)) - np.repeat(np.cumsum(counts) - counts, counts) + 1
+    asm.descend(
+        answered, 3, dst=x, src=_X_S, client=client, update=update, steps=parameters.M,
+        step_size=parameters.step.at(step_clock), version=version[answered + 1],
+    )  # fmt: skip
+    if parameters.start == "algorithm":
+        everyone = np.arange(n)
+        asm.descend(
+            np.full(n, -1), 3, dst=_CLIENTS + everyone, src=_X_S, client=everyone, update=0, steps=parameters.M,
+            step_size=parameters.step.at(np.zeros(n, dtype=np.int64)), version=0,
+        )  # fmt: skip
+
+
+def _server_events(asm: Assembler, aggregations: Ints, n: int, average: bool) -> None:
+    """Emit x_s ← x_s + u; u ← 0, and the ergodic sum before x_s changes."""
+    if average:
+        # x_s,k is constant from one aggregation to the next: one term for all these iterations.
+        held = np.diff(aggregations + 1, prepend=0).astype(np.float64)
+        total = _CLIENTS + 2 * n
+        asm.affine(aggregations, 0, total, [(1.0, total), (held, _X_S)])
+    asm.affine(aggregations, 1, _X_S, [(1.0, _X_S), (1.0, _U)])
+    asm.affine(aggregations, 2, _U, [])
+
+
+def _records(
+    asm: Assembler, shown: Ints, aggregations: Ints, version: Ints, events: Events, n: int, average: bool
+) -> None:
+    """Emit the records, and x̄_k = (sum + (k − last)·x_s)/k before each where the average is asked for."""
+    time = np.concatenate([[0.0], events.time])
+    src = _X_S
+    if average:
+        last = np.concatenate([[0], aggregations + 1])[version[shown]]
+        total, src = _CLIENTS + 2 * n, _CLIENTS + 2 * n + 1
+        asm.affine(shown - 1, 6, src, [(1.0 / shown, total), ((shown - last) / shown, _X_S)])
+    asm.record(shown - 1, 7, src=src, iteration=shown, version=version[shown], time=time[shown])
+
+
+AREA = Area()

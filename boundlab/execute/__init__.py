@@ -1,0 +1,1 @@
+"""Executors: the same tape, read by different vector spaces."""

@@ -1,0 +1,126 @@
+"""The tape: a straight-line program on vectors, in compact arrays.
+
+An asynchronous algorithm is a compiler from events to a tape of three instructions,
+
+- ``Affine``   dst ← Σ coef·src,
+- ``Descend``  dst ← src, then ``steps`` times dst ← dst − step_size·g_client(dst),
+- ``Record``   show src to the metrics.
+
+A tape knows nothing of problems; an executor knows nothing of algorithms.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.delays import Events
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class Op(IntEnum):
+    """The three instructions."""
+
+    AFFINE = 0
+    DESCEND = 1
+    RECORD = 2
+
+
+class Initial(IntEnum):
+    """What a register holds before the first instruction."""
+
+    UNWRITTEN = 0
+    START = 1
+    ZERO = 2
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """Row a: register dst[a] ← Σ coef[t]·src[t] over t in start[a] … start[a+1]−1; no terms means zero."""
+
+    dst: Ints
+    start: Ints
+    src: Ints
+    coef: Floats
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Descend:
+    """Row j: register dst[j] ← steps[j] local steps of client[j] from src[j]; update[j] keys its randomness.
+
+    ``version[j]`` is the number of aggregations that src[j] has seen; step sizes have unit (−1, 2).
+    """
+
+    dst: Ints
+    src: Ints
+    client: Ints
+    update: Ints
+    steps: Ints
+    step_size: Floats
+    version: Ints
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Row m: register src[m] after iteration[m], of server version[m], at time[m]."""
+
+    src: Ints
+    iteration: Ints
+    version: Ints
+    time: Floats
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A linear identity Σ coef·register = 0 that holds after every event, and at the end of a run."""
+
+    name: str
+    register: Ints
+    coef: Floats
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tape:
+    """A compiled run.
+
+    Parameters
+    ----------
+    registers
+        Their number r.
+    initial
+        Shape (r,), values of :class:`Initial`.
+    op, row, event
+        Shape (I,): instruction j is row ``row[j]`` of the table of ``op[j]``, part of event ``event[j]``
+        (−1: before the first event). Rows of each table stand in the order of execution.
+    events
+        All K events, aggregations included.
+    clients
+        Their number n.
+    identities
+        What :meth:`boundlab.execute.numpy_executor.run` checks on the final registers.
+    """
+
+    registers: int
+    initial: NDArray[np.int8]
+    op: NDArray[np.int8]
+    row: Ints
+    event: Ints
+    affine: Affine
+    descend: Descend
+    record: Record
+    events: Events
+    clients: int
+    server: int
+    identities: tuple[Identity, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.op)

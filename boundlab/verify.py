@@ -1,0 +1,82 @@
+"""The invariants of a tape: always checked, vectorised, cheap."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.errors import TapeError
+from boundlab.tape import Initial, Op, Tape
+
+Ints = NDArray[np.int64]
+
+
+def verify(tape: Tape) -> None:
+    """Check a tape.
+
+    Time does not decrease; actors are clients or the server; nothing is read before it is written; a
+    register is written at most once an event; versions grow one aggregation at a time; no update is
+    computed from a model newer than its reader; coefficients and step sizes are finite.
+
+    Raises
+    ------
+    TapeError
+        Naming the invariant and the first place that breaks it.
+    """
+    _events(tape)
+    _finite(tape)
+    at_affine = np.flatnonzero(tape.op == Op.AFFINE)
+    at_descend = np.flatnonzero(tape.op == Op.DESCEND)
+    at_record = np.flatnonzero(tape.op == Op.RECORD)
+    written = np.concatenate([tape.affine.dst, tape.descend.dst])
+    written_at = np.concatenate([at_affine, at_descend])
+    read = np.concatenate([tape.affine.src, tape.descend.src, tape.record.src])
+    terms = np.repeat(at_affine, np.diff(tape.affine.start))
+    read_at = np.concatenate([terms, at_descend, at_record])
+    _registers(tape, written, read)
+    never = len(tape)
+    first_write = _first(written, written_at, tape.registers, never)
+    first_write[tape.initial != Initial.UNWRITTEN] = -1
+    early = np.flatnonzero(first_write >= _first(read, read_at, tape.registers, never + 1))
+    if len(early):
+        raise TapeError(f"register {early[0]} is read before it is written")
+    pairs = tape.event[written_at] * tape.registers + written
+    if len(np.unique(pairs)) != len(pairs):
+        raise TapeError("a register is written twice by one event")
+    _versions(tape, at_descend)
+
+
+def _events(tape: Tape) -> None:
+    time, actor = tape.events.time, tape.events.actor
+    if not np.isfinite(time).all() or (len(time) and time[0] < 0.0) or (np.diff(time) < 0.0).any():
+        raise TapeError("event times must be finite, ≥ 0 and must not decrease")
+    if ((actor < -1) | (actor >= tape.clients)).any():
+        raise TapeError(f"an event names an actor outside -1…{tape.clients - 1}")
+
+
+def _finite(tape: Tape) -> None:
+    if not np.isfinite(tape.affine.coef).all():
+        raise TapeError("an affine coefficient is not finite")
+    if not (np.isfinite(tape.descend.step_size) & (tape.descend.step_size >= 0.0)).all():
+        raise TapeError("a step size is negative or not finite")
+    if (tape.descend.steps < 1).any():
+        raise TapeError("an update has no local steps")
+
+
+def _registers(tape: Tape, written: Ints, read: Ints) -> None:
+    for kind, registers in (("written", written), ("read", read)):
+        if len(registers) and not (registers.min() >= 0 and registers.max() < tape.registers):
+            raise TapeError(f"a register outside 0…{tape.registers - 1} is {kind}")
+
+
+def _first(register: Ints, at: Ints, registers: int, never: int) -> Ints:
+    first = np.full(registers, never, dtype=np.int64)
+    np.minimum.at(first, register, at)
+    return first
+
+
+def _versions(tape: Tape, at_descend: Ints) -> None:
+    aggregations = np.concatenate([[0], np.cumsum(tape.events.actor < 0)])
+    seen = aggregations[tape.event[at_descend] + 1]
+    if (tape.descend.version > seen).any() or (tape.descend.version < 0).any():
+        raise TapeError("an update is computed from a model version that does not exist yet")
+    if (np.diff(tape.record.iteration) < 0).any() or (np.diff(tape.record.version) < 0).any():
+        raise TapeError("records go back in iteration or version")

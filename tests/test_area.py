@@ -1,0 +1,314 @@
+"""AREA: hand calculations, two formulations, and what the memory is for."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boundlab.algorithms import Records, StepSize
+from boundlab.algorithms.area import AREA, AreaParameters
+from boundlab.case import build_problem, load_case, replay
+from boundlab.delays import Events
+from boundlab.errors import CaseError, SpecError
+from boundlab.execute.numpy_executor import run
+from boundlab.randomness import Stream, Streams
+from boundlab.specs import Options
+
+QUADRATIC = {"type": "quadratic", "A": [[[1]], [[1]]], "b": [[0], [4]]}
+FAR = {"type": "quadratic", "A": [[[1]], [[1]]], "b": [[0], [8]]}
+HUBER = {"type": "huber", "c": [[0]], "w": [[1]], "delta": 1}
+
+# Clients 0 and 1 of QUADRATIC map x to x − α(x − b_i); with α = 1/2 that is x/2 and (x + 4)/2.
+TWO = [[1, 0], [2, "s"], [3, 1], [4, 0], [5, "s"], [6, 1], [7, 0], [8, "s"]]
+ONE = [[1, 0], [2, "s"], [3, 0], [4, "s"], [5, 0], [6, "s"]]
+
+# (problem, x0, parameters, events, server model after each event), each worked out on paper:
+# u collects (x_i − y_i)/n at an arrival, then y_i ← x_i and x_i ← Descend(x_s).
+HAND = {
+    # x = (1, 3), y = (2, 2); u = −1/2; x_s = 3/2; u = 1/2 + 0; x_s = 2; u = −1/8 − 1/8; x_s = 7/4.
+    "start=algorithm": (QUADRATIC, 2, {"alpha": 0.5}, TWO, [2, 1.5, 1.5, 1.5, 2, 2, 2, 1.75]),
+    # x = y = (2, 2): the first message of each client is 0.
+    "start=analysis": (QUADRATIC, 2, {"alpha": 0.5, "start": "analysis"}, TWO, [2, 2, 2, 2, 1.5, 1.5, 1.5, 2]),
+    # α_k = 2/(k+2). Broadcast with α_0 = 1: x_0 = 0; iteration 1 answers with α_1 = 2/3, iteration 3 with 2/5.
+    "clock=algorithm": (QUADRATIC, 2, {"c": 2, "d": 2}, ONE, [2, 1, 1, 4 / 3, 4 / 3, 1.3]),
+    # The same with α_0 at iteration 1 and α_2 = 1/2 at iteration 3.
+    "clock=analysis": (QUADRATIC, 2, {"c": 2, "d": 2, "clock": "analysis"}, ONE, [2, 1, 1, 1, 1, 1.25]),
+    # b = (0, 8). The client that completes the count of 2 is answered with x_s = 2 …
+    "reply=pre": (FAR, 2, {"alpha": 0.5, "count": 2}, [[1, 0], [2, 1], [3, 1], [4, 0]], [2, 2, 3, 3, 3, 3]),
+    # … or with x_s = 3, so that its next message is (11/2 − 5)/2 = 1/4.
+    "reply=post": (
+        FAR, 2, {"alpha": 0.5, "count": 2, "reply": "post"}, [[1, 0], [2, 1], [3, 1], [4, 0]], [2, 2, 3, 3, 3, 3.25],
+    ),
+    # One client, M = 2, α = 1/2: Descend takes 3 to 2, 2 to 1 (slope 1 beyond δ = 1) and 1 to 1/4.
+    "huber, start=algorithm": (
+        HUBER, 3, {"alpha": 0.5, "M": 2}, [*ONE, [7, 0], [8, "s"], [9, 0], [10, "s"]],
+        [3, 2, 2, 2, 2, 1, 1, 1, 1, 0.25],
+    ),
+    "huber, start=analysis": (
+        HUBER, 3, {"alpha": 0.5, "M": 2, "start": "analysis"}, [*ONE, [7, 0], [8, "s"]], [3, 3, 3, 2, 2, 2, 2, 1],
+    ),
+    "huber, clock=algorithm": (HUBER, 3, {"c": 2, "d": 2}, ONE, [3, 2, 2, 7 / 3, 7 / 3, 1.6]),
+    "huber, clock=analysis": (HUBER, 3, {"c": 2, "d": 2, "clock": "analysis"}, ONE, [3, 2, 2, 2, 2, 1.5]),
+    "huber, reply=pre": (
+        HUBER, 3, {"alpha": 0.5, "M": 2, "count": 1}, [[1, 0], [2, 0], [3, 0]], [3, 2, 2, 2, 2, 1],
+    ),
+    "huber, reply=post": (
+        HUBER, 3, {"alpha": 0.5, "M": 2, "count": 1, "reply": "post"}, [[1, 0], [2, 0], [3, 0]], [3, 2, 2, 1, 1, 0.25],
+    ),
+}  # fmt: skip
+
+
+def case_file(tmp_path, **fields):
+    file = tmp_path / "case.json"
+    file.write_text(json.dumps({"algorithm": "area", **fields}))
+    return file
+
+
+@pytest.mark.parametrize("name", HAND)
+def test_replay_reproduces_the_hand_calculation(name, tmp_path):
+    problem, x0, parameters, events, models = HAND[name]
+    file = case_file(tmp_path, problem=problem, x0=[x0], parameters=parameters, events=events)
+    trajectory = replay(load_case(file))
+    assert [entry["k"] for entry in trajectory] == list(range(1, len(models) + 1))
+    assert np.allclose([entry["x"][0] for entry in trajectory], models, rtol=1e-12, atol=0)
+
+
+def test_an_inserted_aggregation_is_an_iteration_at_the_time_of_its_arrival(tmp_path):
+    problem, x0, parameters, events, _ = HAND["reply=pre"]
+    trajectory = replay(load_case(case_file(tmp_path, problem=problem, x0=[x0], parameters=parameters, events=events)))
+    assert [entry["actor"] for entry in trajectory] == [0, 1, "s", 1, 0, "s"]
+    assert [entry["t"] for entry in trajectory] == [1, 2, 2, 3, 4, 4]
+
+
+class Messages:
+    """Algorithms 1 and 2 as they stand: a server and clients that exchange messages."""
+
+    def __init__(self, problem, x0, step, parameters):
+        self.problem, self.step, self.p = problem, step, parameters
+        self.x_s, self.u, self.k = x0.copy(), np.zeros_like(x0), 0
+        n = problem.n
+        self.y = [x0.copy() for _ in range(n)]
+        first = step.at(np.array(0))
+        analysis = parameters.start == "analysis"
+        self.outbox = [x0.copy() if analysis else self.descend(i, x0, first) for i in range(n)]
+        self.seen, self.trajectory = 0, []
+
+    def descend(self, client, x, alpha):
+        x = x.copy()
+        for _ in range(self.p.M):
+            x = x - alpha * self.problem.gradient(client, x)
+        return x
+
+    def alpha(self):
+        return self.step.at(np.array(self.k - (self.p.clock == "analysis")))
+
+    def aggregate(self):
+        self.k += 1
+        self.x_s, self.u = self.x_s + self.u, np.zeros_like(self.u)
+        self.trajectory.append(self.x_s)
+
+    def receive(self, client):
+        self.k += 1
+        self.u = self.u + (self.outbox[client] - self.y[client]) / self.problem.n
+        self.y[client] = self.outbox[client]
+        self.trajectory.append(self.x_s)
+        self.seen += 1
+        full = self.p.count is not None and self.seen % self.p.count == 0
+        if full and self.p.reply == "post":
+            self.aggregate()
+        self.outbox[client] = self.descend(client, self.x_s, self.alpha())
+        if full and self.p.reply == "pre":
+            self.aggregate()
+
+
+def appendix_a(problem, x0, step, M, actors):
+    """Equations (5), (6) and (7)."""
+    n = problem.n
+    x, y, x_s = [x0.copy() for _ in range(n)], [x0.copy() for _ in range(n)], x0.copy()
+    trajectory = []
+    for k, actor in enumerate(actors):
+        if actor >= 0:
+            new = x_s.copy()
+            for _ in range(M):
+                new = new - step.at(np.array(k)) * problem.gradient(actor, new)
+            x[actor], y[actor] = new, x[actor]
+        else:
+            x_s = np.mean(y, axis=0)
+        trajectory.append(x_s)
+    return trajectory
+
+
+def server_models(problem, parameters, events):
+    tape = AREA.schedule(parameters, events, problem.n, Records(), 10**6)
+    models = []
+    run(tape, problem.x0, problem.full_gradients(), lambda _, x: models.append(x.copy()))
+    return models[1:]
+
+
+schedules = st.lists(st.integers(-1, 2), min_size=1, max_size=40)
+steps = st.sampled_from([StepSize(0.3), StepSize(0.05), StepSize(2.0, 7.0)])
+
+
+def some_problem(name):
+    if name == "huber":
+        return build_problem(
+            "huber",
+            {"c": [[0, 1], [2, -1], [5, 0]], "w": [[1, 2], [1, 1], [3, 1]], "delta": 0.7, "x0": [3, -2]},
+        )
+    A = [[[2, 0.5], [0.5, 1]], [[1, 0], [0, 3]], [[1.5, -0.2], [-0.2, 0.7]]]
+    return build_problem("quadratic", {"A": A, "b": [[1, 0], [-2, 3], [0, 4]], "x0": [3, -2]})
+
+
+@given(
+    schedules, steps, st.integers(1, 4), st.sampled_from(["algorithm", "analysis"]),
+    st.sampled_from(["algorithm", "analysis"]), st.sampled_from(["huber", "quadratic"]),
+)  # fmt: skip
+def test_the_tape_is_the_message_passing_algorithm(actors, step, M, start, clock, name):
+    problem = some_problem(name)
+    parameters = AreaParameters(step, M, None, "pre", start, clock)
+    reference = Messages(problem, problem.x0, step, parameters)
+    for actor in actors:
+        reference.aggregate() if actor < 0 else reference.receive(actor)
+    events = Events(np.arange(1.0, len(actors) + 1), np.array(actors, dtype=np.int32))
+    assert np.allclose(server_models(problem, parameters, events), reference.trajectory, rtol=1e-11, atol=1e-11)
+
+
+@given(
+    st.lists(st.integers(0, 2), min_size=1, max_size=30), steps, st.integers(1, 3), st.integers(1, 5),
+    st.sampled_from(["pre", "post"]), st.sampled_from(["algorithm", "analysis"]),
+)  # fmt: skip
+def test_counting_is_the_message_passing_algorithm_with_either_reply(actors, step, M, count, reply, clock):
+    problem = some_problem("quadratic")
+    parameters = AreaParameters(step, M, count, reply, "algorithm", clock)
+    reference = Messages(problem, problem.x0, step, parameters)
+    for actor in actors:
+        reference.receive(actor)
+    events = Events(np.arange(1.0, len(actors) + 1), np.array(actors, dtype=np.int32))
+    assert np.allclose(server_models(problem, parameters, events), reference.trajectory, rtol=1e-11, atol=1e-11)
+
+
+@given(schedules, steps, st.integers(1, 4), st.sampled_from(["huber", "quadratic"]))
+def test_the_tape_with_analysis_start_and_clock_is_appendix_a(actors, step, M, name):
+    problem = some_problem(name)
+    parameters = AreaParameters(step, M, None, "pre", "analysis", "analysis")
+    events = Events(np.arange(1.0, len(actors) + 1), np.array(actors, dtype=np.int32))
+    expected = appendix_a(problem, problem.x0, step, M, actors)
+    assert np.allclose(server_models(problem, parameters, events), expected, rtol=1e-11, atol=1e-11)
+
+
+@given(schedules)
+def test_the_recorded_average_is_the_average_of_the_models_before_each_iteration(actors):
+    problem = some_problem("quadratic")
+    parameters = AreaParameters(StepSize(0.2))
+    events = Events(np.arange(1.0, len(actors) + 1), np.array(actors, dtype=np.int32))
+    models = [problem.x0, *server_models(problem, parameters, events)]
+    averages = []
+    tape = AREA.schedule(parameters, events, problem.n, Records(average=True), 10**6)
+    run(tape, problem.x0, problem.full_gradients(), lambda _, x: averages.append(x.copy()))
+    expected = [np.mean(models[:k], axis=0) for k in range(1, len(actors) + 1)]
+    assert np.allclose(averages, expected, rtol=1e-11, atol=1e-11)
+
+
+def mean_models(problem, alpha, p, p_s, iterations):
+    """The exact expectation of (5)–(7) for M = 1 on quadratics: they are linear."""
+    n = problem.n
+    x, y, x_s = np.tile(problem.x0, (n, 1)), np.tile(problem.x0, (n, 1)), problem.x0.copy()
+    for _ in range(iterations):
+        local = np.array([x_s - alpha * problem.gradient(i, x_s) for i in range(n)])
+        x, y, x_s = x + p[:, None] * (local - x), y + p[:, None] * (x - y), x_s + p_s * (y.mean(axis=0) - x_s)
+    return x_s
+
+
+def test_the_memory_removes_the_bias_of_unequal_frequencies():
+    problem = some_problem("quadratic")
+    p, p_s, alpha = np.array([0.6, 0.1, 0.05]), 0.25, 0.1
+    solution = problem.optimum().x
+    assert np.allclose(mean_models(problem, alpha, p, p_s, 20_000), solution, atol=1e-9)
+    # Averaging whatever arrives (AS-FedAvg) converges to the zero of Σ p_i ∇f_i instead.
+    hessians = np.array(
+        [np.stack([problem.gradient(i, e) - problem.gradient(i, 0 * e) for e in np.eye(2)]) for i in range(3)]
+    )
+    at_zero = np.array([problem.gradient(i, np.zeros(2)) for i in range(3)])
+    naive = np.linalg.solve(np.tensordot(p, hessians, 1), -(p @ at_zero))
+    assert np.linalg.norm(naive - solution) > 0.5
+
+    all_streams = [Streams(11, trial) for trial in range(20)]
+    area_ends, naive_ends = [], []
+    for streams in all_streams:
+        u = streams.uniforms(Stream.EVENT, 0, 0, 5000)[0]
+        actor = np.searchsorted(np.cumsum(p), u, side="right")
+        actors = np.where(actor < 3, actor, -1).astype(np.int32)
+        events = Events(np.arange(1.0, 5001.0), actors)
+        models = server_models(problem, AreaParameters(StepSize(alpha), clock="analysis", start="analysis"), events)
+        area_ends.append(np.mean(models[3500:], axis=0))
+        x, local, buffer, path = problem.x0.copy(), [problem.x0] * 3, [], []
+        for who in actors:
+            if who < 0 and buffer:
+                x, buffer = np.mean(buffer, axis=0), []
+            elif who >= 0:
+                buffer.append(local[who])
+                local[who] = x - alpha * problem.gradient(who, x)
+            path.append(x)
+        naive_ends.append(np.mean(path[3500:], axis=0))
+    # Without gradient noise every trial converges, not only the expectation; the naive average does not.
+    assert np.allclose(area_ends, solution, atol=1e-6)
+    assert np.linalg.norm(np.mean(naive_ends, axis=0) - solution) > 0.5
+
+
+EVENTS = [[1, 0], [2, "s"]]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"events": [[1, 7]]}, "client 7 does not exist; the problem has 2 clients"),
+        ({"events": [[1, 0], [0.5, "s"]]}, "event 2: time 0.5 is before"),
+        ({"events": [[1, "x"]]}, 'actor must be a client index or "s"'),
+        ({"events": [[1, True]]}, "actor must be a client index"),
+        ({"events": [["now", 0]]}, "time must be a number"),
+        ({"events": [[-1, 0]]}, "times start at 0"),
+        ({"events": [[1]]}, r"must be \[time, actor\]"),
+        ({"events": []}, "non-empty list"),
+        ({"events": "none"}, "non-empty list"),
+        ({"problem": {"A": 1}}, 'problem must be an object with a "type"'),
+        ({"parameters": [1]}, "parameters must be an object"),
+        ({"eventz": 1}, "unknown key 'eventz'; did you mean events"),
+    ],
+)
+def test_a_malformed_case_names_what_is_wrong(fields, message, tmp_path):
+    good = {"problem": QUADRATIC, "x0": [2], "parameters": {"alpha": 0.5}, "events": EVENTS}
+    with pytest.raises(CaseError, match=message):
+        load_case(case_file(tmp_path, **{**good, **fields}))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({}, "give either alpha, or c and d"),
+        ({"alpha": 1, "c": 1, "d": 1}, "give either alpha, or c and d"),
+        ({"c": 1}, "needs the option d"),
+        ({"alpha": -1}, "alpha must be > 0"),
+        ({"alpha": "x"}, "alpha must be a number"),
+        ({"alpha": 1, "M": 0}, "M must be between 1"),
+        ({"alpha": 1, "M": 1.5}, "M must be an integer"),
+        ({"alpha": 1, "reply": "post"}, "reply=post needs count"),
+        ({"alpha": 1, "reply": "late"}, "must be one of pre, post"),
+        ({"alpha": 1, "strat": "analysis"}, "did you mean start"),
+    ],
+)
+def test_a_wrong_parameter_says_what_would_be_right(parameters, message):
+    with pytest.raises(SpecError, match=message):
+        AREA.read(Options("area", parameters))
+
+
+def test_with_a_count_the_events_must_not_name_aggregations():
+    with pytest.raises(SpecError, match="must not name aggregations"):
+        AREA.schedule(
+            AreaParameters(StepSize(1.0), count=2),
+            Events(np.ones(1), np.array([-1], np.int32)),
+            1,
+            Records(),
+            5,
+        )

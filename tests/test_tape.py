@@ -1,0 +1,127 @@
+"""Tapes: what the invariants catch, and what is read off."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boundlab.algorithms import Records, StepSize
+from boundlab.algorithms.area import AREA, AreaParameters
+from boundlab.delays import DELAYS, Events, read_policy, sample_events
+from boundlab.errors import TapeError
+from boundlab.execute.numpy_executor import run
+from boundlab.objective import Oracle
+from boundlab.randomness import Streams
+from boundlab.specs import Options
+from boundlab.statistics import statistics
+from boundlab.tape import Identity
+from boundlab.verify import verify
+
+
+def area_tape(actors, clients=2, average=False, **options):
+    events = Events(np.arange(1.0, len(actors) + 1), np.array(actors, dtype=np.int32))
+    return AREA.schedule(AreaParameters(StepSize(0.1), **options), events, clients, Records(average=average), 10**6)
+
+
+def with_part(tape, part, **changes):
+    return dataclasses.replace(tape, **{part: dataclasses.replace(getattr(tape, part), **changes)})
+
+
+class Idle(Oracle):
+    """Moves nothing, and remembers how often it was asked."""
+
+    def __init__(self):
+        self.steps = 0
+
+    def draws(self, clients, updates, steps):
+        return np.zeros((len(clients), steps))
+
+    def draw_size(self, steps):
+        return steps
+
+    def step(self, x, client, draw, step_size):
+        self.steps += 1
+
+
+def test_the_broken_tapes_are_refused_by_name():
+    tape = area_tape([0, 1, -1, 0])
+    verify(tape)
+    broken = {
+        "must not decrease": with_part(tape, "events", time=tape.events.time[::-1].copy()),
+        "outside -1": with_part(tape, "events", actor=np.array([0, 5, -1, 0], np.int32)),
+        "coefficient is not finite": with_part(tape, "affine", coef=tape.affine.coef * np.nan),
+        "step size is negative": with_part(tape, "descend", step_size=-tape.descend.step_size),
+        "no local steps": with_part(tape, "descend", steps=0 * tape.descend.steps),
+        "read before it is written": dataclasses.replace(tape, initial=0 * tape.initial),
+        "register outside": with_part(tape, "descend", dst=tape.descend.dst + 99),
+        "written twice by one event": with_part(tape, "affine", dst=0 * tape.affine.dst),
+        "does not exist yet": with_part(tape, "descend", version=tape.descend.version + 1),
+        "go back": with_part(tape, "record", iteration=tape.record.iteration[::-1].copy()),
+    }
+    for message, bad in broken.items():
+        with pytest.raises(TapeError, match=message):
+            verify(bad)
+
+
+def test_a_run_that_breaks_an_identity_is_refused():
+    tape = area_tape([0, -1])
+    wrong = dataclasses.replace(tape, identities=(Identity("x_s = 0", np.array([0]), np.array([1.0])),))
+    with pytest.raises(TapeError, match="breaks x_s = 0"):
+        run(wrong, np.ones(3), Idle(), lambda _row, _x: None)
+
+
+def test_staleness_counts_the_versions_between_reading_and_arriving():
+    # Client 0 reads version 0 at the start and arrives after none: 0. It then reads version 0 and
+    # arrives after two aggregations: 2. Client 1 computes from the broadcast and arrives after two: 2.
+    figures = statistics(area_tape([0, -1, -1, 0, 1]))
+    assert figures.staleness.tolist() == [0, 2, 2]
+    assert figures.tau_max == 2
+    assert figures.updates.tolist() == [2, 1]
+    assert figures.p_s == pytest.approx(2 / 5)
+
+
+@given(st.lists(st.integers(-1, 3), max_size=60), st.sampled_from(["algorithm", "analysis"]))
+def test_staleness_agrees_with_a_count_by_hand(actors, start):
+    version, read, expected = 0, [0] * 4, []
+    for actor in actors:
+        if actor < 0:
+            version += 1
+        else:
+            expected.append(version - read[actor])
+            read[actor] = version
+    assert statistics(area_tape(actors, clients=4, start=start)).staleness.tolist() == expected
+
+
+def test_with_reply_post_the_answer_is_fresher_by_one_version():
+    events = Events(np.arange(1.0, 5.0), np.zeros(4, dtype=np.int32))
+    taus = {}
+    for reply in ("pre", "post"):
+        parameters = AreaParameters(StepSize(0.1), count=1, reply=reply)
+        taus[reply] = statistics(AREA.schedule(parameters, events, 1, Records(), 8)).staleness.tolist()
+    assert taus == {"pre": [0, 1, 1, 1], "post": [0, 0, 0, 0]}
+
+
+def test_each_update_takes_its_local_steps():
+    oracle = Idle()
+    run(area_tape([0, 1, -1, 0], M=7), np.ones(2), oracle, lambda _row, _x: None)
+    assert oracle.steps == 7 * (2 + 3)  # two broadcasts and three answers
+
+
+def test_observers_cannot_write_to_the_registers():
+    def meddle(_row, x):
+        x += 1.0
+
+    with pytest.raises(ValueError, match="read-only"):
+        run(area_tape([0]), np.ones(2), Idle(), meddle)
+
+
+def test_a_tape_of_a_million_instructions_is_compiled_from_arrays():
+    delays = next(model for model in DELAYS if model.id == "exponential").build(Options("delays", {"spread": "10"}), 50)
+    events = sample_events(delays, read_policy(None, delays), Streams(1), 350_000)
+    records = Records(np.array([10, 350_000]), average=True)
+    tape = AREA.schedule(AreaParameters(StepSize(0.1)), events, 50, records, 350_000)
+    assert len(tape) > 10**6
+    assert tape.record.iteration.tolist() == [10, 350_000]
+    assert len(tape.descend.dst) == 50 + np.count_nonzero(events.actor >= 0)
