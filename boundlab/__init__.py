@@ -1,0 +1,63 @@
+"""boundlab: a type-checker for convergence theorems of asynchronous and federated first-order methods.
+
+The names below are the public API; each is imported when it is first used. Comparisons are made by
+:func:`boundlab.compare.compare`.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from boundlab._version import __version__
+
+if TYPE_CHECKING:
+    from boundlab.case import Case as Case
+    from boundlab.case import build_problem as build_problem
+    from boundlab.case import load_case as load_case
+    from boundlab.case import replay as replay
+    from boundlab.compare import Comparison as Comparison
+    from boundlab.compare import Verdict as Verdict
+    from boundlab.compare import make_plan as make_plan
+    from boundlab.constants import Constant as Constant
+    from boundlab.errors import AssumptionError as AssumptionError
+    from boundlab.errors import BoundlabError as BoundlabError
+    from boundlab.objective import Optimum as Optimum
+    from boundlab.objective import Problem as Problem
+    from boundlab.registry import lookup as lookup
+    from boundlab.registry import registered as registered
+    from boundlab.simulation import simulate as simulate
+    from boundlab.theorems import Theorem as Theorem
+    from boundlab.theorems import load_theorem as load_theorem
+    from boundlab.tuning import optimal_rate as optimal_rate
+
+_WHERE = {
+    "AssumptionError": "errors",
+    "BoundlabError": "errors",
+    "Case": "case",
+    "Comparison": "compare",
+    "Constant": "constants",
+    "Optimum": "objective",
+    "Problem": "objective",
+    "Theorem": "theorems",
+    "Verdict": "compare",
+    "build_problem": "case",
+    "load_case": "case",
+    "load_theorem": "theorems",
+    "lookup": "registry",
+    "make_plan": "compare",
+    "optimal_rate": "tuning",
+    "registered": "registry",
+    "replay": "case",
+    "simulate": "simulation",
+}
+
+__all__ = ["__version__", *sorted(_WHERE)]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'boundlab' has no attribute {name!r}")
+    return getattr(import_module(f"boundlab.{_WHERE[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

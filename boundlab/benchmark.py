@@ -1,0 +1,105 @@
+"""Benchmarks: our time over the time of a bare loop that does only the unavoidable work, in one run."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from boundlab.algorithms import Records, StepSize
+from boundlab.algorithms.area import AREA, AreaParameters
+from boundlab.delays import DELAYS, read_policy, sample_events
+from boundlab.errors import SpecError
+from boundlab.execute.numpy_executor import run
+from boundlab.objective import Problem
+from boundlab.randomness import Streams
+from boundlab.specs import Options
+
+_EVENTS = 10**6
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One measurement.
+
+    Parameters
+    ----------
+    what, floor
+        What is measured, and what the floor does.
+    rate, floor_rate
+        Units of work a second, the best of the repeats.
+    """
+
+    what: str
+    floor: str
+    rate: float
+    floor_rate: float
+
+    @property
+    def ratio(self) -> float:
+        """Our time over the floor's."""
+        return self.floor_rate / self.rate
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields."""
+        return {
+            "what": self.what, "floor": self.floor, "rate": self.rate, "floor_rate": self.floor_rate,
+            "ratio": self.ratio,
+        }  # fmt: skip
+
+
+def measure(problem: Problem, updates: int, repeats: int) -> list[Row]:
+    """Measure the executor on a problem with mini-batches, and the sampling of a million events.
+
+    Raises
+    ------
+    SpecError
+        If the problem is not softmax regression with mini-batches.
+    """
+    features, classes = getattr(problem, "X", None), getattr(problem, "classes", 1)
+    if features is None or classes < 2 or not getattr(problem, "batch", 0):
+        raise SpecError(f"bench needs softmax regression with mini-batches, got {problem.id}")
+    delays = next(model for model in DELAYS if model.id == "exponential").build(Options("delays", {}), problem.n)
+    policy = read_policy("poisson:rate=1", delays)
+    events = sample_events(delays, policy, Streams(0), updates)
+    tape = AREA.schedule(AreaParameters(StepSize(1e-3), start="analysis"), events, problem.n, Records(), updates)
+    count = len(tape.descend.client)
+    drawn = problem.oracle(Streams(0)).draws(tape.descend.client, tape.descend.update, 1)
+    batches = [np.asarray(rows[0]) for rows in drawn]
+    model = np.zeros((features.shape[1], classes), dtype=features.dtype)
+
+    def bare() -> None:
+        gathered = np.empty((len(batches[0]), features.shape[1]), dtype=features.dtype)
+        out, back = np.empty((len(batches[0]), classes), dtype=features.dtype), np.empty_like(model)
+        for rows in batches:
+            features.take(rows, 0, gathered, "clip")
+            np.matmul(gathered, model, out)
+            np.matmul(gathered.T, out, back)
+
+    def ours() -> None:
+        run(tape, problem.x0, problem.oracle(Streams(0)), lambda _row, _x: None)
+
+    arrivals = np.random.Generator(np.random.Philox(0)).random(_EVENTS)
+    ours_time, bare_time = _paired(ours, bare, repeats)
+    sample_time, sort_time = _paired(
+        lambda: sample_events(delays, policy, Streams(0), _EVENTS),
+        lambda: np.argsort(arrivals, kind="stable"),
+        repeats,
+    )
+    shape = f"d = {problem.d}, b = {len(batches[0])}, {features.dtype}"
+    return [
+        Row(f"AREA updates ({shape})", "gather and two products", count / ours_time, count / bare_time),
+        Row(f"sampled events ({_EVENTS})", "one stable argsort", _EVENTS / sample_time, _EVENTS / sort_time),
+    ]
+
+
+def _paired(first: Callable[[], object], second: Callable[[], object], repeats: int) -> tuple[float, float]:
+    """Return the best times of both, measured in turns so that a busy machine slows both."""
+    best = [float("inf"), float("inf")]
+    for _ in range(repeats + 1):  # the first round warms up caches and counts like any other: the best is kept
+        for place, work in enumerate((first, second)):
+            begin = time.perf_counter()
+            work()
+            best[place] = min(best[place], time.perf_counter() - begin)
+    return best[0], best[1]

@@ -1,0 +1,133 @@
+"""What the commands share: options, output, progress."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from boundlab.errors import SpecError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from boundlab.delays import DelayModel
+    from boundlab.objective import Problem
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Set a symbol or a parameter; may be repeated."),
+]
+ProblemSpec = Annotated[
+    str, typer.Option("--problem", "-p", metavar="SPEC", help="NAME:key=value,… (boundlab list problems).")
+]
+DelaySpec = Annotated[
+    str, typer.Option("--delays", "-d", metavar="SPEC", help="NAME:key=value,… (boundlab list delays).")
+]
+ServerSpec = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="SPEC",
+        help="poisson:rate=4 (default: rate=optimal), count:every=4 or periodic:every=1.",
+    ),
+]
+Iterations = Annotated[int, typer.Option("--iterations", "-k", help="K: client updates and aggregations together.")]
+Trials = Annotated[int, typer.Option("--trials", "-r", help="Independent trials.")]
+Seed = Annotated[int, typer.Option("--seed", "-s", help="Seed of all random numbers.")]
+
+
+def print_json(value: Any) -> None:
+    """Print JSON on standard output."""
+    sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def console() -> "Console":
+    """Return the console for tables; wide enough for them when the output is not a terminal."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 120, highlight=False, soft_wrap=False)
+
+
+def settings_map(settings: list[str] | None) -> dict[str, str]:
+    """Turn repeated NAME=VALUE options into a mapping.
+
+    Raises
+    ------
+    SpecError
+        If one has no ``=`` or a name stands twice.
+    """
+    found: dict[str, str] = {}
+    for text in settings or []:
+        name, equals, value = text.partition("=")
+        name, value = name.strip(), value.strip()
+        if not equals or not name or not value:
+            raise SpecError(f"--set {text!r} is not NAME=VALUE")
+        if name in found:
+            raise SpecError(f"--set {name} is given twice")
+        found[name] = value
+    return found
+
+
+def problem_from(spec: str) -> "Problem":
+    """Build the problem of a spec."""
+    from boundlab.case import build_problem
+    from boundlab.specs import parse_spec
+
+    kind, options = parse_spec(spec, "problem")
+    return build_problem(kind, dict(options))
+
+
+def delays_from(spec: str, clients: int) -> "DelayModel":
+    """Build the delay model of a spec."""
+    from boundlab.registry import lookup
+    from boundlab.specs import Options, parse_spec
+
+    kind, options = parse_spec(spec, "delays")
+    model: DelayModel = lookup("delays", kind).build(Options(f"delays {kind}", options), clients)
+    return model
+
+
+def count(value: int, name: str, minimum: int, maximum: int) -> int:
+    """Check an integer option."""
+    if not minimum <= value <= maximum:
+        raise SpecError(f"--{name} must be between {minimum} and {maximum}, got {value}")
+    return value
+
+
+def writable(path: Path | None) -> Path | None:
+    """Fail before the work, not after it, if a file cannot be written."""
+    if path is not None:
+        from boundlab.files import replacing
+
+        if path.is_dir():
+            raise SpecError(f"{path} is a folder; name a file")
+        try:
+            with replacing(path.with_name(path.name + ".probe")):
+                raise _ProbedError
+        except _ProbedError:
+            pass
+    return path
+
+
+class _ProbedError(Exception):
+    """Leaves a probe of :func:`writable` without creating its file."""
+
+
+@contextmanager
+def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show a bar on a terminal; stay silent elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=total)
+        yield lambda done: bar.update(task, completed=done)

@@ -1,0 +1,116 @@
+"""``boundlab compare``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from boundlab.cli._common import (
+    AsJson,
+    DelaySpec,
+    Iterations,
+    ProblemSpec,
+    Seed,
+    ServerSpec,
+    Settings,
+    Trials,
+    console,
+    count,
+    delays_from,
+    print_json,
+    problem_from,
+    progress,
+    settings_map,
+    writable,
+)
+
+_EXAMPLE = (
+    "Example: boundlab compare area.theorem8 --problem lad:x0=3 --delays iid:p_s=0.5 --iterations 6 "
+    "--set M=50 --trials 400"
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        "compare",
+        epilog=_EXAMPLE,
+    )(compare)
+
+
+def compare(
+    theorem: Annotated[str, typer.Argument(metavar="THEOREM", help="an id (boundlab list) or a TOML file")],
+    problem: ProblemSpec = "quadratic",
+    delays: DelaySpec = "exponential",
+    server: ServerSpec = None,
+    settings: Settings = None,
+    iterations: Iterations = 1000,
+    trials: Trials = 40,
+    seed: Seed = 0,
+    level: Annotated[float, typer.Option("--level", help="Joint confidence level.")] = 0.99,
+    band: Annotated[str, typer.Option("--band", help="bootstrap or student, for the upper limits.")] = "bootstrap",
+    beyond: Annotated[
+        list[str] | None,
+        typer.Option("--beyond", metavar="ASSUMPTION", help="Compare although this assumption fails; may be repeated."),
+    ] = None,
+    terms: Annotated[bool, typer.Option("--terms", help="Show the named terms of the bound.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw band and bound (png, svg, pdf).")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Write result.json, and case.json when violated."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare a theorem's bound with what really happens on a problem under delays."""
+    from boundlab.compare import compare as compare_plan
+    from boundlab.compare import make_plan
+    from boundlab.delays import read_policy
+    from boundlab.files import folder
+    from boundlab.theorems import load_theorem
+
+    count(iterations, "iterations", 1, 10**8)
+    count(trials, "trials", 2, 10**6)
+    statement = load_theorem(theorem)
+    if plot is not None:
+        from boundlab.report.plots import check_format
+
+        check_format(plot)
+    writable(plot)
+    if out is not None:
+        folder(out)
+    chosen = problem_from(problem)
+    model = delays_from(delays, chosen.n)
+    plan = make_plan(
+        statement,
+        chosen,
+        model,
+        read_policy(server, model),
+        iterations,
+        settings_map(settings),
+        tuple(beyond or ()),
+    )
+    with progress("trials", trials) as tick:
+        result = compare_plan(plan, trials, seed, level, band, tick)  # type: ignore[arg-type]
+    written: list[Path] = []
+    if out is not None:
+        from boundlab.report.save import save_comparison
+
+        written += save_comparison(result, out)
+    if plot is not None:
+        from boundlab.report.plots import plot_comparison
+
+        plot_comparison(result, plot, terms)
+        written.append(plot)
+    if as_json:
+        print_json(result.as_dict())
+    else:
+        from boundlab.report.tables import comparison_table
+
+        screen = console()
+        for line in comparison_table(result, terms):
+            screen.print(line)
+        for path in written:
+            screen.print(f"written: {path}")
+    raise typer.Exit(result.verdict.exit_code)

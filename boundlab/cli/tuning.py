@@ -1,0 +1,99 @@
+"""``boundlab optimal-rate``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from boundlab.cli._common import AsJson, console, print_json, writable
+
+if TYPE_CHECKING:
+    from boundlab.tuning import OptimalRate
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        "optimal-rate",
+        epilog="Example: boundlab optimal-rate --rates 10,10,2.5 --objective per-time --server-cost 0.01",
+    )(optimal_rate)
+
+
+def optimal_rate(
+    rates: Annotated[
+        str,
+        typer.Option("--rates", metavar="LIST", help="Client rates λ_i: 10,10,2.5, or @FILE, one or more a line."),
+    ],
+    objective: Annotated[
+        str,
+        typer.Option("--objective", help="per-iteration (the paper's, fixed K) or per-time (fixed wall-clock time)."),
+    ] = "per-iteration",
+    server_cost: Annotated[
+        float, typer.Option("--server-cost", metavar="C", help="Time per aggregation; with per-time.")
+    ] = 0.0,
+    epsilon: Annotated[
+        float, typer.Option("--epsilon", help="per-time: how close to the limit the bound must come.")
+    ] = 0.01,
+    derivation: Annotated[
+        bool, typer.Option("--derivation", help="Show the derivation, each step checked by SymPy.")
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the curves (png, svg, pdf).")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find the server rate λ_s that makes AREA's Theorem 8 bound smallest."""
+    from boundlab.specs import numbers
+    from boundlab.tuning import optimal_rate as best_rate
+
+    given = numbers(rates, "rates")
+    if plot is not None:
+        from boundlab.report.plots import check_format
+
+        check_format(plot)
+    writable(plot)
+    result = best_rate(given, objective, server_cost, epsilon)  # type: ignore[arg-type]
+    if plot is not None:
+        from boundlab.report.plots import plot_rates
+
+        plot_rates(result, plot)
+    steps = _derivation() if derivation else []
+    if as_json:
+        print_json({**result.as_dict(), **({"derivation": steps} if derivation else {})})
+        return
+    _show(result, steps, plot)
+
+
+def _derivation() -> list[dict[str, Any]]:
+    from boundlab.registry import lookup
+
+    outcome: list[dict[str, Any]] = [step.as_dict() for step in lookup("proofs", "area.optimal-rate").run().steps]
+    return outcome
+
+
+def _show(result: "OptimalRate", steps: list[dict[str, Any]], plot: Path | None) -> None:
+    from rich.text import Text
+
+    from boundlab.report.tables import figure, plain_table
+
+    screen = console()
+    total = float(result.rates.sum())
+    screen.print(
+        Text(f"{len(result.rates)} clients, Σλ_i = {figure(total)}, objective {result.objective}; {result.note}")
+    )
+    table = plain_table("quantity", "value")
+    if result.lambda_s is not None:
+        table.add_row("λ_s*  closed form", f"{result.lambda_s:.10g}")
+        table.add_row("λ_s*  numerical minimiser", f"{result.numeric:.10g}")
+        table.add_row("objective there", f"{result.value:.6g}")
+    else:
+        table.add_row("objective as λ_s → ∞", f"{result.limit:.6g}")
+        table.add_row(f"bound within {result.epsilon:.3g} of its limit from λ_s =", f"{result.lambda_epsilon:.6g}")
+    table.add_row("p_s there", f"{result.p_s:.6g}")
+    shown = ", ".join(figure(p) for p in result.p[:8]) + (", …" if len(result.p) > 8 else "")
+    table.add_row("p_i there", shown)
+    screen.print(table)
+    for step in steps:
+        screen.print(Text(f"{step['verdict']:>9}  {step['statement']}"))
+    if plot is not None:
+        screen.print(f"written: {plot}")

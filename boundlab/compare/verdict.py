@@ -1,0 +1,209 @@
+"""From trials to a verdict (design: holds, violated, inconclusive, not applicable)."""
+
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab._version import __version__
+from boundlab.case import events_as_json
+from boundlab.compare.confidence import Band, BandKind, band
+from boundlab.compare.plan import Plan
+from boundlab.compare.trials import run_trials, trial_events
+from boundlab.statistics import Statistics
+
+Floats = NDArray[np.float64]
+
+
+class Verdict(Enum):
+    """The four verdicts; each has the exit code of the command line."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    INCONCLUSIVE = "inconclusive"
+    NOT_APPLICABLE = "not applicable"
+
+    @property
+    def exit_code(self) -> int:
+        """0, 1, 3 or 4."""
+        return {"holds": 0, "violated": 1, "inconclusive": 3, "not applicable": 4}[self.value]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The outcome of a comparison.
+
+    Parameters
+    ----------
+    band
+        Of the left side at plan.ks; what it says is ``sampled``.
+    reason
+        One sentence on why the verdict is what it is.
+    tight
+        Largest mean/bound over the points: how close the bound came.
+    worst_trial
+        The trial with the largest ratio, whose events go into a case file.
+    """
+
+    plan: Plan
+    band: Band
+    verdict: Verdict
+    reason: str
+    tight: float
+    seed: int
+    statistics: Statistics
+    worst_trial: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields with the full provenance."""
+        plan, left = self.plan, self.band
+        return {
+            "boundlab": __version__,
+            "versions": {"python": platform.python_version(), "numpy": np.__version__},
+            "theorem": plan.theorem.id,
+            "status": plan.theorem.status,
+            "metric": plan.metric.id,
+            "problem": plan.problem.spec(),
+            "delays": plan.delays.id,
+            "rates": {"values": plan.delays.rates().tolist(), "how": plan.delays.how_rates},
+            "server": plan.policy.describe(),
+            "algorithm": plan.algorithm.id,
+            "parameters": {key: _plain(value) for key, value in plan.parameter_values.items()},
+            "iterations": plan.iterations,
+            "trials": left.trials,
+            "seed": self.seed,
+            "level": left.level,
+            "method": left.method,
+            "kind": "sampled",
+            "values": {key: _plain(value) for key, value in plan.values.items()},
+            "constants": {name: constant.as_dict() for name, constant in plan.constants.items()},
+            "optimum": {
+                "value": plan.problem.optimum().value,
+                "gap": plan.problem.optimum().gap,
+                "distance": plan.problem.optimum().distance,
+                "how": plan.problem.optimum().how,
+            },
+            "outside": dict(plan.outside),
+            "statistics": self.statistics.as_dict(),
+            "rows": [
+                {
+                    "k": int(k),
+                    "mean": _plain(left.mean[row]),
+                    "lower": _plain(left.lower[row]),
+                    "upper": _plain(left.upper[row]),
+                    "bound": _plain(plan.bound[row]),
+                    "ratio": _plain(left.mean[row] / plan.bound[row]) if plan.bound[row] else None,
+                    "terms": {name: _plain(term[row]) for name, term in plan.terms.items()},
+                }
+                for row, k in enumerate(plan.ks)
+            ],
+            "verdict": self.verdict.value,
+            "reason": self.reason,
+        }
+
+    def case(self) -> dict[str, Any]:
+        """Return a case file of the worst trial: its events, the problem, the constants and the claim.
+
+        ``boundlab replay`` runs it with full gradients; the sampled run itself is repeated by the
+        recorded seed, delays and server policy.
+        """
+        plan = self.plan
+        problem = dict(plan.problem.spec())
+        row = int(np.argmax(self.band.mean / plan.bound))
+        parameters = {key: _plain(value) for key, value in plan.parameter_values.items()}
+        return {
+            "algorithm": plan.algorithm.id,
+            "problem": problem,
+            "parameters": parameters,
+            "events": events_as_json(trial_events(plan, self.seed, self.worst_trial)),
+            "theorem": plan.theorem.id,
+            "iterations": plan.iterations,
+            "constants": {name: constant.as_dict() for name, constant in plan.constants.items()},
+            "delays": plan.delays.id,
+            "server": plan.policy.describe(),
+            "seed": self.seed,
+            "trial": self.worst_trial,
+            "claim": {
+                "k": int(plan.ks[row]),
+                "bound": _plain(plan.bound[row]),
+                "mean": _plain(self.band.mean[row]),
+                "lower": _plain(self.band.lower[row]),
+                "level": self.band.level,
+                "trials": self.band.trials,
+            },
+        }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return [_plain(entry) for entry in value.tolist()]
+    if isinstance(value, (np.integer, int)) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, (np.floating, float)):
+        return float(value) if np.isfinite(value) else None
+    return value
+
+
+def compare(
+    plan: Plan,
+    trials: int,
+    seed: int,
+    level: float = 0.99,
+    kind: BandKind = "bootstrap",
+    progress: Callable[[int], None] | None = None,
+) -> Comparison:
+    """Run the trials of a plan and compare the joint band with the bound.
+
+    Raises
+    ------
+    SpecError
+        If there are too few trials or the level is out of range.
+    """
+    low, high, seen = run_trials(plan, trials, seed, progress)
+    with np.errstate(over="ignore", invalid="ignore"):
+        left = band(low, high, level, kind, seed)
+        ratio = np.where(plan.bound > 0.0, left.mean / plan.bound, np.where(left.mean > 0.0, np.inf, 0.0))
+        worst = int(np.argmax((low / np.maximum(plan.bound, 1e-300)).max(axis=1)))
+    verdict, reason = _judge(plan, left, ratio)
+    return Comparison(plan, left, verdict, reason, float(np.max(ratio)), seed, seen[worst], worst)
+
+
+def _everywhere(plan: Plan) -> str:
+    return f"at all {len(plan.ks)} points" if len(plan.ks) > 1 else f"at k = {plan.ks[0]}"
+
+
+def _judge(plan: Plan, left: Band, ratio: Floats) -> tuple[Verdict, str]:
+    if plan.theorem.shape:
+        constant = float(np.max(left.upper / plan.bound)) if (plan.bound > 0.0).all() else float("inf")
+        return Verdict.INCONCLUSIVE, (
+            f"the printed O(·) has unknown constants, so nothing can refute or confirm it; "
+            f"here a constant of {constant:.3g} would do"
+        )
+    if not np.isfinite(left.upper).all():
+        return Verdict.INCONCLUSIVE, "the iterates overflow; no finite limit can be given"
+    above = np.flatnonzero(left.lower > plan.bound)
+    if len(above):
+        worst = int(above[np.argmax(left.lower[above] / plan.bound[above])])
+        limit, bound = left.lower[worst], plan.bound[worst]
+        where = f"at k = {plan.ks[worst]} the lower limit {limit:.4g} is above the bound {bound:.4g}"
+        if plan.outside:
+            return (
+                Verdict.NOT_APPLICABLE,
+                f"{where}, but outside the theorem: {'; '.join(plan.outside.values())}",
+            )
+        return Verdict.VIOLATED, f"{where} (joint level {left.level:g})"
+    if (left.upper <= plan.bound).all():
+        tail = f"; outside the theorem: {'; '.join(plan.outside.values())}" if plan.outside else ""
+        return Verdict.HOLDS, (
+            f"the upper limit is below the bound {_everywhere(plan)} (joint level {left.level:g}); "
+            f"largest mean/bound {float(np.max(ratio)):.3g}{tail}"
+        )
+    open_points = int(np.count_nonzero(left.upper > plan.bound))
+    return (
+        Verdict.INCONCLUSIVE,
+        f"the bound lies inside the band at {open_points} of {len(plan.ks)} points; more trials would tell",
+    )

@@ -1,0 +1,93 @@
+"""Evaluate a theorem at what the user set: what ``boundlab eval`` shows."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.errors import SymbolError
+from boundlab.theorems import Evaluation, Theorem
+from boundlab.values import Values, parse_values
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """A bound over a grid.
+
+    Parameters
+    ----------
+    axes
+        The columns of the grid, each of shape (points,), in the order given.
+    evaluation
+        Totals and terms, each of shape (points,) in C order of the grid.
+    """
+
+    theorem: Theorem
+    values: Values
+    axes: dict[str, NDArray[np.float64]]
+    evaluation: Evaluation
+
+    def column(self, array: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return an array of the grid as one column, shape (points,)."""
+        return np.broadcast_to(array, self.values.shape).ravel()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields; one number where there is no grid, else lists."""
+
+        def plain(array: NDArray[np.float64]) -> Any:
+            column = self.column(array).tolist()
+            return column if self.values.shape else column[0]
+
+        derived = {
+            name: array.reshape(-1).tolist() if array.size > 1 else float(array.reshape(-1)[0])
+            for name, array in self.evaluation.derived.items()
+        }
+        return {
+            "theorem": self.theorem.id,
+            "status": self.theorem.status,
+            "kind": self.evaluation.kind,
+            "values": {
+                **self.values.scalars,
+                **{name: vector.tolist() for name, vector in self.values.vectors.items()},
+            },
+            "axes": {name: column.tolist() for name, column in self.axes.items()},
+            "derived": derived,
+            "terms": {name: plain(term) for name, term in self.evaluation.terms.items()},
+            self.evaluation.kind: plain(self.evaluation.total),
+        }
+
+    def csv(self, terms: bool = False) -> str:
+        """Return a table with a header: axes, terms if asked for, and the bound."""
+        names = list(self.evaluation.terms) if terms else []
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow([*self.axes, *names, self.evaluation.kind])
+        columns = [
+            *self.axes.values(),
+            *(self.column(self.evaluation.terms[name]) for name in names),
+            self.column(self.evaluation.total),
+        ]
+        writer.writerows(zip(*(column.tolist() for column in columns), strict=True))
+        return out.getvalue()
+
+
+def evaluate(theorem: Theorem, assignments: Sequence[str]) -> Evaluated:
+    """Evaluate a theorem at ``NAME=VALUE`` assignments.
+
+    Raises
+    ------
+    SymbolError
+        If a symbol is unknown, missing, outside its domain, or not read by this theorem.
+    FormulaError
+        If a value cannot be read.
+    """
+    values = parse_values(assignments, theorem.symbols)
+    unused = theorem.unused(values.given)
+    if unused:
+        reads = ", ".join(theorem.inputs())
+        raise SymbolError(f"{theorem.id} does not depend on {unused[0]}; it reads {reads}")
+    return Evaluated(theorem, values, values.flat(), theorem.evaluate(values.grid()))

@@ -1,0 +1,119 @@
+"""Rich tables of results; only the command line prints them."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from boundlab.compare.verdict import Comparison
+    from boundlab.simulation import Simulation
+
+_STYLE = {
+    "holds": "bold green",
+    "violated": "bold red",
+    "inconclusive": "bold yellow",
+    "not applicable": "bold blue",
+}
+_LONG = 8
+
+
+def figure(value: float) -> str:
+    """Return a number with four significant digits."""
+    return f"{value:.4g}"
+
+
+def plain_table(*columns: str, title: str | None = None) -> Table:
+    """Return a table whose first column is left-aligned and the others right-aligned."""
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="right" if place else "left", no_wrap=place == 0)
+    return table
+
+
+def verdict_line(word: str, reason: str) -> Text:
+    """Return the verdict, coloured, with its reason."""
+    return Text.assemble((f"{word}: ", _STYLE[word]), reason)
+
+
+def comparison_table(result: "Comparison", terms: bool = False) -> list[Any]:
+    """Return the page of one comparison: setting, constants, table, verdict."""
+    plan, left = result.plan, result.band
+    names = list(plan.terms) if terms else []
+    setting = (
+        f"{plan.theorem.id} ({plan.theorem.status}): {plan.metric.label} E[{plan.metric.symbol}]\n"
+        f"problem {plan.problem.id}: n = {plan.problem.n} clients, d = {plan.problem.d}; "
+        f"{plan.delays.id} delays, server {plan.policy.describe()}; "
+        f"{left.trials} trials, seed {result.seed}"
+    )
+    parameters = ", ".join(f"{key} = {_word(value)}" for key, value in plan.parameter_values.items())
+    constants = plain_table("constant", "value", "side", "how")
+    constants.columns[2].justify = constants.columns[3].justify = "left"
+    for name, constant in plan.constants.items():
+        constants.add_row(name, figure(constant.value), constant.side, constant.how)
+    rows = plain_table("k", "mean", f"{left.level:.0%} lower", f"{left.level:.0%} upper", "bound", "mean/bound", *names)
+    for row, k in enumerate(plan.ks):
+        bound = plan.bound[row]
+        ratio = left.mean[row] / bound if bound > 0 else np.inf
+        rows.add_row(
+            str(k), figure(left.mean[row]), figure(left.lower[row]), figure(left.upper[row]), figure(bound),
+            figure(ratio), *(figure(plan.terms[name][row]) for name in names),
+        )  # fmt: skip
+    return [
+        Text(setting), Text(f"parameters: {parameters}"), "", constants, "", rows, Text(left.method, style="dim"), "",
+        verdict_line(result.verdict.value, result.reason),
+    ]  # fmt: skip
+
+
+def _word(value: Any) -> str:
+    return figure(value) if isinstance(value, float) else str(value)
+
+
+def run_table(result: "Simulation") -> list[Any]:
+    """Return the page of one simulation."""
+    from boundlab.delays import frequencies
+    from boundlab.metrics import METRICS
+
+    names = list(result.metrics)
+    rows = plain_table("k", *(column for name in names for column in (f"mean {METRICS[name].symbol}", "min", "max")))
+    for row, k in enumerate(result.ks):
+        cells: list[str] = []
+        for name in names:
+            values = result.metrics[name][:, row]
+            cells += [figure(values.mean()), figure(values.min()), figure(values.max())]
+        rows.add_row(str(k), *cells)
+    p, p_s = frequencies(result.delays, result.policy)
+    observed = np.mean([figures.p for figures in result.statistics], axis=0)
+    events = plain_table("actor", "expected frequency", "observed", "updates a trial")
+    updates = np.mean([figures.updates for figures in result.statistics], axis=0)
+    for client in range(min(result.problem.n, _LONG)):
+        events.add_row(f"client {client}", figure(p[client]), figure(observed[client]), figure(updates[client]))
+    if result.problem.n > _LONG:
+        events.add_row(f"… {result.problem.n - _LONG} more clients", "", "", "")
+    versions = float(np.mean([figures.versions for figures in result.statistics]))
+    events.add_row("server", figure(p_s), figure(float(np.mean([f.p_s for f in result.statistics]))), figure(versions))
+    tau = max(figures.tau_max for figures in result.statistics)
+    mean_tau = float(
+        np.mean([figures.staleness.mean() if len(figures.staleness) else 0.0 for figures in result.statistics])
+    )
+    setting = (
+        f"{result.algorithm.id} on {result.problem.id}: n = {result.problem.n}, d = {result.problem.d}; "
+        f"{result.delays.id} delays, server {result.policy.describe()}; "
+        f"{len(result.statistics)} trials, seed {result.seed}"
+    )
+    return [
+        Text(setting), "", rows, "", events,
+        Text(f"staleness: mean {mean_tau:.3g}, largest {tau}; frequencies: {result.delays.how_rates}"),
+    ]  # fmt: skip
+
+
+def trajectory_table(trajectory: list[dict[str, Any]]) -> Table:
+    """Return the trajectory of a replayed case; long vectors are cut."""
+    table = plain_table("k", "t", "actor", "x_s")
+    table.columns[3].justify = "left"
+    for entry in trajectory:
+        shown = ", ".join(f"{value:.12g}" for value in entry["x"][:_LONG])
+        more = f", … ({len(entry['x'])} entries)" if len(entry["x"]) > _LONG else ""
+        table.add_row(str(entry["k"]), f"{entry['t']:.6g}", str(entry["actor"]), Text(f"[{shown}{more}]"))
+    return table

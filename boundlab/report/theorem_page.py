@@ -1,0 +1,51 @@
+"""How a theorem is shown."""
+
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from boundlab.objective import ASSUMPTIONS
+
+if TYPE_CHECKING:
+    from boundlab.theorems import Theorem
+
+
+def theorem_page(theorem: "Theorem") -> list[Any]:
+    """Return the page of ``boundlab show``."""
+    fields = theorem.as_dict()
+    lines: list[Any] = [
+        Text(f"{theorem.id}: {theorem.title}", style="bold"),
+        Text(f"{theorem.paper}, {theorem.place} ({theorem.status})"),
+        "",
+        Text(f"left side    {fields['left_side']}"),
+        Text(
+            "holds for    " + ("every K of one run" if theorem.horizon == "every" else "the K its step is chosen for")
+        ),
+        Text(
+            f"algorithm    {theorem.algorithm}"
+            + "".join(f", {key} = {value}" for key, value in theorem.options.items())
+        ),
+    ]
+    for key, rule in fields["step"].items():
+        shown = "given" if rule == key else rule
+        lines.append(Text(f"step size    {key} = {shown}" + (", alpha_k = c/(k+d)" if key == "d" else "")))
+    lines.append("")
+    lines.append(Text("assumptions", style="bold"))
+    lines += [Text(f"  {name}: {ASSUMPTIONS[name]}") for name in theorem.assumptions]
+    lines += [Text(f"  {statement}") for statement in fields["conditions"]]
+    lines.append("")
+    title = "shape of the printed O(·), constants unknown" if theorem.shape else "bound, the sum of"
+    lines.append(Text(title, style="bold"))
+    lines += [Text(f"  {name}: {term}") for name, term in fields["terms"].items()]
+    if fields["recursion"]:
+        lines.append(Text(f"  {fields['recursion']}"))
+    if fields["definitions"]:
+        lines += ["", Text("where", style="bold")]
+        lines += [Text(f"  {name} = {rule}") for name, rule in fields["definitions"].items()]
+    lines += ["", Text("symbols to set", style="bold")]
+    lines += [Text(f"  {name}: {meaning}") for name, meaning in fields["inputs"].items()]
+    if theorem.settable:
+        lines.append(Text(f"  may be set: {', '.join(theorem.settable)}"))
+    if theorem.note:
+        lines += ["", Text(theorem.note, style="italic")]
+    return lines

@@ -1,0 +1,120 @@
+"""Simulation without a theorem: what ``boundlab run`` shows."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab._version import __version__
+from boundlab.algorithms import Algorithm, Records
+from boundlab.delays import DelayModel, ServerPolicy, frequencies, read_policy, sample_events
+from boundlab.execute.numpy_executor import run
+from boundlab.metrics import METRICS, Metric
+from boundlab.objective import Array, Problem
+from boundlab.randomness import Streams
+from boundlab.registry import lookup
+from boundlab.specs import Options
+from boundlab.statistics import Statistics, statistics
+
+_POINTS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """Sampled trajectories of one algorithm.
+
+    Parameters
+    ----------
+    ks
+        Recorded iterations, shape (points,).
+    metrics
+        Metric id → values of all trials, shape (trials, points): midpoints of the certified intervals.
+    statistics
+        One a trial.
+    """
+
+    algorithm: Algorithm
+    problem: Problem
+    delays: DelayModel
+    policy: ServerPolicy
+    settings: Mapping[str, Any]
+    seed: int
+    ks: NDArray[np.int64]
+    metrics: Mapping[str, NDArray[np.float64]]
+    statistics: list[Statistics]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields."""
+        p, p_s = frequencies(self.delays, self.policy)
+        return {
+            "boundlab": __version__,
+            "kind": "sampled",
+            "algorithm": self.algorithm.id,
+            "problem": self.problem.spec(),
+            "delays": self.delays.id,
+            "server": self.policy.describe(),
+            "parameters": dict(self.settings),
+            "seed": self.seed,
+            "k": self.ks.tolist(),
+            "metrics": {
+                name: [[_finite(value) for value in trial] for trial in values.tolist()]
+                for name, values in self.metrics.items()
+            },
+            "expected_frequencies": {"p": p.tolist(), "p_s": p_s, "how": self.delays.how_rates},
+            "statistics": [figures.as_dict() for figures in self.statistics],
+        }
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None
+
+
+def simulate(
+    algorithm: str,
+    problem: Problem,
+    delays: DelayModel,
+    server: str | None,
+    settings: Mapping[str, Any],
+    iterations: int,
+    trials: int,
+    seed: int,
+    progress: Callable[[int], None] | None = None,
+) -> Simulation:
+    """Run independent trials and evaluate the metrics that the problem has a certificate for.
+
+    Raises
+    ------
+    BoundlabError
+        If the algorithm, a parameter or the server policy is wrong.
+    """
+    compiler: Algorithm = lookup("algorithms", algorithm)
+    policy = read_policy(server, delays)
+    chosen = dict(settings)
+    if policy.count is not None:
+        chosen.setdefault("count", policy.count)
+    parameters = compiler.read(Options(compiler.id, chosen))
+    spaced = np.unique(np.rint(np.geomspace(1, iterations, _POINTS)).astype(np.int64))
+    ks = np.unique(np.concatenate([[0], spaced]))
+    optimum = problem.optimum()
+    shown: list[Metric] = [METRICS["gap"]]
+    if optimum.distance is not None:
+        shown.append(METRICS["squared-distance"])
+    values = {metric.id: np.empty((trials, len(ks))) for metric in shown}
+    seen: list[Statistics] = []
+    for trial in range(trials):
+        streams = Streams(seed, trial)
+        events = sample_events(delays, policy, streams, iterations)
+        tape = compiler.schedule(parameters, events, problem.n, Records(ks), iterations)
+
+        def observe(row: int, x: Array, trial: int = trial) -> None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                for metric in shown:
+                    values[metric.id][trial, row] = np.mean(metric.interval(problem, optimum, x))
+
+        run(tape, problem.x0, problem.oracle(streams), observe)
+        seen.append(statistics(tape))
+        if progress is not None:
+            progress(trial + 1)
+    return Simulation(compiler, problem, delays, policy, chosen, seed, ks, values, seen)

@@ -1,0 +1,170 @@
+"""From a theorem to a verdict."""
+
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+
+from boundlab.case import build_problem
+from boundlab.compare import Verdict, compare, make_plan
+from boundlab.compare.trials import run_trial
+from boundlab.delays import read_policy
+from boundlab.errors import AssumptionError
+from boundlab.objective import Problem
+from boundlab.registry import lookup
+from boundlab.specs import Options, parse_spec
+from boundlab.theorems import load_theorem
+
+
+def plan_of(theorem, problem, delays, iterations, server=None, beyond=(), **settings):
+    built = problem if isinstance(problem, Problem) else build_problem(*parse_spec(problem, "problem"))
+    name, raw = parse_spec(delays, "delays")
+    model = lookup("delays", name).build(Options("delays", raw), built.n)
+    chosen = {key: str(value) for key, value in settings.items()}
+    return make_plan(load_theorem(theorem), built, model, read_policy(server, model), iterations, chosen, beyond)
+
+
+def verdict_of(*arguments, trials=12, seed=0, **options):
+    return compare(plan_of(*arguments, **options), trials, seed)
+
+
+def test_theorem8_as_printed_is_refuted_on_the_absolute_value():
+    # The printed bound is 2.142; the exact expected error is 2.527 (the enumeration below).
+    result = verdict_of("area.theorem8", "lad:x0=3", "iid:p_s=0.5", 6, M=50, trials=400)
+    assert result.plan.bound[0] == pytest.approx(2.14243, abs=1e-5)
+    assert result.verdict is Verdict.VIOLATED
+    assert result.verdict.exit_code == 1
+    assert result.band.lower[0] > result.plan.bound[0]
+    assert result.band.mean[0] == pytest.approx(2.527, abs=0.1)
+
+
+def test_the_exact_expected_error_on_the_absolute_value_is_2_527():
+    """Enumerate all 2⁶ event sequences with Appendix A's recursion, written out for one client."""
+    bound_square = 54 * (51 / 2) / (50 * 6)
+    alpha = np.sqrt(54 / ((51 / 2) * 50 * 6))
+    total = 0.0
+    for events in product((0, 1), repeat=6):
+        x = y = s = 3.0
+        gathered = 0.0
+        for server in events:
+            gathered += s
+            if server:
+                s = y
+            else:
+                new = s
+                for _ in range(50):
+                    new -= alpha * np.sign(new)
+                x, y = new, x
+        total += abs(gathered / 6) / 64
+    assert np.sqrt(bound_square) == pytest.approx(2.1424, abs=1e-4)
+    assert total == pytest.approx(2.527, abs=5e-4)
+    sampled = verdict_of("area.theorem8", "lad:x0=3", "iid:p_s=0.5", 6, M=50, trials=400)
+    assert sampled.band.lower[0] <= total <= sampled.band.upper[0]
+
+
+def test_the_repaired_theorem8_holds_where_the_printed_one_fails():
+    result = verdict_of("area.theorem8.repaired", "lad:x0=3", "iid:p_s=0.5", 6, M=50, trials=400)
+    assert result.verdict is Verdict.HOLDS
+
+
+def test_a_violation_comes_with_a_case_that_can_be_replayed(tmp_path):
+    from boundlab.case import load_case, replay
+
+    result = verdict_of("area.theorem8", "lad:x0=3", "iid:p_s=0.5", 6, M=50, trials=200)
+    file = tmp_path / "case.json"
+    file.write_text(json.dumps(result.case()))
+    models = [3.0, *(entry["x"][0] for entry in replay(load_case(file)))]
+    low, high, _ = run_trial(result.plan, 0, result.worst_trial)
+    # Without noise the sampled trial is the replayed one.
+    assert low[0] - 1e-9 <= abs(np.mean(models[:6])) <= high[0] + 1e-9
+
+
+SMOOTH = ["softmax:samples=400,nu=0.1,partition=dirichlet,a=0.3", "logistic:nu=0.1,clients=6"]
+IID_DELAYS = ["exponential:spread=10", "exponential:draw=normal,rate=10,sd=5", "iid:p_s=0.2"]
+OTHER_DELAYS = ["deterministic:spread=3", "lognormal:spread=5", "two-speed"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("problem", "delays", "M"), list(product(SMOOTH, IID_DELAYS, [1, 5])))
+def test_the_explicit_theorem7_holds_on_digits_and_breast_cancer(problem, delays, M):
+    result = verdict_of("area.theorem7.explicit", problem, delays, 500, M=M, trials=8)
+    assert result.verdict is Verdict.HOLDS, result.reason
+
+
+@pytest.mark.parametrize("delays", OTHER_DELAYS)
+def test_outside_its_model_of_delays_the_theorem_is_not_applied_unless_asked(delays):
+    with pytest.raises(AssumptionError, match="assumes iid-events"):
+        verdict_of("area.theorem7.explicit", SMOOTH[1], delays, 200)
+    result = verdict_of(
+        "area.theorem7.explicit", SMOOTH[1], delays, 200, beyond=("iid-events",), server="count:every=3"
+    )
+    assert result.verdict is Verdict.HOLDS
+    assert "outside the theorem" in result.reason
+    assert list(result.plan.outside) == ["iid-events"]
+
+
+NONSMOOTH = [
+    "hinge:clients=5",
+    "lad-regression:clients=5",
+    "lad:c=[[0,1],[4,-2],[1,1]],w=[[1,1],[2,1],[1,3]],x0=5,sigma=0.5",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("problem", "M"), list(product(NONSMOOTH, [1, 10, 50])))
+def test_the_repaired_theorem8_holds_on_hinge_and_absolute_deviations(problem, M):
+    result = verdict_of("area.theorem8.repaired", problem, "exponential:spread=10", 400, M=M, trials=10)
+    assert result.verdict is Verdict.HOLDS, result.reason
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["softmax", "logistic"])
+def test_the_explicit_theorem7_holds_on_mnist(kind, data_folder):
+    options = {"data": f"idx:{data_folder / 'mnist'}", "samples": "2000", "clients": "10", "partition": "dirichlet"}
+    mnist = build_problem(kind, {**options, "a": "0.3", "batch": "32", "nu": "0.1"})
+    for delays, M in product(IID_DELAYS, [1, 5]):
+        result = verdict_of("area.theorem7.explicit", mnist, delays, 200, M=M, trials=4)
+        assert result.verdict is Verdict.HOLDS, (delays, M, result.reason)
+
+
+def test_the_recursion_is_above_the_truth_and_below_the_explicit_form():
+    arguments = ("quadratic:clients=4,dimension=3,mu=0.5,L=2,sigma=0.5,seed=1", "iid:p_s=0.3", 3000)
+    tight = plan_of("area.theorem7.recursion", *arguments, M=3)
+    loose = plan_of("area.theorem7.explicit", *arguments, M=3)
+    assert (tight.bound[1:] <= loose.bound[1:] * (1 + 1e-9)).all()
+    assert compare(tight, 30, 0).verdict is Verdict.HOLDS
+
+
+def test_a_printed_shape_is_never_held_or_refuted():
+    result = verdict_of("area.theorem7", "quadratic:sigma=0.1", "exponential", 100)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "unknown constants" in result.reason
+
+
+def test_the_same_seed_gives_the_same_result_and_a_trial_does_not_depend_on_the_others():
+    plan = plan_of("area.theorem7.explicit", SMOOTH[1], IID_DELAYS[0], 100)
+    again = plan_of("area.theorem7.explicit", SMOOTH[1], IID_DELAYS[0], 100)
+    alone = run_trial(again, 5, 3)[0]
+    assert np.array_equal(compare(plan, 5, 5).band.mean, compare(again, 5, 5).band.mean)
+    assert np.array_equal(run_trial(plan, 5, 3)[0], alone)
+
+
+def test_the_result_carries_its_provenance():
+    result = verdict_of("area.theorem8.repaired", "lad:x0=3", "iid:p_s=0.5", 6, M=5, trials=10).as_dict()
+    assert result["kind"] == "sampled"
+    assert result["constants"]["B"]["side"] in ("exact", "upper")
+    assert result["constants"]["R"]["how"]
+    assert {"boundlab", "versions", "seed", "level", "method", "optimum", "statistics"} <= set(result)
+    json.dumps(result, allow_nan=False)
+
+
+def test_too_large_a_step_overflows_and_is_inconclusive_rather_than_wrong(tmp_path):
+    file = tmp_path / "wild.toml"
+    file.write_text(
+        'id = "wild"\ntitle = "any step"\nalgorithm = "area"\nmetric = "squared-distance"\nhorizon = "every"\n'
+        'assumptions = ["iid-events"]\n[options]\nstart = "analysis"\n[step]\nalpha = "alpha"\n'
+        '[terms]\nall = "R**2*alpha/alpha"\n'
+    )
+    result = verdict_of(str(file), "quadratic", "exponential", 20_000, alpha=1e3)
+    assert result.verdict in (Verdict.INCONCLUSIVE, Verdict.VIOLATED)
