@@ -119,9 +119,9 @@ def test_observers_cannot_write_to_the_registers():
 
 def test_a_tape_of_a_million_instructions_is_compiled_from_arrays():
     delays = next(model for model in DELAYS if model.id == "exponential").build(Options("delays", {"spread": "10"}), 50)
-    events = sample_events(delays, read_policy(None, delays), Streams(1), 350_000)
-    records = Records(np.array([10, 350_000]), average=True)
-    tape = AREA.schedule(AreaParameters(StepSize(0.1)), events, 50, records, 350_000)
+    events = sample_events(delays, read_policy(None, delays), Streams(1), 500_000)
+    records = Records(np.array([10, 500_000]), average=True)
+    tape = AREA.schedule(AreaParameters(StepSize(0.1)), events, 50, records, 500_000)
     assert len(tape) > 10**6
-    assert tape.record.iteration.tolist() == [10, 350_000]
+    assert tape.record.iteration.tolist() == [10, 500_000]
     assert len(tape.descend.dst) == 50 + np.count_nonzero(events.actor >= 0)

@@ -16,11 +16,9 @@ from boundlab.tape import Identity, Initial, Tape
 
 Ints = NDArray[np.int64]
 
-_X_S, _U, _CLIENTS = (
-    0,
-    1,
-    2,
-)  # registers: x_s, u, x_0 … x_{n−1}, y_0 … y_{n−1}, then the ergodic sum and average
+# Registers: x_s, u, two a client, then the ergodic sum and average. The two of a client take turns: y_i ← x_i
+# is a change of names, not a copy, and Descend writes the new x_i over the old y_i, which nothing needs any more.
+_X_S, _U, _CLIENTS = 0, 1, 2
 
 
 @final
@@ -114,12 +112,18 @@ class Area(Algorithm):
         if records.average:
             initial[-2:] = Initial.ZERO, Initial.UNWRITTEN
         # Appendix A: the average of the y_i is x_s + u after every event.
+        seen = np.bincount(actor[arrivals], minlength=clients)
         identity = Identity(
             "mean(y_i) = x_s + u",
-            np.concatenate([np.arange(clients) + _CLIENTS + clients, [_X_S, _U]]),
+            np.concatenate([_register(np.arange(clients), seen + 1, clients), [_X_S, _U]]),
             np.concatenate([np.full(clients, 1.0 / clients), [-1.0, -1.0]]),
         )
         return asm.tape(initial, events, clients, _X_S, (identity,))
+
+
+def _register(client: Ints, turn: Ints, n: int) -> Ints:
+    """Return the register of x_i after ``turn`` arrivals of client i; that of y_i is the one of turn + 1."""
+    return _CLIENTS + client + n * (turn % 2)
 
 
 def _with_aggregations(events: Events, count: int | None) -> Events:
@@ -145,21 +149,20 @@ def _client_events(
 ) -> None:
     """Emit u ← u + (x_i − y_i)/n; y_i ← x_i; x_i ← Descend(x_s)."""
     client = actor[arrivals].astype(np.int64)
-    x, y = _CLIENTS + client, _CLIENTS + n + client
+    update = np.zeros(len(client), dtype=np.int64)
+    order = np.argsort(client, kind="stable")
+    counts = np.bincount(client, minlength=n)
+    update[order] = np.arange(len(client)) - np.repeat(np.cumsum(counts) - counts, counts) + 1
+    x, y = _register(client, update - 1, n), _register(client, update, n)
     asm.affine(arrivals, 0, _U, [(1.0, _U), (1.0 / n, x), (-1.0 / n, y)])
-    asm.affine(arrivals, 1, y, [(1.0, x)])
     answered = arrivals.copy()
     if parameters.reply == "post":
         completes = np.append(actor, 0)[arrivals + 1] == SERVER
         answered[completes] += 1
         answered = np.minimum(answered, len(actor) - 1)
     step_clock = answered + (1 if parameters.clock == "algorithm" else 0)
-    update = np.zeros(len(client), dtype=np.int64)
-    order = np.argsort(client, kind="stable")
-    counts = np.bincount(client, minlength=n)
-    update[order] = np.arange(len(client)) - np.repeat(np.cumsum(counts) - counts, counts) + 1
     asm.descend(
-        answered, 3, dst=x, src=_X_S, client=client, update=update, steps=parameters.M,
+        answered, 3, dst=y, src=_X_S, client=client, update=update, steps=parameters.M,
         step_size=parameters.step.at(step_clock), version=version[answered + 1],
     )  # fmt: skip
     if parameters.start == "algorithm":

@@ -67,8 +67,15 @@ def optimal_rate(
 def _derivation() -> list[dict[str, Any]]:
     from boundlab.registry import lookup
 
-    outcome: list[dict[str, Any]] = [step.as_dict() for step in lookup("proofs", "area.optimal-rate").run().steps]
-    return outcome
+    return [
+        {
+            "name": result.name,
+            "statement": result.statement,
+            "verdict": result.finding.verdict.value,
+            "detail": result.finding.detail,
+        }
+        for result in lookup("proofs", "area.optimal-rate").run()
+    ]
 
 
 def _show(result: "OptimalRate", steps: list[dict[str, Any]], plot: Path | None) -> None:

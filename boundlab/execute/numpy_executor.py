@@ -47,11 +47,14 @@ def run(tape: Tape, x0: Array, oracle: Oracle, observe: Observe) -> Array:
 
 
 def _execute(tape: Tape, registers: Array, oracle: Oracle, observe: Observe) -> None:
+    from scipy.linalg import get_blas_funcs
+
     rows = list(registers)  # row views: indexing a list is cheaper than indexing an array
     shown = registers.view()
     shown.flags.writeable = False
     views = list(shown)
-    scratch = np.empty_like(rows[0])
+    # One pass over memory for out += weight·src, and less overhead than two ufuncs.
+    axpy = get_blas_funcs("axpy", dtype=registers.dtype)
     add, multiply, copyto, step = np.add, np.multiply, np.copyto, oracle.step
     dst, start = tape.affine.dst.tolist(), tape.affine.start.tolist()
     src, coef = tape.affine.src.tolist(), tape.affine.coef.tolist()
@@ -85,8 +88,7 @@ def _execute(tape: Tape, registers: Array, oracle: Oracle, observe: Observe) -> 
                     if weight == 1.0:
                         add(out, rows[src[term]], out=out)
                     else:
-                        multiply(rows[src[term]], weight, out=scratch)
-                        add(out, scratch, out=out)
+                        axpy(rows[src[term]], out, a=weight)
         elif op == Op.DESCEND.value:
             out = rows[to[row]]
             copyto(out, rows[source[row]])

@@ -1,0 +1,147 @@
+"""The command line, as a user sees it."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+from boundlab.cli import invoke
+
+EVAL = ["eval", "area.theorem8", *(f"--set={pair}" for pair in ("p=0.5", "M=50", "B=1", "sigma=0", "R=3"))]
+
+
+def output(capsys, *arguments, code=0):
+    assert invoke(list(arguments)) == code
+    out, err = capsys.readouterr()
+    assert err == ""
+    return out
+
+
+@pytest.mark.parametrize("what", ["theorems", "algorithms", "problems", "delays", "proofs"])
+def test_list_names_what_is_registered(capsys, what):
+    table, entries = output(capsys, "list", what), json.loads(output(capsys, "list", what, "--json"))
+    assert entries
+    assert all(entry["id"] in table for entry in entries)
+
+
+@pytest.mark.parametrize("theorem", ["area.theorem7", "area.theorem7.recursion", "area.theorem8"])
+def test_show_prints_assumptions_symbols_and_latex(capsys, theorem):
+    page = output(capsys, "show", theorem)
+    assert "iid-events" in page
+    assert "symbols to set" in page
+    assert r"\le" in output(capsys, "show", theorem, "--latex") or theorem == "area.theorem7"
+    assert json.loads(output(capsys, "show", theorem, "--json"))["id"] == theorem
+
+
+def test_eval_gives_the_number_of_the_paper(capsys):
+    value = json.loads(output(capsys, *EVAL, "--set=K=6", "--json"))
+    assert value["bound"] == pytest.approx(2.1424285, abs=1e-7)  # sqrt(54·25.5/300)
+    assert value["derived"]["A"] == 54
+
+
+def test_eval_over_a_grid_prints_the_same_numbers_as_csv_and_json(capsys):
+    grid = [*EVAL, "--set=K=1:1e6:log:7"]
+    rows = list(csv.DictReader(io.StringIO(output(capsys, *grid, "--csv", "--terms"))))
+    value = json.loads(output(capsys, *grid, "--json"))
+    assert [float(row["K"]) for row in rows] == value["axes"]["K"] == [10.0**e for e in range(7)]
+    assert [float(row["bound"]) for row in rows] == value["bound"]
+
+
+def test_optimal_rate_shows_closed_form_minimiser_and_derivation(capsys, tmp_path):
+    rates = tmp_path / "rates.txt"
+    rates.write_text("\n".join(str(1 + k % 7) for k in range(1000)))
+    answer = json.loads(output(capsys, "optimal-rate", "--rates", f"@{rates}", "--derivation", "--json"))
+    assert answer["n"] == 1000
+    assert answer["numeric"] == pytest.approx(answer["lambda_s"], rel=1e-6)
+    assert {step["verdict"] for step in answer["derivation"]} == {"verified"}
+    page = output(capsys, "optimal-rate", "--rates", "1,2", "--objective", "per-time")
+    assert "no interior optimum" in " ".join(page.split())
+
+
+def test_run_reports_errors_frequencies_and_staleness(capsys, tmp_path):
+    out = tmp_path / "run.json"
+    arguments = ("run", "area", "--problem", "quadratic:sigma=0.1", "--set", "alpha=0.1", "--iterations", "300")
+    page = output(capsys, *arguments, "--out", str(out))
+    assert "staleness" in page
+    result = json.loads(out.read_text())
+    assert result == json.loads(output(capsys, *arguments, "--json"))
+    assert result["metrics"]["squared-distance"][0][-1] < result["metrics"]["squared-distance"][0][0]
+
+
+def test_compare_exits_with_its_verdict_and_writes_whole_files(capsys, tmp_path):
+    arguments = ("--problem=lad:x0=3", "--delays=iid:p_s=0.5", "--iterations=6", "--set=M=50", "--trials=200")
+    folder = tmp_path / "out"
+    plot = tmp_path / "plot.svg"
+    page = output(capsys, "compare", "area.theorem8", *arguments, f"--out={folder}", f"--plot={plot}", code=1)
+    assert "violated" in page
+    assert sorted(path.name for path in folder.iterdir()) == ["case.json", "result.json"]
+    assert plot.read_text().startswith("<?xml")
+    assert json.loads((folder / "result.json").read_text())["verdict"] == "violated"
+    replayed = json.loads(output(capsys, "replay", str(folder / "case.json"), "--json"))
+    assert len(replayed["trajectory"]) == 6
+    assert "holds" in output(capsys, "compare", "area.theorem8.repaired", *arguments)
+
+
+def test_a_theorem_of_the_users_own_is_shown_evaluated_and_compared(capsys, tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        """
+id = "mine"
+title = "one subgradient step at a time"
+status = "user"
+algorithm = "area"
+metric = "ergodic-gap"
+horizon = "every"
+assumptions = ["lipschitz", "bounded-variance", "iid-events"]
+[options]
+start = "analysis"
+[step]
+alpha = "alpha"
+[definitions]
+A = "(1/p_s + 2*qbar)*R**2"
+[terms]
+initial = "A/(2*alpha*M*K)"
+steps = "alpha*(sigma**2 + M*B**2)/2"
+"""
+    )
+    assert "one subgradient step" in output(capsys, "show", str(file))
+    values = [f"--set={pair}" for pair in ("p=0.5", "M=2", "B=1", "sigma=0", "R=3", "alpha=0.5", "K=10")]
+    # A = 54: 54/(2·0.5·2·10) + 0.5·2/2 = 3.2.
+    assert json.loads(output(capsys, "eval", str(file), *values, "--json"))["bound"] == pytest.approx(3.2)
+    compare = (
+        "compare",
+        str(file),
+        "--problem=lad:x0=3",
+        "--delays=iid:p_s=0.5",
+        "--set=alpha=0.5",
+        "--set=M=4",
+        "--iterations=50",
+    )
+    assert "holds" in output(capsys, *compare)
+
+
+def test_version_and_help_of_every_command(capsys):
+    assert output(capsys, "--version").startswith("boundlab 0.")
+    page = output(capsys, "--help")
+    for command in ("list", "show", "eval", "optimal-rate", "run", "replay", "compare", "demo", "bench"):
+        assert command in page
+        assert "Example: boundlab" in " ".join(output(capsys, command, "--help").split())
+
+
+def test_eval_and_help_import_nothing_heavy():
+    program = (
+        "import sys; from boundlab.cli import invoke; code = invoke(sys.argv[1:]); "
+        "heavy = {'torch', 'cvxpy', 'matplotlib', 'sklearn', 'scipy'} & set(sys.modules); "
+        "sys.exit(code or (f'imported {heavy}' if heavy else 0))"
+    )
+    for arguments in ([*EVAL, "--set=K=6"], ["--help"], ["list"]):
+        done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    done = subprocess.run(
+        [sys.executable, "-c", "import boundlab, sys; sys.exit('sympy' in sys.modules or 'numpy' in sys.modules)"],
+        check=False,
+    )
+    assert done.returncode == 0

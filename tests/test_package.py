@@ -1,0 +1,65 @@
+"""The package as it is installed."""
+
+import doctest
+import importlib
+import json
+import pkgutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+import boundlab
+
+ROOT = Path(__file__).parents[1]
+FOUND = (info.name for info in pkgutil.walk_packages(boundlab.__path__, "boundlab."))
+MODULES = sorted(name for name in FOUND if "__main__" not in name)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_example_in_a_docstring_runs(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_every_public_name_can_be_imported():
+    assert all(getattr(boundlab, name) is not None for name in boundlab.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        boundlab.nothing  # noqa: B018  (the access is the test)
+
+
+def test_no_module_is_longer_than_400_lines():
+    files = [path for folder in ("boundlab", "problems", "proofs") for path in (ROOT / folder).rglob("*.py")]
+    assert {path.name: size for path in files if (size := len(path.read_text().splitlines())) > 400} == {}
+
+
+def test_the_machinery_never_imports_problems_or_proofs():
+    for path in (ROOT / "boundlab").rglob("*.py"):
+        text = path.read_text()
+        assert "import boundlab.problems" not in text, path
+        assert "from boundlab.problems" not in text, path
+        assert "from boundlab.proofs" not in text, path
+
+
+@pytest.mark.slow
+def test_the_wheel_works_in_a_fresh_environment(tmp_path):
+    def run(*command):
+        return subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+
+    run(sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path), str(ROOT))
+    (wheel,) = tmp_path.glob("*.whl")
+    venv.create(tmp_path / "fresh", with_pip=True)
+    python = str(tmp_path / "fresh" / "bin" / "python")
+    run(python, "-m", "pip", "install", "--quiet", "-c", str(ROOT / "constraints.txt"), str(wheel))
+    run(python, "-m", "pip", "check")
+    tool = str(tmp_path / "fresh" / "bin" / "boundlab")
+    assert run(tool, "--version").strip() == f"boundlab {boundlab.__version__}"
+    settings = [f"--set={pair}" for pair in ("p=0.5", "M=50", "K=6", "B=1", "sigma=0", "R=3")]
+    assert json.loads(run(tool, "eval", "area.theorem8", "--json", *settings))["bound"] == pytest.approx(2.1424285)
+    site = Path(run(python, "-c", "import boundlab; print(boundlab.__path__[0])").strip()).parent
+    names = {path.name for path in site.iterdir()}
+    assert "boundlab" in names
+    assert not {"problems", "proofs", "tests"} & names
+    assert (site / "boundlab" / "problems" / "__init__.py").exists()
+    assert (site / "boundlab" / "proofs" / "__init__.py").exists()
