@@ -118,6 +118,7 @@ steps = "alpha*(sigma**2 + M*B**2)/2"
         "--delays=iid:p_s=0.5",
         "--set=alpha=0.5",
         "--set=M=4",
+        "--trials=200",
         "--iterations=50",
     )
     assert "holds" in output(capsys, *compare)
