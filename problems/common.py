@@ -176,7 +176,7 @@ def calm(entries: int) -> Iterator[None]:
         Size of the largest matrix.
     """
     try:
-        from threadpoolctl import threadpool_limits
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]
     except ImportError:
         yield
         return

@@ -247,7 +247,9 @@ class EmpiricalRisk(Problem):
 
     @cached_property
     def _constants(self) -> dict[str, Constant]:
-        with calm(len(self.X) * self.d):
+        _ = self._optimum
+        # Clients are looked at one by one.
+        with calm(int(self.sizes.max()) * self.X.shape[1]):
             return self._find_constants()
 
     def _find_constants(self) -> dict[str, Constant]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from boundlab.errors import CertificateError
 from boundlab.objective import Optimum
 
-CLARABEL_LIMIT = 3_000_000  # S·d entries: a few seconds for a linear or quadratic program
+CLARABEL_LIMIT = 5_000_000  # S·d entries: seconds, at most a minute, for a linear or quadratic program
 _WIDTHS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 Vector = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ def solve(risk: Risk, x0: Vector, solver: Solver, what: str) -> Optimum:
     x0
         Shape (d,): the start point; without regulariser the certificate's radius is measured with it.
     solver
-        ``auto``: Clarabel where S·d ≤ 3,000,000; beyond L-BFGS on smoothed losses, to the same dual bound.
+        ``auto``: Clarabel where S·d ≤ 5,000,000; beyond L-BFGS on smoothed losses, to the same dual bound.
         ``clarabel``: always. ``newton`` (there is nothing to polish): L-BFGS.
     what
         Who asks, for messages.
@@ -46,8 +46,7 @@ def solve(risk: Risk, x0: Vector, solver: Solver, what: str) -> Optimum:
     y = np.asarray(risk.y, dtype=np.float64)
     hinge = risk.loss.id == "hinge"
     rows, offset, low = (X * -y[:, None], np.ones(len(y)), 0.0) if hinge else (X, -y, -1.0)
-    small = len(X) * risk.d <= CLARABEL_LIMIT
-    if solver == "clarabel" or (solver == "auto" and small):
+    if solver == "clarabel" or (solver == "auto" and len(X) * risk.d <= CLARABEL_LIMIT):
         x, u = _program(rows, offset, low, risk, what)
         how = "Clarabel"
     else:
@@ -58,12 +57,10 @@ def solve(risk: Risk, x0: Vector, solver: Solver, what: str) -> Optimum:
         # The dual point implies a primal one; the better of the two is kept.
         implied = rows.T @ (risk.omega * u) / -risk.nu
         x = min((x, implied), key=risk.value)
-    elif small:
+    else:
         u = repair(u, low, 1.0, rows.T * risk.omega, np.zeros(len(x)))
         if how == "Clarabel":
             x = _nearer(rows, offset, low, risk, x, x0, what)
-    else:
-        u = np.clip(u, low, 1.0)
     value, rest = risk.value(x), rows.T @ (risk.omega * u)
     norm = float(np.linalg.norm(rest))
     lower = float((risk.omega * u) @ offset)

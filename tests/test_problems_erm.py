@@ -272,6 +272,7 @@ def test_the_certificate_of_softmax_holds_in_extended_precision(seed: int) -> No
         p /= p.sum(axis=1, keepdims=True)
         p[np.arange(len(p)), total.y] -= 1
         x = x - inverse @ ((X.T @ (p * omega[:, None])).ravel() + np.longdouble(total.nu) * x)
+    assert best.distance is not None
     assert np.linalg.norm((best.x - x).astype(float)) <= best.distance
     norms = problem.gradient_norms_at_optimum()
     assert norms is not None
