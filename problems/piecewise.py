@@ -32,7 +32,8 @@ def solve(risk: Risk, x0: Vector, solver: Solver, what: str) -> Optimum:
     x0
         Shape (d,): the start point; without regulariser the certificate's radius is measured with it.
     solver
-        ``auto``: Clarabel where S·d ≤ 5,000,000; beyond L-BFGS on smoothed losses, to the same dual bound.
+        ``auto``: Clarabel where S·d ≤ 5,000,000; beyond, with ν > 0, L-BFGS on smoothed losses, to the same
+        dual bound.
         ``clarabel``: always. ``newton`` (there is nothing to polish): L-BFGS.
     what
         Who asks, for messages.
@@ -40,13 +41,20 @@ def solve(risk: Risk, x0: Vector, solver: Solver, what: str) -> Optimum:
     Raises
     ------
     CertificateError
-        If the gap stays above 1e-4·max(1, f).
+        If the gap stays above 1e-4·max(1, f), or the data are too large for a problem without regulariser.
     """
+    entries = len(risk.X) * risk.d
+    if risk.nu == 0.0 and solver == "auto" and entries > CLARABEL_LIMIT:
+        keep = CLARABEL_LIMIT // risk.d
+        raise CertificateError(
+            f"{what}: without regulariser x* is found for S·d ≤ {CLARABEL_LIMIT}, got {entries}; "
+            f"set nu > 0 or samples={keep}"
+        )
     X = risk.X.astype(np.float64)
     y = np.asarray(risk.y, dtype=np.float64)
     hinge = risk.loss.id == "hinge"
     rows, offset, low = (X * -y[:, None], np.ones(len(y)), 0.0) if hinge else (X, -y, -1.0)
-    if solver == "clarabel" or (solver == "auto" and len(X) * risk.d <= CLARABEL_LIMIT):
+    if solver == "clarabel" or (solver == "auto" and entries <= CLARABEL_LIMIT):
         x, u = _program(rows, offset, low, risk, what)
         how = "Clarabel"
     else:

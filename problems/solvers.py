@@ -99,9 +99,12 @@ def repair(
         if size == 0.0 or not room.any():
             break
         part = matrix * room
-        gram = part @ part.T
-        # The inverse of a matrix that is scaled by the squares of the distances: rank is judged generously.
-        move = room * (part.T @ (np.linalg.pinv(gram, rcond=1e-14, hermitian=True) @ residual))
+        # Rows of equal length first: rare features would otherwise drown in the squares' rounding.
+        lengths = np.linalg.norm(part, axis=1)
+        part /= np.where(lengths > 0.0, lengths, 1.0)[:, None]
+        residual /= np.where(lengths > 0.0, lengths, 1.0)
+        inverse = np.linalg.pinv(part @ part.T, rcond=1e-14, hermitian=True)
+        move = room * (part.T @ (inverse @ residual))
         point = np.clip(point + move, low, high)
     return best
 

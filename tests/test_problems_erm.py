@@ -386,6 +386,14 @@ def test_smoothed_lbfgs_reaches_the_same_value_as_the_program() -> None:
     assert two.optimum().gap < 1e-4
 
 
+def test_data_too_large_for_a_linear_program_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from boundlab.problems import piecewise
+
+    monkeypatch.setattr(piecewise, "CLARABEL_LIMIT", 6500)
+    with pytest.raises(CertificateError, match="set nu > 0 or samples=100"):
+        make("hinge").optimum()
+
+
 def test_assumptions_name_what_would_fit() -> None:
     with pytest.raises(AssumptionError, match=r"lipschitz .* regulariser's gradient is unbounded; set nu=0"):
         make("logistic").require("lipschitz", "area.theorem8")
