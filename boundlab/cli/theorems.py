@@ -47,14 +47,31 @@ def list_command(
         for item in found.values():
             table.add_row(item.id, item.status, item.metric, item.title)
     else:
+        from boundlab.delays import RATE_OPTIONS
+
+        shared = RATE_OPTIONS if what == "delays" else {}
         table = plain_table(what[:-1] if what != "delays" else "delay model", "summary")
         for item in found.values():
             table.add_row(item.id, item.summary)
             for key, line in _options(item).items():
-                table.add_row(f"    {key}", line, style="dim")
-    for column in table.columns:
-        column.justify = "left"
-    screen.print(table)
+                if key not in shared:
+                    table.add_row(f"    {key}", line, style="dim")
+    tables = [table]
+    if what == "delays":
+        from boundlab.delays import POLICIES
+
+        rates = plain_table("rates of the clients", "all models but iid and trace")
+        for key, line in shared.items():
+            rates.add_row(f"    {key}", line)
+        policies = plain_table("server policy", "--server NAME:key=value")
+        for key, line in POLICIES.items():
+            policies.add_row(key, line)
+        tables += [rates, policies]
+    for table in tables:
+        for column in table.columns:
+            column.justify = "left"
+        screen.print(table)
+        screen.print()
 
 
 def _options(item: Any) -> dict[str, str]:

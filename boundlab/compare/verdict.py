@@ -1,9 +1,11 @@
 """From trials to a verdict (design: holds, violated, inconclusive, not applicable)."""
 
+import contextlib
 import platform
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -63,7 +65,7 @@ class Comparison:
         plan, left = self.plan, self.band
         return {
             "boundlab": __version__,
-            "versions": {"python": platform.python_version(), "numpy": np.__version__},
+            "versions": versions(),
             "theorem": plan.theorem.id,
             "status": plan.theorem.status,
             "metric": plan.metric.id,
@@ -136,6 +138,15 @@ class Comparison:
                 "trials": self.band.trials,
             },
         }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that results depend on, where they are installed."""
+    found = {"python": platform.python_version()}
+    for name in ("numpy", "scipy", "sympy", "cvxpy", "clarabel", "scikit-learn"):
+        with contextlib.suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 def _plain(value: Any) -> Any:

@@ -36,6 +36,7 @@ from boundlab.specs import Options
 __all__ = [
     "DELAYS",
     "POLICIES",
+    "RATE_OPTIONS",
     "SERVER",
     "DelayModel",
     "DelayType",

@@ -30,9 +30,19 @@ class Law(ABC):
         """Return the expected time of each client, shape (n,)."""
 
 
+class ByMean(Law):
+    """A law whose parameter is its mean, shape (n,)."""
+
+    mean: Floats
+
+    def means(self) -> Floats:
+        """Return the means."""
+        return self.mean
+
+
 @final
 @dataclass(frozen=True, slots=True)
-class Exponential(Law):
+class Exponential(ByMean):
     """Exp(1/mean): Poisson arrivals (AREA, Example 3)."""
 
     mean: Floats
@@ -41,14 +51,10 @@ class Exponential(Law):
         """Invert the survival function."""
         return -np.log(u[:, 0]) * self.mean[client]
 
-    def means(self) -> Floats:
-        """Return the means."""
-        return self.mean
-
 
 @final
 @dataclass(frozen=True, slots=True)
-class Deterministic(Law):
+class Deterministic(ByMean):
     """The same time for each update of a client."""
 
     mean: Floats
@@ -57,14 +63,10 @@ class Deterministic(Law):
         """Return the constant."""
         return np.broadcast_to(self.mean[client], u.shape[:1])
 
-    def means(self) -> Floats:
-        """Return the means."""
-        return self.mean
-
 
 @final
 @dataclass(frozen=True, slots=True)
-class Uniform(Law):
+class Uniform(ByMean):
     """Uniform on mean·[1 − width, 1 + width]."""
 
     mean: Floats
@@ -74,14 +76,10 @@ class Uniform(Law):
         """Invert the distribution function."""
         return self.mean[client] * (1.0 + self.width * (2.0 * u[:, 0] - 1.0))
 
-    def means(self) -> Floats:
-        """Return the means."""
-        return self.mean
-
 
 @final
 @dataclass(frozen=True, slots=True)
-class Gamma(Law):
+class Gamma(ByMean):
     """Gamma with the given shape (an integer shape is Erlang); variance mean²/shape."""
 
     mean: Floats
@@ -94,14 +92,10 @@ class Gamma(Law):
         out: Floats = gammaincinv(self.shape, u[:, 0]) * (self.mean[client] / self.shape)
         return out
 
-    def means(self) -> Floats:
-        """Return the means."""
-        return self.mean
-
 
 @final
 @dataclass(frozen=True, slots=True)
-class Lognormal(Law):
+class Lognormal(ByMean):
     """exp(N(log mean − spread²/2, spread²))."""
 
     mean: Floats
@@ -114,14 +108,10 @@ class Lognormal(Law):
         out: Floats = self.mean[client] * np.exp(self.spread * ndtri(u[:, 0]) - 0.5 * self.spread**2)
         return out
 
-    def means(self) -> Floats:
-        """Return the means."""
-        return self.mean
-
 
 @final
 @dataclass(frozen=True, slots=True)
-class Weibull(Law):
+class Weibull(ByMean):
     """Weibull with the given shape; below 1 it is heavy-tailed."""
 
     mean: Floats
@@ -131,14 +121,10 @@ class Weibull(Law):
         """Invert the survival function."""
         return self.mean[client] / gamma(1.0 + 1.0 / self.shape) * (-np.log(u[:, 0])) ** (1.0 / self.shape)
 
-    def means(self) -> Floats:
-        """Return the means."""
-        return self.mean
-
 
 @final
 @dataclass(frozen=True, slots=True)
-class Pareto(Law):
+class Pareto(ByMean):
     """Pareto on [scale, ∞) with tail index > 1: finite mean; infinite variance for a tail of at most 2."""
 
     mean: Floats
@@ -147,10 +133,6 @@ class Pareto(Law):
     def durations(self, u: Floats, client: Ints) -> Floats:
         """Invert the survival function."""
         return self.mean[client] * (self.tail - 1.0) / self.tail * u[:, 0] ** (-1.0 / self.tail)
-
-    def means(self) -> Floats:
-        """Return the means."""
-        return self.mean
 
 
 @final
@@ -179,7 +161,7 @@ class TruncatedNormal(Law):
 
 @final
 @dataclass(frozen=True, slots=True)
-class TwoSpeed(Law):
+class TwoSpeed(ByMean):
     """With probability ``slow`` an update takes ``factor`` times as long as a fast one."""
 
     mean: Floats
@@ -190,10 +172,6 @@ class TwoSpeed(Law):
         """Choose the speed."""
         fast = self.mean[client] / (1.0 + self.slow * (self.factor - 1.0))
         return np.where(u[:, 0] < self.slow, fast * self.factor, fast)
-
-    def means(self) -> Floats:
-        """Return the means."""
-        return self.mean
 
 
 @final
