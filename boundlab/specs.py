@@ -13,6 +13,10 @@ from typing import Any
 
 from boundlab.errors import SpecError
 
+# Squares and products of two inputs must neither overflow nor vanish.
+_SMALLEST, _LARGEST = 1e-100, 1e100
+_LARGEST_INTEGER = 2**53
+
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return a hint naming the closest known word, or what is known."""
@@ -78,12 +82,12 @@ def _split(tail: str, text: str, what: str) -> list[str]:
 
 
 def number(text: object, what: str) -> float:
-    """Read a finite number from text or from a JSON value.
+    """Read a number from text or from a JSON value.
 
     Raises
     ------
     SpecError
-        If it is not a finite number.
+        If it is not a number, or so large or small that its square has no floating-point value.
     """
     try:
         if isinstance(text, bool):
@@ -97,6 +101,8 @@ def number(text: object, what: str) -> float:
         raise SpecError(f"{what} must be a number, got {text!r}") from None
     if not math.isfinite(value):
         raise SpecError(f"{what} must be a finite number, got {text!r}")
+    if value and not _SMALLEST <= abs(value) <= _LARGEST:
+        raise SpecError(f"{what} must be 0 or of a size between {_SMALLEST:g} and {_LARGEST:g}, got {text!r}")
     return value
 
 
@@ -180,13 +186,13 @@ class Options:
             raise SpecError(f"{self.owner}: {key} must be {' and '.join(filter(None, (low, high)))}, got {value:g}")
         return value
 
-    def integer(self, key: str, default: int, *, minimum: int = 0, maximum: int | None = None) -> int:
+    def integer(self, key: str, default: int, *, minimum: int = 0, maximum: int = _LARGEST_INTEGER) -> int:
         """Return an integer with minimum ≤ value ≤ maximum."""
         value = number(self.raw(key, default), f"{self.owner}: {key}")
         if value != int(value):
             raise SpecError(f"{self.owner}: {key} must be an integer, got {value:g}")
-        if value < minimum or (maximum is not None and value > maximum):
-            limits = f"≥ {minimum}" if maximum is None else f"between {minimum} and {maximum}"
+        if not minimum <= value <= maximum:
+            limits = f"≥ {minimum}" if maximum == _LARGEST_INTEGER else f"between {minimum} and {maximum}"
             raise SpecError(f"{self.owner}: {key} must be {limits}, got {value:g}")
         return int(value)
 

@@ -43,7 +43,7 @@ def optimal_rate(
     as_json: AsJson = False,
 ) -> None:
     """Find the server rate λ_s that makes AREA's Theorem 8 bound smallest."""
-    from boundlab.specs import numbers
+    from boundlab.specs import number, numbers
     from boundlab.tuning import optimal_rate as best_rate
 
     given = numbers(rates, "rates")
@@ -52,7 +52,7 @@ def optimal_rate(
 
         check_format(plot)
     writable(plot)
-    result = best_rate(given, objective, server_cost, epsilon)  # type: ignore[arg-type]
+    result = best_rate(given, objective, number(server_cost, "--server-cost"), number(epsilon, "--epsilon"))  # type: ignore[arg-type]
     if plot is not None:
         from boundlab.report.plots import plot_rates
 

@@ -74,7 +74,7 @@ def _renewal(name: str, summary: str, extra: Mapping[str, str], law: Callable[[O
 
 def _step_times(options: Options, n: int) -> DelayModel:
     steps = options.integer("steps", 1, minimum=1)
-    law = TruncatedNormal(steps / read_rates(options, n), options.number("jitter", 0.05, above=0.0, maximum=1.0))
+    law = TruncatedNormal(steps / read_rates(options, n), options.number("jitter", 0.05, minimum=1e-6, maximum=1.0))
     options.finish()
     return Renewal("per-step", n, law)
 
@@ -139,7 +139,7 @@ DELAYS: tuple[DelayType, ...] = (
         "truncated-normal",
         "normal times conditioned on being positive; 1/rate is the location",
         {"cv": "standard deviation relative to the location (default 0.3)"},
-        lambda o, m: TruncatedNormal(m, o.number("cv", 0.3, above=0.0, maximum=10.0)),
+        lambda o, m: TruncatedNormal(m, o.number("cv", 0.3, minimum=1e-6, maximum=10.0)),
     ),
     _renewal(
         "two-speed",

@@ -109,8 +109,7 @@ def sample_events(delays: DelayModel, policy: ServerPolicy, streams: Streams, it
     if policy.kind != "periodic":
         return delays.sample(streams, iterations, policy.value)
     arrivals = delays.sample(streams, iterations, 0.0)
-    ticks = policy.value * np.arange(1.0, np.ceil(arrivals.time[-1] / policy.value) + 1.0)
-    ticks = ticks[:iterations]
+    ticks = policy.value * np.arange(1.0, min(np.ceil(arrivals.time[-1] / policy.value), iterations) + 1.0)
     time = np.concatenate([arrivals.time, ticks])
     actor = np.concatenate([arrivals.actor, np.full(len(ticks), SERVER, dtype=np.int32)])
     order = np.argsort(time, kind="stable")[:iterations]
