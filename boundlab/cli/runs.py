@@ -52,6 +52,7 @@ def run(
     trials: Trials = 5,
     seed: Seed = 0,
     backend: Annotated[str, typer.Option("--backend", help="numpy, the reference executor.")] = "numpy",
+    device: Annotated[str, typer.Option("--device", help="cpu.")] = "cpu",
     as_json: AsJson = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Also write the JSON here.")] = None,
 ) -> None:
@@ -61,6 +62,8 @@ def run(
 
     if backend != "numpy":
         raise SpecError(f"unknown backend {backend!r}; this version has numpy")
+    if device != "cpu":
+        raise SpecError(f"unknown device {device!r}; the numpy backend runs on cpu")
     count(iterations, "iterations", 1, 10**8)
     count(trials, "trials", 1, 10**6)
     writable(out)

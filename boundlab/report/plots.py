@@ -9,6 +9,7 @@ from boundlab.errors import MissingExtraError, OutputError, SpecError
 from boundlab.files import replacing
 
 if TYPE_CHECKING:
+    from boundlab.compare.plan import Plan
     from boundlab.compare.verdict import Comparison
     from boundlab.tuning import OptimalRate
 
@@ -47,9 +48,7 @@ def _unit(metric: str) -> str:
     return "length²" if metric == "squared-distance" else "function value"
 
 
-def plot_comparison(
-    result: "Comparison", path: Path, terms: bool = False, others: tuple["Comparison", ...] = ()
-) -> None:
+def plot_comparison(result: "Comparison", path: Path, terms: bool = False, others: tuple["Plan", ...] = ()) -> None:
     """Draw the band of the left side and the bound over the iterations.
 
     Parameters
@@ -57,7 +56,7 @@ def plot_comparison(
     terms
         Also draw the named terms of the bound.
     others
-        Comparisons at the same iterations whose bounds are drawn too.
+        Plans with the same iterations, whose bounds are drawn too.
 
     Raises
     ------
@@ -78,10 +77,10 @@ def plot_comparison(
     else:
         axes.fill_between(ks, np.maximum(lower, upper * 1e-6), upper, color=_SKY, alpha=0.45, linewidth=0, label=label)
         axes.plot(ks, mean, "-", color=_BLUE, linewidth=2, label=f"mean of {left.trials} trials")
-    drawn = ((result, _ORANGE, "--", "s"), *((other, _GREEN, "-.", "^") for other in others))
+    drawn = ((plan, _ORANGE, "--", "s"), *((other, _GREEN, "-.", "^") for other in others))
     for one, colour, style, marker in drawn:
-        values = one.plan.bound[keep]
-        name = f"{one.plan.theorem.id} ({one.plan.theorem.status})"
+        values = one.bound[keep]
+        name = f"{one.theorem.id} ({one.theorem.status})"
         axes.plot(ks, values, marker if single else style, color=colour, linewidth=2, markersize=8, label=name)
     if terms:
         for place, (name, values) in enumerate(plan.terms.items()):
