@@ -124,6 +124,15 @@ steps = "alpha*(sigma**2 + M*B**2)/2"
     assert "holds" in output(capsys, *compare)
 
 
+@pytest.mark.slow
+def test_the_demo_refutes_the_printed_theorem_and_draws_two_plots(capsys, tmp_path):
+    page = output(capsys, "demo", "--out", str(tmp_path))
+    assert "violated" in page
+    assert page.count("holds") == 4
+    for name in ("theorem7.png", "theorem8.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+
+
 def test_version_and_help_of_every_command(capsys):
     assert output(capsys, "--version").startswith("boundlab 0.")
     page = output(capsys, "--help")

@@ -47,7 +47,8 @@ def test_the_wheel_works_in_a_fresh_environment(tmp_path):
     def run(*command):
         return subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
 
-    run(sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path), str(ROOT))
+    # Through the source distribution: the wheel cannot pick up leftovers of earlier builds.
+    run(sys.executable, "-m", "build", "--outdir", str(tmp_path), str(ROOT))
     (wheel,) = tmp_path.glob("*.whl")
     venv.create(tmp_path / "fresh", with_pip=True)
     python = str(tmp_path / "fresh" / "bin" / "python")
@@ -57,6 +58,8 @@ def test_the_wheel_works_in_a_fresh_environment(tmp_path):
     assert run(tool, "--version").strip() == f"boundlab {boundlab.__version__}"
     settings = [f"--set={pair}" for pair in ("p=0.5", "M=50", "K=6", "B=1", "sigma=0", "R=3")]
     assert json.loads(run(tool, "eval", "area.theorem8", "--json", *settings))["bound"] == pytest.approx(2.1424285)
+    assert "exponential" in run(tool, "list", "delays")
+    assert "staleness" in run(tool, "run", "area", "--problem", "quadratic", "--set", "alpha=0.1", "--trials", "2")
     site = Path(run(python, "-c", "import boundlab; print(boundlab.__path__[0])").strip()).parent
     names = {path.name for path in site.iterdir()}
     assert "boundlab" in names

@@ -31,10 +31,13 @@ def demo(
     """Check theorems of AREA on real data and on |x|, and tune the server rate: less than half a minute."""
     from boundlab.case import build_problem
     from boundlab.files import folder
-    from boundlab.report.plots import plot_comparison
+    from boundlab.report.plots import check_format, plot_comparison
     from boundlab.report.tables import comparison_table, figure
     from boundlab.tuning import optimal_rate
 
+    check_format(out / "theorem7.png")
+    smooth = build_problem("softmax", {**_DATA, "nu": "0.1"})
+    hinge = build_problem("hinge", dict(_DATA))
     folder(out)
     screen = console()
     screen.quiet = as_json
@@ -48,14 +51,12 @@ def demo(
         return results[-1]
 
     screen.rule("1. strongly convex: softmax regression on digits, 10 clients, Dirichlet(0.1)")
-    smooth = build_problem("softmax", {**_DATA, "nu": "0.1"})
     explicit = check(_plan("area.theorem7.explicit", smooth, 20_000))
     for line in comparison_table(explicit):
         screen.print(line)
     plot_comparison(explicit, out / "theorem7.png", terms=True)
 
     screen.rule("2. convex and Lipschitz: hinge loss on the same data, M = 10 local steps")
-    hinge = build_problem("hinge", dict(_DATA))
     for name in ("area.theorem8", "area.theorem8.repaired"):
         _verdict(screen, check(_plan(name, hinge, 2000, M="10")))
     alpha = repr(results[-2].plan.parameter_values["alpha"])

@@ -1,5 +1,6 @@
 """Plots. Colours are from Okabe and Ito's colour-blind-safe set; lines also differ in style."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,24 +20,31 @@ _FORMATS = ("png", "svg", "pdf")
 
 
 def check_format(path: Path) -> None:
-    """Raise SpecError unless the file's ending is one that can be drawn."""
+    """Say before the work, not after it, what would keep a plot from being drawn.
+
+    Raises
+    ------
+    SpecError
+        If the file's ending is not one that can be drawn.
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError('plots need matplotlib: pip install "boundlab[plot]"')
     if path.suffix.lstrip(".").lower() not in _FORMATS:
         raise SpecError(f"cannot draw {path.name}: the file must end in .{', .'.join(_FORMATS)}")
 
 
 def _figure(width: float = 7.0, height: float = 4.6) -> tuple[Any, Any]:
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError('plots need matplotlib: pip install "boundlab[plot]"') from None
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(width, height), dpi=140, layout="constrained")
     FigureCanvasAgg(figure)
     return figure, figure.add_subplot()
 
 
 def _save(figure: Any, path: Path) -> None:
-    check_format(path)
     with replacing(path) as temporary:
         try:
             figure.savefig(temporary, format=path.suffix.lstrip(".").lower())
@@ -65,6 +73,7 @@ def plot_comparison(result: "Comparison", path: Path, terms: bool = False, other
     OutputError
         If the file cannot be written.
     """
+    check_format(path)
     figure, axes = _figure()
     plan, left = result.plan, result.band
     keep = plan.ks > 0
@@ -118,6 +127,7 @@ def plot_rates(result: "OptimalRate", path: Path) -> None:
     """
     from boundlab.tuning import closed_form, curve
 
+    check_format(path)
     figure, axes = _figure()
     rates, cost = result.rates, result.server_cost
     centre = closed_form(rates)
