@@ -3,9 +3,8 @@
 Importing this package loads neither SciPy, CVXPY nor scikit-learn: each is imported where it is first used.
 """
 
-from boundlab.problems import max_affine, quadratic, samples, separable
-
 from boundlab.objective import ProblemType
+from boundlab.problems import max_affine, quadratic, samples, separable
 
 __all__ = ["PROBLEMS"]
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from boundlab.problems.idx import opened, read_folder
 from numpy.typing import NDArray
 
 from boundlab.errors import DataError, MissingExtraError, SpecError
+from boundlab.problems.idx import opened, read_folder
 from boundlab.specs import nearest
 
 Scale = Literal["auto", "none", "range"]

@@ -6,16 +6,16 @@ from functools import cached_property
 from typing import Any, Literal, final
 
 import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.constants import Constant
+from boundlab.objective import Array, FullGradients, Optimum, Oracle, Problem
 from boundlab.problems import losses, piecewise, smooth
 from boundlab.problems.common import EPS, calm, clip_up, distance
 from boundlab.problems.losses import LOSSES, Loss, LossId, Targets
 from boundlab.problems.minibatch import MiniBatch
 from boundlab.problems.risk import Risk
 from boundlab.problems.smooth import Solver
-from numpy.typing import NDArray
-
-from boundlab.constants import Constant
-from boundlab.objective import Array, FullGradients, Optimum, Oracle, Problem
 from boundlab.randomness import Streams
 
 Weights = Literal["equal", "size", "paper"]

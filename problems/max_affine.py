@@ -6,6 +6,11 @@ from functools import cached_property
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.constants import Constant
+from boundlab.errors import SpecError
+from boundlab.objective import Array, Optimum, Oracle, Problem
 from boundlab.problems.common import (
     EPS,
     SIGMA_OPTION,
@@ -18,11 +23,6 @@ from boundlab.problems.common import (
     read_start,
 )
 from boundlab.problems.solvers import TIGHT, check_gap, clarabel, cvxpy, repair
-from numpy.typing import NDArray
-
-from boundlab.constants import Constant
-from boundlab.errors import SpecError
-from boundlab.objective import Array, Optimum, Oracle, Problem
 from boundlab.randomness import Stream, Streams
 from boundlab.specs import Options
 

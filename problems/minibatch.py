@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
-from boundlab.problems.losses import LossId, Targets
 from numpy.typing import NDArray
 
 from boundlab.objective import Array, Oracle
+from boundlab.problems.losses import LossId, Targets
 from boundlab.randomness import Stream, Streams
 
 

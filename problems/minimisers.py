@@ -4,10 +4,10 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-from boundlab.problems.common import EPS
 from numpy.typing import NDArray
 
 from boundlab.objective import Array
+from boundlab.problems.common import EPS
 
 
 def nearest_zero(

@@ -10,14 +10,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from boundlab.problems.common import EPS, clip_up
-from boundlab.problems.risk import Risk
-from boundlab.problems.smooth import Solver
-from boundlab.problems.solvers import ALLOWED, TIGHT, check_gap, clarabel, cvxpy, repair
 from numpy.typing import NDArray
 
 from boundlab.errors import CertificateError
 from boundlab.objective import Optimum
+from boundlab.problems.common import EPS, clip_up
+from boundlab.problems.risk import Risk
+from boundlab.problems.smooth import Solver
+from boundlab.problems.solvers import ALLOWED, TIGHT, check_gap, clarabel, cvxpy, repair
 
 CLARABEL_LIMIT = 5_000_000  # S·d entries: seconds, at most a minute, for a linear or quadratic program
 _WIDTHS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)

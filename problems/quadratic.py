@@ -6,6 +6,11 @@ from functools import cached_property
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.constants import Constant
+from boundlab.errors import SpecError
+from boundlab.objective import Array, Optimum, Oracle, Problem
 from boundlab.problems.common import (
     EPS,
     additive_noise,
@@ -15,11 +20,6 @@ from boundlab.problems.common import (
     read_array,
     read_start,
 )
-from numpy.typing import NDArray
-
-from boundlab.constants import Constant
-from boundlab.errors import SpecError
-from boundlab.objective import Array, Optimum, Oracle, Problem
 from boundlab.randomness import Stream, Streams
 from boundlab.specs import Options
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from boundlab.problems import losses
-from boundlab.problems.common import EPS
-from boundlab.problems.losses import Loss, Targets
 from numpy.typing import NDArray
 
 from boundlab.objective import Array
+from boundlab.problems import losses
+from boundlab.problems.common import EPS
+from boundlab.problems.losses import Loss, Targets
 
 _CHUNK = 4096  # rows converted to float64 at a time
 _BLOCK = 1 << 22  # entries of a temporary

@@ -6,6 +6,10 @@ from functools import partial
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.errors import SpecError
+from boundlab.objective import Array
 from boundlab.problems import data as datasets
 from boundlab.problems.common import read_array, read_start
 from boundlab.problems.data import SCALES, Dataset, Scale
@@ -13,10 +17,6 @@ from boundlab.problems.erm import EmpiricalRisk, Weights
 from boundlab.problems.losses import LossId, Targets
 from boundlab.problems.partitions import PARTITIONS, Owners, Partition, split, subsample
 from boundlab.problems.smooth import SOLVERS, Solver
-from numpy.typing import NDArray
-
-from boundlab.errors import SpecError
-from boundlab.objective import Array
 from boundlab.randomness import Stream, Streams
 from boundlab.specs import Options
 

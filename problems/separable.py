@@ -6,6 +6,11 @@ from functools import cached_property, partial
 from typing import Any, Literal, final
 
 import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.constants import Constant
+from boundlab.errors import SpecError
+from boundlab.objective import Array, Optimum, Oracle, Problem
 from boundlab.problems.common import (
     EPS,
     SIGMA_OPTION,
@@ -17,11 +22,6 @@ from boundlab.problems.common import (
     read_start,
 )
 from boundlab.problems.minimisers import bisect, nearest_zero
-from numpy.typing import NDArray
-
-from boundlab.constants import Constant
-from boundlab.errors import SpecError
-from boundlab.objective import Array, Optimum, Oracle, Problem
 from boundlab.randomness import Stream, Streams
 from boundlab.specs import Options
 

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
-from boundlab.problems.common import EPS
-from boundlab.problems.risk import Risk
-from boundlab.problems.solvers import LOOSE, clarabel, cvxpy
 from numpy.typing import NDArray
 
 from boundlab.errors import CertificateError
 from boundlab.objective import Optimum
+from boundlab.problems.common import EPS
+from boundlab.problems.risk import Risk
+from boundlab.problems.solvers import LOOSE, clarabel, cvxpy
 
 Solver = Literal["auto", "clarabel", "newton"]
 SOLVERS: tuple[Solver, ...] = ("auto", "clarabel", "newton")

@@ -5,6 +5,7 @@ any number n of clients.
 """
 
 import sympy
+
 from boundlab.proofs._proof import Finding, Proof, Step, Verdict, identity, positive, unique_root
 
 _s, _sum, _inverse_sum, _n, _rate = sympy.symbols("lambda_s Lambda H n lambda_i", positive=True)

@@ -8,11 +8,11 @@ from urllib.error import URLError
 
 import numpy as np
 import pytest
+
+from boundlab.errors import DataError, MissingExtraError, SpecError
 from boundlab.problems import data as datasets
 from boundlab.problems.data import Dataset, binary, classes, load, prepare
 from boundlab.problems.idx import read_folder
-
-from boundlab.errors import DataError, MissingExtraError, SpecError
 
 
 def idx(folder: Path, images: np.ndarray, labels: np.ndarray, *, zipped: bool = False, magic: int = 0x803) -> None:

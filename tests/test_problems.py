@@ -6,12 +6,12 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from boundlab.problems import PROBLEMS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.objective import ASSUMPTIONS, Problem
+from boundlab.problems import PROBLEMS
 from boundlab.randomness import Streams
 from boundlab.specs import Options, parse_spec
 

@@ -9,14 +9,14 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from boundlab.problems import PROBLEMS
-from boundlab.problems.erm import EmpiricalRisk
-from boundlab.problems.minibatch import MiniBatch
-from boundlab.problems.partitions import PARTITIONS, Partition, dirichlet, split
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boundlab.errors import AssumptionError, CertificateError, DataError, MissingExtraError, SpecError
+from boundlab.problems import PROBLEMS
+from boundlab.problems.erm import EmpiricalRisk
+from boundlab.problems.minibatch import MiniBatch
+from boundlab.problems.partitions import PARTITIONS, Partition, dirichlet, split
 from boundlab.randomness import Streams
 from boundlab.specs import Options, parse_spec
 

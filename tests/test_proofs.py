@@ -2,6 +2,7 @@
 
 import pytest
 import sympy
+
 from boundlab.proofs._proof import Finding, Proof, Step, Verdict, identity, positive, unique_root
 from boundlab.proofs.optimal_rate import OPTIMAL_RATE, PROOFS
 
