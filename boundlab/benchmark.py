@@ -80,26 +80,33 @@ def measure(problem: Problem, updates: int, repeats: int) -> list[Row]:
     def ours() -> None:
         run(tape, problem.x0, problem.oracle(Streams(0)), lambda _row, _x: None)
 
+    oracle, clients, state = problem.oracle(Streams(0)), tape.descend.client.tolist(), problem.x0.copy()
+
+    def steps() -> None:
+        for client, rows in zip(clients, drawn, strict=True):
+            oracle.step(state, client, rows[0], 1e-3)
+
     arrivals = np.random.Generator(np.random.Philox(0)).random(_EVENTS)
-    ours_time, bare_time = _paired(ours, bare, repeats)
+    ours_time, bare_time, steps_time = _paired(repeats, ours, bare, steps)
     sample_time, sort_time = _paired(
+        repeats,
         lambda: sample_events(delays, policy, Streams(0), _EVENTS),
         lambda: np.argsort(arrivals, kind="stable"),
-        repeats,
     )
     shape = f"d = {problem.d}, b = {len(batches[0])}, {features.dtype}"
     return [
         Row(f"AREA updates ({shape})", "gather and two products", count / ours_time, count / bare_time),
+        Row(f"AREA updates ({shape})", "the bare mini-batch steps", count / ours_time, count / steps_time),
         Row(f"sampled events ({_EVENTS})", "one stable argsort", _EVENTS / sample_time, _EVENTS / sort_time),
     ]
 
 
-def _paired(first: Callable[[], object], second: Callable[[], object], repeats: int) -> tuple[float, float]:
-    """Return the best times of both, measured in turns so that a busy machine slows both."""
-    best = [float("inf"), float("inf")]
+def _paired(repeats: int, *works: Callable[[], object]) -> list[float]:
+    """Return the best time of each, measured in turns so that a busy machine slows all of them."""
+    best = [float("inf")] * len(works)
     for _ in range(repeats + 1):  # the first round warms up caches and counts like any other: the best is kept
-        for place, work in enumerate((first, second)):
+        for place, work in enumerate(works):
             begin = time.perf_counter()
             work()
             best[place] = min(best[place], time.perf_counter() - begin)
-    return best[0], best[1]
+    return best

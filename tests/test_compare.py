@@ -80,7 +80,11 @@ def test_a_violation_comes_with_a_case_that_can_be_replayed(tmp_path):
     assert low[0] - 1e-9 <= abs(np.mean(models[:6])) <= high[0] + 1e-9
 
 
-SMOOTH = ["softmax:samples=400,nu=0.1,partition=dirichlet,a=0.3", "logistic:nu=0.1,clients=6"]
+SMOOTH = [
+    "softmax:samples=400,nu=0.1,partition=dirichlet,a=0.3",
+    "logistic:nu=0.1,clients=6",
+    "logistic:data=digits,nu=0.1,partition=class",
+]
 IID_DELAYS = ["exponential:spread=10", "exponential:draw=normal,rate=10,sd=5", "iid:p_s=0.2"]
 OTHER_DELAYS = ["deterministic:spread=3", "lognormal:spread=5", "two-speed"]
 

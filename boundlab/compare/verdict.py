@@ -19,6 +19,7 @@ from boundlab.compare.trials import run_trials, trial_events
 from boundlab.statistics import Statistics
 
 Floats = NDArray[np.float64]
+_ROUNDING = 1e-12  # both sides are floats: bounds that are attained must not fail by their last digits
 
 
 class Verdict(Enum):
@@ -196,7 +197,8 @@ def _judge(plan: Plan, left: Band, ratio: Floats) -> tuple[Verdict, str]:
         )
     if not np.isfinite(left.upper).all():
         return Verdict.INCONCLUSIVE, "the iterates overflow; no finite limit can be given"
-    above = np.flatnonzero(left.lower > plan.bound)
+    ceiling = plan.bound * (1.0 + _ROUNDING)
+    above = np.flatnonzero(left.lower > ceiling)
     if len(above):
         worst = int(above[np.argmax(left.lower[above] / plan.bound[above])])
         limit, bound = left.lower[worst], plan.bound[worst]
@@ -207,13 +209,13 @@ def _judge(plan: Plan, left: Band, ratio: Floats) -> tuple[Verdict, str]:
                 f"{where}, but outside the theorem: {'; '.join(plan.outside.values())}",
             )
         return Verdict.VIOLATED, f"{where} (joint level {left.level:g})"
-    if (left.upper <= plan.bound).all():
+    if (left.upper <= ceiling).all():
         tail = f"; outside the theorem: {'; '.join(plan.outside.values())}" if plan.outside else ""
         return Verdict.HOLDS, (
             f"the upper limit is below the bound {_everywhere(plan)} (joint level {left.level:g}); "
             f"largest mean/bound {float(np.max(ratio)):.3g}{tail}"
         )
-    open_points = int(np.count_nonzero(left.upper > plan.bound))
+    open_points = int(np.count_nonzero(left.upper > ceiling))
     return (
         Verdict.INCONCLUSIVE,
         f"the bound lies inside the band at {open_points} of {len(plan.ks)} points; more trials would tell",
