@@ -77,12 +77,23 @@ def test_compare_exits_with_its_verdict_and_writes_whole_files(capsys, tmp_path)
     plot = tmp_path / "plot.svg"
     page = output(capsys, "compare", "area.theorem8", *arguments, f"--out={folder}", f"--plot={plot}", code=1)
     assert "violated" in page
-    assert sorted(path.name for path in folder.iterdir()) == ["case.json", "result.json"]
+    assert sorted(path.name for path in folder.iterdir()) == ["area.theorem8.case.json", "result.json"]
     assert plot.read_text().startswith("<?xml")
     assert json.loads((folder / "result.json").read_text())["verdict"] == "violated"
-    replayed = json.loads(output(capsys, "replay", str(folder / "case.json"), "--json"))
+    replayed = json.loads(output(capsys, "replay", str(folder / "area.theorem8.case.json"), "--json"))
     assert len(replayed["trajectory"]) == 6
     assert "holds" in output(capsys, "compare", "area.theorem8.repaired", *arguments)
+
+
+def test_a_violation_leaves_a_case_file_even_if_nobody_asked(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    arguments = ("--problem=lad:x0=3", "--delays=iid:p_s=0.5", "--iterations=6", "--set=M=50", "--trials=200")
+    result = json.loads(output(capsys, "compare", "area.theorem8", *arguments, "--json", code=1))
+    assert result["written"] == ["area.theorem8.case.json"]
+    case = json.loads((tmp_path / "area.theorem8.case.json").read_text())
+    assert case["claim"]["lower"] > case["claim"]["bound"]
+    assert case["constants"]["B"]["how"]
+    assert len(json.loads(output(capsys, "replay", "area.theorem8.case.json", "--json"))["trajectory"]) == 6
 
 
 def test_a_theorem_of_the_users_own_is_shown_evaluated_and_compared(capsys, tmp_path):
@@ -129,6 +140,7 @@ def test_the_demo_refutes_the_printed_theorem_and_draws_two_plots(capsys, tmp_pa
     page = output(capsys, "demo", "--out", str(tmp_path))
     assert "violated" in page
     assert page.count("holds") == 4
+    assert (tmp_path / "area.theorem8.case.json").exists()
     for name in ("theorem7.png", "theorem8.png"):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
 

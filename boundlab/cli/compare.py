@@ -59,11 +59,14 @@ def compare(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Write result.json, and case.json when violated."),
+        typer.Option("--out", metavar="DIR", help="Write result.json here, and the case file when violated."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare a theorem's bound with what really happens on a problem under delays."""
+    """Compare a theorem's bound with what really happens on a problem under delays.
+
+    A violation always leaves THEOREM.case.json, in the current folder unless --out names another.
+    """
     from boundlab.compare import compare as compare_plan
     from boundlab.compare import make_plan
     from boundlab.delays import read_policy
@@ -93,18 +96,16 @@ def compare(
     )
     with progress("trials", trials) as tick:
         result = compare_plan(plan, trials, seed, level, band, tick)  # type: ignore[arg-type]
-    written: list[Path] = []
-    if out is not None:
-        from boundlab.report.save import save_comparison
+    from boundlab.report.save import save_case, save_comparison
 
-        written += save_comparison(result, out)
+    written = save_case(result, Path()) if out is None else save_comparison(result, out)
     if plot is not None:
         from boundlab.report.plots import plot_comparison
 
         plot_comparison(result, plot, terms)
         written.append(plot)
     if as_json:
-        print_json(result.as_dict())
+        print_json({**result.as_dict(), "written": [str(path) for path in written]})
     else:
         from boundlab.report.tables import comparison_table
 

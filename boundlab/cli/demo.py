@@ -32,6 +32,7 @@ def demo(
     from boundlab.case import build_problem
     from boundlab.files import folder
     from boundlab.report.plots import check_format, plot_comparison
+    from boundlab.report.save import save_case
     from boundlab.report.tables import comparison_table, figure
     from boundlab.tuning import optimal_rate
 
@@ -67,9 +68,12 @@ def demo(
     plot_comparison(check(printed), out / "theorem8.png", others=(repaired,))
 
     screen.rule("3. the smallest problem: f(x) = |x|, one client, p = p_s = 1/2, M = 50, K = 6, x0 = 3")
+    files = [out / "theorem7.png", out / "theorem8.png"]
     absolute = build_problem("lad", {"x0": "3"})
     for name in ("area.theorem8", "area.theorem8.repaired"):
-        _verdict(screen, check(_plan(name, absolute, 6, ("iid", {"p_s": "0.5"}), M="50"), trials=400))
+        result = check(_plan(name, absolute, 6, ("iid", {"p_s": "0.5"}), M="50"), trials=400)
+        _verdict(screen, result)
+        files += save_case(result, out)
 
     screen.rule("4. the best server rate for the clients of 1 and 2")
     rates = explicit.plan.delays.rates()
@@ -82,14 +86,13 @@ def demo(
         "at fixed time more is better; if one aggregation costs 0.01 units of time, "
         f"λ_s* = {figure(priced.lambda_s or 0.0)}"
     )
-    plots = [out / "theorem7.png", out / "theorem8.png"]
-    screen.print(f"written: {', '.join(map(str, plots))}")
+    screen.print(f"written: {', '.join(map(str, files))}")
     if as_json:
         print_json(
             {
                 "comparisons": [result.as_dict() for result in results],
                 "optimal_rate": [best.as_dict(), priced.as_dict()],
-                "plots": [str(path) for path in plots],
+                "written": [str(path) for path in files],
             }
         )
 

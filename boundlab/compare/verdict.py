@@ -116,11 +116,13 @@ class Comparison:
         """
         plan = self.plan
         problem = dict(plan.problem.spec())
+        start = {"x0": problem.pop("x0")} if "x0" in problem else {}
         row = int(np.argmax(self.band.mean / plan.bound))
         parameters = {key: _plain(value) for key, value in plan.parameter_values.items()}
         return {
             "algorithm": plan.algorithm.id,
             "problem": problem,
+            **start,
             "parameters": parameters,
             "events": events_as_json(trial_events(plan, self.seed, self.worst_trial)),
             "theorem": plan.theorem.id,

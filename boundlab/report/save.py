@@ -1,16 +1,39 @@
 """Write results to files."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from boundlab.compare.verdict import Verdict
 from boundlab.files import write_json
 
 if TYPE_CHECKING:
     from boundlab.compare.verdict import Comparison
 
 
+def save_case(result: "Comparison", where: Path) -> list[Path]:
+    """Write ``THEOREM.case.json`` into a folder if the bound is violated: a violation is never only a sentence.
+
+    Returns
+    -------
+    list of Path
+        What was written.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written.
+    """
+    if result.verdict is not Verdict.VIOLATED:
+        return []
+    name = re.sub(r"[^\w.-]", "_", result.plan.theorem.id)
+    path = where / f"{name}.case.json"
+    write_json(path, result.case())
+    return [path]
+
+
 def save_comparison(result: "Comparison", where: Path) -> list[Path]:
-    """Write ``result.json``, and ``case.json`` if the bound is violated, into a folder.
+    """Write ``result.json``, and the case file if the bound is violated, into a folder.
 
     Returns
     -------
@@ -22,9 +45,6 @@ def save_comparison(result: "Comparison", where: Path) -> list[Path]:
     OutputError
         If a file cannot be written; files are whole or absent.
     """
-    paths = [where / "result.json"]
-    write_json(paths[0], result.as_dict())
-    if result.verdict.value == "violated":
-        paths.append(where / "case.json")
-        write_json(paths[1], result.case())
-    return paths
+    path = where / "result.json"
+    write_json(path, result.as_dict())
+    return [path, *save_case(result, where)]
