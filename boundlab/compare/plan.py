@@ -103,7 +103,8 @@ def make_plan(
     values = _known(problem, constants, delays, policy, iterations)
     symbols, chosen = _split(theorem, algorithm, settings, policy, set(values))
     outside |= _deviations(theorem, chosen, beyond)
-    values |= {"M": Options(algorithm.id, chosen).integer("M", 1, minimum=1)} | symbols
+    chosen["M"] = Options(algorithm.id, chosen).integer("M", 1, minimum=1)
+    values |= {"M": chosen["M"]} | symbols
     points = _points(theorem, iterations, left) if ks is None else ks
     evaluation = theorem.at_iterations(values, points)
     step = theorem.step_options(values)
