@@ -68,6 +68,20 @@ def test_the_repaired_theorem8_holds_where_the_printed_one_fails():
     assert result.verdict is Verdict.HOLDS
 
 
+def test_nothing_is_violated_where_the_distance_to_a_minimiser_is_not_certified(tmp_path):
+    # A claim that is absurdly small, on a problem whose R is the distance to a near-minimiser only.
+    file = tmp_path / "absurd.toml"
+    file.write_text(
+        'id = "absurd"\ntitle = "too good"\nstatus = "user"\nalgorithm = "area"\nmetric = "ergodic-gap"\n'
+        'horizon = "every"\nassumptions = ["lipschitz", "iid-events"]\n[options]\nstart = "analysis"\n'
+        '[step]\nalpha = "alpha"\n[terms]\nall = "R*B/1000000"\n'
+    )
+    result = verdict_of(str(file), "max-affine", "exponential", 50, alpha=0.01)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "not certified for x*" in result.reason
+    assert verdict_of(str(file), "lad:x0=3", "exponential", 50, alpha=0.01).verdict is Verdict.VIOLATED
+
+
 def test_a_violation_comes_with_a_case_that_can_be_replayed(tmp_path):
     from boundlab.case import load_case, replay
 

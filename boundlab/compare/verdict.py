@@ -210,6 +210,9 @@ def _judge(plan: Plan, left: Band, ratio: Floats) -> tuple[Verdict, str]:
                 Verdict.NOT_APPLICABLE,
                 f"{where}, but outside the theorem: {'; '.join(plan.outside.values())}",
             )
+        if plan.problem.optimum().distance is None:
+            # R was taken to a point whose gap is certified; a minimiser may lie further away, with a larger bound.
+            return Verdict.INCONCLUSIVE, f"{where}, but R is the distance to a near-minimiser, not certified for x*"
         return Verdict.VIOLATED, f"{where} (joint level {left.level:g})"
     if (left.upper <= ceiling).all():
         tail = f"; outside the theorem: {'; '.join(plan.outside.values())}" if plan.outside else ""

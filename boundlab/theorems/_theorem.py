@@ -239,7 +239,11 @@ class Theorem:
         if self.horizon == "fixed" and (own is None or (iterations != np.asarray(own)).any()):
             raise SymbolError(f"{self.id} is about the one K for which its step size is chosen, and K is {own}")
         first = 1 if self.metric == "ergodic-gap" else 0
-        return self._evaluate({**values, "K": iterations}, first=first)
+        found = self._evaluate({**values, "K": iterations}, first=first)
+        # A bound that does not depend on K is the same at all of them.
+        terms = {name: np.broadcast_to(term, iterations.shape) for name, term in found.terms.items()}
+        total = np.broadcast_to(found.total, iterations.shape)
+        return Evaluation(total, MappingProxyType(terms), found.derived, found.kind)
 
     def step_options(self, values: Mapping[str, ArrayLike]) -> dict[str, float]:
         """Return the step size as options of the algorithm: alpha, or c and d.
