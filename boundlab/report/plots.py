@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boundlab.errors import MissingExtraError, OutputError, SpecError
 from boundlab.files import replacing
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _BLUE, _ORANGE, _GREEN, _PURPLE, _SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"
 _TERM_STYLES = ((0, (1, 1)), (0, (5, 1, 1, 1)), (0, (3, 2)), (0, (7, 2, 1, 2, 1, 2)))
+_Line = tuple[str, NDArray[np.float64], str, Any]  # label, values at plan.ks, colour, line style
 _FORMATS = ("png", "svg", "pdf")
 
 
@@ -75,44 +77,62 @@ def plot_comparison(result: "Comparison", path: Path, terms: bool = False, other
     """
     check_format(path)
     figure, axes = _figure()
-    plan, left = result.plan, result.band
-    keep = plan.ks > 0
-    ks = plan.ks[keep]
-    single = len(ks) == 1
-    mean, lower, upper = left.mean[keep], left.lower[keep], left.upper[keep]
-    label = f"{left.level:.0%} joint band of E[{plan.metric.symbol}], {left.trials} trials"
-    if single:
-        axes.errorbar(ks, mean, yerr=[mean - lower, upper - mean], fmt="o", color=_BLUE, capsize=5, label=label)
-    else:
-        axes.fill_between(ks, np.maximum(lower, upper * 1e-6), upper, color=_SKY, alpha=0.45, linewidth=0, label=label)
-        axes.plot(ks, mean, "-", color=_BLUE, linewidth=2, label=f"mean of {left.trials} trials")
-    drawn = ((plan, _ORANGE, "--", "s"), *((other, _GREEN, "-.", "^") for other in others))
-    for one, colour, style, marker in drawn:
-        values = one.bound[keep]
-        name = f"{one.theorem.id} ({one.theorem.status})"
-        axes.plot(ks, values, marker if single else style, color=colour, linewidth=2, markersize=8, label=name)
-    if terms:
+    plan = result.plan
+    bounds = ((plan, _ORANGE, "--"), *((other, _GREEN, "-.") for other in others))
+    lines: list[_Line] = [
+        (f"{one.theorem.id} ({one.theorem.status})", one.bound, colour, style) for one, colour, style in bounds
+    ]
+    if terms and len(plan.terms) > 1:
         for place, (name, values) in enumerate(plan.terms.items()):
-            if not (values[keep] > 0.0).any():
-                continue  # a term that vanishes has no place on a logarithmic axis
-            shown = np.where(values[keep] > 0.0, values[keep], np.nan)
-            dashes = _TERM_STYLES[place % len(_TERM_STYLES)]
-            grey = str(0.25 + 0.12 * (place % 4))
-            axes.plot(ks, shown, linestyle=dashes, marker="x" if single else None, color=grey, label=f"term: {name}")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    if single:
-        axes.set_xticks([int(ks[0])], [str(int(ks[0]))])
-        axes.minorticks_off()
-    axes.set_xlabel("iteration k (client updates and aggregations)")
+            if (values > 0.0).any():  # a term that vanishes has no place on a logarithmic axis
+                grey = str(0.25 + 0.12 * (place % 4))
+                lines.append((f"term: {name}", values, grey, _TERM_STYLES[place % len(_TERM_STYLES)]))
+    keep = plan.ks > 0
+    (_draw_point if np.count_nonzero(keep) == 1 else _draw_curves)(axes, result, keep, lines)
     axes.set_ylabel(f"E[{plan.metric.symbol}]   [{_unit(plan.metric.id)}]")
-    axes.set_title(
-        f"{plan.algorithm.id} on {plan.problem.id}, {plan.problem.n} clients, {plan.delays.id} delays",
-        fontsize=10,
-    )
+    clients = f"{plan.problem.n} client" + ("s" if plan.problem.n > 1 else "")
+    axes.set_title(f"{plan.algorithm.id} on {plan.problem.id}, {clients}, {plan.delays.id} delays", fontsize=10)
     axes.grid(visible=True, which="major", alpha=0.3)
     axes.legend(fontsize=8, handlelength=3.5)
     _save(figure, path)
+
+
+def _band_label(result: "Comparison") -> str:
+    return f"{result.band.level:.0%} joint band of E[{result.plan.metric.symbol}], {result.band.trials} trials"
+
+
+def _draw_curves(axes: Any, result: "Comparison", keep: NDArray[np.bool_], lines: list[_Line]) -> None:
+    """Draw band, mean and bounds over the iterations, both axes logarithmic."""
+    ks, left = result.plan.ks[keep], result.band
+    lower, upper = left.lower[keep], left.upper[keep]
+    floor = np.maximum(lower, upper * 1e-6)
+    axes.fill_between(ks, floor, upper, color=_SKY, alpha=0.45, linewidth=0, label=_band_label(result))
+    axes.plot(ks, left.mean[keep], "-", color=_BLUE, linewidth=2, label=f"mean of {left.trials} trials")
+    for label, values, colour, style in lines:
+        shown = np.where(values[keep] > 0.0, values[keep], np.nan)
+        axes.plot(ks, shown, linestyle=style, color=colour, linewidth=2, label=label)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("iteration k (client updates and aggregations)")
+
+
+def _draw_point(axes: Any, result: "Comparison", keep: NDArray[np.bool_], lines: list[_Line]) -> None:
+    """Draw what a bound about one K alone says: an error bar, and a level for each line."""
+    left, k = result.band, int(result.plan.ks[keep][0])
+    mean, lower, upper = left.mean[keep], left.lower[keep], left.upper[keep]
+    axes.errorbar(
+        [0.0], mean, yerr=[mean - lower, upper - mean], fmt="o", color=_BLUE, capsize=8, label=_band_label(result)
+    )
+    levels = [float(values[keep][0]) for _, values, _, _ in lines]
+    for level, (label, _, colour, style) in zip(levels, lines, strict=True):
+        axes.axhline(level, linestyle=style, color=colour, linewidth=2, label=label)
+    if max(levels) > 30.0 * float(mean[0]):
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(0.0, 1.15 * max(*levels, float(upper[0])))
+    axes.set_xlim(-1.0, 1.0)
+    axes.set_xticks([0.0], [f"K = {k}"])
+    axes.set_xlabel("iterations (client updates and aggregations)")
 
 
 def plot_rates(result: "OptimalRate", path: Path) -> None:
