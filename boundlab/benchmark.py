@@ -9,12 +9,12 @@ import numpy as np
 
 from boundlab.algorithms import Records, StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
-from boundlab.delays import DELAYS, read_policy, sample_events
+from boundlab.case import build_delays
+from boundlab.delays import read_policy, sample_events
 from boundlab.errors import SpecError
 from boundlab.execute.numpy_executor import run
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
-from boundlab.specs import Options
 
 _EVENTS = 10**6
 
@@ -60,7 +60,7 @@ def measure(problem: Problem, updates: int, repeats: int) -> list[Row]:
     features, classes = getattr(problem, "X", None), getattr(problem, "classes", 1)
     if features is None or classes < 2 or not getattr(problem, "batch", 0):
         raise SpecError(f"bench needs softmax regression with mini-batches, got {problem.id}")
-    delays = next(model for model in DELAYS if model.id == "exponential").build(Options("delays", {}), problem.n)
+    delays = build_delays("exponential", {}, problem.n)
     policy = read_policy("poisson:rate=1", delays)
     events = sample_events(delays, policy, Streams(0), updates)
     tape = AREA.schedule(AreaParameters(StepSize(1e-3), start="analysis"), events, problem.n, Records(), updates)

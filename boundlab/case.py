@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from boundlab.algorithms import Algorithm, Records
-from boundlab.delays import SERVER, Events
+from boundlab.delays import SERVER, DelayModel, Events
 from boundlab.errors import CaseError
 from boundlab.execute.numpy_executor import run
 from boundlab.files import read_json
@@ -46,6 +46,18 @@ def build_problem(kind: str, options: dict[str, Any]) -> Problem:
     """
     problem: Problem = lookup("problems", kind).build(Options(f"problem {kind}", options))
     return problem
+
+
+def build_delays(kind: str, options: dict[str, Any], clients: int) -> DelayModel:
+    """Build a registered delay model for n clients from its options.
+
+    Raises
+    ------
+    BoundlabError
+        If the model is unknown or an option is wrong.
+    """
+    model: DelayModel = lookup("delays", kind).build(Options(f"delays {kind}", options), clients)
+    return model
 
 
 def load_case(path: Path) -> Case:

@@ -9,16 +9,14 @@ from numpy.typing import NDArray
 
 from boundlab._version import __version__
 from boundlab.algorithms import Algorithm, Records
-from boundlab.delays import DelayModel, ServerPolicy, frequencies, read_policy, sample_events
-from boundlab.execute.numpy_executor import run
+from boundlab.delays import DelayModel, ServerPolicy, frequencies, read_policy
 from boundlab.metrics import METRICS, Metric
 from boundlab.objective import Array, Problem
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.specs import Options
-from boundlab.statistics import Statistics, statistics
-
-_POINTS = 12
+from boundlab.statistics import Statistics
+from boundlab.trial import run_once, spaced_iterations
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +93,7 @@ def simulate(
     if policy.count is not None:
         chosen.setdefault("count", policy.count)
     parameters = compiler.read(Options(compiler.id, chosen))
-    spaced = np.unique(np.rint(np.geomspace(1, iterations, _POINTS)).astype(np.int64))
-    ks = np.unique(np.concatenate([[0], spaced]))
+    ks = spaced_iterations(iterations, 0)
     optimum = problem.optimum()
     shown: list[Metric] = [METRICS["gap"]]
     if optimum.distance is not None:
@@ -104,17 +101,13 @@ def simulate(
     values = {metric.id: np.empty((trials, len(ks))) for metric in shown}
     seen: list[Statistics] = []
     for trial in range(trials):
-        streams = Streams(seed, trial)
-        events = sample_events(delays, policy, streams, iterations)
-        tape = compiler.schedule(parameters, events, problem.n, Records(ks), iterations)
 
         def observe(row: int, x: Array, trial: int = trial) -> None:
-            with np.errstate(over="ignore", invalid="ignore"):
-                for metric in shown:
-                    values[metric.id][trial, row] = np.mean(metric.interval(problem, optimum, x))
+            for metric in shown:
+                values[metric.id][trial, row] = np.mean(metric.interval(problem, optimum, x))
 
-        run(tape, problem.x0, problem.oracle(streams), observe)
-        seen.append(statistics(tape))
+        streams = Streams(seed, trial)
+        seen.append(run_once(compiler, parameters, problem, delays, policy, iterations, Records(ks), streams, observe))
         if progress is not None:
             progress(trial + 1)
     return Simulation(compiler, problem, delays, policy, chosen, seed, ks, values, seen)

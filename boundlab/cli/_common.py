@@ -78,18 +78,15 @@ def problem_from(spec: str) -> "Problem":
     from boundlab.case import build_problem
     from boundlab.specs import parse_spec
 
-    kind, options = parse_spec(spec, "problem")
-    return build_problem(kind, dict(options))
+    return build_problem(*parse_spec(spec, "problem"))
 
 
 def delays_from(spec: str, clients: int) -> "DelayModel":
     """Build the delay model of a spec."""
-    from boundlab.registry import lookup
-    from boundlab.specs import Options, parse_spec
+    from boundlab.case import build_delays
+    from boundlab.specs import parse_spec
 
-    kind, options = parse_spec(spec, "delays")
-    model: DelayModel = lookup("delays", kind).build(Options(f"delays {kind}", options), clients)
-    return model
+    return build_delays(*parse_spec(spec, "delays"), clients)
 
 
 def count(value: int, name: str, minimum: int, maximum: int) -> int:

@@ -104,14 +104,12 @@ def _plan(
     delays: tuple[str, dict[str, str]] = _DELAYS,
     **settings: str,
 ) -> "Plan":
+    from boundlab.case import build_delays
     from boundlab.compare import make_plan
     from boundlab.delays import read_policy
-    from boundlab.registry import lookup
-    from boundlab.specs import Options
     from boundlab.theorems import load_theorem
 
-    name, raw = delays
-    model = lookup("delays", name).build(Options(f"delays {name}", raw), problem.n)
+    model = build_delays(*delays, problem.n)
     return make_plan(load_theorem(theorem), problem, model, read_policy(None, model), iterations, settings)
 
 

@@ -8,8 +8,6 @@ from boundlab.cli._common import AsJson, Settings, console, print_json
 from boundlab.errors import SpecError
 from boundlab.specs import nearest
 
-_WHAT = ("theorems", "algorithms", "problems", "delays", "proofs")
-
 _EXAMPLE = (
     "Example: boundlab eval area.theorem8 --set p=0.5 --set M=50 --set K=1:1e4:log --set B=1 --set "
     "sigma=0 --set R=3 --terms"
@@ -31,11 +29,11 @@ def list_command(
     as_json: AsJson = False,
 ) -> None:
     """List what is registered, built in or by other packages."""
-    from boundlab.registry import registered
+    from boundlab.registry import KINDS, registered
 
-    if what not in _WHAT:
-        raise SpecError(f"cannot list {what!r}; {nearest(what, _WHAT)}")
-    found = registered(what)  # type: ignore[arg-type]
+    if what not in KINDS:
+        raise SpecError(f"cannot list {what!r}; {nearest(what, KINDS)}")
+    found = registered(what)
     if as_json:
         print_json([_entry(item) for item in found.values()])
         return

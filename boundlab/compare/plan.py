@@ -16,8 +16,7 @@ from boundlab.objective import ASSUMPTIONS, Problem
 from boundlab.registry import lookup
 from boundlab.specs import Options, nearest, number
 from boundlab.theorems import Theorem
-
-_POINTS = 12
+from boundlab.trial import spaced_iterations
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,25 +171,23 @@ def _assumptions(
     """Return what fails and was allowed to; raise for the rest."""
     outside: dict[str, str] = {}
     for name in theorem.assumptions:
-        if name == "iid-events":
-            reason = why_not_iid(delays, policy)
-            cure = "exponential delays with --server poisson, or delays iid, would fit"
-        else:
-            reason = problem.assumptions().get(name, "it does not say whether it is met")
-            cure = ""
-            if reason and name in beyond:
+        if name != "iid-events":
+            if name in beyond and problem.assumptions().get(name):
                 raise AssumptionError(
-                    f"--beyond {name} is not possible: the bound has no value on problem {problem.id} ({reason})"
+                    f"--beyond {name} is not possible: the bound has no value on problem {problem.id} "
+                    f"({problem.assumptions()[name]})"
                 )
-        if not reason:
+            problem.require(name, theorem.id)
             continue
-        if name not in beyond:
-            cure = f"; {cure} (or --beyond {name} to compare outside the theorem)" if cure else ""
+        reason = why_not_iid(delays, policy)
+        if reason and name not in beyond:
             raise AssumptionError(
-                f"{theorem.id} assumes {name} ({ASSUMPTIONS[name]}), which problem {problem.id} under "
-                f"{delays.id} delays does not meet: {reason}{cure}"
+                f"{theorem.id} assumes {name} ({ASSUMPTIONS[name]}), which {delays.id} delays do not meet: {reason}; "
+                f"exponential delays with --server poisson, or delays iid, would fit "
+                f"(or --beyond {name} to compare outside the theorem)"
             )
-        outside[name] = reason
+        if reason:
+            outside[name] = reason
     return outside
 
 
@@ -210,6 +207,4 @@ def _points(theorem: Theorem, iterations: int, left: Metric) -> NDArray[np.int64
     if theorem.horizon == "fixed":
         return np.array([iterations], dtype=np.int64)
     # A printed shape is made for large K: nothing is read off it at K = 0.
-    first = 1 if left.average or theorem.shape else 0
-    spaced = np.unique(np.rint(np.geomspace(1, iterations, _POINTS)).astype(np.int64))
-    return spaced if first else np.unique(np.concatenate([[0], spaced]))
+    return spaced_iterations(iterations, 1 if left.average or theorem.shape else 0)

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from boundlab.compare.plan import Plan
 from boundlab.delays import Events, sample_events
-from boundlab.execute.numpy_executor import run
 from boundlab.objective import Array
 from boundlab.randomness import Streams
-from boundlab.statistics import Statistics, statistics
+from boundlab.statistics import Statistics
+from boundlab.trial import run_once
 
 Floats = NDArray[np.float64]
 
@@ -30,17 +30,24 @@ def run_trial(plan: Plan, seed: int, trial: int) -> tuple[Floats, Floats, Statis
     statistics
         Read off the tape.
     """
-    events = trial_events(plan, seed, trial)
-    tape = plan.algorithm.schedule(plan.parameters, events, plan.problem.n, plan.records, plan.iterations)
     optimum = plan.problem.optimum()
     low, high = np.empty(len(plan.ks)), np.empty(len(plan.ks))
 
     def observe(row: int, x: Array) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            low[row], high[row] = plan.metric.interval(plan.problem, optimum, x)
+        low[row], high[row] = plan.metric.interval(plan.problem, optimum, x)
 
-    run(tape, plan.problem.x0, plan.problem.oracle(Streams(seed, trial)), observe)
-    return low, high, statistics(tape)
+    figures = run_once(
+        plan.algorithm,
+        plan.parameters,
+        plan.problem,
+        plan.delays,
+        plan.policy,
+        plan.iterations,
+        plan.records,
+        Streams(seed, trial),
+        observe,
+    )
+    return low, high, figures
 
 
 def run_trials(

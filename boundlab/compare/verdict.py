@@ -46,8 +46,6 @@ class Comparison:
         Of the left side at plan.ks; what it says is ``sampled``.
     reason
         One sentence on why the verdict is what it is.
-    tight
-        Largest mean/bound over the points: how close the bound came.
     worst_trial
         The trial with the largest ratio, whose events go into a case file.
     """
@@ -56,10 +54,14 @@ class Comparison:
     band: Band
     verdict: Verdict
     reason: str
-    tight: float
     seed: int
     statistics: Statistics
     worst_trial: int
+
+    @property
+    def ratio(self) -> Floats:
+        """How close the bound came: mean/bound, shape (points,); 0 where both are 0."""
+        return _ratio(self.plan, self.band)
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields with the full provenance."""
@@ -99,7 +101,7 @@ class Comparison:
                     "lower": _plain(left.lower[row]),
                     "upper": _plain(left.upper[row]),
                     "bound": _plain(plan.bound[row]),
-                    "ratio": _plain(left.mean[row] / plan.bound[row]) if plan.bound[row] else None,
+                    "ratio": _plain(self.ratio[row]) if plan.bound[row] else None,
                     "terms": {name: _plain(term[row]) for name, term in plan.terms.items()},
                 }
                 for row, k in enumerate(plan.ks)
@@ -117,7 +119,7 @@ class Comparison:
         plan = self.plan
         problem = dict(plan.problem.spec())
         start = {"x0": problem.pop("x0")} if "x0" in problem else {}
-        row = int(np.argmax(self.band.mean / plan.bound))
+        row = int(np.argmax(self.ratio))
         parameters = {key: _plain(value) for key, value in plan.parameter_values.items()}
         return {
             "algorithm": plan.algorithm.id,
@@ -180,17 +182,21 @@ def compare(
     low, high, seen = run_trials(plan, trials, seed, progress)
     with np.errstate(over="ignore", invalid="ignore"):
         left = band(low, high, level, kind, seed)
-        ratio = np.where(plan.bound > 0.0, left.mean / plan.bound, np.where(left.mean > 0.0, np.inf, 0.0))
         worst = int(np.argmax((low / np.maximum(plan.bound, 1e-300)).max(axis=1)))
-    verdict, reason = _judge(plan, left, ratio)
-    return Comparison(plan, left, verdict, reason, float(np.max(ratio)), seed, seen[worst], worst)
+    verdict, reason = _judge(plan, left)
+    return Comparison(plan, left, verdict, reason, seed, seen[worst], worst)
+
+
+def _ratio(plan: Plan, left: Band) -> Floats:
+    safe = np.where(plan.bound > 0.0, plan.bound, 1.0)
+    return np.where(plan.bound > 0.0, left.mean / safe, np.where(left.mean > 0.0, np.inf, 0.0))
 
 
 def _everywhere(plan: Plan) -> str:
     return f"at all {len(plan.ks)} points" if len(plan.ks) > 1 else f"at k = {plan.ks[0]}"
 
 
-def _judge(plan: Plan, left: Band, ratio: Floats) -> tuple[Verdict, str]:
+def _judge(plan: Plan, left: Band) -> tuple[Verdict, str]:
     if plan.theorem.shape:
         constant = float(np.max(left.upper / plan.bound)) if (plan.bound > 0.0).all() else float("inf")
         return Verdict.INCONCLUSIVE, (
@@ -218,7 +224,7 @@ def _judge(plan: Plan, left: Band, ratio: Floats) -> tuple[Verdict, str]:
         tail = f"; outside the theorem: {'; '.join(plan.outside.values())}" if plan.outside else ""
         return Verdict.HOLDS, (
             f"the upper limit is below the bound {_everywhere(plan)} (joint level {left.level:g}); "
-            f"largest mean/bound {float(np.max(ratio)):.3g}{tail}"
+            f"largest mean/bound {float(np.max(_ratio(plan, left))):.3g}{tail}"
         )
     open_points = int(np.count_nonzero(left.upper > ceiling))
     return (

@@ -55,10 +55,9 @@ def comparison_table(result: "Comparison", terms: bool = False) -> list[Any]:
     rows = plain_table("k", "mean", f"{left.level:.0%} lower", f"{left.level:.0%} upper", "bound", "mean/bound", *names)
     for row, k in enumerate(plan.ks):
         bound = plan.bound[row]
-        ratio = left.mean[row] / bound if bound > 0 else np.inf
         rows.add_row(
             str(k), figure(left.mean[row]), figure(left.lower[row]), figure(left.upper[row]), figure(bound),
-            figure(ratio), *(figure(plan.terms[name][row]) for name in names),
+            figure(result.ratio[row]), *(figure(plan.terms[name][row]) for name in names),
         )  # fmt: skip
     return [
         Text(setting), Text(f"parameters: {parameters}"), "", constants, "", rows, Text(left.method, style="dim"), "",
