@@ -20,8 +20,21 @@ ASSUMPTIONS: Mapping[str, str] = {
     "smooth": "every f_i has L-Lipschitz gradients",
     "lipschitz": "every f_i is convex and B-Lipschitz",
     "bounded-variance": "stochastic (sub)gradients are unbiased with variance at most sigma^2",
+    "bounded-gradients": "every ‖∇f_i‖ is bounded",
+    "bounded-second-moment": "stochastic (sub)gradients have E‖g‖² ≤ G²",
+    "bounded-heterogeneity": "‖∇f_i − ∇f‖ ≤ sigma_g everywhere",
+    "bounded-below": "f is bounded below",
+    "minimiser": "f has a minimiser with a certificate",
     "iid-events": "events are i.i.d.: at each iteration client i with p_i, the server with p_s",
+    "fixed-schedule": "the schedule does not depend on the sampled gradients",
+    "stationary-participation": "given the past, client i enters a buffer with expected weight pi_i",
+    "uniform-buffer": "every buffer is a uniform subset of the clients",
+    "constant-lag": "every update is used the same number of server updates after it was begun",
 }
+# Those that delays and algorithms meet; the others are about the problem.
+RUN_ASSUMPTIONS = frozenset(
+    {"iid-events", "fixed-schedule", "stationary-participation", "uniform-buffer", "constant-lag"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,25 +113,42 @@ class Problem(ABC):
 
     @abstractmethod
     def constants(self) -> Mapping[str, Constant]:
-        """Return the certified constants by symbol name: L, mu, B, sigma, zeta, R, … where they exist.
+        """Return the certified constants by symbol name, those that exist; :meth:`assumptions` says why others don't.
 
-        ``R`` is ‖x0 − x*‖. Cached: the first call may solve for x*.
+        Of the functions: L, L_sq = L², mu, B, G_sq ≥ ‖∇f_i‖², sigma_g and sigma_g_mean (see
+        :mod:`boundlab.problems.heterogeneity`), zeta. Of the oracle: sigma = sigma_l, G² ≥ E‖g_i‖². Of the start:
+        R = ‖x0 − x*‖ and F0 = f(x0) − inf f. Cached: the first call may solve for x*; where there is no
+        certificate for x*, R and zeta are left out.
         """
 
     @abstractmethod
     def optimum(self) -> Optimum:
-        """Return x* and f* with their certificate. Cached."""
+        """Return x* and f* with their certificate. Cached.
+
+        Raises
+        ------
+        CertificateError
+            If there is none, e.g. because the minimum is not attained.
+        """
 
     @abstractmethod
     def assumptions(self) -> Mapping[str, str]:
-        """Return, for each problem assumption of ASSUMPTIONS, '' if it is met, else why it is not."""
+        """Return, for each of ASSUMPTIONS but RUN_ASSUMPTIONS, '' if it is met, else why it is not."""
 
     @abstractmethod
     def spec(self) -> dict[str, Any]:
         """Return the JSON form that rebuilds this problem: {"type": id, …}."""
 
+    def full_gradient(self, x: Array) -> NDArray[np.float64]:
+        """Return ∇f(x), at a kink a subgradient, shape (d,), unit (1, −1), in float64."""
+        wide = np.asarray(x, dtype=np.float64)
+        total = np.zeros(self.d)
+        for client in range(self.n):
+            total += self.gradient(client, wide)
+        return total / self.n
+
     def gradient_norms_at_optimum(self) -> NDArray[np.float64] | None:
-        """Return upper bounds of ‖∇f_i(x*)‖, shape (n,), unit (1, −1), or None where not smooth."""
+        """Return upper bounds of ‖∇f_i(x*)‖, shape (n,), unit (1, −1), or None: not smooth, or no certified x*."""
         return None
 
     def client_value(self, client: int, x: Array) -> float:

@@ -1,6 +1,7 @@
 """What the problem families share: reading arrays, start points, and oracles with additive noise."""
 
 import json
+from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.constants import Constant
 from boundlab.errors import SpecError
 from boundlab.objective import Array, FullGradients, Oracle, Problem
 from boundlab.randomness import Stream, Streams
@@ -131,6 +133,37 @@ def clip_up(value: float, ulps: float) -> float:
 def distance(a: Array, b: Array) -> float:
     """Return ‖a − b‖, unit (0, 1), rounded up."""
     return clip_up(float(np.linalg.norm(np.asarray(a, dtype=np.float64) - b)), len(a) + 4)
+
+
+class ArrayProblem(Problem):
+    """A problem given by arrays, one row a client, with additive Gaussian noise.
+
+    A final class names the array whose first axis counts clients and whose last is the dimension.
+    """
+
+    sigma: float
+
+    @property
+    @abstractmethod
+    def _rows(self) -> NDArray[np.float64]: ...
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of clients."""
+        return int(self._rows.shape[0])
+
+    @property
+    def d(self) -> int:  # type: ignore[override]
+        """Return the dimension."""
+        return int(self._rows.shape[-1])
+
+    def oracle(self, streams: Streams) -> Oracle:
+        """Return the oracle with Gaussian noise."""
+        return additive_noise(self, self.sigma, streams)
+
+    @property
+    def _noise(self) -> Constant:
+        return Constant(self.sigma, "exact", "additive Gaussian noise")
 
 
 def additive_noise(problem: Problem, sigma: float, streams: Streams) -> Oracle:

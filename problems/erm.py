@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.constants import Constant
+from boundlab.errors import CertificateError
 from boundlab.objective import Array, FullGradients, Optimum, Oracle, Problem
-from boundlab.problems import losses, piecewise, smooth
+from boundlab.problems import bounds, losses, piecewise, smooth
 from boundlab.problems.common import EPS, calm, clip_up, distance
 from boundlab.problems.losses import LOSSES, Loss, LossId, Targets
 from boundlab.problems.minibatch import MiniBatch
+from boundlab.problems.reach import Reach, of_risks
 from boundlab.problems.risk import Risk
 from boundlab.problems.smooth import Solver
 from boundlab.randomness import Streams
@@ -141,6 +143,10 @@ class EmpiricalRisk(Problem):
             out += (factor * self.nu) * x
         return out
 
+    def full_gradient(self, x: Array) -> NDArray[np.float64]:
+        """Return a (sub)gradient of f, shape (d,), unit (1, −1), in float64 by one pass over the data."""
+        return self.total.gradient(np.asarray(x, dtype=np.float64))
+
     def oracle(self, streams: Streams) -> Oracle:
         """Return the mini-batch oracle, or exact (sub)gradients where b is 0."""
         if self.batch == 0:
@@ -155,7 +161,25 @@ class EmpiricalRisk(Problem):
         return f"problem {self.id}"
 
     @cached_property
+    def _attempt(self) -> Optimum | CertificateError:
+        """The optimum, or why there is none: smooth losses without regulariser need not have a minimiser.
+
+        All others have one; there a missing certificate is an error like any other.
+        """
+        try:
+            return self._solve()
+        except CertificateError as error:
+            if self.nu > 0.0 or not self.loss.smooth:
+                raise
+            return error.with_traceback(None)
+
+    @property
     def _optimum(self) -> Optimum:
+        if isinstance(self._attempt, Optimum):
+            return self._attempt
+        raise CertificateError(str(self._attempt))
+
+    def _solve(self) -> Optimum:
         with calm(len(self.X) * self.d):
             if self.loss.smooth:
                 return smooth.solve(self.total, self.solver, self._what)
@@ -169,10 +193,19 @@ class EmpiricalRisk(Problem):
     @cached_property
     def _smoothness(self) -> NDArray[np.float64]:
         """L_i = w_i·(c·λ_max(A_iᵀA_i/s_i) + ν), shape (n,)."""
-        curvature = self.loss.curvature or 0.0
-        top = np.array([largest_eigenvalue(self.X[self._rows(i)]) for i in range(self.n)])
-        out: NDArray[np.float64] = self.factors * (curvature * top / self.sizes + self.nu) * (1.0 + 8.0 * EPS)
+        curvature = (self.loss.curvature or 0.0) * self._top / self.sizes
+        out: NDArray[np.float64] = self.factors * (curvature + self.nu) * (1.0 + 8.0 * EPS)
         return out
+
+    @cached_property
+    def _top(self) -> NDArray[np.float64]:
+        """λ_max(A_iᵀA_i), shape (n,)."""
+        return np.array([largest_eigenvalue(self.X[self._rows(i)]) for i in range(self.n)])
+
+    @cached_property
+    def _reach(self) -> Reach:
+        """Where the clients' gradients, without regulariser, can be."""
+        return of_risks(self.loss, self.X, self.y, self.sizes, self.factors, self.classes, self._top)
 
     @cached_property
     def _row_norms(self) -> NDArray[np.float64]:
@@ -185,16 +218,26 @@ class EmpiricalRisk(Problem):
         return out
 
     @cached_property
+    def _second(self) -> NDArray[np.float64]:
+        """Bounds of the mean squared gradient of a single sample's loss, shape (n,)."""
+        return self.loss.slope**2 * self._means(self._row_norms**2)
+
+    @cached_property
+    def _share(self) -> NDArray[np.float64]:
+        """Variance of a mini-batch's mean, as a share of that of a single sample, shape (n,)."""
+        if self.batch == 0:
+            return np.zeros(self.n)
+        if self.replacement:
+            return np.full(self.n, 1.0 / self.batch)
+        b = np.minimum(self.batch, self.sizes)
+        out: NDArray[np.float64] = (self.sizes - b) / (b * np.maximum(self.sizes - 1.0, 1.0))
+        return out
+
+    @cached_property
     def _sigma(self) -> Constant:
         if self.batch == 0:
             return Constant(0.0, "exact", "full gradients")
-        second = self.loss.slope**2 * self._means(self._row_norms**2)
-        if self.replacement:
-            share = np.full(self.n, 1.0 / self.batch)
-        else:
-            b = np.minimum(self.batch, self.sizes)
-            share = (self.sizes - b) / (b * np.maximum(self.sizes - 1.0, 1.0))
-        value = float((self.factors * np.sqrt(second * share)).max())
+        value = float((self.factors * np.sqrt(self._second * self._share)).max())
         slope = "√2" if self.id == "softmax" else "1"
         kind = "with" if self.replacement else "without"
         return Constant(clip_up(value, 16), "upper", f"second moment, |loss'| ≤ {slope}, {kind} replacement")
@@ -212,7 +255,7 @@ class EmpiricalRisk(Problem):
 
     def gradient_norms_at_optimum(self) -> NDArray[np.float64] | None:
         """Return ‖∇f_i(x*)‖ from above, shape (n,), unit (1, −1); None where not smooth."""
-        return self._gradient_norms if self.loss.smooth else None
+        return self._gradient_norms if self.loss.smooth and isinstance(self._attempt, Optimum) else None
 
     @cached_property
     def minimisers(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -247,17 +290,17 @@ class EmpiricalRisk(Problem):
 
     @cached_property
     def _constants(self) -> dict[str, Constant]:
-        _ = self._optimum
+        _ = self._attempt
         # Clients are looked at one by one.
         with calm(int(self.sizes.max()) * self.X.shape[1]):
             return self._find_constants()
 
     def _find_constants(self) -> dict[str, Constant]:
-        best = self._optimum
-        out = {"sigma": self._sigma}
+        best = self._attempt if isinstance(self._attempt, Optimum) else None
+        out = bounds.noise(self._sigma)
         if self.loss.smooth:
             how = f"{'¼' if self.id == 'logistic' else '½'}·λ_max(A_iᵀA_i/s_i) + nu"
-            out["L"] = Constant(float(self._smoothness.max()), "upper", how)
+            out |= bounds.smoothness(Constant(float(self._smoothness.max()), "upper", how))
         if self.nu > 0.0:
             out["mu"] = Constant(self.nu * float(self.factors.min()) * (1.0 - 4 * EPS), "lower", "nu·min w_i")
             if self.loss.smooth:
@@ -265,6 +308,16 @@ class EmpiricalRisk(Problem):
         else:
             steep = float((self.factors * self.loss.slope * self._means(self._row_norms)).max())
             out["B"] = Constant(clip_up(steep, 16), "upper", "mean ‖a‖ times the largest |loss'|")
+            norms = self._reach.gradient_norms()
+            # E‖g‖² = ‖∇f_i‖² + share·(mean_j ‖∇loss_j‖² − ‖∇f_i‖²), with and without replacement.
+            second = (1.0 - self._share) * norms**2 + self._share * self.factors**2 * self._second
+            out |= bounds.gradients(norms, second * (1.0 + 16 * EPS), "range of the slopes, feature by feature")
+        if self._cancels:
+            how = "range of the slopes, feature by feature"
+            out |= bounds.heterogeneity(self._reach.deviations(), self._reach.mean_deviation(), how)
+        out |= bounds.start_gap(self._start_value(), best, 0.0)
+        if best is None:
+            return out
         start = distance(self.x0, best.x)
         if best.distance is None:
             out["R"] = Constant(start, "exact", _COMPARISON)
@@ -272,19 +325,42 @@ class EmpiricalRisk(Problem):
             out["R"] = Constant(start + best.distance, "upper", best.how)
         return out
 
+    @property
+    def _cancels(self) -> bool:
+        """Whether the regulariser has the same gradient for all clients, so that ∇f_i − ∇f is free of it."""
+        return self.nu == 0.0 or not np.ptp(self.factors)
+
+    def _start_value(self) -> float:
+        """Return f(x0), rounded up."""
+        x = np.asarray(self.x0, dtype=np.float64)
+        value = self.total.value(x)
+        margins = self.loss.slope * float(self.total.omega @ self._row_norms) * float(np.linalg.norm(x))
+        return float(value + EPS * ((len(self.X) + 32) * (value + 1.0) + (self.X.shape[1] + 16) * margins))
+
     def constants(self) -> Mapping[str, Constant]:
-        """Return sigma and R; with ν > 0 mu, with ν = 0 B; for smooth losses L, with ν > 0 also zeta."""
+        """Return sigma and F0; with ν > 0 mu, with ν = 0 B and G; for smooth losses L, with ν > 0 also zeta.
+
+        R where x* is certified; sigma_g with ν = 0, or where all clients have the same weight.
+        """
         return self._constants
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""
         kink = f"{self.id} has a kink; try logistic or softmax"
+        unbounded = "the regulariser's gradient is unbounded; set nu=0" if self.nu > 0.0 else ""
+        differ = "clients of different weight pull differently by the regulariser; set nu=0 or weights=equal"
+        # Only here may there be no minimiser; in all other cases nothing needs to be solved for the answer.
+        sought = self.loss.smooth and self.nu == 0.0 and not isinstance(self._attempt, Optimum)
         return {
             "convex": "",
             "strongly-convex": "" if self.nu > 0.0 else "without regulariser it has no mu; set nu > 0",
             "smooth": "" if self.loss.smooth else kink,
-            "lipschitz": "the regulariser's gradient is unbounded; set nu=0" if self.nu > 0.0 else "",
-            "bounded-variance": "",
+            "lipschitz": unbounded,
+            **dict.fromkeys(bounds.ALWAYS_BOUNDED, ""),
+            "bounded-gradients": unbounded,
+            "bounded-second-moment": unbounded,
+            "bounded-heterogeneity": "" if self._cancels else differ,
+            "minimiser": str(self._attempt).removeprefix(f"{self._what}: ") if sought else "",
         }
 
     def spec(self) -> dict[str, Any]:
@@ -299,6 +375,7 @@ def largest_eigenvalue(X: Array) -> float:
     wide = X.astype(np.float64)
     gram = wide @ wide.T if len(wide) < wide.shape[1] else wide.T @ wide
     k = len(gram)
-    top = float(eigh(gram, eigvals_only=True, subset_by_index=[k - 1, k - 1], check_finite=False)[0])
+    with calm(k * k):
+        top = float(eigh(gram, eigvals_only=True, subset_by_index=[k - 1, k - 1], check_finite=False)[0])
     # Rounding of the products and of the eigensolver, both relative to the trace.
     return top + 4.0 * float(k + max(X.shape)) * EPS * float(np.trace(gram))

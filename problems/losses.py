@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.objective import Array
+from boundlab.problems.common import EPS
 
 LossId = Literal["logistic", "softmax", "hinge", "lad-regression"]
 Targets = NDArray[Any]
@@ -85,6 +86,26 @@ def slopes(loss: Loss, z: Array, y: Targets) -> Array:
         return active
     signs: Array = np.sign(z - y)
     return signs
+
+
+def middles(loss: Loss, y: Targets, classes: int) -> tuple[NDArray[np.float64], float]:
+    """Return points m_j and a radius: the derivative in z is within the radius of m_j, whatever z is.
+
+    logistic, hinge: −y·u with u in [0, 1]; lad-regression: u in [−1, 1]; softmax: p − e_y with p in the simplex, the
+    corners of which are √(1 − 1/classes) from its middle.
+
+    Returns
+    -------
+    tuple
+        Shape (s, classes), and the radius.
+    """
+    if loss.id == "softmax":
+        middle = np.full((len(y), classes), 1.0 / classes)
+        middle[np.arange(len(y)), y] -= 1.0
+        return middle, float(np.sqrt(1.0 - 1.0 / classes)) * (1.0 + 4.0 * EPS)
+    if loss.id == "lad-regression":
+        return np.zeros((len(y), 1)), 1.0
+    return -0.5 * np.asarray(y, dtype=np.float64)[:, None], 0.5
 
 
 def probabilities(z: Array) -> Array:

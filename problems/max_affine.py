@@ -9,19 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.constants import Constant
-from boundlab.errors import SpecError
-from boundlab.objective import Array, Optimum, Oracle, Problem
+from boundlab.errors import CertificateError, SpecError
+from boundlab.objective import Array, Optimum
+from boundlab.problems import bounds
 from boundlab.problems.common import (
     EPS,
     SIGMA_OPTION,
     START_OPTION,
-    additive_noise,
+    ArrayProblem,
     check_size,
-    clip_up,
     distance,
     read_array,
     read_start,
 )
+from boundlab.problems.reach import Reach
 from boundlab.problems.solvers import TIGHT, check_gap, clarabel, cvxpy, repair
 from boundlab.randomness import Stream, Streams
 from boundlab.specs import Options
@@ -31,7 +32,7 @@ _LARGEST_PROGRAM = 5_000_000  # entries of the dual's equations
 
 @final
 @dataclass(frozen=True, eq=False)
-class MaxAffine(Problem):
+class MaxAffine(ArrayProblem):
     """n polyhedral functions f_i(x) = max_j (a_ij·x + b_ij).
 
     Parameters
@@ -56,14 +57,8 @@ class MaxAffine(Problem):
     id = "max-affine"
 
     @property
-    def n(self) -> int:  # type: ignore[override]
-        """Return the number of clients."""
-        return int(self.a.shape[0])
-
-    @property
-    def d(self) -> int:  # type: ignore[override]
-        """Return the dimension."""
-        return int(self.a.shape[2])
+    def _rows(self) -> NDArray[np.float64]:
+        return self.a
 
     def value(self, x: Array) -> float:
         """Return f(x), unit (1, 0)."""
@@ -78,12 +73,20 @@ class MaxAffine(Problem):
         out: Array = self.a[client, np.argmax(self.a[client] @ x + self.b[client])]
         return out
 
-    def oracle(self, streams: Streams) -> Oracle:
-        """Return the oracle with Gaussian noise."""
-        return additive_noise(self, self.sigma, streams)
+    def full_gradient(self, x: Array) -> NDArray[np.float64]:
+        """Return the mean of the clients' slopes, shape (d,), unit (1, −1)."""
+        pieces = np.argmax(self.a @ x + self.b, axis=1)
+        out: NDArray[np.float64] = self.a[np.arange(self.n), pieces].mean(axis=0)
+        return out
 
     @cached_property
-    def _optimum(self) -> Optimum:
+    def _attempt(self) -> Optimum | SpecError | CertificateError:
+        try:
+            return self._solve()
+        except (SpecError, CertificateError) as error:
+            return error.with_traceback(None)
+
+    def _solve(self) -> Optimum:
         n, m, d = self.a.shape
         if (n + d) * n * m > _LARGEST_PROGRAM:
             raise SpecError(
@@ -115,30 +118,53 @@ class MaxAffine(Problem):
 
     def optimum(self) -> Optimum:
         """Return Clarabel's minimiser with the bound of its repaired dual point."""
-        return self._optimum
+        if isinstance(self._attempt, Optimum):
+            return self._attempt
+        raise type(self._attempt)(str(self._attempt))
 
     @cached_property
     def _constants(self) -> dict[str, Constant]:
-        steep = float(np.linalg.norm(self.a, axis=2).max())
-        how = "distance to the solver's point; its gap widens the comparison"
-        return {
-            "B": Constant(clip_up(steep, self.d + 4), "upper", "closed form max‖a_ij‖"),
-            "sigma": Constant(self.sigma, "exact", "additive Gaussian noise"),
-            "R": Constant(distance(self.x0, self._optimum.x), "exact", how),
+        norms = np.linalg.norm(self.a, axis=2).max(axis=1) * (1.0 + (self.d + 4) * EPS)
+        how = "closed form max‖a_ij‖"
+        reach = self._reach(norms)
+        out = {
+            "B": Constant(float(norms.max()), "upper", how),
+            **bounds.noise(self._noise),
+            **bounds.additive(norms, self.sigma, how),
+            **bounds.heterogeneity(reach.deviations(), reach.mean_deviation(), "balls around each client's slopes"),
         }
+        best = self._attempt
+        if isinstance(best, Optimum):
+            how = "distance to the solver's point; its gap widens the comparison"
+            out["R"] = Constant(distance(self.x0, best.x), "exact", how)
+            size = float((np.abs(self.a) @ np.abs(self.x0) + np.abs(self.b)).max())
+            start = self.value(self.x0) + (self.n + self.d + 8) * EPS * size
+            out |= bounds.start_gap(start, best, None)
+        return out
+
+    def _reach(self, norms: NDArray[np.float64]) -> Reach:
+        """Bound where the slopes of each client lie."""
+        low, high = self.a.min(axis=1), self.a.max(axis=1)
+        centre, up = (low + high) / 2.0, 1.0 + (self.d + 8) * EPS
+        half = (high - low) / 2.0 + 4.0 * EPS * np.maximum(np.abs(low), np.abs(high))
+        radius = np.linalg.norm(self.a - centre[:, None, :], axis=2).max(axis=1) * up + 4.0 * EPS * norms
+        return Reach(centre[:, :, None], half, radius, norms)
 
     def constants(self) -> Mapping[str, Constant]:
-        """Return B, sigma and R."""
+        """Return B, sigma, G, sigma_g and, where f is bounded below, R and F0."""
         return self._constants
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""
+        reason = "" if isinstance(self._attempt, Optimum) else str(self._attempt).removeprefix("problem max-affine: ")
         return {
             "convex": "",
             "strongly-convex": "maxima of affine functions have no mu; try quadratic or logistic with nu > 0",
             "smooth": "maxima of affine functions have kinks; try huber or logistic",
             "lipschitz": "",
-            "bounded-variance": "",
+            **dict.fromkeys(bounds.ALWAYS_BOUNDED, ""),
+            "bounded-below": reason,
+            "minimiser": reason,
         }
 
     def spec(self) -> dict[str, Any]:

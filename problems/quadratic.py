@@ -10,25 +10,28 @@ from numpy.typing import NDArray
 
 from boundlab.constants import Constant
 from boundlab.errors import SpecError
-from boundlab.objective import Array, Optimum, Oracle, Problem
+from boundlab.objective import Array, Optimum
+from boundlab.problems import bounds
 from boundlab.problems.common import (
     EPS,
-    additive_noise,
+    ArrayProblem,
     check_size,
     clip_up,
     distance,
     read_array,
     read_start,
 )
+from boundlab.problems.reach import root_mean_square
 from boundlab.randomness import Stream, Streams
 from boundlab.specs import Options
 
+_DIFFERENT = "the A_i differ, so ∇f_i − ∇f is unbounded; give every client the same A, or try huber or logistic"
 _UNBOUNDED = "the gradient of a quadratic is unbounded; try huber, lad or hinge"
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Quadratic(Problem):
+class Quadratic(ArrayProblem):
     """n quadratics f_i(x) = ½(x − b_i)ᵀA_i(x − b_i).
 
     Parameters
@@ -73,14 +76,8 @@ class Quadratic(Problem):
             raise SpecError("problem quadratic: the mean of the A_i is singular, so f has no unique minimiser")
 
     @property
-    def n(self) -> int:  # type: ignore[override]
-        """Return the number of clients."""
-        return int(self.A.shape[0])
-
-    @property
-    def d(self) -> int:  # type: ignore[override]
-        """Return the dimension."""
-        return int(self.A.shape[1])
+    def _rows(self) -> NDArray[np.float64]:
+        return self.b
 
     @cached_property
     def _mean(self) -> NDArray[np.float64]:
@@ -126,9 +123,15 @@ class Quadratic(Problem):
         out: Array = self.A[client] @ (x - self.b[client])
         return out
 
-    def oracle(self, streams: Streams) -> Oracle:
-        """Return the oracle with Gaussian noise."""
-        return additive_noise(self, self.sigma, streams)
+    @cached_property
+    def _right(self) -> NDArray[np.float64]:
+        out: NDArray[np.float64] = np.einsum("nde,ne->d", self.A, self.b) / self.n
+        return out
+
+    def full_gradient(self, x: Array) -> NDArray[np.float64]:
+        """Return mean(A_i)·x − mean(A_i·b_i), shape (d,), unit (1, −1)."""
+        out: NDArray[np.float64] = self._mean @ x - self._right
+        return out
 
     @cached_property
     def _gradient_norms(self) -> NDArray[np.float64]:
@@ -147,8 +150,7 @@ class Quadratic(Problem):
 
     @cached_property
     def _optimum(self) -> Optimum:
-        right = np.einsum("nde,ne->d", self.A, self.b) / self.n
-        x = np.linalg.solve(self._mean, right)
+        x = np.linalg.solve(self._mean, self._right)
         for _ in range(2):  # iterative refinement
             x = x - np.linalg.solve(self._mean, np.einsum("nde,ne->d", self.A, x - self.b) / self.n)
         residual = float(np.linalg.norm(np.einsum("nde,ne->d", self.A, x - self.b) / self.n))
@@ -177,11 +179,18 @@ class Quadratic(Problem):
         how = "diagonal entries" if exact else "eigenvalues, rounding allowed for"
         best = self._optimum
         assert best.distance is not None  # noqa: S101
+        top = Constant(float((self._range[1] + self._slack).max()), "exact" if exact else "upper", how)
+        sizes = np.abs(self.x0 - self.b)
+        size = float(np.einsum("nd,nde,ne->", sizes, np.abs(self.A), sizes, optimize=True)) / (2.0 * self.n)
+        start = self.value(self.x0) + (self.n + 2 * self.d + 8) * EPS * size
         out = {
-            "L": Constant(float((self._range[1] + self._slack).max()), "exact" if exact else "upper", how),
-            "sigma": Constant(self.sigma, "exact", "additive Gaussian noise"),
+            **bounds.smoothness(top),
+            **bounds.noise(self._noise),
             "R": Constant(distance(self.x0, best.x) + best.distance, "upper", best.how),
+            **bounds.start_gap(start, best, 0.0),
         }
+        if self._equal:
+            out |= self._heterogeneity()
         if self._mu > 0.0:
             out["mu"] = Constant(self._mu, "exact" if exact else "lower", how)
             away = float(np.linalg.norm(best.x - self.b, axis=1).max())
@@ -189,8 +198,22 @@ class Quadratic(Problem):
             out["zeta"] = Constant(zeta, "upper", "closed form max‖x* − b_i‖")
         return out
 
+    @cached_property
+    def _equal(self) -> bool:
+        return not np.ptp(self.A, axis=0).any()
+
+    def _heterogeneity(self) -> dict[str, Constant]:
+        """Return sigma_g and sigma_g_mean of quadratics with one A: ∇f_i − ∇f = A(mean(b) − b_i) at every x."""
+        each = np.zeros(self.n)
+        if np.ptp(self.b, axis=0).any():
+            mean = self.b.mean(axis=0)
+            rounding = (self.d + self.n + 8) * EPS * float(np.linalg.norm(self.A[0]))
+            each = np.linalg.norm((mean - self.b) @ self.A[0].T, axis=1) * (1.0 + (self.d + 8) * EPS)
+            each += rounding * (np.linalg.norm(self.b, axis=1) + np.linalg.norm(np.abs(self.b).mean(axis=0)))
+        return bounds.heterogeneity(each, root_mean_square(each), "closed form ‖A(mean(b) − b_i)‖, as all A_i are A")
+
     def constants(self) -> Mapping[str, Constant]:
-        """Return L, sigma, R and, where every A_i is positive definite, mu and zeta."""
+        """Return L, sigma, R, F0; where every A_i is positive definite mu, zeta; where they are equal sigma_g."""
         return self._constants
 
     def assumptions(self) -> Mapping[str, str]:
@@ -201,7 +224,10 @@ class Quadratic(Problem):
             "strongly-convex": singular,
             "smooth": "",
             "lipschitz": _UNBOUNDED,
-            "bounded-variance": "",
+            **dict.fromkeys(bounds.ALWAYS_BOUNDED, ""),
+            "bounded-gradients": _UNBOUNDED,
+            "bounded-second-moment": _UNBOUNDED,
+            "bounded-heterogeneity": "" if self._equal else _DIFFERENT,
         }
 
     def spec(self) -> dict[str, Any]:

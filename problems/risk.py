@@ -76,6 +76,14 @@ class Risk:
             gradient += (X.T @ self._scaled(losses.slopes(self.loss, z, self.y[part]), part)).ravel()
         return total, gradient
 
+    def gradient(self, x: Array) -> NDArray[np.float64]:
+        """Return a (sub)gradient alone, shape (d,), in float64."""
+        gradient: NDArray[np.float64] = np.multiply(self.nu, x, dtype=np.float64)
+        for part, X in self._chunks():
+            slopes = losses.slopes(self.loss, X @ self.matrix(x), self.y[part])
+            gradient += (X.T @ self._scaled(slopes, part)).ravel()
+        return gradient
+
     def _scaled(self, out: Array, part: slice) -> Array:
         out *= self.omega[part] if out.ndim == 1 else self.omega[part, None]
         return out

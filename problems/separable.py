@@ -10,27 +10,31 @@ from numpy.typing import NDArray
 
 from boundlab.constants import Constant
 from boundlab.errors import SpecError
-from boundlab.objective import Array, Optimum, Oracle, Problem
+from boundlab.objective import Array, Optimum
+from boundlab.problems import bounds
 from boundlab.problems.common import (
     EPS,
     SIGMA_OPTION,
-    additive_noise,
+    ArrayProblem,
     check_size,
     clip_up,
     distance,
     read_array,
     read_start,
 )
+from boundlab.problems.heterogeneity import piecewise_columns, smooth_columns
 from boundlab.problems.minimisers import bisect, nearest_zero
+from boundlab.problems.reach import against_mean
 from boundlab.randomness import Stream, Streams
 from boundlab.specs import Options
 
 Kind = Literal["huber", "pseudo-huber", "lad"]
+_PAIRS = {"huber": 100_000_000, "lad": 100_000_000, "pseudo-huber": 10_000_000}  # n²·d: seconds
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Separable(Problem):
+class Separable(ArrayProblem):
     """n sums of one-dimensional losses φ around the centres c_i.
 
     φ(r) is ``huber``: r²/2 for |r| ≤ delta, delta(|r| − delta/2) beyond; ``pseudo-huber``:
@@ -63,14 +67,8 @@ class Separable(Problem):
     source: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def n(self) -> int:  # type: ignore[override]
-        """Return the number of clients."""
-        return int(self.c.shape[0])
-
-    @property
-    def d(self) -> int:  # type: ignore[override]
-        """Return the dimension."""
-        return int(self.c.shape[1])
+    def _rows(self) -> NDArray[np.float64]:
+        return self.c
 
     @property
     def smooth(self) -> bool:
@@ -110,9 +108,10 @@ class Separable(Problem):
         out: Array = self.w[client] * self._slope(x - self.c[client])
         return out
 
-    def oracle(self, streams: Streams) -> Oracle:
-        """Return the oracle with Gaussian noise."""
-        return additive_noise(self, self.sigma, streams)
+    def full_gradient(self, x: Array) -> NDArray[np.float64]:
+        """Return a (sub)gradient of f, shape (d,), unit (1, −1)."""
+        out: NDArray[np.float64] = (self.w * self._slope(np.asarray(x, dtype=np.float64) - self.c)).mean(axis=0)
+        return out
 
     @cached_property
     def _optimum(self) -> Optimum:
@@ -157,22 +156,44 @@ class Separable(Problem):
     def _constants(self) -> dict[str, Constant]:
         best = self._optimum
         far = best.distance or 0.0
-        norms = float(np.linalg.norm(self.w, axis=1).max())
-        steep = norms if self.id == "lad" else norms * self.delta
+        norms = np.linalg.norm(self.w, axis=1) * (self._steepest * (1.0 + (self.d + 4) * EPS))
+        how = "closed form max‖w_i‖·|slope|"
         out = {
-            "B": Constant(clip_up(steep, self.d + 4), "upper", "closed form max‖w_i‖·|slope|"),
-            "sigma": Constant(self.sigma, "exact", "additive Gaussian noise"),
+            "B": Constant(float(norms.max()), "upper", how),
             "R": Constant(distance(self.x0, best.x) + far, "upper", best.how),
+            **bounds.noise(self._noise),
+            **bounds.additive(norms, self.sigma, how),
+            **self._heterogeneity(),
+            **bounds.start_gap(clip_up(self.value(self.x0), self.n * self.d + 16), best, 0.0),
         }
         if self.smooth:
-            out["L"] = Constant(float(self.w.max()), "exact", "closed form max w_ij")
+            out |= bounds.smoothness(Constant(float(self.w.max()), "exact", "closed form max w_ij"))
             if (self.w > 0.0).all():
                 away = float(np.linalg.norm(best.x - self.c, axis=1).max())
                 out["zeta"] = Constant(clip_up(away, self.d + 4) + far, "upper", "closed form max‖x* − c_i‖")
         return out
 
+    @property
+    def _steepest(self) -> float:
+        return 1.0 if self.id == "lad" else self.delta
+
+    def _heterogeneity(self) -> dict[str, Constant]:
+        """Return sigma_g and sigma_g_mean: coordinates are independent, so their suprema add up."""
+        if self.n**2 * self.d > _PAIRS[self.id]:
+            away = against_mean(self.w * self._steepest)
+            squares, how = (away**2).mean(axis=0), "slopes between ±w_ij·|slope|; the problem is large"
+        elif self.id == "pseudo-huber":
+            away, squares = smooth_columns(self.c, self.w, self.delta)
+            how = "branch and bound, coordinate by coordinate"
+        else:
+            away, squares = piecewise_columns(self.c, self.w, None if self.id == "lad" else self.delta)
+            how = "closed form: suprema at the break points"
+        each = np.linalg.norm(away, axis=1) * (1.0 + (self.d + 8) * EPS)
+        mean = float(np.sqrt(squares.sum())) * (1.0 + (self.n + self.d + 8) * EPS)
+        return bounds.heterogeneity(each, mean, how)
+
     def constants(self) -> Mapping[str, Constant]:
-        """Return B, sigma, R and, for the smooth losses, L and (where minimisers are unique) zeta."""
+        """Return all constants but mu: L for the smooth losses, zeta where their minimisers are unique."""
         return self._constants
 
     def assumptions(self) -> Mapping[str, str]:
@@ -182,7 +203,7 @@ class Separable(Problem):
             "strongly-convex": f"{self.id} grows linearly, it has no mu; try quadratic, or logistic with nu",
             "smooth": "" if self.smooth else "|x| has a kink; try huber or pseudo-huber",
             "lipschitz": "",
-            "bounded-variance": "",
+            **dict.fromkeys(bounds.ALWAYS_BOUNDED, ""),
         }
 
     def spec(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from boundlab.problems.solvers import LOOSE, clarabel, cvxpy
 Solver = Literal["auto", "clarabel", "newton"]
 SOLVERS: tuple[Solver, ...] = ("auto", "clarabel", "newton")
 CLARABEL_LIMIT = 200_000  # S·d entries: below a second or so for the exponential cones of logistic and softmax
+UNREGULARISED_LIMIT = 3_000_000_000  # S·d² without regulariser: up to 60 Hessians, half a minute
 _DENSE = 1500  # up to this d Newton's method factorises the Hessian
 _ROUNDS = 60
 _CG_ROUNDS = 250
@@ -151,8 +152,10 @@ def solve(risk: Risk, solver: Solver, what: str) -> Optimum:
     Raises
     ------
     CertificateError
-        If no certificate is reached, e.g. because the minimum is not attained.
+        If no certificate is reached, e.g. because the minimum is not attained, or the problem is too large for one.
     """
+    if risk.nu == 0.0:
+        _affordable(risk, solver, what)
     use = solver == "clarabel" or (solver == "auto" and len(risk.X) * risk.d <= CLARABEL_LIMIT)
     start = _clarabel_start(risk, what) if use else np.zeros(risk.d)
     first = "Clarabel, " if use else "L-BFGS, " if risk.d > _DENSE else ""
@@ -168,6 +171,18 @@ def solve(risk: Risk, solver: Solver, what: str) -> Optimum:
     return _unregularised(risk, x, f"{first}Newton, self-concordance", what)
 
 
+def _affordable(risk: Risk, solver: Solver, what: str) -> None:
+    """Refuse, before any work, risks without regulariser that cannot be certified or would take minutes."""
+    S, d = len(risk.X), risk.d
+    if d > _DENSE:
+        raise CertificateError(f"{what}: without regulariser x* is certified for d ≤ {_DENSE}, got {d}; set nu > 0")
+    if solver == "auto" and S * d * d > UNREGULARISED_LIMIT:
+        raise CertificateError(
+            f"{what}: without regulariser x* is found for S·d² ≤ {UNREGULARISED_LIMIT:.0e}, got {S * d * d:.0e}; "
+            f"set nu > 0, samples={UNREGULARISED_LIMIT // (d * d)}, or solver=newton, which may take minutes"
+        )
+
+
 def _unregularised(risk: Risk, x: Vector, how: str, what: str) -> Optimum:
     """Certify a point of a risk with nu = 0 by its local strong convexity.
 
@@ -178,8 +193,6 @@ def _unregularised(risk: Risk, x: Vector, how: str, what: str) -> Optimum:
     Source: Bach, "Self-concordant analysis for logistic regression", EJS 2010, Prop. 1.
     """
     message = f"{what}: the minimum without regulariser is not certified (separable data have none); set nu > 0"
-    if risk.d > _DENSE:
-        raise CertificateError(message)
     X = risk.X.astype(np.float64)
     singular = np.linalg.svd(X, compute_uv=False)
     rank = int((singular > max(X.shape) * EPS * singular[0]).sum())

@@ -8,37 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from problem_makers import EXPLICIT, TYPES, from_text, generated, make, point
 
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.objective import ASSUMPTIONS, Problem
+from boundlab.objective import ASSUMPTIONS, RUN_ASSUMPTIONS
 from boundlab.problems import PROBLEMS
 from boundlab.randomness import Streams
-from boundlab.specs import Options, parse_spec
 
-TYPES = {problem.id: problem for problem in PROBLEMS}
-EXPLICIT = ("huber", "lad", "max-affine", "pseudo-huber", "quadratic")
 SMOOTH = ("huber", "pseudo-huber", "quadratic")
-
-
-def make(kind: str, **options: Any) -> Problem:
-    built: Problem = TYPES[kind].build(Options(f"problem {kind}", options))
-    return built
-
-
-def from_text(text: str) -> Problem:
-    kind, options = parse_spec(text, "problem")
-    return make(kind, **options)
-
-
-def generated(kind: str, seed: int, **more: Any) -> Problem:
-    n, d = 2 + seed % 4, 1 + seed % 3
-    return make(kind, clients=n, dimension=d, seed=seed, spread=0.5 + seed % 5, sigma=0.3, **more)
-
-
-def point(problem: Problem, seed: int) -> np.ndarray:
-    return np.random.default_rng(seed).normal(scale=2.0, size=problem.d)
-
-
 KINDS = st.sampled_from(EXPLICIT)
 SEEDS = st.integers(0, 10_000)
 
@@ -54,7 +31,7 @@ def test_the_registry_lists_every_family_once_with_its_options() -> None:
 def test_the_default_problem_meets_or_explains_every_assumption(kind: str) -> None:
     problem = make(kind)
     reasons = problem.assumptions()
-    assert set(reasons) == set(ASSUMPTIONS) - {"iid-events"}
+    assert set(reasons) == set(ASSUMPTIONS) - RUN_ASSUMPTIONS
     assert ("mu" in problem.constants()) == (reasons["strongly-convex"] == "")
     assert ("L" in problem.constants()) == (reasons["smooth"] == "")
     assert ("B" in problem.constants()) == (reasons["lipschitz"] == "")

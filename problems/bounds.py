@@ -1,0 +1,94 @@
+"""Constants that follow from others, and the reasons why they may be missing, in one form for every family."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.constants import Constant
+from boundlab.objective import Optimum
+from boundlab.problems.common import EPS, clip_up
+
+Floats = NDArray[np.float64]
+# Assumptions that most families meet.
+ALWAYS_BOUNDED = (
+    "bounded-variance",
+    "bounded-gradients",
+    "bounded-second-moment",
+    "bounded-heterogeneity",
+    "bounded-below",
+    "minimiser",
+)
+NONNEGATIVE = "f(x0) − inf f ≤ f(x0), as the loss ≥ 0"
+
+
+def smoothness(constant: Constant) -> dict[str, Constant]:
+    """Return L and L_sq = L²."""
+    square = Constant(clip_up(constant.value**2, 2), "upper", f"L², L by {constant.how}")
+    return {"L": constant, "L_sq": square}
+
+
+def noise(constant: Constant) -> dict[str, Constant]:
+    """Return sigma under the names that theorems know it by."""
+    return {"sigma": constant, "sigma_l": constant}
+
+
+def gradients(norms: Floats, second: Floats, how: str) -> dict[str, Constant]:
+    """Return G_sq and G.
+
+    Parameters
+    ----------
+    norms
+        Shape (n,): ‖∇f_i(w)‖ is at most this, rounded up.
+    second
+        Shape (n,): E‖g_i(w)‖² is at most this, rounded up.
+    how
+        Where the norms come from.
+    """
+    return {
+        "G_sq": Constant(clip_up(float((norms**2).max()), 2), "upper", how),
+        "G": Constant(clip_up(math.sqrt(float(second.max())), 2), "upper", f"second moment of the oracle; {how}"),
+    }
+
+
+def additive(norms: Floats, sigma: float, how: str) -> dict[str, Constant]:
+    """Return G_sq and G where independent noise with E‖noise‖² = sigma² is added: E‖g_i‖² = ‖∇f_i‖² + sigma²."""
+    return gradients(norms, (norms**2 + sigma**2) * (1.0 + 4.0 * EPS), how)
+
+
+def heterogeneity(each: Floats, mean: float, how: str) -> dict[str, Constant]:
+    """Return sigma_g and sigma_g_mean.
+
+    Parameters
+    ----------
+    each
+        Shape (n,): ‖∇f_i(w) − ∇f(w)‖ is at most this, rounded up.
+    mean
+        √((1/n)Σ_i ‖∇f_i(w) − ∇f(w)‖²) is at most this, rounded up.
+    """
+    largest = float(each.max())
+    return {
+        "sigma_g": Constant(largest, "upper", how),
+        "sigma_g_mean": Constant(min(mean, largest), "upper", how),
+    }
+
+
+def start_gap(start: float, best: Optimum | None, floor: float | None) -> dict[str, Constant]:
+    """Return F0 = f(x0) − inf f, or nothing where f has no known lower bound.
+
+    Parameters
+    ----------
+    start
+        f(x0), rounded up.
+    best
+        The optimum, if it is certified.
+    floor
+        A number that f is never below, if there is one: 0 for losses.
+    """
+    if best is None and floor is None:
+        return {}
+    certified = -math.inf if best is None else best.value - best.gap
+    lower = max(certified, -math.inf if floor is None else floor)
+    how = NONNEGATIVE if best is None or certified < lower else f"f(x0) − f* with f* from below: {best.how}"
+    gap = max(start - lower, 0.0) + 2.0 * EPS * (abs(start) + abs(lower))
+    return {"F0": Constant(gap, "upper", how)}

@@ -1,0 +1,66 @@
+"""Problems for tests: from options, from text, and small random ones."""
+
+from typing import Any
+
+import numpy as np
+
+from boundlab.objective import Problem
+from boundlab.problems import PROBLEMS
+from boundlab.problems.erm import EmpiricalRisk
+from boundlab.randomness import Streams
+from boundlab.specs import Options, parse_spec
+
+TYPES = {problem.id: problem for problem in PROBLEMS}
+EXPLICIT = ("huber", "lad", "max-affine", "pseudo-huber", "quadratic")
+LOSSES = ("hinge", "lad-regression", "logistic", "softmax")
+
+
+def make(kind: str, **options: Any) -> Any:
+    return TYPES[kind].build(Options(f"problem {kind}", options))
+
+
+def from_text(text: str) -> Any:
+    kind, options = parse_spec(text, "problem")
+    return make(kind, **options)
+
+
+def generated(kind: str, seed: int, **more: Any) -> Any:
+    """Give a random explicit problem with 2–5 clients in 1–3 dimensions."""
+    n, d = 2 + seed % 4, 1 + seed % 3
+    return make(kind, **({"clients": n, "dimension": d, "seed": seed, "spread": 0.5 + seed % 5, "sigma": 0.3} | more))
+
+
+def tiny(kind: str, seed: int, **more: Any) -> EmpiricalRisk:
+    """Give a random problem with 2–4 clients of 1–6 samples in 2 features."""
+    rng = np.random.default_rng(seed)
+    n, scale = int(rng.integers(2, 5)), float(rng.choice([0.3, 1.0, 3.0]))
+    owners = np.concatenate([np.arange(n), rng.integers(0, n, size=2 * n + 4)])
+    features = scale * rng.normal(size=(len(owners), 2))
+    if kind == "lad-regression":
+        targets = rng.normal(size=len(owners))
+    else:
+        labels = 3 if kind == "softmax" else 2
+        targets = np.concatenate([np.arange(labels), rng.integers(0, labels, size=len(owners) - labels)])
+    options = {"nu": float(rng.choice([0.02, 0.3])), "weights": str(rng.choice(["equal", "size", "paper"]))}
+    return make(
+        kind,
+        features=features.tolist(),
+        targets=targets.tolist(),
+        owners=owners.tolist(),
+        **(options | more),
+    )
+
+
+def point(problem: Problem, seed: int, scale: float = 2.0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(scale=scale, size=problem.d)
+
+
+def sample_gradients(problem: EmpiricalRisk, client: int, x: np.ndarray) -> np.ndarray:
+    """Return the stochastic gradient for each single row of a client, read off the oracle's own steps."""
+    oracle = problem.oracle(Streams(0))
+    rows = []
+    for row in range(int(problem.sizes[client])):
+        y = x.copy()
+        oracle.step(y, client, np.array([problem.offsets[client] + row]), 1.0)
+        rows.append(x - y)
+    return np.asarray(rows)

@@ -1,0 +1,321 @@
+"""Constants of the federated theorems: bounds on gradients and on their spread, and the initial gap."""
+
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from problem_makers import EXPLICIT, LOSSES, TYPES, generated, make, point, sample_gradients, tiny
+
+from boundlab.errors import AssumptionError
+from boundlab.objective import ASSUMPTIONS, RUN_ASSUMPTIONS
+from boundlab.problems import separable, smooth
+
+SEEDS = st.integers(0, 10_000)
+SCALES = st.sampled_from((0.0, 0.1, 1.0, 10.0, 1e3, 1e7))
+BOUNDED = tuple(kind for kind in EXPLICIT if kind != "quadratic")
+SEPARABLE = {"features": [[1.0], [2.0], [-1.0], [-1.5]], "targets": [1.0, 1.0, 0.0, 0.0], "owners": [0, 0, 1, 1]}
+
+
+def numbers(problem: Any) -> dict[str, float]:
+    return {name: constant.value for name, constant in problem.constants().items()}
+
+
+def random_problem(kind: str, seed: int, **more: Any) -> Any:
+    """Give a random problem with bounded gradients, its clients of unequal weight."""
+    if kind in LOSSES:
+        return tiny(kind, seed, **({"nu": 0.0} | more))
+    if kind == "max-affine":
+        return generated(kind, seed, **more)
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(1, 6)), int(rng.integers(1, 4))
+    c, w = rng.normal(scale=float(rng.choice([0.1, 1.0, 10.0])), size=(n, d)), rng.exponential(size=(n, d))
+    delta = {} if kind == "lad" else {"delta": float(rng.choice([0.01, 0.5, 3.0]))}
+    return make(kind, c=c.tolist(), w=w.tolist(), sigma=0.3, **delta, **more)
+
+
+def gradients(problem: Any, x: np.ndarray) -> np.ndarray:
+    return np.array([problem.gradient(i, x) for i in range(problem.n)])
+
+
+@given(st.sampled_from((*BOUNDED, *LOSSES)), SEEDS, SCALES)
+@settings(max_examples=250)
+def test_no_point_however_far_has_larger_gradients_or_a_larger_spread(kind: str, seed: int, scale: float) -> None:
+    problem = random_problem(kind, seed)
+    known = numbers(problem)
+    for trial in range(4):
+        rows = gradients(
+            problem, problem.optimum().x if kind in EXPLICIT and trial == 0 else point(problem, seed + trial, scale)
+        )
+        away = np.linalg.norm(rows - rows.mean(axis=0), axis=1)
+        norms = np.linalg.norm(rows, axis=1)
+        # What is measured is rounded too.
+        slip = 1e-14 * norms.max()
+        assert (norms**2).max() <= known["G_sq"] * (1 + 1e-15)
+        assert away.max() <= known["sigma_g"] + slip
+        assert np.sqrt((away**2).mean()) <= known["sigma_g_mean"] + slip
+    assert known["sigma_g_mean"] <= known["sigma_g"]
+    assert known["sigma_l"] == known["sigma"]
+    assert np.sqrt(known["G_sq"]) <= known["B"] * (1 + 1e-12)
+    if "L" in known:
+        assert known["L_sq"] == pytest.approx(known["L"] ** 2, rel=1e-15)
+    if problem.n == 1:
+        assert known["sigma_g"] == 0.0
+
+
+@given(st.sampled_from(("logistic", "hinge")), SEEDS)
+def test_the_wrong_side_of_every_sample_at_once_is_within_the_bounds(kind: str, seed: int) -> None:
+    # Far out along a direction each slope is 0 or −y: adversarial for bounds that assume an even mix.
+    problem = random_problem(kind, seed)
+    known = numbers(problem)
+    for i in range(problem.n):
+        part = problem.part(i)
+        for direction in (part.X.T @ part.y, -(part.X.T @ part.y)):
+            rows = gradients(problem, 1e9 * direction)
+            away = np.linalg.norm(rows - rows.mean(axis=0), axis=1)
+            assert np.linalg.norm(rows, axis=1).max() <= np.sqrt(known["G_sq"]) * (1 + 1e-15)
+            assert away.max() <= known["sigma_g"] * (1 + 1e-12)
+
+
+def test_with_one_feature_the_bound_on_gradients_is_attained() -> None:
+    # f'(−∞) = −(3 + 1)/4, f'(∞) = (2 + 0.5)/4 on the single client: the supremum is 1.
+    problem = make(
+        "logistic", nu=0, features=[[3.0], [1.0], [2.0], [0.5]], targets=[1.0, 1.0, 0.0, 0.0], owners=[0] * 4
+    )
+    assert numbers(problem)["G_sq"] == pytest.approx(1.0, rel=1e-12)
+    assert abs(problem.gradient(0, np.array([-1e6]))[0]) == pytest.approx(1.0, rel=1e-12)
+
+
+@given(st.sampled_from(LOSSES), SEEDS, st.integers(1, 3), st.booleans(), SCALES)
+@settings(max_examples=80)
+def test_the_second_moment_over_all_mini_batches_is_at_most_g_squared(
+    kind: str, seed: int, batch: int, replacement: bool, scale: float
+) -> None:
+    problem = tiny(kind, seed, nu=0.0, batch=batch, replacement=replacement)
+    known = numbers(problem)
+    x = point(problem, seed, scale)
+    for i in range(problem.n):
+        single = sample_gradients(problem, i, x)[:6]
+        s = len(single)
+        if s < problem.sizes[i]:
+            continue
+        rows = product(range(s), repeat=batch) if replacement else combinations(range(s), min(batch, s))
+        means = np.array([single[list(chosen)].mean(axis=0) for chosen in rows])
+        second = float((means**2).sum(axis=1).mean())
+        # sample_gradients reads g off a step x − g, so it carries the rounding of x.
+        slip = 1e-14 * (1 + scale) * (1 + np.sqrt(second))
+        assert np.sqrt(second) <= known["G"] + slip
+        variance = second - float((single.mean(axis=0) ** 2).sum())
+        assert variance <= known["sigma_l"] ** 2 + slip
+
+
+@given(st.sampled_from(EXPLICIT[:-1]), SEEDS)
+def test_additive_noise_adds_its_variance_to_the_second_moment(kind: str, seed: int) -> None:
+    known = numbers(generated(kind, seed))
+    assert known["G"] ** 2 == pytest.approx(known["G_sq"] + 0.09, rel=1e-12)
+
+
+@given(st.data())
+@settings(max_examples=40)
+def test_the_spread_of_huber_losses_is_the_supremum_itself(data: st.DataObject) -> None:
+    n, d = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 2))
+    sixteenths = st.integers(-80, 80).map(lambda k: k / 16)
+    shape = st.lists(st.lists(sixteenths, min_size=d, max_size=d), min_size=n, max_size=n)
+    c = np.array(data.draw(shape))
+    w = np.array(data.draw(st.lists(st.lists(st.integers(1, 40), min_size=d, max_size=d), min_size=n, max_size=n))) / 8
+    delta = data.draw(st.integers(1, 48)) / 16
+    # Every break point is a multiple of 1/16 in [−8, 8], and so a point of this grid.
+    grid = np.arange(-9 * 64, 9 * 64 + 1) / 64
+    slopes = w[:, :, None] * np.clip(grid - c[:, :, None], -delta, delta)
+    away = slopes - slopes.mean(axis=0)
+    largest = np.sqrt((away**2).max(axis=2).sum(axis=1).max())
+    mean = np.sqrt((away**2).mean(axis=0).max(axis=1).sum())
+    known = numbers(make("huber", c=c.tolist(), w=w.tolist(), delta=delta))
+    assert largest <= known["sigma_g"] <= largest * (1 + 1e-10) + 1e-12
+    assert mean <= known["sigma_g_mean"] <= mean * (1 + 1e-10) + 1e-12
+
+
+def test_the_spread_of_absolute_values_by_hand() -> None:
+    # Slopes (s_1, s_2) with weights 1, 3 at 0, 1: (−1, −3), (1, −3), (1, 3). For two clients
+    # |D_1| = |D_2| = |s_1 − s_2|/2, which is 1, 2, 1. At the kinks, (0, −3) and (1, 0), it is 3/2 and 1/2.
+    known = numbers(make("lad", c=[[0.0], [1.0]], w=[[1.0], [3.0]]))
+    assert known["sigma_g"] == pytest.approx(2.0, rel=1e-12)
+    assert known["sigma_g_mean"] == pytest.approx(2.0, rel=1e-12)
+    # Three clients at 0, 1, 2: beside the outermost centre one slope differs from the others, |D| = 1 + 1/3.
+    known = numbers(make("lad", c=[[0.0], [1.0], [2.0]]))
+    assert known["sigma_g"] == pytest.approx(4 / 3, rel=1e-12)
+    assert known["sigma_g_mean"] == pytest.approx(np.sqrt(8 / 9), rel=1e-12)
+
+
+@given(st.floats(1e-3, 1e3), st.floats(1e-2, 1e2))
+def test_the_spread_of_two_pseudo_huber_losses_is_found_at_the_middle(c: float, delta: float) -> None:
+    # φ'(x + c) − φ'(x − c) is even and falls for x > 0, as φ'' falls with the distance: the supremum is φ'(c) at 0.
+    known = numbers(make("pseudo-huber", c=[[-c], [c]], delta=delta))
+    top = c / np.hypot(1.0, c / delta)
+    assert top * (1 - 1e-12) <= known["sigma_g"] <= top * (1 + 1e-3) + 1e-5 * delta
+    assert top * (1 - 1e-12) <= known["sigma_g_mean"] <= top * (1 + 1e-3) + 1e-5 * delta
+
+
+@given(SEEDS)
+@settings(max_examples=25)
+def test_the_spread_of_pseudo_huber_losses_is_just_above_a_dense_grid(seed: int) -> None:
+    problem = random_problem("pseudo-huber", seed)
+    spots = np.concatenate([np.linspace(-100, 100, 4001), np.sinh(np.linspace(-12, 12, 4001))])
+    largest, mean = np.zeros((problem.n, problem.d)), np.zeros(problem.d)
+    for j in range(problem.d):
+        x = np.concatenate([spots * problem.delta + centre for centre in problem.c[:, j]])[:, None] - problem.c[:, j]
+        slopes = problem.w[:, j] * x / np.hypot(1.0, x / problem.delta)
+        away = (slopes - slopes.mean(axis=1, keepdims=True)) ** 2
+        largest[:, j], mean[j] = away.max(axis=0), away.mean(axis=1).max()
+    known = numbers(problem)
+    size = problem.delta * problem.w.max() * np.sqrt(problem.d)
+    for found, grid in ((known["sigma_g"], largest.sum(axis=1).max()), (known["sigma_g_mean"], mean.sum())):
+        assert np.sqrt(grid) * (1 - 1e-12) <= found <= np.sqrt(grid) * (1 + 1e-3) + 1e-5 * size
+
+
+@pytest.mark.parametrize("kind", ["huber", "pseudo-huber", "lad"])
+def test_large_problems_take_a_wider_bound(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tight = numbers(random_problem(kind, 3))
+    monkeypatch.setattr(separable, "_PAIRS", dict.fromkeys(separable._PAIRS, 0))
+    wide = random_problem(kind, 3).constants()
+    assert "large" in wide["sigma_g"].how
+    for name in ("sigma_g", "sigma_g_mean"):
+        assert wide[name].value >= tight[name] * (1 - 1e-12)
+
+
+@given(SEEDS)
+def test_quadratics_with_one_matrix_differ_by_constants(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(1, 5)), int(rng.integers(1, 4))
+    root = rng.normal(size=(d, d))
+    A = root @ root.T + np.eye(d)
+    A = (A + A.T) / 2
+    problem = make("quadratic", A=[A.tolist()] * n, b=rng.normal(size=(n, d)).tolist(), sigma=0.1)
+    known = numbers(problem)
+    away = np.linalg.norm((problem.b.mean(axis=0) - problem.b) @ A, axis=1)
+    assert known["sigma_g"] == pytest.approx(away.max(), rel=1e-9, abs=1e-12)
+    assert known["sigma_g_mean"] == pytest.approx(np.sqrt((away**2).mean()), rel=1e-9, abs=1e-12)
+    assert known["sigma_g"] >= away.max() * (1 - 1e-15)
+    assert not problem.assumptions()["bounded-heterogeneity"]
+    assert {"G", "G_sq"}.isdisjoint(known)
+
+
+def test_quadratics_say_why_their_gradients_are_not_bounded() -> None:
+    problem = make("quadratic")
+    assert {"G", "G_sq", "sigma_g", "sigma_g_mean"}.isdisjoint(problem.constants())
+    with pytest.raises(AssumptionError, match=r"bounded-gradients .* unbounded; try huber"):
+        problem.require("bounded-gradients", "fedcompass.theorem1")
+    with pytest.raises(AssumptionError, match=r"bounded-heterogeneity .* the A_i differ.* same A"):
+        problem.require("bounded-heterogeneity", "fedcompass.theorem1")
+
+
+@pytest.mark.parametrize("kind", LOSSES)
+def test_a_regulariser_unbounds_gradients_but_cancels_between_clients_of_equal_weight(kind: str) -> None:
+    equal, unequal = (tiny(kind, 4, nu=0.3, weights=word) for word in ("equal", "size"))
+    known = numbers(equal)
+    assert {"B", "G", "G_sq"}.isdisjoint(known)
+    assert {"sigma_g", "sigma_g_mean"}.isdisjoint(unequal.constants())
+    with pytest.raises(AssumptionError, match=r"bounded-gradients .* set nu=0"):
+        equal.require("bounded-gradients", "fedfa.theorem1")
+    with pytest.raises(AssumptionError, match=r"bounded-heterogeneity .* weights=equal"):
+        unequal.require("bounded-heterogeneity", "fedfa.theorem1")
+    for scale in (1.0, 1e3):
+        rows = gradients(equal, point(equal, 1, scale))
+        assert np.linalg.norm(rows - rows.mean(axis=0), axis=1).max() <= known["sigma_g"] * (1 + 1e-9)
+
+
+@given(st.sampled_from(sorted(TYPES)), SEEDS, SCALES, st.sampled_from([np.float32, np.float64]))
+@settings(max_examples=80)
+def test_the_full_gradient_is_the_mean_of_the_clients(kind: str, seed: int, scale: float, dtype: Any) -> None:
+    problem = tiny(kind, seed, dtype=dtype.__name__) if kind in LOSSES else generated(kind, seed)
+    x = point(problem, seed, scale).astype(dtype if kind in LOSSES else np.float64)
+    full = problem.full_gradient(x)
+    assert full.dtype == np.float64
+    assert full.shape == (problem.d,)
+    rows = gradients(problem, x)
+    rounding = 1e-12 if dtype is np.float64 or kind in EXPLICIT else 1e-5
+    np.testing.assert_allclose(full, rows.mean(axis=0), rtol=0, atol=rounding * (1 + np.abs(rows).max()))
+    np.testing.assert_allclose(
+        super(type(problem), problem).full_gradient(x), full, rtol=0, atol=rounding * (1 + np.abs(rows).max())
+    )
+
+
+@given(st.sampled_from(sorted(TYPES)), SEEDS, SCALES)
+@settings(max_examples=80)
+def test_the_initial_gap_is_at_least_what_any_point_gains(kind: str, seed: int, scale: float) -> None:
+    start = {"x0": float(np.random.default_rng(seed).choice([0.0, 1.0, -30.0]))}
+    problem = tiny(kind, seed, **start) if kind in LOSSES else generated(kind, seed, **start)
+    gap, best = numbers(problem)["F0"], problem.optimum()
+    first = problem.value(problem.x0)
+    for y in (best.x, best.x + point(problem, seed, 1e-3), point(problem, seed, scale)):
+        assert first - problem.value(y) <= gap
+    assert gap <= first - best.value + 2 * best.gap + 1e-11 * (1 + abs(first))
+
+
+def test_without_a_minimiser_the_initial_gap_is_the_initial_loss_and_r_is_missing() -> None:
+    # Separable by the sign of the single feature: inf f = 0 is not attained, and f(0) = log 2.
+    problem = make("logistic", nu=0, batch=1, **SEPARABLE)
+    constants = problem.constants()
+    assert constants["F0"].value == pytest.approx(np.log(2.0), rel=1e-12)
+    assert constants["F0"].side == "upper"
+    assert "the loss ≥ 0" in constants["F0"].how
+    assert {"R", "zeta", "mu"}.isdisjoint(constants)
+    assert {"L", "L_sq", "B", "G", "G_sq", "sigma", "sigma_l", "sigma_g", "sigma_g_mean"} <= set(constants)
+    assert problem.gradient_norms_at_optimum() is None
+    assert not problem.assumptions()["bounded-below"]
+    with pytest.raises(
+        AssumptionError, match=r"area\.theorem8 assumes minimiser .*separable data have none.*set nu > 0"
+    ):
+        problem.require("minimiser", "area.theorem8")
+
+
+@pytest.mark.parametrize("limit", ["_DENSE", "UNREGULARISED_LIMIT"])
+def test_a_minimiser_that_would_take_minutes_is_not_looked_for(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(smooth, limit, 5)
+    monkeypatch.setattr(smooth, "minimise", None)  # calling it would raise TypeError
+    monkeypatch.setattr(smooth, "_clarabel_start", None)
+    problem = tiny("softmax", 2, nu=0.0)
+    assert "the loss ≥ 0" in problem.constants()["F0"].how
+    assert "set nu > 0" in problem.assumptions()["minimiser"]
+
+
+@pytest.mark.parametrize("kind", sorted(TYPES))
+def test_every_family_meets_or_explains_every_assumption(kind: str) -> None:
+    for more in ({}, {"nu": 0.0}) if kind in LOSSES else ({},):
+        problem = tiny(kind, 1, **more) if kind in LOSSES else make(kind)
+        reasons, constants = problem.assumptions(), problem.constants()
+        assert set(reasons) == set(ASSUMPTIONS) - RUN_ASSUMPTIONS
+        for assumption, names in {
+            "smooth": ("L", "L_sq"),
+            "lipschitz": ("B",),
+            "bounded-variance": ("sigma", "sigma_l"),
+            "bounded-gradients": ("G_sq",),
+            "bounded-second-moment": ("G",),
+            "bounded-heterogeneity": ("sigma_g", "sigma_g_mean"),
+            "bounded-below": ("F0",),
+            "minimiser": ("R",),
+        }.items():
+            for name in names:
+                assert (name in constants) == (reasons[assumption] == ""), name
+
+
+def test_an_unbounded_max_affine_problem_says_so_and_keeps_its_other_constants() -> None:
+    problem = make("max-affine", a=[[[1.0], [2.0]]], b=[[0.0, 0.0]])
+    assert {"R", "F0"}.isdisjoint(problem.constants())
+    assert problem.constants()["G_sq"].value == pytest.approx(4.0)
+    for assumption in ("bounded-below", "minimiser"):
+        assert problem.assumptions()[assumption].startswith("f is unbounded below")
+
+
+def test_mnist_without_regulariser_takes_seconds(data_folder: Path) -> None:
+    data = {"data": f"idx:{data_folder / 'mnist'}", "samples": 6000, "partition": "dirichlet", "dtype": "float32"}
+    problem = make("softmax", nu=0, batch=32, **data)
+    known = numbers(problem)
+    assert known["F0"] == pytest.approx(np.log(10.0), rel=1e-9)
+    assert "R" not in known
+    rows = gradients(problem, point(problem, 0, 0.1))
+    assert (np.linalg.norm(rows, axis=1) ** 2).max() <= known["G_sq"]
+    assert np.linalg.norm(rows - rows.mean(axis=0), axis=1).max() <= known["sigma_g"]
