@@ -63,9 +63,10 @@ class Assembler:
         events: Events,
         clients: int,
         server: int,
+        version: Ints,
         identities: tuple[Identity, ...],
     ) -> Tape:
-        """Sort everything into its place and check the invariants."""
+        """Sort everything into its place and check the invariants; each event is an iteration."""
         affine_at, affine = self._affine_table()
         descend_at, descend = _table(self.descend_at, self.descend_columns, Descend)
         record_at, record = _table(self.record_at, self.record_columns, Record)
@@ -78,7 +79,7 @@ class Assembler:
         order = np.argsort(at, kind="stable")
         tape = Tape(
             len(initial), initial, op[order], row[order], (at[order] >> _ORDER_BITS) - 1, affine, descend, record,
-            events, clients, server, identities,
+            events, clients, server, version, len(events), identities,
         )  # fmt: skip
         verify(tape)
         return tape

@@ -4,17 +4,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from boundlab.algorithms import Algorithm, Records
-from boundlab.delays import SERVER, DelayModel, Events
+from boundlab.algorithms import Algorithm
+from boundlab.delays import DelayModel, Events
 from boundlab.errors import CaseError
 from boundlab.execute.numpy_executor import run
 from boundlab.files import read_json
-from boundlab.objective import Array, Problem
+from boundlab.objective import Problem
+from boundlab.records import Records
 from boundlab.registry import lookup
-from boundlab.specs import Options, nearest, number
-from boundlab.tape import Tape
+from boundlab.specs import Options, nearest
 
 _KEYS = ("algorithm", "problem", "x0", "parameters", "events")
 _NOTES = ("theorem", "constants", "note", "claim", "delays", "server", "seed", "trial", "iterations")
@@ -89,50 +87,8 @@ def load_case(path: Path) -> Case:
             raise CaseError(f"{path}: x0 stands both in the case and in its problem; keep one")
         options["x0"] = raw["x0"]
     built = build_problem(problem["type"], options)
-    events = read_events(raw["events"], built.n, str(path))
+    events = algorithm.read_events(raw["events"], built.n, str(path))
     return Case(algorithm, built, algorithm.read(Options(algorithm.id, parameters)), events)
-
-
-def read_events(raw: object, clients: int, where: str) -> Events:
-    """Read [[time, actor], …] with actor a client index or "s".
-
-    Raises
-    ------
-    CaseError
-        Naming the event by its place, counted from 1.
-    """
-    if not isinstance(raw, list) or not raw:
-        raise CaseError(f'{where}: events must be a non-empty list of [time, actor], e.g. [[0.5, 0], [1, "s"]]')
-    time, actor = np.empty(len(raw)), np.empty(len(raw), dtype=np.int32)
-    for place, event in enumerate(raw):
-        name = f"{where}: event {place + 1}"
-        if not isinstance(event, list) or len(event) != 2:
-            raise CaseError(f"{name} must be [time, actor], got {str(event)[:60]}")
-        when, who = event
-        if isinstance(when, str):
-            raise CaseError(f"{name}: time must be a number, got {when!r}")
-        time[place] = number(when, f"{name}: time")
-        if time[place] < (time[place - 1] if place else 0.0):
-            raise CaseError(
-                f"{name}: time {when} is before the event ahead of it; times start at 0 and must not decrease"
-            )
-        if who == "s":
-            actor[place] = SERVER
-        elif isinstance(who, bool) or not isinstance(who, int):
-            raise CaseError(f'{name}: actor must be a client index or "s", got {who!r}')
-        elif not 0 <= who < clients:
-            raise CaseError(f"{name}: client {who} does not exist; the problem has {clients} clients, 0…{clients - 1}")
-        else:
-            actor[place] = who
-    return Events(time, actor)
-
-
-def events_as_json(events: Events) -> list[list[Any]]:
-    """Return events in the form of case files."""
-    return [
-        [time, "s" if actor == SERVER else actor]
-        for time, actor in zip(events.time.tolist(), events.actor.tolist(), strict=True)
-    ]
 
 
 def replay(case: Case) -> list[dict[str, Any]]:
@@ -141,16 +97,20 @@ def replay(case: Case) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        ``k`` the iteration, ``t`` the time, ``actor`` a client index or "s", ``x`` the server model
-        after the event, a list of d floats.
+        ``k`` the iteration (for AREA events, for the others server versions), ``t`` the time, ``actor`` a
+        client index or "s", ``x`` the server model after the event, a list of d floats; and what the
+        algorithm itself says of the event.
     """
     problem = case.problem
-    tape: Tape = case.algorithm.schedule(case.parameters, case.events, problem.n, Records(), 2 * len(case.events))
-    models: dict[int, list[float]] = {}
-
-    def observe(row: int, x: Array) -> None:
-        models[int(tape.record.iteration[row])] = x.tolist()
-
-    run(tape, problem.x0, problem.full_gradients(), observe)
-    events = events_as_json(tape.events)
-    return [{"k": k, "t": time, "actor": actor, "x": models[k]} for k, (time, actor) in enumerate(events, 1)]
+    # Each event is at most one server update, except that timers may add some of their own.
+    tape = case.algorithm.schedule(
+        case.parameters, case.events, problem.n, Records(events=True), 4 * len(case.events) + 4
+    )
+    models: list[list[float]] = []
+    run(tape, problem.x0, problem.full_gradients(), lambda _row, x: models.append(x.tolist()))
+    own = {name.removeprefix("event_"): column.tolist() for name, column in tape.notes.items() if name[:6] == "event_"}
+    events = case.algorithm.events_as_json(tape.events)
+    return [
+        {"k": k, "t": event[0], "actor": event[1], "x": x, **{name: column[row] for name, column in own.items()}}
+        for row, (k, event, x) in enumerate(zip(tape.record.iteration.tolist(), events, models, strict=True))
+    ]

@@ -34,6 +34,7 @@ class Stream(IntEnum):
     START = 7
     BOOTSTRAP = 8
     EVENT = 9
+    SCHEDULE = 10
 
 
 def philox4x32(

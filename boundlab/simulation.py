@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from boundlab._version import __version__
 from boundlab.algorithms import Algorithm, Records
 from boundlab.delays import DelayModel, ServerPolicy, frequencies, read_policy
+from boundlab.errors import CertificateError, SpecError
 from boundlab.metrics import METRICS, Metric
 from boundlab.objective import Array, Problem
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.specs import Options
-from boundlab.statistics import Statistics
-from boundlab.trial import run_once, spaced_iterations
+from boundlab.statistics import Statistics, statistics
+from boundlab.trial import compile_trial, run_once, spaced_iterations
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,8 @@ class Simulation:
         Recorded iterations, shape (points,).
     metrics
         Metric id → values of all trials, shape (trials, points): midpoints of the certified intervals.
-    statistics
-        One a trial.
+    statistics, figures
+        One a trial: what every tape says, and what the algorithm itself makes of it.
     """
 
     algorithm: Algorithm
@@ -42,6 +43,7 @@ class Simulation:
     ks: NDArray[np.int64]
     metrics: Mapping[str, NDArray[np.float64]]
     statistics: list[Statistics]
+    figures: list[dict[str, Any]]
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
@@ -62,6 +64,7 @@ class Simulation:
             },
             "expected_frequencies": {"p": p.tolist(), "p_s": p_s, "how": self.delays.how_rates},
             "statistics": [figures.as_dict() for figures in self.statistics],
+            "figures": self.figures,
         }
 
 
@@ -88,26 +91,43 @@ def simulate(
         If the algorithm, a parameter or the server policy is wrong.
     """
     compiler: Algorithm = lookup("algorithms", algorithm)
-    policy = read_policy(server, delays)
+    policy = read_policy(server, delays, compiler.server, compiler.id)
     chosen = dict(settings)
     if policy.count is not None:
-        chosen.setdefault("count", policy.count)
+        if "count" in chosen and str(chosen["count"]) != str(policy.count):
+            raise SpecError(f"count = {chosen['count']} and --server {policy.describe()} contradict each other")
+        chosen["count"] = policy.count
     parameters = compiler.read(Options(compiler.id, chosen))
     ks = spaced_iterations(iterations, 0)
-    optimum = problem.optimum()
-    shown: list[Metric] = [METRICS["gap"]]
-    if optimum.distance is not None:
-        shown.append(METRICS["squared-distance"])
+    shown = _metrics(problem)
     values = {metric.id: np.empty((trials, len(ks))) for metric in shown}
     seen: list[Statistics] = []
+    figures: list[dict[str, Any]] = []
     for trial in range(trials):
 
         def observe(row: int, x: Array, trial: int = trial) -> None:
             for metric in shown:
-                values[metric.id][trial, row] = np.mean(metric.interval(problem, optimum, x))
+                values[metric.id][trial, row] = np.mean(metric.interval(problem, x))
 
         streams = Streams(seed, trial)
-        seen.append(run_once(compiler, parameters, problem, delays, policy, iterations, Records(ks), streams, observe))
+        tape = compile_trial(compiler, parameters, problem.n, delays, policy, iterations, Records(ks), streams)
+        run_once(tape, problem, streams, observe)
+        seen.append(statistics(tape))
+        figures.append(compiler.figures(parameters, tape))
         if progress is not None:
             progress(trial + 1)
-    return Simulation(compiler, problem, delays, policy, chosen, seed, ks, values, seen)
+    return Simulation(compiler, problem, delays, policy, chosen, seed, ks, values, seen, figures)
+
+
+def _metrics(problem: Problem) -> list[Metric]:
+    """Return what can be evaluated: the gap where f* is certified, the distance where x* is."""
+    try:
+        optimum = problem.optimum()
+    except CertificateError:
+        return [METRICS["gradient-norm"]]
+    smooth = not problem.assumptions().get("smooth")
+    return [
+        METRICS["gap"],
+        *([METRICS["squared-distance"]] if optimum.distance is not None else []),
+        *([METRICS["gradient-norm"]] if smooth else []),
+    ]

@@ -56,14 +56,21 @@ def parse_spec(text: str, what: str) -> tuple[str, dict[str, str]]:
         raise SpecError(f"{what} has no name in {text!r}; write NAME or NAME:key=value,key=value")
     options: dict[str, str] = {}
     for part in _split(tail, text, what):
-        key, equals, value = part.partition("=")
-        key, value = key.strip(), value.strip()
-        if not equals or not key or not value:
+        setting = split_setting(part)
+        if setting is None:
             raise SpecError(f"{what} {name}: option {part.strip()!r} is not key=value")
+        key, value = setting
         if key in options:
             raise SpecError(f"{what} {name}: option {key} is given twice")
         options[key] = value
     return name, options
+
+
+def split_setting(text: str) -> tuple[str, str] | None:
+    """Split ``NAME=VALUE`` at its first ``=``; None if there is none, or nothing on one side of it."""
+    name, _, value = text.partition("=")
+    name, value = name.strip(), value.strip()
+    return (name, value) if name and value else None
 
 
 def _split(tail: str, text: str, what: str) -> list[str]:

@@ -19,14 +19,16 @@ class Statistics:
     Parameters
     ----------
     iterations, versions
-        Events, and aggregations among them.
+        Events, and server updates.
     updates
         Shape (n,): arrivals of each client.
     p, p_s
-        Observed fractions of the iterations, shape (n,) and scalar; they sum to 1.
+        Observed fractions of the events that are arrivals of each client, shape (n,), and events of the server.
     staleness
         Shape (arrivals,): server versions between the model from which an arriving update was computed
         and its arrival.
+    shares
+        Shape (n,): the clients' parts of all aggregated weight; None where the tape does not say.
     time
         Time of the last event.
     """
@@ -37,6 +39,7 @@ class Statistics:
     p: NDArray[np.float64]
     p_s: float
     staleness: Ints
+    shares: NDArray[np.float64] | None
     time: float
 
     @property
@@ -54,6 +57,7 @@ class Statistics:
             "p_s": self.p_s,
             "tau_max": self.tau_max,
             "tau_mean": float(self.staleness.mean()) if len(self.staleness) else 0.0,
+            "shares": None if self.shares is None else self.shares.tolist(),
             "time": self.time,
         }
 
@@ -61,56 +65,51 @@ class Statistics:
 def statistics(tape: Tape) -> Statistics:
     """Read the statistics off a tape."""
     actor = tape.events.actor
-    updates = np.bincount(actor[actor >= 0], minlength=tape.clients)
     total = max(len(actor), 1)
-    versions = int(np.count_nonzero(actor < 0))
+    updates = _updates(tape)
     return Statistics(
         iterations=len(actor),
-        versions=versions,
+        versions=int(tape.version[-1]),
         updates=updates,
         p=updates / total,
-        p_s=versions / total,
+        p_s=int(np.count_nonzero(actor < 0)) / total,
         staleness=staleness(tape),
+        shares=shares(tape),
         time=float(tape.events.time[-1]) if len(actor) else 0.0,
     )
 
 
+def _updates(tape: Tape) -> Ints:
+    actor = tape.events.actor
+    if not tape.events.detail:
+        return np.bincount(actor[actor >= 0], minlength=tape.clients)
+    # Events with details are not simply arrivals: count who brought something, once an event.
+    arrives = tape.descend.arrival >= 0
+    pairs = np.unique(np.stack([tape.descend.client[arrives], tape.descend.arrival[arrives]]), axis=1)
+    return np.bincount(pairs[0], minlength=tape.clients)
+
+
+def shares(tape: Tape) -> NDArray[np.float64] | None:
+    """Return the clients' parts π_i of all the weight that server updates gave, shape (n,); they sum to 1."""
+    weight = np.bincount(tape.descend.client[tape.uses.run], weights=np.abs(tape.uses.weight), minlength=tape.clients)
+    total = float(weight.sum())
+    return weight / total if total > 0.0 else None
+
+
 def staleness(tape: Tape) -> Ints:
-    """Return, for each arrival, the aggregations since its update's model was read, shape (arrivals,).
+    """Return, for each update that arrives, the server versions since its model was read, shape (arrivals,).
+
+    In the order of arrival. AREA's first messages under start=analysis are 0, computed from no model, and do
+    not count.
 
     Raises
     ------
     TapeError
         If one is negative.
     """
-    actor = tape.events.actor
-    version = np.cumsum(actor < 0)
-    arrivals = np.flatnonzero(actor >= 0)
-    rank = _rank(actor[arrivals])
-    # Row j of ``descend`` answers arrival number update[j] of its client; that of number 0 is the broadcast.
-    # The next arrival of the client brings it, so arrival r brings the update of rank r.
-    key = tape.descend.client * (len(actor) + 1) + tape.descend.update
-    order = np.argsort(key)
-    want = actor[arrivals].astype(np.int64) * (len(actor) + 1) + rank
-    place = np.searchsorted(key[order], want)
-    found = np.zeros(len(arrivals), dtype=np.int64)
-    if len(order):
-        safe = np.minimum(place, len(order) - 1)
-        hit = key[order][safe] == want
-        found[hit] = tape.descend.version[order][safe[hit]]
-    tau = version[arrivals] - found
+    rows = np.flatnonzero(tape.descend.arrival >= 0)
+    rows = rows[np.argsort(tape.descend.arrival[rows], kind="stable")]
+    tau = tape.version[tape.descend.arrival[rows]] - tape.descend.version[rows]
     if (tau < 0).any():
         raise TapeError("an update is fresher than the model it was computed from")
     return np.asarray(tau, dtype=np.int64)
-
-
-def _rank(actor: NDArray[np.int32]) -> Ints:
-    """Return how often each actor has come before, shape as given."""
-    order = np.argsort(actor, kind="stable")
-    ordered = actor[order]
-    starts = np.concatenate([[True], ordered[1:] != ordered[:-1]]) if len(actor) else np.empty(0, bool)
-    index = np.arange(len(actor))
-    first = np.maximum.accumulate(np.where(starts, index, 0)) if len(actor) else index
-    rank = np.empty(len(actor), dtype=np.int64)
-    rank[order] = index - first
-    return rank

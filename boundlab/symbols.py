@@ -1,4 +1,4 @@
-"""Every symbol of every theorem, once: its meaning, its domain and its units.
+"""Every symbol of every theorem, once: its meaning, its domain and its units (rows: symbol_table).
 
 Units are degrees (a, b): the symbol's behaviour under f → c·f (degree a) and x → s·x (degree b).
 L and mu are (1, −2), B, G and sigma (1, −1), zeta and R (0, 1), function values (1, 0), step sizes
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import SymbolError
 from boundlab.specs import nearest
+from boundlab.symbol_table import ROWS
 
 Degrees = tuple[int, int]
 
@@ -159,63 +160,7 @@ def make_symbol(
     )
 
 
-_S = make_symbol
-_STEP: Degrees = (-1, 2)
-_TABLE: tuple[SymbolInfo, ...] = (
-    # The functions.
-    _S("mu", "strong convexity: every f_i is mu-strongly convex", "positive", (1, -2), r"\mu", "μ"),
-    _S("L", "smoothness: every gradient of f_i is L-Lipschitz", "positive", (1, -2)),
-    _S("B", "Lipschitz constant of every f_i: bounds its subgradients", "nonnegative", (1, -1)),
-    _S("G", "bound on the norm of gradients", "nonnegative", (1, -1)),
-    _S(
-        "sigma", "noise level: the variance of a stochastic (sub)gradient is at most sigma²", "nonnegative",
-        (1, -1), r"\sigma", "σ",
-    ),
-    _S("zeta", "heterogeneity: largest distance from x* to a minimiser of an f_i", "nonnegative", (0, 1),
-       r"\zeta", "ζ"),
-    _S("R", "initial distance ‖x_s,0 − x*‖", "nonnegative", (0, 1)),
-    _S("G_star", "norms ‖∇f_i(x*)‖ of the client gradients at the optimum", "nonnegative", (1, -1),
-       r"G^\star", "G*", vector=True),
-    # The run.
-    _S("n", "number of clients", "count", (0, 0)),
-    _S("M", "local steps of an update", "count", (0, 0)),
-    _S("K", "number of iterations (arrivals and aggregations alike)", "count", (0, 0)),
-    _S("p", "probabilities p_i that an iteration is an arrival of client i", "probability", (0, 0), "p", "p",
-       vector=True),
-    _S("p_s", "probability that an iteration is an aggregation", "probability", (0, 0), "p_s", "pₛ"),
-    _S("p_min", "smallest of p_s and all p_i", "probability", (0, 0), r"p_{\min}", "p_min"),
-    _S("qbar", "average of 1/p_i over the clients", "above-one", (0, 0), r"\bar q", "q̄"),
-    _S("rates", "arrival rates λ_i of the clients, per unit of time", "positive", (0, 0), r"\lambda_i", "λ_i",
-       vector=True),
-    _S("lambda_s", "rate of aggregations, per unit of time", "positive", (0, 0), r"\lambda_s", "λₛ"),
-    # Step sizes.
-    _S("alpha", "constant step size", "positive", _STEP, r"\alpha", "α"),
-    _S("c", "numerator of the step size alpha_k = c/(k+d)", "positive", _STEP),
-    _S("d", "offset of the step size alpha_k = c/(k+d)", "positive", (0, 0)),
-    _S("D", "first step size α_0 of Theorem 7", "positive", _STEP, r"\mathcal{D}", "D"),
-    _S("a0", "step size with which the first iteration answers", "positive", _STEP, "a_0", "a₀"),
-    _S("a_init", "step size of the initial broadcast", "positive", _STEP, r"a_{\mathrm{init}}", "a_init"),
-    # Short forms of the proofs.
-    _S("A", "weighted squared initial distance (1/p_s + 2·qbar)·R²", "nonnegative", (0, 2)),
-    _S("gamma", "contraction 2·mu·L/(mu+L)", "positive", (1, -2), r"\gamma", "γ"),
-    _S("kappa", "condition number L/mu", "positive", (0, 0), r"\kappa", "κ"),
-    _S("delta", "share of local steps after the first, 1 − 1/M", "fraction", (0, 0), r"\delta", "δ"),
-    _S("r_p", "ratio p_s/p_min", "above-one", (0, 0), "r_p", "r_p"),
-    _S("d_eff", "offset of the steps that iterations answer with: d, or d+1 with clock=algorithm", "positive",
-       (0, 0), "d'", "d′"),
-    _S("Ktilde", "shifted iteration count K + d − 1", "positive", (0, 0), r"\tilde K", "K̃"),
-    _S("kg", "L/gamma", "positive", (0, 0), r"\kappa_\gamma", "κ_γ"),
-    _S("q0", "first contraction exponent a0·M·gamma", "positive", (0, 0), "q_0", "q₀"),
-    _S("W1", "weight exp(q0/3)", "positive", (0, 0), "W_1", "W₁"),
-    _S("W2", "weight exp(q0/6)", "positive", (0, 0), "W_2", "W₂"),
-    _S("d_ratio", "ratio d/(d−1)", "positive", (0, 0), r"\varphi", "φ"),
-    _S("X0", "initial squared distances of the x_i to their targets", "nonnegative", (0, 2), "X_0", "X₀"),
-    _S("Y0", "initial squared distances of the y_i to their targets", "nonnegative", (0, 2), "Y_0", "Y₀"),
-    _S("Lam0", "initial value of the weighted Lyapunov function", "nonnegative", (0, 2), r"\Lambda_0", "Λ₀"),
-    _S("Ns", "coefficient of sigma² in one iteration", "nonnegative", (-2, 4), r"N_\sigma", "N_σ"),
-    _S("Nz", "coefficient of zeta² in one iteration", "nonnegative", (0, 0), r"N_\zeta", "N_ζ"),
-)  # fmt: skip
-SYMBOLS: Mapping[str, SymbolInfo] = MappingProxyType({info.name: info for info in _TABLE})
+SYMBOLS: Mapping[str, SymbolInfo] = MappingProxyType({row[0]: make_symbol(*row) for row in ROWS})
 
 
 def lookup(name: str, symbols: Mapping[str, SymbolInfo] = SYMBOLS) -> SymbolInfo:

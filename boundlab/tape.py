@@ -9,9 +9,10 @@ An asynchronous algorithm is a compiler from events to a tape of three instructi
 A tape knows nothing of problems; an executor knows nothing of algorithms.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +55,8 @@ class Affine:
 class Descend:
     """Row j: register dst[j] ← steps[j] local steps of client[j] from src[j]; update[j] keys its randomness.
 
-    ``version[j]`` is the number of aggregations that src[j] has seen; step sizes have unit (−1, 2).
+    ``version[j]`` is the server version of src[j]; ``arrival[j]`` the event at which the result reaches the
+    server, −1 if it does not on this tape. Step sizes have unit (−1, 2).
     """
 
     dst: Ints
@@ -64,6 +66,27 @@ class Descend:
     steps: Ints
     step_size: Floats
     version: Ints
+    arrival: Ints
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """Row u: the result of run[u] enters the server update version[u] → version[u]+1 with weight[u].
+
+    A run is a row of :class:`Descend`, and its result is how far it moved its start model, so that
+    x_s^{t+1} − x_s^t = Σ weight·(end − start) over the rows of version t. Algorithms whose messages are not
+    such results (AREA's are differences of two of them) leave the table empty.
+    """
+
+    run: Ints
+    version: Ints
+    weight: Floats
+
+    @classmethod
+    def none(cls) -> "Uses":
+        """Return the empty table."""
+        return cls(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
 
 
 @final
@@ -105,8 +128,19 @@ class Tape:
         All K events, aggregations included.
     clients
         Their number n.
+    version
+        Shape (K+1,): server versions after 0 … K events.
+    iterations
+        How far the algorithm's own count k has come.
     identities
         What :meth:`boundlab.execute.numpy_executor.run` checks on the final registers.
+    uses
+        Which run enters which server update.
+    local
+        Relative sizes of the local steps: step q of row j has step_size[j]·local[q]; empty where all are 1.
+    notes
+        Columns that the compiler keeps for the algorithm's own statistics; those named ``event_…`` have one
+        entry an event.
     """
 
     registers: int
@@ -120,7 +154,12 @@ class Tape:
     events: Events
     clients: int
     server: int
+    version: Ints
+    iterations: int
     identities: tuple[Identity, ...] = ()
+    uses: Uses = field(default_factory=Uses.none)
+    local: Floats = field(default_factory=lambda: np.empty(0))
+    notes: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.op)

@@ -1,4 +1,4 @@
-"""One trial: sample events, compile, execute, read the statistics off the tape."""
+"""One trial: sample events, compile, execute."""
 
 from typing import Any
 
@@ -6,33 +6,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm, Records
-from boundlab.delays import DelayModel, ServerPolicy, sample_events
+from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.execute.numpy_executor import Observe, run
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
-from boundlab.statistics import Statistics, statistics
+from boundlab.tape import Tape
 
 _POINTS = 12
 
 
-def run_once(
+def compile_trial(
     algorithm: Algorithm,
     parameters: Any,
-    problem: Problem,
+    clients: int,
     delays: DelayModel,
     policy: ServerPolicy,
     iterations: int,
     records: Records,
     streams: Streams,
-    observe: Observe,
-) -> Statistics:
-    """Run one trial and return what its tape says; ``observe`` sees the records as they come."""
-    events = sample_events(delays, policy, streams, iterations)
-    tape = algorithm.schedule(parameters, events, problem.n, records, iterations)
+) -> Tape:
+    """Sample as many events as ``iterations`` take, and compile them.
+
+    Raises
+    ------
+    SpecError
+        If the delays or the parameters cannot make so many iterations.
+    """
+    count = max(algorithm.events_for(parameters, iterations), 1)
+    while True:
+        events = algorithm.sample(parameters, delays, policy, streams, clients, count)
+        tape = algorithm.schedule(parameters, events, clients, records, iterations)
+        if tape.iterations >= iterations:
+            return tape
+        # Versions that are not made at a fixed number of events: ask for as many more as are missing, and some.
+        count = max(count + 8, int(1.2 * count * iterations / max(tape.iterations, 0.5 * iterations)))
+
+
+def run_once(tape: Tape, problem: Problem, streams: Streams, observe: Observe) -> None:
+    """Execute a tape with the problem's stochastic gradients; ``observe`` sees the records as they come."""
     # Metrics of a run that overflows are infinite; that is a result.
     with np.errstate(over="ignore", invalid="ignore"):
         run(tape, problem.x0, problem.oracle(streams), observe)
-    return statistics(tape)
 
 
 def spaced_iterations(total: int, first: int) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import FormulaError, SymbolError
 from boundlab.formula import number_value
-from boundlab.specs import numbers
+from boundlab.specs import numbers, split_setting
 from boundlab.symbols import SYMBOLS, SymbolInfo, check, lookup
 
 Floats = NDArray[np.float64]
@@ -101,10 +101,10 @@ def parse_values(assignments: Sequence[str], symbols: Mapping[str, SymbolInfo] =
     vectors: dict[str, Floats] = {}
     given: list[str] = []
     for assignment in assignments:
-        name, equals, text = assignment.partition("=")
-        name, text = name.strip(), text.strip()
-        if not equals or not name or not text:
+        setting = split_setting(assignment)
+        if setting is None:
             raise SymbolError(f"{assignment!r} is not NAME=VALUE; write for example L=10 or K=1:1e6:log")
+        name, text = setting
         info = lookup(name, symbols)
         if name in given:
             raise SymbolError(f"{name} is set twice")

@@ -12,9 +12,9 @@ Ints = NDArray[np.int64]
 def verify(tape: Tape) -> None:
     """Check a tape.
 
-    Time does not decrease; actors are clients or the server; nothing is read before it is written; a
-    register is written at most once an event; versions grow one aggregation at a time; no update is
-    computed from a model newer than its reader; coefficients and step sizes are finite.
+    Time does not decrease; actors are clients or the server; nothing is read before it is written; versions
+    do not go back; no update is computed from a model newer than its reader, arrives before it was begun, or
+    is used before it arrived; coefficients, step sizes and weights are finite.
 
     Raises
     ------
@@ -38,10 +38,8 @@ def verify(tape: Tape) -> None:
     early = np.flatnonzero(first_write >= _first(read, read_at, tape.registers, never + 1))
     if len(early):
         raise TapeError(f"register {early[0]} is read before it is written")
-    pairs = tape.event[written_at] * tape.registers + written
-    if len(np.unique(pairs)) != len(pairs):
-        raise TapeError("a register is written twice by one event")
     _versions(tape, at_descend)
+    _uses(tape, at_descend)
 
 
 def _events(tape: Tape) -> None:
@@ -74,9 +72,31 @@ def _first(register: Ints, at: Ints, registers: int, never: int) -> Ints:
 
 
 def _versions(tape: Tape, at_descend: Ints) -> None:
-    aggregations = np.concatenate([[0], np.cumsum(tape.events.actor < 0)])
-    seen = aggregations[tape.event[at_descend] + 1]
+    if tape.version.shape != (len(tape.events) + 1,) or tape.version[0] != 0 or (np.diff(tape.version) < 0).any():
+        raise TapeError("server versions must start at 0 and must not go back, one after each event")
+    seen = tape.version[tape.event[at_descend] + 1]
     if (tape.descend.version > seen).any() or (tape.descend.version < 0).any():
         raise TapeError("an update is computed from a model version that does not exist yet")
+    arrives = tape.descend.arrival
+    if ((arrives >= 0) & (arrives <= tape.event[at_descend])).any() or (arrives >= len(tape.events)).any():
+        raise TapeError("an update arrives before it is begun, or after the last event")
     if (np.diff(tape.record.iteration) < 0).any() or (np.diff(tape.record.version) < 0).any():
         raise TapeError("records go back in iteration or version")
+
+
+def _uses(tape: Tape, at_descend: Ints) -> None:
+    uses = tape.uses
+    if not len(uses.run):
+        return
+    if not np.isfinite(uses.weight).all():
+        raise TapeError("the weight of an update is not finite")
+    if not (uses.run.min() >= 0 and uses.run.max() < len(at_descend)):
+        raise TapeError("a server update uses a run that does not exist")
+    last = int(tape.version[-1])
+    if uses.version.min() < 0 or uses.version.max() >= last or (np.diff(uses.version) < 0).any():
+        raise TapeError(f"updates must be used in the order of the server versions 0…{last - 1}")
+    # Version t → t+1 happens in the first event after which the version is above t.
+    when = np.searchsorted(tape.version, uses.version, side="right") - 1
+    arrived = tape.descend.arrival[uses.run]
+    if ((arrived < 0) | (arrived > when)).any():
+        raise TapeError("a server update uses an update that has not arrived")

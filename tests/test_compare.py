@@ -32,10 +32,10 @@ def verdict_of(*arguments, trials=12, seed=0, **options):
 def test_theorem8_as_printed_is_refuted_on_the_absolute_value():
     # The printed bound is 2.142; the exact expected error is 2.527 (the enumeration below).
     result = verdict_of("area.theorem8", "lad:x0=3", "iid:p_s=0.5", 6, M=50, trials=400)
-    assert result.plan.bound[0] == pytest.approx(2.14243, abs=1e-5)
+    assert result.bound[0] == pytest.approx(2.14243, abs=1e-5)
     assert result.verdict is Verdict.VIOLATED
     assert result.verdict.exit_code == 1
-    assert result.band.lower[0] > result.plan.bound[0]
+    assert result.band.lower[0] > result.bound[0]
     assert result.band.mean[0] == pytest.approx(2.527, abs=0.1)
 
 

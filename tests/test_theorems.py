@@ -11,10 +11,11 @@ import pytest
 import sympy
 
 from boundlab.errors import FormulaError, SpecError, SymbolError
+from boundlab.left_side import LEFT_SIDES
 from boundlab.objective import ASSUMPTIONS
 from boundlab.symbols import symbol
 from boundlab.theorems import FormulaBound, Theorem, load_theorem
-from boundlab.theorems._units import METRIC_UNITS, degrees
+from boundlab.theorems._units import degrees
 from boundlab.theorems.area import THEOREM7, THEOREM8, THEOREMS
 from boundlab.values import parse_values
 
@@ -69,7 +70,7 @@ def test_every_definition_and_every_step_size_has_the_units_of_its_symbol(theore
 def test_every_term_scales_like_the_left_side(theorem: Theorem) -> None:
     assert isinstance(theorem.bound, FormulaBound)
     for name, term in theorem.bound.terms.items():
-        assert degrees(term) == METRIC_UNITS[theorem.metric], name
+        assert degrees(term) == LEFT_SIDES[theorem.metric].units, name
 
 
 def test_no_term_of_the_printed_theorem_7_scales_like_its_left_side() -> None:
@@ -87,7 +88,7 @@ def test_rescaling_f_or_x_rescales_the_number_by_the_units(theorem: Theorem, c: 
         name: np.asarray(value) * c ** theorem.symbols[name].units[0] * s ** theorem.symbols[name].units[1]
         for name, value in values.items()
     }
-    a, b = METRIC_UNITS[theorem.metric]
+    a, b = LEFT_SIDES[theorem.metric].units
     ratio = theorem.evaluate(scaled).total / theorem.evaluate(values).total
     homogeneous = ratio == pytest.approx(c**a * s**b, rel=1e-9)
     assert homogeneous == (theorem.id != "area.theorem7")
@@ -190,6 +191,12 @@ def test_fields_with_other_values_are_refused() -> None:
         replace(THEOREM8, status="proved")  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="step must give alpha, or c and d"):
         replace(THEOREM8, step={"c": symbol("c")})
+    with pytest.raises(SpecError, match=r"step must give alpha, or c and d.*got nothing"):
+        replace(THEOREM8, step={})
+    with pytest.raises(SymbolError, match="unknown symbol 'eta_x'"):
+        replace(THEOREM8, step={"eta_x": symbol("alpha")})
+    with pytest.raises(SymbolError, match="unknown symbol 'W'"):
+        replace(THEOREM8, parameters={"M": "W"})
     with pytest.raises(SymbolError, match="unknown symbol 'zz'"):
         replace(THEOREM8, bound=FormulaBound({"x": sympy.Symbol("zz")}))
 

@@ -70,6 +70,30 @@ def test_a_condition_of_the_file_is_checked(tmp_path: Path) -> None:
     assert error.value.exit_code == 4
 
 
+def test_a_file_may_be_about_another_algorithm_and_name_its_parameters(tmp_path: Path) -> None:
+    mine = _load(
+        tmp_path,
+        """
+id = "mine.buffered"
+metric = "gradient-norm"
+algorithm = "fedbuff"
+conditions = ["L*eta_l*Q <= 1"]
+settable = ["eta_l", "eta_g"]
+[step]
+eta_l = "1/(2*L*Q)"
+eta_g = "1"
+[parameters]
+M = "Q"
+[terms]
+initial = "2*F0/(eta_g*eta_l*Q*T)"
+""",
+    )
+    assert (mine.counter, mine.parameters) == ("T", {"M": "Q"})
+    values = {"L": 2, "Q": 5, "F0": 3, "T": 10}
+    assert mine.step_options(values) == {"eta_l": 0.05, "eta_g": 1}
+    assert float(mine.evaluate(values).total) == pytest.approx(2 * 3 / (0.05 * 5 * 10))
+
+
 def _without(line: str) -> str:
     return GOOD.replace(line + "\n", "")
 
@@ -108,6 +132,8 @@ def _without(line: str) -> str:
             "terms.noise: a formula must be text, got list",
         ),
         (GOOD.replace('alpha = "alpha"', 'beta = "alpha"'), SpecError, "beta is defined but unknown"),
+        (GOOD + '\n[parameters]\nM = "W"', SpecError, "parameters.M must name a symbol, got 'W'"),
+        (GOOD + "\n[parameters]\nM = 3", SpecError, "parameters.M must name a symbol, got 3"),
         (GOOD.replace('alpha = "alpha"', 'c = "alpha"'), SpecError, "step must give alpha, or c and d"),
         (GOOD.replace("symbols.w]", "symbols.L]"), SpecError, "L is built in"),
         (GOOD.replace("symbols.w]", "symbols.sqrt]"), SpecError, "no function"),

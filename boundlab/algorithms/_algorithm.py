@@ -3,13 +3,16 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.delays import Events
-from boundlab.errors import SpecError
+from boundlab.delays import SERVER, DelayModel, Events, ServerPolicy, sample_events
+from boundlab.errors import CaseError, SpecError
+from boundlab.events import events_as_json, read_events
+from boundlab.randomness import Streams
+from boundlab.records import Records
 from boundlab.specs import Options
 from boundlab.tape import Tape
 
@@ -46,37 +49,22 @@ class StepSize:
         return cls(options.number("c", 0.0, above=0.0), options.number("d", 0.0, above=0.0))
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Records:
-    """What a run shows to the metrics.
+class Algorithm(ABC):
+    """An algorithm is its compiler; parameters are a frozen value of its own type.
 
     Parameters
     ----------
-    iterations
-        Sorted iterations in 0 … K, or None for all of them.
-    average
-        Whether to record x̄_k = (1/k) Σ_{j<k} x_s,j instead of x_s,k (k ≥ 1).
+    parameters
+        Option → one line on what it is.
+    server
+        Who decides on aggregations: ``any`` (a server policy), ``count`` (the parameter ``count``, which a
+        policy may set), ``none`` (the algorithm itself: no policy applies).
     """
-
-    iterations: NDArray[np.int64] | None = None
-    average: bool = False
-
-    def at(self, total: int) -> NDArray[np.int64]:
-        """Return the iterations of a run of ``total`` of them."""
-        first = 1 if self.average else 0
-        if self.iterations is None:
-            return np.arange(first, total + 1)
-        keep = self.iterations[(self.iterations >= first) & (self.iterations <= total)]
-        return np.unique(keep).astype(np.int64)
-
-
-class Algorithm(ABC):
-    """An algorithm is its compiler; parameters are a frozen value of its own type."""
 
     id: str
     summary: str
     parameters: Mapping[str, str]
+    server: Literal["any", "count", "none"] = "none"
 
     @abstractmethod
     def read(self, options: Options) -> Any:
@@ -90,12 +78,75 @@ class Algorithm(ABC):
 
     @abstractmethod
     def schedule(self, parameters: Any, events: Events, clients: int, records: Records, iterations: int) -> Tape:
-        """Compile the first ``iterations`` iterations.
+        """Compile the first ``iterations`` iterations, or as many as the events hold.
 
         Parameters
         ----------
         events
-            Arrivals, and aggregations unless the parameters decide on them.
+            As :meth:`sample` or :meth:`read_events` give them.
         clients
             n.
+
+        Raises
+        ------
+        SpecError, CaseError
+            If the events or parameters do not fit each other or the number of clients.
         """
+
+    def events_for(self, parameters: Any, iterations: int) -> int:
+        """Return a first guess of how many events hold so many iterations."""
+        return iterations
+
+    def sample(
+        self, parameters: Any, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
+    ) -> Events:
+        """Return the first ``count`` events of a trial; by default arrivals whose times nothing influences.
+
+        More events of the same trial begin with the same ones.
+        """
+        if self.server == "any":
+            return sample_events(delays, policy, streams, count)
+        return arrivals(delays, streams, count)
+
+    def read_events(self, raw: object, clients: int, where: str) -> Events:
+        """Read the events of a case file; by default [time, actor].
+
+        Raises
+        ------
+        CaseError
+            Naming the event by its place, counted from 1.
+        """
+        events = read_events(raw, clients, where)
+        if self.server != "any" and (events.actor == SERVER).any():
+            place = int(np.argmax(events.actor == SERVER)) + 1
+            raise CaseError(f'{where}: event {place}: {self.id} aggregates by itself; leave the "s" events out')
+        return events
+
+    def events_as_json(self, events: Events) -> list[list[Any]]:
+        """Return events as :meth:`read_events` reads them."""
+        return events_as_json(events)
+
+    def quantities(self, parameters: Any, tape: Tape, until: int, settings: Mapping[str, float]) -> dict[str, float]:
+        """Return what theorems read off a tape, by symbol, over its first ``until`` server updates.
+
+        Parameters
+        ----------
+        settings
+            Symbols that the user chose and that say how to look, such as the window N.
+        """
+        return {}
+
+    def figures(self, parameters: Any, tape: Tape) -> dict[str, Any]:
+        """Return statistics of the algorithm's own, JSON-ready, for people."""
+        return {}
+
+
+def arrivals(delays: DelayModel, streams: Streams, count: int) -> Events:
+    """Return the first ``count`` arrivals of clients; a server that the delay model brings is left out."""
+    size = count
+    while True:
+        time, actor = delays.arrivals_of(streams, size)
+        keep = np.flatnonzero(actor >= 0)[:count]
+        if len(keep) == count:
+            return Events(time[keep], actor[keep])
+        size *= 2

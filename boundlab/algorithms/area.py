@@ -7,10 +7,11 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.algorithms._algorithm import Algorithm, Records, StepSize
+from boundlab.algorithms._algorithm import Algorithm, StepSize
 from boundlab.assemble import Assembler
 from boundlab.delays import SERVER, Events
 from boundlab.errors import SpecError
+from boundlab.records import Records
 from boundlab.specs import Options
 from boundlab.tape import Identity, Initial, Tape
 
@@ -58,6 +59,7 @@ class Area(Algorithm):
     """The compiler of AREA."""
 
     id: str = "area"
+    server: Literal["any", "count", "none"] = "any"
     summary: str = "asynchronous exact averaging: clients send residuals, memory removes the bias of unequal rates"
     parameters: Mapping[str, str] = field(
         default_factory=lambda: {
@@ -118,7 +120,7 @@ class Area(Algorithm):
             np.concatenate([_register(np.arange(clients), seen + 1, clients), [_X_S, _U]]),
             np.concatenate([np.full(clients, 1.0 / clients), [-1.0, -1.0]]),
         )
-        return asm.tape(initial, events, clients, _X_S, (identity,))
+        return asm.tape(initial, events, clients, _X_S, version, (identity,))
 
 
 def _register(client: Ints, turn: Ints, n: int) -> Ints:
@@ -153,6 +155,8 @@ def _client_events(
     order = np.argsort(client, kind="stable")
     counts = np.bincount(client, minlength=n)
     update[order] = np.arange(len(client)) - np.repeat(np.cumsum(counts) - counts, counts) + 1
+    arrives = np.full(len(client), -1, dtype=np.int64)
+    arrives[order[:-1]] = np.where(client[order[1:]] == client[order[:-1]], arrivals[order[1:]], -1)
     x, y = _register(client, update - 1, n), _register(client, update, n)
     asm.affine(arrivals, 0, _U, [(1.0, _U), (1.0 / n, x), (-1.0 / n, y)])
     answered = arrivals.copy()
@@ -163,13 +167,15 @@ def _client_events(
     step_clock = answered + (1 if parameters.clock == "algorithm" else 0)
     asm.descend(
         answered, 3, dst=y, src=_X_S, client=client, update=update, steps=parameters.M,
-        step_size=parameters.step.at(step_clock), version=version[answered + 1],
+        step_size=parameters.step.at(step_clock), version=version[answered + 1], arrival=arrives,
     )  # fmt: skip
     if parameters.start == "algorithm":
         everyone = np.arange(n)
+        first = np.full(n, -1, dtype=np.int64)
+        first[client[::-1]] = arrivals[::-1]
         asm.descend(
             np.full(n, -1), 3, dst=_CLIENTS + everyone, src=_X_S, client=everyone, update=0, steps=parameters.M,
-            step_size=parameters.step.at(np.zeros(n, dtype=np.int64)), version=0,
+            step_size=parameters.step.at(np.zeros(n, dtype=np.int64)), version=0, arrival=first,
         )  # fmt: skip
 
 

@@ -61,12 +61,14 @@ def settings_map(settings: list[str] | None) -> dict[str, str]:
     SpecError
         If one has no ``=`` or a name stands twice.
     """
+    from boundlab.specs import split_setting
+
     found: dict[str, str] = {}
     for text in settings or []:
-        name, equals, value = text.partition("=")
-        name, value = name.strip(), value.strip()
-        if not equals or not name or not value:
+        setting = split_setting(text)
+        if setting is None:
             raise SpecError(f"--set {text!r} is not NAME=VALUE")
+        name, value = setting
         if name in found:
             raise SpecError(f"--set {name} is given twice")
         found[name] = value

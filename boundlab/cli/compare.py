@@ -71,6 +71,7 @@ def compare(
     from boundlab.compare import make_plan
     from boundlab.delays import read_policy
     from boundlab.files import folder
+    from boundlab.registry import lookup
     from boundlab.theorems import load_theorem
 
     count(iterations, "iterations", 1, 10**8)
@@ -85,14 +86,17 @@ def compare(
         folder(out)
     chosen = problem_from(problem)
     model = delays_from(delays, chosen.n)
+    algorithm = lookup("algorithms", statement.algorithm)
     plan = make_plan(
         statement,
         chosen,
         model,
-        read_policy(server, model),
+        read_policy(server, model, algorithm.server, algorithm.id),
         iterations,
         settings_map(settings),
         tuple(beyond or ()),
+        trials=trials,
+        seed=seed,
     )
     with progress("trials", trials) as tick:
         result = compare_plan(plan, trials, seed, level, band, tick)  # type: ignore[arg-type]

@@ -118,7 +118,7 @@ def _verdict(screen: "Console", result: "Comparison") -> None:
 
     left, row = result.band, -1
     screen.print(
-        f"{result.plan.theorem.id}: bound {figure(result.plan.bound[row])}; mean {figure(left.mean[row])}, "
+        f"{result.plan.theorem.id}: bound {figure(result.bound[row])}; mean {figure(left.mean[row])}, "
         f"{left.level:.0%} limits {figure(left.lower[row])} to {figure(left.upper[row])}, {left.trials} trials"
     )
     screen.print(verdict_line(result.verdict.value, result.reason))

@@ -7,15 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.algorithms import Algorithm, Records
+from boundlab.algorithms import Algorithm
+from boundlab.compare.fit import check, deviations
+from boundlab.compare.schedules import Schedules
 from boundlab.constants import Constant
-from boundlab.delays import DelayModel, ServerPolicy, frequencies, why_not_iid
-from boundlab.errors import AssumptionError, SpecError
+from boundlab.delays import DelayModel, ServerPolicy, frequencies
+from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.metrics import Metric, metric
-from boundlab.objective import ASSUMPTIONS, Problem
+from boundlab.objective import Problem
 from boundlab.registry import lookup
 from boundlab.specs import Options, nearest, number
-from boundlab.theorems import Theorem
+from boundlab.tape import Tape
+from boundlab.theorems import Evaluation, Theorem
 from boundlab.trial import spaced_iterations
 
 
@@ -26,15 +29,20 @@ class Plan:
     Parameters
     ----------
     iterations, ks
-        The horizon K, and the recorded iterations, shape (points,), all ≤ K.
+        The horizon (events for AREA, server updates for the others), and the recorded iterations, shape
+        (points,), all of them ≤ the horizon.
     values
-        What the bound was evaluated with, by symbol.
+        What the bound was evaluated with, by symbol; what is read off the schedule is that of the first trial.
     constants
         The certified constants behind those values.
     bound, terms
-        Shape (points,) each: the right side and its named terms at ks.
+        Shape (points,) each: the right side and its named terms at ks, for the schedule of the first trial.
     outside
         Assumptions that are not met and that the user chose to go beyond, with the reasons.
+    schedules
+        What is read off the schedules, None where the bound does not depend on them.
+    fixed
+        Values by symbol that no schedule changes.
     """
 
     theorem: Theorem
@@ -52,11 +60,20 @@ class Plan:
     bound: NDArray[np.float64]
     terms: Mapping[str, NDArray[np.float64]]
     outside: Mapping[str, str]
+    schedules: Schedules | None
+    fixed: Mapping[str, Any]
 
-    @property
-    def records(self) -> Records:
-        """What a run shows."""
-        return Records(self.ks, self.metric.average)
+    def evaluate(self, tape: Tape) -> Evaluation:
+        """Return the bound at ``ks`` for the schedule of one trial.
+
+        Raises
+        ------
+        AssumptionError
+            If a condition of the theorem fails on this schedule.
+        """
+        if self.schedules is None:
+            return self.theorem.at_iterations(self.fixed, self.ks)
+        return self.schedules.evaluate(tape, self.ks, self.fixed)
 
 
 def make_plan(
@@ -68,11 +85,15 @@ def make_plan(
     settings: Mapping[str, str],
     beyond: Sequence[str] = (),
     ks: NDArray[np.int64] | None = None,
+    trials: int = 1,
+    seed: int = 0,
 ) -> Plan:
     """Check the assumptions, gather the constants, and evaluate the bound.
 
     Parameters
     ----------
+    policy
+        As :func:`boundlab.delays.read_policy` reads it for the theorem's algorithm.
     settings
         Algorithm parameters (M, start, clock, reply) and free symbols of the theorem (alpha, D, a_init).
         The step size is the theorem's own unless the theorem leaves it free.
@@ -80,6 +101,8 @@ def make_plan(
         Assumptions that may fail; the result then says so and cannot refute the theorem.
     ks
         Iterations to compare at; default: about twelve, or the horizon alone where the step depends on it.
+    trials, seed
+        Whose schedules the step size must suit where it depends on the schedule.
 
     Raises
     ------
@@ -97,114 +120,124 @@ def make_plan(
             )
     left = metric(theorem.metric)
     algorithm: Algorithm = lookup("algorithms", theorem.algorithm)
-    outside = _assumptions(theorem, problem, delays, policy, beyond)
-    constants = dict(problem.constants())
-    values = _known(problem, constants, delays, policy, iterations)
-    symbols, chosen = _split(theorem, algorithm, settings, policy, set(values))
-    outside |= _deviations(theorem, chosen, beyond)
-    chosen["M"] = Options(algorithm.id, chosen).integer("M", 1, minimum=1)
-    values |= {"M": chosen["M"]} | symbols
-    points = _points(theorem, iterations, left) if ks is None else ks
-    evaluation = theorem.at_iterations(values, points)
-    step = theorem.step_options(values)
+    chosen, rest = _split(theorem, algorithm, settings, policy)
+    schedules = Schedules(theorem, algorithm, problem.n, delays, policy, iterations, seed, chosen)
+    outside = check(theorem, problem, schedules.parameters, delays, policy, beyond)
+    outside |= deviations(theorem, chosen, beyond)
+    read = set(theorem.inputs()) | set(theorem.settable)
+    constants = {name: one for name, one in problem.constants().items() if name in read or algorithm.server == "any"}
+    values = _known(theorem, problem, constants, delays, policy)
+    values[left.side.counter] = iterations
+    first = schedules.tape(0) if algorithm.server != "any" else None
+    if first is not None and "N" in read:
+        values["N"] = _window(schedules, first, rest, values)
+    scheduled = schedules.read(first, schedules.horizon(values), values) if first is not None else {}
+    values |= _own_parameters(theorem, algorithm, chosen, scheduled)
+    values |= _symbols(theorem, algorithm, rest, set(values) | set(scheduled))
+    points = _points(theorem, schedules.horizon(values), left) if ks is None else ks
+    step = theorem.step_options(schedules.worst(values, scheduled, trials))
     parameter_values = {**chosen, **step}
     parameters = algorithm.read(Options(algorithm.id, parameter_values))
+    values |= {name: value for name, value in step.items() if name in (*theorem.settable, *theorem.inputs())}
+    evaluation = theorem.at_iterations(values, points) if first is None else schedules.evaluate(first, points, values)
     return Plan(
         theorem, problem, delays, policy, algorithm, parameters, parameter_values, left, iterations, points,
-        values, constants, evaluation.total, evaluation.terms, outside,
+        {**scheduled, **values}, constants, evaluation.total, evaluation.terms, outside,
+        schedules if first is not None else None, values,
     )  # fmt: skip
 
 
+def _window(schedules: Schedules, tape: Tape, rest: dict[str, str], values: Mapping[str, Any]) -> int:
+    """Return the window N: the user's, or the power of 2 with the smallest bound, which any N gives."""
+    theorem = schedules.theorem
+    if "N" in rest:
+        return Options(theorem.id, {"N": rest.pop("N")}).integer("N", 1, minimum=1, maximum=tape.iterations)
+    best, least = 1, np.inf
+    given = {name: number(text, f"{theorem.id}: {name}") for name, text in rest.items() if name in theorem.step}
+    for power in range(int(np.log2(tape.iterations))):
+        tried = {**values, **given, "N": 2**power}
+        try:
+            horizon = schedules.horizon(tried)
+            step = theorem.step_options(schedules.worst(tried, schedules.read(tape, horizon, tried), 1))
+            total = schedules.evaluate(tape, np.array([horizon]), {**tried, **step}).total[0]
+        except (SymbolError, AssumptionError):
+            continue  # a window without any update, or one that is too long for the step size
+        if total < least:
+            best, least = 2**power, total
+    return best
+
+
 def _known(
+    theorem: Theorem,
     problem: Problem,
     constants: Mapping[str, Constant],
     delays: DelayModel,
     policy: ServerPolicy,
-    iterations: int,
 ) -> dict[str, Any]:
     """Return what problem and delays say about the symbols."""
-    p, p_s = frequencies(delays, policy)
     values: dict[str, Any] = {name: constant.value for name, constant in constants.items()}
-    values |= {"p": p, "p_s": p_s, "K": iterations}
-    norms = problem.gradient_norms_at_optimum()
-    if norms is not None:
-        values["G_star"] = norms
-    return values
+    values["n"] = problem.n
+    if "iid-events" in theorem.assumptions or policy.kind != "own":
+        values["p"], values["p_s"] = frequencies(delays, policy)
+        norms = problem.gradient_norms_at_optimum()
+        if norms is not None:
+            values["G_star"] = norms
+    if "stationary-participation" in theorem.assumptions and not delays.memoryless:
+        share = delays.rates() / delays.rates().sum()
+        values |= {"chi2": problem.n * float(((share - 1.0 / problem.n) ** 2).sum()), "pi_max": float(share.max())}
+    unread = theorem.unused(values)
+    return {name: value for name, value in values.items() if name not in unread}
 
 
 def _split(
-    theorem: Theorem, algorithm: Algorithm, settings: Mapping[str, str], policy: ServerPolicy, known: set[str]
-) -> tuple[dict[str, float], dict[str, Any]]:
-    """Tell symbols of the theorem from parameters of the algorithm."""
-    symbols: dict[str, float] = {}
+    theorem: Theorem, algorithm: Algorithm, settings: Mapping[str, str], policy: ServerPolicy
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Tell parameters of the algorithm from symbols of the theorem."""
     chosen: dict[str, Any] = dict(theorem.options)
     if policy.count is not None:
         chosen["count"] = policy.count
-    free = theorem.free(known | {"M"})
-    own = {"alpha", "c", "d"} - free
-    for key, text in settings.items():
-        if key in own:
+    rest = dict(settings)
+    for key in settings:
+        if key == "count" and (algorithm.server == "any" or str(policy.count or settings[key]) != settings[key]):
+            raise SpecError("count belongs to the server policy: --server count:every=…")
+        if key in algorithm.parameters and key not in theorem.step and key not in ("alpha", "c", "d"):
+            chosen[key] = rest.pop(key)
+    return chosen, rest
+
+
+def _own_parameters(
+    theorem: Theorem, algorithm: Algorithm, chosen: dict[str, Any], scheduled: Mapping[str, float]
+) -> dict[str, int]:
+    """Return the parameters that the formula reads, by symbol, unless the schedule says them."""
+    found = {}
+    for parameter, name in theorem.parameters.items():
+        if name not in scheduled and parameter in algorithm.parameters:
+            chosen[parameter] = Options(algorithm.id, chosen).integer(parameter, 1, minimum=1)
+            found[name] = chosen[parameter]
+    return found
+
+
+def _symbols(theorem: Theorem, algorithm: Algorithm, rest: Mapping[str, str], known: set[str]) -> dict[str, float]:
+    """Read the symbols that the user sets."""
+    free = theorem.free(known)
+    found: dict[str, float] = {}
+    for key, text in rest.items():
+        if key in free:
+            found[key] = number(text, f"{theorem.id}: {key}")
+        elif key in theorem.step or key in ("alpha", "c", "d"):
             raise SpecError(
                 f"{theorem.id} sets its own step size; {key} cannot be chosen (a fixed-step theorem takes any alpha)"
             )
-        if key in free:
-            symbols[key] = number(text, f"{theorem.id}: {key}")
-        elif key == "count":
-            raise SpecError("count belongs to the server policy: --server count:every=…")
-        elif key in algorithm.parameters:
-            chosen[key] = text
         else:
-            hint = nearest(key, {*free, *algorithm.parameters} - own)
+            hint = nearest(key, {*free, *algorithm.parameters} - {"alpha", "c", "d"} | (free & {"alpha"}))
             raise SpecError(
                 f"{key!r} is neither a free symbol of {theorem.id} nor a parameter of {algorithm.id}; {hint}"
             )
-    return symbols, chosen
-
-
-def _assumptions(
-    theorem: Theorem,
-    problem: Problem,
-    delays: DelayModel,
-    policy: ServerPolicy,
-    beyond: Sequence[str],
-) -> dict[str, str]:
-    """Return what fails and was allowed to; raise for the rest."""
-    outside: dict[str, str] = {}
-    for name in theorem.assumptions:
-        if name != "iid-events":
-            if name in beyond and problem.assumptions().get(name):
-                raise AssumptionError(
-                    f"--beyond {name} is not possible: the bound has no value on problem {problem.id} "
-                    f"({problem.assumptions()[name]})"
-                )
-            problem.require(name, theorem.id)
-            continue
-        reason = why_not_iid(delays, policy)
-        if reason and name not in beyond:
-            raise AssumptionError(
-                f"{theorem.id} assumes {name} ({ASSUMPTIONS[name]}), which {delays.id} delays do not meet: {reason}; "
-                f"exponential delays with --server poisson, or delays iid, would fit "
-                f"(or --beyond {name} to compare outside the theorem)"
-            )
-        if reason:
-            outside[name] = reason
-    return outside
-
-
-def _deviations(theorem: Theorem, chosen: Mapping[str, Any], beyond: Sequence[str]) -> dict[str, str]:
-    """Return the options in which the run differs from what the proof takes."""
-    outside: dict[str, str] = {}
-    for key, want in theorem.options.items():
-        if chosen[key] != want:
-            reason = f"the proof takes {key}={want}, the run {key}={chosen[key]}"
-            if "options" not in beyond:
-                raise AssumptionError(f"{theorem.id}: {reason} (--beyond options compares outside the theorem)")
-            outside[f"{key}={want}"] = reason
-    return outside
+    return found
 
 
 def _points(theorem: Theorem, iterations: int, left: Metric) -> NDArray[np.int64]:
     if theorem.horizon == "fixed":
         return np.array([iterations], dtype=np.int64)
     # A printed shape is made for large K: nothing is read off it at K = 0.
-    return spaced_iterations(iterations, 1 if left.average or theorem.shape else 0)
+    return spaced_iterations(iterations, 1 if left.side.first or theorem.shape else 0)

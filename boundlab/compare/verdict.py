@@ -2,7 +2,7 @@
 
 import contextlib
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from importlib.metadata import PackageNotFoundError, version
@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab._version import __version__
-from boundlab.case import events_as_json
 from boundlab.compare.confidence import Band, BandKind, band
 from boundlab.compare.plan import Plan
 from boundlab.compare.trials import run_trials, trial_events
+from boundlab.objective import FullGradients
+from boundlab.randomness import Streams
 from boundlab.statistics import Statistics
 
 Floats = NDArray[np.float64]
@@ -43,7 +44,13 @@ class Comparison:
     Parameters
     ----------
     band
-        Of the left side at plan.ks; what it says is ``sampled``.
+        Of the left side at plan.ks; what it says is ``sampled``. Where the bound depends on the schedule, each
+        trial counts relative to the bound of its own schedule, scaled by their harmonic mean ``bound``: the
+        theorem then says that the mean is at most ``bound``, and a left side that is the same in all trials
+        stays what it is.
+    bound, terms
+        Shape (points,) each: the harmonic mean of the right sides of the trials' schedules, and its named
+        terms in the proportions of their averages.
     reason
         One sentence on why the verdict is what it is.
     worst_trial
@@ -52,6 +59,8 @@ class Comparison:
 
     plan: Plan
     band: Band
+    bound: Floats
+    terms: Mapping[str, Floats]
     verdict: Verdict
     reason: str
     seed: int
@@ -61,7 +70,7 @@ class Comparison:
     @property
     def ratio(self) -> Floats:
         """How close the bound came: mean/bound, shape (points,); 0 where both are 0."""
-        return _ratio(self.plan, self.band)
+        return _ratio(self.bound, self.band)
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields with the full provenance."""
@@ -83,15 +92,10 @@ class Comparison:
             "seed": self.seed,
             "level": left.level,
             "method": left.method,
-            "kind": "sampled",
+            "kind": "numeric" if _noiseless(plan) else "sampled",
             "values": {key: _plain(value) for key, value in plan.values.items()},
             "constants": {name: constant.as_dict() for name, constant in plan.constants.items()},
-            "optimum": {
-                "value": plan.problem.optimum().value,
-                "gap": plan.problem.optimum().gap,
-                "distance": plan.problem.optimum().distance,
-                "how": plan.problem.optimum().how,
-            },
+            "optimum": None if plan.metric.side.every else _optimum(plan),
             "outside": dict(plan.outside),
             "statistics": self.statistics.as_dict(),
             "rows": [
@@ -100,9 +104,9 @@ class Comparison:
                     "mean": _plain(left.mean[row]),
                     "lower": _plain(left.lower[row]),
                     "upper": _plain(left.upper[row]),
-                    "bound": _plain(plan.bound[row]),
-                    "ratio": _plain(self.ratio[row]) if plan.bound[row] else None,
-                    "terms": {name: _plain(term[row]) for name, term in plan.terms.items()},
+                    "bound": _plain(self.bound[row]),
+                    "ratio": _plain(self.ratio[row]) if self.bound[row] else None,
+                    "terms": {name: _plain(term[row]) for name, term in self.terms.items()},
                 }
                 for row, k in enumerate(plan.ks)
             ],
@@ -120,13 +124,14 @@ class Comparison:
         problem = dict(plan.problem.spec())
         start = {"x0": problem.pop("x0")} if "x0" in problem else {}
         row = int(np.argmax(self.ratio))
+        events = trial_events(plan, self.seed, self.worst_trial)
         parameters = {key: _plain(value) for key, value in plan.parameter_values.items()}
         return {
             "algorithm": plan.algorithm.id,
             "problem": problem,
             **start,
             "parameters": parameters,
-            "events": events_as_json(trial_events(plan, self.seed, self.worst_trial)),
+            "events": plan.algorithm.events_as_json(events),
             "theorem": plan.theorem.id,
             "iterations": plan.iterations,
             "constants": {name: constant.as_dict() for name, constant in plan.constants.items()},
@@ -136,7 +141,7 @@ class Comparison:
             "trial": self.worst_trial,
             "claim": {
                 "k": int(plan.ks[row]),
-                "bound": _plain(plan.bound[row]),
+                "bound": _plain(self.bound[row]),
                 "mean": _plain(self.band.mean[row]),
                 "lower": _plain(self.band.lower[row]),
                 "level": self.band.level,
@@ -179,44 +184,68 @@ def compare(
     SpecError
         If there are too few trials or the level is out of range.
     """
-    low, high, seen = run_trials(plan, trials, seed, progress)
+    found = run_trials(plan, trials, seed, progress)
+    bound = found.common_bound
     with np.errstate(over="ignore", invalid="ignore"):
-        left = band(low, high, level, kind, seed)
-        worst = int(np.argmax((low / np.maximum(plan.bound, 1e-300)).max(axis=1)))
-    verdict, reason = _judge(plan, left)
-    return Comparison(plan, left, verdict, reason, seed, seen[worst], worst)
+        each = found.low / np.maximum(found.bound, 1e-300)
+        worst = int(np.argmax(each.max(axis=1)))
+        # Equal bounds leave the values as they are, to the last digit.
+        scale = np.where(found.bound == bound, 1.0, bound / np.maximum(found.bound, 1e-300))
+        low, high = found.low * scale, found.high * scale
+        if _noiseless(plan):
+            left = _extremes(low, high)
+            verdict, reason = _judge_each(plan, left, bound, int(np.argmax(each[worst])), worst)
+        else:
+            left = band(low, high, level, kind, seed)
+            verdict, reason = _judge(plan, left, bound)
+    return Comparison(plan, left, bound, found.common_terms, verdict, reason, seed, found.statistics[worst], worst)
 
 
-def _ratio(plan: Plan, left: Band) -> Floats:
-    safe = np.where(plan.bound > 0.0, plan.bound, 1.0)
-    return np.where(plan.bound > 0.0, left.mean / safe, np.where(left.mean > 0.0, np.inf, 0.0))
+def _noiseless(plan: Plan) -> bool:
+    """Return whether each trial is an instance of its own: full gradients, and a bound for its very schedule."""
+    return plan.schedules is not None and isinstance(plan.problem.oracle(Streams(0)), FullGradients)
+
+
+def _extremes(low: Floats, high: Floats) -> Band:
+    method = "no noise: smallest and largest of the trials, each a number for its own schedule"
+    return Band((low + high).mean(axis=0) / 2.0, low.min(axis=0), high.max(axis=0), 1.0, method, len(low))
+
+
+def _optimum(plan: Plan) -> dict[str, Any]:
+    best = plan.problem.optimum()
+    return {"value": best.value, "gap": best.gap, "distance": best.distance, "how": best.how}
+
+
+def _ratio(bound: Floats, left: Band) -> Floats:
+    safe = np.where(bound > 0.0, bound, 1.0)
+    return np.where(bound > 0.0, left.mean / safe, np.where(left.mean > 0.0, np.inf, 0.0))
 
 
 def _everywhere(plan: Plan) -> str:
     return f"at all {len(plan.ks)} points" if len(plan.ks) > 1 else f"at k = {plan.ks[0]}"
 
 
-def _judge(plan: Plan, left: Band) -> tuple[Verdict, str]:
+def _judge(plan: Plan, left: Band, right: Floats) -> tuple[Verdict, str]:
     if plan.theorem.shape:
-        constant = float(np.max(left.upper / plan.bound)) if (plan.bound > 0.0).all() else float("inf")
+        constant = float(np.max(left.upper / right)) if (right > 0.0).all() else float("inf")
         return Verdict.INCONCLUSIVE, (
             f"the printed O(·) has unknown constants, so nothing can refute or confirm it; "
             f"here a constant of {constant:.3g} would do"
         )
     if not np.isfinite(left.upper).all():
         return Verdict.INCONCLUSIVE, "the iterates overflow; no finite limit can be given"
-    ceiling = plan.bound * (1.0 + _ROUNDING)
+    ceiling = right * (1.0 + _ROUNDING)
     above = np.flatnonzero(left.lower > ceiling)
     if len(above):
-        worst = int(above[np.argmax(left.lower[above] / plan.bound[above])])
-        limit, bound = left.lower[worst], plan.bound[worst]
+        worst = int(above[np.argmax(left.lower[above] / right[above])])
+        limit, bound = left.lower[worst], right[worst]
         where = f"at k = {plan.ks[worst]} the lower limit {limit:.4g} is above the bound {bound:.4g}"
         if plan.outside:
             return (
                 Verdict.NOT_APPLICABLE,
                 f"{where}, but outside the theorem: {'; '.join(plan.outside.values())}",
             )
-        if plan.problem.optimum().distance is None:
+        if _needs_minimiser(plan):
             # R was taken to a point whose gap is certified; a minimiser may lie further away, with a larger bound.
             return Verdict.INCONCLUSIVE, f"{where}, but R is the distance to a near-minimiser, not certified for x*"
         return Verdict.VIOLATED, f"{where} (joint level {left.level:g})"
@@ -224,10 +253,35 @@ def _judge(plan: Plan, left: Band) -> tuple[Verdict, str]:
         tail = f"; outside the theorem: {'; '.join(plan.outside.values())}" if plan.outside else ""
         return Verdict.HOLDS, (
             f"the upper limit is below the bound {_everywhere(plan)} (joint level {left.level:g}); "
-            f"largest mean/bound {float(np.max(_ratio(plan, left))):.3g}{tail}"
+            f"largest mean/bound {float(np.max(_ratio(right, left))):.3g}{tail}"
         )
     open_points = int(np.count_nonzero(left.upper > ceiling))
     return (
         Verdict.INCONCLUSIVE,
         f"the bound lies inside the band at {open_points} of {len(plan.ks)} points; more trials would tell",
     )
+
+
+def _judge_each(plan: Plan, left: Band, right: Floats, row: int, trial: int) -> tuple[Verdict, str]:
+    """Judge trials without noise: one above its own bound refutes the theorem."""
+    if plan.theorem.shape or not np.isfinite(left.upper).all():
+        return _judge(plan, left, right)
+    ratio = left.upper / np.maximum(right, 1e-300)
+    most = f"largest ratio {float(ratio.max()):.4g}"
+    if (left.upper <= right * (1.0 + _ROUNDING)).all():
+        tail = f"; outside the theorem: {'; '.join(plan.outside.values())}" if plan.outside else ""
+        return Verdict.HOLDS, (
+            f"without noise each of {left.trials} schedules is a case of its own, and all obey the bound "
+            f"{_everywhere(plan)}; {most}{tail}"
+        )
+    where = f"at {plan.theorem.counter} = {plan.ks[row]} the schedule of trial {trial + 1} exceeds its bound; {most}"
+    if plan.outside:
+        return Verdict.NOT_APPLICABLE, f"{where}, but outside the theorem: {'; '.join(plan.outside.values())}"
+    if _needs_minimiser(plan):
+        return Verdict.INCONCLUSIVE, f"{where}, but R is the distance to a near-minimiser, not certified for x*"
+    return Verdict.VIOLATED, f"{where} (no noise: a number, not a sample)"
+
+
+def _needs_minimiser(plan: Plan) -> bool:
+    """Return whether the bound rests on ‖x0 − x*‖ while no minimiser is certified."""
+    return "R" in plan.theorem.inputs(plan.fixed) and plan.problem.optimum().distance is None

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from boundlab.delays._clock import Clock
 from boundlab.delays._laws import (
     Deterministic,
     Exponential,
@@ -38,6 +39,7 @@ __all__ = [
     "POLICIES",
     "RATE_OPTIONS",
     "SERVER",
+    "Clock",
     "DelayModel",
     "DelayType",
     "Events",

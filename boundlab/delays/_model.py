@@ -4,11 +4,12 @@ import csv
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.delays._clock import Clock, Durations, Ticks
 from boundlab.delays._laws import Exponential, Law
 from boundlab.errors import SpecError
 from boundlab.randomness import Stream, Streams
@@ -27,17 +28,21 @@ class Events:
     actor
         Shape (K,): a client index, or -1 for the server. Events at the same time happen in the order
         of the client indices, the server last, unless a case file lists them otherwise.
+    detail
+        Empty, or for each event what else a case file says of it: ``("send", 2)`` for AFL-DGA, the sampled
+        clients for S-FedAvg.
     """
 
     time: NDArray[np.float64]
     actor: NDArray[np.int32]
+    detail: tuple[tuple[Any, ...], ...] = ()
 
     def __len__(self) -> int:
         return len(self.time)
 
     def head(self, count: int) -> "Events":
         """Return the first ``count`` events."""
-        return Events(self.time[:count], self.actor[:count])
+        return Events(self.time[:count], self.actor[:count], self.detail[:count])
 
 
 class DelayModel(ABC):
@@ -64,6 +69,19 @@ class DelayModel(ABC):
     @abstractmethod
     def how_rates(self) -> str:
         """Say where the rates come from: closed form, or long-run estimate."""
+
+    def clock(self, streams: Streams) -> Clock:
+        """Return what tells a scheduler when an update that it hands out will arrive.
+
+        By default the client's events are given beforehand, and the update arrives with the first of them
+        after its start.
+        """
+        return Ticks(lambda count: self.arrivals_of(streams, count))
+
+    def arrivals_of(self, streams: Streams, count: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """Return times and actors of the first ``count`` events of a trial, without a server of its own."""
+        events = self.sample(streams, count, 0.0)
+        return events.time, events.actor
 
     @property
     def memoryless(self) -> str:
@@ -93,6 +111,14 @@ class Renewal(DelayModel):
     def memoryless(self) -> str:
         """Only exponential times make Poisson arrivals."""
         return "" if isinstance(self.law, Exponential) else f"times between updates are not exponential under {self.id}"
+
+    def clock(self, streams: Streams) -> Clock:
+        """Each update takes its own time from when it is handed out, times its units of work."""
+        return Durations(lambda client, update, count: self._durations(streams, client, update, count))
+
+    def _durations(self, streams: Streams, client: int, update: int, count: int) -> NDArray[np.float64]:
+        clients, updates = np.full(count, client), np.arange(update, update + count)
+        return self.law.durations(streams.uniforms(Stream.DELAY, clients, updates, self.law.uniforms), clients)
 
     def sample(self, streams: Streams, count: int, server_rate: float) -> Events:
         """Sample enough updates of everybody to be sure of the first ``count`` events, then merge."""
@@ -166,6 +192,11 @@ class IndependentEvents(DelayModel):
         """Events are i.i.d. by construction."""
         return ""
 
+    def arrivals_of(self, streams: Streams, count: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """Return the events of the server too: nobody's update arrives with them."""
+        events = self.sample(streams, count, self.p_s)
+        return events.time, events.actor
+
     def sample(self, streams: Streams, count: int, server_rate: float) -> Events:
         """Draw each event by inversion of the cumulative probabilities."""
         if server_rate != self.p_s:
@@ -194,6 +225,10 @@ class Trace(DelayModel):
     def how_rates(self) -> str:
         """Observed rates are estimates."""
         return "long-run estimate from the trace"
+
+    def clock(self, streams: Streams) -> Clock:
+        """Updates arrive when recorded ones did."""
+        return Ticks(lambda _count: (self.arrivals.time, self.arrivals.actor), self.source)
 
     def sample(self, streams: Streams, count: int, server_rate: float) -> Events:
         """Return the recorded arrivals, merged with Poisson aggregations if there are any."""

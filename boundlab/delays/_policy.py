@@ -25,12 +25,13 @@ class ServerPolicy:
     Parameters
     ----------
     kind
-        ``poisson``, ``count``, ``periodic``, or ``given`` when the delay model brings the server's events.
+        ``poisson``, ``count``, ``periodic``, ``given`` when the delay model brings the server's events, or
+        ``own`` when the algorithm decides by itself.
     value
-        λ_s, Δ or the period.
+        λ_s, Δ or the period; 0 for ``own``.
     """
 
-    kind: Literal["poisson", "count", "periodic", "given"]
+    kind: Literal["poisson", "count", "periodic", "given", "own"]
     value: float
 
     @property
@@ -47,17 +48,38 @@ class ServerPolicy:
     def describe(self) -> str:
         """Return the policy as the user would type it."""
         word = {"poisson": "rate", "count": "every", "periodic": "every"}.get(self.kind)
-        return "events of the delay model" if word is None else f"{self.kind}:{word}={self.value:g}"
+        if word is None:
+            return "as the algorithm decides" if self.kind == "own" else "events of the delay model"
+        return f"{self.kind}:{word}={self.value:g}"
 
 
-def read_policy(text: str | None, delays: DelayModel) -> ServerPolicy:
+def read_policy(
+    text: str | None, delays: DelayModel, server: Literal["any", "count", "none"] = "any", who: str = "the algorithm"
+) -> ServerPolicy:
     """Read ``poisson:rate=4``, ``count:every=4`` or ``periodic:every=1``; the default is Poisson at λ_s*.
+
+    Parameters
+    ----------
+    server, who
+        What the algorithm of that name leaves to a policy: anything, a count, or nothing.
 
     Raises
     ------
     SpecError
-        If the policy is unknown, its number is not positive, or the delay model brings its own server.
+        If the policy is unknown, its number is not positive, or the delay model or the algorithm brings its own.
     """
+    if server != "any":
+        if text is None:
+            return ServerPolicy("own", 0.0)
+        if server == "none":
+            raise SpecError(f"{who} decides by itself when to aggregate; leave the server policy out")
+        if parse_spec(text, "server")[0] != "count":
+            raise SpecError(f"{who} aggregates after a number of updates: --server count:every=4, or --set count=4")
+    if server == "count":
+        options = Options("server count", parse_spec(str(text), "server")[1])
+        every = options.integer("every", 1, minimum=1)
+        options.finish()
+        return ServerPolicy("count", float(every))
     if isinstance(delays, IndependentEvents):
         if text is not None:
             raise SpecError("delays iid bring their own server events (p_s); leave the server policy out")

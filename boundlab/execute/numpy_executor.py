@@ -61,6 +61,7 @@ def _execute(tape: Tape, registers: Array, oracle: Oracle, observe: Observe) -> 
     to, source = tape.descend.dst.tolist(), tape.descend.src.tolist()
     client, alpha = tape.descend.client.tolist(), tape.descend.step_size.tolist()
     record = tape.record.src.tolist()
+    local = tape.local.tolist() if len(tape.local) else None
     block = _Draws(tape, oracle)
     for op, row in zip(tape.op.tolist(), tape.row.tolist(), strict=True):
         if op == Op.AFFINE.value:
@@ -93,8 +94,12 @@ def _execute(tape: Tape, registers: Array, oracle: Oracle, observe: Observe) -> 
             out = rows[to[row]]
             copyto(out, rows[source[row]])
             who, size = client[row], alpha[row]
-            for draw in block.of(row):
-                step(out, who, draw, size)
+            if local is None:
+                for draw in block.of(row):
+                    step(out, who, draw, size)
+            else:
+                for draw, part in zip(block.of(row), local, strict=False):
+                    step(out, who, draw, size * part)
         else:
             observe(row, views[record[row]])
 

@@ -55,7 +55,8 @@ def _save(figure: Any, path: Path) -> None:
 
 
 def _unit(metric: str) -> str:
-    return "length²" if metric == "squared-distance" else "function value"
+    units = {"squared-distance": "length²", "gradient-norm": "function value²/length²"}
+    return units.get(metric, "function value")
 
 
 def plot_comparison(result: "Comparison", path: Path, terms: bool = False, others: tuple["Plan", ...] = ()) -> None:
@@ -78,12 +79,10 @@ def plot_comparison(result: "Comparison", path: Path, terms: bool = False, other
     check_format(path)
     figure, axes = _figure()
     plan = result.plan
-    bounds = ((plan, _ORANGE, "--"), *((other, _GREEN, "-.") for other in others))
-    lines: list[_Line] = [
-        (f"{one.theorem.id} ({one.theorem.status})", one.bound, colour, style) for one, colour, style in bounds
-    ]
-    if terms and len(plan.terms) > 1:
-        for place, (name, values) in enumerate(plan.terms.items()):
+    lines: list[_Line] = [(f"{plan.theorem.id} ({plan.theorem.status})", result.bound, _ORANGE, "--")]
+    lines += [(f"{other.theorem.id} ({other.theorem.status})", other.bound, _GREEN, "-.") for other in others]
+    if terms and len(result.terms) > 1:
+        for place, (name, values) in enumerate(result.terms.items()):
             if (values > 0.0).any():  # a term that vanishes has no place on a logarithmic axis
                 grey = str(0.25 + 0.12 * (place % 4))
                 lines.append((f"term: {name}", values, grey, _TERM_STYLES[place % len(_TERM_STYLES)]))
@@ -95,6 +94,12 @@ def plot_comparison(result: "Comparison", path: Path, terms: bool = False, other
     axes.grid(visible=True, which="major", alpha=0.3)
     axes.legend(fontsize=8, handlelength=3.5)
     _save(figure, path)
+
+
+def _counted(result: "Comparison", events: str) -> str:
+    if result.plan.theorem.counter == "T":
+        return "server updates T"
+    return f"{events} (client updates and aggregations)"
 
 
 def _band_label(result: "Comparison") -> str:
@@ -113,7 +118,7 @@ def _draw_curves(axes: Any, result: "Comparison", keep: NDArray[np.bool_], lines
         axes.plot(ks, shown, linestyle=style, color=colour, linewidth=2, label=label)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_xlabel("iteration k (client updates and aggregations)")
+    axes.set_xlabel(_counted(result, "iteration k"))
 
 
 def _draw_point(axes: Any, result: "Comparison", keep: NDArray[np.bool_], lines: list[_Line]) -> None:
@@ -131,8 +136,8 @@ def _draw_point(axes: Any, result: "Comparison", keep: NDArray[np.bool_], lines:
     else:
         axes.set_ylim(0.0, 1.15 * max(*levels, float(upper[0])))
     axes.set_xlim(-1.0, 1.0)
-    axes.set_xticks([0.0], [f"K = {k}"])
-    axes.set_xlabel("iterations (client updates and aggregations)")
+    axes.set_xticks([0.0], [f"{result.plan.theorem.counter} = {k}"])
+    axes.set_xlabel(_counted(result, "iterations"))
 
 
 def plot_rates(result: "OptimalRate", path: Path) -> None:

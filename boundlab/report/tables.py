@@ -40,9 +40,9 @@ def verdict_line(word: str, reason: str) -> Text:
 def comparison_table(result: "Comparison", terms: bool = False) -> list[Any]:
     """Return the page of one comparison: setting, constants, table, verdict."""
     plan, left = result.plan, result.band
-    names = list(plan.terms) if terms else []
+    names = list(result.terms) if terms else []
     setting = (
-        f"{plan.theorem.id} ({plan.theorem.status}): {plan.metric.label} E[{plan.metric.symbol}]\n"
+        f"{plan.theorem.id} ({plan.theorem.status}): {plan.metric.side.label} E[{plan.metric.symbol}]\n"
         f"problem {plan.problem.id}: n = {plan.problem.n} clients, d = {plan.problem.d}; "
         f"{plan.delays.id} delays, server {plan.policy.describe()}; "
         f"{left.trials} trials, seed {result.seed}"
@@ -52,12 +52,14 @@ def comparison_table(result: "Comparison", terms: bool = False) -> list[Any]:
     constants.columns[2].justify = constants.columns[3].justify = "left"
     for name, constant in plan.constants.items():
         constants.add_row(name, figure(constant.value), constant.side, constant.how)
-    rows = plain_table("k", "mean", f"{left.level:.0%} lower", f"{left.level:.0%} upper", "bound", "mean/bound", *names)
+    sampled = left.level < 1.0
+    limits = (f"{left.level:.0%} lower", f"{left.level:.0%} upper") if sampled else ("smallest", "largest")
+    rows = plain_table("k" if plan.theorem.counter == "K" else "T", "mean", *limits, "bound", "mean/bound", *names)
     for row, k in enumerate(plan.ks):
-        bound = plan.bound[row]
+        bound = result.bound[row]
         rows.add_row(
             str(k), figure(left.mean[row]), figure(left.lower[row]), figure(left.upper[row]), figure(bound),
-            figure(result.ratio[row]), *(figure(plan.terms[name][row]) for name in names),
+            figure(result.ratio[row]), *(figure(result.terms[name][row]) for name in names),
         )  # fmt: skip
     return [
         Text(setting), Text(f"parameters: {parameters}"), "", constants, "", rows, Text(left.method, style="dim"), "",
@@ -71,27 +73,17 @@ def _word(value: Any) -> str:
 
 def run_table(result: "Simulation") -> list[Any]:
     """Return the page of one simulation."""
-    from boundlab.delays import frequencies
     from boundlab.metrics import METRICS
 
     names = list(result.metrics)
-    rows = plain_table("k", *(column for name in names for column in (f"mean {METRICS[name].symbol}", "min", "max")))
+    rows = plain_table("k", *(column for name in names for column in (f"mean {METRICS[name].point}", "min", "max")))
     for row, k in enumerate(result.ks):
         cells: list[str] = []
         for name in names:
             values = result.metrics[name][:, row]
             cells += [figure(values.mean()), figure(values.min()), figure(values.max())]
         rows.add_row(str(k), *cells)
-    p, p_s = frequencies(result.delays, result.policy)
-    observed = np.mean([figures.p for figures in result.statistics], axis=0)
-    events = plain_table("actor", "expected frequency", "observed", "updates a trial")
-    updates = np.mean([figures.updates for figures in result.statistics], axis=0)
-    for client in range(min(result.problem.n, _LONG)):
-        events.add_row(f"client {client}", figure(p[client]), figure(observed[client]), figure(updates[client]))
-    if result.problem.n > _LONG:
-        events.add_row(f"… {result.problem.n - _LONG} more clients", "", "", "")
-    versions = float(np.mean([figures.versions for figures in result.statistics]))
-    events.add_row("server", figure(p_s), figure(float(np.mean([f.p_s for f in result.statistics]))), figure(versions))
+    events = _events_of_area(result) if result.algorithm.server == "any" else _events_of(result)
     tau = max(figures.tau_max for figures in result.statistics)
     mean_tau = float(
         np.mean([figures.staleness.mean() if len(figures.staleness) else 0.0 for figures in result.statistics])
@@ -103,8 +95,57 @@ def run_table(result: "Simulation") -> list[Any]:
     )
     return [
         Text(setting), "", rows, "", events,
-        Text(f"staleness: mean {mean_tau:.3g}, largest {tau}; frequencies: {result.delays.how_rates}"),
+        Text(f"staleness: mean {mean_tau:.3g}, largest {tau}; rates of the delay model: {result.delays.how_rates}"),
+        *(Text(line) for line in _figures(result)),
     ]  # fmt: skip
+
+
+def _events_of_area(result: "Simulation") -> Table:
+    """Return expected and observed frequencies of all kinds of events."""
+    from boundlab.delays import frequencies
+
+    p, p_s = frequencies(result.delays, result.policy)
+    observed = np.mean([figures.p for figures in result.statistics], axis=0)
+    events = plain_table("actor", "expected frequency", "observed", "updates a trial")
+    updates = np.mean([figures.updates for figures in result.statistics], axis=0)
+    for client in range(min(result.problem.n, _LONG)):
+        events.add_row(f"client {client}", figure(p[client]), figure(observed[client]), figure(updates[client]))
+    if result.problem.n > _LONG:
+        events.add_row(f"… {result.problem.n - _LONG} more clients", "", "", "")
+    versions = float(np.mean([figures.versions for figures in result.statistics]))
+    events.add_row("server", figure(p_s), figure(float(np.mean([f.p_s for f in result.statistics]))), figure(versions))
+    return events
+
+
+def _events_of(result: "Simulation") -> Table:
+    """Return rates, arrivals and aggregated weight of the clients."""
+    rates = result.delays.rates()
+    updates = np.mean([figures.updates for figures in result.statistics], axis=0)
+    weighted = [figures.shares for figures in result.statistics if figures.shares is not None]
+    shares = np.mean(weighted, axis=0) if weighted else None
+    events = plain_table("client", "rate", "updates a trial", "share of updates", "share of weight π")
+    total = max(float(updates.sum()), 1.0)
+    for client in range(min(result.problem.n, _LONG)):
+        weight = "" if shares is None else figure(shares[client])
+        events.add_row(
+            f"client {client}", figure(rates[client]), figure(updates[client]), figure(updates[client] / total), weight
+        )
+    if result.problem.n > _LONG:
+        events.add_row(f"… {result.problem.n - _LONG} more clients", "", "", "", "")
+    return events
+
+
+def _figures(result: "Simulation") -> list[str]:
+    """Return the first trial's figures of the algorithm itself, as far as they fit a line."""
+    lines = []
+    for name, value in result.figures[0].items():
+        if isinstance(value, list) and (len(value) > _LONG or (value and isinstance(value[0], (list, dict)))):
+            lines.append(f"{name.replace('_', ' ')}: {len(value)} entries (--json shows them)")
+        elif isinstance(value, list):
+            lines.append(f"{name.replace('_', ' ')}: {', '.join(_word(entry) for entry in value)}")
+        elif not isinstance(value, dict):
+            lines.append(f"{name.replace('_', ' ')}: {_word(value)}")
+    return [f"first trial: {'; '.join(lines)}"] if lines else []
 
 
 def trajectory_table(trajectory: list[dict[str, Any]]) -> Table:

@@ -9,6 +9,8 @@ from boundlab.objective import ASSUMPTIONS
 if TYPE_CHECKING:
     from boundlab.theorems import Theorem
 
+_STEP = (-1, 2)
+
 
 def theorem_page(theorem: "Theorem") -> list[Any]:
     """Return the page of ``boundlab show``."""
@@ -19,7 +21,12 @@ def theorem_page(theorem: "Theorem") -> list[Any]:
         "",
         Text(f"left side    {fields['left_side']}"),
         Text(
-            "holds for    " + ("every K of one run" if theorem.horizon == "every" else "the K its step is chosen for")
+            "holds for    "
+            + (
+                f"every {theorem.counter} of one run"
+                if theorem.horizon == "every"
+                else f"the {theorem.counter} its step is chosen for"
+            )
         ),
         Text(
             f"algorithm    {theorem.algorithm}"
@@ -27,8 +34,9 @@ def theorem_page(theorem: "Theorem") -> list[Any]:
         ),
     ]
     for key, rule in fields["step"].items():
-        shown = "given" if rule == key else rule
-        lines.append(Text(f"step size    {key} = {shown}" + (", alpha_k = c/(k+d)" if key == "d" else "")))
+        shown = "given" if rule == key else rule + (" (or given)" if key in theorem.settable else "")
+        noun = "step size    " if key == "d" or theorem.symbols[key].units == _STEP else "sets         "
+        lines.append(Text(f"{noun}{key} = {shown}" + (", alpha_k = c/(k+d)" if key == "d" else "")))
     lines.append("")
     lines.append(Text("assumptions", style="bold"))
     lines += [Text(f"  {name}: {ASSUMPTIONS[name]}") for name in theorem.assumptions]
@@ -43,7 +51,10 @@ def theorem_page(theorem: "Theorem") -> list[Any]:
         lines += ["", Text("where", style="bold")]
         lines += [Text(f"  {name} = {rule}") for name, rule in fields["definitions"].items()]
     lines += ["", Text("symbols to set", style="bold")]
-    lines += [Text(f"  {name}: {meaning}") for name, meaning in fields["inputs"].items()]
+    options = {name: key for key, name in theorem.parameters.items() if name != key}
+    for name, meaning in fields["inputs"].items():
+        parameter = f" (the parameter {options[name]} of {theorem.algorithm})" if name in options else ""
+        lines.append(Text(f"  {name}: {meaning}{parameter}"))
     if theorem.settable:
         lines.append(Text(f"  may be set: {', '.join(theorem.settable)}"))
     if theorem.note:

@@ -109,12 +109,14 @@ class Evaluation:
     kind: Literal["bound", "shape"]
 
 
-def iterate(bound: RecursionBound, found: Mapping[str, Floats], symbols: Mapping[str, SymbolInfo]) -> Floats:
-    """Run the recursion once for each distinct setting of the grid, and read it off at all its K."""
+def iterate(
+    bound: RecursionBound, found: Mapping[str, Floats], symbols: Mapping[str, SymbolInfo], counter: str
+) -> Floats:
+    """Run the recursion once for each distinct setting of the grid, and read it off at all its iterations."""
     reads = [name for name in bound.reads(frozenset(found)) if name in found]
     vectors = {name: found[name] for name in reads if symbols[name].vector}
     scalars = [name for name in reads if not symbols[name].vector]
-    columns = np.broadcast_arrays(found["K"], *(found[name] for name in scalars))
+    columns = np.broadcast_arrays(found[counter], *(found[name] for name in scalars))
     shape = columns[0].shape
     table = np.stack([column.reshape(-1) for column in columns], axis=1)
     settings, which = np.unique(table[:, 1:], axis=0, return_inverse=True)

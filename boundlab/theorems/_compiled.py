@@ -13,13 +13,26 @@ from boundlab.errors import FormulaError
 
 Floats = NDArray[np.float64]
 
+_NEAR = 1e-12
+
+
+def _floor(x: Any) -> Any:
+    # log(1000)/log(10) is 2.9999999999999996 in floating point: what is an integer up to rounding is that integer.
+    near = np.rint(x)
+    return np.where(np.abs(x - near) <= _NEAR * np.maximum(np.abs(near), 1.0), near, np.floor(x))
+
+
+def _ceil(x: Any) -> Any:
+    return -_floor(-np.asarray(x))
+
+
 # Naming the few functions that formulas can hold spares lambdify its import of all of NumPy (0.2 s).
 _NAMESPACE: Mapping[str, Any] = {
     "sqrt": np.sqrt,
     "exp": np.exp,
     "log": np.log,
-    "floor": np.floor,
-    "ceil": np.ceil,
+    "floor": _floor,
+    "ceil": _ceil,
     "minimum": np.minimum,
     "maximum": np.maximum,
     "abs": np.abs,

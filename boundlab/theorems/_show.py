@@ -1,7 +1,5 @@
 """Theorems for people: LaTeX, and JSON-ready fields."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import sympy
@@ -10,14 +8,6 @@ from boundlab.theorems._bound import FormulaBound
 
 if TYPE_CHECKING:
     from boundlab.theorems._theorem import Theorem
-
-METRICS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "squared-distance": ("E‖x_s,K − x*‖²", r"\mathbb{E}\|x_{s,K}-x^\star\|^2"),
-        "ergodic-gap": ("E f(x̄_K) − f*", r"\mathbb{E}\,f(\bar x_K)-f^\star"),
-        "gap": ("E f(x_s,K) − f*", r"\mathbb{E}\,f(x_{s,K})-f^\star"),
-    }
-)
 
 
 def statement_latex(theorem: "Theorem") -> str:
@@ -32,10 +22,15 @@ def statement_latex(theorem: "Theorem") -> str:
         right = rf"= \mathcal{{O}}\left({total}\right)" if theorem.shape else rf"\le {total}"
     else:
         right = rf"\le S_K,\quad {theorem.bound.latex}"
-    step = rf"\alpha_k = {tex(theorem.step['alpha'])}" if "alpha" in theorem.step else r"\alpha_k = \frac{c}{k + d}"
-    lines = [f"{METRICS[theorem.metric][1]} {right}"]
-    if step != r"\alpha_k = \alpha":
-        lines.append(step)
+    lines = [f"{theorem.left.latex} {right}"]
+    if "c" in theorem.step:
+        lines.append(r"\alpha_k = \frac{c}{k + d}")
+    else:
+        lines += [
+            f"{theorem.symbols[name].latex + ('_k' if name == 'alpha' else '')} = {tex(rule)}"
+            for name, rule in theorem.step.items()
+            if rule != theorem.symbols[name].symbol
+        ]
     lines += [f"{theorem.symbols[name].latex} = {tex(rule)}" for name, rule in theorem.rules().items()]
     lines += [rf"{tex(item.quantity)} \le {tex(item.limit)}" for item in theorem.conditions]
     return ",\\\\\n".join(lines)
@@ -56,12 +51,13 @@ def statement_fields(theorem: "Theorem") -> dict[str, Any]:
         "algorithm": theorem.algorithm,
         "options": dict(theorem.options),
         "metric": theorem.metric,
-        "left_side": METRICS[theorem.metric][0],
+        "left_side": theorem.left.expectation,
         "horizon": theorem.horizon,
         "step": {name: str(rule) for name, rule in theorem.step.items()},
         "terms": {name: str(term) for name, term in bound.terms.items()} if isinstance(bound, FormulaBound) else {},
         "recursion": "" if formula else getattr(bound, "description", ""),
         "definitions": {name: str(rule) for name, rule in theorem.rules().items()},
+        "parameters": dict(theorem.parameters),
         "conditions": [condition.statement for condition in theorem.conditions],
         "inputs": {name: theorem.symbols[name].describe() for name in theorem.inputs()},
         "settable": list(theorem.settable),

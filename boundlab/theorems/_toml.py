@@ -11,15 +11,15 @@ import sympy
 
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.formula import FUNCTIONS, parse
+from boundlab.left_side import LEFT_SIDES
 from boundlab.specs import nearest
 from boundlab.symbols import DOMAINS, SYMBOLS, SymbolInfo, make_symbol
 from boundlab.theorems._bound import Condition, FormulaBound
-from boundlab.theorems._show import METRICS
 from boundlab.theorems._theorem import Theorem
 
 _LARGEST = 1 << 20
 _TEXT = ("id", "title", "paper", "place", "status", "algorithm", "metric", "horizon", "note")
-_TABLES = ("options", "step", "definitions", "terms", "symbols")
+_TABLES = ("options", "step", "parameters", "definitions", "terms", "symbols")
 _LISTS = ("assumptions", "settable", "conditions")
 _KEYS = (*_TEXT, *_TABLES, *_LISTS, "shape")
 _SYMBOL_KEYS = ("meaning", "domain", "units", "latex", "unicode")
@@ -32,7 +32,8 @@ def read_theorem(path: Path) -> Theorem:
     The file gives ``id``, ``metric`` and the tables ``[terms]`` and ``[step]``; further ``title``, ``paper``,
     ``place``, ``note``, ``status`` (``user`` where absent), ``algorithm`` (``area``), ``horizon``
     (``every``), ``assumptions``, ``shape``, ``settable``, ``conditions`` (each ``"left <= right"``),
-    ``[options]``, ``[definitions]``, and a table ``[symbols.NAME]`` with ``meaning``, ``domain`` and
+    ``[options]``, ``[parameters]`` (parameter of the algorithm = "symbol"; M = "M" for area where absent),
+    ``[definitions]``, and a table ``[symbols.NAME]`` with ``meaning``, ``domain`` and
     ``units`` for every symbol that boundlab does not know.
 
     Raises
@@ -70,6 +71,7 @@ def read_theorem(path: Path) -> Theorem:
                 f"{nearest(name, symbols)}"
             )
     _choices(data, where)
+    algorithm = data.get("algorithm", "area")
     try:
         return Theorem(
             id=data["id"],
@@ -78,7 +80,7 @@ def read_theorem(path: Path) -> Theorem:
             place=data.get("place", where),
             status=data.get("status", "user"),
             assumptions=tuple(data.get("assumptions", ())),
-            algorithm=data.get("algorithm", "area"),
+            algorithm=algorithm,
             options={key: str(value) for key, value in data.get("options", {}).items()},
             metric=data["metric"],
             horizon=data.get("horizon", "every"),
@@ -87,6 +89,7 @@ def read_theorem(path: Path) -> Theorem:
             definitions=formulas["definitions"],
             settable=tuple(data.get("settable", ())),
             conditions=tuple(_condition(text, symbols, where) for text in data.get("conditions", ())),
+            parameters=_parameters(data, symbols, where) if "parameters" in data or algorithm != "area" else {"M": "M"},
             shape=data.get("shape", False),
             note=data.get("note", ""),
             symbols=symbols,
@@ -95,6 +98,15 @@ def read_theorem(path: Path) -> Theorem:
         if str(error).startswith(where):
             raise
         raise type(error)(f"{where}: {error}") from None
+
+
+def _parameters(data: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: str) -> dict[str, str]:
+    found = data.get("parameters", {})
+    for key, name in found.items():
+        if not isinstance(name, str) or name not in symbols:
+            hint = nearest(name, symbols) if isinstance(name, str) else "write a symbol's name"
+            raise SpecError(f"{where}: parameters.{key} must name a symbol, got {name!r}; {hint}")
+    return dict(found)
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -125,8 +137,8 @@ def _choices(data: Mapping[str, Any], where: str) -> None:
     for name in data.get("assumptions", ()):
         if name not in ASSUMPTIONS:
             raise SpecError(f"{where}: unknown assumption {name!r}; {nearest(name, ASSUMPTIONS)}")
-    if data["metric"] not in METRICS:
-        raise SpecError(f"{where}: unknown metric {data['metric']!r}; {nearest(data['metric'], METRICS)}")
+    if data["metric"] not in LEFT_SIDES:
+        raise SpecError(f"{where}: unknown metric {data['metric']!r}; {nearest(data['metric'], LEFT_SIDES)}")
 
 
 def _symbols(table: Mapping[str, Any], where: str) -> Mapping[str, SymbolInfo]:

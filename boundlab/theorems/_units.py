@@ -9,12 +9,6 @@ from boundlab.symbols import SYMBOLS, SymbolInfo
 
 Pair = tuple[sympy.Expr, sympy.Expr]
 
-METRIC_UNITS: Mapping[str, tuple[int, int]] = {
-    "squared-distance": (0, 2),
-    "ergodic-gap": (1, 0),
-    "gap": (1, 0),
-}
-
 _NONE: Pair = (sympy.S.Zero, sympy.S.Zero)
 
 

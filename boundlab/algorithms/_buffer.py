@@ -1,0 +1,178 @@
+"""The buffer of FedBuff: its compiler, shared by all algorithms that aggregate after so many arrivals."""
+
+import heapq
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, final
+
+import numpy as np
+
+from boundlab.algorithms._algorithm import Algorithm
+from boundlab.algorithms._clients import LocalSteps, Workers
+from boundlab.delays import DelayModel, Events, ServerPolicy
+from boundlab.errors import SpecError
+from boundlab.randomness import Streams
+from boundlab.records import Records
+from boundlab.specs import Options
+from boundlab.tape import Tape
+from boundlab.write import Writer
+
+Reply = Literal["post", "pre", "wait"]
+REPLY = (
+    "post (default): the client that completes the buffer gets the new model; pre: the old one; wait: every "
+    "client waits for the aggregation of its update"
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """An update in the buffer: its client, its Descend row, the register of its result, its staleness."""
+
+    client: int
+    run: int
+    register: int
+    tau: int
+
+
+# Returns one weight an update of a full buffer.
+Weights = Callable[[Sequence[Arrival]], Sequence[float]]
+
+
+def read_reply(options: Options, default: Reply = "post") -> Reply:
+    """Read the option ``reply``."""
+    return options.choice("reply", default, ("post", "pre", "wait"))  # type: ignore[return-value]
+
+
+def compile_buffer(
+    name: str,
+    events: Events,
+    clients: int,
+    records: Records,
+    iterations: int,
+    local: LocalSteps,
+    count: int,
+    reply: Reply,
+    weights: Weights,
+    *,
+    models: bool = False,
+) -> Tape:
+    """Compile arrivals into aggregations of every ``count`` of them.
+
+    Parameters
+    ----------
+    weights
+        What each buffered update is multiplied with in x_s ← x_s + Σ weight·(y − x); with ``models`` in
+        x_s ← Σ weight·y.
+
+    Raises
+    ------
+    SpecError
+        With reply=wait, if an update of a client arrives that waits, or the buffer can never be filled.
+    """
+    check_wait(name, reply, count, clients)
+    writer = Writer(events, clients, records, iterations, local.relative)
+    workers = Workers(writer, clients, local, count, models=models)
+    for client in range(clients):
+        workers.begin(client)
+    buffer: list[Arrival] = []
+    for event, client in enumerate(events.actor.tolist()):
+        if writer.done:
+            break
+        writer.begin(event)
+        if workers.run[client] < 0:
+            raise SpecError(
+                f"{name}: event {event + 1}: with reply=wait client {client} has nothing to send before the "
+                "aggregation of its last update"
+            )
+        buffer.append(Arrival(client, *workers.take(client)))
+        full = len(buffer) == count
+        if reply == "pre" or (reply == "post" and not full):
+            workers.begin(client)
+        if full:
+            terms = []
+            for update, weight in zip(buffer, weights(buffer), strict=True):
+                if not models:
+                    writer.use(update.run, weight)
+                terms.append((float(weight), update.register))
+                workers.release(update.register)
+            (writer.replace_model if models else writer.server_update)(*terms)
+            for update in buffer if reply == "wait" else buffer[-1:] if reply == "post" else ():
+                workers.begin(update.client)
+            buffer = []
+        writer.end()
+    return writer.tape()
+
+
+class Buffered(Algorithm):
+    """An algorithm whose parameters have ``count`` and ``reply``."""
+
+    server: Literal["any", "count", "none"] = "count"
+
+    def events_for(self, parameters: Any, iterations: int) -> int:
+        """Return count arrivals an aggregation."""
+        return int(parameters.count) * iterations
+
+    def sample(
+        self, parameters: Any, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
+    ) -> Events:
+        """Return arrivals; with reply=wait they depend on the aggregations.
+
+        Raises
+        ------
+        SpecError
+            With reply=wait, if the buffer can never be filled.
+        """
+        if parameters.reply != "wait":
+            return super().sample(parameters, delays, policy, streams, clients, count)
+        check_wait(self.id, parameters.reply, parameters.count, clients)
+        return sample_waiting(delays, streams, clients, parameters.count, count)
+
+
+def check_wait(name: str, reply: Reply, count: int, clients: int) -> None:
+    """Refuse reply=wait where fewer clients than ``count`` can be in the buffer at a time."""
+    if reply == "wait" and count > clients:
+        raise SpecError(f"{name}: with reply=wait a buffer of {count} never fills from {clients} clients; lower count")
+
+
+def sample_waiting(delays: DelayModel, streams: Streams, clients: int, batch: int, count: int) -> Events:
+    """Return the first ``count`` arrivals where each client waits for the aggregation of its update."""
+    clock = delays.clock(streams)
+    queue = [(clock.arrival(client, 0.0), client) for client in range(clients)]
+    heapq.heapify(queue)
+    waiting: list[int] = []
+    time, actor = np.empty(count), np.empty(count, dtype=np.int32)
+    for place in range(count):
+        time[place], actor[place] = now, client = heapq.heappop(queue)
+        waiting.append(client)
+        if len(waiting) == batch:
+            for other in waiting:
+                heapq.heappush(queue, (clock.arrival(other, now), other))
+            waiting = []
+    return Events(time, actor)
+
+
+def buffer_quantities(tape: Tape, until: int, steps: int, eta_g: float, count: int) -> dict[str, float]:
+    """Return what FedBuff-type theorems read off a tape over its first ``until`` server updates.
+
+    With α_k the weights of a buffer (eta_g divided out) and a_i the sum of those of client i:
+    chi2_path = mean_t n·Σ_i (a_i − 1/n)², alpha2 = mean_t Σ_k α_k², and chi2 and pi_max from the observed
+    shares π_i = mean_t a_i.
+    """
+    used = tape.uses.version < until
+    run, version = tape.uses.run[used], tape.uses.version[used]
+    alpha = tape.uses.weight[used] / eta_g
+    n = tape.clients
+    each = np.zeros((until, n))
+    np.add.at(each, (version, tape.descend.client[run]), alpha)
+    share = each.mean(axis=0)
+    return {
+        "n": n,
+        "Q": steps,
+        "b": count,
+        "tau_max": int((version - tape.descend.version[run]).max(initial=0)),
+        "chi2": n * float(((share - 1.0 / n) ** 2).sum()),
+        "chi2_path": n * float(((each - 1.0 / n) ** 2).sum(axis=1).mean()),
+        "alpha2": float((alpha**2).sum()) / until,
+        "pi_max": float(share.max()),
+    }

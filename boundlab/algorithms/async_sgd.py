@@ -1,0 +1,169 @@
+"""Asynchronous SGD: stale gradients applied as they arrive, by who arrives or by who is drawn."""
+
+import heapq
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, final
+
+import numpy as np
+
+from boundlab.algorithms._algorithm import Algorithm
+from boundlab.delays import DelayModel, Events, ServerPolicy
+from boundlab.errors import CaseError, SpecError
+from boundlab.events import read_client, read_rows
+from boundlab.randomness import Stream, Streams
+from boundlab.records import Records
+from boundlab.specs import Options
+from boundlab.tape import Tape
+from boundlab.write import SERVER_MODEL, Writer
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AsyncSgdParameters:
+    """The parameters of asynchronous SGD.
+
+    Parameters
+    ----------
+    alpha
+        Step size, unit (−1, 2).
+    schedule
+        ``constant``, or ``delay_adaptive``: α·min(1, n/τ_k) (Mishchenko et al., NeurIPS 2022).
+    sampling
+        ``arrival``: who arrives gets the new model. ``uniform``: a client drawn uniformly gets it, and works
+        on it when its earlier models are done (Koloskova, Stich, Jaggi, NeurIPS 2022).
+    """
+
+    alpha: float
+    schedule: Literal["constant", "delay_adaptive"] = "constant"
+    sampling: Literal["arrival", "uniform"] = "arrival"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AsyncSgd(Algorithm):
+    """The compiler of asynchronous SGD: x_s ← x_s − α_k·g_i(stale model)."""
+
+    id: str = "async_sgd"
+    summary: str = "stale stochastic gradients applied one by one, with a constant or a delay-adaptive step size"
+    parameters: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "alpha": "step size",
+            "schedule": "constant (default) or delay_adaptive: alpha·min(1, n/tau)",
+            "sampling": "arrival (default): who arrives gets the new model; uniform: a client drawn uniformly does",
+        }
+    )
+
+    def read(self, options: Options) -> AsyncSgdParameters:
+        """Read the parameters from options."""
+        options.require("alpha")
+        parameters = AsyncSgdParameters(
+            alpha=options.number("alpha", 1.0, above=0.0),
+            schedule=options.choice("schedule", "constant", ("constant", "delay_adaptive")),  # type: ignore[arg-type]
+            sampling=options.choice("sampling", "arrival", ("arrival", "uniform")),  # type: ignore[arg-type]
+        )
+        options.finish()
+        return parameters
+
+    def schedule(
+        self, parameters: AsyncSgdParameters, events: Events, clients: int, records: Records, iterations: int
+    ) -> Tape:
+        """Compile; each arrival is one iteration.
+
+        Raises
+        ------
+        SpecError
+            If a client arrives that has no model to work on, or events name targets exactly without
+            sampling=uniform.
+        """
+        writer = Writer(events, clients, records, iterations)
+        work: list[deque[tuple[int, int, int]]] = [deque() for _ in range(clients)]  # (row, register, version)
+        free: list[int] = []
+
+        def begin(client: int) -> None:
+            to = free.pop() if free else writer.register()
+            run = writer.descend(to, SERVER_MODEL, client, 1, parameters.alpha)
+            writer.affine(to, (1.0, to), (-1.0, SERVER_MODEL))
+            work[client].append((run, to, writer.version))
+
+        for client in range(clients):
+            begin(client)
+        uniform = parameters.sampling == "uniform"
+        if uniform != bool(events.detail):
+            raise SpecError(
+                "async_sgd: events name who gets the new model, [time, client, target], exactly with sampling=uniform"
+            )
+        for event, client in enumerate(events.actor.tolist()):
+            if writer.done:
+                break
+            writer.begin(event)
+            if not work[client]:
+                raise SpecError(f"async_sgd: event {event + 1}: client {client} has no model to work on")
+            run, result, version = work[client].popleft()
+            writer.arrive(run)
+            tau = writer.version - version
+            adapted = parameters.schedule == "delay_adaptive" and tau > clients
+            weight = clients / tau if adapted else 1.0
+            writer.use(run, weight)
+            writer.server_update((weight, result))
+            free.append(result)
+            begin(int(events.detail[event][0]) if uniform else client)
+            writer.end()
+        return writer.tape()
+
+    def sample(
+        self,
+        parameters: AsyncSgdParameters,
+        delays: DelayModel,
+        policy: ServerPolicy,
+        streams: Streams,
+        clients: int,
+        count: int,
+    ) -> Events:
+        """Return arrivals; with sampling=uniform also who gets the new model."""
+        if parameters.sampling == "arrival":
+            return super().sample(parameters, delays, policy, streams, clients, count)
+        clock = delays.clock(streams)
+        waiting = [0] * clients
+        queue = [(clock.arrival(client, 0.0), client) for client in range(clients)]
+        heapq.heapify(queue)
+        target = np.floor(streams.uniforms(Stream.SCHEDULE, 0, 0, count)[0] * clients).astype(np.int32)
+        time, actor = np.empty(count), np.empty(count, dtype=np.int32)
+        busy = [True] * clients
+        for place, chosen in enumerate(target.tolist()):
+            now, client = heapq.heappop(queue)
+            time[place], actor[place] = now, client
+            busy[client] = False
+            waiting[chosen] += 1
+            for i in {client, chosen}:
+                if waiting[i] and not busy[i]:
+                    waiting[i] -= 1
+                    busy[i] = True
+                    heapq.heappush(queue, (clock.arrival(i, now), i))
+        return Events(time, actor, tuple((i,) for i in target.tolist()))
+
+    def read_events(self, raw: object, clients: int, where: str) -> Events:
+        """Read [[time, client], …], or [[time, client, target], …] for sampling=uniform.
+
+        Raises
+        ------
+        CaseError
+            Naming the event by its place, counted from 1.
+        """
+        rows = read_rows(raw, where, "[time, client], or [time, client, who gets the new model]", (2, 3))
+        if len({len(row) for _, row in rows}) != 1:
+            raise CaseError(f"{where}: either all events name who gets the new model, or none does")
+        who = [[read_client(i, clients, f"{where}: event {k}") for i in row] for k, (_, row) in enumerate(rows, 1)]
+        detail = tuple((row[1],) for row in who) if len(who[0]) == 2 else ()
+        times = np.array([time for time, _ in rows])
+        return Events(times, np.array([row[0] for row in who], dtype=np.int32), detail)
+
+    def figures(self, parameters: AsyncSgdParameters, tape: Tape) -> dict[str, Any]:
+        """Return how often the delay-adaptive step was smaller than α."""
+        if parameters.schedule == "constant":
+            return {}
+        return {"steps_shortened": int(np.count_nonzero(tape.uses.weight < 1.0))}
+
+
+ASYNC_SGD = AsyncSgd()

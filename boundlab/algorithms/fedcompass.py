@@ -1,0 +1,389 @@
+"""FedCompass: semi-asynchronous aggregation by arrival groups (Li et al. 2024), Algorithms 1 to 3."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import islice
+from typing import Any, Literal, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.algorithms._algorithm import Algorithm
+from boundlab.algorithms._staleness import FORMS, Staleness, read_staleness
+from boundlab.algorithms.compass import (
+    Assignment,
+    Compass,
+    CompassRules,
+    Group,
+    Moment,
+    clock_time,
+    closed_loop,
+    exact,
+    follow,
+)
+from boundlab.algorithms.fedcompass_quantities import read_off
+from boundlab.delays import SERVER, DelayModel, Events, ServerPolicy
+from boundlab.errors import SpecError
+from boundlab.events import read_events
+from boundlab.randomness import Streams
+from boundlab.records import Records
+from boundlab.specs import Options, number, numbers
+from boundlab.tape import Initial, Tape
+from boundlab.write import SERVER_MODEL, Writer
+
+Floats = NDArray[np.float64]
+_GROUPS_SHOWN = 50
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FedCompassParameters:
+    """The parameters of FedCompass.
+
+    Parameters
+    ----------
+    eta
+        Local step size, unit (−1, 2).
+    rules
+        Of the scheduler: Qmin, Qmax, λ, prose_max.
+    p
+        Importance weights p_i, shape (n,); None: 1/n each.
+    st, alpha
+        Staleness function, and a factor of it.
+    normalise
+        Whether an update of Q local steps is weighted with Qmax/Q, so that shares do not depend on speeds.
+    speeds
+        Times of one local step: for each client its rounds, the last of which repeats.
+    warmup
+        ``qmin``: everybody begins with Qmin steps and no group, as printed. ``speeds``: the server knows
+        ``speeds`` and forms groups at time 0.
+    """
+
+    eta: float
+    rules: CompassRules
+    p: tuple[float, ...] | None = None
+    st: Staleness = field(default_factory=Staleness)
+    alpha: float = 1.0
+    normalise: bool = False
+    speeds: tuple[tuple[Fraction, ...], ...] | None = None
+    warmup: Literal["qmin", "speeds"] = "qmin"
+
+    def weights(self, clients: int) -> Floats:
+        """Return p, shape (n,)."""
+        return np.full(clients, 1.0 / clients) if self.p is None else np.array(self.p)
+
+    def compass(self, clients: int) -> Compass:
+        """Return a scheduler at time 0.
+
+        Raises
+        ------
+        SpecError
+            If p or speeds are not one a client.
+        """
+        for name, given in (("p", self.p), ("speeds", self.speeds)):
+            if given is not None and len(given) != clients:
+                raise SpecError(f"fedcompass: {name} has {len(given)} entries for {clients} clients; give one a client")
+        known = [rounds[0] for rounds in self.speeds] if self.speeds and self.warmup == "speeds" else None
+        return Compass(self.rules, clients, known)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FedCompass(Algorithm):
+    """The compiler of FedCompass."""
+
+    id: str = "fedcompass"
+    summary: str = "clients get as many local steps as make groups of them arrive together, to be aggregated together"
+    server: Literal["any", "count", "none"] = "none"
+    parameters: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "eta": "local step size",
+            "Qmin": "smallest number of local steps, and that of the warm-up (default 20)",
+            "Qmax": "largest number of local steps (default 100)",
+            "latest_time_factor": "lambda >= 1: a group waits lambda times as long as expected (default 1.2)",
+            "p": "weights p_i of the clients (default 1/n each)",
+            "st": f"staleness function: {FORMS}; default constant",
+            "a": "exponent of st=polynomial, or slope of st=hinge",
+            "b": "knee of st=hinge",
+            "alpha": "factor of the staleness function (default 1; Appendix E.2 has 0.9)",
+            "normalise": "yes: weight an update of Q local steps with Qmax/Q (default no)",
+            "prose_max": "yes: a new group takes the largest candidate inside [Qmin, Qmax] (default: largest, clipped)",
+            "speeds": "time of one local step, one a client: arrivals follow it and not the delay model",
+            "warmup": "qmin (default: Qmin steps without a group first) or speeds (the server knows them beforehand)",
+        }
+    )
+
+    def read(self, options: Options) -> FedCompassParameters:
+        """Read the parameters from options."""
+        options.require("eta")
+        low = options.integer("Qmin", 20, minimum=1, maximum=10**6)
+        high = options.integer("Qmax", max(100, low), minimum=1, maximum=10**6)
+        if high < low:
+            raise SpecError(f"{options.owner}: Qmax must be at least Qmin = {low}, got {high}")
+        factor = options.number("latest_time_factor", 1.2, minimum=1.0, maximum=1e6)
+        parameters = FedCompassParameters(
+            eta=options.number("eta", 0.0, above=0.0),
+            rules=CompassRules(low, high, exact(factor), options.flag("prose_max")),
+            p=_positive(options.numbers("p"), f"{options.owner}: p") if options.has("p") else None,
+            st=_read_st(options),
+            alpha=options.number("alpha", 1.0, above=0.0),
+            normalise=options.flag("normalise"),
+            speeds=_read_speeds(options),
+            warmup=options.choice("warmup", "qmin", ("qmin", "speeds")),  # type: ignore[arg-type]
+        )
+        if parameters.warmup == "speeds" and parameters.speeds is None:
+            raise SpecError(f"{options.owner}: warmup=speeds needs the option speeds")
+        options.finish()
+        return parameters
+
+    def read_events(self, raw: object, clients: int, where: str) -> Events:
+        """Read [[time, actor], …]; timers may be named as "s", and need not be."""
+        return read_events(raw, clients, where)
+
+    def events_for(self, parameters: FedCompassParameters, iterations: int) -> int:
+        """Guess two events a version."""
+        return 2 * iterations + 16
+
+    def sample(
+        self,
+        parameters: FedCompassParameters,
+        delays: DelayModel,
+        policy: ServerPolicy,
+        streams: Streams,
+        clients: int,
+        count: int,
+    ) -> Events:
+        """Return the first ``count`` events, timers included: the delay model gives the time of ONE local step."""
+        arrival = _own_clock(parameters.speeds) if parameters.speeds is not None else _clock(delays, streams)
+        moments = islice(closed_loop(parameters.compass(clients), arrival), count)
+        return _events(list(moments))
+
+    def schedule(
+        self, parameters: FedCompassParameters, events: Events, clients: int, records: Records, iterations: int
+    ) -> Tape:
+        """Compile; k counts server versions.
+
+        Raises
+        ------
+        SpecError
+            If an arrival is impossible, or a named timer does not exist.
+        """
+        moments = _follow(parameters.compass(clients), events, iterations)
+        return _Compiler(parameters, moments, clients, records, iterations).tape()
+
+    def quantities(
+        self, parameters: FedCompassParameters, tape: Tape, until: int, settings: Mapping[str, float]
+    ) -> dict[str, float]:
+        """Return the symbols of ``fedcompass.*`` over the first ``until`` server updates.
+
+        Raises
+        ------
+        CaseError
+            If there are fewer updates than a window holds.
+        """
+        rules = parameters.rules
+        symbols = read_off(tape, parameters.weights(tape.clients), until, int(settings.get("N", 1)))
+        return {"Qmin": float(rules.Qmin), "Qmax": float(rules.Qmax), **symbols}
+
+    def figures(self, parameters: FedCompassParameters, tape: Tape) -> dict[str, Any]:
+        """Return the history of the arrival groups and what it did to the clients."""
+        compass = parameters.compass(tape.clients)
+        moments = _follow(compass, tape.events, tape.iterations)
+        kinds = [moment.answer.kind for moment in moments]
+        uses, descend = tape.uses, tape.descend
+        runs = np.bincount(descend.client[uses.run], minlength=tape.clients)
+        steps = np.bincount(descend.client[uses.run], weights=descend.steps[uses.run], minlength=tape.clients)
+        tau = uses.version - descend.version[uses.run]
+        return {
+            "aggregations": kinds.count("complete") + kinds.count("timer"),
+            "aggregations_by_timer": kinds.count("timer"),
+            "first_updates": kinds.count("first"),
+            "late_arrivals": kinds.count("late"),
+            "tau_max": int(tau.max(initial=0)),
+            "mean_Q": [float(s / r) if r else None for s, r in zip(steps, runs, strict=True)],
+            "groups": len(compass.history),
+            "group_history": [_group_as_dict(group) for group in compass.history[:_GROUPS_SHOWN]],
+        }
+
+
+@final
+class _Compiler:
+    """Turns what the scheduler did into instructions.
+
+    Registers beside x_s: of each client the result of its last run and the model from which that began,
+    which stay until it is answered; and the general buffer, for late updates outlive their client's wait.
+    """
+
+    def __init__(
+        self,
+        parameters: FedCompassParameters,
+        moments: Sequence[Moment],
+        clients: int,
+        records: Records,
+        iterations: int,
+    ) -> None:
+        self.parameters, self.moments = parameters, moments
+        self.p = parameters.weights(clients).tolist()
+        self.writer = Writer(_events(moments), clients, records, iterations)
+        self.result = self.writer.register(count=clients)
+        self.start = self.writer.register(count=clients)
+        self.late = self.writer.register(Initial.ZERO)
+        self.late_uses: list[tuple[int, float]] = []
+        self.run, self.version, self.steps = [-1] * clients, [0] * clients, [0] * clients
+        self.weight, self.arrived = [0.0] * clients, [-1] * clients
+        self.group, self.next_steps = [-1] * len(moments), [-1] * len(moments)
+        self._send(parameters.compass(clients).started)
+
+    def tape(self) -> Tape:
+        """Compile every moment."""
+        writer = self.writer
+        for event, moment in enumerate(self.moments):
+            writer.begin(event)
+            answer, client = moment.answer, moment.actor
+            if client != SERVER:
+                self._arrive(client, event)
+            if answer.kind == "late":
+                weight = self.weight[client]
+                self.late_uses.append((self.run[client], weight))
+                writer.affine(self.late, (1.0, self.late), *self._change(client))
+            if answer.updates:
+                self._update(answer.aggregated, flush=answer.kind != "first")
+            self._send(answer.assigned)
+            writer.end()
+        for group, steps in zip(self.group, self.next_steps, strict=True):
+            writer.note("event_group", group)
+            writer.note("event_Q", steps)
+        return writer.tape()
+
+    def _arrive(self, client: int, event: int) -> None:
+        """Weigh an update with its staleness at its own arrival."""
+        parameters = self.parameters
+        weight = parameters.alpha * self.p[client] * parameters.st(self.writer.version - self.version[client])
+        if parameters.normalise:
+            weight *= parameters.rules.Qmax / self.steps[client]
+        self.weight[client], self.arrived[client] = weight, event
+        self.writer.arrive(self.run[client])
+
+    def _change(self, client: int) -> tuple[tuple[float, int], tuple[float, int]]:
+        """Return −weight·Δ_i as terms: weight·(result − start)."""
+        weight = self.weight[client]
+        return (weight, self.result + client), (-weight, self.start + client)
+
+    def _update(self, clients: Iterable[int], *, flush: bool) -> None:
+        terms: list[tuple[float, int]] = []
+        for client in clients:
+            self.writer.use(self.run[client], self.weight[client])
+            terms += self._change(client)
+        if not (flush and self.late_uses):
+            self.writer.server_update(*terms)
+            return
+        for run, weight in self.late_uses:
+            self.writer.use(run, weight)
+        self.writer.server_update(*terms, (1.0, self.late))
+        self.writer.affine(self.late)
+        self.late_uses.clear()
+
+    def _send(self, assigned: Iterable[Assignment]) -> None:
+        writer = self.writer
+        for sent in assigned:
+            i = sent.client
+            writer.affine(self.start + i, (1.0, SERVER_MODEL))
+            self.run[i] = writer.descend(self.result + i, SERVER_MODEL, i, sent.steps, self.parameters.eta)
+            self.version[i], self.steps[i] = writer.version, sent.steps
+            if self.arrived[i] >= 0:
+                self.group[self.arrived[i]], self.next_steps[self.arrived[i]] = sent.group, sent.steps
+
+
+def _follow(compass: Compass, events: Events, iterations: int) -> list[Moment]:
+    """Schedule the events up to the one that completes the last iteration."""
+    times = [exact(time) for time in events.time.tolist()]
+    actors = events.actor.tolist()
+    both = list(zip(times, actors, strict=True))
+    named = [time for time, actor in both if actor == SERVER]
+    moments: list[Moment] = []
+    versions = 0
+    if versions < iterations:
+        for moment in follow(compass, [pair for pair in both if pair[1] != SERVER], named):
+            moments.append(moment)
+            versions += moment.answer.updates
+            if versions == iterations:
+                break
+    return moments
+
+
+def _events(moments: Sequence[Moment]) -> Events:
+    return Events(
+        np.array([float(moment.time) for moment in moments]),
+        np.array([moment.actor for moment in moments], dtype=np.int32),
+    )
+
+
+def _clock(delays: DelayModel, streams: Streams) -> Callable[[int, Fraction, int], Fraction]:
+    clock = delays.clock(streams)
+
+    def arrival(client: int, start: Fraction, steps: int) -> Fraction:
+        begin = float(start)
+        time = clock.arrival(client, begin, steps=steps)
+        # 0.1 + 0.2 is 0.3 on a clock: fourteen digits drop the rounding of the sum, which floors would feel.
+        rounded = float(f"{time:.14g}")
+        return exact(rounded if rounded > begin else time)
+
+    return arrival
+
+
+def _own_clock(speeds: tuple[tuple[Fraction, ...], ...]) -> Callable[[int, Fraction, int], Fraction]:
+    done = [0] * len(speeds)
+
+    def arrival(client: int, start: Fraction, steps: int) -> Fraction:
+        rounds = speeds[client]
+        speed = rounds[min(done[client], len(rounds) - 1)]
+        done[client] += 1
+        return clock_time(start + steps * speed)
+
+    return arrival
+
+
+def _read_st(options: Options) -> Staleness:
+    """Read ``st``, whose numbers may also stand in options a and b of their own."""
+    text = str(options.raw("st", "constant")).strip()
+    text = "inverse" if text.replace(" ", "") == "1/(tau+1)" else text
+    for key in ("a", "b"):
+        if options.has(key):
+            text += f"{',' if ':' in text else ':'}{key}={options.raw(key)}"
+    return read_staleness(Options(options.owner, {"st": text}), "st")
+
+
+def _positive(values: Sequence[float], what: str) -> tuple[float, ...]:
+    if min(values) <= 0.0:
+        raise SpecError(f"{what} must be > 0, got {min(values):g}")
+    return tuple(values)
+
+
+def _read_speeds(options: Options) -> tuple[tuple[Fraction, ...], ...] | None:
+    """Read [0.1, 0.2], or a list of rounds for each client: [[0.1], [0.25, 0.2]]."""
+    if not options.has("speeds"):
+        return None
+    raw, what = options.raw("speeds"), f"{options.owner}: speeds"
+    rows = raw if isinstance(raw, (list, tuple)) and raw else numbers(raw, what)
+    speeds = []
+    for row in rows:
+        rounds = numbers(row, what) if isinstance(row, (list, tuple)) else [number(row, what)]
+        speeds.append(tuple(exact(speed) for speed in _positive(rounds, what)))
+    return tuple(speeds)
+
+
+def _group_as_dict(group: Group) -> dict[str, Any]:
+    return {
+        "group": group.id,
+        "created": float(group.created),
+        "expected": float(group.expected),
+        "latest": float(group.latest),
+        "clients": [{"client": sent.client, "Q": sent.steps} for sent in group.assignments],
+        "late": list(group.late),
+        "aggregated": None if group.aggregated is None else float(group.aggregated),
+        "by_timer": group.by_timer,
+    }
+
+
+FEDCOMPASS = FedCompass()

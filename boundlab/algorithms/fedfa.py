@@ -1,0 +1,207 @@
+"""FedFa: fully asynchronous averaging over a sliding window (Xu et al.), Algorithms 1 and 2."""
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.algorithms._algorithm import Algorithm
+from boundlab.algorithms._clients import LocalSteps, Workers
+from boundlab.delays import Events
+from boundlab.errors import SpecError
+from boundlab.records import Records
+from boundlab.specs import Options
+from boundlab.tape import Tape
+from boundlab.write import Writer
+
+Floats = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FedFaParameters:
+    """The parameters of FedFa.
+
+    Parameters
+    ----------
+    local
+        Q local steps of size eta_l, unit (−1, 2).
+    K
+        Arrivals in the window.
+    mode
+        ``param``: x_s ← mean of the window's models y. ``delta``: x_s ← x_s + eta_g·mean of its y − x.
+    start
+        Whether the arrival after the one that fills the window (``after_full``), or that one itself
+        (``when_full``), makes the first server update.
+    eta_g
+        Server rate of mode=delta, without units.
+    """
+
+    local: LocalSteps
+    K: int
+    mode: Literal["param", "delta"] = "param"
+    start: Literal["after_full", "when_full"] = "after_full"
+    eta_g: float = 1.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FedFa(Algorithm):
+    """The compiler of FedFa."""
+
+    id: str = "fedfa"
+    summary: str = "each arrival moves the server model to the average of the last K arrivals"
+    parameters: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "eta_l": "local step size, or a list of one a local step",
+            "Q": "local steps (default 1, or as many as eta_l has entries)",
+            "K": "arrivals in the sliding window (default 2)",
+            "mode": "param (default): average the models; delta: average the differences that clients made",
+            "start": "after_full (default): the first server update is at arrival K+1; when_full: at arrival K",
+            "eta_g": "server rate of mode=delta (default 1)",
+        }
+    )
+
+    def read(self, options: Options) -> FedFaParameters:
+        """Read the parameters from options."""
+        parameters = FedFaParameters(
+            local=LocalSteps.read(options, "eta_l", "Q"),
+            K=options.integer("K", 2, minimum=1, maximum=10**6),
+            mode=options.choice("mode", "param", ("param", "delta")),  # type: ignore[arg-type]
+            start=options.choice("start", "after_full", ("after_full", "when_full")),  # type: ignore[arg-type]
+            eta_g=options.number("eta_g", 1.0, above=0.0),
+        )
+        if parameters.mode == "param" and parameters.eta_g != 1.0:
+            raise SpecError(f"{options.owner}: eta_g belongs to mode=delta; the average of models has no server rate")
+        options.finish()
+        return parameters
+
+    def schedule(
+        self, parameters: FedFaParameters, events: Events, clients: int, records: Records, iterations: int
+    ) -> Tape:
+        """Compile; each arrival from the first server update on is one iteration, and is answered at once."""
+        size, delta = parameters.K, parameters.mode == "delta"
+        weight = (parameters.eta_g if delta else 1.0) / size
+        writer = Writer(events, clients, records, iterations, parameters.local.relative)
+        workers = Workers(writer, clients, parameters.local, size + 1, models=not delta)
+        for client in range(clients):
+            workers.begin(client)
+        window: deque[tuple[int, int]] = deque()
+        first = size + (parameters.start == "after_full")
+        for event, client in enumerate(events.actor.tolist()):
+            if writer.done:
+                break
+            writer.begin(event)
+            run, result, _ = workers.take(client)
+            window.append((run, result))
+            if len(window) > size:
+                workers.release(window.popleft()[1])
+            if event + 1 >= first:
+                terms = [(weight, register) for _, register in window]
+                if delta:
+                    for used, _ in window:
+                        writer.use(used, weight)
+                    writer.server_update(*terms)
+                else:
+                    writer.replace_model(*terms)
+            workers.begin(client)
+            writer.note("run", run)
+            writer.end()
+        return writer.tape()
+
+    def events_for(self, parameters: FedFaParameters, iterations: int) -> int:
+        """Return the arrivals that fill the window, and one for each iteration."""
+        return iterations + parameters.K
+
+    def quantities(
+        self, parameters: FedFaParameters, tape: Tape, until: int, settings: Mapping[str, float]
+    ) -> dict[str, float]:
+        """Return tau_a, tau_max, share_bias over windows of N arrivals and, for a constant one, the lag.
+
+        Raises
+        ------
+        SpecError
+            If the window N is longer than the horizon.
+        """
+        runs = tape.notes["run"][len(tape.events) - tape.iterations :][:until]
+        start = tape.descend.version[runs]
+        tau = np.arange(until) - start
+        found: dict[str, float] = {
+            "n": tape.clients,
+            "Q": parameters.local.steps,
+            "window": parameters.K,
+            "tau_a": int(tau.max(initial=0)),
+            "tau_max": int(tau.max(initial=0)) + parameters.K - 1,
+            "share_bias": share_bias(tape.descend.client[runs], tape.clients, int(settings.get("N", 1))),
+        }
+        lag = int(tau.max(initial=0))
+        # Before version 0 there is none: the first updates lag behind by as much as they can.
+        if parameters.mode == "param" and (start == np.maximum(np.arange(until) - lag, 0)).all():
+            kappa = 1.0 / (1.0 + lag + (parameters.K - 1) / 2.0)
+            found |= {"lag": lag, "kappa_lag": kappa, "C_lag": response_error(parameters.K, lag, until, kappa)}
+        return found
+
+    def figures(self, parameters: FedFaParameters, tape: Tape) -> dict[str, Any]:
+        """Return the largest number of server updates between a client's start and its arrival."""
+        if tape.iterations == 0:
+            return {}
+        runs = tape.notes["run"][len(tape.events) - tape.iterations :]
+        return {"tau_a": int((np.arange(tape.iterations) - tape.descend.version[runs]).max())}
+
+
+def share_bias(clients: NDArray[np.int64], n: int, N: int) -> float:
+    """Return max_t Σ_i |ω_i^t − 1/n| with ω_i^t the share of client i in arrivals t … t+N−1.
+
+    Raises
+    ------
+    SpecError
+        If there are fewer than N arrivals.
+    """
+    if not 1 <= N <= len(clients):
+        raise SpecError(f"the window N must be between 1 and the number of server updates, {len(clients)}; got {N}")
+    seen = np.zeros((len(clients) + 1, n))
+    np.add.at(seen, (np.arange(1, len(clients) + 1), clients), 1.0)
+    seen = np.cumsum(seen, axis=0)
+    omega = (seen[N:] - seen[:-N]) / N
+    return float(np.abs(omega - 1.0 / n).sum(axis=1).max())
+
+
+def response_error(K: int, lag: int, until: int, kappa: float) -> float:
+    """Return C = max_t Σ_s |r_{t,s} − κ_s|: how far the server model is from a virtual iterate.
+
+    Δ^(s), the move of arrival s, stands in the model w^t with the coefficient r_{t,s}: for s ≥ 0 this is
+    h_{t−1−s} with h_j = (1/K)·Σ_{i<K} h_{j−1−i−d} + (1/K)·[0 ≤ j < K], which tends to κ = 1/(1+d+(K−1)/2).
+    Arrivals −K+1 … −1, which filled the window before the first server update, miss their first −s terms, and
+    tend to κ·(K+s)/K.
+
+    Parameters
+    ----------
+    K, lag
+        Window and constant lag d.
+    until
+        Server updates T; t runs over 0 … T−1.
+    """
+    # Σ_{0≤s<t} |h_{t−1−s} − κ| for t = 0 … T−1.
+    total = np.concatenate([[0.0], np.cumsum(np.abs(_response(K, lag, until, K) - kappa))])[:until]
+    for s in range(1, K):
+        # Known from t = 1 on: direct terms at t = 1 … K−s.
+        early = np.concatenate([[0.0], _response(K, lag, until, K - s)[: until - 1]])
+        total = total + np.abs(early - kappa * (K - s) / K)
+    return float(total.max(initial=0.0))
+
+
+def _response(K: int, lag: int, size: int, direct: int) -> Floats:
+    """Return h_0 … h_{size−1} of a unit move that stands in the window for ``direct`` server updates."""
+    h = np.zeros(size)
+    sums = np.zeros(size + 1)  # sums[j] = h_0 + … + h_{j−1}
+    for j in range(size):
+        last = max(j - lag, 0)
+        h[j] = (sums[last] - sums[max(last - K, 0)]) / K + (1.0 / K if j < direct else 0.0)
+        sums[j + 1] = sums[j] + h[j]
+    return h
+
+
+FEDFA = FedFa()

@@ -1,0 +1,160 @@
+"""FedStaleWeight: FedBuff with weights that grow with a client's average staleness (Ma et al.)."""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, final
+
+import numpy as np
+
+from boundlab.algorithms._buffer import (
+    REPLY,
+    Arrival,
+    Buffered,
+    Reply,
+    buffer_quantities,
+    compile_buffer,
+    read_reply,
+)
+from boundlab.algorithms._clients import LocalSteps
+from boundlab.delays import Events
+from boundlab.records import Records
+from boundlab.specs import Options
+from boundlab.statistics import staleness
+from boundlab.tape import Tape
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FedStaleWeightParameters:
+    """The parameters of FedStaleWeight.
+
+    Parameters
+    ----------
+    local
+        M local steps of size eta_l, unit (−1, 2).
+    eta_g
+        Server rate, without units.
+    count
+        b, the updates in a full buffer.
+    window
+        How many of a client's last observations of its staleness are averaged; None for all of them.
+    scale
+        Weights are proportional to 1 + scale·(average staleness): 0 gives FedBuff, 1 Algorithm 1, b the
+        weights that the derivation of E[τ_i] makes fair.
+    include
+        Whether the buffer's own observations enter its weights (``current``) or only later ones (``previous``).
+    reply
+        Who is answered when.
+    """
+
+    local: LocalSteps
+    eta_g: float = 1.0
+    count: int = 1
+    window: int | None = None
+    scale: float = 1.0
+    include: Literal["current", "previous"] = "current"
+    reply: Reply = "post"
+
+
+@final
+@dataclass(slots=True)
+class _Averages:
+    """Moving averages of the staleness that each client was observed with."""
+
+    window: int | None
+    seen: dict[int, deque[int]] = field(default_factory=dict)
+    total: dict[int, int] = field(default_factory=dict)  # sums of what is in ``seen``, so that a look is cheap
+
+    def add(self, client: int, tau: int) -> None:
+        """Remember an observation."""
+        taus = self.seen.setdefault(client, deque())
+        taus.append(tau)
+        self.total[client] = self.total.get(client, 0) + tau
+        if self.window is not None and len(taus) > self.window:
+            self.total[client] -= taus.popleft()
+
+    def of(self, client: int) -> float:
+        """Return the average, 0 where nothing was observed."""
+        taus = self.seen.get(client)
+        return self.total[client] / len(taus) if taus else 0.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FedStaleWeight(Buffered):
+    """The compiler of FedStaleWeight: x_s ← x_s + eta_g·Σ α_k·(y_k − x_k), Σ α_k = 1 over each buffer."""
+
+    id: str = "fedstaleweight"
+    summary: str = "FedBuff with weights that make up for rare updates, read off each client's average staleness"
+    parameters: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "eta_l": "local step size, or a list of one a local step",
+            "eta_g": "server rate (default 1)",
+            "M": "local steps (default 1, or as many as eta_l has entries)",
+            "count": "b: updates in a full buffer (default 1)",
+            "window": "observations in a moving average of staleness (default: all)",
+            "scale": "weights ∝ 1 + scale·staleness (default 1; count is the fair one)",
+            "include": "current (default) or previous: do a buffer's own observations enter its weights?",
+            "reply": REPLY,
+        }
+    )
+
+    def read(self, options: Options) -> FedStaleWeightParameters:
+        """Read the parameters from options."""
+        parameters = FedStaleWeightParameters(
+            local=LocalSteps.read(options, "eta_l", "M"),
+            eta_g=options.number("eta_g", 1.0, above=0.0),
+            count=options.integer("count", 1, minimum=1, maximum=10**6),
+            window=options.integer("window", 1, minimum=1) if options.has("window") else None,
+            scale=options.number("scale", 1.0, minimum=0.0),
+            include=options.choice("include", "current", ("current", "previous")),  # type: ignore[arg-type]
+            reply=read_reply(options),
+        )
+        options.finish()
+        return parameters
+
+    def schedule(
+        self, parameters: FedStaleWeightParameters, events: Events, clients: int, records: Records, iterations: int
+    ) -> Tape:
+        """Compile; each aggregation is one iteration."""
+        averages = _Averages(parameters.window)
+        current = parameters.include == "current"
+
+        def weights(buffer: Sequence[Arrival]) -> list[float]:
+            # All of a buffer's observations come first, so that the order within it does not matter.
+            if current:
+                for update in buffer:
+                    averages.add(update.client, update.tau)
+            raw = [1.0 + parameters.scale * averages.of(update.client) for update in buffer]
+            if not current:
+                for update in buffer:
+                    averages.add(update.client, update.tau)
+            total = sum(raw)
+            return [parameters.eta_g * weight / total for weight in raw]
+
+        return compile_buffer(
+            self.id, events, clients, records, iterations, parameters.local, parameters.count, parameters.reply, weights
+        )
+
+    def quantities(
+        self, parameters: FedStaleWeightParameters, tape: Tape, until: int, settings: Mapping[str, float]
+    ) -> dict[str, float]:
+        """Return tau_max, chi2, … as :func:`boundlab.algorithms._buffer.buffer_quantities`."""
+        return buffer_quantities(tape, until, parameters.local.steps, parameters.eta_g, parameters.count)
+
+    def figures(self, parameters: FedStaleWeightParameters, tape: Tape) -> dict[str, Any]:
+        """Return each client's mean staleness, and chi² = n·Σ(π_i − 1/n)² of the shares."""
+        if tape.iterations == 0:
+            return {}
+        found = buffer_quantities(tape, tape.iterations, parameters.local.steps, parameters.eta_g, parameters.count)
+        rows = np.flatnonzero(tape.descend.arrival >= 0)
+        rows = rows[np.argsort(tape.descend.arrival[rows], kind="stable")]
+        clients = tape.descend.client[rows]
+        counts = np.bincount(clients, minlength=tape.clients)
+        sums = np.bincount(clients, weights=staleness(tape), minlength=tape.clients)
+        mean = sums / np.maximum(counts, 1)
+        return {"mean_staleness": mean.tolist()} | {key: found[key] for key in ("chi2", "chi2_path", "alpha2")}
+
+
+FEDSTALEWEIGHT = FedStaleWeight()

@@ -1,0 +1,155 @@
+"""S-FedAvg: synchronous FedAvg with sampled clients (McMahan et al., AISTATS 2017)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+
+from boundlab.algorithms._algorithm import Algorithm
+from boundlab.algorithms._buffer import buffer_quantities
+from boundlab.algorithms._clients import LocalSteps
+from boundlab.delays import SERVER, DelayModel, Events, ServerPolicy
+from boundlab.errors import CaseError, SpecError
+from boundlab.events import read_client, read_rows
+from boundlab.randomness import Stream, Streams
+from boundlab.records import Records
+from boundlab.specs import Options
+from boundlab.tape import Tape
+from boundlab.write import SERVER_MODEL, Writer
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SFedAvgParameters:
+    """The parameters of S-FedAvg.
+
+    Parameters
+    ----------
+    local
+        M local steps of size alpha, unit (−1, 2).
+    weights
+        One number ≥ 0 a client; those of a round are normalised to 1. Empty: equal weights.
+    sampled
+        Clients of a round, drawn without replacement; None for all.
+    """
+
+    local: LocalSteps
+    weights: tuple[float, ...] = ()
+    sampled: int | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SFedAvg(Algorithm):
+    """The compiler of S-FedAvg: rounds that last as long as their slowest client."""
+
+    id: str = "sfedavg"
+    summary: str = "synchronous FedAvg: each round averages the local models of the sampled clients"
+    parameters: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "alpha": "local step size, or a list of one a local step",
+            "M": "local steps (default 1, or as many as alpha has entries)",
+            "weights": "one number a client, normalised over a round (default equal)",
+            "sampled": "clients of a round, drawn uniformly without replacement (default all)",
+        }
+    )
+
+    def read(self, options: Options) -> SFedAvgParameters:
+        """Read the parameters from options."""
+        weights = tuple(options.numbers("weights")) if options.has("weights") else ()
+        if any(weight <= 0.0 for weight in weights):
+            raise SpecError(f"{options.owner}: weights must be > 0, got {min(weights):g}")
+        parameters = SFedAvgParameters(
+            local=LocalSteps.read(options, "alpha", "M"),
+            weights=weights,
+            sampled=options.integer("sampled", 1, minimum=1) if options.has("sampled") else None,
+        )
+        options.finish()
+        return parameters
+
+    def schedule(
+        self, parameters: SFedAvgParameters, events: Events, clients: int, records: Records, iterations: int
+    ) -> Tape:
+        """Compile; each round is one iteration, its event the end of it."""
+        if parameters.weights and len(parameters.weights) != clients:
+            raise SpecError(f"sfedavg: {len(parameters.weights)} weights for {clients} clients; give one a client")
+        weight = parameters.weights or (1.0,) * clients
+        local = parameters.local
+        writer = Writer(events, clients, records, iterations, local.relative)
+        first = writer.register(count=clients)
+        for event, members in enumerate(events.detail):
+            if writer.done:
+                break
+            # The round starts where the one before ended, and its results arrive together.
+            runs = [writer.descend(first + i, SERVER_MODEL, i, local.steps, local.first) for i in members]
+            writer.begin(event)
+            total = sum(weight[i] for i in members)
+            for i, run in zip(members, runs, strict=True):
+                writer.arrive(run)
+                writer.use(run, weight[i] / total)
+            writer.replace_model(*((weight[i] / total, first + i) for i in members))
+            writer.end()
+        return writer.tape()
+
+    def sample(
+        self,
+        parameters: SFedAvgParameters,
+        delays: DelayModel,
+        policy: ServerPolicy,
+        streams: Streams,
+        clients: int,
+        count: int,
+    ) -> Events:
+        """Return rounds: who is sampled, and when the slowest of them is done."""
+        size = clients if parameters.sampled is None else parameters.sampled
+        if size > clients:
+            raise SpecError(f"sfedavg: sampled={size}, but there are {clients} clients")
+        clock = delays.clock(streams)
+        now, times, members = 0.0, np.empty(count), []
+        for turn in range(count):
+            if size == clients:
+                chosen = tuple(range(clients))
+            else:
+                # The clients with the smallest of n uniform numbers are a uniform subset.
+                u = streams.uniforms(Stream.SCHEDULE, 0, turn, clients)[0]
+                chosen = tuple(sorted(np.argsort(u)[:size].tolist()))
+            now = max(clock.arrival(i, now) for i in chosen)
+            times[turn] = now
+            members.append(chosen)
+        return Events(times, np.full(count, SERVER, dtype=np.int32), tuple(members))
+
+    def read_events(self, raw: object, clients: int, where: str) -> Events:
+        """Read [[round end, [clients]], …].
+
+        Raises
+        ------
+        CaseError
+            Naming the round by its place, counted from 1.
+        """
+        rows = read_rows(raw, where, "[round end, [clients]], e.g. [[1.5, [0, 2]]]", (2, 2))
+        members = []
+        for place, (_, (chosen,)) in enumerate(rows, 1):
+            name = f"{where}: event {place}"
+            if not isinstance(chosen, list) or not chosen:
+                raise CaseError(f"{name} must be [round end, [clients]], got the clients {chosen!r}")
+            found = tuple(read_client(i, clients, name) for i in chosen)
+            if len(set(found)) != len(found):
+                raise CaseError(f"{name}: a client stands twice in {chosen}")
+            members.append(found)
+        times = np.array([time for time, _ in rows])
+        return Events(times, np.full(len(rows), SERVER, dtype=np.int32), tuple(members))
+
+    def events_as_json(self, events: Events) -> list[list[Any]]:
+        """Return [round end, [clients]] for each round."""
+        return [[time, list(members)] for time, members in zip(events.time.tolist(), events.detail, strict=True)]
+
+    def quantities(
+        self, parameters: SFedAvgParameters, tape: Tape, until: int, settings: Mapping[str, float]
+    ) -> dict[str, float]:
+        """Return tau_max = 0, chi2, … with a buffer of the sampled clients."""
+        size = parameters.sampled or tape.clients
+        return buffer_quantities(tape, until, parameters.local.steps, 1.0, size)
+
+
+SFEDAVG = SFedAvg()

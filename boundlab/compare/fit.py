@@ -1,0 +1,103 @@
+"""Whether problem, delays and options meet the assumptions of a theorem."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from boundlab.delays import DelayModel, ServerPolicy, why_not_iid
+from boundlab.errors import AssumptionError
+from boundlab.objective import ASSUMPTIONS, RUN_ASSUMPTIONS, Problem
+from boundlab.theorems import Theorem
+
+# Compilers never look at gradients; a lag that is not constant is found when the schedule is read.
+_BY_CONSTRUCTION = ("fixed-schedule", "constant-lag")
+
+
+def check(
+    theorem: Theorem,
+    problem: Problem,
+    parameters: Any,
+    delays: DelayModel,
+    policy: ServerPolicy,
+    beyond: Sequence[str],
+) -> dict[str, str]:
+    """Return which assumptions fail and were allowed to, with the reasons.
+
+    Raises
+    ------
+    AssumptionError
+        If one fails that is not in ``beyond``, or without which the bound has no value.
+    """
+    outside: dict[str, str] = {}
+    if {"R", "zeta"} & set(theorem.inputs()):
+        problem.require("minimiser", theorem.id)
+    for name in theorem.assumptions:
+        if name in _BY_CONSTRUCTION:
+            continue
+        if name not in RUN_ASSUMPTIONS:
+            if name in beyond and problem.assumptions().get(name):
+                raise AssumptionError(
+                    f"--beyond {name} is not possible: the bound has no value on problem {problem.id} "
+                    f"({problem.assumptions()[name]})"
+                )
+            problem.require(name, theorem.id)
+            continue
+        if name == "iid-events":
+            reason = why_not_iid(delays, policy)
+            fits = "exponential delays with --server poisson, or delays iid, would fit"
+        elif name == "stationary-participation":
+            reason = why_not_stationary(parameters, delays)
+            fits = "exponential or iid delays with equal weights would fit"
+        else:
+            reason = _why_not_uniform(parameters, delays)
+            fits = "exponential delays of equal rates with reply=wait or count=1 would fit"
+        if reason and name not in beyond:
+            raise AssumptionError(
+                f"{theorem.id} assumes {name} ({ASSUMPTIONS[name]}), which this run under {delays.id} delays does not "
+                f"meet: {reason}; "
+                f"{fits} (or --beyond {name} to compare outside the theorem)"
+            )
+        if reason:
+            outside[name] = reason
+    return outside
+
+
+def why_not_stationary(parameters: Any, delays: DelayModel) -> str:
+    """Return '' if each update of a buffer is client i's with probability π_i whatever came before, else why not."""
+    if delays.memoryless:
+        return delays.memoryless
+    if getattr(parameters, "reply", "") == "wait":
+        return "with reply=wait a client that is in the buffer cannot enter it again"
+    if getattr(parameters, "scale", 0.0) != 0.0:
+        return "weights that follow the staleness depend on what came before; scale=0 would fit"
+    if getattr(getattr(parameters, "staleness", None), "kind", "constant") != "constant":
+        return "weights that follow the staleness depend on what came before; staleness=constant would fit"
+    return ""
+
+
+def _why_not_uniform(parameters: Any, delays: DelayModel) -> str:
+    rates = delays.rates()
+    if delays.memoryless:
+        return delays.memoryless
+    if rates.max() > rates.min() * (1.0 + 1e-12):
+        return "clients are not equally fast"
+    if parameters.count > 1 and parameters.reply != "wait":
+        return "a client can stand in a buffer twice"
+    return ""
+
+
+def deviations(theorem: Theorem, chosen: Mapping[str, Any], beyond: Sequence[str]) -> dict[str, str]:
+    """Return the options in which the run differs from what the proof takes.
+
+    Raises
+    ------
+    AssumptionError
+        If there is one and ``options`` is not in ``beyond``.
+    """
+    outside: dict[str, str] = {}
+    for key, want in theorem.options.items():
+        if str(chosen[key]) != want:
+            reason = f"the proof takes {key}={want}, the run {key}={chosen[key]}"
+            if "options" not in beyond:
+                raise AssumptionError(f"{theorem.id}: {reason} (--beyond options compares outside the theorem)")
+            outside[f"{key}={want}"] = reason
+    return outside

@@ -1,0 +1,139 @@
+"""What a theorem reads off the schedules of a comparison's trials."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.algorithms import Algorithm, Records
+from boundlab.delays import DelayModel, ServerPolicy
+from boundlab.errors import AssumptionError
+from boundlab.objective import ASSUMPTIONS
+from boundlab.randomness import Streams
+from boundlab.specs import Options
+from boundlab.tape import Tape
+from boundlab.theorems import Evaluation, Theorem
+from boundlab.theorems._bound import names_of
+from boundlab.trial import compile_trial
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Schedules:
+    """Tapes of the trials, and what the theorem reads off them.
+
+    Parameters
+    ----------
+    chosen
+        Options of the algorithm, the step size apart: no schedule depends on it.
+    """
+
+    theorem: Theorem
+    algorithm: Algorithm
+    clients: int
+    delays: DelayModel
+    policy: ServerPolicy
+    iterations: int
+    seed: int
+    chosen: Mapping[str, Any]
+
+    @property
+    def parameters(self) -> Any:
+        """The parameters, with 1 in place of the step size."""
+        return self.algorithm.read(Options(self.algorithm.id, {**dict.fromkeys(self.theorem.step, 1), **self.chosen}))
+
+    def horizon(self, values: Mapping[str, Any]) -> int:
+        """Return the largest T whose windows lie within the run."""
+        return self.iterations - int(values.get("N", 1)) + 1
+
+    def tape(self, trial: int) -> Tape:
+        """Compile a trial without records."""
+        streams = Streams(self.seed, trial)
+        nothing = Records(np.empty(0, dtype=np.int64))
+        return compile_trial(
+            self.algorithm, self.parameters, self.clients, self.delays, self.policy, self.iterations, nothing, streams
+        )
+
+    def read(self, tape: Tape, until: int, values: Mapping[str, Any]) -> dict[str, float]:
+        """Return what the theorem reads, or may be given, off the tape for the horizon ``until``.
+
+        Parameters
+        ----------
+        until
+            T: windows begin at 0 … T−1, so that the first T + N − 1 server updates are looked at.
+        values
+            By symbol; the window N among them says how to read.
+
+        Raises
+        ------
+        AssumptionError
+            If the theorem assumes a constant lag and the schedule has none.
+        """
+        look = {"N": values["N"]} if "N" in values else {}
+        last = until + int(look.get("N", 1)) - 1
+        found = self.algorithm.quantities(self.parameters, tape, last, look)
+        if "constant-lag" in self.theorem.assumptions and "lag" not in found:
+            raise AssumptionError(
+                f"{self.theorem.id} assumes constant-lag ({ASSUMPTIONS['constant-lag']}), which this schedule does not "
+                "meet; deterministic delays of equal rates would fit"
+            )
+        wanted = {*self.theorem.inputs(), *self.theorem.settable} - set(self.theorem.step)
+        return {name: value for name, value in found.items() if name in wanted}
+
+    def worst(self, values: Mapping[str, Any], scheduled: Mapping[str, float], trials: int) -> dict[str, Any]:
+        """Return the values, with the largest that any trial's schedule gives of what the step size depends on.
+
+        Parameters
+        ----------
+        scheduled
+            What is read off the schedule of the first trial.
+        """
+        found = dict(scheduled)
+        if (reads(self.theorem, self.theorem.step) & set(scheduled)) - set(values):
+            for trial in range(1, trials):
+                for name, value in self.read(self.tape(trial), self.horizon(values), values).items():
+                    found[name] = max(value, found[name])
+        return {**found, **values}
+
+    def evaluate(self, tape: Tape, ks: NDArray[np.int64], values: Mapping[str, Any]) -> Evaluation:
+        """Return the bound at each of ``ks``, with what is read off the tape up to there.
+
+        Parameters
+        ----------
+        values
+            By symbol: what does not depend on the schedule.
+
+        Raises
+        ------
+        AssumptionError
+            If the schedule breaks a condition of the theorem.
+        """
+        each = []
+        for k in ks.tolist():
+            seen = {**self.read(tape, k, values), **values}
+            if self.theorem.horizon == "every":
+                seen[self.theorem.counter] = k
+            each.append(self.theorem.at_iterations(seen, np.array([k])))
+        terms = {name: np.concatenate([one.terms[name] for one in each]) for name in each[0].terms}
+        total = np.concatenate([one.total for one in each])
+        return Evaluation(total, terms, each[-1].derived, each[-1].kind)
+
+
+def reads(theorem: Theorem, names: Iterable[str]) -> set[str]:
+    """Return the names and all symbols that their definitions use."""
+    rules = theorem.defining()
+    found: set[str] = set()
+    stack = list(names)
+    while stack:
+        name = stack.pop()
+        if name not in found:
+            found.add(name)
+            stack += sorted(names_of(rules[name])) if name in rules else []
+    return found
+
+
+def explain(trial: int, error: AssumptionError) -> AssumptionError:
+    """Return the error with the trial whose schedule it is about."""
+    return AssumptionError(f"{error} (on the schedule of trial {trial + 1})")

@@ -1,0 +1,87 @@
+"""Explicit events, as case files and replay give them."""
+
+from typing import Any
+
+import numpy as np
+
+from boundlab.delays import SERVER, Events
+from boundlab.errors import CaseError
+from boundlab.specs import number
+
+
+def read_rows(raw: object, where: str, form: str, width: tuple[int, int]) -> list[tuple[float, list[Any]]]:
+    """Read a list of rows [time, …] and check times and widths.
+
+    Parameters
+    ----------
+    form
+        A row as an example, for messages.
+    width
+        Smallest and largest length of a row.
+
+    Returns
+    -------
+    list
+        (time, the rest of the row) for each event.
+
+    Raises
+    ------
+    CaseError
+        Naming the event by its place, counted from 1.
+    """
+    if not isinstance(raw, list) or not raw:
+        raise CaseError(f"{where}: events must be a non-empty list of {form}")
+    rows: list[tuple[float, list[Any]]] = []
+    for place, event in enumerate(raw, 1):
+        name = f"{where}: event {place}"
+        if not isinstance(event, list) or not width[0] <= len(event) <= width[1]:
+            raise CaseError(f"{name} must be {form}, got {str(event)[:60]}")
+        if isinstance(event[0], str):
+            raise CaseError(f"{name}: time must be a number, got {event[0]!r}")
+        time = number(event[0], f"{name}: time")
+        if time < (rows[-1][0] if rows else 0.0):
+            raise CaseError(
+                f"{name}: time {event[0]} is before the event ahead of it; times start at 0 and must not decrease"
+            )
+        rows.append((time, event[1:]))
+    return rows
+
+
+def read_client(who: object, clients: int, name: str, *, server: bool = False) -> int:
+    """Read a client index, or "s" where the server may act.
+
+    Raises
+    ------
+    CaseError
+        If it is neither.
+    """
+    if server and who == "s":
+        return SERVER
+    if isinstance(who, bool) or not isinstance(who, int):
+        wanted = 'a client index or "s"' if server else "a client index"
+        raise CaseError(f"{name}: actor must be {wanted}, got {who!r}")
+    if not 0 <= who < clients:
+        raise CaseError(f"{name}: client {who} does not exist; the problem has {clients} clients, 0…{clients - 1}")
+    return who
+
+
+def read_events(raw: object, clients: int, where: str) -> Events:
+    """Read [[time, actor], …] with actor a client index or "s".
+
+    Raises
+    ------
+    CaseError
+        Naming the event by its place, counted from 1.
+    """
+    rows = read_rows(raw, where, '[time, actor], e.g. [[0.5, 0], [1, "s"]]', (2, 2))
+    actor = [read_client(row[0], clients, f"{where}: event {k}", server=True) for k, (_, row) in enumerate(rows, 1)]
+    return Events(np.array([time for time, _ in rows]), np.array(actor, dtype=np.int32))
+
+
+def events_as_json(events: Events) -> list[list[Any]]:
+    """Return events in the form of case files."""
+    details = events.detail or ((),) * len(events)
+    return [
+        [time, "s" if actor == SERVER else actor, *detail]
+        for time, actor, detail in zip(events.time.tolist(), events.actor.tolist(), details, strict=True)
+    ]

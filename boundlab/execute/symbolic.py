@@ -1,0 +1,247 @@
+"""The symbolic executor: registers are SymPy expressions, so that a tape prints as a paper would write it.
+
+Two kinds of gradients: :func:`named_gradients` makes each local step a fresh symbol, and every iterate is a linear
+combination of gradients; any callable gives them as expressions, such as ∇f_i of a quadratic with symbolic a and b.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias, final
+
+import sympy
+
+from boundlab.errors import SpecError
+from boundlab.tape import Initial, Op, Tape
+
+Point: TypeAlias = Any  # a SymPy expression, or a SymPy column vector of them
+_CLOSE = 4 * 2.0**-52
+_DIGITS = 12
+
+
+class Vector(sympy.Symbol):  # type: ignore[misc]
+    """A letter that stands for a point or a gradient, as opposed to a number such as a step size."""
+
+    __slots__ = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LocalStep:
+    """One local step of a run, for those who name or compute its gradient.
+
+    Parameters
+    ----------
+    client, update
+        0-based client, and which of its updates it belongs to (``tape.descend.update``).
+    step
+        1-based place among the local steps of the run.
+    row
+        Row of ``tape.descend``.
+    """
+
+    client: int
+    update: int
+    step: int
+    row: int
+
+
+Gradient = Callable[[LocalStep, Point], Point]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SymbolicRecord:
+    """What a Record instruction showed."""
+
+    iteration: int
+    version: int
+    time: float
+    x: Point
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SymbolicRun:
+    """The records of a run in their order, and its final registers (None: never written)."""
+
+    records: tuple[SymbolicRecord, ...]
+    registers: tuple[Point, ...]
+
+
+def exact(value: float, largest: int = 10**6) -> sympy.Rational:
+    """Return the rational number that a float stands for.
+
+    In this order: the fraction with denominator at most ``largest`` within 4 units of rounding (so that the float
+    1/3, or 2/21 after a product of floats, comes back as itself); the decimal number that Python prints for it,
+    where that has at most 12 digits; the binary fraction that the float is. A float that is none of the first by
+    chance is at least 10⁻¹² away from the nearest such fraction on average, so the guess is safe in practice;
+    ``largest=0`` turns both guesses off.
+
+    Examples
+    --------
+    >>> exact(1 / 3), exact(0.1), exact(1e-9)
+    (1/3, 1/10, 1/1000000000)
+    >>> exact(1 / 3, largest=0)
+    6004799503160661/18014398509481984
+    """
+    binary = Fraction(value)
+    if largest > 0:
+        near = binary.limit_denominator(largest)
+        if abs(near - binary) <= _CLOSE * abs(binary):
+            return sympy.Rational(near.numerator, near.denominator)
+        text = repr(value)
+        if sum(letter.isdigit() for letter in text.split("e")[0]) <= _DIGITS:
+            decimal = Fraction(text)
+            return sympy.Rational(decimal.numerator, decimal.denominator)
+    return sympy.Rational(binary.numerator, binary.denominator)
+
+
+def named_gradients(name: Callable[[LocalStep], str] | None = None) -> Gradient:
+    """Return gradients that are fresh letters, one a local step, wherever they are taken.
+
+    Parameters
+    ----------
+    name
+        The LaTeX of a step's gradient; by default ``g_{client,step}^{update}``, clients and updates counted from 0
+        and steps from 1.
+    """
+    spell = name or (lambda step: f"g_{{{step.client},{step.step}}}^{{{step.update}}}")
+    return lambda step, _point: Vector(spell(step))
+
+
+def run(
+    tape: Tape,
+    x0: Point,
+    gradient: Gradient,
+    step_size: Mapping[float, sympy.Expr] | None = None,
+    simplify: Callable[[Point], Point] = sympy.expand,
+    largest: int = 10**6,
+) -> SymbolicRun:
+    """Execute a tape on expressions.
+
+    Parameters
+    ----------
+    tape
+        The program.
+    x0
+        What START registers hold: a name (of a :class:`Vector`), an expression, or a SymPy matrix with one column.
+    gradient
+        gradient(step, point) is the gradient that local step ``step`` takes at ``point``.
+    step_size
+        Step sizes that stay symbols: ``{0.1: eta}`` prints η where the tape has 0.1. The others become rationals.
+    simplify
+        What is done to each new register; by default products are multiplied out.
+    largest
+        Largest denominator that :func:`exact` looks for in coefficients and step sizes.
+
+    Returns
+    -------
+    SymbolicRun
+
+    Raises
+    ------
+    SpecError
+        If a gradient does not have the shape of the point it is taken at.
+
+    Examples
+    --------
+    >>> from boundlab.algorithms import Records, StepSize
+    >>> from boundlab.algorithms.area import AREA, AreaParameters
+    >>> from boundlab.delays import Events
+    >>> import numpy as np
+    >>> events = Events(np.array([1.0, 2.0]), np.array([0, -1], dtype=np.int32))
+    >>> tape = AREA.schedule(AreaParameters(StepSize(0.5)), events, 2, Records(), 2)
+    >>> run(tape, "x", named_gradients(), {0.5: sympy.Symbol("alpha")}).records[-1].x
+    -alpha*g_{0,1}^{0}/2 + x
+    """
+    start = Vector(x0) if isinstance(x0, str) else x0
+    vector = isinstance(start, sympy.MatrixBase)
+    zero = sympy.zeros(*start.shape) if vector else sympy.Integer(0)
+    known = {Initial.START: start, Initial.ZERO: zero, Initial.UNWRITTEN: None}
+    registers = [known[Initial(kind)] for kind in tape.initial.tolist()]
+    sizes = dict(step_size or {})
+    numbers: dict[float, sympy.Rational] = {}
+
+    def number(value: float) -> sympy.Rational:
+        if value not in numbers:
+            numbers[value] = exact(value, largest)
+        return numbers[value]
+
+    local = [number(part) for part in tape.local.tolist()]
+    affine, descend, record = tape.affine, tape.descend, tape.record
+    records: list[SymbolicRecord] = []
+    for op, row in zip(tape.op.tolist(), tape.row.tolist(), strict=True):
+        if op == Op.AFFINE.value:
+            terms = range(int(affine.start[row]), int(affine.start[row + 1]))
+            parts = [number(float(affine.coef[term])) * registers[affine.src[term]] for term in terms]
+            registers[affine.dst[row]] = simplify(sum(parts, start=zero))
+        elif op == Op.DESCEND.value:
+            point = registers[descend.src[row]]
+            size = float(descend.step_size[row])
+            alpha = sizes[size] if size in sizes else number(size)
+            for place in range(int(descend.steps[row])):
+                step = LocalStep(int(descend.client[row]), int(descend.update[row]), place + 1, row)
+                slope = gradient(step, point)
+                if getattr(slope, "shape", ()) != getattr(point, "shape", ()):
+                    raise SpecError(f"the gradient of {step} has not the shape of the point {point}")
+                part = alpha * local[place] if local else alpha
+                point = simplify(point - part * slope)
+            registers[descend.dst[row]] = point
+        else:
+            records.append(
+                SymbolicRecord(
+                    int(record.iteration[row]), int(record.version[row]), float(record.time[row]),
+                    registers[record.src[row]],
+                )
+            )  # fmt: skip
+    return SymbolicRun(tuple(records), tuple(registers))
+
+
+def terms(iterate: sympy.Expr) -> dict[sympy.Expr, sympy.Expr]:
+    """Return a linear combination of letters as letter → coefficient, x0 first, then the gradients by name.
+
+    Letters whose coefficients add up to 0 do not appear; what is not a number times one letter stands under 1.
+
+    Examples
+    --------
+    >>> x, g, eta = Vector("x"), Vector("g_{2,1}^{1}"), sympy.Symbol("eta")
+    >>> terms(x - eta * g / 2)
+    {x: 1, g_{2,1}^{1}: -eta/2}
+    """
+    found: dict[sympy.Expr, sympy.Expr] = {}
+    for term in sympy.Add.make_args(sympy.expand(iterate)):
+        letters = term.atoms(Vector)
+        letter = letters.pop() if len(letters) == 1 else sympy.Integer(1)
+        found[letter] = found.get(letter, sympy.Integer(0)) + term / letter
+    order = sorted(found, key=lambda letter: (letter != 1, _is_gradient(letter), str(letter)))
+    return {letter: found[letter] for letter in order if found[letter] != 0}
+
+
+def term_by_term(iterate: sympy.Expr) -> str:
+    r"""Return a linear combination of letters in LaTeX, in the order of :func:`terms`.
+
+    Examples
+    --------
+    >>> x, g, eta = Vector("x"), Vector("g_{2,1}^{1}"), sympy.Symbol("eta")
+    >>> print(term_by_term(x - eta * g / 2))
+    x - \frac{\eta}{2} g_{2,1}^{1}
+    """
+    out = ""
+    for letter, coefficient in terms(iterate).items():
+        minus = coefficient.could_extract_minus_sign()
+        size = -coefficient if minus else coefficient
+        parts = [] if size == 1 and letter != 1 else [_bracket(size)]
+        parts += [] if letter == 1 else [letter.name]
+        out += (" - " if minus else " + ") if out else ("-" if minus else "")
+        out += " ".join(parts)
+    return out or "0"
+
+
+def _bracket(size: sympy.Expr) -> str:
+    text: str = sympy.latex(size)
+    return rf"\left({text}\right)" if size.is_Add else text
+
+
+def _is_gradient(letter: sympy.Expr) -> bool:
+    return "g" in str(letter).split("_")[0]

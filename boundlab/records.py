@@ -1,0 +1,37 @@
+"""What a run shows to the metrics."""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Records:
+    """What a run shows to the metrics.
+
+    Parameters
+    ----------
+    iterations
+        Sorted iterations in 0 … K, or None for all of them.
+    average
+        Whether to record x̄_k = (1/k) Σ_{j<k} x_s,j instead of x_s,k (k ≥ 1).
+    events
+        Show x_s after each event instead, labelled with the iteration that it belongs to: what replay shows.
+    """
+
+    iterations: NDArray[np.int64] | None = None
+    average: bool = False
+    events: bool = False
+
+    def at(self, total: int) -> NDArray[np.int64]:
+        """Return the iterations of a run of ``total`` of them, where each event is an iteration."""
+        if self.events:
+            return np.arange(1, total + 1)
+        first = 1 if self.average else 0
+        if self.iterations is None:
+            return np.arange(first, total + 1)
+        keep = self.iterations[(self.iterations >= first) & (self.iterations <= total)]
+        return np.unique(keep).astype(np.int64)

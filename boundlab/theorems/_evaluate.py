@@ -1,0 +1,147 @@
+"""How a theorem is evaluated: what it needs, what follows from that, and what is refused."""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boundlab.errors import AssumptionError, SymbolError
+from boundlab.specs import nearest
+from boundlab.symbols import check
+from boundlab.theorems._bound import Condition, Evaluation, Floats, FormulaBound, RecursionBound, iterate, names_of
+from boundlab.theorems._compiled import evaluate as evaluate_expression
+
+if TYPE_CHECKING:
+    from boundlab.theorems._theorem import Theorem
+
+_ROUNDING = 1e-12
+
+
+def gone(theorem: "Theorem", known: Iterable[str]) -> frozenset[str]:
+    """Return the symbols that those of ``known`` replace."""
+    return theorem.bound.gone(frozenset(known)) if isinstance(theorem.bound, RecursionBound) else frozenset()
+
+
+def needs(theorem: "Theorem", given: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the base symbols, and the defined ones in the order of computation."""
+    known = frozenset(given)
+    rules = theorem.defining()
+    absent = gone(theorem, known)
+    base: dict[str, None] = {}
+    order: dict[str, None] = {}
+
+    def visit(name: str) -> None:
+        if name in base or name in order:
+            return
+        if name in known or name not in rules:
+            base[name] = None
+            return
+        for other in sorted(names_of(rules[name])):
+            visit(other)
+        order[name] = None
+
+    for expression in theorem.expressions():
+        if not names_of(expression) & absent:
+            for name in sorted(names_of(expression)):
+                visit(name)
+    for name in theorem.bound.reads(known) if isinstance(theorem.bound, RecursionBound) else ():
+        visit(name)
+    for name in theorem.step:
+        if name not in absent:
+            visit(name)
+    if isinstance(theorem.bound, RecursionBound):
+        base[theorem.counter] = None
+    return tuple(base), tuple(order)
+
+
+def missing(theorem: "Theorem", name: str, known: Mapping[str, Any]) -> SymbolError:
+    """Return the error for a symbol that has no value."""
+    info = theorem.symbols[name]
+    wrong = [other for other in known if other not in theorem.inputs(known)]
+    close = nearest(name, wrong) if wrong else ""
+    hint = f"; {close}" if close.startswith("did") and "p" not in known else ""
+    return SymbolError(f"{theorem.id} needs {name}: {info.describe()}; set {name}=…{hint}")
+
+
+def derive(theorem: "Theorem", known: Mapping[str, Any], goals: Iterable[str] | None, first: int) -> dict[str, Floats]:
+    """Check the base symbols and compute the defined ones (those that ``goals`` need, or all)."""
+    base, order = needs(theorem, known)
+    rules = theorem.defining()
+    if goals is not None:
+        wanted: set[str] = set()
+        stack = list(goals)
+        while stack:
+            name = stack.pop()
+            if name not in wanted:
+                wanted.add(name)
+                stack += [] if name in known else sorted(names_of(rules[name])) if name in rules else []
+        base, order = (tuple(name for name in part if name in wanted) for part in (base, order))
+    found: dict[str, Floats] = {}
+    for name in base:
+        if name not in known:
+            raise missing(theorem, name, known)
+        if name == theorem.counter and first == 0:
+            found[name] = np.asarray(known[name], dtype=np.float64)
+            if (found[name] < 0).any():
+                raise SymbolError(f"iterations must be ≥ 0, got {found[name].min():g}")
+        else:
+            found[name] = check(name, known[name], theorem.symbols)
+    for name in order:
+        found[name] = evaluate_expression(rules[name], found, f"{theorem.id}, {name}")
+    return found
+
+
+def evaluated(theorem: "Theorem", known: Mapping[str, Any], first: int) -> Evaluation:
+    """Evaluate the bound after checking its conditions.
+
+    Raises
+    ------
+    SymbolError, AssumptionError
+        As :meth:`Theorem.evaluate`.
+    """
+    found = derive(theorem, known, None, first)
+    absent = gone(theorem, known)
+    for condition in theorem.conditions:
+        if not (names_of(condition.quantity) | names_of(condition.limit)) & absent:
+            _require(theorem, condition, found)
+    if isinstance(theorem.bound, FormulaBound):
+        terms = {
+            name: _sound(theorem, f"term {name}", evaluate_expression(term, found, f"{theorem.id}, term {name}"), found)
+            for name, term in theorem.bound.terms.items()
+        }
+    else:
+        iterated = iterate(theorem.bound, found, theorem.symbols, theorem.counter)
+        terms = {"recursion": _sound(theorem, "the recursion", iterated, found)}
+    base, order = needs(theorem, known)
+    shapes = [found[name].shape for name in base if not theorem.symbols[name].vector]
+    shape = np.broadcast_shapes(*shapes, *(term.shape for term in terms.values()))
+    full = {name: np.broadcast_to(term, shape) for name, term in terms.items()}
+    total = np.asarray(sum(full.values(), start=np.zeros(shape)))
+    _sound(theorem, "the sum of the terms", total, found)
+    derived = {name: found[name] for name in order}
+    return Evaluation(total, MappingProxyType(full), MappingProxyType(derived), theorem.kind)
+
+
+def _require(theorem: "Theorem", condition: Condition, found: Mapping[str, Floats]) -> None:
+    quantity = evaluate_expression(condition.quantity, found, f"{theorem.id}, {condition.statement}")
+    limit = evaluate_expression(condition.limit, found, f"{theorem.id}, {condition.statement}")
+    left, right = np.broadcast_arrays(quantity, limit)
+    broken = ~(left <= right * (1 + _ROUNDING))
+    if broken.any():
+        a, b = left[broken].flat[0], right[broken].flat[0]
+        raise AssumptionError(f"{theorem.id} needs {condition.statement}, got {a:.6g} > {b:.6g}")
+
+
+def _sound(theorem: "Theorem", what: str, value: Floats, found: Mapping[str, Floats]) -> Floats:
+    wrong = ~np.isfinite(value)
+    if not wrong.any():
+        return value
+    place = np.unravel_index(int(np.argmax(wrong)), value.shape)
+    kind = "not a number" if np.isnan(value[place]) else "infinite"
+    parts = []
+    for name, array in found.items():
+        if name not in theorem.defining() and not theorem.symbols[name].vector:
+            at = array if array.ndim == 0 else np.broadcast_to(array, np.broadcast_shapes(array.shape, value.shape))
+            parts.append(f"{name}={float(at.reshape(-1)[0] if array.ndim == 0 else at[place]):g}")
+    raise SymbolError(f"{theorem.id}: {what} is {kind} at {', '.join(parts)}")

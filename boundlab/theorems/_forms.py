@@ -1,0 +1,25 @@
+"""What the bounds on the average squared gradient norm share."""
+
+from sympy import Expr, Integer, Max, sqrt
+
+from boundlab.symbols import symbol
+
+G_sq, sigma_l, sigma_g, share_bias = (symbol(name) for name in ("G_sq", "sigma_l", "sigma_g", "share_bias"))
+
+ONE = Integer(1)
+ZERO = Integer(0)
+# Every stochastic gradient has E‖g‖² ≤ s2.
+SECOND_MOMENT = {"s2": G_sq + sigma_l**2}
+# Shares of the clients in a window of N updates that differ from those in f make a bias.
+SHARES = {"N": ONE, "bias": sigma_g * share_bias}
+NONCONVEX = ("smooth", "bounded-variance", "bounded-gradients", "bounded-heterogeneity", "bounded-below")
+
+
+def quadratic_root(linear: Expr, constant: Expr) -> Expr:
+    """Return the largest X with X² − linear·X ≤ constant."""
+    return (linear + sqrt(linear**2 + 4 * constant)) / 2
+
+
+def largest(*parts: Expr) -> Expr:
+    """Return an unevaluated Max: SymPy would compare its arguments, which takes long."""
+    return Max(*parts, evaluate=False)

@@ -1,0 +1,126 @@
+"""The symbolic executor: iterates as on paper, and the same ones as with numbers."""
+
+import dataclasses
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boundlab.algorithms import Records, StepSize
+from boundlab.algorithms.area import AREA, AreaParameters
+from boundlab.case import build_problem
+from boundlab.delays import Events
+from boundlab.errors import SpecError
+from boundlab.execute.numpy_executor import run as run_numbers
+from boundlab.execute.symbolic import LocalStep, Vector, exact, named_gradients, run, term_by_term, terms
+
+alpha, x = sympy.Symbol("alpha"), Vector("x")
+
+
+def area_tape(actors, clients=2, alpha=0.5, **options):
+    events = Events(np.arange(1.0, len(actors) + 1), np.array(actors, dtype=np.int32))
+    return AREA.schedule(AreaParameters(StepSize(alpha), **options), events, clients, Records(), 10**6)
+
+
+def g(client, update, step=1):
+    return Vector(f"g_{{{client},{step}}}^{{{update}}}")
+
+
+def test_the_first_iterates_of_area_are_those_of_a_hand_calculation():
+    # Two clients, both send x_i = x − αg_i^0 first. u = −αg_0^0/2 goes into x_s, then u = −αg_1^0/2 from client 1;
+    # client 0, answered with x before the first aggregation, brings x_0 = x − αg_0^1, and y_0 = x − αg_0^0.
+    shown = run(area_tape([0, -1, 1, 0, -1]), "x", named_gradients(), {0.5: alpha}).records
+    first = x - alpha * g(0, 0) / 2
+    assert [record.x for record in shown[:5]] == [x, x, first, first, first]
+    second = first - alpha * g(1, 0) / 2 + alpha * (g(0, 0) - g(0, 1)) / 2
+    assert shown[5].x == sympy.expand(second)
+    assert terms(shown[5].x) == {x: 1, g(0, 1): -alpha / 2, g(1, 0): -alpha / 2}
+    assert [record.iteration for record in shown] == list(range(6))
+
+
+def test_local_steps_are_gradients_of_their_own_and_thirds_stay_thirds():
+    last = run(area_tape([2, -1], clients=3, M=2, alpha=0.1), "x", named_gradients()).records[-1].x
+    assert terms(last) == {x: 1, g(2, 0, 1): -sympy.Rational(1, 30), g(2, 0, 2): -sympy.Rational(1, 30)}
+    assert term_by_term(last) == r"x - \frac{1}{30} g_{2,1}^{0} - \frac{1}{30} g_{2,2}^{0}"
+
+
+def test_terms_print_sums_negative_letters_and_what_is_left_over():
+    beta = sympy.Symbol("beta")
+    assert term_by_term(-x + (1 - beta) * g(0, 0) + 2) == r"2 - x - \left(\beta - 1\right) g_{0,1}^{0}"
+    assert term_by_term(sympy.Integer(0)) == "0"
+
+
+@given(st.integers(-(10**6), 10**6), st.integers(1, 10**5))
+def test_the_float_nearest_a_fraction_comes_back_as_that_fraction(top, bottom):
+    assert exact(top / bottom) == sympy.Rational(top, bottom)
+
+
+def test_numbers_that_are_no_short_fraction_stay_what_they_are():
+    assert exact(1e-7) == sympy.Rational(1, 10**7)
+    value = float(np.sqrt(2.0))
+    assert exact(value) == sympy.Rational(*Fraction(value).as_integer_ratio())
+    assert exact(2 / 3 * (1 / 7)) == sympy.Rational(2, 21)  # one rounding more than the float nearest 2/21
+
+
+def test_a_quadratic_with_letters_gives_the_iterates_as_formulas():
+    # One client, f = ½a(x − b)²: a local step maps x − b to (1 − αa)(x − b).
+    a, b = sympy.symbols("a b")
+    last = run(area_tape([0, -1], clients=1, M=3), x, lambda _step, point: a * (point - b), {0.5: alpha}).records[-1].x
+    assert sympy.expand(last - b - (1 - alpha * a) ** 3 * (x - b)) == 0
+
+
+def test_gradients_must_have_the_shape_of_the_point():
+    with pytest.raises(SpecError, match="not the shape"):
+        run(area_tape([0, -1]), sympy.Matrix([1, 2]), named_gradients())
+
+
+@given(
+    st.lists(st.integers(-1, 2), min_size=1, max_size=12), st.integers(1, 2), st.sampled_from(["algorithm", "analysis"])
+)
+def test_symbols_agree_with_numbers_after_substitution(actors, M, start):
+    A = [[[2, 0.5], [0.5, 1]], [[1, 0], [0, 3]], [[1.5, -0.25], [-0.25, 0.75]]]
+    b = [[1, 0], [-2, 3], [0, 4]]
+    problem = build_problem("quadratic", {"A": A, "b": b, "x0": [3, -2]})
+    tape = area_tape(actors, clients=3, alpha=0.2, M=M, start=start)
+    matrices, centres = [sympy.Matrix(m) for m in A], [sympy.Matrix(c) for c in b]
+
+    def gradient(step: LocalStep, point):
+        return matrices[step.client] * (point - centres[step.client])
+
+    letters = sympy.Matrix(sympy.symbols("x y"))
+    found = run(tape, letters, gradient, {0.2: alpha})
+    expected = []
+    run_numbers(tape, problem.x0, problem.full_gradients(), lambda _row, x: expected.append(x.copy()))
+    values = {letters[0]: 3, letters[1]: -2, alpha: sympy.Rational(1, 5)}
+    assert len(found.records) == len(expected)
+    for record, numbers in zip(found.records, expected, strict=True):
+        assert np.allclose(np.array(record.x.subs(values), dtype=float).ravel(), numbers, rtol=1e-11, atol=1e-11)
+
+
+@given(st.lists(st.integers(-1, 2), min_size=1, max_size=15), st.integers(1, 3))
+def test_named_gradients_agree_with_numbers_when_they_get_their_values(actors, M):
+    # Constant gradients, a number for each local step: what the letters stand for.
+    tape = area_tape(actors, clients=3, alpha=0.2, M=M)
+    found = run(tape, "x", named_gradients())
+    problem = build_problem("quadratic", {"A": [[[1]], [[2]], [[3]]], "b": [[1], [-2], [4]], "x0": [3]})
+    seen = {}
+
+    def remember(step: LocalStep, point):
+        value = (step.client + 1) * (point - [1, -2, 4][step.client])
+        seen[Vector(f"g_{{{step.client},{step.step}}}^{{{step.update}}}")] = value
+        return value
+
+    run(tape, sympy.Integer(3), remember)
+    expected = []
+    run_numbers(tape, problem.x0, problem.full_gradients(), lambda _row, x: expected.append(float(x[0])))
+    values = {**seen, Vector("x"): 3}
+    assert np.allclose([float(record.x.subs(values)) for record in found.records], expected, rtol=1e-11, atol=1e-11)
+
+
+def test_relative_local_step_sizes_multiply_the_step_size():
+    tape = dataclasses.replace(area_tape([0, -1], clients=1, M=3), local=np.array([1.0, 0.5, 1 / 3]))
+    last = run(tape, "x", named_gradients(), {0.5: alpha}).records[-1].x
+    assert terms(last) == {x: 1, g(0, 0, 1): -alpha, g(0, 0, 2): -alpha / 2, g(0, 0, 3): -alpha / 3}
