@@ -32,14 +32,14 @@ def compile_trial(
     SpecError
         If the delays or the parameters cannot make so many iterations.
     """
-    count = max(algorithm.events_for(parameters, iterations), 1)
+    count = max(algorithm.events_for(parameters, clients, iterations), 1)
     while True:
         events = algorithm.sample(parameters, delays, policy, streams, clients, count)
         tape = algorithm.schedule(parameters, events, clients, records, iterations)
         if tape.iterations >= iterations:
             return tape
         # Versions that are not made at a fixed number of events: ask for as many more as are missing, and some.
-        count = max(count + 8, int(1.2 * count * iterations / max(tape.iterations, 0.5 * iterations)))
+        count = max(count + 8, min(16 * count, int(1.1 * count * iterations / max(tape.iterations, 1))))
 
 
 def run_once(tape: Tape, problem: Problem, streams: Streams, observe: Observe) -> None:

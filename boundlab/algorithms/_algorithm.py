@@ -93,7 +93,7 @@ class Algorithm(ABC):
             If the events or parameters do not fit each other or the number of clients.
         """
 
-    def events_for(self, parameters: Any, iterations: int) -> int:
+    def events_for(self, parameters: Any, clients: int, iterations: int) -> int:
         """Return a first guess of how many events hold so many iterations."""
         return iterations
 

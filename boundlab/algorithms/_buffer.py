@@ -109,7 +109,7 @@ class Buffered(Algorithm):
 
     server: Literal["any", "count", "none"] = "count"
 
-    def events_for(self, parameters: Any, iterations: int) -> int:
+    def events_for(self, parameters: Any, clients: int, iterations: int) -> int:
         """Return count arrivals an aggregation."""
         return int(parameters.count) * iterations
 

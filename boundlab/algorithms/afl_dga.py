@@ -88,9 +88,10 @@ class AflDga(Algorithm):
         compiler.run()
         return compiler.writer.tape()
 
-    def events_for(self, parameters: AflDgaParameters, iterations: int) -> int:
-        """Return a first guess: a handful of events a round."""
-        return 64 + 8 * iterations
+    def events_for(self, parameters: AflDgaParameters, clients: int, iterations: int) -> int:
+        """Return a first guess: in a round everybody steps, sends and receives."""
+        steps = parameters.schedule.local_steps
+        return int(iterations * (1 + clients * (2 + (steps[0] + steps[1]) / 2))) + 8
 
     def sample(
         self, parameters: AflDgaParameters, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int,

@@ -38,6 +38,7 @@ OPTIONS: Mapping[str, str] = {
 }
 _RARE = 1e-3
 _AHEAD = 100_000
+_BLOCK = 64
 
 
 @final
@@ -100,6 +101,7 @@ class _Plan:
         self.periods = _per_client(schedule.periods, clients, "periods") if schedule.periods else None
         self.rounds: list[tuple[list[bool], list[int], list[int]]] = []
         self.seen = np.zeros(clients, dtype=np.int64)  # the last round in which each took part
+        self.held = np.empty((0, clients, 3))  # random numbers of the rounds to come, a block at a time
 
     def of(self, number: int) -> tuple[list[bool], list[int], list[int]]:
         """Return who takes part in a round, their K and everybody's D."""
@@ -117,7 +119,11 @@ class _Plan:
         return number
 
     def _draw(self, number: int) -> tuple[list[bool], list[int], list[int]]:
-        u = self.streams.uniforms(Stream.SCHEDULE, np.arange(self.n), number, 3)
+        place = (number - 1) % _BLOCK
+        if place == 0:
+            clients, rounds = np.tile(np.arange(self.n), _BLOCK), np.repeat(np.arange(number, number + _BLOCK), self.n)
+            self.held = self.streams.uniforms(Stream.SCHEDULE, clients, rounds, 3).reshape(_BLOCK, self.n, 3)
+        u = self.held[place]
         chance = u[:, 0] / self.p
         part = chance < 1.0 if self.periods is None else (number - 1) % self.periods == 0
         if self.schedule.t_d is not None:

@@ -8,7 +8,7 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from boundlab.algorithms._algorithm import Algorithm
+from boundlab.algorithms._algorithm import Algorithm, arrivals
 from boundlab.delays import DelayModel, Events, ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import read_client, read_rows
@@ -123,7 +123,7 @@ class AsyncSgd(Algorithm):
     ) -> Events:
         """Return arrivals; with sampling=uniform also who gets the new model."""
         if parameters.sampling == "arrival":
-            return super().sample(parameters, delays, policy, streams, clients, count)
+            return arrivals(delays, streams, count)
         clock = delays.clock(streams)
         waiting = [0] * clients
         queue = [(clock.arrival(client, 0.0), client) for client in range(clients)]

@@ -141,7 +141,7 @@ class FedCompass(Algorithm):
         """Read [[time, actor], …]; timers may be named as "s", and need not be."""
         return read_events(raw, clients, where)
 
-    def events_for(self, parameters: FedCompassParameters, iterations: int) -> int:
+    def events_for(self, parameters: FedCompassParameters, clients: int, iterations: int) -> int:
         """Guess two events a version."""
         return 2 * iterations + 16
 

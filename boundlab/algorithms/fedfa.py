@@ -112,9 +112,9 @@ class FedFa(Algorithm):
             writer.end()
         return writer.tape()
 
-    def events_for(self, parameters: FedFaParameters, iterations: int) -> int:
-        """Return the arrivals that fill the window, and one for each iteration."""
-        return iterations + parameters.K
+    def events_for(self, parameters: FedFaParameters, clients: int, iterations: int) -> int:
+        """Return the arrivals before the first server update, and one for each iteration."""
+        return iterations + parameters.K - (parameters.start == "when_full")
 
     def quantities(
         self, parameters: FedFaParameters, tape: Tape, until: int, settings: Mapping[str, float]
@@ -134,7 +134,8 @@ class FedFa(Algorithm):
             "Q": parameters.local.steps,
             "window": parameters.K,
             "tau_a": int(tau.max(initial=0)),
-            "tau_max": int(tau.max(initial=0)) + parameters.K - 1,
+            # The paper counts from 1 on; any larger number bounds the staleness too.
+            "tau_max": max(1, int(tau.max(initial=0)) + parameters.K - 1),
             "share_bias": share_bias(tape.descend.client[runs], tape.clients, int(settings.get("N", 1))),
         }
         lag = int(tau.max(initial=0))

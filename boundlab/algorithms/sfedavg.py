@@ -29,7 +29,7 @@ class SFedAvgParameters:
     local
         M local steps of size alpha, unit (−1, 2).
     weights
-        One number ≥ 0 a client; those of a round are normalised to 1. Empty: equal weights.
+        One positive number a client; those of a round are normalised to 1. Empty: equal weights.
     sampled
         Clients of a round, drawn without replacement; None for all.
     """

@@ -1,0 +1,251 @@
+"""Every theorem on two problems under three delay models: the table of verdicts that the README shows.
+
+python benchmarks/verdicts.py                 # all theorems, writes benchmarks/verdicts.json and verdicts.md
+python benchmarks/verdicts.py --only fedfa    # those whose id begins so, printed only
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from boundlab.case import build_delays, build_problem
+from boundlab.compare import compare, make_plan
+from boundlab.delays import DelayModel, Events, Trace, read_policy
+from boundlab.errors import AssumptionError
+from boundlab.files import replacing, write_json
+from boundlab.objective import Problem
+from boundlab.randomness import Stream, Streams
+from boundlab.registry import lookup, registered
+from boundlab.specs import parse_spec
+from boundlab.theorems import Theorem, load_theorem
+
+_DIGITS = "logistic:data=digits,clients=8,partition=dirichlet,a=0.3"
+PROBLEMS: Mapping[str, Mapping[str, str]] = {
+    "bounded gradients": {
+        "digits-logistic": f"{_DIGITS},nu=0,batch=16",
+        "Huber": "huber:clients=4,dimension=3,sigma=0.1,x0=2",
+    },
+    "full gradients": {
+        "digits-logistic": f"{_DIGITS},nu=0,batch=0",
+        "Huber": "huber:clients=4,dimension=3,sigma=0,x0=2",
+    },
+    "strongly convex": {"digits-logistic": f"{_DIGITS},nu=0.1,batch=16", "quadratic": "quadratic:sigma=0.1"},
+}
+DELAYS: Mapping[str, tuple[str, ...]] = {
+    "any": ("exponential:spread=10", "lognormal:spread=4", "two-speed"),
+    "memoryless": ("exponential:spread=10", "exponential:draw=normal,rate=10,sd=5", "iid:p_s=0.2"),
+    "equally fast": ("exponential", "exponential:rate=10", "iid:p_s=0.2"),
+    "constant lag": ("deterministic", "round robin, exponential gaps", "round robin, lognormal gaps"),
+    "one group": ("deterministic:spread=2", "deterministic:spread=4", "deterministic"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One line of the table: a theorem on one problem under one delay model."""
+
+    theorem: str
+    label: str
+    problem: str
+    delays: str
+    iterations: int = 300
+    trials: int = 30
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+# As-printed theorems where they fail: each is one `boundlab compare` away.
+REFUTATIONS: tuple[Setting, ...] = (
+    Setting("area.theorem8", "f = |x|, one client", "lad:x0=3", "iid:p_s=0.5", 6, 400, {"M": "50"}),
+    Setting(
+        "fedcompass.theorem1", "Huber at 0 and 1, client 2 five times slower", "huber:c=[0,1],x0=0.16667",
+        "deterministic:rates=[1,0.2]", 40_000, 2, {"Qmin": "1", "Qmax": "5", "eta": "0.0005"},
+    ),
+    Setting(
+        "afl_dga.theorem1", "one client, two local steps, L = 60", "huber:w=60,x0=1", "exponential", 1000, 2,
+        {"local_steps": "2", "scaling": "average"},
+    ),
+    Setting(
+        "fedfa.theorem1", "Huber at 0 and 1, client 2 five times slower", "huber:c=[0,1],x0=0.16667",
+        "deterministic:rates=[1,0.2]", 10_000, 2, {"K": "2", "eta_l": "0.002"},
+    ),
+    Setting(
+        "fedfa.theorem1.squared-smoothness", "Huber at 0 and 1, client 2 five times slower",
+        "huber:c=[0,1],x0=0.16667", "deterministic:rates=[1,0.2]", 10_000, 2, {"K": "2", "eta_l": "0.002"},
+    ),
+    Setting(
+        "fedstaleweight.theorem1", "one client, a buffer of one, noise", "huber:sigma=1,delta=0.1", "exponential",
+        200, 100, {"eta_l": "0.001"},
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came out: the verdict, the largest mean/bound, and the reason."""
+
+    setting: Setting
+    verdict: str
+    ratio: float | None
+    reason: str
+
+
+_ROUNDS = {"local_steps": "1..3", "participation": "0.7", "correction_delay": "0..2"}
+
+
+def _how(theorem: Theorem) -> tuple[str, str, dict[str, str]]:
+    """Return the kinds of problem and delays that a theorem is about, and its settings."""
+    paper, name = theorem.id.split(".", 1)
+    if paper == "area":
+        return "strongly convex" if name.startswith("theorem7") else "bounded gradients", "memoryless", {"M": "5"}
+    kind = "full gradients" if name in ("r1", "r2n") or name.endswith("noiseless") else "bounded gradients"
+    if paper == "afl_dga":
+        return kind, "any", {} if name == "r0" else _ROUNDS
+    if paper == "fedcompass":
+        if name == "group":
+            return kind, "one group", {"Qmin": "2", "Qmax": "20", "warmup": "speeds"}
+        settings = {"Qmin": "2", "Qmax": "40" if name.startswith("corollary1") else "10"}
+        if name == "corollary1.explicit":
+            return kind, "one group", settings
+        return kind, "any", settings
+    if paper == "fedfa":
+        return kind, "constant lag" if name.startswith("param") else "any", {"Q": "3", "K": "3"}
+    stationary = {"count": "3", "M": "3"} | ({"scale": "0"} if paper == "fedstaleweight" else {})
+    if name in ("rf2", "rf3"):
+        return kind, "memoryless", stationary
+    if name == "theorem1":
+        return kind, "equally fast", {"count": "3", "M": "3", "reply": "wait"}
+    return kind, "any", {"count": "3", "M": "3"}
+
+
+def settings_of(theorem: Theorem) -> Iterator[Setting]:
+    """Return the settings on which a theorem is compared: two problems, three delay models each."""
+    problems, delays, own = _how(theorem)
+    own = {key: value for key, value in own.items() if key not in theorem.step}
+    if "fixed-step" in theorem.id or theorem.id == "area.theorem8.algorithm-start":
+        own["alpha"] = "0.01"
+    for label, problem in PROBLEMS[problems].items():
+        for model in DELAYS[delays]:
+            yield Setting(theorem.id, label, problem, model, settings=own)
+
+
+def _delays(spec: str, clients: int, arrivals: int) -> DelayModel:
+    """Build a delay model; a round robin is a trace in which clients arrive in turns, at irregular times."""
+    if not spec.startswith("round robin"):
+        return build_delays(*parse_spec(spec, "delays"), clients)
+    gaps = Streams(1).normals(Stream.DELAY, 0, 0, arrivals)[0]
+    time_ = np.cumsum(np.exp(gaps) if "lognormal" in spec else -np.log(ndtr(gaps)))
+    return Trace(Events(time_, (np.arange(arrivals) % clients).astype(np.int32)), clients, spec)
+
+
+@cache
+def _problem(spec: str) -> Problem:
+    return build_problem(*parse_spec(spec, "problem"))
+
+
+def judge(setting: Setting, seed: int = 0) -> Outcome:
+    """Compare one theorem on one setting."""
+    theorem, problem = load_theorem(setting.theorem), _problem(setting.problem)
+    algorithm = lookup("algorithms", theorem.algorithm)
+    delays = _delays(setting.delays, problem.n, 2 * setting.iterations)
+    # The delay model iid brings events of a server, which algorithms that count for themselves do not read.
+    policy = read_policy(None, delays, algorithm.server, algorithm.id)
+    try:
+        plan = make_plan(
+            theorem, problem, delays, policy, setting.iterations, setting.settings, trials=setting.trials, seed=seed
+        )
+        result = compare(plan, setting.trials, seed)
+    except AssumptionError as error:
+        return Outcome(setting, "not applicable", None, str(error))
+    return Outcome(setting, result.verdict.value, float(result.ratio.max()), result.reason)
+
+
+def table(outcomes: list[Outcome]) -> str:
+    """Return the table in Markdown: theorem × problem, the verdicts and largest ratios under the delay models."""
+    lines = ["| theorem | status | problem | verdict | largest mean/bound |", "|---|---|---|---|---|"]
+    groups: dict[tuple[str, str], list[Outcome]] = {}
+    for outcome in outcomes:
+        groups.setdefault((outcome.setting.theorem, outcome.setting.label), []).append(outcome)
+    for (name, label), group in groups.items():
+        theorem = load_theorem(name)
+        words = [outcome.verdict for outcome in group]
+        same = len(set(words)) == 1
+        verdict = f"{words[0]} (3 of 3)" if same and len(words) == 3 else ", ".join(words)
+        if theorem.shape:
+            verdict = "a shape: no verdict"
+        ratios = [outcome.ratio for outcome in group if outcome.ratio is not None]
+        shown = f"{max(ratios):.2g}" if ratios and not theorem.shape else "–"
+        lines.append(f"| `{name}` | {theorem.status} | {label} | {verdict} | {shown} |")
+    return "\n".join(lines) + "\n"
+
+
+def refutations_table(outcomes: list[Outcome]) -> str:
+    """Return the table of refutations in Markdown."""
+    lines = ["| as printed | where it fails | delays | horizon | verdict | mean/bound |", "|---|---|---|---|---|---|"]
+    for outcome in outcomes:
+        setting = outcome.setting
+        lines.append(
+            f"| `{setting.theorem}` | {setting.label} | `{setting.delays}` | {setting.iterations} | "
+            f"**{outcome.verdict}** | {outcome.ratio:.3g} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def command(setting: Setting) -> str:
+    """Return the setting as a command line."""
+    options = " ".join(f"--set {name}={value}" for name, value in setting.settings.items())
+    return (
+        f"boundlab compare {setting.theorem} --problem {setting.problem} --delays {setting.delays} "
+        f"--iterations {setting.iterations} --trials {setting.trials} {options}"
+    )
+
+
+def as_dict(outcome: Outcome) -> dict[str, Any]:
+    """Return a line for the JSON file."""
+    setting = outcome.setting
+    return {
+        "theorem": setting.theorem, "problem": setting.problem, "delays": setting.delays,
+        "iterations": setting.iterations, "trials": setting.trials, "settings": dict(setting.settings),
+        "verdict": outcome.verdict, "ratio": outcome.ratio, "reason": outcome.reason,
+    }  # fmt: skip
+
+
+def main() -> None:
+    """Run the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="theorems whose id begins so; nothing is written")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent, help="folder of verdicts.json, verdicts.md")
+    chosen = parser.parse_args()
+    chosen_theorems = [theorem for name, theorem in registered("theorems").items() if name.startswith(chosen.only)]
+    outcomes = [_shown(setting) for theorem in chosen_theorems for setting in settings_of(theorem)]
+    refuted = [_shown(setting) for setting in REFUTATIONS if setting.theorem.startswith(chosen.only)]
+    text = f"{table(outcomes)}\n{refutations_table(refuted)}"
+    sys.stdout.write(text)
+    if not chosen.only:
+        lines = {"settings": outcomes, "refutations": refuted}
+        write_json(chosen.out / "verdicts.json", {key: [as_dict(one) for one in some] for key, some in lines.items()})
+        with replacing(chosen.out / "verdicts.md") as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+def _shown(setting: Setting) -> Outcome:
+    """Judge a setting and say on standard error what came out."""
+    begin = time.perf_counter()
+    found = judge(setting)
+    ratio = "" if found.ratio is None else f"{found.ratio:.3g}"
+    sys.stderr.write(
+        f"{setting.theorem:38} {setting.label[:18]:18} {setting.delays:38} {found.verdict:15} {ratio:>9} "
+        f"{time.perf_counter() - begin:6.1f} s {found.reason if found.verdict != 'holds' else ''}\n"
+    )
+    return found
+
+
+if __name__ == "__main__":
+    main()

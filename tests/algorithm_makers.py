@@ -1,0 +1,271 @@
+"""Cases of arrival-driven algorithms for tests: by hand, at random, and an interpreter of tapes that shares no code."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from boundlab.case import Case, build_problem, replay
+from boundlab.registry import lookup
+from boundlab.specs import Options
+from boundlab.tape import Initial, Op
+
+BUFFERED = ("asfedavg", "fedbuff", "fedstaleweight")
+ALGORITHMS = ("async_sgd", "fedasync", "fedfa", "sfedavg", *BUFFERED)
+
+# With a step size 1/2, client 0 maps x to x/2 and client 1 maps it to (x + 8)/2.
+HALVES = {"type": "quadratic", "A": [[[1]], [[1]]], "b": [[0], [8]], "x0": 2}
+# Beyond distance 1 of its centre a client's gradient is ±1, within it x − c.
+HUBERS = {"type": "huber", "c": [[0], [4]], "w": [[1], [1]], "delta": 1, "x0": 2}
+THREE = {"type": "quadratic", "A": [[[1]], [[1]], [[1]]], "b": [[0], [8], [16]], "x0": 4}
+
+
+def read(algorithm: str, options: dict[str, Any]) -> Any:
+    return lookup("algorithms", algorithm).read(Options(algorithm, options))
+
+
+def make_case(algorithm: str, problem: dict[str, Any], options: dict[str, Any], events: list[list[Any]]) -> Case:
+    kind = problem["type"]
+    built = build_problem(kind, {key: value for key, value in problem.items() if key != "type"})
+    compiler = lookup("algorithms", algorithm)
+    return Case(compiler, built, read(algorithm, options), compiler.read_events(events, built.n, "here"))
+
+
+def in_order(actors: Sequence[int]) -> list[list[Any]]:
+    """Return events of these actors at times 1, 2, …."""
+    return [[place, actor] for place, actor in enumerate(actors, 1)]
+
+
+def assert_replays(case: Case, ks: list[int], models: list[float]) -> None:
+    """Compare a one-dimensional trajectory with what was worked out by hand, to 12 digits."""
+    trajectory = replay(case)
+    assert [entry["k"] for entry in trajectory] == ks
+    assert np.allclose([entry["x"][0] for entry in trajectory], models, rtol=1e-12, atol=1e-12)
+    assert [set(entry) for entry in trajectory] == [{"k", "t", "actor", "x"}] * len(models)
+
+
+def trajectory_of(case: Case) -> tuple[list[int], np.ndarray]:
+    """Return k and x after each event; shapes (K,), (K, d)."""
+    entries = replay(case)
+    return [entry["k"] for entry in entries], np.array([entry["x"] for entry in entries])
+
+
+def assert_close(one: np.ndarray, other: np.ndarray) -> None:
+    """Compare trajectories, up to rounding errors of the size of the largest iterate."""
+    assert one.shape == other.shape
+    scale = max(float(np.abs(one).max(initial=0.0)), 1.0)
+    assert np.allclose(one, other, rtol=0.0, atol=1e-10 * scale)
+
+
+def descend(problem: Any, client: int, x: np.ndarray, rates: Sequence[float]) -> np.ndarray:
+    """Take one local step for each rate."""
+    for rate in rates:
+        x = x - rate * problem.gradient(client, x)
+    return x
+
+
+def interpret(tape: Any, problem: Any) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
+    """Execute a tape as it reads; return the start and the end of every run, and what is shown."""
+    first = {Initial.START: problem.x0, Initial.ZERO: np.zeros(problem.d)}
+    registers = [first.get(Initial(int(kind))) for kind in tape.initial]
+    starts, ends, shown = [], [], []
+    for op, row in zip(tape.op.tolist(), tape.row.tolist(), strict=True):
+        if op == Op.AFFINE:
+            terms = range(tape.affine.start[row], tape.affine.start[row + 1])
+            parts = [tape.affine.coef[t] * registers[tape.affine.src[t]] for t in terms]
+            registers[tape.affine.dst[row]] = sum(parts, np.zeros(problem.d))
+        elif op == Op.DESCEND:
+            columns = tape.descend
+            relative = tape.local if len(tape.local) else np.ones(columns.steps[row])
+            assert len(relative) == columns.steps[row]
+            starts.append(registers[columns.src[row]])
+            rates = (columns.step_size[row] * relative).tolist()
+            ends.append(descend(problem, int(columns.client[row]), starts[-1], rates))
+            registers[columns.dst[row]] = ends[-1]
+        else:
+            shown.append(registers[tape.record.src[row]])
+    return starts, ends, shown
+
+
+# ---- at random --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A case in the words of case files."""
+
+    algorithm: str
+    problem: dict[str, Any]
+    options: dict[str, Any]
+    events: list[list[Any]]
+
+    @property
+    def clients(self) -> int:
+        return len(self.problem["b" if self.problem["type"] == "quadratic" else "c"])
+
+    def case(self) -> Case:
+        return make_case(self.algorithm, self.problem, self.options, self.events)
+
+    def permuted(self, to: list[int]) -> "Scenario":
+        """Client i becomes client to[i]."""
+        back = np.argsort(to)
+        problem = {
+            key: np.asarray(self.problem[key])[back].tolist() for key in ("A", "b", "c", "w") & self.problem.keys()
+        }
+        options = dict(self.options)
+        if "weights" in options:
+            options["weights"] = [options["weights"][i] for i in back]
+        events = [
+            [time, *([to[i] for i in who] if isinstance(who, list) else to[who] for who in actors)]
+            for time, *actors in self.events
+        ]
+        return replace(self, problem=self.problem | problem, options=options, events=events)
+
+    def padded(self) -> "Scenario":
+        """Add a coordinate in which everybody starts at his minimiser 0."""
+        wide = {key: np.pad(self.problem[key], ((0, 0), (0, 1))).tolist() for key in ("b", "c") & self.problem.keys()}
+        wide["x0"] = [*self.problem["x0"], 0.0]
+        if "A" in self.problem:
+            wide["A"] = np.pad(self.problem["A"], ((0, 0), (0, 1), (0, 1)))
+            wide["A"][:, -1, -1] = 1.0
+            wide["A"] = wide["A"].tolist()
+        else:
+            wide["w"] = np.pad(self.problem["w"], ((0, 0), (0, 1)), constant_values=1.0).tolist()
+        return replace(self, problem=self.problem | wide)
+
+    def rescaled(self, c: float) -> "Scenario":
+        """Take c·f and the step size divided by c."""
+        key = "A" if "A" in self.problem else "w"
+        rate = "alpha" if "alpha" in self.options else "eta_l"
+        return replace(
+            self,
+            problem=self.problem | {key: (c * np.asarray(self.problem[key])).tolist()},
+            options=self.options | {rate: [value / c for value in np.atleast_1d(self.options[rate]).tolist()]},
+        )
+
+
+@st.composite
+def problems(draw: Any, clients: int) -> dict[str, Any]:
+    """Draw quadratics or Huber losses with smoothness constants of at most 2, in 1–3 dimensions."""
+    d, rng = draw(st.integers(1, 3)), np.random.default_rng(draw(st.integers(0, 10**6)))
+    centres, x0 = rng.normal(scale=3.0, size=(clients, d)).tolist(), rng.normal(scale=3.0, size=d).tolist()
+    if draw(st.booleans()):
+        root = rng.normal(size=(clients, d, d))
+        A = root @ root.transpose(0, 2, 1)
+        A = 2.0 * A / np.linalg.norm(A, axis=(1, 2), keepdims=True) + 0.01 * np.eye(d)
+        return {"type": "quadratic", "A": ((A + A.transpose(0, 2, 1)) / 2.0).tolist(), "b": centres, "x0": x0}
+    w = rng.uniform(0.2, 2.0, size=(clients, d)).tolist()
+    return {"type": "huber", "c": centres, "w": w, "delta": 1.0, "x0": x0}
+
+
+RATE = st.floats(0.01, 0.4)
+STALENESS = st.sampled_from(["constant", "inverse", "polynomial:a=0.7", "hinge:a=2,b=1"])
+
+
+@st.composite
+def local_steps(draw: Any, rate: str, steps: str) -> dict[str, Any]:
+    """Draw one rate, or one a local step."""
+    count = draw(st.integers(1, 3))
+    if draw(st.booleans()):
+        return {rate: draw(RATE), steps: count}
+    return {rate: draw(st.lists(RATE, min_size=count, max_size=count))}
+
+
+@st.composite
+def options_of(draw: Any, algorithm: str, clients: int) -> dict[str, Any]:
+    if algorithm == "async_sgd":
+        words = {"schedule": ["constant", "delay_adaptive"], "sampling": ["arrival", "uniform"]}
+        return {"alpha": draw(RATE)} | {key: draw(st.sampled_from(values)) for key, values in words.items()}
+    if algorithm == "sfedavg":
+        weights = st.lists(st.floats(0.1, 5.0), min_size=clients, max_size=clients)
+        return draw(local_steps("alpha", "M")) | ({"weights": draw(weights)} if draw(st.booleans()) else {})
+    if algorithm == "fedasync":
+        return draw(local_steps("eta_l", "Q")) | {
+            "beta": draw(st.floats(0.05, 1.0)), "s": draw(STALENESS), "offset": draw(st.integers(0, 1)),
+            "mode": draw(st.sampled_from(["model", "delta"])),
+        }  # fmt: skip
+    if algorithm == "fedfa":
+        mode = draw(st.sampled_from(["param", "delta"]))
+        return draw(local_steps("eta_l", "Q")) | {
+            "K": draw(st.integers(1, 4)), "mode": mode, "start": draw(st.sampled_from(["after_full", "when_full"])),
+        } | ({"eta_g": draw(st.floats(0.1, 1.5))} if mode == "delta" else {})  # fmt: skip
+    reply = draw(st.sampled_from(["post", "pre", "wait"]))
+    count = draw(st.integers(1, clients if reply == "wait" else 4))
+    options = draw(local_steps("alpha" if algorithm == "asfedavg" else "eta_l", "M")) | {"count": count, "reply": reply}
+    if algorithm != "asfedavg":
+        options["eta_g"] = draw(st.floats(0.1, 1.5))
+    if algorithm == "fedbuff":
+        options["staleness"] = draw(STALENESS)
+    if algorithm == "fedstaleweight":
+        options |= {
+            "scale": draw(st.sampled_from([0, 0.5, 1, 4])),
+            "include": draw(st.sampled_from(["current", "previous"])),
+        }
+        if draw(st.booleans()):
+            options["window"] = draw(st.integers(1, 3))
+    return options
+
+
+@st.composite
+def actors_of(draw: Any, clients: int, wait: int = 0, longest: int = 24) -> list[int]:
+    """Draw who arrives; with wait > 0 each client is held until ``wait`` of them have arrived."""
+    held: list[int] = []
+    actors = []
+    for choice in draw(st.lists(st.integers(0, 59), min_size=1, max_size=longest)):
+        ready = [client for client in range(clients) if client not in held]
+        actors.append(ready[choice % len(ready)])
+        if wait:
+            held.append(actors[-1])
+            held = held if len(held) < wait else []
+    return actors
+
+
+@st.composite
+def events_of(draw: Any, algorithm: str, options: dict[str, Any], clients: int) -> list[list[Any]]:
+    if algorithm == "sfedavg":
+        chosen = st.lists(st.integers(0, clients - 1), min_size=1, max_size=clients, unique=True)
+        rows: list[list[Any]] = [[who] for who in draw(st.lists(chosen, min_size=1, max_size=12))]
+    elif options.get("sampling") == "uniform":
+        jobs, rows = [1] * clients, []
+        for choice, target in draw(st.lists(st.tuples(st.integers(0, 59), st.integers(0, clients - 1)), min_size=1)):
+            busy = [client for client in range(clients) if jobs[client]]
+            actor = busy[choice % len(busy)]
+            jobs[actor] -= 1
+            jobs[target] += 1
+            rows.append([actor, target])
+    else:
+        wait = options["count"] if options.get("reply") == "wait" else 0
+        rows = [[actor] for actor in draw(actors_of(clients, wait))]
+    now, events = 0.0, []
+    for row in rows:
+        now += draw(st.sampled_from([0.0, 0.25, 1.0]))  # ties happen
+        events.append([now, *row])
+    return events
+
+
+@st.composite
+def scenarios(draw: Any, algorithm: str) -> Scenario:
+    clients = draw(st.integers(1, 4))
+    problem = draw(problems(clients))
+    options = draw(options_of(algorithm, clients))
+    return Scenario(algorithm, problem, options, draw(events_of(algorithm, options, clients)))
+
+
+def rates_of(options: dict[str, Any], rate: str, steps: str) -> list[float]:
+    """Return one step size a local step, from the words of a case file."""
+    raw = options[rate]
+    return list(raw) if isinstance(raw, list) else [raw] * options.get(steps, 1)
+
+
+def damping(text: str, tau: int) -> float:
+    """Return s(τ) of Xie et al., Section 5.2, for the functions that :data:`STALENESS` draws."""
+    if text == "inverse":
+        return 1.0 / (tau + 1)
+    if text.startswith("polynomial"):
+        return float((tau + 1) ** -float(text.split("=")[1]))
+    if text.startswith("hinge"):
+        a, b = (float(part.split("=")[1]) for part in text.removeprefix("hinge:").split(","))
+        return 1.0 if tau <= b else 1.0 / (a * (tau - b) + 1.0)
+    return 1.0

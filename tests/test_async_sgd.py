@@ -1,0 +1,159 @@
+"""Asynchronous SGD: hand calculations, a simulator that knows no tape, and who works on what when."""
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+import pytest
+from algorithm_makers import (
+    HALVES,
+    HUBERS,
+    THREE,
+    Scenario,
+    assert_close,
+    assert_replays,
+    in_order,
+    make_case,
+    read,
+    scenarios,
+    trajectory_of,
+)
+from hypothesis import given
+
+from boundlab.case import build_delays
+from boundlab.delays import ServerPolicy
+from boundlab.errors import CaseError, SpecError
+from boundlab.randomness import Streams
+from boundlab.records import Records
+from boundlab.registry import lookup
+
+ASYNC_SGD = lookup("algorithms", "async_sgd")
+OWN = ServerPolicy("own", 0.0)
+
+
+def test_constant_steps_by_hand() -> None:
+    # Gradients x and x − 8, at the model that each client was answered with.
+    first = 2 - 0.25 * 2
+    second = first - 0.25 * (2 - 8)
+    third = second - 0.25 * first
+    fourth = third - 0.25 * third
+    case = make_case("async_sgd", HALVES, {"alpha": 0.25}, in_order([0, 1, 0, 0]))
+    assert_replays(case, [1, 2, 3, 4], [first, second, third, fourth])
+
+
+def test_delay_adaptive_steps_by_hand() -> None:
+    # n = 2, α = 1/4: α_k = α·min(1, 2/τ_k). Client 0 has gradient 1 at x ≥ 1, client 1 −1 at x ≤ 3.
+    models = [2 - 1 / 4, 2 - 2 / 4, 2 - 3 / 4]
+    models.append(models[-1] + 1 / 4 * 2 / 3)  # client 1 is three versions late
+    models.append(models[-1] + 1 / 4)  # fresh
+    models.append(models[-1] - 1 / 4)  # client 0, from 5/4, two versions late: not shortened
+    options = {"alpha": 0.25, "schedule": "delay_adaptive"}
+    case = make_case("async_sgd", HUBERS, options, in_order([0, 0, 0, 1, 1, 0]))
+    assert_replays(case, [1, 2, 3, 4, 5, 6], models)
+    tape = ASYNC_SGD.schedule(case.parameters, case.events, 2, Records(), 6)
+    assert ASYNC_SGD.figures(case.parameters, tape) == {"steps_shortened": 1}
+
+
+def test_uniform_targets_by_hand() -> None:
+    # Three clients with gradients x, x − 8, x − 16 start from 4; [t, i, j]: i arrives, j gets the new model. α = 1/2.
+    first = 4 - 0.5 * (4 - 8)  # 1 arrives; 0 gets 6, after the 4 that it still has
+    second = first - 0.5 * 4  # 0 from 4; 1 gets the new model
+    third = second - 0.5 * first  # 0 from `first`; 2 gets the new model, after its 4
+    fourth = third - 0.5 * (4 - 16)  # 2 from 4; 2 gets the new one: it has two
+    fifth = fourth - 0.5 * (third - 16)  # 2 from `third`; 0 gets the new one
+    sixth = fifth - 0.5 * (second - 8)  # 1 from `second`
+    events = [[1, 1, 0], [2, 0, 1], [3, 0, 2], [4, 2, 2], [5, 2, 0], [6, 1, 1]]
+    case = make_case("async_sgd", THREE, {"alpha": 0.5, "sampling": "uniform"}, events)
+    assert_replays(case, [1, 2, 3, 4, 5, 6], [first, second, third, fourth, fifth, sixth])
+    assert ASYNC_SGD.events_as_json(case.events) == events
+
+
+def simulate(scenario: Scenario, problem: Any) -> np.ndarray:
+    """The server steps along whatever arrives, and gives the new model to the client that is named."""
+    alpha, adaptive = scenario.options["alpha"], scenario.options["schedule"] == "delay_adaptive"
+    x, k, seen = problem.x0, 0, []
+    inbox = {client: deque([(x, 0)]) for client in range(problem.n)}
+    for _, client, *target in scenario.events:
+        at, since = inbox[client].popleft()
+        tau = k - since
+        size = alpha * min(1.0, problem.n / tau) if adaptive and tau else alpha
+        x, k = x - size * problem.gradient(client, at), k + 1
+        inbox[target[0] if target else client].append((x, k))
+        seen.append(x)
+    return np.array(seen)
+
+
+@given(scenarios("async_sgd"))
+def test_the_tape_does_what_the_server_and_the_clients_do(scenario: Scenario) -> None:
+    case = scenario.case()
+    ks, models = trajectory_of(case)
+    assert ks == list(range(1, len(scenario.events) + 1))
+    assert_close(models, simulate(scenario, case.problem))
+
+
+@pytest.mark.parametrize("kind", ["deterministic", "exponential"])
+def test_a_client_works_on_its_models_one_after_the_other(kind: str) -> None:
+    delays = build_delays(kind, {"rates": [3, 1, 0.5]}, 3)
+    events = ASYNC_SGD.sample(read("async_sgd", {"alpha": 1, "sampling": "uniform"}), delays, OWN, Streams(4), 3, 2000)
+    clock = delays.clock(Streams(4))
+    # Update u of a client ends its duration after the later of: its model came, its update u − 1 ended.
+    came = {client: [0.0] for client in range(3)}
+    for time, (target,) in zip(events.time.tolist(), events.detail, strict=True):
+        came[target].append(time)
+    for client in range(3):
+        ended, expected = 0.0, []
+        for time in came[client]:
+            ended = clock.arrival(client, max(time, ended))
+            expected.append(ended)
+        seen = events.time[events.actor == client]
+        assert np.allclose(seen, expected[: len(seen)], rtol=1e-12)
+        assert (np.array(expected[len(seen) :]) >= events.time[-1]).all()
+    # Whoever is slow gets as much work as the others: 2000/3 models, sd 21.
+    assert np.abs(np.bincount([target for (target,) in events.detail]) - 2000 / 3).max() < 105
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "async_sgd needs the option alpha"),
+        ({"alpha": 0}, "alpha must be > 0"),
+        ({"alpha": [1, 2]}, "alpha must be a number"),
+        ({"alpha": 1, "schedule": "adaptive"}, "schedule must be one of constant, delay_adaptive, got 'adaptive'"),
+        ({"alpha": 1, "sampling": "unifrom"}, "did you mean uniform"),
+        ({"alpha": 1, "M": 2}, "has no option 'M'"),
+    ],
+)
+def test_bad_options_get_one_line(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        read("async_sgd", options)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("events", "message"),
+    [
+        ([[1, "s"]], "event 1: actor must be a client index, got 's'"),
+        ([[1, 0, 2]], "event 1: client 2 does not exist"),
+        ([[1, 0, 1], [2, 1]], "either all events name who gets the new model, or none does"),
+        ([[1]], "event 1 must be [time, client]"),
+        ([[1, 0, 1, 1]], "event 1 must be [time, client]"),
+    ],
+)
+def test_bad_events_get_one_line(events: list[Any], message: str) -> None:
+    with pytest.raises(CaseError) as caught:
+        make_case("async_sgd", HALVES, {"alpha": 1, "sampling": "uniform"}, events)
+    assert message in str(caught.value)
+
+
+def test_targets_stand_in_the_events_exactly_with_uniform_sampling() -> None:
+    for sampling, events in (("uniform", [[1, 0]]), ("arrival", [[1, 0, 1]])):
+        case = make_case("async_sgd", HALVES, {"alpha": 1, "sampling": sampling}, events)
+        with pytest.raises(SpecError, match="exactly with sampling=uniform"):
+            trajectory_of(case)
+
+
+def test_a_client_without_a_model_cannot_arrive() -> None:
+    case = make_case("async_sgd", HALVES, {"alpha": 1, "sampling": "uniform"}, [[1, 0, 1], [2, 0, 0]])
+    with pytest.raises(SpecError, match="event 2: client 0 has no model to work on"):
+        trajectory_of(case)

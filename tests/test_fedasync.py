@@ -1,0 +1,124 @@
+"""FedAsync: hand calculations, a simulator that knows no tape, and what theorems read off a run."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from algorithm_makers import (
+    HALVES,
+    HUBERS,
+    Scenario,
+    assert_close,
+    assert_replays,
+    damping,
+    descend,
+    in_order,
+    make_case,
+    rates_of,
+    read,
+    scenarios,
+    trajectory_of,
+)
+from hypothesis import given
+
+from boundlab.errors import CaseError, SpecError
+from boundlab.records import Records
+from boundlab.registry import lookup
+
+
+def test_mixing_models_by_hand() -> None:
+    # β_t = ½/(τ+1). Client 0 sends half of what it holds, client 1 sends (x + 8)/2.
+    first = 0.5 * 2 + 0.5 * 1  # 0 from 2, fresh: 3/2
+    second = 0.5 * first + 0.5 * (first / 2)  # 0 from 3/2, fresh: 9/8
+    third = (1 - 1 / 6) * second + 1 / 6 * 5  # 1 from 2, two versions late: β_t = 1/6
+    fourth = (1 - 1 / 4) * third + 1 / 4 * (second / 2)  # 0 from 9/8, one version late: β_t = 1/4
+    case = make_case("fedasync", HALVES, {"beta": 0.5, "eta_l": 0.5, "s": "inverse"}, in_order([0, 0, 1, 0]))
+    assert_replays(case, [1, 2, 3, 4], [first, second, third, fourth])
+
+
+def test_adding_differences_by_hand() -> None:
+    # mode=delta moves x by β·(y − x_start): the same events, where the second update of client 1 tells them apart.
+    first = 2 + 0.5 * (1 - 2)
+    second = first + 0.5 * (first / 2 - first)
+    third = second + 0.5 * (5 - 2)  # from 2, whatever x is now
+    fourth = third + 0.5 * (second / 2 - second)
+    options = {"beta": 0.5, "eta_l": 0.5, "mode": "delta"}
+    assert_replays(
+        make_case("fedasync", HALVES, options, in_order([0, 0, 1, 0])), [1, 2, 3, 4], [first, second, third, fourth]
+    )
+
+
+def test_the_paper_counts_the_freshest_update_as_staleness_1_by_hand() -> None:
+    # offset=1, s(τ) = (τ+1)^−2: 1/4 fresh, 1/9 one version late. Local steps ½ and 1 on Huber losses with centres
+    # 0 and 4: from 2 client 0 goes to 3/2 and 1/2; client 1 to 5/2 and 7/2.
+    first = 3 / 4 * 2 + 1 / 4 * (1 / 2)
+    second = 8 / 9 * first + 1 / 9 * (7 / 2)
+    # Client 0 holds `first` = 13/8, slope 1: 9/8, then slope 1 again: 1/8; one version late.
+    assert first == 13 / 8
+    third = 8 / 9 * second + 1 / 9 * (1 / 8)
+    options = {"beta": 1, "eta_l": [0.5, 1], "s": "polynomial:a=2", "offset": 1}
+    assert_replays(make_case("fedasync", HUBERS, options, in_order([0, 1, 0])), [1, 2, 3], [first, second, third])
+
+
+def simulate(scenario: Scenario, problem: Any) -> np.ndarray:
+    """Algorithm 1 of Xie et al. with one answer an arrival."""
+    options = scenario.options
+    rates = rates_of(options, "eta_l", "Q")
+    x, seen = problem.x0, []
+    hand = dict.fromkeys(range(problem.n), (x, 0))
+    for version, (_, client) in enumerate(scenario.events):
+        start, since = hand[client]
+        end = descend(problem, client, start, rates)
+        beta = options["beta"] * damping(options["s"], version - since + options["offset"])
+        x = (1 - beta) * x + beta * end if options["mode"] == "model" else x + beta * (end - start)
+        hand[client] = (x, version + 1)
+        seen.append(x)
+    return np.array(seen)
+
+
+@given(scenarios("fedasync"))
+def test_the_tape_does_what_the_server_and_the_clients_do(scenario: Scenario) -> None:
+    case = scenario.case()
+    ks, models = trajectory_of(case)
+    assert ks == list(range(1, len(scenario.events) + 1))
+    assert_close(models, simulate(scenario, case.problem))
+
+
+def test_quantities_are_those_of_a_buffer_of_one_and_of_differences_only() -> None:
+    compiler = lookup("algorithms", "fedasync")
+    for mode, expected in (("model", {}), ("delta", {"tau_max": 3, "b": 1, "alpha2": 1.0, "Q": 1})):
+        case = make_case("fedasync", HALVES, {"beta": 0.25, "eta_l": 1, "mode": mode}, in_order([0, 0, 0, 1]))
+        tape = compiler.schedule(case.parameters, case.events, 2, Records(), 4)
+        found = compiler.quantities(case.parameters, tape, 4, {})
+        assert {key: found[key] for key in expected} == expected
+        assert bool(found) == (mode == "delta")
+    # Shares 3/4 and 1/4 of the arrivals: 2·(2/16).
+    assert found["chi2"] == pytest.approx(0.25, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"eta_l": 1}, "fedasync needs the option beta"),
+        ({"beta": 0, "eta_l": 1}, "beta must be > 0 and ≤ 1, got 0"),
+        ({"beta": 1.5, "eta_l": 1}, "beta must be > 0 and ≤ 1, got 1.5"),
+        ({"beta": 1}, "fedasync needs the option eta_l"),
+        ({"beta": 1, "eta_l": [1, 2], "Q": 1}, "eta_l has 2 entries for 1 local steps"),
+        ({"beta": 1, "eta_l": 1, "s": "hing"}, "did you mean hinge"),
+        ({"beta": 1, "eta_l": 1, "s": "hinge:a"}, "not key=value"),
+        ({"beta": 1, "eta_l": 1, "s": ""}, "has no name"),
+        ({"beta": 1, "eta_l": 1, "offset": -1}, "offset must be"),
+        ({"beta": 1, "eta_l": 1, "mode": "models"}, "did you mean model"),
+        ({"beta": 1, "eta_l": 1, "count": 2}, "has no option 'count'"),
+    ],
+)
+def test_bad_options_get_one_line(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        read("fedasync", options)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_server_has_no_events_of_its_own() -> None:
+    with pytest.raises(CaseError, match="event 2: fedasync aggregates by itself"):
+        make_case("fedasync", HALVES, {"beta": 1, "eta_l": 1}, [[0, 0], [0, "s"]])

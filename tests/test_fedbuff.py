@@ -1,0 +1,289 @@
+"""FedBuff: hand calculations, a simulator that knows no tape, and what theorems read off a run."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from algorithm_makers import (
+    HALVES,
+    HUBERS,
+    THREE,
+    Scenario,
+    actors_of,
+    assert_close,
+    assert_replays,
+    damping,
+    descend,
+    in_order,
+    make_case,
+    rates_of,
+    read,
+    scenarios,
+    trajectory_of,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boundlab.algorithms._buffer import buffer_quantities
+from boundlab.case import Case
+from boundlab.delays import DELAYS, ServerPolicy
+from boundlab.errors import CaseError, SpecError
+from boundlab.randomness import Streams
+from boundlab.records import Records
+from boundlab.registry import lookup
+from boundlab.specs import Options
+from boundlab.statistics import statistics
+from boundlab.trial import compile_trial
+
+# ---- by hand ----------------------------------------------------------------------------------------------------
+
+
+def test_reply_post_by_hand() -> None:
+    # Differences y − x of client 0: −x/2, of client 1: 4 − x/2.
+    first = 2 + (-1 + 3) / 2  # 0 and 1, both from 2; client 1 completes the buffer and gets the new model 3,
+    second = first + ((4 - 3 / 2) - 1) / 2  # client 0 still works from 2: 5/2 and −1
+    third = second + (-second / 2 + (4 - 3 / 2)) / 2  # client 0 completed: it has 15/4; client 1 was answered with 3
+    assert (first, second, third) == (3, 15 / 4, 65 / 16)
+    case = make_case("fedbuff", HALVES, {"eta_l": 0.5, "count": 2}, in_order([0, 1, 1, 0, 0, 1]))
+    assert_replays(case, [0, 1, 1, 2, 2, 3], [2, first, first, second, second, third])
+
+
+def test_reply_pre_with_a_list_of_local_steps_by_hand() -> None:
+    # Huber losses, local steps 1/2 and 1/4, server rate 1/2, one update a buffer: everybody is answered with the
+    # model before his own update.
+    def y0(x: float) -> float:
+        x = x - 0.5 * min(max(x, -1), 1)
+        return x - 0.25 * min(max(x, -1), 1)
+
+    assert y0(2.0) == 2 - 1 / 2 - 1 / 4  # slope 1 at 2 and at 3/2
+    first = 2 + 0.5 * (y0(2.0) - 2)  # 13/8, and client 0 is answered with 2 again
+    second = first + 0.5 * (y0(2.0) - 2)  # 5/4; answered with 13/8
+    assert y0(13 / 8) == 13 / 8 - 1 / 2 - 1 / 4  # slope 1 at 13/8 and at 9/8
+    third = second + 0.5 * (y0(13 / 8) - 13 / 8)  # 7/8; answered with 5/4: 5/4 → 3/4 → 3/4 − 3/16
+    fourth = third + 0.5 * (3 / 4 - 3 / 16 - 5 / 4)
+    assert (first, second, third, fourth) == (13 / 8, 5 / 4, 7 / 8, 7 / 8 - 11 / 32)
+    one = {"type": "huber", "c": [[0]], "w": [[1]], "delta": 1, "x0": 2}
+    options = {"eta_l": [0.5, 0.25], "eta_g": 0.5, "reply": "pre"}
+    assert_replays(make_case("fedbuff", one, options, in_order([0] * 4)), [1, 2, 3, 4], [first, second, third, fourth])
+
+
+def test_reply_wait_with_staleness_by_hand() -> None:
+    # Three clients with minimisers 0, 8, 16 from 4: differences −x/2, 4 − x/2, 8 − x/2. Two updates a buffer,
+    # (τ+1)^(−1/2), server rate 2.
+    first = 4 + ((4 - 2) + (8 - 2))  # 1 and 2, fresh; both wait until here, and get 12
+    # 0 arrives from 4 one version late, 1 from 12: 2^(−1/2)·(−2) and −2.
+    second = first + (2**-0.5 * (0 - 2) + (4 - 6))
+    # 2 from 12 one version late, 0 from the second model x, fresh.
+    third = second + (2**-0.5 * (8 - 6) + (0 - second / 2))
+    options = {"eta_l": 0.5, "eta_g": 2, "count": 2, "reply": "wait", "staleness": "polynomial:a=0.5"}
+    case = make_case("fedbuff", THREE, options, in_order([1, 2, 0, 1, 2, 0]))
+    assert_replays(case, [0, 1, 1, 2, 2, 3], [4, first, first, second, second, third])
+
+
+def test_hinge_damps_beyond_its_knee_only_by_hand() -> None:
+    # count = 1, Huber slopes ±1 at 2 ≤ x ≤ 3, s(τ) = 1 up to 1, then 1/(3(τ−1)+1), M = 1, α = 1/2.
+    # Client 1 moves x by +1/2 (4 − x ≥ 1 up to x = 3): 5/2, 3; client 0, from 2, is then two versions late.
+    # Its difference −1/2 counts s(2) = 1/4.
+    options = {"eta_l": 0.5, "staleness": "hinge:a=3,b=1"}
+    case = make_case("fedbuff", HUBERS, options, in_order([1, 1, 0]))
+    assert_replays(case, [1, 2, 3], [5 / 2, 3, 3 - 1 / 8])
+
+
+# ---- by brute force ---------------------------------------------------------------------------------------------
+
+
+def simulate(scenario: Scenario, problem: Any, x0: np.ndarray) -> tuple[list[int], np.ndarray]:
+    """FedBuff as its paper tells it: clients hold a model and its version, the server a buffer."""
+    options = scenario.options
+    rates, count = rates_of(options, "eta_l", "M"), options["count"]
+    x, version, seen = x0, 0, []
+    hand = dict.fromkeys(range(problem.n), (x0, 0))
+    buffer, waiting = np.zeros_like(x0), []
+    arrived = 0
+    for _, client in scenario.events:
+        start, since = hand.pop(client)
+        s = damping(options["staleness"], version - since)
+        buffer = buffer + s * (start - descend(problem, client, start, rates))
+        arrived += 1
+        waiting.append(client)
+        if options["reply"] == "pre" or (options["reply"] == "post" and arrived < count):
+            hand[client] = (x, version)
+        if arrived == count:
+            x, version = x - options["eta_g"] * buffer / count, version + 1
+            buffer, arrived = np.zeros_like(x0), 0
+            for other in waiting if options["reply"] == "wait" else [client]:
+                if options["reply"] != "pre":
+                    hand[other] = (x, version)
+            waiting = []
+        seen.append((version, x))
+    return [v for v, _ in seen], np.array([model for _, model in seen])
+
+
+@given(scenarios("fedbuff"))
+def test_the_tape_does_what_the_server_and_the_clients_do(scenario: Scenario) -> None:
+    case = scenario.case()
+    ks, models = trajectory_of(case)
+    expected_ks, expected = simulate(scenario, case.problem, case.problem.x0)
+    assert ks == expected_ks
+    assert_close(models, expected)
+
+
+# ---- what theorems read -----------------------------------------------------------------------------------------
+
+
+def compiled(algorithm: str, clients: int, options: dict[str, Any], actors: list[int]) -> Any:
+    compiler = lookup("algorithms", algorithm)
+    events = compiler.read_events(in_order(actors), clients, "here")
+    return compiler.schedule(read(algorithm, options), events, clients, Records(), 10**6)
+
+
+def test_quantities_by_hand() -> None:
+    # Three clients, two updates a buffer; buffers (0, 0), (0, 1), (2, 0), so a = (1, 0, 0), (½, ½, 0), (½, 0, ½).
+    tape = compiled("fedbuff", 3, {"eta_l": 1, "eta_g": 3, "count": 2}, [0, 0, 0, 1, 2, 0])
+    found = buffer_quantities(tape, 3, 1, 3.0, 2)
+    pi = np.array([2 / 3, 1 / 6, 1 / 6])
+    third = 1 / 3
+    path = [
+        (1 - third) ** 2 + 2 * third**2,
+        2 * (0.5 - third) ** 2 + third**2,
+        2 * (0.5 - third) ** 2 + third**2,
+    ]
+    assert found["chi2"] == pytest.approx(3 * ((pi - third) ** 2).sum(), rel=1e-12)
+    assert found["chi2_path"] == pytest.approx(3 * np.mean(path), rel=1e-12)
+    assert found["alpha2"] == pytest.approx(0.5, rel=1e-12)  # two weights of 1/2 a buffer
+    assert found["pi_max"] == pytest.approx(2 / 3, rel=1e-12)
+    # Client 2 works from the start until after two server updates.
+    assert (found["tau_max"], found["n"], found["b"], found["Q"]) == (2, 3, 2, 1)
+    # Over the first two server updates client 2 has no part, and nobody is later than client 1, by 1.
+    early = buffer_quantities(tape, 2, 1, 3.0, 2)
+    assert (early["tau_max"], early["pi_max"]) == (1, 0.75)
+    assert early["chi2_path"] == pytest.approx(3 * np.mean(path[:2]), rel=1e-12)
+    compiler = lookup("algorithms", "fedbuff")
+    parameters = read("fedbuff", {"eta_l": 1, "eta_g": 3, "count": 2})
+    assert compiler.quantities(parameters, tape, 3, {}) == found
+    assert compiler.figures(parameters, tape) == {key: found[key] for key in ("chi2", "chi2_path", "alpha2")}
+
+
+@given(st.integers(1, 4), st.integers(1, 5), st.data())
+def test_staleness_telescopes(clients: int, count: int, data: Any) -> None:
+    # A client's next update starts at the version at which it was answered. So the versions between consecutive
+    # arrivals of a client are the staleness of the later one, and what happens between arrival and answer:
+    # nothing with reply=pre; with reply=post the aggregation that its own arrival completes; with reply=wait always
+    # one. Summed over the first m arrivals of a client: Σ τ + (own aggregations among the first m−1) = the version
+    # at the m-th. Divided by m this gives, with p_i the client's share of arrivals and b = count,
+    #     E τ_i = 1/(b p_i) − {pre: 0, post: P(own arrival completes the buffer), wait: 1}.
+    reply = data.draw(st.sampled_from(["pre", "post", "wait"] if count <= clients else ["pre", "post"]))
+    actors = data.draw(actors_of(clients, count if reply == "wait" else 0, 40))
+    tape = compiled("fedbuff", clients, {"eta_l": 1, "count": count, "reply": reply}, actors)
+    tau = statistics(tape).staleness
+    for client in set(actors):
+        mine = np.flatnonzero(np.array(actors) == client)
+        completes = mine % count == count - 1
+        between = {"pre": 0, "post": np.cumsum(completes) - completes, "wait": np.arange(len(mine))}[reply]
+        assert (np.cumsum(tau[mine]) + between == mine // count).all()
+
+
+@pytest.mark.parametrize("reply", ["post", "pre", "wait"])
+def test_mean_staleness_on_a_periodic_schedule_is_exact(reply: str) -> None:
+    # Client 0 arrives four times in a period of 6 events, 1 and 2 once; b = 2, three server updates a period. With
+    # reply=wait nobody stands twice in a buffer.
+    period = [0, 1, 0, 2, 0, 1] if reply == "wait" else [0, 1, 0, 0, 2, 0]
+    tape = compiled("fedbuff", 3, {"eta_l": 1, "count": 2, "reply": reply}, period * 20)
+    tau, who = statistics(tape).staleness[6:], np.array(period * 19)  # the first period starts from scratch
+    for client in range(3):
+        p = period.count(client) / 6
+        completes = np.mean([place % 2 for place, actor in enumerate(period) if actor == client])
+        own = {"post": completes, "pre": 0.0, "wait": 1.0}[reply]
+        assert np.mean(tau[who == client]) == pytest.approx(1 / (2 * p) - own, rel=1e-12)
+
+
+@pytest.mark.parametrize("reply", ["post", "pre", "wait"])
+def test_mean_staleness_under_exponential_delays(reply: str) -> None:
+    # The arrivals of a Poisson mixture are i.i.d., so with reply=post P(own arrival completes) = 1/b and
+    # E τ_i = (1/p_i − 1)/b = (Σ_j r_j/r_i − 1)/b: the paper's formula, exactly. With reply=pre E τ_i = 1/(b p_i),
+    # so that scale = b makes weights ∝ 1 + 1/p_i there, which are not fair.
+    rates, b = np.array([4.0, 2.0, 1.0, 1.0]), 3
+    delays = next(model for model in DELAYS if model.id == "exponential").build(
+        Options("delays", {"rates": rates.tolist()}), 4
+    )
+    compiler, parameters = lookup("algorithms", "fedbuff"), read("fedbuff", {"eta_l": 1, "count": b, "reply": reply})
+    nothing = Records(np.empty(0, np.int64))
+    T = 6000
+    tape = compile_trial(compiler, parameters, 4, delays, ServerPolicy("own", 0.0), T, nothing, Streams(5))
+    found = statistics(tape)
+    actor = tape.events.actor
+    for client in range(4):
+        tau = found.staleness[actor == client]
+        if reply == "wait":  # the rates of arrival depend on the waiting, and are counted
+            expected, room = len(actor) / (b * len(tau)) - 1, 2 * T / len(tau) / len(tau)
+        else:
+            p = rates[client] / rates.sum()
+            expected = (1 / p - 1) / b if reply == "post" else 1 / (b * p)
+            # Gaps between arrivals are geometric, sd √(1−p)/p events; staleness counts every b-th event of a gap and
+            # the remainders telescope. Five standard errors: a false alarm in 10^6.
+            room = 5 * np.sqrt(1 - p) / (b * p) / np.sqrt(len(tau)) + 2 / len(tau)
+        assert abs(tau.mean() - expected) < room
+
+
+# ---- bad input --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "fedbuff needs the option eta_l"),
+        ({"eta_l": 0}, "eta_l must be > 0, got 0"),
+        ({"eta_l": [0.1, -0.2]}, "eta_l must be > 0, got -0.2"),
+        ({"eta_l": [0.1, 0.2], "M": 3}, "eta_l has 2 entries for 3 local steps"),
+        ({"eta_l": 1, "M": 0}, "M must be between 1 and"),
+        ({"eta_l": 1, "count": 1.5}, "count must be an integer"),
+        ({"eta_l": 1, "reply": "past"}, "did you mean post"),
+        ({"eta_l": 1, "eta_g": 0}, "eta_g must be > 0"),
+        ({"eta_l": 1, "staleness": "polynomal:a=1"}, "did you mean polynomial"),
+        ({"eta_l": 1, "staleness": "polynomial:b=1"}, "staleness polynomial has no option 'b'"),
+        ({"eta_l": 1, "staleness": "hinge:a=-1"}, "a must be ≥ 0"),
+        ({"eta_l": 1, "staleness": "constant:a=1"}, "has no option 'a'"),
+        ({"eta_l": 1, "etag": 1}, "did you mean eta_g"),
+    ],
+)
+def test_bad_options_get_one_line(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        read("fedbuff", options)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("events", "message"),
+    [
+        ([], "non-empty list"),
+        ([[1, 2]], "event 1: client 2 does not exist"),
+        ([[1, 0], [2, "s"]], "event 2: fedbuff aggregates by itself"),
+        ([[1, "x"]], "event 1: actor must be a client index"),
+        ([[1, True]], "event 1: actor must be a client index"),
+        ([[1, 0, 1]], "event 1 must be [time, actor]"),
+        ([["1", 0]], "event 1: time must be a number"),
+        ([[1, 0], [0.5, 0]], "event 2: time 0.5 is before the event ahead of it"),
+        ([[-1, 0]], "times start at 0"),
+    ],
+)
+def test_bad_events_get_one_line(events: list[Any], message: str) -> None:
+    with pytest.raises(CaseError) as caught:
+        make_case("fedbuff", HALVES, {"eta_l": 1}, events)
+    assert message in str(caught.value)
+
+
+def scheduled(case: Case) -> None:
+    case.algorithm.schedule(case.parameters, case.events, case.problem.n, Records(), 10**6)
+
+
+def test_a_waiting_client_has_nothing_to_send() -> None:
+    case = make_case("fedbuff", HALVES, {"eta_l": 1, "count": 2, "reply": "wait"}, in_order([0, 0]))
+    with pytest.raises(SpecError, match="event 2: with reply=wait client 0 has nothing to send"):
+        scheduled(case)
+
+
+def test_a_buffer_larger_than_the_clients_never_fills_when_they_wait() -> None:
+    case = make_case("fedbuff", HALVES, {"eta_l": 1, "count": 3, "reply": "wait"}, in_order([0, 1]))
+    with pytest.raises(SpecError, match="a buffer of 3 never fills from 2 clients"):
+        scheduled(case)

@@ -1,0 +1,190 @@
+"""FedStaleWeight: hand calculations, a simulator that knows no tape, and when its weights are fair."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from algorithm_makers import (
+    HALVES,
+    THREE,
+    Scenario,
+    assert_close,
+    assert_replays,
+    descend,
+    in_order,
+    make_case,
+    rates_of,
+    read,
+    scenarios,
+    trajectory_of,
+)
+from hypothesis import given
+
+from boundlab.case import build_delays
+from boundlab.delays import ServerPolicy
+from boundlab.errors import CaseError, SpecError
+from boundlab.randomness import Streams
+from boundlab.records import Records
+from boundlab.registry import lookup
+from boundlab.trial import compile_trial
+
+# Differences of client 0 are −x/2, of client 1 4 − x/2, of client 2 8 − x/2 with a step size 1/2.
+
+
+def test_current_observations_enter_the_weights_by_hand() -> None:
+    # Two updates a buffer, reply=post. (0, 0) both fresh: equal weights. Client 0 comes back from the new model,
+    # client 1 one version late: weights 1 and 1 + 1.
+    first = 2 + (-1 - 1) / 2  # 1
+    second = first + (1 / 3 * (-first / 2) + 2 / 3 * (4 - 2 / 2))  # 17/6
+    # Client 1 completed and comes back fresh: its mean is now 1/2; client 0 worked from 1, one late: mean 1/4 of
+    # the four observations 0, 0, 0, 1. Weights 3/2 and 5/4.
+    third = second + (6 / 11 * (4 - second / 2) + 5 / 11 * (-first / 2))
+    case = make_case("fedstaleweight", HALVES, {"eta_l": 0.5, "count": 2}, in_order([0, 0, 0, 1, 1, 0]))
+    assert_replays(case, [0, 1, 1, 2, 2, 3], [2, first, first, second, second, third])
+
+
+def test_previous_observations_only_by_hand() -> None:
+    # scale = 3, server rate 1/2, one observation in each average, buffers of two, reply=pre.
+    # (0, 0): nothing seen before, equal weights, both from 2.
+    first = 2 + 0.5 * (-1 - 1) / 2  # 3/2
+    # (0, 1): client 0's second update was answered before the aggregation, so that it starts from 2 and is one late;
+    # before, 0 had been seen fresh and 1 not at all: equal weights again.
+    second = first + 0.5 * (-1 + 3) / 2  # 2
+    # (1, 0): client 1 was answered with 3/2 before the second aggregation, client 0 with 3/2; both one late now.
+    # Last seen: 0 with 1, 1 with 1. Equal weights again.
+    third = second + 0.5 * ((4 - first / 2) - first / 2) / 2
+    # (1, 1): 1 was answered with 2 at the start of the third buffer (one late), then with `third` (fresh): both are
+    # client 1's and so equal. Then (1, 0): client 1 last seen fresh: 1; client 0 last seen one late: 1 + 3.
+    fourth = third + 0.5 * ((4 - second / 2) + (4 - third / 2)) / 2
+    fifth = fourth + 0.5 * (1 / 5 * (4 - third / 2) + 4 / 5 * (-second / 2))
+    options = {
+        "eta_l": 0.5, "eta_g": 0.5, "count": 2, "scale": 3, "window": 1, "include": "previous", "reply": "pre",
+    }  # fmt: skip
+    case = make_case("fedstaleweight", HALVES, options, in_order([0, 0, 0, 1, 1, 0, 1, 1, 1, 0]))
+    models = [2, first, first, second, second, third, third, fourth, fourth, fifth]
+    assert_replays(case, [0, 1, 1, 2, 2, 3, 3, 4, 4, 5], models)
+
+
+def test_scale_b_and_waiting_clients_by_hand() -> None:
+    # scale = b = 2, reply=wait, local steps 1/2 and 1: y is the client's minimiser, so differences are −x, 8 − x,
+    # 16 − x.
+    first = 4 + ((8 - 4) + (16 - 4)) / 2  # 1 and 2: 12
+    # 0 from 4, one late: 1 + 2·1; 1 from 12, fresh: mean of 0, 0.
+    second = first + (3 / 4 * (0 - 4) + 1 / 4 * (8 - first))  # 8
+    # 2 from 12, one late: mean of 0, 1 is 1/2: 1 + 2·1/2 = 2. 1 fresh: 1.
+    third = second + (2 / 3 * (16 - first) + 1 / 3 * (8 - second))
+    assert (first, second, third) == (12, 8, 8 + 8 / 3)
+    options = {"eta_l": [0.5, 1], "count": 2, "scale": 2, "reply": "wait"}
+    case = make_case("fedstaleweight", THREE, options, in_order([1, 2, 0, 1, 2, 1]))
+    assert_replays(case, [0, 1, 1, 2, 2, 3], [4, first, first, second, second, third])
+
+
+def simulate(scenario: Scenario, problem: Any) -> tuple[list[int], np.ndarray]:
+    """Algorithm 1: buffer updates, keep each client's staleness, weight by its moving average."""
+    options = scenario.options
+    rates, count, reply = rates_of(options, "eta_l", "M"), options["count"], options["reply"]
+    window, current = options.get("window"), options["include"] == "current"
+    x, version, seen = problem.x0, 0, []
+    hand = dict.fromkeys(range(problem.n), (x, 0))
+    buffer: list[tuple[int, int, np.ndarray]] = []
+    taus: dict[int, list[int]] = {client: [] for client in range(problem.n)}
+    for _, client in scenario.events:
+        start, since = hand.pop(client)
+        buffer.append((client, version - since, descend(problem, client, start, rates) - start))
+        full = len(buffer) == count
+        if reply == "pre" or (reply == "post" and not full):
+            hand[client] = (x, version)
+        if full:
+            known = {who: list(all_) for who, all_ in taus.items()}
+            for who, tau, _ in buffer:
+                taus[who].append(tau)
+            table = taus if current else known
+            last = {who: (all_[-window:] if window else all_) for who, all_ in table.items()}
+            w = np.array([1 + options["scale"] * (np.mean(last[who]) if last[who] else 0.0) for who, _, _ in buffer])
+            moves = np.array([move for _, _, move in buffer])
+            x, version = x + options["eta_g"] * (w / w.sum()) @ moves, version + 1
+            if reply != "pre":
+                hand |= dict.fromkeys([who for who, _, _ in buffer] if reply == "wait" else [client], (x, version))
+            buffer = []
+        seen.append((version, x))
+    return [v for v, _ in seen], np.array([model for _, model in seen])
+
+
+@given(scenarios("fedstaleweight"))
+def test_the_tape_does_what_the_server_and_the_clients_do(scenario: Scenario) -> None:
+    case = scenario.case()
+    ks, models = trajectory_of(case)
+    expected_ks, expected = simulate(scenario, case.problem)
+    assert ks == expected_ks
+    assert_close(models, expected)
+
+
+@given(scenarios("fedstaleweight"))
+def test_the_weights_of_a_buffer_sum_to_the_server_rate(scenario: Scenario) -> None:
+    case = scenario.case()
+    tape = case.algorithm.schedule(case.parameters, case.events, case.problem.n, Records(), 10**6)
+    sums = np.bincount(tape.uses.version, weights=tape.uses.weight, minlength=tape.iterations)
+    assert np.allclose(sums, scenario.options["eta_g"], rtol=1e-12)
+    assert (tape.uses.weight > 0.0).all()
+
+
+def shares(scale: float, include: str = "current") -> np.ndarray:
+    """Return the long-run weights of four clients with exponential times of rates 4, 2, 1, 1 and b = 4."""
+    delays = build_delays("exponential", {"rates": [4, 2, 1, 1]}, 4)
+    compiler = lookup("algorithms", "fedstaleweight")
+    parameters = read("fedstaleweight", {"eta_l": 1, "count": 4, "scale": scale, "include": include})
+    nothing = Records(np.empty(0, np.int64))
+    tape = compile_trial(compiler, parameters, 4, delays, ServerPolicy("own", 0.0), 4000, nothing, Streams(3))
+    # E τ = (1/p − 1)/b, from 1/4 to 7/4: the paper's derivation. τ has a standard deviation below its mean + 1.
+    observed = compiler.figures(parameters, tape)["mean_staleness"]
+    assert np.allclose(observed, (np.array([2, 4, 8, 8]) - 1) / 4, atol=5 * 3 / np.sqrt(2000))
+    found = compiler.quantities(parameters, tape, 4000, {})
+    pi = np.bincount(tape.descend.client[tape.uses.run], weights=tape.uses.weight, minlength=4) / 4000
+    assert found["pi_max"] == pytest.approx(pi.max(), rel=1e-12)
+    assert found["chi2"] == pytest.approx(4 * ((pi - 0.25) ** 2).sum(), rel=1e-9, abs=1e-15)
+    return pi
+
+
+def test_scale_b_makes_shares_more_equal_than_scale_1_and_0() -> None:
+    # With scale = b an update of client i has the weight 1/p_i before normalisation, so that without it shares were
+    # equal. Normalised over a buffer a rare client's weight shares its buffer with itself: shares stay between.
+    plain, paper, fair = shares(0.0), shares(1.0), shares(4.0)
+    # 16000 arrivals: a share is within 5·√(¼/16000) = 0.02 of p with equal weights.
+    assert np.allclose(plain, [1 / 2, 1 / 4, 1 / 8, 1 / 8], atol=0.02)
+    spread = [pi.max() - pi.min() for pi in (plain, paper, fair)]
+    assert spread[0] > spread[1] + 0.05 > spread[2] + 0.1
+    assert fair[0] > 0.25  # the fast client stays ahead
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "fedstaleweight needs the option eta_l"),
+        ({"eta_l": 1, "window": 0}, "window must be ≥ 1, got 0"),
+        ({"eta_l": 1, "scale": -1}, "scale must be ≥ 0, got -1"),
+        ({"eta_l": 1, "include": "currant"}, "did you mean current"),
+        ({"eta_l": [1, 1], "M": 5}, "eta_l has 2 entries for 5 local steps"),
+        ({"eta_l": 1, "staleness": "constant"}, "has no option 'staleness'"),
+    ],
+)
+def test_bad_options_get_one_line(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        read("fedstaleweight", options)
+    assert message in str(caught.value)
+
+
+def test_bad_events_get_one_line() -> None:
+    with pytest.raises(CaseError, match="event 1: client 9 does not exist; the problem has 2 clients"):
+        make_case("fedstaleweight", HALVES, {"eta_l": 1}, [[0, 9]])
+    case = make_case("fedstaleweight", HALVES, {"eta_l": 1, "count": 2, "reply": "wait"}, in_order([1, 1]))
+    with pytest.raises(SpecError, match="fedstaleweight: event 2: with reply=wait client 1 has nothing to send"):
+        trajectory_of(case)
+
+
+def test_a_client_without_an_arrival_has_no_mean_staleness_to_show() -> None:
+    case = make_case("fedstaleweight", HALVES, {"eta_l": 1}, in_order([0, 0, 0]))
+    compiler = case.algorithm
+    tape = compiler.schedule(case.parameters, case.events, 2, Records(), 3)
+    assert compiler.figures(case.parameters, tape)["mean_staleness"] == [0.0, 0.0]
+    empty = compiler.schedule(case.parameters, case.events, 2, Records(), 0)
+    assert compiler.figures(case.parameters, empty) == {}

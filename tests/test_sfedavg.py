@@ -1,0 +1,154 @@
+"""S-FedAvg: hand calculations, a simulator that knows no tape, rounds as long as their slowest client."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from algorithm_makers import (
+    HALVES,
+    HUBERS,
+    THREE,
+    Scenario,
+    assert_close,
+    assert_replays,
+    descend,
+    make_case,
+    rates_of,
+    read,
+    scenarios,
+    trajectory_of,
+)
+from hypothesis import given
+
+from boundlab.case import build_delays, replay
+from boundlab.delays import SERVER, ServerPolicy
+from boundlab.errors import CaseError, SpecError
+from boundlab.randomness import Streams
+from boundlab.records import Records
+from boundlab.registry import lookup
+
+SFEDAVG = lookup("algorithms", "sfedavg")
+OWN = ServerPolicy("own", 0.0)
+
+
+def test_all_clients_by_hand() -> None:
+    # Client 0 sends x/2, client 1 (x + 8)/2.
+    first = (2 / 2 + (2 + 8) / 2) / 2
+    second = (first / 2 + (first + 8) / 2) / 2
+    assert (first, second) == (3, 3.5)
+    case = make_case("sfedavg", HALVES, {"alpha": 0.5}, [[1, [0, 1]], [3, [1, 0]]])
+    assert_replays(case, [1, 2], [first, second])
+    assert [(entry["t"], entry["actor"]) for entry in replay(case)] == [(1, [0, 1]), (3, [1, 0])]
+
+
+def test_weights_are_normalised_over_a_round_by_hand() -> None:
+    # Minimisers 0, 8, 16, two steps of 1/2: x/4, 6 + x/4, 12 + x/4; weights 1, 2, 3.
+    first = 1 / 4 * (4 / 4) + 3 / 4 * (12 + 4 / 4)  # clients 0 and 2
+    second = 6 + first / 4  # client 1 alone
+    third = 2 / 5 * (6 + second / 4) + 3 / 5 * (12 + second / 4)  # clients 2 and 1
+    options = {"alpha": 0.5, "M": 2, "weights": [1, 2, 3]}
+    case = make_case("sfedavg", THREE, options, [[1, [0, 2]], [1, [1]], [2, [2, 1]]])
+    assert_replays(case, [1, 2, 3], [first, second, third])
+
+
+def test_a_list_of_local_steps_by_hand() -> None:
+    # Huber losses with centres 0 and 4, steps 1 and 1/2: from 2 to 1 and 1/2, and to 3 and 7/2.
+    first = (1 / 2 + 7 / 2) / 2
+    # Client 1 alone: 2 → 3 → 3.5, then 3.5 → 4 → 4 (slopes −1/2 and 0).
+    case = make_case("sfedavg", HUBERS, {"alpha": [1, 0.5]}, [[0, [1, 0]], [1, [1]], [2, [1]]])
+    assert_replays(case, [1, 2, 3], [first, 3.5, 4])
+
+
+def simulate(scenario: Scenario, problem: Any) -> np.ndarray:
+    """Rounds of McMahan et al.'s Algorithm 1."""
+    rates, weights = rates_of(scenario.options, "alpha", "M"), scenario.options.get("weights", [1.0] * problem.n)
+    x, seen = problem.x0, []
+    for _, members in scenario.events:
+        total = sum(weights[i] for i in members)
+        x = sum(weights[i] / total * descend(problem, i, x, rates) for i in members)
+        seen.append(x)
+    return np.array(seen)
+
+
+@given(scenarios("sfedavg"))
+def test_the_tape_does_what_the_server_and_the_clients_do(scenario: Scenario) -> None:
+    case = scenario.case()
+    ks, models = trajectory_of(case)
+    assert ks == list(range(1, len(scenario.events) + 1))
+    assert_close(models, simulate(scenario, case.problem))
+    assert SFEDAVG.events_as_json(case.events) == scenario.events
+
+
+def test_a_round_lasts_as_long_as_its_slowest_client() -> None:
+    delays = build_delays("deterministic", {"rates": [2, 1, 0.25]}, 3)
+    everybody = SFEDAVG.sample(read("sfedavg", {"alpha": 1}), delays, OWN, Streams(0), 3, 4)
+    assert everybody.time.tolist() == [4, 8, 12, 16]
+    assert everybody.detail == ((0, 1, 2),) * 4
+    assert everybody.actor.tolist() == [SERVER] * 4
+    pairs = SFEDAVG.sample(read("sfedavg", {"alpha": 1, "sampled": 2}), delays, OWN, Streams(0), 3, 60)
+    slowest = [max((0.5, 1, 4)[i] for i in members) for members in pairs.detail]
+    assert np.array_equal(pairs.time, np.cumsum(slowest))
+
+
+def test_sampled_clients_are_a_uniform_subset() -> None:
+    delays = build_delays("exponential", {"spread": 50}, 5)
+    events = SFEDAVG.sample(read("sfedavg", {"alpha": 1, "sampled": 2}), delays, OWN, Streams(8), 5, 4000)
+    pairs, counts = np.unique(events.detail, axis=0, return_counts=True)
+    assert len(pairs) == 10  # increasing pairs of 5 clients
+    assert (pairs[:, 0] < pairs[:, 1]).all()
+    # Each has probability 1/10: sd √(4000·0.09) = 19. Five of them.
+    assert np.abs(counts - 400).max() < 95
+
+
+def test_quantities_are_those_of_fresh_buffers() -> None:
+    case = make_case("sfedavg", THREE, {"alpha": 0.5, "sampled": 2}, [[1, [0, 1]], [2, [0, 2]]])
+    tape = SFEDAVG.schedule(case.parameters, case.events, 3, Records(), 2)
+    found = SFEDAVG.quantities(case.parameters, tape, 2, {})
+    # Shares ½, ¼, ¼; within each round 3·(½ − ⅓)²·2 + 3/9 = ½ = (n−b)/b.
+    assert found["chi2"] == pytest.approx(3 * ((1 / 6) ** 2 + 2 * (1 / 12) ** 2), rel=1e-12)
+    assert found["chi2_path"] == pytest.approx(0.5, rel=1e-12)
+    assert (found["tau_max"], found["b"], found["alpha2"], found["pi_max"]) == (0, 2, 0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "sfedavg needs the option alpha"),
+        ({"alpha": [1, 2], "M": 3}, "alpha has 2 entries for 3 local steps"),
+        ({"alpha": 1, "weights": [1, 0]}, "weights must be > 0, got 0"),
+        ({"alpha": 1, "weights": []}, "weights is an empty list"),
+        ({"alpha": 1, "sampled": 0}, "sampled must be ≥ 1, got 0"),
+        ({"alpha": 1, "sample": 2}, "did you mean sampled"),
+    ],
+)
+def test_bad_options_get_one_line(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        read("sfedavg", options)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("events", "message"),
+    [
+        ([[1, 0]], "event 1 must be [round end, [clients]], got the clients 0"),
+        ([[1, []]], "event 1 must be [round end, [clients]], got the clients []"),
+        ([[1, [0]], [2, [1, 1]]], "event 2: a client stands twice in [1, 1]"),
+        ([[1, [2]]], "event 1: client 2 does not exist"),
+        ([[1, ["s"]]], "event 1: actor must be a client index, got 's'"),
+        ([[1, [0], 3]], "event 1 must be [round end, [clients]]"),
+        ([[2, [0]], [1, [0]]], "event 2: time 1 is before"),
+    ],
+)
+def test_bad_rounds_get_one_line(events: list[Any], message: str) -> None:
+    with pytest.raises(CaseError) as caught:
+        make_case("sfedavg", HALVES, {"alpha": 1}, events)
+    assert message in str(caught.value)
+
+
+def test_weights_and_samples_must_fit_the_clients() -> None:
+    case = make_case("sfedavg", HALVES, {"alpha": 1, "weights": [1, 2, 3]}, [[1, [0]]])
+    with pytest.raises(SpecError, match="3 weights for 2 clients; give one a client"):
+        trajectory_of(case)
+    delays = build_delays("exponential", {}, 2)
+    with pytest.raises(SpecError, match="sampled=3, but there are 2 clients"):
+        SFEDAVG.sample(read("sfedavg", {"alpha": 1, "sampled": 3}), delays, OWN, Streams(0), 2, 5)
