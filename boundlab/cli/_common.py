@@ -36,7 +36,14 @@ ServerSpec = Annotated[
         help="poisson:rate=4 (default: rate=optimal), count:every=4 or periodic:every=1.",
     ),
 ]
-Iterations = Annotated[int, typer.Option("--iterations", "-k", help="K: client updates and aggregations together.")]
+Iterations = Annotated[
+    int,
+    typer.Option(
+        "--iterations",
+        "-k",
+        help="K: events for area (client updates and aggregations), server updates for the others.",
+    ),
+]
 Trials = Annotated[int, typer.Option("--trials", "-r", help="Independent trials.")]
 Seed = Annotated[int, typer.Option("--seed", "-s", help="Seed of all random numbers.")]
 

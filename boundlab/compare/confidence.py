@@ -141,7 +141,8 @@ def _bootstrap(values: Floats, error: float, seed: int) -> Floats:
     spread = values.std(axis=0, ddof=1) / np.sqrt(trials)
     worst = np.empty(_RESAMPLES)
     u = Streams(seed).uniforms(Stream.BOOTSTRAP, 0, np.arange(_RESAMPLES), trials)
-    floor = np.maximum(1e-3 * spread, 1e-300)
+    # A resample that misses all rare values has no spread of its own; it says nothing about the limit's scale.
+    floor = np.maximum(0.2 * spread, 1e-300)
     for index, row in enumerate(np.floor(u * trials).astype(np.intp)):
         sample = values[row]
         again = np.maximum(sample.std(axis=0, ddof=1) / np.sqrt(trials), floor)

@@ -18,7 +18,7 @@ from boundlab.objective import Problem
 from boundlab.registry import lookup
 from boundlab.specs import Options, nearest, number
 from boundlab.tape import Tape
-from boundlab.theorems import Evaluation, Theorem
+from boundlab.theorems import Theorem
 from boundlab.trial import spaced_iterations
 
 
@@ -62,18 +62,6 @@ class Plan:
     outside: Mapping[str, str]
     schedules: Schedules | None
     fixed: Mapping[str, Any]
-
-    def evaluate(self, tape: Tape) -> Evaluation:
-        """Return the bound at ``ks`` for the schedule of one trial.
-
-        Raises
-        ------
-        AssumptionError
-            If a condition of the theorem fails on this schedule.
-        """
-        if self.schedules is None:
-            return self.theorem.at_iterations(self.fixed, self.ks)
-        return self.schedules.evaluate(tape, self.ks, self.fixed)
 
 
 def make_plan(
@@ -139,7 +127,10 @@ def make_plan(
     parameter_values = {**chosen, **step}
     parameters = algorithm.read(Options(algorithm.id, parameter_values))
     values |= {name: value for name, value in step.items() if name in (*theorem.settable, *theorem.inputs())}
-    evaluation = theorem.at_iterations(values, points) if first is None else schedules.evaluate(first, points, values)
+    if first is None:
+        evaluation = theorem.at_iterations(values, points)
+    else:
+        evaluation = schedules.evaluate(schedules.read_at(first, points, values), points, values)
     return Plan(
         theorem, problem, delays, policy, algorithm, parameters, parameter_values, left, iterations, points,
         {**scheduled, **values}, constants, evaluation.total, evaluation.terms, outside,
@@ -159,7 +150,8 @@ def _window(schedules: Schedules, tape: Tape, rest: dict[str, str], values: Mapp
         try:
             horizon = schedules.horizon(tried)
             step = theorem.step_options(schedules.worst(tried, schedules.read(tape, horizon, tried), 1))
-            total = schedules.evaluate(tape, np.array([horizon]), {**tried, **step}).total[0]
+            ks = np.array([horizon])
+            total = schedules.evaluate(schedules.read_at(tape, ks, tried), ks, {**tried, **step}).total[0]
         except (SymbolError, AssumptionError):
             continue  # a window without any update, or one that is too long for the step size
         if total < least:

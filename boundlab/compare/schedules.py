@@ -97,11 +97,22 @@ class Schedules:
                     found[name] = max(value, found[name])
         return {**found, **values}
 
-    def evaluate(self, tape: Tape, ks: NDArray[np.int64], values: Mapping[str, Any]) -> Evaluation:
-        """Return the bound at each of ``ks``, with what is read off the tape up to there.
+    @property
+    def averaged(self) -> bool:
+        """Whether the theorem is about the mean over schedules, not about each of them."""
+        return bool({"stationary-participation", "uniform-buffer"} & set(self.theorem.assumptions))
+
+    def read_at(self, tape: Tape, ks: NDArray[np.int64], values: Mapping[str, Any]) -> list[dict[str, float]]:
+        """Return what is read off a tape for each horizon of ``ks``."""
+        return [self.read(tape, k, values) for k in ks.tolist()]
+
+    def evaluate(self, seen: list[dict[str, float]], ks: NDArray[np.int64], values: Mapping[str, Any]) -> Evaluation:
+        """Return the bound at each of ``ks``.
 
         Parameters
         ----------
+        seen
+            What was read off a schedule for each of ``ks``.
         values
             By symbol: what does not depend on the schedule.
 
@@ -111,14 +122,19 @@ class Schedules:
             If the schedule breaks a condition of the theorem.
         """
         each = []
-        for k in ks.tolist():
-            seen = {**self.read(tape, k, values), **values}
+        for k, own in zip(ks.tolist(), seen, strict=True):
+            known = {**own, **values}
             if self.theorem.horizon == "every":
-                seen[self.theorem.counter] = k
-            each.append(self.theorem.at_iterations(seen, np.array([k])))
+                known[self.theorem.counter] = k
+            each.append(self.theorem.at_iterations(known, np.array([k])))
         terms = {name: np.concatenate([one.terms[name] for one in each]) for name in each[0].terms}
         total = np.concatenate([one.total for one in each])
         return Evaluation(total, terms, each[-1].derived, each[-1].kind)
+
+
+def largest(trials: list[list[dict[str, float]]]) -> list[dict[str, float]]:
+    """Return the largest of each quantity over the trials, for each horizon."""
+    return [{name: max(one[name] for one in some) for name in some[0]} for some in zip(*trials, strict=True)]
 
 
 def reads(theorem: Theorem, names: Iterable[str]) -> set[str]:

@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.compare.plan import Plan
-from boundlab.compare.schedules import explain
+from boundlab.compare.schedules import explain, largest
 from boundlab.delays import Events
 from boundlab.errors import AssumptionError
 from boundlab.metrics import Watch
 from boundlab.randomness import Streams
 from boundlab.statistics import Statistics, statistics
 from boundlab.tape import Tape
+from boundlab.theorems import Evaluation
 from boundlab.trial import compile_trial, run_once
 
 Floats = NDArray[np.float64]
@@ -114,20 +115,35 @@ def run_trials(plan: Plan, trials: int, seed: int, progress: Callable[[int], Non
     AssumptionError
         If the schedule of a trial breaks a condition of the theorem.
     """
-    shape = (trials, len(plan.ks))
-    low, high, bound = np.empty(shape), np.empty(shape), np.empty(shape)
-    terms = {name: np.zeros(len(plan.ks)) for name in plan.terms}
-    seen: list[Statistics] = []
+    low, high = np.empty((trials, len(plan.ks))), np.empty((trials, len(plan.ks)))
+    statistics_: list[Statistics] = []
+    seen: list[list[dict[str, float]]] = []
     for trial in range(trials):
         low[trial], high[trial], tape = run_trial(plan, seed, trial)
-        try:
-            right = plan.evaluate(tape) if plan.schedules is not None else None
-        except AssumptionError as error:
-            raise explain(trial, error) from None
-        bound[trial] = plan.bound if right is None else right.total
-        for name in terms:
-            terms[name] += (plan.terms if right is None else right.terms)[name] / trials
-        seen.append(statistics(tape))
+        if plan.schedules is not None:
+            seen.append(plan.schedules.read_at(tape, plan.ks, plan.fixed))
+        statistics_.append(statistics(tape))
         if progress is not None:
             progress(trial + 1)
-    return Trials(low, high, bound, terms if plan.schedules is not None else dict(plan.terms), seen)
+    bounds = _bounds(plan, seen)
+    if not bounds:
+        return Trials(low, high, np.tile(plan.bound, (trials, 1)), dict(plan.terms), statistics_)
+    terms = {name: np.mean([one.terms[name] for one in bounds], axis=0) for name in plan.terms}
+    return Trials(low, high, np.stack([one.total for one in bounds]), terms, statistics_)
+
+
+def _bounds(plan: Plan, seen: list[list[dict[str, float]]]) -> list[Evaluation]:
+    """Return the bound for each trial's schedule, or for all of them the one that suits every schedule."""
+    schedules = plan.schedules
+    if schedules is None:
+        return []
+    if schedules.averaged:
+        # A statement about the mean over schedules takes limits that all of them keep.
+        return [schedules.evaluate(largest(seen), plan.ks, plan.fixed)] * len(seen)
+    found = []
+    for trial, own in enumerate(seen):
+        try:
+            found.append(schedules.evaluate(own, plan.ks, plan.fixed))
+        except AssumptionError as error:
+            raise explain(trial, error) from None
+    return found

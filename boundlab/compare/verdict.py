@@ -203,7 +203,9 @@ def compare(
 
 def _noiseless(plan: Plan) -> bool:
     """Return whether each trial is an instance of its own: full gradients, and a bound for its very schedule."""
-    return plan.schedules is not None and isinstance(plan.problem.oracle(Streams(0)), FullGradients)
+    if plan.schedules is None or plan.schedules.averaged:
+        return False
+    return isinstance(plan.problem.oracle(Streams(0)), FullGradients)
 
 
 def _extremes(low: Floats, high: Floats) -> Band:

@@ -227,7 +227,7 @@ class Trace(DelayModel):
         return "long-run estimate from the trace"
 
     def clock(self, streams: Streams) -> Clock:
-        """Updates arrive when recorded ones did."""
+        """Return recorded arrival times: updates come with the next one of their client."""
         return Ticks(lambda _count: (self.arrivals.time, self.arrivals.actor), self.source)
 
     def sample(self, streams: Streams, count: int, server_rate: float) -> Events:
