@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from boundlab.registry import registered
-
 ROOT = Path(__file__).parents[1]
 
 
@@ -22,7 +20,7 @@ def _load():
 
 
 verdicts = _load()
-THEOREMS = registered("theorems")
+THEOREMS = {theorem.id: theorem for theorem in verdicts.theorems()}
 SETTINGS = [setting for theorem in THEOREMS.values() for setting in verdicts.settings_of(theorem)]
 
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from boundlab.tuning import OptimalRate
 
 _BLUE, _ORANGE, _GREEN, _PURPLE, _SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"
-_TERM_STYLES = ((0, (1, 1)), (0, (5, 1, 1, 1)), (0, (3, 2)), (0, (7, 2, 1, 2, 1, 2)))
+_TERM_STYLES = (
+    (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (3, 2)), (0, (7, 2, 1, 2, 1, 2)), (0, (1, 3)), (0, (9, 2)),
+)  # fmt: skip
 _Line = tuple[str, NDArray[np.float64], str, Any]  # label, values at plan.ks, colour, line style
 _FORMATS = ("png", "svg", "pdf")
 

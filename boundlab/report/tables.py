@@ -149,11 +149,13 @@ def _figures(result: "Simulation") -> list[str]:
 
 
 def trajectory_table(trajectory: list[dict[str, Any]]) -> Table:
-    """Return the trajectory of a replayed case; long vectors are cut."""
-    table = plain_table("k", "t", "actor", "x_s")
-    table.columns[3].justify = "left"
+    """Return the trajectory of a replayed case, with what the algorithm says of each event; long vectors are cut."""
+    own = [name for name in trajectory[0] if name not in ("k", "t", "actor", "x")]
+    table = plain_table("k", "t", "actor", *own, "x_s")
+    table.columns[-1].justify = "left"
     for entry in trajectory:
         shown = ", ".join(f"{value:.12g}" for value in entry["x"][:_LONG])
         more = f", … ({len(entry['x'])} entries)" if len(entry["x"]) > _LONG else ""
-        table.add_row(str(entry["k"]), f"{entry['t']:.6g}", str(entry["actor"]), Text(f"[{shown}{more}]"))
+        said = ("–" if entry[name] == -1 else str(entry[name]) for name in own)
+        table.add_row(str(entry["k"]), f"{entry['t']:.6g}", str(entry["actor"]), *said, Text(f"[{shown}{more}]"))
     return table

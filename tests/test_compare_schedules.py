@@ -1,0 +1,162 @@
+"""Bounds that are read off each trial's schedule."""
+
+import numpy as np
+import pytest
+
+from boundlab.case import build_delays, build_problem
+from boundlab.compare import Verdict, compare, make_plan
+from boundlab.compare.trials import run_trial
+from boundlab.delays import read_policy
+from boundlab.errors import AssumptionError, SpecError
+from boundlab.metrics import METRICS, Watch
+from boundlab.registry import lookup
+from boundlab.specs import parse_spec
+from boundlab.theorems import load_theorem
+
+NOISY = "huber:clients=4,dimension=2,sigma=0.3,x0=2"
+QUIET = "huber:clients=4,dimension=2,sigma=0,x0=2"
+
+
+def plan_of(theorem, problem, delays, iterations=60, trials=6, beyond=(), server=None, **settings):
+    statement = load_theorem(theorem)
+    built = build_problem(*parse_spec(problem, "problem"))
+    model = build_delays(*parse_spec(delays, "delays"), built.n)
+    algorithm = lookup("algorithms", statement.algorithm)
+    policy = read_policy(server, model, algorithm.server, algorithm.id)
+    chosen = {key: str(value) for key, value in settings.items()}
+    return make_plan(statement, built, model, policy, iterations, chosen, beyond, trials=trials)
+
+
+def verdict_of(*arguments, trials=6, **options):
+    return compare(plan_of(*arguments, trials=trials, **options), trials, 0)
+
+
+def test_the_left_side_is_the_mean_over_every_server_model_the_initial_one_included():
+    plan = plan_of("fedbuff.rf1", QUIET, "exponential", count=2, M=2)
+    low, high, tape = run_trial(plan, 0, 0)
+    squares = []
+
+    def see(_row, x):
+        gradient = plan.problem.full_gradient(x)
+        squares.append(float(gradient @ gradient))
+
+    from boundlab.execute.numpy_executor import run
+    from boundlab.randomness import Streams
+
+    run(tape, plan.problem.x0, plan.problem.oracle(Streams(0, 0)), see)
+    assert squares[0] == pytest.approx(float(np.sum(plan.problem.full_gradient(plan.problem.x0) ** 2)))
+    expected = [np.mean(squares[:k]) for k in plan.ks]
+    assert low == pytest.approx(expected)
+    assert high == pytest.approx(expected)
+
+
+def test_each_trial_counts_relative_to_the_bound_of_its_own_schedule():
+    result = verdict_of("fedbuff.rf1", NOISY, "exponential:spread=10", count=2)
+    plan, ratios, bounds = result.plan, [], []
+    for trial in range(6):
+        low, high, tape = run_trial(plan, 0, trial)
+        seen = plan.schedules.read_at(tape, plan.ks, plan.fixed)
+        right = plan.schedules.evaluate(seen, plan.ks, plan.fixed).total
+        ratios.append((low + high) / 2 / right)
+        bounds.append(right)
+    assert np.ptp(bounds, axis=0).max() > 0
+    assert result.ratio == pytest.approx(np.mean(ratios, axis=0))
+    assert result.bound == pytest.approx(1.0 / np.mean(1.0 / np.array(bounds), axis=0))
+    assert sum(result.terms.values()) == pytest.approx(result.bound)
+
+
+def test_without_noise_one_schedule_above_its_bound_refutes():
+    # The server settles where 5/6·∇F₁ + 1/6·∇F₂ = 0, at x = 1/6, and ‖∇f‖² = 1/9 there, whatever the step size.
+    result = verdict_of(
+        "fedfa.theorem1", "huber:c=[0,1],x0=0.16667", "deterministic:rates=[1,0.2]", 5000, trials=2, K=2, eta_l=0.002
+    )
+    assert result.verdict is Verdict.VIOLATED
+    assert result.as_dict()["kind"] == "numeric"
+    assert result.band.mean[-1] == pytest.approx(1 / 9, rel=0.02)
+    assert result.ratio[-1] > 5
+
+
+def test_without_noise_the_verdict_holds_for_each_schedule_and_has_no_level():
+    result = verdict_of("fedbuff.rf1", QUIET, "exponential:spread=10", count=2)
+    assert result.verdict is Verdict.HOLDS
+    assert "each of 6 schedules" in result.reason
+    assert result.band.level == 1.0
+
+
+def test_a_theorem_about_the_mean_over_schedules_takes_limits_that_all_trials_keep():
+    plan = plan_of("fedbuff.rf2", QUIET, "exponential:spread=10", count=2)
+    result = compare(plan, 6, 0)
+    assert result.as_dict()["kind"] == "sampled"  # a single schedule says nothing about the mean
+    taus = [plan.schedules.read(run_trial(plan, 0, trial)[2], 60, plan.fixed)["tau_max"] for trial in range(6)]
+    assert len(set(taus)) > 1
+    known = {**plan.schedules.read(run_trial(plan, 0, 0)[2], 60, plan.fixed), **plan.fixed, "tau_max": max(taus)}
+    assert result.bound[-1] == pytest.approx(plan.theorem.evaluate({**known, "T": 60}).total)
+
+
+def test_the_shares_of_a_theorem_about_the_mean_are_those_of_the_delay_model():
+    plan = plan_of("fedbuff.rf2", NOISY, "exponential:rates=[1,2,3,4]", count=2)
+    share = np.array([1, 2, 3, 4]) / 10
+    assert plan.fixed["chi2"] == pytest.approx(4 * ((share - 0.25) ** 2).sum())
+
+
+def test_a_window_is_chosen_by_the_bound_and_may_be_set():
+    chosen = plan_of("fedcompass.window.a", QUIET, "deterministic:spread=4", 120, Qmin=2, Qmax=8)
+    bounds = {}
+    for N in (1, 2, 4, 8):
+        try:
+            plan = plan_of("fedcompass.window.a", QUIET, "deterministic:spread=4", 120, Qmin=2, Qmax=8, N=N)
+        except (SpecError, AssumptionError):
+            continue
+        assert plan.ks[-1] + N - 1 <= 120  # windows begin at 0 … T−1 and lie within the run
+        bounds[N] = plan.bound[-1]
+    assert chosen.bound[-1] <= min(bounds.values()) * (1 + 1e-9)
+
+
+def test_a_default_step_suits_the_schedules_of_all_trials():
+    plan = plan_of(
+        "afl_dga.r3", NOISY, "exponential:spread=10", 60, trials=6, local_steps="1..3", participation=0.6,
+        correction_delay="0..4",
+    )  # fmt: skip
+    seen = [plan.schedules.read(plan.schedules.tape(trial), 60, plan.fixed)["S"] for trial in range(6)]
+    smoothness = plan.constants["L"].value
+    assert plan.parameter_values["eta"] == pytest.approx(1 / (4 * smoothness * (1 + max(seen))))
+    assert compare(plan, 6, 0).verdict is Verdict.HOLDS
+
+
+def test_a_step_that_breaks_the_condition_on_a_schedule_is_refused_with_the_condition():
+    with pytest.raises(AssumptionError, match=r"η·L ≤ 1/\(4\(1\+S\)\)"):
+        plan_of("afl_dga.r3", NOISY, "exponential", eta=10)
+
+
+@pytest.mark.parametrize(
+    ("theorem", "delays", "settings", "message"),
+    [
+        ("fedbuff.rf2", "lognormal", {}, "assumes stationary-participation"),
+        ("fedbuff.rf2", "exponential", {"reply": "wait"}, "cannot enter it again"),
+        ("fedstaleweight.rf2", "exponential", {}, "scale=0 would fit"),
+        ("fedstaleweight.theorem1", "exponential:spread=2", {}, "not equally fast"),
+        ("fedstaleweight.theorem1", "exponential", {"count": 2}, "stand in a buffer twice"),
+        ("fedfa.param.a", "exponential", {}, "assumes constant-lag"),
+        ("fedcompass.group", "deterministic:spread=4", {}, "fedcompass.group needs"),
+    ],
+)
+def test_what_a_schedule_does_not_meet_is_said_by_name(theorem, delays, settings, message):
+    with pytest.raises(AssumptionError, match=message):
+        plan_of(theorem, NOISY, delays, **settings)
+
+
+def test_theorems_about_bounded_gradients_refuse_quadratics_and_say_what_fits():
+    with pytest.raises(AssumptionError, match="try huber"):
+        plan_of("fedbuff.rf1", "quadratic", "exponential")
+
+
+def test_symbols_that_the_schedule_decides_cannot_be_set():
+    with pytest.raises(SpecError, match="tau_max"):
+        plan_of("fedbuff.rf1", NOISY, "exponential", tau_max=3)
+
+
+def test_a_watch_on_an_average_needs_every_version():
+    problem = build_problem("huber", {"sigma": "0"})
+    watch = Watch(METRICS["gradient-norm"], problem, np.array([2, 5]))
+    assert watch.records.iterations.tolist() == [0, 1, 2, 3, 4]
+    assert Watch(METRICS["gap"], problem, np.array([2, 5])).records.iterations.tolist() == [2, 5]
