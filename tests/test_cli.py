@@ -136,11 +136,13 @@ steps = "alpha*(sigma**2 + M*B**2)/2"
 
 
 @pytest.mark.slow
-def test_the_demo_refutes_the_printed_theorem_and_draws_two_plots(capsys, tmp_path):
+def test_the_demo_refutes_printed_theorems_and_draws_two_plots(capsys, tmp_path):
     page = output(capsys, "demo", "--out", str(tmp_path))
-    assert "violated" in page
-    assert page.count("holds") == 4
-    assert (tmp_path / "area.theorem8.case.json").exists()
+    refuted = ("area.theorem8", "fedfa.theorem1", "fedstaleweight.theorem1")
+    assert page.count("violated:") == len(refuted)
+    assert page.count("holds:") == 5
+    for name in refuted:
+        assert (tmp_path / f"{name}.case.json").exists()
     for name in ("theorem7.png", "theorem8.png"):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
 
