@@ -3,13 +3,14 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from boundlab.algorithms import Records, StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
-from boundlab.case import build_delays
+from boundlab.case import build_delays, build_problem
 from boundlab.delays import read_policy, sample_events
 from boundlab.errors import SpecError
 from boundlab.execute.numpy_executor import run
@@ -17,6 +18,7 @@ from boundlab.objective import Problem
 from boundlab.randomness import Streams
 
 _EVENTS = 10**6
+_ITERATIONS = 1000  # of the moments
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,59 @@ def measure(problem: Problem, updates: int, repeats: int) -> list[Row]:
         Row(f"AREA updates ({shape})", "gather and two products", count / ours_time, count / bare_time),
         Row(f"AREA updates ({shape})", "the bare mini-batch steps", count / ours_time, count / steps_time),
         Row(f"sampled events ({_EVENTS})", "one stable argsort", _EVENTS / sample_time, _EVENTS / sort_time),
+    ]
+
+
+def measure_exact(repeats: int) -> list[Row]:
+    """Measure the exact engines: 4^8 event sequences of three clients in rational numbers, and moments of 50 clients.
+
+    Raises
+    ------
+    MissingExtraError
+        If python-flint is not installed.
+    """
+    from boundlab.exact import _moments
+    from boundlab.exact._law import EventLaw
+    from boundlab.exact._model import Minimum
+    from boundlab.exact._numbers import rational
+    from boundlab.exact._separable import SeparableModel
+    from boundlab.exact._walk import ExactLaw, Walk
+
+    one, quarter = Fraction(1), Fraction(1, 4)
+    model = SeparableModel([[0 * one], [one], [3 * one]], [[one], [2 * one], [one]], one, [2 * one], 0 * one)
+    parameters = AreaParameters(StepSize(1.0, 5.0), 3)
+    best = Minimum([one], Fraction(2, 3))
+
+    def enumerate_all() -> None:
+        walk = Walk(model, parameters, ExactLaw((quarter,) * 3, quarter), lambda k: rational(Fraction(1, 5 + k)), [])
+        walk.expectation("ergodic-gap", best, 8)
+
+    factor = rational(Fraction(5, 7))
+
+    def products() -> None:
+        x = factor
+        for _ in range(4**8):
+            x = factor * factor
+        del x
+
+    problem = build_problem("quadratic", {"clients": 50, "dimension": 1, "sigma": 1.0, "x0": 1.0})
+    law, last = EventLaw(np.full(50, 0.01), 0.5), np.array([_ITERATIONS])
+    square = np.random.Generator(np.random.Philox(1)).random((50, 50))
+    kept, out = 1.0 - square, np.empty((50, 50))
+
+    def moments() -> None:
+        _moments.expectation(problem, parameters, law, 1.0, "squared-distance", last)
+
+    def passes() -> None:
+        # What cannot be spared: each of three n×n blocks is scaled and gets one product added.
+        for _ in range(3 * _ITERATIONS):
+            np.multiply(square, kept, out=out)
+            np.add(out, square, out=out)
+
+    walks, multiplied, moved, passed = _paired(repeats, enumerate_all, products, moments, passes)
+    return [
+        Row("exact sequences (4^8, n = 3)", "one rational product each", 4**8 / walks, 4**8 / multiplied),
+        Row("exact moments (n = 50)", "three n×n updates", _ITERATIONS / moved, _ITERATIONS / passed),
     ]
 
 

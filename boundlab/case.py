@@ -1,37 +1,55 @@
-"""Case files: one problem, one algorithm, one explicit list of events."""
+"""Case files: one problem, one algorithm, and one explicit list of events or the law of random ones."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from boundlab.algorithms import Algorithm
-from boundlab.delays import DelayModel, Events
-from boundlab.errors import CaseError
+from boundlab.delays import DelayModel, Events, ServerPolicy, read_policy
+from boundlab.errors import BoundlabError, CaseError, FormulaError, SpecError
 from boundlab.execute.numpy_executor import run
 from boundlab.files import read_json
+from boundlab.formula import number_value
 from boundlab.objective import Problem
 from boundlab.records import Records
 from boundlab.registry import lookup
-from boundlab.specs import Options, nearest
+from boundlab.specs import Options, nearest, parse_spec
 
 _KEYS = ("algorithm", "problem", "x0", "parameters", "events")
-_NOTES = ("theorem", "constants", "note", "claim", "delays", "server", "seed", "trial", "iterations")
+_NOTES = ("theorem", "constants", "note", "claim", "delays", "server", "seed", "trial", "iterations", "settings")
+
+
+@dataclass(frozen=True, slots=True)
+class RandomEvents:
+    """The law of random events: the case is then about the expectation over them."""
+
+    delays: DelayModel
+    policy: ServerPolicy
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A replayable run.
+    """A run that can be repeated.
 
     Parameters
     ----------
+    parameters
+        As the algorithm reads them; None where the step size is left to the theorem.
     events
-        In the order of the file; event (t, i) is the ARRIVAL of client i's update at time t.
+        In the order of the file; event (t, i) is the ARRIVAL of client i's update at time t. Or their law.
+    iterations
+        The horizon; None: as far as the events go.
+    raw
+        The file as it stands, where numbers keep their words.
     """
 
     algorithm: Algorithm
     problem: Problem
     parameters: Any
-    events: Events
+    events: Events | RandomEvents
+    iterations: int | None = None
+    raw: Mapping[str, Any] = field(default_factory=dict)
 
 
 def build_problem(kind: str, options: dict[str, Any]) -> Problem:
@@ -59,7 +77,10 @@ def build_delays(kind: str, options: dict[str, Any], clients: int) -> DelayModel
 
 
 def load_case(path: Path) -> Case:
-    """Read and check a case file (design: {"algorithm", "problem", "x0", "parameters", "events"}).
+    """Read and check a case file.
+
+    Its keys are algorithm, problem, x0, parameters, and events; or, in place of events, delays (a spec, or an object
+    with a type), server and iterations. Numbers may be text such as "1/3".
 
     Raises
     ------
@@ -72,7 +93,8 @@ def load_case(path: Path) -> Case:
     for key in raw:
         if key not in _KEYS + _NOTES:
             raise CaseError(f"{path}: unknown key {key!r}; {nearest(key, _KEYS)}")
-    for key in ("algorithm", "problem", "events"):
+    random = "events" not in raw and "delays" in raw
+    for key in ("algorithm", "problem", *(() if random else ("events",))):
         if key not in raw:
             raise CaseError(f"{path}: the key {key!r} is missing")
     problem, parameters = raw["problem"], raw.get("parameters", {})
@@ -87,8 +109,49 @@ def load_case(path: Path) -> Case:
             raise CaseError(f"{path}: x0 stands both in the case and in its problem; keep one")
         options["x0"] = raw["x0"]
     built = build_problem(problem["type"], options)
-    events = algorithm.read_events(raw["events"], built.n, str(path))
-    return Case(algorithm, built, algorithm.read(Options(algorithm.id, parameters)), events)
+    events: Events | RandomEvents
+    if random:
+        events = _law(raw, algorithm, built.n, str(path))
+    else:
+        events = algorithm.read_events(raw["events"], built.n, str(path))
+    iterations = None
+    if random or ("theorem" in raw and "iterations" in raw):
+        iterations = Options(str(path), raw).integer("iterations", 0, minimum=1)
+    try:
+        read = algorithm.read(Options(algorithm.id, {key: plain(value) for key, value in parameters.items()}))
+    except SpecError:
+        if "theorem" not in raw and not random:
+            raise
+        read = None  # without a step size; the theorem knows it
+    return Case(algorithm, built, read, events, iterations, raw)
+
+
+def plain(value: Any) -> Any:
+    """Return a parameter with formulas of numbers, such as "sqrt(18/175)", as numbers; other words stay."""
+    if isinstance(value, str):
+        try:
+            return number_value(value)
+        except FormulaError:
+            return value
+    return value
+
+
+def _law(raw: Mapping[str, Any], algorithm: Algorithm, clients: int, where: str) -> RandomEvents:
+    """Read delays and server."""
+    given, server = raw["delays"], raw.get("server")
+    if isinstance(given, dict):
+        if not isinstance(given.get("type"), str):
+            raise CaseError(f'{where}: delays must be a spec, or an object with a "type", e.g. {{"type": "iid", …}}')
+        kind, options = given["type"], {key: value for key, value in given.items() if key != "type"}
+    else:
+        kind, options = parse_spec(str(given), "delays")
+    if server is not None and not isinstance(server, str):
+        raise CaseError(f'{where}: server must be text, e.g. "poisson:rate=1", got {server!r}')
+    try:
+        delays = build_delays(kind, dict(options), clients)
+        return RandomEvents(delays, read_policy(server, delays, algorithm.server, algorithm.id))
+    except BoundlabError as error:
+        raise CaseError(f"{where}: {error}") from None
 
 
 def replay(case: Case) -> list[dict[str, Any]]:
@@ -102,6 +165,10 @@ def replay(case: Case) -> list[dict[str, Any]]:
         algorithm itself says of the event.
     """
     problem = case.problem
+    if isinstance(case.events, RandomEvents):
+        raise CaseError("this case is about random events, so there is no one trajectory; boundlab exact takes it")
+    if case.parameters is None:
+        raise CaseError("this case leaves the step size to its theorem; write it into parameters to replay it")
     # Each event is at most one server update, except that timers may add some of their own.
     tape = case.algorithm.schedule(
         case.parameters, case.events, problem.n, Records(events=True), 4 * len(case.events) + 4

@@ -86,5 +86,14 @@ _ALL = (
         "T",
         every=True,
     ),
+    LeftSide(
+        "gradient-norm-last",
+        "squared gradient norm at the last iterate",
+        "‖∇f(x_s,k)‖²",
+        "E‖∇f(x_s,K)‖²",
+        r"\mathbb{E}\|\nabla f(x_{s,K})\|^2",
+        (2, -2),
+        "K",
+    ),
 )
 LEFT_SIDES: Mapping[str, LeftSide] = MappingProxyType({side.id: side for side in _ALL})

@@ -74,7 +74,7 @@ class FunctionGap(Metric):
 class SquaredGradientNorm(Metric):
     """‖∇f(x)‖², unit (2, −2); no optimum is needed."""
 
-    side: LeftSide = LEFT_SIDES["gradient-norm"]
+    side: LeftSide
 
     @property
     def point(self) -> str:
@@ -93,7 +93,8 @@ _ALL: tuple[Metric, ...] = (
     SquaredDistance(),
     FunctionGap(LEFT_SIDES["ergodic-gap"]),
     FunctionGap(LEFT_SIDES["gap"]),
-    SquaredGradientNorm(),
+    SquaredGradientNorm(LEFT_SIDES["gradient-norm"]),
+    SquaredGradientNorm(LEFT_SIDES["gradient-norm-last"]),
 )
 METRICS: dict[str, Metric] = {metric.id: metric for metric in _ALL}
 

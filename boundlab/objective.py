@@ -29,11 +29,12 @@ ASSUMPTIONS: Mapping[str, str] = {
     "fixed-schedule": "the schedule does not depend on the sampled gradients",
     "stationary-participation": "given the past, client i enters a buffer with expected weight pi_i",
     "uniform-buffer": "every buffer is a uniform subset of the clients",
+    "uniform-sampling": "each step asks one client, drawn uniformly and independently of the others",
     "constant-lag": "every update is used the same number of server updates after it was begun",
 }
 # Those that delays and algorithms meet; the others are about the problem.
 RUN_ASSUMPTIONS = frozenset(
-    {"iid-events", "fixed-schedule", "stationary-participation", "uniform-buffer", "constant-lag"}
+    {"iid-events", "fixed-schedule", "stationary-participation", "uniform-buffer", "uniform-sampling", "constant-lag"}
 )
 
 
@@ -84,6 +85,16 @@ class Oracle(ABC):
     @abstractmethod
     def step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
         """Do x ← x − step_size·g_client(x) in place, with the randomness of one local step."""
+
+    def implicit_step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
+        """Do x ← prox_{step_size·f_client}(x) in place; a noisy oracle has no such step.
+
+        Raises
+        ------
+        AssumptionError
+            If the oracle is noisy, or the problem has no closed form.
+        """
+        raise AssumptionError("a proximal step needs the function itself, not noisy gradients; set sigma=0, or batch=0")
 
 
 class Problem(ABC):
@@ -151,6 +162,16 @@ class Problem(ABC):
         """Return upper bounds of ‖∇f_i(x*)‖, shape (n,), unit (1, −1), or None: not smooth, or no certified x*."""
         return None
 
+    def prox(self, client: int, x: Array, step_size: float) -> Array:
+        """Return argmin_z f_client(z) + ‖z − x‖²/(2·step_size), shape (d,), where it has a closed form.
+
+        Raises
+        ------
+        AssumptionError
+            If it has none.
+        """
+        raise AssumptionError(f"problem {self.id} has no proximal step in closed form; huber, lad and quadratic have")
+
     def client_value(self, client: int, x: Array) -> float:
         """Return f_client(x); needed by tests of the constants only."""
         raise AssumptionError(f"problem {self.id} does not give the values of single clients")
@@ -191,6 +212,10 @@ class FullGradients(Oracle):
     def step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
         """Do one exact (sub)gradient step."""
         x -= step_size * self.problem.gradient(client, x)
+
+    def implicit_step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
+        """Do one exact proximal step."""
+        x[:] = self.problem.prox(client, x, step_size)
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,4 +156,9 @@ GRADIENT_ROWS: tuple[Row, ...] = (
     ("X_v", "root of the bound at the virtual iterate", "nonnegative", (1, -1), "X_v", "X_v"),
     ("E_init", "what the start adds to the bound", "nonnegative", (2, -2), r"E_0", "E₀"),
 )  # fmt: skip
-ROWS = AREA_ROWS + GRADIENT_ROWS
+
+CLASSIC_ROWS: tuple[Row, ...] = (
+    ("beta", "momentum of the heavy ball", "fraction", (0, 0), r"\beta_m", "β"),
+    ("q", "inverse condition number mu/L", "probability", (0, 0)),
+)
+ROWS = AREA_ROWS + GRADIENT_ROWS + CLASSIC_ROWS

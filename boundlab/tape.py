@@ -3,7 +3,8 @@
 An asynchronous algorithm is a compiler from events to a tape of three instructions,
 
 - ``Affine``   dst ← Σ coef·src,
-- ``Descend``  dst ← src, then ``steps`` times dst ← dst − step_size·g_client(dst),
+- ``Descend``  dst ← src, then ``steps`` times dst ← dst − step_size·g_client(dst), or, where the row is implicit,
+  dst ← prox_{step_size·f_client}(dst), which is dst − step_size·(a (sub)gradient at the new point),
 - ``Record``   show src to the metrics.
 
 A tape knows nothing of problems; an executor knows nothing of algorithms.
@@ -138,6 +139,8 @@ class Tape:
         Which run enters which server update.
     local
         Relative sizes of the local steps: step q of row j has step_size[j]·local[q]; empty where all are 1.
+    implicit
+        Shape (rows of Descend,): whether the steps of a row are implicit (proximal); empty where none is.
     notes
         Columns that the compiler keeps for the algorithm's own statistics; those named ``event_…`` have one
         entry an event.
@@ -159,6 +162,7 @@ class Tape:
     identities: tuple[Identity, ...] = ()
     uses: Uses = field(default_factory=Uses.none)
     local: Floats = field(default_factory=lambda: np.empty(0))
+    implicit: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
     notes: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     def __len__(self) -> int:

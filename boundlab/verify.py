@@ -57,6 +57,8 @@ def _finite(tape: Tape) -> None:
         raise TapeError("a step size is negative or not finite")
     if (tape.descend.steps < 1).any():
         raise TapeError("an update has no local steps")
+    if len(tape.implicit) not in (0, len(tape.descend.dst)):
+        raise TapeError("implicit must say for every update whether its steps are, or be empty")
 
 
 def _registers(tape: Tape, written: Ints, read: Ints) -> None:

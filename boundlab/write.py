@@ -44,6 +44,7 @@ class Writer:
         self._record: dict[str, list[Any]] = {name: [] for name in Record.__dataclass_fields__}
         self._uses: dict[str, list[Any]] = {name: [] for name in Uses.__dataclass_fields__}
         self._updates = [0] * clients
+        self._implicit: list[bool] = []
         self._versions = [0]
         self._notes: dict[str, list[Any]] = {}
         chosen = records.iterations
@@ -93,6 +94,8 @@ class Writer:
         step_size: float,
         update: int | None = None,
         version: int | None = None,
+        *,
+        implicit: bool = False,
     ) -> int:
         """Write local steps and return their row.
 
@@ -102,6 +105,8 @@ class Writer:
             Keys the randomness; by default the client's updates are counted from 0.
         version
             Of the model in ``src``; by default the present one.
+        implicit
+            Whether each step is proximal: x ← prox_{step_size·f_client}(x).
         """
         if update is None:
             update = self._updates[client]
@@ -112,6 +117,7 @@ class Writer:
         values = (dst, src, client, update, steps, step_size, self.version if version is None else version, -1)
         for name, value in zip(columns, values, strict=True):
             columns[name].append(value)
+        self._implicit.append(implicit)
         return row
 
     def arrive(self, run: int) -> None:
@@ -169,6 +175,7 @@ class Writer:
                 np.array(self._uses["weight"], dtype=np.float64),
             ),
             local=self._local,
+            implicit=np.array(self._implicit if any(self._implicit) else [], dtype=np.bool_),
             notes=self._columns(),
         )  # fmt: skip
         verify(tape)

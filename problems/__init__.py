@@ -4,7 +4,7 @@ Importing this package loads neither SciPy, CVXPY nor scikit-learn: each is impo
 """
 
 from boundlab.objective import ProblemType
-from boundlab.problems import max_affine, quadratic, samples, separable
+from boundlab.problems import max_affine, quadratic, samples, separable, smoothed_max_affine
 
 __all__ = ["PROBLEMS"]
 
@@ -51,6 +51,12 @@ PROBLEMS: tuple[ProblemType, ...] = (
         "heterogeneous quadratics with additive Gaussian noise",
         quadratic.build,
         quadratic.OPTIONS,
+    ),
+    ProblemType(
+        "smoothed-max-affine",
+        "maxima of affine functions with rounded kinks",
+        smoothed_max_affine.build,
+        smoothed_max_affine.OPTIONS,
     ),
     ProblemType(
         "softmax",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
 
@@ -47,6 +48,8 @@ class MaxAffine(ArrayProblem):
         E‖noise‖² = sigma², unit (1, −1).
     source
         The options that rebuild the problem, or empty: then ``spec`` writes the arrays out.
+    minimiser
+        Shape (d,), the x* to be certified where there are many; None: Clarabel's.
     """
 
     a: NDArray[np.float64]
@@ -54,6 +57,7 @@ class MaxAffine(ArrayProblem):
     x0: NDArray[np.float64]
     sigma: float = 0.0
     source: Mapping[str, Any] = field(default_factory=dict)
+    minimiser: NDArray[np.float64] | None = None
     id = "max-affine"
 
     @property
@@ -101,7 +105,7 @@ class MaxAffine(ArrayProblem):
             raise SpecError(
                 "problem max-affine: f is unbounded below; 0 must be a mean of convex combinations of slopes"
             )
-        best = np.asarray(x.value, dtype=np.float64)
+        best = np.asarray(x.value, dtype=np.float64) if self.minimiser is None else self.minimiser
         value = self.value(best)
         # Weak duality: for y ≥ 0 with Σ_j y_ij = 1/n, f(x*) ≥ Σ y_ij(a_ij·x* + b_ij).
         equal = np.vstack([np.kron(np.eye(n), np.ones(m)), rows.T])
@@ -114,10 +118,29 @@ class MaxAffine(ArrayProblem):
         size = float(np.abs(self.b).max() + np.abs(rows @ best).max())
         gap = max(value - lower, 0.0) + (n + m + d) * EPS * size
         check_gap(gap, value, "problem max-affine")
-        return Optimum(best, value, gap, None, f"Clarabel, dual bound over radius {radius:.3g}")
+        if self.minimiser is not None and self._stationary(best):
+            return Optimum(
+                best, value, (n + m + d) * EPS * size, 0.0, "the point given: slopes sum to 0 there, exactly"
+            )
+        how = "Clarabel" if self.minimiser is None else "the point given"
+        return Optimum(best, value, gap, None, f"{how}, dual bound over radius {radius:.3g}")
+
+    def _stationary(self, x: Array) -> bool:
+        """Return whether the highest pieces at x have slopes that sum to 0, in rational arithmetic."""
+        point = [Fraction(entry) for entry in x.tolist()]
+        total = [Fraction(0)] * self.d
+        for rows, offsets in zip(self.a.tolist(), self.b.tolist(), strict=True):
+            exact = [[Fraction(entry) for entry in row] for row in rows]
+            heights = [
+                sum((e * p for e, p in zip(row, point, strict=True)), Fraction(offset))
+                for row, offset in zip(exact, offsets, strict=True)
+            ]
+            top = exact[heights.index(max(heights))]
+            total = [old + new for old, new in zip(total, top, strict=True)]
+        return not any(total)
 
     def optimum(self) -> Optimum:
-        """Return Clarabel's minimiser with the bound of its repaired dual point."""
+        """Return the given minimiser, or Clarabel's, with the bound of its repaired dual point."""
         if isinstance(self._attempt, Optimum):
             return self._attempt
         raise type(self._attempt)(str(self._attempt))
@@ -172,12 +195,14 @@ class MaxAffine(ArrayProblem):
         if self.source:
             return {"type": self.id, **self.source}
         arrays = {"a": self.a.tolist(), "b": self.b.tolist(), "x0": self.x0.tolist()}
-        return {"type": self.id, **arrays, "sigma": self.sigma}
+        given = {} if self.minimiser is None else {"minimiser": self.minimiser.tolist()}
+        return {"type": self.id, **arrays, **given, "sigma": self.sigma}
 
 
 OPTIONS = {
     "a": "n×m×d slopes (JSON); without them the problem is generated",
     "b": "n×m offsets (JSON)",
+    "minimiser": "x* to be certified where there are many (default: Clarabel's)",
     "clients": "number of clients n of a generated problem (default 5)",
     "pieces": "affine pieces m a client (default 4)",
     "dimension": "dimension d of a generated problem (default 3)",
@@ -204,8 +229,11 @@ def build(options: Options) -> MaxAffine:
                 f"{options.owner}: b must be n×m = {len(a)}×{a.shape[1]} to fit a, got {len(b)}×{b.shape[1]}"
             )
         x0 = read_start(options, a.shape[2])
+        minimiser = read_array(options, "minimiser", 1) if options.has("minimiser") else None
+        if minimiser is not None and minimiser.shape != x0.shape:
+            raise SpecError(f"{options.owner}: minimiser has {len(minimiser)} entries, the dimension is {len(x0)}")
         options.finish()
-        return MaxAffine(a, b, x0, sigma)
+        return MaxAffine(a, b, x0, sigma, minimiser=minimiser)
     n = options.integer("clients", 5, minimum=1)
     m = options.integer("pieces", 4, minimum=2)
     d = options.integer("dimension", 3, minimum=1)

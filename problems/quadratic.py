@@ -123,6 +123,12 @@ class Quadratic(ArrayProblem):
         out: Array = self.A[client] @ (x - self.b[client])
         return out
 
+    def prox(self, client: int, x: Array, step_size: float) -> Array:
+        """Return b_i + (I + step_size·A_i)⁻¹(x − b_i), shape (d,), unit (0, 1)."""
+        matrix = np.eye(self.d) + step_size * self.A[client]
+        out: Array = self.b[client] + np.linalg.solve(matrix, x - self.b[client])
+        return out
+
     @cached_property
     def _right(self) -> NDArray[np.float64]:
         out: NDArray[np.float64] = np.einsum("nde,ne->d", self.A, self.b) / self.n

@@ -108,6 +108,23 @@ class Separable(ArrayProblem):
         out: Array = self.w[client] * self._slope(x - self.c[client])
         return out
 
+    def prox(self, client: int, x: Array, step_size: float) -> Array:
+        """Return the proximal point, shape (d,), unit (0, 1): soft thresholding for lad, its like for huber.
+
+        Raises
+        ------
+        AssumptionError
+            For pseudo-huber, which has no closed form.
+        """
+        if self.id == "pseudo-huber":
+            return super().prox(client, x, step_size)
+        away, a = x - self.c[client], step_size * self.w[client]
+        out: Array = np.sign(away) * np.maximum(np.abs(away) - a * self._steepest, 0.0)
+        if self.id != "lad":
+            out = np.where(np.abs(away) <= self.delta * (1.0 + a), away / (1.0 + a), out)
+        out += self.c[client]
+        return out
+
     def full_gradient(self, x: Array) -> NDArray[np.float64]:
         """Return a (sub)gradient of f, shape (d,), unit (1, −1)."""
         out: NDArray[np.float64] = (self.w * self._slope(np.asarray(x, dtype=np.float64) - self.c)).mean(axis=0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problem_makers import EXPLICIT, TYPES, from_text, generated, make, point
+from problem_makers import EXPLICIT, from_text, generated, make, point
 
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.objective import ASSUMPTIONS, RUN_ASSUMPTIONS
@@ -21,7 +21,8 @@ SEEDS = st.integers(0, 10_000)
 
 
 def test_the_registry_lists_every_family_once_with_its_options() -> None:
-    assert sorted(TYPES) == sorted((*EXPLICIT, "hinge", "lad-regression", "logistic", "softmax"))
+    named = (*EXPLICIT, "hinge", "lad-regression", "logistic", "smoothed-max-affine", "softmax")
+    assert sorted(kind.id for kind in PROBLEMS) == sorted(named)
     for kind in PROBLEMS:
         assert kind.summary
         assert "x0" in kind.options

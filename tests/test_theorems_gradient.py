@@ -560,6 +560,7 @@ def test_left_sides_say_what_they_count() -> None:
         "ergodic-gap": ("K", 1, (1, 0)),
         "gap": ("K", 0, (1, 0)),
         "gradient-norm": ("T", 1, (2, -2)),
+        "gradient-norm-last": ("K", 0, (2, -2)),
     }
     assert LEFT_SIDES["gradient-norm"].every
     assert not LEFT_SIDES["gradient-norm"].average

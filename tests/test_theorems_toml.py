@@ -131,7 +131,7 @@ def _without(line: str) -> str:
             FormulaError,
             "terms.noise: a formula must be text, got list",
         ),
-        (GOOD.replace('alpha = "alpha"', 'beta = "alpha"'), SpecError, "beta is defined but unknown"),
+        (GOOD.replace('alpha = "alpha"', 'omega = "alpha"'), SpecError, "omega is defined but unknown"),
         (GOOD + '\n[parameters]\nM = "W"', SpecError, "parameters.M must name a symbol, got 'W'"),
         (GOOD + "\n[parameters]\nM = 3", SpecError, "parameters.M must name a symbol, got 3"),
         (GOOD.replace('alpha = "alpha"', 'c = "alpha"'), SpecError, "step must give alpha, or c and d"),

@@ -1,11 +1,12 @@
 """``boundlab bench``: ratios against a floor measured in the same run."""
 
+import contextlib
 from typing import Annotated
 
 import typer
 
 from boundlab.cli._common import AsJson, console, print_json
-from boundlab.errors import SpecError
+from boundlab.errors import MissingExtraError, SpecError
 
 _EXAMPLE = (
     "Example: boundlab bench cpu --problem "
@@ -31,7 +32,7 @@ def bench(
     as_json: AsJson = False,
 ) -> None:
     """Measure the executor and the sampler against bare loops that do only the unavoidable work."""
-    from boundlab.benchmark import measure
+    from boundlab.benchmark import measure, measure_exact
 
     if device != "cpu":
         raise SpecError(f"cannot measure on {device!r}; this version has cpu")
@@ -40,6 +41,8 @@ def bench(
     count(updates, "updates", 1, 10**7)
     count(repeats, "repeats", 1, 100)
     rows = measure(problem_from(problem), updates, repeats)
+    with contextlib.suppress(MissingExtraError):
+        rows += measure_exact(repeats)
     if as_json:
         print_json([row.as_dict() for row in rows])
         return

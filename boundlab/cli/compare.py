@@ -54,6 +54,10 @@ def compare(
         typer.Option("--beyond", metavar="ASSUMPTION", help="Compare although this assumption fails; may be repeated."),
     ] = None,
     terms: Annotated[bool, typer.Option("--terms", help="Show the named terms of the bound.")] = False,
+    exact: Annotated[
+        bool,
+        typer.Option("--exact", help="Compute expectations in place of sampling, where an exact engine applies."),
+    ] = False,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw band and bound (png, svg, pdf).")
     ] = None,
@@ -99,7 +103,7 @@ def compare(
         seed=seed,
     )
     with progress("trials", trials) as tick:
-        result = compare_plan(plan, trials, seed, level, band, tick)  # type: ignore[arg-type]
+        result = compare_plan(plan, trials, seed, level, band, tick, exact=exact)  # type: ignore[arg-type]
     from boundlab.report.save import save_case, save_comparison
 
     written = save_case(result, Path()) if out is None else save_comparison(result, out)

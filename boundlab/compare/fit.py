@@ -8,8 +8,9 @@ from boundlab.errors import AssumptionError
 from boundlab.objective import ASSUMPTIONS, RUN_ASSUMPTIONS, Problem
 from boundlab.theorems import Theorem
 
-# Compilers never look at gradients; a lag that is not constant is found when the schedule is read.
-_BY_CONSTRUCTION = ("fixed-schedule", "constant-lag")
+# Compilers never look at gradients; a lag that is not constant is found when the schedule is read; who is asked is
+# an option of the algorithm.
+_BY_CONSTRUCTION = ("fixed-schedule", "constant-lag", "uniform-sampling")
 
 
 def check(

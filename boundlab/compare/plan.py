@@ -75,6 +75,7 @@ def make_plan(
     ks: NDArray[np.int64] | None = None,
     trials: int = 1,
     seed: int = 0,
+    algorithm: Algorithm | None = None,
 ) -> Plan:
     """Check the assumptions, gather the constants, and evaluate the bound.
 
@@ -91,6 +92,8 @@ def make_plan(
         Iterations to compare at; default: about twelve, or the horizon alone where the step depends on it.
     trials, seed
         Whose schedules the step size must suit where it depends on the schedule.
+    algorithm
+        In place of the registered one, such as one with events of its own.
 
     Raises
     ------
@@ -107,7 +110,7 @@ def make_plan(
                 f"{theorem.id} does not assume {name!r}; {nearest(name, (*theorem.assumptions, 'options'))}"
             )
     left = metric(theorem.metric)
-    algorithm: Algorithm = lookup("algorithms", theorem.algorithm)
+    algorithm = algorithm or lookup("algorithms", theorem.algorithm)
     chosen, rest = _split(theorem, algorithm, settings, policy)
     schedules = Schedules(theorem, algorithm, problem.n, delays, policy, iterations, seed, chosen)
     outside = check(theorem, problem, schedules.parameters, delays, policy, beyond)

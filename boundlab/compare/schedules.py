@@ -100,7 +100,7 @@ class Schedules:
     @property
     def averaged(self) -> bool:
         """Whether the theorem is about the mean over schedules, not about each of them."""
-        return bool({"stationary-participation", "uniform-buffer"} & set(self.theorem.assumptions))
+        return bool({"stationary-participation", "uniform-buffer", "uniform-sampling"} & set(self.theorem.assumptions))
 
     def read_at(self, tape: Tape, ks: NDArray[np.int64], values: Mapping[str, Any]) -> list[dict[str, float]]:
         """Return what is read off a tape for each horizon of ``ks``."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.compare.exactly import given_schedule
 from boundlab.compare.plan import Plan
 from boundlab.compare.schedules import explain, largest
 from boundlab.delays import Events
@@ -102,11 +103,15 @@ def run_trial(plan: Plan, seed: int, trial: int) -> tuple[Floats, Floats, Tape]:
     return watch.low, watch.high, tape
 
 
-def run_trials(plan: Plan, trials: int, seed: int, progress: Callable[[int], None] | None = None) -> Trials:
+def run_trials(
+    plan: Plan, trials: int, seed: int, progress: Callable[[int], None] | None = None, *, average_noise: bool = False
+) -> Trials:
     """Run all trials.
 
     Parameters
     ----------
+    average_noise
+        Take the exact expectation over the noise given each trial's schedule in place of one sample of it.
     progress
         Called after each trial with the number done.
 
@@ -119,7 +124,11 @@ def run_trials(plan: Plan, trials: int, seed: int, progress: Callable[[int], Non
     statistics_: list[Statistics] = []
     seen: list[list[dict[str, float]]] = []
     for trial in range(trials):
-        low[trial], high[trial], tape = run_trial(plan, seed, trial)
+        if average_noise:
+            tape = trial_tape(plan, seed, trial)
+            low[trial] = high[trial] = given_schedule(plan, tape)
+        else:
+            low[trial], high[trial], tape = run_trial(plan, seed, trial)
         if plan.schedules is not None:
             seen.append(plan.schedules.read_at(tape, plan.ks, plan.fixed))
         statistics_.append(statistics(tape))

@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 
 from boundlab._version import __version__
 from boundlab.compare.confidence import Band, BandKind, band
+from boundlab.compare.exactly import expectation, random_events, require_given_schedule
+from boundlab.compare.margin import ceiling
 from boundlab.compare.plan import Plan
-from boundlab.compare.trials import run_trials, trial_events
+from boundlab.compare.trials import run_trials, trial_events, trial_tape
 from boundlab.objective import FullGradients
 from boundlab.randomness import Streams
-from boundlab.statistics import Statistics
+from boundlab.statistics import Statistics, statistics
 
 Floats = NDArray[np.float64]
-_ROUNDING = 1e-12  # both sides are floats: bounds that are attained must not fail by their last digits
 
 
 class Verdict(Enum):
@@ -55,6 +56,9 @@ class Comparison:
         One sentence on why the verdict is what it is.
     worst_trial
         The trial with the largest ratio, whose events go into a case file.
+    exact
+        ``expectation``: the left side is E over all events and noise, computed; ``given schedules``: each trial is
+        E over the noise given its schedule; empty: samples.
     """
 
     plan: Plan
@@ -66,6 +70,7 @@ class Comparison:
     seed: int
     statistics: Statistics
     worst_trial: int
+    exact: str = ""
 
     @property
     def ratio(self) -> Floats:
@@ -92,7 +97,8 @@ class Comparison:
             "seed": self.seed,
             "level": left.level,
             "method": left.method,
-            "kind": "numeric" if _noiseless(plan) else "sampled",
+            "kind": "numeric" if self.exact == "expectation" or left.level == 1.0 else "sampled",
+            "exact": self.exact,
             "values": {key: _plain(value) for key, value in plan.values.items()},
             "constants": {name: constant.as_dict() for name, constant in plan.constants.items()},
             "optimum": None if plan.metric.side.every else _optimum(plan),
@@ -124,19 +130,25 @@ class Comparison:
         problem = dict(plan.problem.spec())
         start = {"x0": problem.pop("x0")} if "x0" in problem else {}
         row = int(np.argmax(self.ratio))
-        events = trial_events(plan, self.seed, self.worst_trial)
+        if self.exact == "expectation":
+            schedule = random_events(plan)
+        else:
+            events = trial_events(plan, self.seed, self.worst_trial)
+            schedule = {
+                "events": plan.algorithm.events_as_json(events),
+                "delays": plan.delays.id,
+                "server": plan.policy.describe(),
+            }
         parameters = {key: _plain(value) for key, value in plan.parameter_values.items()}
         return {
             "algorithm": plan.algorithm.id,
             "problem": problem,
             **start,
             "parameters": parameters,
-            "events": plan.algorithm.events_as_json(events),
+            **schedule,
             "theorem": plan.theorem.id,
             "iterations": plan.iterations,
             "constants": {name: constant.as_dict() for name, constant in plan.constants.items()},
-            "delays": plan.delays.id,
-            "server": plan.policy.describe(),
             "seed": self.seed,
             "trial": self.worst_trial,
             "claim": {
@@ -176,15 +188,32 @@ def compare(
     level: float = 0.99,
     kind: BandKind = "bootstrap",
     progress: Callable[[int], None] | None = None,
+    *,
+    exact: bool = False,
 ) -> Comparison:
     """Run the trials of a plan and compare the joint band with the bound.
+
+    Parameters
+    ----------
+    exact
+        Compute expectations in place of sampling: over the events and the noise where an engine does both, else
+        over the noise given each trial's schedule.
 
     Raises
     ------
     SpecError
-        If there are too few trials or the level is out of range.
+        If there are too few trials or the level is out of range; with ``exact``, if no engine applies.
     """
-    found = run_trials(plan, trials, seed, progress)
+    if exact and (computed := expectation(plan)) is not None:
+        values, method = computed
+        left = Band(values, values, values, 1.0, method, 0)
+        verdict, reason = _judge(plan, left, plan.bound)
+        shown = statistics(trial_tape(plan, seed, 0))
+        return Comparison(plan, left, plan.bound, plan.terms, verdict, reason, seed, shown, 0, "expectation")
+    if exact:
+        require_given_schedule(plan)
+    noisy = not isinstance(plan.problem.oracle(Streams(0)), FullGradients)
+    found = run_trials(plan, trials, seed, progress, average_noise=exact and noisy)
     bound = found.common_bound
     with np.errstate(over="ignore", invalid="ignore"):
         each = found.low / np.maximum(found.bound, 1e-300)
@@ -192,24 +221,24 @@ def compare(
         # Equal bounds leave the values as they are, to the last digit.
         scale = np.where(found.bound == bound, 1.0, bound / np.maximum(found.bound, 1e-300))
         low, high = found.low * scale, found.high * scale
-        if _noiseless(plan):
-            left = _extremes(low, high)
-            verdict, reason = _judge_each(plan, left, bound, int(np.argmax(each[worst])), worst)
+        if _own_case(plan) and (exact or not noisy):
+            words = "expectations over the noise" if noisy else "no noise"
+            left = _extremes(low, high, words)
+            verdict, reason = _judge_each(plan, left, low.max(axis=0), bound, int(np.argmax(each[worst])), worst)
         else:
             left = band(low, high, level, kind, seed)
             verdict, reason = _judge(plan, left, bound)
-    return Comparison(plan, left, bound, found.common_terms, verdict, reason, seed, found.statistics[worst], worst)
+    shown, how = found.statistics[worst], "given schedules" if exact and noisy else ""
+    return Comparison(plan, left, bound, found.common_terms, verdict, reason, seed, shown, worst, how)
 
 
-def _noiseless(plan: Plan) -> bool:
-    """Return whether each trial is an instance of its own: full gradients, and a bound for its very schedule."""
-    if plan.schedules is None or plan.schedules.averaged:
-        return False
-    return isinstance(plan.problem.oracle(Streams(0)), FullGradients)
+def _own_case(plan: Plan) -> bool:
+    """Return whether each trial has a bound for its very schedule, and so, without noise, is a case of its own."""
+    return plan.schedules is not None and not plan.schedules.averaged
 
 
-def _extremes(low: Floats, high: Floats) -> Band:
-    method = "no noise: smallest and largest of the trials, each a number for its own schedule"
+def _extremes(low: Floats, high: Floats, words: str) -> Band:
+    method = f"{words}: smallest and largest of the trials, each a number for its own schedule"
     return Band((low + high).mean(axis=0) / 2.0, low.min(axis=0), high.max(axis=0), 1.0, method, len(low))
 
 
@@ -221,6 +250,10 @@ def _optimum(plan: Plan) -> dict[str, Any]:
 def _ratio(bound: Floats, left: Band) -> Floats:
     safe = np.where(bound > 0.0, bound, 1.0)
     return np.where(bound > 0.0, left.mean / safe, np.where(left.mean > 0.0, np.inf, 0.0))
+
+
+def _level(left: Band) -> str:
+    return f"joint level {left.level:g}" if left.level < 1.0 else "computed, not sampled"
 
 
 def _everywhere(plan: Plan) -> str:
@@ -236,8 +269,8 @@ def _judge(plan: Plan, left: Band, right: Floats) -> tuple[Verdict, str]:
         )
     if not np.isfinite(left.upper).all():
         return Verdict.INCONCLUSIVE, "the iterates overflow; no finite limit can be given"
-    ceiling = right * (1.0 + _ROUNDING)
-    above = np.flatnonzero(left.lower > ceiling)
+    top = ceiling(plan, right)
+    above = np.flatnonzero(left.lower > top)
     if len(above):
         worst = int(above[np.argmax(left.lower[above] / right[above])])
         limit, bound = left.lower[worst], right[worst]
@@ -250,32 +283,42 @@ def _judge(plan: Plan, left: Band, right: Floats) -> tuple[Verdict, str]:
         if _needs_minimiser(plan):
             # R was taken to a point whose gap is certified; a minimiser may lie further away, with a larger bound.
             return Verdict.INCONCLUSIVE, f"{where}, but R is the distance to a near-minimiser, not certified for x*"
-        return Verdict.VIOLATED, f"{where} (joint level {left.level:g})"
-    if (left.upper <= ceiling).all():
+        return Verdict.VIOLATED, f"{where} ({_level(left)})"
+    if (left.upper <= top).all():
         tail = f"; outside the theorem: {'; '.join(plan.outside.values())}" if plan.outside else ""
         return Verdict.HOLDS, (
-            f"the upper limit is below the bound {_everywhere(plan)} (joint level {left.level:g}); "
+            f"the upper limit is below the bound {_everywhere(plan)} ({_level(left)}); "
             f"largest mean/bound {float(np.max(_ratio(right, left))):.3g}{tail}"
         )
-    open_points = int(np.count_nonzero(left.upper > ceiling))
+    open_points = int(np.count_nonzero(left.upper > top))
     return (
         Verdict.INCONCLUSIVE,
         f"the bound lies inside the band at {open_points} of {len(plan.ks)} points; more trials would tell",
     )
 
 
-def _judge_each(plan: Plan, left: Band, right: Floats, row: int, trial: int) -> tuple[Verdict, str]:
-    """Judge trials without noise: one above its own bound refutes the theorem."""
+def _judge_each(plan: Plan, left: Band, low: Floats, right: Floats, row: int, trial: int) -> tuple[Verdict, str]:
+    """Judge trials without noise: one above its own bound refutes the theorem.
+
+    Parameters
+    ----------
+    low
+        Shape (points,): the largest value that some trial certainly has; what the certificate of x* leaves open
+        is above it.
+    """
     if plan.theorem.shape or not np.isfinite(left.upper).all():
         return _judge(plan, left, right)
     ratio = left.upper / np.maximum(right, 1e-300)
     most = f"largest ratio {float(ratio.max()):.4g}"
-    if (left.upper <= right * (1.0 + _ROUNDING)).all():
+    top = ceiling(plan, right)
+    if (left.upper <= top).all():
         tail = f"; outside the theorem: {'; '.join(plan.outside.values())}" if plan.outside else ""
         return Verdict.HOLDS, (
             f"without noise each of {left.trials} schedules is a case of its own, and all obey the bound "
             f"{_everywhere(plan)}; {most}{tail}"
         )
+    if (low <= top).all():
+        return Verdict.INCONCLUSIVE, "the bound is smaller than what the certificate of the optimum leaves open"
     where = f"at {plan.theorem.counter} = {plan.ks[row]} the schedule of trial {trial + 1} exceeds its bound; {most}"
     if plan.outside:
         return Verdict.NOT_APPLICABLE, f"{where}, but outside the theorem: {'; '.join(plan.outside.values())}"

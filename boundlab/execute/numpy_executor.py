@@ -36,6 +36,8 @@ def run(tape: Tape, x0: Array, oracle: Oracle, observe: Observe) -> Array:
     ------
     TapeError
         If a finite run breaks an identity of its tape by more than rounding.
+    AssumptionError
+        If a step is implicit and the oracle has noise, or the problem has no closed proximal step.
     """
     registers = np.zeros((tape.registers, len(x0)), dtype=x0.dtype)
     registers[tape.initial == Initial.START] = x0
@@ -55,13 +57,14 @@ def _execute(tape: Tape, registers: Array, oracle: Oracle, observe: Observe) -> 
     views = list(shown)
     # One pass over memory for out += weight·src, and less overhead than two ufuncs.
     axpy = get_blas_funcs("axpy", dtype=registers.dtype)
-    add, multiply, copyto, step = np.add, np.multiply, np.copyto, oracle.step
+    add, multiply, copyto = np.add, np.multiply, np.copyto
     dst, start = tape.affine.dst.tolist(), tape.affine.start.tolist()
     src, coef = tape.affine.src.tolist(), tape.affine.coef.tolist()
     to, source = tape.descend.dst.tolist(), tape.descend.src.tolist()
     client, alpha = tape.descend.client.tolist(), tape.descend.step_size.tolist()
     record = tape.record.src.tolist()
     local = tape.local.tolist() if len(tape.local) else None
+    implicit = tape.implicit.tolist() if len(tape.implicit) else [False] * len(to)
     block = _Draws(tape, oracle)
     for op, row in zip(tape.op.tolist(), tape.row.tolist(), strict=True):
         if op == Op.AFFINE.value:
@@ -94,6 +97,7 @@ def _execute(tape: Tape, registers: Array, oracle: Oracle, observe: Observe) -> 
             out = rows[to[row]]
             copyto(out, rows[source[row]])
             who, size = client[row], alpha[row]
+            step = oracle.implicit_step if implicit[row] else oracle.step
             if local is None:
                 for draw in block.of(row):
                     step(out, who, draw, size)

@@ -142,7 +142,8 @@ def run(
     Raises
     ------
     SpecError
-        If a gradient does not have the shape of the point it is taken at.
+        If a gradient does not have the shape of the point it is taken at, or a step is implicit: its gradient
+        is that at the new point, which a formula of the old one does not give.
 
     Examples
     --------
@@ -155,6 +156,8 @@ def run(
     >>> run(tape, "x", named_gradients(), {0.5: sympy.Symbol("alpha")}).records[-1].x
     -alpha*g_{0,1}^{0}/2 + x
     """
+    if tape.implicit.any():
+        raise SpecError("the symbolic executor has no implicit (proximal) steps; run the tape with numbers")
     start = Vector(x0) if isinstance(x0, str) else x0
     vector = isinstance(start, sympy.MatrixBase)
     zero = sympy.zeros(*start.shape) if vector else sympy.Integer(0)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, final
 
 import numpy as np
@@ -130,6 +131,7 @@ def iterate(
     return total.reshape(shape)
 
 
+@lru_cache(maxsize=4096)
 def names_of(expression: sympy.Expr) -> frozenset[str]:
     """Return the names of the symbols in an expression."""
     return frozenset(symbol.name for symbol in expression.free_symbols)

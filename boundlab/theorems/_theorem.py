@@ -27,8 +27,8 @@ from boundlab.theorems._evaluate import derive, evaluated, needs
 from boundlab.theorems._show import statement_fields, statement_latex
 from boundlab.values import arrival_statistics
 
-Status = Literal["as printed", "repaired", "derived here", "user"]
-STATUSES: tuple[Status, ...] = ("as printed", "repaired", "derived here", "user")
+Status = Literal["as printed", "repaired", "derived here", "textbook", "user"]
+STATUSES: tuple[Status, ...] = ("as printed", "repaired", "derived here", "textbook", "user")
 
 
 @final
@@ -43,7 +43,7 @@ class Theorem:
     paper, place
         Where it stands.
     status
-        ``as printed``, ``repaired``, ``derived here`` or ``user``.
+        ``as printed``, ``repaired``, ``derived here``, ``textbook`` (true, with a proof in books) or ``user``.
     assumptions
         Ids of :data:`boundlab.objective.ASSUMPTIONS`.
     algorithm, options

@@ -1,0 +1,73 @@
+"""Synchronous rounds: what the textbook methods share. Nothing is stale, and delays only say how long a round takes."""
+
+from typing import Any
+
+import numpy as np
+
+from boundlab.algorithms._algorithm import Algorithm
+from boundlab.delays import SERVER, DelayModel, Events, ServerPolicy
+from boundlab.errors import CaseError
+from boundlab.events import read_rows
+from boundlab.randomness import Streams
+from boundlab.write import Writer
+
+
+class Rounds(Algorithm):
+    """An algorithm whose every iteration asks all clients at once; its event is the end of the round."""
+
+    def sample(
+        self, parameters: Any, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
+    ) -> Events:
+        """Return rounds that last as long as their slowest client."""
+        clock = delays.clock(streams)
+        now, times = 0.0, np.empty(count)
+        for place in range(count):
+            now = max(clock.arrival(i, now) for i in range(clients))
+            times[place] = now
+        return Events(times, np.full(count, SERVER, dtype=np.int32))
+
+    def read_events(self, raw: object, clients: int, where: str) -> Events:
+        """Read [[round end, "s"], …].
+
+        Raises
+        ------
+        CaseError
+            Naming the event by its place, counted from 1.
+        """
+        rows = read_rows(raw, where, '[round end, "s"], e.g. [[1, "s"], [2, "s"]]', (2, 2))
+        for place, (_, (who,)) in enumerate(rows, 1):
+            if who != "s":
+                raise CaseError(
+                    f'{where}: event {place}: {self.id} asks all clients in every round; write "s", not {who!r}'
+                )
+        return Events(np.array([time for time, _ in rows]), np.full(len(rows), SERVER, dtype=np.int32))
+
+
+class MeanStep:
+    """Local steps of all clients from one register, and their mean.
+
+    Parameters
+    ----------
+    clients
+        n; each has a register of its own.
+    """
+
+    def __init__(self, writer: Writer, clients: int) -> None:
+        self.writer, self.clients = writer, clients
+        self.first = writer.register(count=clients)
+
+    def begin(self, src: int, step_size: float, steps: int = 1) -> list[int]:
+        """Let all clients start from ``src``; belongs before the round's event. Return the runs."""
+        return [
+            self.writer.descend(self.first + i, src, i, steps, step_size) for i in range(self.clients)
+        ]  # fmt: skip
+
+    def finish(self, runs: list[int]) -> None:
+        """Receive all results; belongs to the round's event."""
+        for run in runs:
+            self.writer.arrive(run)
+
+    @property
+    def terms(self) -> list[tuple[float, int]]:
+        """The mean of the results, as terms of an affine instruction."""
+        return [(1.0 / self.clients, self.first + i) for i in range(self.clients)]

@@ -1,0 +1,134 @@
+"""The incremental (sub)gradient method: each iteration is a pass, a step for every client, one after the other."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, final
+
+import numpy as np
+
+from boundlab.algorithms._algorithm import Algorithm, StepSize
+from boundlab.delays import SERVER, DelayModel, Events, ServerPolicy
+from boundlab.errors import CaseError
+from boundlab.events import read_client, read_rows
+from boundlab.randomness import Stream, Streams
+from boundlab.records import Records
+from boundlab.specs import Options
+from boundlab.tape import Tape
+from boundlab.write import SERVER_MODEL, Writer
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class IncrementalParameters:
+    """The parameters of the incremental method.
+
+    Parameters
+    ----------
+    step
+        The step size of all steps of a pass, α or c/(k+d) with k the number of the pass, unit (−1, 2).
+    order
+        ``cyclic``: 0 … n−1 in every pass. ``shuffled``: in a new random order (random reshuffling).
+    """
+
+    step: StepSize
+    order: Literal["cyclic", "shuffled"] = "cyclic"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Incremental(Algorithm):
+    """The compiler of the incremental method; its event is the end of a pass, with the order of the clients."""
+
+    id: str = "incremental"
+    server: Literal["any", "count", "none"] = "none"
+    summary: str = "incremental (sub)gradients: each iteration passes through all clients, one step each"
+    parameters: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "alpha": "constant step size",
+            "c": "with d: alpha_k = c/(k+d) in pass k",
+            "d": "with c: alpha_k = c/(k+d) in pass k",
+            "order": "cyclic (default) or shuffled: the order of the clients in a pass",
+        }
+    )
+
+    def read(self, options: Options) -> IncrementalParameters:
+        """Read the parameters from options."""
+        parameters = IncrementalParameters(
+            step=StepSize.read(options),
+            order=options.choice("order", "cyclic", ("cyclic", "shuffled")),  # type: ignore[arg-type]
+        )
+        options.finish()
+        return parameters
+
+    def schedule(
+        self, parameters: IncrementalParameters, events: Events, clients: int, records: Records, iterations: int
+    ) -> Tape:
+        """Compile; each pass is one iteration."""
+        writer = Writer(events, clients, records, iterations)
+        inner = writer.register()
+        for event, order in enumerate(events.detail):
+            if writer.done:
+                break
+            alpha = float(parameters.step.at(np.array(writer.version)))
+            runs = []
+            for place, client in enumerate(order):
+                runs.append(writer.descend(inner, inner if place else SERVER_MODEL, client, 1, alpha))
+            writer.begin(event)
+            # The changes of a pass add up to that of the model.
+            for run in runs:
+                writer.arrive(run)
+                writer.use(run, 1.0)
+            writer.replace_model((1.0, inner))
+            writer.end()
+        return writer.tape()
+
+    def sample(
+        self,
+        parameters: IncrementalParameters,
+        delays: DelayModel,
+        policy: ServerPolicy,
+        streams: Streams,
+        clients: int,
+        count: int,
+    ) -> Events:
+        """Return passes: in which order, and when the last client is done."""
+        clock = delays.clock(streams)
+        now, times, orders = 0.0, np.empty(count), []
+        for turn in range(count):
+            order = tuple(range(clients))
+            if parameters.order == "shuffled":
+                # The ranks of n uniform numbers are a uniform order.
+                order = tuple(np.argsort(streams.uniforms(Stream.SCHEDULE, 0, turn, clients)[0]).tolist())
+            for client in order:
+                now = clock.arrival(client, now)
+            times[turn] = now
+            orders.append(order)
+        return Events(times, np.full(count, SERVER, dtype=np.int32), tuple(orders))
+
+    def read_events(self, raw: object, clients: int, where: str) -> Events:
+        """Read [[pass end, [clients in their order]], …].
+
+        Raises
+        ------
+        CaseError
+            Naming the pass by its place, counted from 1.
+        """
+        rows = read_rows(raw, where, "[pass end, [all clients in their order]], e.g. [[2, [0, 1]]]", (2, 2))
+        orders = []
+        for place, (_, (order,)) in enumerate(rows, 1):
+            name = f"{where}: event {place}"
+            if not isinstance(order, list):
+                raise CaseError(f"{name} must be [pass end, [all clients in their order]], got {order!r}")
+            found = tuple(read_client(i, clients, name) for i in order)
+            if sorted(found) != list(range(clients)):
+                raise CaseError(f"{name}: a pass asks each of the {clients} clients once, got {order}")
+            orders.append(found)
+        times = np.array([time for time, _ in rows])
+        return Events(times, np.full(len(rows), SERVER, dtype=np.int32), tuple(orders))
+
+    def events_as_json(self, events: Events) -> list[list[Any]]:
+        """Return [pass end, [clients in their order]] for each pass."""
+        return [[time, list(order)] for time, order in zip(events.time.tolist(), events.detail, strict=True)]
+
+
+INCREMENTAL = Incremental()

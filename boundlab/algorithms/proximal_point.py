@@ -1,0 +1,76 @@
+"""The proximal point algorithm: x_{k+1} = prox_{αf}(x_k), an implicit (sub)gradient step."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, final
+
+import numpy as np
+
+from boundlab.algorithms._algorithm import StepSize
+from boundlab.algorithms._rounds import Rounds
+from boundlab.delays import Events
+from boundlab.errors import SpecError
+from boundlab.records import Records
+from boundlab.specs import Options
+from boundlab.tape import Tape
+from boundlab.write import SERVER_MODEL, Writer
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ProximalPointParameters:
+    """α, or α_k = c/(k+d), unit (−1, 2)."""
+
+    step: StepSize
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ProximalPoint(Rounds):
+    """The compiler of the proximal point algorithm, on one client whose function has a closed proximal step."""
+
+    id: str = "proximal_point"
+    server: Literal["any", "count", "none"] = "none"
+    summary: str = "the proximal point algorithm on one client (huber, lad, quadratic)"
+    parameters: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "alpha": "constant step size",
+            "c": "with d: alpha_k = c/(k+d)",
+            "d": "with c: alpha_k = c/(k+d)",
+        }
+    )
+
+    def read(self, options: Options) -> ProximalPointParameters:
+        """Read the parameters from options."""
+        parameters = ProximalPointParameters(StepSize.read(options))
+        options.finish()
+        return parameters
+
+    def schedule(
+        self, parameters: ProximalPointParameters, events: Events, clients: int, records: Records, iterations: int
+    ) -> Tape:
+        """Compile; each proximal step is one iteration.
+
+        Raises
+        ------
+        SpecError
+            If there are several clients: the proximal step of a mean is no mean of proximal steps.
+        """
+        if clients != 1:
+            raise SpecError(f"proximal_point takes the proximal step of one function, and there are {clients} clients")
+        writer = Writer(events, clients, records, iterations)
+        point = writer.register()
+        for event in range(len(events)):
+            if writer.done:
+                break
+            alpha = float(parameters.step.at(np.array(writer.version)))
+            run = writer.descend(point, SERVER_MODEL, 0, 1, alpha, implicit=True)
+            writer.begin(event)
+            writer.arrive(run)
+            writer.use(run, 1.0)
+            writer.replace_model((1.0, point))
+            writer.end()
+        return writer.tape()
+
+
+PROXIMAL_POINT = ProximalPoint()

@@ -1,0 +1,223 @@
+"""SymPy work that stays quick: substitution without comparing, leading terms, certified enclosures."""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import sympy
+from mpmath import iv
+
+Lead = tuple[sympy.Expr, sympy.Expr]
+
+
+class UndecidedError(Exception):
+    """A rule does not apply, or a time limit has passed: an answer of 'unknown', never of 'failed'."""
+
+
+def substitute(expression: sympy.Expr, values: Mapping[sympy.Symbol, sympy.Expr]) -> sympy.Expr:
+    """Replace symbols, and leave Min and Max unevaluated: SymPy would compare their arguments, which takes long.
+
+    Raises
+    ------
+    UndecidedError
+        If the result is infinite or not a number.
+    """
+    memo: dict[sympy.Expr, sympy.Expr] = {}
+
+    def visit(part: sympy.Expr) -> sympy.Expr:
+        if part in memo:
+            return memo[part]
+        if part.is_Symbol:
+            found = values.get(part, part)
+        elif not part.args:
+            found = part
+        else:
+            arguments = [visit(argument) for argument in part.args]
+            found = _extremum(part.func, arguments) if part.func in (sympy.Min, sympy.Max) else part.func(*arguments)
+        if found is sympy.nan:
+            raise UndecidedError(f"{part} has no value there")
+        memo[part] = found
+        return found
+
+    result = visit(sympy.sympify(expression))
+    if result.has(sympy.zoo, sympy.oo, sympy.nan):
+        raise UndecidedError("the value is infinite there")
+    return result
+
+
+def _extremum(kind: Any, arguments: list[sympy.Expr]) -> sympy.Expr:
+    """Return Min or Max, with its numbers merged and infinities taken out."""
+    # With M = 1 the D of AREA's Theorem 7 holds γ/(L²(M−1)) inside a Min: all symbols are ≥ 0, so that it is +∞.
+    infinite = [part for part in arguments if part in (sympy.zoo, sympy.oo)]
+    if infinite and kind is sympy.Max:
+        return sympy.oo
+    arguments = [part for part in arguments if part not in infinite]
+    if not arguments:
+        return sympy.oo
+    numbers = [part for part in arguments if part.is_number and part.is_comparable]
+    rest = list(dict.fromkeys(part for part in arguments if part not in numbers))
+    if numbers:
+        best = numbers[0]
+        for number in numbers[1:]:
+            larger = bool(sympy.N(number - best, 30) > 0)
+            best = number if larger == (kind is sympy.Max) else best
+        # All symbols are ≥ 0, and so is what they make up where a 0 stands beside it in a Max.
+        if not (kind is sympy.Max and best == 0 and any(part.is_nonnegative for part in rest)):
+            rest.append(best)
+    return rest[0] if len(rest) == 1 else kind(*rest, evaluate=False)
+
+
+def leading(expression: sympy.Expr, small: sympy.Symbol) -> Lead:
+    """Return (coefficient, power) of the leading term as ``small`` tends to 0 from above; (0, ∞) for 0.
+
+    The rules are those of dominated terms: sums keep the smallest power, Max the largest part, and so on. They
+    are exact; where leading terms cancel or a function is not among them, there is no answer.
+
+    Raises
+    ------
+    UndecidedError
+        If the rules do not decide it.
+    """
+    if expression == 0:
+        return sympy.S.Zero, sympy.oo
+    if small not in expression.free_symbols:
+        return expression, sympy.S.Zero
+    if expression == small:
+        return sympy.S.One, sympy.S.One
+    parts = expression.args
+    if expression.is_Add:
+        return _sum([leading(part, small) for part in parts])
+    if expression.is_Mul:
+        leads = [leading(part, small) for part in parts]
+        return sympy.Mul(*(lead[0] for lead in leads)), sympy.Add(*(lead[1] for lead in leads))
+    if expression.is_Pow and parts[1].is_number:
+        coefficient, power = leading(parts[0], small)
+        if not (coefficient.is_positive or parts[1].is_integer):
+            raise UndecidedError(f"a power of {parts[0]}")
+        return coefficient ** parts[1], power * parts[1]
+    if expression.is_Pow:
+        return _exponential(expression, small)
+    if isinstance(expression, (sympy.Max, sympy.Min)):
+        return _extreme_lead(expression.func, [leading(part, small) for part in parts])
+    if isinstance(expression, sympy.exp):
+        coefficient, power = leading(parts[0], small)
+        if power >= 0:
+            return (sympy.S.One if power > 0 else sympy.exp(coefficient)), sympy.S.Zero
+    raise UndecidedError(f"no rule for {expression.func.__name__}")
+
+
+def _extreme_lead(kind: Any, leads: list[Lead]) -> Lead:
+    """Return the leading term of a Max or Min: negative parts lose a Max to any that is not negative."""
+    positive = [lead for lead in leads if lead[0].is_nonnegative]
+    if any(lead[0].is_nonnegative is None for lead in leads) or len(positive) < (
+        1 if kind is sympy.Max else len(leads)
+    ):
+        raise UndecidedError("Min or Max of what may be negative")
+    powers = [power for _, power in positive]
+    chosen = min(powers) if kind is sympy.Max else max(powers)
+    return _extremum(kind, [coefficient for coefficient, power in positive if power == chosen]), chosen
+
+
+def _sum(leads: list[Lead]) -> Lead:
+    power = min(lead[1] for lead in leads)
+    coefficient = sympy.Add(*(lead[0] for lead in leads if lead[1] == power))
+    if power != sympy.oo and coefficient.is_zero is not False:
+        # n − n cancels to 0; what has a known sign does not.
+        coefficient = sympy.expand(coefficient)
+        if coefficient == 0 or not (coefficient.is_nonnegative or coefficient.is_zero is False):
+            raise UndecidedError("leading terms may cancel")
+    return coefficient, power
+
+
+def _exponential(expression: sympy.Expr, small: sympy.Symbol) -> Lead:
+    """Return the leading term of base**exponent where the base tends to 1: (1 − a·small)**(b/small) → exp(−a·b)."""
+    base, exponent = expression.args
+    if isinstance(base, sympy.Max):
+        positive = [part for part in base.args if leading(part, small)[0].is_nonnegative]
+        base = positive[0] if len(positive) == 1 else base
+    b, q = leading(exponent, small)
+    if q < 0 and small not in base.free_symbols:
+        # A rate between 0 and 1, to the power of the horizon, falls below every power.
+        parts = base.args if isinstance(base, sympy.Max) else (base,)
+        if b.is_positive and all(sympy.together(1 - part).is_positive for part in parts):
+            return sympy.S.Zero, sympy.oo
+    if leading(base, small) != (1, 0):
+        raise UndecidedError(f"the power {expression}")
+    a, p = leading(sympy.expand(base - 1), small)
+    if p + q > 0:
+        return sympy.S.One, sympy.S.Zero
+    if p + q == 0:
+        return sympy.exp(a * b), sympy.S.Zero
+    if (a * b).is_negative:
+        return sympy.S.Zero, sympy.oo  # below every power
+    raise UndecidedError(f"the power {expression}")
+
+
+def limit_at_zero(expression: sympy.Expr, small: sympy.Symbol) -> sympy.Expr:
+    """Return the limit as ``small`` tends to 0 from above, ∞ included."""
+    coefficient, power = leading(expression, small)
+    if power > 0:
+        return sympy.S.Zero
+    return coefficient if power == 0 else sympy.oo
+
+
+_FUNCTIONS: dict[Any, Callable[[Any], Any]] = {sympy.exp: iv.exp, sympy.log: iv.log}
+
+
+def enclose(expression: sympy.Expr, digits: int = 40) -> tuple[Fraction, Fraction]:
+    """Return rational numbers below and above a constant expression, by interval arithmetic.
+
+    Raises
+    ------
+    UndecidedError
+        If it holds a symbol or a function without a rule, or leaves the real numbers.
+    """
+    before = iv.dps
+    iv.dps = digits
+    try:
+        found = _interval(expression)
+        low, high = (Fraction(*map(int, sympy.Rational(sympy.Float._new(end, iv.prec)).as_numer_denom()))
+                     for end in found._mpi_)  # fmt: skip
+    except (ZeroDivisionError, ValueError, TypeError, OverflowError) as error:
+        raise UndecidedError(str(error)) from None
+    finally:
+        iv.dps = before
+    return low, high
+
+
+def _interval(expression: sympy.Expr) -> Any:
+    if isinstance(expression, sympy.Rational):
+        return iv.mpf(int(expression.p)) / iv.mpf(int(expression.q))
+    if expression in (sympy.E, sympy.pi):
+        return iv.e if expression == sympy.E else iv.pi
+    parts = [_interval(part) for part in expression.args]
+    if not parts:
+        raise UndecidedError(f"{expression} has no value")
+    if expression.is_Add:
+        return sum(parts[1:], start=parts[0])
+    if expression.is_Mul:
+        found = parts[0]
+        for part in parts[1:]:
+            found = found * part
+        return found
+    if expression.is_Pow:
+        exponent = expression.args[1]
+        if exponent.is_Integer:
+            return parts[0] ** int(exponent)
+        if not parts[0].a > 0:
+            if expression.args[0] == 0 and exponent.is_positive:
+                return iv.mpf(0)
+            raise UndecidedError("a root of what may be negative")
+        return iv.sqrt(parts[0]) if exponent == sympy.S.Half else iv.exp(parts[1] * iv.log(parts[0]))
+    if isinstance(expression, (sympy.Max, sympy.Min)):
+        choose = max if isinstance(expression, sympy.Max) else min
+        return iv.mpf([choose(part.a for part in parts), choose(part.b for part in parts)])
+    if isinstance(expression, sympy.Abs):
+        return abs(parts[0])
+    if expression.func in _FUNCTIONS:
+        return _FUNCTIONS[expression.func](parts[0])
+    if isinstance(expression, (sympy.floor, sympy.ceiling)):
+        value = expression.doit()
+        if value.is_Integer:
+            return iv.mpf(int(value))
+    raise UndecidedError(f"no enclosure for {expression.func.__name__}")

@@ -1,0 +1,107 @@
+"""What the symbols of an algorithm are in the simplest runs: the instances on which known truths are stated.
+
+Symbols that a theorem does not read are ignored; one that it reads and no instance gives makes the truth not
+applicable.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import sympy
+
+Values = Mapping[str, Any]
+
+SMALL = sympy.Symbol("e", positive=True)
+_HALF = sympy.Rational(1, 2)
+# Every algorithm: one client, one local step, no delay. The server's model then does gradient descent.
+_ALONE: Values = {
+    "n": 1, "Q": 1, "tau_max": 0, "sigma_g": 0, "sigma_g_mean": 0, "share_bias": 0, "N": 1, "zeta": 0, "M": 1,
+    "L_sq": 1, "L": 1, "mu": 1,
+}  # fmt: skip
+ALONE: Mapping[str, Values] = MappingProxyType(
+    {
+        "fedcompass": {
+            **_ALONE, "Qmin": 1, "Qmax": 1, "speed_ratio": 1, "mu_step": 1, "A_max": 1, "W_min": 1, "W_max": 1,
+            "V_max": 1, "Q_mean": 1, "Q_bias": 0,
+        },
+        "afl_dga": {
+            **_ALONE, "K_m": 1, "D_m": 0, "t_d": 1, "tau_sum": 1, "S": 0, "M_own": 0, "Q_age": 0, "SM2": 0, "reuse": 0,
+            "reuse_n": 0,
+        },
+        # The printed theorem counts an update that is used at once as one with tau = 1.
+        "fedfa": {**_ALONE, "window": 1, "tau_max": 1, "tau_a": 0, "lag": 0, "C_lag": 0, "eta_g": 1, "kappa_lag": 1},
+        "fedbuff": {**_ALONE, "b": 1, "chi2": 0, "chi2_path": 0, "alpha2": 1, "pi_max": 1, "eta_g": 1},
+        "fedstaleweight": {
+            **_ALONE, "b": 1, "chi2": 0, "chi2_path": 0, "alpha2": 1, "pi_max": 1, "eta_g": 1, "scale": 1,
+        },
+        "gd": _ALONE,
+    }
+)  # fmt: skip
+# What can be 0 while gradient descent goes on: noise, delay, and differences between clients.
+QUIET = frozenset(
+    {
+        "sigma", "sigma_l", "sigma_g", "sigma_g_mean", "zeta", "tau_max", "tau_a", "lag", "share_bias", "chi2",
+        "chi2_path", "S", "M_own", "D_m", "Q_age", "SM2", "reuse", "reuse_n", "C_lag", "Q_bias",
+    }
+)  # fmt: skip
+# The parameter that is the step size of that gradient descent.
+STEP: Mapping[str, str] = MappingProxyType(
+    {
+        "fedcompass": "eta",
+        "afl_dga": "eta",
+        "fedfa": "eta_l",
+        "fedbuff": "eta_l",
+        "fedstaleweight": "eta_l",
+        "gd": "alpha",
+    }
+)
+# One client whose updates never wait for long: enough for what is said of the first iterate.
+START: Values = {
+    **_ALONE, "n": 1, "p_s": _HALF, "p_min": _HALF, "qbar": 2, "R": 1, "sigma": 0, "sigma_l": 0, "beta": _HALF,
+}  # fmt: skip
+
+# Two clients, huber at 0 and at 1 with slope at most 1; client 1 has five times the weight of client 2.
+_UNEQUAL: Values = {
+    "n": 2, "Q": 1, "L": 1, "L_sq": 1, "sigma": 0, "sigma_l": 0, "sigma_g": _HALF, "sigma_g_mean": _HALF, "G_sq": 1,
+    "G": 1, "F0": 1, "tau_max": 12, "share_bias": sympy.Rational(2, 3),
+}  # fmt: skip
+UNEQUAL: Mapping[str, Values] = MappingProxyType(
+    {
+        # One arrival group: client 1 does five local steps while client 2 does one; W = ½(5 + 1).
+        "fedcompass": {
+            **_UNEQUAL, "Qmin": 1, "Qmax": 5, "speed_ratio": 5, "mu_step": 5, "N": 1, "A_max": 3, "W_min": 3,
+            "W_max": 3, "V_max": sympy.Rational(3, 2), "Q_mean": 3, "Q_bias": sympy.Rational(2, 3),
+        },
+        # Arrivals 1,1,1,1,1,2 again and again.
+        "fedfa": {**_UNEQUAL, "window": 2, "N": 6, "tau_a": 12, "eta_g": 1, "lag": 0, "C_lag": 0},
+        # Each update aggregates one arrival, which is client 1's with probability 5/6.
+        **{
+            name: {
+                **_UNEQUAL, "b": 1, "chi2": sympy.Rational(4, 9), "chi2_path": 1, "alpha2": 1,
+                "pi_max": sympy.Rational(5, 6), "eta_g": 1, "scale": 1,
+            }
+            for name in ("fedbuff", "fedstaleweight")
+        },
+    }
+)  # fmt: skip
+UNEQUAL_SQUARED_GRADIENT = sympy.Rational(1, 9)
+
+
+def reused(step: sympy.Expr, times: int, clients: sympy.Expr) -> dict[str, Any]:
+    """Return afl_dga's symbols when each of identical clients' gradients is used that often, L·step = 1/5, G = 1."""
+    age = sympy.Rational(times - 1, 2)
+    smooth = sympy.Rational(1, 5) / step
+    return {
+        "n": clients, "L": smooth, "G": 1, "sigma": 0, "eta": step, "K_m": 1, "D_m": 0, "t_d": times, "M_own": 0,
+        "S": times - 1, "Q_age": times - 1, "SM2": sympy.Rational((times - 1) * (2 * times - 1), 6), "reuse": age,
+        "reuse_n": age / sympy.sqrt(clients), "tau_sum": clients * sympy.Rational(3 * times - 1, 2),
+        # Huber of slope 1 and curvature L at y = times·step/2: the orbit goes from y to −y in one block.
+        "F0": times * step / 2 - 1 / (2 * smooth),
+    }  # fmt: skip
+
+
+def reused_squared_gradient(times: int) -> sympy.Expr:
+    """Return the average squared gradient over that orbit, for L·step = 1/5 and G = 1."""
+    parts = (min(sympy.S.One, abs(sympy.Rational(times, 2) - used) / 5) ** 2 for used in range(times))
+    return sympy.Add(*parts) / times

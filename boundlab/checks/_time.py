@@ -1,0 +1,63 @@
+"""Time limits, without which SymPy can take minutes over a limit or a simplification."""
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from boundlab.checks._expressions import UndecidedError
+
+
+class _OutOfTimeError(BaseException):
+    """Passes through every ``except Exception`` on its way out."""
+
+
+def limited() -> bool:
+    """Return whether time can be limited here: in the main thread, where the system has interval timers."""
+    return threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Stop what is done inside after some seconds of processor time, where that can be limited; do not nest.
+
+    Processor time, so that a busy machine decides what an idle one does.
+
+    Raises
+    ------
+    UndecidedError
+        If the time is over.
+    """
+    if not limited():
+        yield
+        return
+    if seconds <= 0:
+        raise UndecidedError("no time is left")
+
+    def stop(*_: Any) -> None:
+        raise _OutOfTimeError
+
+    before = signal.signal(signal.SIGPROF, stop)
+    # Again and again, should some code swallow it after all.
+    signal.setitimer(signal.ITIMER_PROF, seconds, 0.05)
+    try:
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, before)
+    except _OutOfTimeError:
+        raise UndecidedError(f"not decided in {seconds:.2g} s") from None
+
+
+class Budget:
+    """A number of seconds that several questions share."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.process_time() + seconds
+
+    def share(self, most: float) -> float:
+        """Return how long the next question may take: what is left, but not more than ``most``."""
+        return max(0.02, min(most, self._end - time.process_time()))

@@ -1,0 +1,213 @@
+"""The library of known truths, each with its source and its proof in one line."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import sympy
+
+from boundlab.checks._instances import (
+    ALONE,
+    SMALL,
+    START,
+    STEP,
+    UNEQUAL,
+    UNEQUAL_SQUARED_GRADIENT,
+    reused,
+    reused_squared_gradient,
+)
+from boundlab.theorems._theorem import Theorem
+
+Values = Mapping[str, Any]
+_HALF = sympy.Rational(1, 2)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """A family of instances with a lower bound on the left side.
+
+    Parameters
+    ----------
+    id, statement
+        Its name, and what is true, in words.
+    proof
+        Why, in one line.
+    source
+        Where it stands.
+    applies
+        '' if the theorem speaks about the family, else why not.
+    values
+        The symbols on the family as functions of e → 0 from above and of the step size, the counter included.
+    left
+        The lower bound as a function of the values.
+    instance
+        The family in words, for witnesses.
+    limit
+        Whether ``left`` is true up to a factor that tends to 1; otherwise it holds at every e of (0, 1/10].
+    """
+
+    id: str
+    statement: str
+    proof: str
+    source: str
+    applies: Callable[[Theorem], str]
+    values: Callable[[Theorem, sympy.Expr], Values]
+    left: Callable[[Values], sympy.Expr]
+    instance: str
+    limit: bool = True
+
+    def step(self, theorem: Theorem) -> str:
+        """Return the name of the step size."""
+        return STEP.get(theorem.algorithm, "alpha")
+
+
+# What the instances meet of boundlab.objective.ASSUMPTIONS.
+_RUNS = {"fixed-schedule", "stationary-participation", "uniform-buffer", "constant-lag", "uniform-sampling"}
+_ANY = {"convex", "bounded-variance", "bounded-below", "minimiser"}
+_HUBER = _ANY | {"smooth", "lipschitz", "bounded-gradients", "bounded-second-moment", "bounded-heterogeneity"}
+_SQUARE = _ANY | {"smooth", "strongly-convex", "bounded-heterogeneity"}
+_KINK = _ANY | {"lipschitz"}
+FUNCTIONS = frozenset({"smooth", "strongly-convex", "lipschitz", "convex"})
+
+
+# Options with which the instances are what they are said to be.
+_USUAL: Mapping[str, Mapping[str, str]] = {
+    "fedcompass": {"normalise": "false"}, "afl_dga": {"server": "plain"}, "fedbuff": {"staleness": "constant"},
+}  # fmt: skip
+
+
+def _outside(theorem: Theorem, *classes: set[str], runs: set[str] = _RUNS) -> str:
+    """Return '' if one of the classes meets all assumptions, else what they do not meet."""
+    if not set(theorem.assumptions) & FUNCTIONS:
+        return "the theorem names no class of functions"
+    beyond = [set(theorem.assumptions) - functions - runs for functions in classes]
+    if set() in beyond:
+        return ""
+    return f"the instance does not meet: {', '.join(min(sorted(names) for names in beyond))}"
+
+
+def _about(
+    *metrics: str,
+    table: Mapping[str, Any] = ALONE,
+    classes: tuple[set[str], ...] = (_HUBER, _SQUARE),
+    runs: set[str] = _RUNS,
+) -> Callable[[Theorem], str]:
+    def applies(theorem: Theorem) -> str:
+        if theorem.metric not in metrics:
+            return f"it is about another left side than {theorem.metric}"
+        if theorem.algorithm not in table:
+            return f"no such instance is known of {theorem.algorithm}"
+        if STEP[theorem.algorithm] not in theorem.step or theorem.options.get("decay", "none") != "none":
+            return "the step is not constant"
+        for option, usual in _USUAL.get(theorem.algorithm, {}).items():
+            if theorem.options.get(option, usual) != usual:
+                return f"nothing is known of {option}={theorem.options[option]}"
+        return _outside(theorem, *classes, runs=runs)
+
+    return applies
+
+
+def _started(theorem: Theorem) -> str:
+    if theorem.metric == "gradient-norm":
+        return "see first-gradient"
+    return _outside(theorem, _HUBER, _SQUARE, _KINK, runs=_RUNS | {"iid-events"})
+
+
+def _alone(theorem: Theorem, step: sympy.Expr, **values: Any) -> dict[str, Any]:
+    quiet = {"sigma": 0, "sigma_l": 0, "G_sq": 1, "G": 1, "R": 1, "F0": _HALF}
+    return {**ALONE[theorem.algorithm], **quiet, STEP[theorem.algorithm]: step, **values}
+
+
+def _noisy(theorem: Theorem, step: sympy.Expr) -> Values:
+    # Noise ±1 and slopes up to 1; from the minimum.
+    late = {"T": SMALL**-3, "K": SMALL**-3}
+    noise = {"sigma": 1, "sigma_l": 1, "G_sq": 1, "G": sympy.sqrt(2)}
+    return _alone(theorem, step, F0=0, R=0, **noise, **late, left=_FLOORS[theorem.metric])
+
+
+_FLOORS = {"gradient-norm": _HALF, "gradient-norm-last": _HALF, "squared-distance": _HALF, "gap": _HALF / 2}
+
+
+def _sloped(theorem: Theorem, step: sympy.Expr) -> Values:
+    T = SMALL**-3
+    return _alone(theorem, step, T=T, F0=step * (T - 1) + _HALF)
+
+
+def _first_value(theorem: Theorem, step: sympy.Expr) -> Values:
+    sharp = not _outside(theorem, _KINK, runs=_RUNS | {"iid-events"})
+    gap = sympy.S.One if sharp else _HALF
+    left = {"squared-distance": sympy.S.One, "gradient-norm-last": sympy.S.One}.get(theorem.metric, gap)
+    # A Huber function of slope 1 and |x| have E‖g‖² ≤ 1 without noise.
+    known = {"G_sq": 1, "G": 1, **START, **ALONE.get(theorem.algorithm, {}), "B": 1, "F0": gap, "left": left}
+    return {**known, theorem.counter: theorem.left.first, "alpha": step}
+
+
+TRUTHS: tuple[Truth, ...] = (
+    Truth(
+        "noise-floor",
+        "SGD with a constant step keeps a noise floor of first order in the step",
+        "x' = (1 − η)x ± η stays in [−1, 1] and E x² → η/(2 − η) ≥ η/2, which is E‖∇f‖² and twice the gap",
+        "the stationary variance of an autoregression; Bottou, Curtis and Nocedal (2018), Section 4.2",
+        _about("gradient-norm", "gradient-norm-last", "squared-distance", "gap"), _noisy,
+        lambda values: values["left"] * next(values[name] for name in ("eta", "eta_l", "alpha") if name in values),
+        "one client, one local step, no delay, f Huber (x²/2 on [−1, 1], slope ≤ 1) from its minimum, noise ±1, "
+        "T = e⁻³, step e or the theorem's own",
+    ),
+    Truth(
+        "slope",
+        "while a function is linear, its gradient does not shrink, however many steps are taken",
+        "started η(T−1) beyond where the slope ends, ∇f = 1 at w⁰ … w^(T−1), and f(w⁰) − inf f = η(T−1) + 1/2",
+        "Nesterov (2018), Section 1.2.3, is of this order; elementary",
+        _about("gradient-norm", classes=(_HUBER,)), _sloped, lambda _: sympy.S.One,
+        "one client, one local step, no delay, no noise, f Huber of slope 1, T = e⁻³, f(w⁰) − inf f = η(T−1) + 1/2, "
+        "step η = e or the theorem's own",
+    ),
+    Truth(
+        "first-gradient",
+        "an average over one version is the gradient at the start",
+        "f = x²/2 at 1: ‖∇f(w⁰)‖² = 2L(f(w⁰) − inf f) = 1", "elementary",
+        _about("gradient-norm"), lambda theorem, step: _alone(theorem, step, T=1), lambda _: sympy.S.One,
+        "one client, T = 1, f Huber (x²/2 on [−1, 1]) at x = 1, no noise, step e", limit=False,
+    ),
+    Truth(
+        "start",
+        "before the first step nothing is gained",
+        "f = x²/2 from 1 (or f = |x|, where f need not be smooth): ‖x − x*‖² = 1, ‖∇f‖² = 1, f − f* = 1/2 (or 1)",
+        "elementary", _started, _first_value, lambda values: values["left"],
+        "one client, x²/2 (or |x|) from x = 1, no noise, the first counted iterate, step e or the theorem's own",
+        limit=False,
+    ),
+    Truth(
+        "contraction",
+        "gradient descent on a quadratic goes down by 1 − αμ a step and no faster",
+        "f = x²/2: x_K = (1 − α)^K", "elementary",
+        _about("squared-distance"), lambda theorem, step: _alone(theorem, step, K=1 / SMALL),
+        lambda values: (1 - values["alpha"]) ** (2 * values["K"]),
+        "one client, no noise, f = x²/2 from x = 1, K = 1/e, step e or the theorem's own", limit=False,
+    ),
+    Truth(
+        "participation-bias",
+        "small steps follow the mixture of the clients that really takes part, not f",
+        "f₁, f₂ Huber at 0 and 1, client 1 with 5/6 of the weight: for η → 0, ηT → ∞ the run follows ẋ = −Σωᵢ∇fᵢ to "
+        "x = 1/6, where ∇f = 1/6 − 1/2 = −1/3; bounded delays move points by O(η)",
+        "Wang et al. (2020), FedNova, Section 3; averaging",
+        _about("gradient-norm", table=UNEQUAL, classes=(_HUBER,), runs=_RUNS - {"uniform-buffer", "constant-lag"}),
+        lambda theorem, step: {**UNEQUAL[theorem.algorithm], STEP[theorem.algorithm]: step, "T": SMALL**-2},
+        lambda _: UNEQUAL_SQUARED_GRADIENT,
+        "two clients, Huber at 0 and at 1 (slope ≤ 1), no noise, client 2 five times slower (its share is 1/6), "
+        "T = e⁻², step e or the theorem's own; no term knows how often clients arrive, or none is large enough",
+    ),
+    Truth(
+        "reused-gradients",
+        "a gradient that is used r times is one step of size r·η; for r·η·L ≥ 2 it overshoots for ever",
+        "f Huber of slope G from y = r·η·G/2 ≥ G/L: r uses of G lead to −y, and so on; the average of "
+        "min(1, ηL|r/2 − a|)²·G² over a < r depends on neither n nor T",
+        "elementary; delayed gradient flow beyond its stability limit",
+        _about("gradient-norm", table={"afl_dga": None}, classes=(_HUBER,)),
+        lambda _, step: {**reused(step, 20, 1 / SMALL), "T": 1 / SMALL},
+        lambda _: reused_squared_gradient(20),
+        "1/e identical clients, one local step a round, no noise, each gradient used 20 times, f Huber of slope 1 and "
+        "L·η = 1/5, T = 1/e, step η = e",
+    ),
+)  # fmt: skip

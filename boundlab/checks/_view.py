@@ -1,0 +1,299 @@
+"""A theorem as the checks see it: its formula in base symbols, points where it speaks, exact comparisons."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import sympy
+
+from boundlab.checks._expressions import UndecidedError, enclose, substitute
+from boundlab.checks._sign import Prover
+from boundlab.errors import BoundlabError, FormulaError
+from boundlab.symbols import SymbolInfo
+from boundlab.theorems._bound import Condition, FormulaBound, names_of
+from boundlab.theorems._compiled import evaluate
+from boundlab.theorems._theorem import Theorem
+from boundlab.theorems._units import degrees
+
+_POINTS = 200
+
+
+@dataclass(frozen=True)
+class View:
+    """A theorem, or what it implies: some of its terms under some of its conditions.
+
+    Parameters
+    ----------
+    theorem
+        The theorem.
+    dropped
+        Terms that the claim implies to be superfluous.
+    unconditional
+        Statements of conditions that the claim implies to be superfluous.
+    """
+
+    theorem: Theorem
+    dropped: frozenset[str] = frozenset()
+    unconditional: frozenset[str] = frozenset()
+    _cache: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def symbols(self) -> Mapping[str, SymbolInfo]:
+        """The table of the theorem's names."""
+        return self.theorem.symbols
+
+    def symbol(self, name: str) -> sympy.Symbol:
+        """Return the SymPy symbol of a name."""
+        return self.symbols[name].symbol
+
+    @cached_property
+    def formula(self) -> bool:
+        """Whether the bound is in closed form."""
+        return isinstance(self.theorem.bound, FormulaBound)
+
+    @cached_property
+    def terms(self) -> Mapping[str, sympy.Expr]:
+        """The named terms as they stand, one that mixes units in its summands; none for a recursion."""
+        bound = self.theorem.bound
+        if not isinstance(bound, FormulaBound):
+            return {}
+        found: dict[str, sympy.Expr] = {}
+        for name, term in bound.terms.items():
+            found |= self._summands(name, term)
+        return {name: term for name, term in found.items() if name not in self.dropped}
+
+    def _summands(self, name: str, term: sympy.Expr) -> dict[str, sympy.Expr]:
+        try:
+            degrees(term, self.symbols)
+        except FormulaError:
+            try:
+                parts = sympy.Add.make_args(sympy.expand(self.expand(term)))
+                for part in parts:
+                    degrees(part, self.symbols)
+            except (FormulaError, UndecidedError):
+                return {name: term}
+            return {f"{name} [{part}]": part for part in parts}
+        return {name: term}
+
+    @cached_property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions that are left."""
+        return tuple(one for one in self.theorem.conditions if one.statement not in self.unconditional)
+
+    @cached_property
+    def free_steps(self) -> tuple[str, ...]:
+        """The step sizes that the claim is about whatever their value: inputs, and settable ones of a bound."""
+        theorem = self.theorem
+        rules = theorem.defining()
+        return tuple(
+            name for name in theorem.step if name not in rules or (name in theorem.settable and not theorem.shape)
+        )
+
+    @cached_property
+    def _opaque(self) -> frozenset[str]:
+        rules = self.theorem.definitions
+        return frozenset(
+            name for name in self.theorem.settable if name in rules and rules[name].has(sympy.floor, sympy.log)
+        )
+
+    def rules(self, given: frozenset[str]) -> dict[str, sympy.Expr]:
+        """Return the definitions that are used when the symbols of ``given`` have values."""
+        return {name: rule for name, rule in self.theorem.defining().items() if name not in given}
+
+    def expand(self, expression: sympy.Expr, given: frozenset[str] | None = None) -> sympy.Expr:
+        """Write an expression in base symbols; those of ``given`` stay.
+
+        If None, the free steps stay, and what may be set and has a floor or a logarithm in its definition.
+
+        Raises
+        ------
+        UndecidedError
+            If that gives no value.
+        """
+        known = frozenset(self.free_steps) | self._opaque if given is None else given
+        key = (expression, known)
+        if key not in self._cache:
+            rules = self.rules(known)
+            found = expression
+            while names_of(found) & rules.keys():
+                found = substitute(found, {self.symbol(name): rule for name, rule in rules.items()})
+            self._cache[key] = found
+        result: sympy.Expr = self._cache[key]
+        return result
+
+    def at(self, expression: sympy.Expr, values: Mapping[str, sympy.Expr]) -> sympy.Expr:
+        """Return the expression at values by name; the rest follows from the definitions.
+
+        Raises
+        ------
+        UndecidedError
+            If a symbol is left over, or there is no value.
+        """
+        # Values go in before definitions are unfolded: log 1/log 1 of a defined symbol that has a value is not met.
+        given = frozenset(values)
+        known = {self.symbol(name): sympy.sympify(value) for name, value in values.items() if name in self.symbols}
+        rules = self.rules(given)
+
+        def value(name: str) -> None:
+            for other in names_of(rules[name]) & rules.keys():
+                if self.symbol(other) not in known:
+                    value(other)
+            known[self.symbol(name)] = substitute(rules[name], known)
+
+        for name in names_of(expression) & rules.keys():
+            if self.symbol(name) not in known:
+                value(name)
+        found = substitute(expression, known)
+        left = {symbol for symbol in found.free_symbols if symbol.name in self.symbols} - set().union(
+            *(sympy.sympify(value).free_symbols for value in values.values())
+        )
+        if left:
+            raise UndecidedError(f"no value for {', '.join(sorted(map(str, left)))}")
+        return found
+
+    def total(self, values: Mapping[str, sympy.Expr]) -> sympy.Expr:
+        """Return the right side at values by name."""
+        if not self.formula:
+            raise UndecidedError("the bound is iterated, not a formula")
+        return sympy.Add(*(self.at(term, values) for term in self.terms.values()))
+
+    def holds(self, values: Mapping[str, sympy.Expr]) -> bool:
+        """Return whether numbers meet all conditions, decided by enclosures.
+
+        Raises
+        ------
+        UndecidedError
+            If an enclosure is too wide.
+        """
+        for condition in self.conditions:
+            gap = self.at(condition.quantity, values) - self.at(condition.limit, values)
+            if gap == 0:
+                continue
+            low, high = enclose(gap)
+            if low > 0:
+                return False
+            if high > 0:
+                raise UndecidedError(f"{condition.statement} is met with equality or nearly so")
+        return True
+
+    def prover(self, at_least: Mapping[str, int] | None = None) -> Prover:
+        """Return what proves signs where the theorem's conditions hold."""
+        return Prover(self.symbols, at_least or {}, self._facts)
+
+    @cached_property
+    def _facts(self) -> dict[sympy.Symbol, sympy.Expr]:
+        """What a condition c·step ≤ limit says about a free step: step = limit/(c·(1 + t)), t ≥ 0."""
+        found: dict[sympy.Symbol, sympy.Expr] = {}
+        slack = sympy.Symbol("slack_", nonnegative=True)
+        for name in self.free_steps:
+            step = self.symbol(name)
+            for condition in self.conditions:
+                quantity, limit = self.expand(condition.quantity), self.expand(condition.limit)
+                factor = quantity / step
+                if not found and step not in factor.free_symbols | limit.free_symbols and factor.is_positive:
+                    found[step] = limit / factor / (1 + slack)
+        return found
+
+    def generic(self, expression: sympy.Expr) -> tuple[sympy.Expr, dict[sympy.Symbol, sympy.Expr]]:
+        """Write an expression for the generic case: what may be 0 is not, and counts n are 1 + t with t > 0.
+
+        Returns
+        -------
+        The expression, and how to write its symbols back.
+        """
+        forth: dict[sympy.Symbol, sympy.Expr] = {}
+        back: dict[sympy.Symbol, sympy.Expr] = {}
+        for symbol in expression.free_symbols:
+            info = self.symbols.get(symbol.name)
+            if info is None or info.domain.low < 0 or (info.domain.low == 0 and symbol.is_positive):
+                continue
+            fresh = sympy.Symbol(f"{symbol.name}_", positive=True)
+            low = sympy.Integer(int(info.domain.low))
+            forth[symbol], back[fresh] = low + fresh, symbol - low
+        by_name = {symbol.name: symbol for symbol in expression.free_symbols}
+        if {"mu", "L"} <= by_name.keys():
+            fresh = sympy.Symbol("L_", positive=True)
+            forth[by_name["L"]], back[fresh] = by_name["mu"] + fresh, by_name["L"] - by_name["mu"]
+        return substitute(expression, forth), back
+
+    @cached_property
+    def inputs(self) -> tuple[str, ...]:
+        """The symbols that need a value once the free steps have one."""
+        return tuple(dict.fromkeys((*self.theorem.inputs(self.free_steps), *self.free_steps)))
+
+    @cached_property
+    def points(self) -> tuple[dict[str, Any], ...]:
+        """Points of the domain, reproducible, at which the theorem's conditions hold and the bound is finite."""
+        return tuple(itertools.islice(self._points(), 24))
+
+    @cached_property
+    def draws(self) -> tuple[dict[str, Any], ...]:
+        """Points of the domain, reproducible, whether or not the theorem's conditions hold."""
+        return tuple(itertools.islice(self._points(raw=True), 24))
+
+    def _points(self, raw: bool = False) -> Iterator[dict[str, Any]]:
+        generator = np.random.default_rng(20261)
+        names = self.theorem.inputs()
+        steps = [name for name in self.free_steps if name in self.theorem.defining()]
+        equal = _equalities(self)
+        for attempt in range(_POINTS):
+            values: dict[str, Any] = {
+                name: _draw(generator, self.symbols[name]) for name in names if not self.symbols[name].vector
+            }
+            for name in (name for name in names if self.symbols[name].vector):
+                values[name] = np.full(3, 0.2) if name == "p" else generator.uniform(0.5, 2, 3)
+            values |= {name: float(number) for name, number in equal.items() if name in values}
+            if "mu" in values and "L" in values and values["mu"] > values["L"]:
+                values["mu"], values["L"] = values["L"], values["mu"]
+            if "Qmin" in values and "Qmax" in values:
+                values["Qmin"], values["Qmax"] = sorted((values["Qmin"], values["Qmax"]))
+            if "p_s" in values and "p" in values:
+                values["p_s"] = 0.4
+            if "p_min" in values and "p_s" in values:
+                values["p_s"] = max(values["p_s"], values["p_min"])
+            if "qbar" in values and "p_min" in values:
+                values["qbar"] = min(values["qbar"], 1 / values["p_min"])
+            if raw:
+                yield values
+                continue
+            try:
+                if attempt % 2 and steps:
+                    options = self.theorem.step_options(values)
+                    values |= {name: options[name] * generator.uniform(0.05, 1) for name in steps if name in options}
+                if bool(np.isfinite(self.theorem.evaluate(values).total).all()):
+                    yield values
+            except BoundlabError:
+                continue
+
+    def number(self, expression: sympy.Expr, values: Mapping[str, Any]) -> float:
+        """Return an expanded expression in floating point."""
+        arrays = {name: np.asarray(value, dtype=np.float64) for name, value in values.items()}
+        return float(evaluate(expression, arrays, self.theorem.id))
+
+
+def _equalities(view: View) -> dict[str, sympy.Expr]:
+    """Return the symbols that a condition fixes: ``quantity ≤ 0`` and ``count ≤ 1``."""
+    fixed = {}
+    for condition in view.theorem.conditions:
+        if condition.quantity.is_Symbol and condition.limit.is_number:
+            domain = view.symbols[condition.quantity.name].domain
+            if float(condition.limit) == domain.low:
+                fixed[condition.quantity.name] = condition.limit
+    return fixed
+
+
+def _draw(generator: np.random.Generator, info: SymbolInfo) -> float:
+    """Return a number of the domain, most of them between 1/10 and 10."""
+    domain = info.domain
+    if domain.integer:
+        large = 400 if info.name in ("K", "T") else 6
+        return float(generator.integers(int(domain.low), large + 1))
+    if domain.high == 1:
+        return float(generator.uniform(0.05, 0.95))
+    if domain.low == 1:
+        return float(1 + 10 ** generator.uniform(-1, 1))
+    number = float(10 ** generator.uniform(-1, 1))
+    return number if domain.low >= 0 or generator.random() < 0.5 else -number

@@ -1,0 +1,166 @@
+"""Admissibility: the conditions can be met, the own step meets them, a corollary's step meets its theorem's."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import sympy
+
+from boundlab.checks._check import Check
+from boundlab.checks._expressions import UndecidedError, leading, substitute
+from boundlab.checks._instances import SMALL
+from boundlab.checks._sign import Prover
+from boundlab.checks._time import time_limit
+from boundlab.checks._view import View
+from boundlab.errors import BoundlabError
+from boundlab.theorems._bound import Condition, names_of
+from boundlab.theorems._theorem import Theorem
+
+_SECONDS = 0.7
+
+
+def checks(view: View) -> Iterator[Check]:
+    """Check that the theorem speaks about something, and its own step among it."""
+    statement = "all conditions can be met at once, with a positive step"
+    if not view.theorem.conditions:
+        yield Check("admissible.set", statement, "passed", "there is no condition")
+    elif view.points:
+        shown = ", ".join(
+            f"{name} = {value:.4g}" for name, value in view.points[0].items() if isinstance(value, (int, float))
+        )
+        yield Check("admissible.set", statement, "passed", f"for example {shown}")
+    else:
+        yield _empty(view, statement)
+    yield _own_step(view)
+    yield _corollary(view)
+
+
+def _empty(view: View, statement: str) -> Check:
+    for condition in view.conditions:
+        try:
+            gap = view.expand(condition.quantity) - view.expand(condition.limit)
+        except UndecidedError:
+            continue
+        if gap.is_positive:
+            return Check("admissible.set", statement, "failed", f"{condition.statement} is never met", "claim vacuous")
+    return Check("admissible.set", statement, "unknown", "no point was found at which all conditions hold")
+
+
+def _own_step(view: View) -> Check:
+    statement = "the theorem's own step meets its conditions, whatever the constants"
+    identity = "admissible.step"
+    steps = {name for name in view.theorem.step if name in view.theorem.defining()}
+    about = [one for one in view.theorem.conditions if _names(view, one) & steps]
+    if not about:
+        return Check(identity, statement, "not applicable", "no condition is about a step that the theorem chooses")
+    open_ones = []
+    for condition in about:
+        try:
+            gap = view.expand(condition.limit, frozenset()) - view.expand(condition.quantity, frozenset())
+        except UndecidedError as error:
+            return Check(identity, statement, "unknown", str(error))
+        if gap == 0 or _certain(view, gap):
+            continue
+        witness = _breaks(view, condition)
+        if witness:
+            return Check(identity, statement, "failed", witness, "does not follow")
+        open_ones.append(condition.statement)
+    if open_ones:
+        return Check(
+            identity, statement, "unknown", f"met at all points tried, without certificate: {'; '.join(open_ones)}"
+        )
+    return Check(identity, statement, "passed")
+
+
+def _certain(view: View, gap: sympy.Expr) -> bool:
+    try:
+        with time_limit(_SECONDS):
+            # The condition itself must not help.
+            return Prover(view.symbols).certain(gap)
+    except UndecidedError:
+        return False
+
+
+def _names(view: View, condition: Condition) -> set[str]:
+    names, stack = set(), list(names_of(condition.quantity) | names_of(condition.limit))
+    rules = view.theorem.defining()
+    while stack:
+        name = stack.pop()
+        if name not in names:
+            names.add(name)
+            stack += [] if name in view.theorem.step else sorted(names_of(rules[name])) if name in rules else []
+    return names
+
+
+def _breaks(view: View, condition: Condition) -> str:
+    """Return a point of the other conditions at which the own step breaks this one."""
+    others = [one for one in view.theorem.conditions if not _names(view, one) & set(view.theorem.step)]
+    for point in view.draws:
+        values = {name: value for name, value in point.items() if name not in view.theorem.defining()}
+        try:
+            values |= view.theorem.step_options(values)
+            left, right = _sides(view, condition, values)
+            if any(low > high * (1 + 1e-9) for low, high in (_sides(view, one, values) for one in others)):
+                continue
+        except (BoundlabError, UndecidedError, KeyError):
+            continue
+        if left > right * (1 + 1e-9):
+            shown = ", ".join(f"{name} = {value:.4g}" for name, value in values.items() if isinstance(value, float))
+            return f"{condition.statement} is {left:.4g} > {right:.4g} at {shown}"
+    return ""
+
+
+def _sides(view: View, condition: Condition, values: dict[str, Any]) -> tuple[float, float]:
+    left, right = (view.expand(side, frozenset()) for side in (condition.quantity, condition.limit))
+    return view.number(left, values), view.number(right, values)
+
+
+def parent(theorem: Theorem) -> Theorem | None:
+    """Return the theorem that a printed rate is a corollary of: the same paper, algorithm and left side."""
+    if not theorem.shape or theorem.status != "as printed":
+        return None
+    from boundlab.registry import registered
+
+    for other in registered("theorems").values():
+        same = (other.paper, other.algorithm, other.metric, other.status) == (
+            theorem.paper, theorem.algorithm, theorem.metric, theorem.status,
+        )  # fmt: skip
+        if same and not other.shape and other.id != theorem.id:
+            found: Theorem = other
+            return found
+    return None
+
+
+def _corollary(view: View) -> Check:
+    identity = "admissible.corollary"
+    statement = "for a long horizon the corollary's step meets the conditions of the theorem it comes from"
+    above = parent(view.theorem)
+    if above is None:
+        return Check(identity, statement, "not applicable", "it is no corollary of a registered theorem")
+    counter = view.symbol(view.theorem.counter)
+    open_ones = []
+    for condition in above.conditions:
+        if not _names(View(above), condition) & set(above.step):
+            continue
+        try:
+            upper = View(above)
+            own = {view.symbol(name): view.expand(rule, frozenset()) for name, rule in view.theorem.step.items()}
+            ratio = substitute(upper.expand(condition.quantity), own) / substitute(upper.expand(condition.limit), own)
+            coefficient, power = leading(substitute(ratio, {counter: 1 / SMALL}), SMALL)
+        except UndecidedError:
+            open_ones.append(condition.statement)
+            continue
+        if power < 0:
+            text = (
+                f"{condition.statement} of {above.id}: with {_rules(view)} its left side over its right is "
+                f"{sympy.simplify(ratio)}, above 1 from some {counter} on"
+            )
+            return Check(identity, statement, "failed", text, "does not follow", sympy.latex(sympy.simplify(ratio)))
+        if power == 0 and not view.prover().nonnegative(1 - coefficient):
+            open_ones.append(condition.statement)
+    if open_ones:
+        return Check(identity, statement, "unknown", f"not decided: {'; '.join(open_ones)}")
+    return Check(identity, statement, "passed", f"conditions of {above.id}")
+
+
+def _rules(view: View) -> str:
+    return ", ".join(f"{name} = {rule}" for name, rule in view.theorem.step.items())

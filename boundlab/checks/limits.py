@@ -1,0 +1,155 @@
+"""Limits: what remains of the right side at the edges of the constants."""
+
+from collections.abc import Iterator
+
+import sympy
+
+from boundlab.checks._check import Check
+from boundlab.checks._expressions import UndecidedError, leading, substitute
+from boundlab.checks._instances import QUIET, SMALL
+from boundlab.checks._time import limited, time_limit
+from boundlab.checks._truths import FUNCTIONS
+from boundlab.checks._view import View
+
+_SECONDS = 0.4
+# The edges, by symbol: what is sent where, and how it reads.
+_ZEROS = (
+    ("sigma", "no noise"), ("sigma_l", "no noise"), ("zeta", "equal minimisers"), ("sigma_g", "equal clients"),
+    ("sigma_g_mean", "equal clients"), ("tau_max", "no delay"), ("share_bias", "equal shares"),
+)  # fmt: skip
+_ONES = (("M", "one local step"), ("Q", "one local step"), ("n", "one client"))
+
+
+def fixed_zero(view: View) -> frozenset[str]:
+    """Return the symbols that a condition holds at the lower end of their domain: σ ≤ 0, τ_max ≤ 0, K_m ≤ 1."""
+    fixed = set()
+    for condition in view.conditions:
+        quantity, limit = condition.quantity, condition.limit
+        if quantity.is_Symbol and limit.is_number and float(limit) <= view.symbols[quantity.name].domain.low:
+            fixed.add(quantity.name)
+    return frozenset(fixed)
+
+
+def checks(view: View) -> Iterator[Check]:
+    """Take every limit that the theorem has, and ask that data without noise still leave something."""
+    if not view.formula:
+        yield Check("limits", "what remains at the edges", "not applicable", "the bound is iterated, not a formula")
+        return
+    counter = view.theorem.counter
+    yield _horizon(view, counter)
+    if view.free_steps and view.theorem.horizon == "every":
+        yield _small_steps(view, counter)
+    for name, words in _ZEROS:
+        if name in view.inputs and name not in fixed_zero(view):
+            yield _edge(view, name, 0, words)
+    for name, words in _ONES:
+        if name in view.inputs:
+            yield _edge(view, name, 1, words)
+    for name, value, words in (("n", 1 / SMALL, "n → ∞"), ("p_min", SMALL, "p_min → 0"), ("p_s", SMALL, "p_s → 0")):
+        if name in view.inputs:
+            yield _asymptotic(view, f"limits.{words.replace(' ', '')}", words, {view.symbol(name): value}, name)
+    yield _nothing_left(view)
+
+
+def _asymptotic(view: View, identity: str, words: str, values: dict[sympy.Symbol, sympy.Expr], name: str) -> Check:
+    statement = f"{words}: what remains"
+    try:
+        with time_limit(_SECONDS):
+            total = substitute(sympy.Add(*(view.expand(term) for term in view.terms.values())), values)
+            total, back = view.generic(total)
+            coefficient, power = _lead(total)
+            coefficient = substitute(coefficient, back)
+            if coefficient.is_Add and len(str(coefficient)) < 200:
+                coefficient = sympy.expand(coefficient)
+    except UndecidedError as error:
+        return Check(identity, statement, "unknown", str(error))
+    large = name in view.symbols and values.get(view.symbol(name)) == 1 / SMALL
+    exponent = -power if large else power
+    if power == 0:
+        text = f"the right side tends to {_short(coefficient)}"
+    elif power > 0:
+        text = (
+            f"the right side tends to 0 like {name}^({exponent})" if power != sympy.oo else "the right side tends to 0"
+        )
+    else:
+        text = f"the right side tends to ∞ like {name}^({exponent})"
+    latex = sympy.latex(coefficient) if power == 0 and len(str(coefficient)) < 200 else ""
+    return Check(identity, statement, "passed", text, "", latex)
+
+
+def _lead(total: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
+    try:
+        return leading(total, SMALL)
+    except UndecidedError:
+        try:
+            if not limited():
+                raise UndecidedError("no time limit can be set in this thread")
+            found = sympy.limit(total, SMALL, 0, "+")
+        except (NotImplementedError, ValueError, TypeError, RecursionError, AttributeError):
+            raise UndecidedError("SymPy does not know this limit") from None
+        if found.has(sympy.Limit, sympy.nan, sympy.AccumBounds):
+            raise UndecidedError("SymPy does not know this limit") from None
+        if found in (sympy.oo, sympy.zoo):
+            return sympy.S.One, sympy.S.NegativeOne
+        return (found, sympy.S.Zero) if found != 0 else (found, sympy.oo)
+
+
+def _horizon(view: View, counter: str) -> Check:
+    own = {name: view.expand(view.symbol(name), frozenset()) for name in view.free_steps}
+    values = {view.symbol(counter): 1 / SMALL}
+    for name, rule in own.items():
+        if rule != view.symbol(name):
+            try:
+                values[view.symbol(name)] = substitute(rule, {view.symbol(counter): 1 / SMALL})
+            except UndecidedError as error:
+                return Check(f"limits.{counter}", f"{counter} → ∞: what remains", "unknown", str(error))
+    return _asymptotic(view, f"limits.{counter}", f"{counter} → ∞ with the theorem's own step", values, counter)
+
+
+def _small_steps(view: View, counter: str) -> Check:
+    local = [name for name in view.free_steps if view.symbols[name].units == (-1, 2)]
+    values = {view.symbol(counter): SMALL**-2} | {view.symbol(name): SMALL for name in local[:1]}
+    words = f"{', '.join(local[:1])} → 0, {', '.join(local[:1])}·{counter} → ∞"
+    return _asymptotic(view, "limits.small-steps", words, values, "step")
+
+
+def _edge(view: View, name: str, value: int, words: str) -> Check:
+    identity, statement = f"limits.{name}={value}", f"{name} = {value} ({words}): which terms remain"
+    gone: list[str] = []
+    stay: list[str] = []
+    try:
+        for part, term in view.terms.items():
+            found = substitute(view.expand(term), {view.symbol(name): sympy.Integer(value)})
+            (gone if found == 0 else stay).append(part)
+    except UndecidedError as error:
+        return Check(identity, statement, "unknown", str(error))
+    text = f"{', '.join(stay) or 'nothing'} remain" + (f"; gone: {', '.join(gone)}" if gone else "")
+    return Check(identity, statement, "passed", text)
+
+
+def _nothing_left(view: View) -> Check:
+    """Without noise, delay and differences between clients, gradient descent remains; its error is not 0."""
+    identity = "limits.gradient-descent"
+    statement = "without noise, delay and differences between clients the right side stays above 0"
+    if not FUNCTIONS & set(view.theorem.assumptions):
+        return Check(identity, statement, "not applicable", "the theorem names no class of functions")
+    zeros = {view.symbol(name): sympy.S.Zero for name in view.inputs if name in QUIET}
+    try:
+        total = sympy.Add(*(substitute(view.expand(term), zeros) for term in view.terms.values()))
+    except UndecidedError as error:
+        return Check(identity, statement, "unknown", str(error))
+    if total != 0:
+        return Check(identity, statement, "passed", f"{_short(total)} remains")
+    names = ", ".join(sorted(str(symbol) for symbol in zeros))
+    text = (
+        f"at {names} = 0 the right side is 0 for every {view.theorem.counter}, but gradient descent on x²/2 is never "
+        "at its minimum"
+    )
+    if view.theorem.shape:
+        text += "; the O(·) needs a term for the start"
+    return Check(identity, statement, "failed", text, "claim false")
+
+
+def _short(expression: sympy.Expr) -> str:
+    text = str(expression)
+    return text if len(text) <= 160 else f"{text[:157]}…"

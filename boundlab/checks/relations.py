@@ -1,0 +1,171 @@
+"""Relations between runs: replication of clients, refinement of time, and the gauge of the two step sizes."""
+
+from collections.abc import Iterator, Mapping
+
+import sympy
+
+from boundlab.checks._check import Check
+from boundlab.checks._expressions import UndecidedError, leading, substitute
+from boundlab.checks._instances import SMALL
+from boundlab.checks._time import time_limit
+from boundlab.checks._view import View
+from boundlab.checks.limits import fixed_zero
+from boundlab.theorems._bound import names_of
+
+_M = sympy.Symbol("m", positive=True)
+_C = sympy.Symbol("c", positive=True)
+_SECONDS = 2.0
+_EXTRA = sympy.Symbol("extra", nonnegative=True)
+
+# Each client m times, all copies arriving together: how the symbols change. All others stay.
+_COPIES: Mapping[str, sympy.Rational] = {
+    "n": sympy.Integer(1), "b": sympy.Integer(1), "tau_sum": sympy.Integer(1), "alpha2": sympy.Integer(-1),
+    "pi_max": sympy.Integer(-1), "V_max": sympy.Integer(-1), "reuse_n": sympy.Rational(-1, 2),
+}  # fmt: skip
+_COPYING = ("afl_dga", "fedbuff", "fedstaleweight", "fedcompass", "gd")
+# Half the step and twice the delay: powers of the factor.
+_DELAYS: Mapping[str, int] = {
+    "tau_max": 1, "tau_a": 1, "lag": 1, "t_d": 1, "S": 1, "Q_age": 1, "reuse": 1, "reuse_n": 1, "tau_sum": 1, "SM2": 2,
+}  # fmt: skip
+
+
+def replication(view: View) -> Iterator[Check]:
+    """Duplicate every client; without noise the run stays the same."""
+    identity = "replication"
+    statement = "each client m times, without noise: the run is the same, and the right side does not fall"
+    theorem = view.theorem
+    reason = ""
+    if not view.formula:
+        reason = "the bound is iterated, not a formula"
+    elif theorem.algorithm not in _COPYING:
+        reason = f"copies that arrive together are not the same run for {theorem.algorithm}, which counts arrivals"
+    elif "uniform-sampling" in theorem.assumptions or theorem.options.get("sampling", "all") != "all":
+        reason = "one client a step is drawn"
+    if reason:
+        yield Check(identity, statement, "not applicable", reason)
+        return
+    quiet = {view.symbol(name): sympy.S.Zero for name in ("sigma", "sigma_l") if name in view.inputs}
+    copied = {
+        view.symbol(name): view.symbol(name) * _M**power for name, power in _COPIES.items() if name in view.inputs
+    }
+    own = [step for step in theorem.step if step not in view.free_steps]
+    if any(view.expand(view.symbol(step)).free_symbols & copied.keys() for step in own):
+        yield Check(identity, statement, "not applicable", "the theorem's step depends on the number of clients")
+        return
+    try:
+        with time_limit(_SECONDS):
+            before = {name: substitute(view.expand(term), quiet) for name, term in view.terms.items()}
+            after = {name: substitute(term, copied) for name, term in before.items()}
+            found = _compare(view, Check(identity, statement, "passed"), before, after, _M, "m → ∞")
+    except UndecidedError as error:
+        found = Check(identity, statement, "unknown", str(error))
+    yield found
+
+
+def _compare(
+    view: View,
+    blank: Check,
+    before: Mapping[str, sympy.Expr],
+    after: Mapping[str, sympy.Expr],
+    factor: sympy.Symbol,
+    words: str,
+) -> Check:
+    changed = [name for name in before if sympy.simplify(after[name] - before[name]) != 0]
+    if not changed:
+        return Check(blank.id, blank.statement, "passed", "it does not change")
+    prover = view.prover()
+    rising = [name for name in changed if prover.certain(substitute(after[name], {factor: 1 + _EXTRA}) - before[name])]
+    if len(rising) == len(changed):
+        return Check(blank.id, blank.statement, "passed", f"{', '.join(changed)} grow: loose, not wrong")
+    falls = {}
+    for name in changed:
+        try:
+            falls[name] = leading(view.generic(substitute(after[name], {factor: 1 / SMALL}))[0], SMALL)
+        except UndecidedError:
+            continue
+    gone = [name for name, (_, power) in falls.items() if power > 0]
+    if gone and all(power >= 0 for _, power in falls.values()):
+        kept = [name for name in before if name not in gone]
+        text = f"{words}: {', '.join(f'{name} falls like {factor}^({-falls[name][1]})' for name in gone)}; the claim "
+        text += f"implies itself without {', '.join(gone)}, that is with {' + '.join(kept) or '0'} alone"
+        return Check(blank.id, blank.statement, "failed", text, "implies more" if kept else "claim false")
+    return Check(blank.id, blank.statement, "unknown", f"no certificate for {', '.join(changed)}")
+
+
+def refinement(view: View) -> Iterator[Check]:
+    """Halve the step and double the delay: delayed gradient flow remains, whose delay matters."""
+    identity = "refinement"
+    statement = "step/R, delays·R, R → ∞, without noise: the right side keeps the delay"
+    delays = [name for name in _DELAYS if name in view.inputs and name not in fixed_zero(view)]
+    steps = [name for name in view.free_steps if view.symbols[name].units == (-1, 2)]
+    if not view.formula or not delays or not steps or view.theorem.metric != "gradient-norm":
+        yield Check(
+            identity, statement, "not applicable", "no delay, or no step that may be chosen, enters the formula"
+        )
+        return
+    if view.theorem.options.get("mode") == "param":
+        yield Check(identity, statement, "not applicable", "averaging models divides the step by the delay")
+        return
+    step = view.symbol(steps[0])
+    values = {view.symbol(name): view.symbol(name) * SMALL ** -_DELAYS[name] for name in delays}
+    values |= {step: SMALL * step, view.symbol("T"): SMALL**-3}
+    values |= {view.symbol(name): sympy.S.Zero for name in ("sigma", "sigma_l") if name in view.inputs}
+    kept = {view.symbol(name) for name in delays}
+    for condition in view.conditions:
+        involved = names_of(view.expand(condition.quantity)) | names_of(view.expand(condition.limit))
+        if steps[0] in involved and involved & set(delays):
+            yield Check(identity, statement, "passed", f"{condition.statement} keeps step·delay small")
+            return
+    try:
+        with time_limit(_SECONDS):
+            total = sympy.Add(*(substitute(view.expand(term), values) for term in view.terms.values()))
+            total, back = view.generic(total)
+            coefficient, power = leading(total, SMALL)
+            coefficient = substitute(coefficient, back)
+    except UndecidedError as error:
+        yield Check(identity, statement, "unknown", str(error))
+        return
+    if power < 0 or (power == 0 and coefficient.free_symbols & kept):
+        yield Check(identity, statement, "passed", f"a term with {', '.join(delays)} remains")
+        return
+    remains = "0" if power > 0 else str(coefficient)
+    yield Check(
+        identity, statement, "failed",
+        f"as R → ∞ the right side tends to {remains}, without {', '.join(delays)}: the claim implies that for "
+        "small steps no delay matters, however long; but w' = −∇f(w(t − θ)) does not settle for L·θ ≥ π/2",
+        "implies more",
+    )  # fmt: skip
+
+
+def gauge(view: View) -> Iterator[Check]:
+    """Move a factor between the local and the server step; with one local step the run stays the same."""
+    identity = "gauge"
+    statement = "η_ℓ → c·η_ℓ, η_g → η_g/c with one local step: the run is the same, and so is the right side"
+    if not view.formula or not {"eta_l", "eta_g"} <= set(view.free_steps) or "Q" not in view.inputs:
+        yield Check(identity, statement, "not applicable", "the theorem has not both step sizes")
+        return
+    once = {view.symbol("Q"): sympy.S.One}
+    moved = {view.symbol("eta_l"): _C * view.symbol("eta_l"), view.symbol("eta_g"): view.symbol("eta_g") / _C}
+    try:
+        with time_limit(_SECONDS):
+            before = {name: substitute(view.expand(term), once) for name, term in view.terms.items()}
+            after = {name: substitute(term, moved) for name, term in before.items()}
+            changed = [name for name in before if sympy.simplify(after[name] - before[name]) != 0]
+        if not changed:
+            yield Check(identity, statement, "passed", "it does not change")
+            return
+        lost = {}
+        for name in changed:
+            total, back = view.generic(substitute(after[name], {_C: SMALL}))
+            coefficient, power = leading(total, SMALL)
+            lost[name] = substitute(coefficient, back), power
+    except UndecidedError as error:
+        yield Check(identity, statement, "unknown", str(error))
+        return
+    small = [name for name, (_, power) in lost.items() if power >= 0]
+    if len(small) < len(changed):
+        yield Check(identity, statement, "unknown", f"{', '.join(changed)} change")
+        return
+    shown = "; ".join(f"{name} → {coefficient if power == 0 else 0}" for name, (coefficient, power) in lost.items())
+    text = f"{', '.join(changed)} change. c → 0: {shown}. For Q = 1 the claim implies itself with these values"
+    yield Check(identity, statement, "failed", text, "implies more")

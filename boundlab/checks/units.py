@@ -1,0 +1,302 @@
+"""Units: whether both sides behave alike under f → c·f and x → s·x, and what follows if they do not.
+
+All assumptions are closed under both scalings: from (f, step, x0) they make another problem that the claim is
+about, whose run is the same one in other units. A part of a bound with other degrees than the left side can therefore
+be scaled away; see docs/checks.md.
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import sympy
+
+from boundlab.checks._check import Check, Consequence
+from boundlab.checks._expressions import UndecidedError, substitute
+from boundlab.checks._instances import QUIET
+from boundlab.checks._view import View
+from boundlab.errors import BoundlabError, FormulaError
+from boundlab.theorems._units import Pair, degrees
+
+# f → c^u·f, x → c^v·x with c → 0: pure scalings of f first, then of x, then both.
+_DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1), (1, 2), (-1, -2), (2, 1), (-2, -1))
+
+
+@dataclass(frozen=True)
+class Violations:
+    """What has other units than it should: excess degrees over the left side, or over the other side."""
+
+    terms: dict[str, Pair]
+    steps: dict[str, Pair]
+    conditions: dict[str, Pair]
+    definitions: dict[str, Pair]
+    mixed: dict[str, str]
+
+
+def find(view: View) -> Violations:
+    """Return what has the wrong units."""
+    theorem = view.theorem
+    mixed: dict[str, str] = {}
+
+    def excess(what: str, expression: sympy.Expr, right: Pair | None) -> Pair | None:
+        try:
+            own = degrees(expression, theorem.symbols)
+        except FormulaError as error:
+            mixed[what] = str(error)
+            return None
+        if own is None or right is None or own == right:
+            return None
+        return own[0] - right[0], own[1] - right[1]
+
+    def collect(parts: dict[str, tuple[sympy.Expr, Pair | None]], noun: str) -> dict[str, Pair]:
+        found = ((name, excess(f"{noun} {name}", *part)) for name, part in parts.items())
+        return {name: pair for name, pair in found if pair is not None}
+
+    left = _pair(theorem.left.units)
+    used = set(theorem.rules())
+    conditions: dict[str, tuple[sympy.Expr, Pair | None]] = {}
+    for condition in theorem.conditions:
+        try:
+            conditions[condition.statement] = condition.quantity, degrees(condition.limit, theorem.symbols)
+        except FormulaError as error:
+            mixed[f"condition {condition.statement}"] = str(error)
+    return Violations(
+        collect({name: (term, left) for name, term in view.terms.items()}, "term"),
+        collect({name: (rule, _pair(theorem.symbols[name].units)) for name, rule in theorem.step.items()}, "step"),
+        collect(conditions, "condition"),
+        collect(
+            {
+                name: (rule, _pair(theorem.symbols[name].units))
+                for name, rule in theorem.definitions.items()
+                if name in used
+            },
+            "definition",
+        ),
+        mixed,
+    )
+
+
+def _pair(units: tuple[int, int]) -> Pair:
+    return sympy.Integer(units[0]), sympy.Integer(units[1])
+
+
+def checks(view: View) -> Iterator[Check]:
+    """Check terms, step sizes and conditions."""
+    if not view.formula:
+        yield _numerically(view)
+        return
+    found = find(view)
+    yield _terms(view, found)
+    yield _steps(view, found)
+    yield _conditions(view, found)
+
+
+def _terms(view: View, found: Violations) -> Check:
+    left = view.theorem.left
+    statement = f"every term has the degrees of the left side, {_show(_pair(left.units))}"
+    mixed = {what: text for what, text in found.mixed.items() if what.startswith(("term", "definition"))}
+    if mixed or found.definitions:
+        lines = [f"{what}: {text}" for what, text in mixed.items()]
+        lines += [
+            f"{name} is defined by what is {_show(pair)} off its units" for name, pair in found.definitions.items()
+        ]
+        return Check("units.terms", statement, "failed", "; ".join(lines), "implies more")
+    if not found.terms:
+        return Check("units.terms", statement, "passed")
+    implied = implied_claim(view, found)
+    own = ", ".join(
+        f"{name} {_show((pair[0] + left.units[0], pair[1] + left.units[1]))}" for name, pair in found.terms.items()
+    )
+    if implied is None:
+        text = f"{own}. No scaling makes all of them negligible at once; the smallest sum over all scalings bounds too"
+        return Check("units.terms", statement, "failed", text, "implies more")
+    text = f"{own}. {implied.text}"
+    return Check("units.terms", statement, "failed", text, implied.consequence, implied.latex)
+
+
+@dataclass(frozen=True)
+class Implied:
+    """What a claim with wrong units implies."""
+
+    view: View
+    text: str
+    consequence: Consequence
+    latex: str
+
+
+def implied_claim(view: View, found: Violations | None = None) -> Implied | None:
+    """Derive what the claim implies by scaling; None if nothing follows or the units are right."""
+    found = find(view) if found is None else found
+    if found.mixed or found.definitions:
+        return None
+    bad_steps = [name for name in found.steps if name not in view.free_steps]
+    if not found.terms:
+        if not found.conditions or bad_steps:
+            return None
+        free = _removable(found)
+        if not free:
+            return None
+        text = f"scaling makes {', '.join(free)} true for every step: the claim implies itself without it"
+        return Implied(replace(view, unconditional=frozenset(free), _cache={}), text, "implies more", "")
+    if bad_steps:
+        return None
+    for zeros in _faces(view):
+        terms = {name: pair for name, pair in found.terms.items() if not _vanishes(view, view.terms[name], zeros)}
+        direction = _direction(terms, found.conditions)
+        if direction is None:
+            continue
+        keep = [
+            name for name, term in view.terms.items() if name not in found.terms and not _vanishes(view, term, zeros)
+        ]
+        conditions = frozenset(found.conditions)
+        smaller = replace(view, dropped=frozenset(found.terms), unconditional=conditions, _cache={})
+        return _say(view, smaller, terms, keep, zeros, direction)
+    return None
+
+
+def _say(
+    view: View,
+    smaller: View,
+    terms: dict[str, Pair],
+    keep: list[str],
+    zeros: tuple[str, ...],
+    direction: tuple[int, int],
+) -> Implied:
+    u, v = direction
+    step = 2 * v - u
+    degree = view.theorem.left.units[0] * u + view.theorem.left.units[1] * v
+    side = "stays" if degree == 0 else f"is multiplied by c{_power(degree)}"
+    factors = ", ".join(f"{name} by c{_power(pair[0] * u + pair[1] * v + degree)}" for name, pair in terms.items())
+    where = f"at {' = '.join((*zeros, '0'))}, " if zeros else ""
+    rate = " with universal constants" if view.theorem.shape else ""
+    kept = f"the scaling {_changes(direction)} with c → 0 keeps the run"
+    scaling = f"{where}{kept}, the left side {side}, and multiplies {factors}"
+    latex = r"f\to c^{%d} f,\; x\to c^{%d} x,\; \alpha\to c^{%d}\alpha,\quad c\to 0" % (u, v, step)  # noqa: UP031
+    if not keep:
+        text = (
+            f"{scaling}: after division by the left side's factor the right side tends to 0, so that the claim{rate} "
+            "says that the left side is 0, and is false"
+        )
+        return Implied(smaller, text, "claim false", latex)
+    text = (
+        f"{scaling}: the claim{rate} implies itself without {', '.join(terms)}, that is with {' + '.join(keep)} alone"
+    )
+    return Implied(smaller, text, "implies more", latex)
+
+
+def _faces(view: View) -> Iterator[tuple[str, ...]]:
+    """Yield sets of symbols to set to 0: none, then single ones, then pairs."""
+    names = [name for name in view.inputs if name in QUIET]
+    for size in range(3):
+        yield from itertools.combinations(names, size)
+
+
+def _vanishes(view: View, term: sympy.Expr, zeros: Sequence[str]) -> bool:
+    if not zeros:
+        return False
+    try:
+        return bool(substitute(view.expand(term), {view.symbol(name): sympy.S.Zero for name in zeros}) == 0)
+    except UndecidedError:
+        return False
+
+
+def _direction(terms: dict[str, Pair], conditions: dict[str, Pair]) -> tuple[int, int] | None:
+    """Return powers (u, v) of c → 0 with which all terms decay faster than the left side and conditions relax."""
+    for u, v in _DIRECTIONS:
+        if all(a * u + b * v > 0 for a, b in terms.values()) and all(
+            a * u + b * v >= 0 for a, b in conditions.values()
+        ):
+            return u, v
+    return None
+
+
+def _removable(found: Violations) -> list[str]:
+    """Return the conditions that one scaling removes together."""
+    direction = _direction(found.conditions, {})
+    return list(found.conditions) if direction is not None else []
+
+
+def _steps(view: View, found: Violations) -> Check:
+    statement = "the step rule has the units of a step: the same run in other units takes the same step"
+    mixed = {what: text for what, text in found.mixed.items() if what.startswith("step")}
+    if not found.steps and not mixed:
+        return Check("units.step", statement, "passed")
+    lines = [f"{what}: {text}" for what, text in mixed.items()]
+    for name, pair in found.steps.items():
+        units = view.symbols[name].units
+        own = _show((pair[0] + units[0], pair[1] + units[1]))
+        lines.append(
+            f"{name} = {view.theorem.step[name]} is {own}, a step is {_show(_pair(units))}: f → c·f, x → s·x "
+            f"multiplies what {name}·L stands for by {_factor(pair)}, so that the rule prescribes every step size "
+            "for the same problem, each in its own units"
+        )
+    return Check("units.step", statement, "failed", "; ".join(lines), "implies more")
+
+
+def _conditions(view: View, found: Violations) -> Check:
+    statement = "both sides of every condition have the same units"
+    if not view.theorem.conditions:
+        return Check("units.conditions", statement, "not applicable", "there is no condition")
+    mixed = {what: text for what, text in found.mixed.items() if what.startswith("condition")}
+    if not found.conditions and not mixed:
+        return Check("units.conditions", statement, "passed")
+    lines = [f"{what}: {text}" for what, text in mixed.items()]
+    for text, pair in found.conditions.items():
+        direction = _direction({text: pair}, {})
+        lines.append(
+            f"{text}: left over right is multiplied by {_factor(pair)}"
+            + (
+                ""
+                if direction is None
+                else f"; {_changes(direction)} with c → 0 makes it true whatever the step, so that "
+                "the condition excludes no run"
+            )
+        )
+    return Check("units.conditions", statement, "failed", "; ".join(lines), "implies more")
+
+
+def _numerically(view: View) -> Check:
+    """Scale by powers of 4, with which floating point is exact, at points of the domain."""
+    theorem = view.theorem
+    statement = "the recursion has the degrees of the left side (scaled numerically by powers of 4)"
+    a, b = theorem.left.units
+    points = view.points[:4]
+    if not points:
+        return Check("units.terms", statement, "unknown", "no point was found at which all conditions hold")
+    for point, (c, s) in itertools.product(points, ((4.0, 1.0), (1.0, 4.0))):
+        scaled = {
+            name: np.asarray(value) * c ** theorem.symbols[name].units[0] * s ** theorem.symbols[name].units[1]
+            for name, value in point.items()
+        }
+        try:
+            ratio = float(theorem.evaluate(scaled).total / theorem.evaluate(point).total)
+        except BoundlabError as error:
+            return Check("units.terms", statement, "unknown", str(error))
+        if abs(ratio / (c**a * s**b) - 1) > 1e-9:
+            shown = ", ".join(f"{name} = {value}" for name, value in point.items())
+            text = f"f → {c:g}·f, x → {s:g}·x multiplies the bound by {ratio:.6g}, not {c**a * s**b:g}, at {shown}"
+            return Check("units.terms", statement, "failed", text, "implies more")
+    return Check("units.terms", statement, "passed", f"at {len(points)} points, up to rounding")
+
+
+def _changes(direction: tuple[int, int]) -> str:
+    u, v = direction
+    parts = ((u, "f → c{}·f"), (v, "x → c{}·x"), (2 * v - u, "every step → c{}·step"))
+    return ", ".join(text.format(_power(power)) for power, text in parts if power)
+
+
+def _factor(pair: Pair) -> str:
+    parts = [f"{name}{_power(degree)}" for name, degree in zip("cs", pair, strict=True) if degree != 0]
+    return "·".join(parts)
+
+
+def _power(exponent: object) -> str:
+    if exponent == 1:
+        return ""
+    digits = str(exponent).translate(str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"))
+    return digits if "/" not in str(exponent) else f"^({exponent})"
+
+
+def _show(pair: Pair) -> str:
+    return f"({pair[0]}, {pair[1]})".replace("-", "−")

@@ -1,0 +1,113 @@
+"""Vacuity: whether the right side is above what is true of any run, or of no run at all."""
+
+from collections.abc import Iterator
+
+import sympy
+
+from boundlab.checks._check import Check
+from boundlab.checks._expressions import UndecidedError
+from boundlab.checks._time import time_limit
+from boundlab.checks._view import View
+from boundlab.errors import BoundlabError
+
+_SECONDS = 1.5
+
+
+def checks(view: View) -> Iterator[Check]:
+    """Compare with the trivial bound, and look for a range of the integers on which a single term exceeds it."""
+    statement = "somewhere the right side is below the trivial bound"
+    if view.theorem.shape:
+        yield Check("vacuity", statement, "not applicable", "constants are unknown")
+        return
+    found = trivial(view)
+    if found is None:
+        yield Check("vacuity", statement, "not applicable", "no trivial bound of the left side is known")
+        return
+    bound, words = found
+    statement = f"somewhere the right side is below {words}"
+    yield _somewhere(view, bound, statement)
+    if view.formula:
+        yield _regions(view, bound, words)
+
+
+def trivial(view: View) -> tuple[sympy.Expr, str] | None:
+    """Return what is true anyway, or without any step."""
+    names, assumed = set(view.inputs), set(view.theorem.assumptions)
+    if view.theorem.metric in ("gradient-norm", "gradient-norm-last"):
+        if "G_sq" in names and "bounded-gradients" in assumed:
+            return view.symbol("G_sq"), "G_sq ≥ ‖∇f‖², which is true anyway"
+        if "G" in names and "bounded-second-moment" in assumed:
+            return view.symbol("G") ** 2, "G² ≥ ‖∇f‖², which is true anyway"
+    elif view.theorem.metric == "squared-distance" and "R" in names:
+        return view.symbol("R") ** 2, "R², which no step at all gives"
+    elif view.theorem.left.units == (1, 0):
+        if "R" in names and "B" in names and "lipschitz" in assumed:
+            return view.symbol("B") * view.symbol("R"), "B·R, which no step at all gives"
+        if "F0" in names:
+            return view.symbol("F0"), "F0, which no step at all gives"
+        if "R" in names and "L" in names and "smooth" in assumed:
+            return view.symbol("L") * view.symbol("R") ** 2 / 2, "L·R²/2, which no step at all gives"
+    return None
+
+
+def _somewhere(view: View, bound: sympy.Expr, statement: str) -> Check:
+    for point in view.points:
+        values = dict(point)
+        for horizon in (values[view.theorem.counter], 1e4, 1e8):
+            values[view.theorem.counter] = horizon
+            small = {
+                name: 0.0
+                for name in view.inputs
+                if name in ("sigma", "sigma_l", "sigma_g", "sigma_g_mean", "zeta", "share_bias", "chi2", "tau_max")
+            }
+            for options in ({}, small):
+                try:
+                    right = float(view.theorem.evaluate({**values, **options}).total)
+                except BoundlabError:  # a point at which the theorem does not speak
+                    continue
+                level = view.number(bound, {**values, **options})
+                if right < level * (1 - 1e-9):
+                    shown = ", ".join(
+                        f"{name} = {value:.4g}"
+                        for name, value in {**values, **options}.items()
+                        if isinstance(value, float)
+                    )
+                    return Check("vacuity", statement, "passed", f"{right:.4g} < {level:.4g} at {shown}")
+    if view.formula and any(_above(view, term, bound, {}) for term in view.terms.values()):
+        return Check("vacuity", statement, "failed", "a single term is above it everywhere", "claim vacuous")
+    return Check(
+        "vacuity", statement, "unknown", f"not at any of {len(view.points)} points, but there is no certificate"
+    )
+
+
+def _above(view: View, term: sympy.Expr, bound: sympy.Expr, at_least: dict[str, int]) -> bool:
+    try:
+        with time_limit(_SECONDS):
+            return view.prover(at_least).certain(view.expand(term) / bound - 1)
+    except UndecidedError:
+        return False
+
+
+def _regions(view: View, bound: sympy.Expr, words: str) -> Check:
+    """Look for integers from which on a single term is above the trivial bound."""
+    identity = "vacuity.range"
+    statement = "no single term is above the trivial bound on a range of the integers"
+    for name, term in view.terms.items():
+        try:
+            whole = view.expand(term)
+        except UndecidedError:
+            continue
+        if whole.free_symbols & {view.symbol(step) for step in (*view.free_steps, view.theorem.counter)}:
+            continue
+        integers = sorted(symbol.name for symbol in whole.free_symbols if view.symbols[symbol.name].domain.integer)
+        if not integers:
+            continue
+        region = {one: int(view.symbols[one].domain.low) + 1 for one in integers}
+        if _above(view, term, bound, region):
+            for one in integers:
+                wider = {other: low for other, low in region.items() if other != one}
+                region = wider if _above(view, term, bound, wider) else region
+            shown = ", ".join(f"{one} ≥ {low}" for one, low in region.items())
+            text = f"{name} alone is above {words}, for {shown or 'all values'}, whatever horizon, step and noise"
+            return Check(identity, statement, "failed", text, "claim vacuous", sympy.latex(term))
+    return Check(identity, statement, "passed")

@@ -1,0 +1,70 @@
+"""``boundlab exact``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from boundlab.cli._common import AsJson, console, print_json
+
+if TYPE_CHECKING:
+    from boundlab.exact import ExactResult
+
+_EXAMPLE = "Example: boundlab exact area.theorem8 case.json"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("exact", epilog=_EXAMPLE)(exact)
+
+
+def exact(
+    theorem: Annotated[str, typer.Argument(metavar="THEOREM", help="an id (boundlab list) or a TOML file")],
+    case: Annotated[
+        Path,
+        typer.Argument(metavar="CASE.json", help="explicit events, or delays, server and iterations in their place"),
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Evaluate both sides of a theorem on one case without sampling, in rational numbers where it is rational.
+
+    The result says whether it is exact, an enclosure by intervals, or numeric (floating point).
+    """
+    from boundlab.case import load_case
+    from boundlab.exact import evaluate
+    from boundlab.theorems import load_theorem
+
+    statement = load_theorem(theorem)
+    result = evaluate(statement, load_case(case))
+    if as_json:
+        print_json(result.as_dict())
+    else:
+        _show(statement.left.expectation, result)
+    raise typer.Exit({"violated": 1, "inconclusive": 3}.get(result.verdict, 0))
+
+
+def _show(left: str, result: "ExactResult") -> None:
+    from rich.text import Text
+
+    from boundlab.report.tables import figure, plain_table, verdict_line
+
+    screen = console()
+    constants = plain_table("constant", "value", "side", "how")
+    constants.columns[2].justify = constants.columns[3].justify = "left"
+    for name, one in result.constants.items():
+        constants.add_row(name, _word(one["value"]), one["side"], one["how"])
+    values = ", ".join(f"{name} = {_word(value)}" for name, value in result.values.items())
+    lines = [
+        Text(f"{result.theorem} at k = {result.k}: {left}"), constants, Text(values, style="dim"), "",
+        Text(f"left  = {result.left_text}"), Text(f"right = {result.right_text}"),
+        Text(f"left/right = {figure(result.ratio)} ({result.kind}: {result.method})"),
+        *([Text(result.note, style="dim")] if result.note else []), "",
+    ]  # fmt: skip
+    for line in lines:
+        screen.print(line)
+    word = "not above" if result.verdict == "holds" else "above"
+    screen.print(verdict_line(result.verdict, f"the left side is {word} the bound on this case ({result.kind})"))
+
+
+def _word(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,124 @@
+"""``boundlab falsify``."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from boundlab.cli._common import AsJson, Seed, console, print_json
+
+if TYPE_CHECKING:
+    from boundlab.falsify import Falsification
+
+_FAMILIES = 12
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("falsify", epilog="Example: boundlab falsify area.theorem8 --budget 60")(falsify)
+
+
+def falsify(
+    theorem: Annotated[str, typer.Argument(metavar="THEOREM", help="an id (boundlab list theorems), or a TOML file")],
+    budget: Annotated[float, typer.Option("--budget", metavar="SECONDS", help="Seconds for the search.")] = 60.0,
+    candidates: Annotated[
+        int | None, typer.Option("--candidates", help="Most candidates to try; then the clock has no say.")
+    ] = None,
+    seed: Seed = 0,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Write the case file and result.json here.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Search for a counterexample by itself: problems, delays, steps, horizons and start points, then shrink it.
+
+    Exit codes: 1 a counterexample was found, 3 none was found (which proves nothing), 4 there is nothing to refute.
+    A counterexample always leaves THEOREM.counterexample.json, in the current folder unless --out names another.
+    """
+    from boundlab.falsify import falsify as search
+    from boundlab.files import folder
+    from boundlab.theorems import load_theorem
+
+    statement = load_theorem(theorem)
+    if out is not None:
+        folder(out)
+    with _status() as say:
+        found = search(statement, budget if candidates is None else 1e9, seed, say, candidates)
+    written = _write(found, out)
+    if as_json:
+        print_json({**found.as_dict(), "written": [str(path) for path in written]})
+    else:
+        _show(found, written)
+    raise typer.Exit(found.exit_code)
+
+
+def _write(found: "Falsification", out: Path | None) -> list[Path]:
+    """Write the case file of a counterexample, and with --out the whole result."""
+    import re
+
+    from boundlab.files import write_json
+
+    where, written = out or Path(), []
+    if found.violated:
+        written.append(where / f"{re.sub(r'[^A-Za-z0-9_.-]', '_', found.theorem.id)}.counterexample.json")
+        write_json(written[0], found.case)
+    if out is not None:
+        written.append(out / "result.json")
+        write_json(written[-1], found.as_dict())
+    return written
+
+
+@contextmanager
+def _status() -> Iterator[Callable[[str], None]]:
+    """Show one line on a terminal; stay silent elsewhere."""
+    import sys
+
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("searching") as status:
+        yield status.update
+
+
+def _show(found: "Falsification", written: list[Path]) -> None:
+    from boundlab.report.tables import figure, plain_table, verdict_line
+
+    screen, best, statement = console(), found.best, found.theorem
+    count = sum(found.tried.values())
+    screen.print(f"{statement.id} ({statement.status}): {count} candidates in {found.seconds:.0f} s, seed {found.seed}")
+    families = plain_table("family", "candidates", title="what was tried")
+    ranked = sorted(found.tried.items(), key=lambda item: -item[1])
+    for name, number in ranked[:_FAMILIES]:
+        families.add_row(name, str(number))
+    if len(ranked) > _FAMILIES:
+        families.add_row(f"{len(ranked) - _FAMILIES} more", str(sum(number for _, number in ranked[_FAMILIES:])))
+    screen.print(families)
+    if best is None:
+        screen.print(verdict_line("inconclusive", "the theorem applies to nothing that was tried"))
+        for reason, number in sorted(found.refused.items(), key=lambda item: -item[1])[:3]:
+            screen.print(f"  {number} times: {reason}")
+        return
+    screen.print(f"\n{'smallest counterexample' if found.violated else 'closest instance'}: {best.words()}")
+    constants = plain_table("constant", "value", "side", "how")
+    constants.columns[2].justify = constants.columns[3].justify = "left"
+    for name, constant in best.constants.items():
+        constants.add_row(name, figure(constant.value), constant.side, constant.how)
+    screen.print(constants)
+    screen.print(
+        f"\nat {statement.counter} = {best.iterations}: left {best.left:.10g}, right {best.right:.10g}, "
+        f"ratio {best.ratio:.6g} ({best.kind}: {best.method})"
+    )
+    if found.violated:
+        screen.print(verdict_line("violated", f"{statement.id} is false as stated"))
+        if best.kind != "numeric":
+            screen.print(f"repeat: boundlab exact {statement.id} {written[0]}")
+    else:
+        screen.print(verdict_line("inconclusive", f"none found; the closest instance has left/right {best.ratio:.4g}"))
+    again = "or" if found.violated and best.kind != "numeric" else "repeat"
+    screen.print(f"{again}: {best.as_dict(statement)['compare']}", soft_wrap=True)
+    for path in written:
+        screen.print(f"written: {path}")

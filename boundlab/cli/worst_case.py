@@ -1,0 +1,141 @@
+"""``boundlab worst-case``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from boundlab.cli._common import AsJson, Iterations, Settings, console, count, print_json, settings_map, writable
+from boundlab.errors import CaseError, SpecError
+
+if TYPE_CHECKING:
+    from boundlab.worst_case import WorstCase
+
+_EXAMPLE = "Example: boundlab worst-case area.theorem8 --iterations 5 --p 0.5 --set M=3"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("worst-case", epilog=_EXAMPLE)(worst_case)
+
+
+def worst_case(
+    theorem: Annotated[str, typer.Argument(metavar="THEOREM", help="an id (boundlab list) or a TOML file")],
+    iterations: Iterations = 3,
+    settings: Settings = None,
+    p: Annotated[
+        str | None,
+        typer.Option("--p", metavar="P1,P2,…", help="Probabilities of the clients' arrivals; the rest is p_s."),
+    ] = None,
+    delays: Annotated[
+        str | None,
+        typer.Option(
+            "--delays", "-d", metavar="SPEC", help="iid:p_s=0.5 for the average; else the schedule of one run."
+        ),
+    ] = None,
+    events: Annotated[
+        Path | None, typer.Option("--events", metavar="FILE", help="One run: a JSON list of events, or a case file.")
+    ] = None,
+    average: Annotated[
+        bool | None,
+        typer.Option(
+            "--average/--single",
+            help="Average over all event sequences, or take one run (default: what the theorem is about).",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="CASE.json", help="Write the function found as a case file.")
+    ] = None,
+) -> None:
+    """Ask for the worst function of a theorem's class, by a semidefinite program.
+
+    Runs use full gradients. R, B, L and F0 are 1 unless set, which is a choice of units.
+    """
+    from boundlab.theorems import load_theorem
+    from boundlab.worst_case import worst_case as analyse
+
+    count(iterations, "iterations", 1, 1000)
+    chosen: dict[str, Any] = dict(settings_map(settings))
+    if p is not None:
+        if "p" in chosen:
+            raise SpecError("give --p or --set p, not both")
+        chosen["p"] = p
+    writable(out)
+    listed = None if events is None else _events(events)
+    result = analyse(load_theorem(theorem), iterations, chosen, average, delays=delays, events=listed)
+    case = result.case()
+    if out is not None:
+        if case is None:
+            raise SpecError(f"no function was found, so that {out} was not written: {result.missing}")
+        from boundlab.files import write_json
+
+        write_json(out, case)
+    if as_json:
+        print_json(result.as_dict())
+    else:
+        screen = console()
+        for line in _page(result):
+            screen.print(line)
+        if out is not None:
+            screen.print(f"written: {out}")
+    if result.outcome.exit_code:
+        raise typer.Exit(result.outcome.exit_code)
+
+
+def _events(path: Path) -> list[Any]:
+    from boundlab.files import read_json
+
+    raw = read_json(path)
+    found = raw.get("events") if isinstance(raw, dict) else raw
+    if not isinstance(found, list):
+        raise CaseError(f'{path} must be a list of events, or a case file with "events"')
+    return found
+
+
+def _page(result: "WorstCase") -> list[Any]:
+    from rich.text import Text
+
+    from boundlab.report.tables import plain_table
+    from boundlab.worst_case.analysis import upwards
+
+    plan = result.plan
+    runs = "mean over all event sequences" if plan.average else "one run"
+    step = ", ".join(f"{name} = {value:.6g}" for name, value in plan.options.items() if isinstance(value, float))
+    units = f"; {', '.join(f'{name} = 1' for name in plan.defaults)} (units)" if plan.defaults else ""
+    lines: list[Any] = [
+        Text(
+            f"{plan.theorem.id} ({plan.theorem.status}): {plan.side.expectation}, {plan.theorem.counter} = "
+            f"{plan.horizon}, {runs}\n"
+            f"class: {plan.clients} client{'s' * (plan.clients > 1)}, every f_i {result.kind.words}; full gradients\n"
+            f"step: {step}{units}\n"
+            f"program: {result.points} points, {result.inequalities} inequalities, Clarabel: {result.status}"
+        )
+    ]
+    if result.kind.relaxed:
+        lines.append(Text(f"an upper value of the worst case: {result.kind.relaxed}", style="dim"))
+    table = plain_table("", "value", "what it is")
+    table.columns[2].justify = "left"
+    table.add_row("primal", f"{result.primal:.9f}", "numeric")
+    table.add_row("dual", f"{result.dual:.9f}", "numeric")
+    table.add_row("gap", f"{result.gap:.2e}", "numeric")
+    certified = result.certified_upper
+    table.add_row(
+        "upper value", "-" if certified is None else upwards(certified),
+        "no rational dual point was found" if certified is None else "certified: rational dual, checked exactly",
+    )  # fmt: skip
+    if result.replayed is None:
+        table.add_row("replayed", "-", result.missing)
+    else:
+        belongs = "of the class" if result.in_class else "whose constants were not certified"
+        table.add_row(
+            "replayed",
+            f"{result.replayed:.9f}",
+            f"a function in {result.rank} dimension{'s' * (result.rank > 1)}, {belongs}",
+        )
+    table.add_row("bound", f"{result.bound:.9f}", plan.theorem.id)
+    for name, value in plan.repaired.items():
+        table.add_row("repaired", f"{value:.9f}", f"{name}{'' if 'fixed' in name else ', with its own step'}")
+    style = {"holds": "bold green", "exceeds the bound": "bold red", "numeric": "bold yellow"}
+    word = result.outcome.value
+    return [*lines, "", table, "", Text.assemble((f"{word}: ", style.get(word, "bold blue")), result.reason)]

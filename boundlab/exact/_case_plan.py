@@ -1,0 +1,137 @@
+"""A case file as a plan: the same checks as a comparison, on explicit or on random events."""
+
+from collections.abc import Mapping
+from typing import Any, final
+
+import numpy as np
+
+from boundlab.algorithms import Algorithm, Records
+from boundlab.case import Case, RandomEvents, build_delays, plain
+from boundlab.compare.plan import Plan, make_plan
+from boundlab.delays import DelayModel, Events, ServerPolicy, read_policy
+from boundlab.errors import AssumptionError, SpecError
+from boundlab.randomness import Streams
+from boundlab.specs import Options
+from boundlab.tape import Tape
+from boundlab.theorems import Theorem
+
+RANDOM = ("iid-events", "stationary-participation", "uniform-buffer", "uniform-sampling")
+
+
+@final
+class FixedEvents(Algorithm):
+    """An algorithm whose every trial has the events of a case."""
+
+    def __init__(self, inner: Algorithm, events: Events) -> None:
+        self.inner, self.events = inner, events
+        self.id, self.summary, self.parameters, self.server = inner.id, inner.summary, inner.parameters, inner.server
+
+    def read(self, options: Options) -> Any:
+        """Read the parameters."""
+        return self.inner.read(options)
+
+    def schedule(self, parameters: Any, events: Events, clients: int, records: Records, iterations: int) -> Tape:
+        """Compile."""
+        return self.inner.schedule(parameters, events, clients, records, iterations)
+
+    def sample(
+        self, parameters: Any, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
+    ) -> Events:
+        """Return the events of the case."""
+        return self.events
+
+    def quantities(self, parameters: Any, tape: Tape, until: int, settings: Mapping[str, float]) -> dict[str, float]:
+        """Read what theorems ask for off the tape."""
+        return self.inner.quantities(parameters, tape, until, settings)
+
+    def events_as_json(self, events: Events) -> list[list[Any]]:
+        """Return events as case files have them."""
+        return self.inner.events_as_json(events)
+
+
+def given(case: Case) -> dict[str, Any]:
+    """Return the parameters and settings of a case, as they stand there."""
+    return {**case.raw.get("settings", {}), **case.raw.get("parameters", {})}
+
+
+def own_rates(theorem: Theorem, case: Case) -> dict[str, Any]:
+    """Return the rates that stand in the case although the theorem sets them itself."""
+    rates = {*theorem.step, "alpha", "c", "d"}
+    return {name: value for name, value in given(case).items() if name in rates and name not in theorem.free()}
+
+
+def plan_of(theorem: Theorem, case: Case) -> Plan:
+    """Check a case against a theorem, as a comparison would.
+
+    Raises
+    ------
+    AssumptionError
+        If an assumption is not met, or the step size of the case is not that of the theorem.
+    SpecError
+        If case and theorem do not fit.
+    """
+    if case.algorithm.id != theorem.algorithm:
+        raise SpecError(f"{theorem.id} is about {theorem.algorithm}, the case about {case.algorithm.id}")
+    own = own_rates(theorem, case)
+    settings = {name: _setting(value) for name, value in given(case).items() if name not in own}
+    if isinstance(case.events, RandomEvents):
+        plan = _random(theorem, case, case.events, settings)
+    else:
+        plan = _fixed(theorem, case, case.events, settings)
+    for name, value in own.items():
+        want, got = plan.parameter_values.get(name), plain(value)
+        if want is None or not isinstance(got, (int, float)) or abs(got - want) > 1e-9 * abs(want):
+            raise AssumptionError(
+                f"{theorem.id} sets its own step size, {name} = {want}; the case has {name} = {value}"
+            )
+    return plan
+
+
+def _setting(value: Any) -> Any:
+    found = plain(value)
+    if isinstance(found, float) and found.is_integer():
+        return str(int(found))
+    return repr(found) if isinstance(found, float) else str(found) if isinstance(found, int) else found
+
+
+def _random(theorem: Theorem, case: Case, law: RandomEvents, settings: dict[str, Any]) -> Plan:
+    if case.iterations is None:
+        raise SpecError("a case of random events needs iterations")
+    if law.policy.count is not None and settings.get("count") == str(law.policy.count):
+        del settings["count"]
+    return make_plan(
+        theorem, case.problem, law.delays, law.policy, case.iterations, settings, ks=_at(theorem, case, case.iterations)
+    )
+
+
+def _fixed(theorem: Theorem, case: Case, events: Events, settings: dict[str, Any]) -> Plan:
+    for name in RANDOM:
+        if name in theorem.assumptions:
+            raise AssumptionError(
+                f"{theorem.id} assumes {name} and bounds a mean over random events; this case has one explicit "
+                'schedule: give "delays", "server" and "iterations" in place of "events"'
+            )
+    if case.algorithm.server == "any":
+        raise SpecError(f'theorems about {case.algorithm.id} are about random events; give "delays" and "iterations"')
+    clients = case.problem.n
+    algorithm = FixedEvents(case.algorithm, events)
+    options = {**dict.fromkeys(theorem.step, 1), **{k: v for k, v in settings.items() if k in algorithm.parameters}}
+    parameters = algorithm.read(Options(algorithm.id, {**theorem.options, **options}))
+    nothing = Records(np.empty(0, dtype=np.int64))
+    most = algorithm.schedule(parameters, events, clients, nothing, 4 * len(events) + 4).iterations
+    iterations = case.iterations or most
+    if iterations > most or most == 0:
+        raise SpecError(f"the events of the case make {most} server updates, {max(iterations, 1)} are asked for")
+    delays = build_delays("deterministic", {}, clients)
+    policy = read_policy(None, delays, algorithm.server, algorithm.id)
+    return make_plan(
+        theorem, case.problem, delays, policy, iterations, settings, ks=_at(theorem, case, None), algorithm=algorithm
+    )
+
+
+def _at(theorem: Theorem, case: Case, horizon: int | None) -> Any:
+    """Return the one iteration to look at: that of the claim, or the horizon (None: as far as windows go)."""
+    claim = case.raw.get("claim")
+    if theorem.horizon == "every" and isinstance(claim, dict) and isinstance(claim.get("k"), int):
+        return np.array([claim["k"]])
+    return None if horizon is None else np.array([horizon])

@@ -1,0 +1,301 @@
+"""A theorem on one case, with both sides exact, enclosed, or at least not sampled."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, final
+
+import numpy as np
+import sympy
+
+from boundlab.case import Case, RandomEvents
+from boundlab.compare.plan import Plan
+from boundlab.errors import SpecError
+from boundlab.exact import _numbers as numbers
+from boundlab.exact import _numeric, _second
+from boundlab.exact._batch import noiseless, twins
+from boundlab.exact._case_plan import plan_of
+from boundlab.exact._formula import Formulas, scalar
+from boundlab.exact._model import InexactError, Minimum, Model, make
+from boundlab.exact._numbers import LARGEST_BITS, START_BITS, Scalar, UndecidedError, ball, digits, rational
+from boundlab.exact._quadratic import QuadraticModel
+from boundlab.exact._result import ExactResult
+from boundlab.exact._symbols import exact_law, formulas
+from boundlab.exact._tape_run import TooLongError, run, understand
+from boundlab.exact._walk import ExactLaw, Walk
+from boundlab.records import Records
+from boundlab.specs import Options
+from boundlab.theorems import FormulaBound, Theorem
+
+
+def evaluate(theorem: Theorem, case: Case) -> ExactResult:
+    """Evaluate both sides of a theorem on a case without sampling.
+
+    Parameters
+    ----------
+    case
+        With explicit events where the theorem is about each schedule; with delays where it is about the mean over
+        random events.
+
+    Raises
+    ------
+    AssumptionError
+        If an assumption of the theorem is not met.
+    SpecError
+        If case and theorem do not fit, or no exact engine applies, saying why.
+    MissingExtraError
+        If python-flint is not installed.
+    """
+    numbers.flint()
+    plan = plan_of(theorem, case)
+    problem_options = {**case.raw.get("problem", {}), **({"x0": case.raw["x0"]} if "x0" in case.raw else {})}
+    model = make(case.problem, problem_options)
+    why = _why_not(plan, model, case)
+    if not why and model is not None:
+        try:
+            return _Exactly(plan, case, model).result()
+        except (InexactError, TooLongError, UndecidedError, _TooManyError) as error:
+            why = str(error)
+    return _numeric.result(plan, case, why)
+
+
+class _TooManyError(SpecError):
+    """Enumeration meets too many states."""
+
+
+def _why_not(plan: Plan, model: Model | None, case: Case) -> str:
+    if isinstance(case.events, RandomEvents) and plan.algorithm.id != "area":
+        return "only AREA's events are averaged over exactly; give events in place of delays"
+    if model is None:
+        return f"problem {plan.problem.id} has no rational form"
+    if not isinstance(plan.theorem.bound, FormulaBound):
+        return "the bound is a numerical recursion"
+    if plan.metric.id == "gradient-norm-last" and plan.algorithm.id == "area":
+        return "gradient norms are averaged in floating point"
+    if plan.theorem.shape:
+        return "a printed O(·) is a shape"
+    if not noiseless(plan.problem) and not _exact_moments(plan, model):
+        return "exact moments need AREA on a quadratic, with reply=pre"
+    if plan.metric.side.units != (2, -2) and model.minimum() is None:
+        return "the minimum is not found in rational numbers"
+    return ""
+
+
+def _exact_moments(plan: Plan, model: Model) -> bool:
+    return isinstance(model, QuadraticModel) and plan.algorithm.id == "area" and plan.parameters.reply == "pre"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A number that can be had as a ball of any precision, and exactly where ``exact`` is not None."""
+
+    exact: Scalar | None
+    at: Callable[[], Any]
+
+
+class _Exactly:
+    """The exact engine on one case."""
+
+    def __init__(self, plan: Plan, case: Case, model: Model) -> None:
+        self.plan, self.case, self.model = plan, case, model
+        self.law = exact_law(case, plan)
+        self.known = model.constants()
+        self.formulas: Formulas = formulas(plan, case, self.known, self.law)
+        self.best = model.minimum() or Minimum([], Fraction(0))
+        self.method = ""
+
+    def result(self) -> ExactResult:
+        """Return both sides and what follows."""
+        right = self._right()
+        left = self._left()
+        violated, exact = self._above(left, right)
+        with digits(START_BITS):
+            l_ball, r_ball = left.at(), right.at()
+            return ExactResult(
+                self.plan.theorem.id, float(l_ball), float(r_ball),
+                numbers.text(l_ball if left.exact is None else left.exact), self._right_text(right, r_ball),
+                "exact" if exact else "enclosure", violated, self.method,
+                int(self.plan.ks[-1]), self._values(), self._constants(),
+            )  # fmt: skip
+
+    # --------------------------------------------------------------------------------------------- the right side
+
+    def _right(self) -> _Side:
+        bound = self.plan.theorem.bound
+        assert isinstance(bound, FormulaBound)  # noqa: S101  (checked before)
+        total = sympy.Add(*bound.terms.values())
+        self.right_formula = self.formulas.exact(total)
+        return _Side(scalar(self.right_formula), lambda: self.formulas.ball(total))
+
+    def _right_text(self, right: _Side, about: Any) -> str:
+        if right.exact is not None and self.right_formula is not None and self.right_formula.is_Rational:
+            return numbers.text(right.exact)
+        if self.right_formula is not None:
+            return f"{self.right_formula} in {numbers.text(about)}"
+        return numbers.text(about)
+
+    # ---------------------------------------------------------------------------------------------- the left side
+
+    def _left(self) -> _Side:
+        return self._over_events() if isinstance(self.case.events, RandomEvents) else self._on_tape()
+
+    def _over_events(self) -> _Side:
+        plan = self.plan
+        if self.law is None:
+            raise TooLongError("the probabilities of the events are not rational numbers")
+        steps, last = self._steps(), int(plan.ks[-1])
+        if isinstance(self.model, QuadraticModel) and plan.parameters.reply == "pre":
+            model, law = self.model, self.law
+            self.method = "first and second moments by linear recursion"
+            return self._with_precision(
+                lambda: _second.expectation(model, plan.parameters, law, steps, plan.metric.id, last)
+            )
+        walk_ = Walk(self.model, plan.parameters, self.law, steps, twins(plan.problem, _floats(self.law)))
+        try:
+            found = self._with_precision(lambda: walk_.expectation(plan.metric.id, self.best, last))
+        except SpecError as error:
+            raise _TooManyError(str(error)) from None
+        self.method = f"enumeration of all {len(self.law.at(0))}^{last} event sequences, equal states merged"
+        return found
+
+    def _steps(self) -> Callable[[int], Scalar]:
+        """Return α_k as a rational number, a surd, or a ball."""
+        if "c" in self.plan.parameter_values:
+            c, d = (self._rate(name) for name in ("c", "d"))
+            return lambda k: c() / (k + d())
+        alpha = self._rate("alpha")
+        return lambda _k: alpha()
+
+    def _rate(self, name: str) -> Callable[[], Scalar]:
+        """Return a rate of the algorithm: the theorem's own, or the case's."""
+        symbol = sympy.Symbol(name, positive=True)
+        found = self.plan.theorem.symbols[name].symbol if name in self.plan.theorem.symbols else symbol
+        exact = scalar(self.formulas.exact(found))
+        if exact is not None:
+            return lambda: exact
+        return lambda: self.formulas.ball(found)
+
+    def _on_tape(self) -> _Side:
+        plan = self.plan
+        rates = {name: float(plan.parameter_values[name]) for name in plan.theorem.step}
+        chosen = {name: value for name, value in plan.parameter_values.items() if name not in rates}
+        k = int(plan.ks[-1])
+        every = plan.metric.side.every
+        records = Records(np.arange(k)) if every else Records(np.array([k]), plan.metric.side.average)
+        events = self.case.events
+        assert not isinstance(events, RandomEvents)  # noqa: S101  (for the type checker)
+
+        def compiled(values: Mapping[str, float]) -> Any:
+            options = Options(plan.algorithm.id, {**chosen, **values})
+            return plan.algorithm.schedule(plan.algorithm.read(options), events, plan.problem.n, records, k)
+
+        tape = understand(compiled, rates)
+        exact = [scalar(self.formulas.exact(self.plan.theorem.symbols[name].symbol)) for name in rates]
+        words = f"the schedule's {k} server updates in"
+
+        def once(values: list[Scalar], *, balls: bool) -> Scalar:
+            shown: list[Scalar] = []
+            run(tape, self.model, values, lambda _m, x: shown.append(self._metric(x)), balls=balls)
+            total = sum(shown[1:], start=shown[0])
+            return total * rational(Fraction(1, k)) if every else total
+
+        surds = any(isinstance(rate, numbers.Surd) for rate in exact)
+        if tape.rational and not surds and all(rate is not None for rate in exact):
+            try:
+                value = once(exact, balls=False)
+            except TooLongError:
+                pass
+            else:
+                self.method = f"{words} rational numbers"
+                return _Side(value, lambda: ball(value))
+        self.method = f"{words} balls"
+        rate_balls = [self._rate(name) for name in rates]
+        return self._with_precision(lambda: once([ball(rate()) for rate in rate_balls], balls=True))
+
+    def _metric(self, x: list[Scalar]) -> Scalar:
+        if self.plan.metric.side.units == (2, -2):
+            squares = [entry * entry for entry in self.model.full_gradient(x)]
+        elif self.plan.metric.id == "squared-distance":
+            away = [a - rational(b) for a, b in zip(x, self.best.x, strict=True)]
+            squares = [entry * entry for entry in away]
+        else:
+            return self.model.value(x) - rational(self.best.value)
+        return sum(squares[1:], start=squares[0])
+
+    def _with_precision(self, once: Callable[[], Scalar]) -> _Side:
+        """Run with more and more digits until every comparison is decided."""
+        bits = START_BITS
+        while True:
+            try:
+                with digits(bits):
+                    value = once()
+                lost = _lost(value, bits)
+                if lost is None:
+                    break
+                needed = lost + 2 * START_BITS
+            except UndecidedError as error:
+                # Balls grow at a steady rate: where this run got with so many digits says how many the whole takes.
+                needed = int(1.25 * bits / max(error.done, 0.002))
+                if bits == LARGEST_BITS:
+                    raise
+            if needed > LARGEST_BITS * 5 // 4 or bits == LARGEST_BITS:
+                raise UndecidedError(f"{needed} bits or more would be needed for balls that do not grow too large")
+            bits = min(max(needed, 2 * bits), LARGEST_BITS)
+        if isinstance(value, numbers.flint().arb):
+            held = value
+            return _Side(None, lambda: held)
+        return _Side(value, lambda: ball(value))
+
+    # ------------------------------------------------------------------------------------------------- comparison
+
+    def _above(self, left: _Side, right: _Side) -> tuple[bool, bool]:
+        """Return whether left > right for certain, and whether both are exact."""
+        a, b = left.exact, right.exact
+        if a is not None and b is not None:
+            roots = {numbers.fraction(side.r) for side in (a, b) if isinstance(side, numbers.Surd)}
+            if len(roots) <= 1:
+                return numbers.sign(a - b) > 0, True
+        bits = START_BITS
+        while bits <= LARGEST_BITS:
+            with digits(bits):
+                gap = left.at() - right.at()
+                if gap > 0 or gap <= 0:
+                    return bool(gap > 0), False
+            bits *= 4
+        return False, False
+
+    def _values(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, quantity in self.formulas.values.items():
+            found[name] = str(quantity.exact) if quantity.exact is not None else quantity.about
+        for name in self.plan.theorem.step:
+            exact = self.formulas.exact(self.plan.theorem.symbols[name].symbol)
+            if exact is not None:
+                found[name] = str(exact)
+        return found
+
+    def _constants(self) -> dict[str, Any]:
+        return {
+            name: {"value": str(self.known[name]), "side": "exact", "how": "rational arithmetic"}
+            if name in self.known
+            else constant.as_dict()
+            for name, constant in self.plan.constants.items()
+            if name in self.plan.theorem.inputs()
+        }
+
+
+def _lost(value: Scalar, bits: int) -> int | None:
+    """Return how many of its bits a ball has lost, or None if enough are left."""
+    if not isinstance(value, numbers.flint().arb):
+        return None
+    if not value.is_finite():
+        return bits
+    accuracy = int(value.rel_accuracy_bits())
+    if accuracy >= START_BITS // 2 or value.rad() < numbers.flint().arb(2) ** -(4 * START_BITS):
+        return None
+    return bits - accuracy
+
+
+def _floats(law: ExactLaw) -> Any:
+    return np.array([float(p) for p in law.p])

@@ -1,0 +1,97 @@
+"""The exact left side of a theorem in floating point, by whichever engine applies: for searches."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boundlab.algorithms import Algorithm
+from boundlab.delays import DelayModel, ServerPolicy
+from boundlab.errors import SpecError
+from boundlab.exact import _enumerate, _moments
+from boundlab.exact._batch import noiseless
+from boundlab.exact._law import event_law, why_no_law
+from boundlab.left_side import LEFT_SIDES
+from boundlab.objective import Problem
+from boundlab.theorems import Theorem
+
+Floats = NDArray[np.float64]
+ENUMERATION = "enumeration of all event sequences, equal states merged"
+MOMENTS = "first and second moments by linear recursion"
+
+
+def engine(
+    metric: Theorem | str, algorithm: Algorithm | str, problem: Problem, parameters: Any, delays: DelayModel,
+    policy: ServerPolicy,
+) -> tuple[str, str]:  # fmt: skip
+    """Return the engine's description and '', or '' and why none applies."""
+    side = metric.metric if isinstance(metric, Theorem) else metric
+    who = algorithm if isinstance(algorithm, str) else algorithm.id
+    if side not in LEFT_SIDES or LEFT_SIDES[side].every:
+        return "", f"the expectation of {side} over random events has no exact engine; replace delays by events"
+    if who != "area":
+        return "", f"the schedules of {who} depend on more than who comes next; replace delays by events"
+    reason = why_no_law(delays, policy)
+    if reason:
+        return "", reason
+    if problem.id == "quadratic" and parameters.reply == "pre":
+        return MOMENTS, ""
+    if not noiseless(problem):
+        return "", f"problem {problem.id} with noise: moments need a quadratic, enumeration needs full gradients"
+    if side == "squared-distance" and problem.optimum().distance is None:
+        return "", f"problem {problem.id} has no unique minimiser with a certified distance"
+    return ENUMERATION, ""
+
+
+def applicable(
+    metric: Theorem | str, algorithm: Algorithm | str, problem: Problem, parameters: Any, delays: DelayModel,
+    policy: ServerPolicy, iterations: int = 1,
+) -> str:  # fmt: skip
+    """Return '' if :func:`left_side` has an engine, else the reason why not.
+
+    Enumeration may still find too many states: how many differ is known only when they are made.
+    """
+    side = metric.metric if isinstance(metric, Theorem) else metric
+    if side in LEFT_SIDES and iterations < LEFT_SIDES[side].first:
+        return f"{side} begins at iteration {LEFT_SIDES[side].first}"
+    return engine(metric, algorithm, problem, parameters, delays, policy)[1]
+
+
+def left_side(
+    metric: Theorem | str, algorithm: Algorithm | str, problem: Problem, parameters: Any, delays: DelayModel,
+    policy: ServerPolicy, iterations: int, ks: ArrayLike | None = None,
+) -> Floats:  # fmt: skip
+    """Return the left side of a theorem without sampling, in floating point.
+
+    Parameters
+    ----------
+    metric
+        The theorem, or a key of :data:`boundlab.left_side.LEFT_SIDES`.
+    parameters
+        As the algorithm reads them.
+    iterations, ks
+        The horizon, and the iterations to look at, shape (points,); by default the horizon alone.
+
+    Returns
+    -------
+    ndarray
+        Shape (points,), in the units of the metric: E over all events and all noise, up to rounding.
+
+    Raises
+    ------
+    SpecError
+        If no exact engine applies, or enumeration meets too many different states.
+    """
+    side = metric.metric if isinstance(metric, Theorem) else metric
+    how, reason = engine(side, algorithm, problem, parameters, delays, policy)
+    if reason:
+        raise SpecError(f"no exact engine applies: {reason}")
+    first = LEFT_SIDES[side].first
+    points = np.array([iterations]) if ks is None else np.asarray(ks, dtype=np.int64)
+    if points.size == 0 or points.min() < first or points.max() > iterations:
+        raise SpecError(f"iterations must be between {first} and {iterations}")
+    law = event_law(parameters, delays, policy)
+    if how == MOMENTS:
+        sigma = problem.constants()["sigma"].value
+        return _moments.expectation(problem, parameters, law, sigma, side, points)
+    return _enumerate.expectation(problem, parameters, law, side, points)

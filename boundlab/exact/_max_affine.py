@@ -1,0 +1,84 @@
+"""Maxima of affine functions in rational numbers."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, final
+
+from boundlab.exact import _numbers as numbers
+from boundlab.exact._model import Constants, Minimum, Model, Rows, Vector, dot, gradients, noise, norm_square, root
+from boundlab.exact._numbers import Scalar, sign
+
+
+@final
+@dataclass(frozen=True)
+class MaxAffineModel(Model):
+    """f_i(x) = max_j (a_ij·x + b_ij); the first piece that attains the maximum gives the subgradient."""
+
+    a: list[Rows]
+    b: Rows
+    x0: list[Fraction]
+    sigma: Fraction
+    minimiser: list[Fraction] | None = None
+    _a: Any = None
+    _b: Any = None
+    n: int = 0
+    d: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n", len(self.a))
+        object.__setattr__(self, "d", len(self.a[0][0]))
+        object.__setattr__(self, "_a", [[[numbers.rational(e) for e in row] for row in one] for one in self.a])
+        object.__setattr__(self, "_b", [[numbers.rational(e) for e in row] for row in self.b])
+
+    def _top(self, client: int, x: Vector) -> tuple[int, Scalar]:
+        best, most = 0, None
+        for piece, (row, offset) in enumerate(zip(self._a[client], self._b[client], strict=True)):
+            height = dot(row, x) + offset
+            if most is None or sign(height - most) > 0:
+                best, most = piece, height
+        return best, most
+
+    def gradient(self, client: int, x: Vector) -> Vector:
+        """Return the slope of the highest piece."""
+        out: Vector = self._a[client][self._top(client, x)[0]]
+        return out
+
+    def value(self, x: Vector) -> Scalar:
+        """Return f(x)."""
+        tops = [self._top(client, x)[1] for client in range(self.n)]
+        return sum(tops[1:], start=tops[0]) * numbers.rational(Fraction(1, self.n))
+
+    def minimum(self) -> Minimum | None:
+        """Return the minimum: the point given, if it is one, or in one dimension where two pieces of a client cross."""
+        if self.minimiser is not None and self._stationary(self.minimiser):
+            here = self.value([numbers.rational(entry) for entry in self.minimiser])
+            return Minimum(self.minimiser, numbers.fraction(here))
+        if self.d > 1:
+            return None
+        points = {self.x0[0]}
+        for rows, offsets in zip(self.a, self.b, strict=True):
+            for j, (row, offset) in enumerate(zip(rows, offsets, strict=True)):
+                for other, height in zip(rows[:j], offsets[:j], strict=True):
+                    if row[0] != other[0]:
+                        points.add((height - offset) / (row[0] - other[0]))
+        values = {point: numbers.fraction(self.value([numbers.rational(point)])) for point in points}
+        least = min(values.values())
+        # The slopes beyond all crossings must not lead down.
+        for edge, step in ((min(points), -1), (max(points), 1)):
+            if numbers.fraction(self.value([numbers.rational(edge + step)])) < least:
+                return None
+        best = [point for point, value in values.items() if value == least]
+        return Minimum([min(max(self.x0[0], min(best)), max(best))], least)
+
+    def _stationary(self, x: list[Fraction]) -> bool:
+        """Return whether the slopes that the clients choose at x sum to 0, which makes it a minimiser."""
+        point = [numbers.rational(entry) for entry in x]
+        slopes = [self.a[client][self._top(client, point)[0]] for client in range(self.n)]
+        return all(sum(column) == 0 for column in zip(*slopes, strict=True))
+
+    def constants(self) -> Constants:
+        """Return B, G, sigma and, in one dimension, R and F0."""
+        steepest = max(norm_square(row) for rows in self.a for row in rows)
+        return {
+            **noise(self.sigma), **gradients(steepest, self.sigma), "B": root(steepest), **self.start_constants(),
+        }  # fmt: skip

@@ -1,0 +1,229 @@
+"""Problems in rational numbers: gradients, values, minimisers and constants without rounding."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, final
+
+import sympy
+
+from boundlab.errors import SpecError
+from boundlab.exact import _numbers as numbers
+from boundlab.exact._numbers import Scalar
+from boundlab.objective import Problem
+
+Vector = list[Scalar]
+Rows = list[list[Fraction]]
+Constants = dict[str, sympy.Expr]
+
+
+class InexactError(SpecError):
+    """What is asked for has no exact form here; floating point takes over."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Minimum:
+    """The minimiser that is nearest to x0, and f*."""
+
+    x: list[Fraction]
+    value: Fraction
+
+
+class Model(ABC):
+    """A problem whose numbers are rational."""
+
+    n: int
+    d: int
+    x0: list[Fraction]
+
+    @abstractmethod
+    def gradient(self, client: int, x: Vector) -> Vector:
+        """Return the (sub)gradient of f_client, the same one that the problem itself chooses."""
+
+    @abstractmethod
+    def value(self, x: Vector) -> Scalar:
+        """Return f(x)."""
+
+    @abstractmethod
+    def minimum(self) -> Minimum | None:
+        """Return the minimum, or None where it is not found in rational numbers."""
+
+    @abstractmethod
+    def constants(self) -> Constants:
+        """Return the constants that are known exactly, by symbol."""
+
+    def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
+        """Return x − size·∇f_client(x).
+
+        Families override it where the point enters only once: a ball then shrinks as the points themselves do.
+        """
+        return [a - size * b for a, b in zip(x, self.gradient(client, x), strict=True)]
+
+    def prox(self, client: int, x: Vector, size: Scalar) -> Vector:
+        """Return the proximal point of size·f_client at x.
+
+        Raises
+        ------
+        SpecError
+            If it is not computed in exact numbers.
+        """
+        raise InexactError("proximal steps of this problem are not computed in exact numbers")
+
+    def full_gradient(self, x: Vector) -> Vector:
+        """Return ∇f(x)."""
+        total = self.gradient(0, x)
+        for client in range(1, self.n):
+            total = [a + b for a, b in zip(total, self.gradient(client, x), strict=True)]
+        share = numbers.rational(Fraction(1, self.n))
+        return [share * part for part in total]
+
+    def start_constants(self) -> Constants:
+        """Return R and F0."""
+        best = self.minimum()
+        if best is None:
+            return {}
+        start = self.value([numbers.rational(x) for x in self.x0])
+        squares = sum(((a - b) ** 2 for a, b in zip(self.x0, best.x, strict=True)), Fraction(0))
+        return {"R": root(squares), "F0": number(numbers.fraction(start) - best.value)}
+
+
+def number(value: Fraction) -> sympy.Rational:
+    """Return a SymPy rational."""
+    return sympy.Rational(value.numerator, value.denominator)
+
+
+def root(square: Fraction) -> sympy.Expr:
+    """Return √square."""
+    return sympy.sqrt(number(square))
+
+
+def norm_square(row: Sequence[Fraction]) -> Fraction:
+    """Return ‖row‖²."""
+    return sum((entry**2 for entry in row), Fraction(0))
+
+
+def noise(sigma: Fraction) -> Constants:
+    """Return sigma under its names."""
+    return {"sigma": number(sigma), "sigma_l": number(sigma)}
+
+
+def gradients(largest: Fraction, sigma: Fraction) -> Constants:
+    """Return G_sq and G from the largest ‖∇f_i‖²."""
+    return {"G_sq": number(largest), "G": root(largest + sigma**2)}
+
+
+def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
+    """Return Σ a_j·b_j of at least one term."""
+    out = a[0] * b[0]
+    for left, right in zip(a[1:], b[1:], strict=True):
+        out = out + left * right
+    return out
+
+
+def make(problem: Problem, raw: Mapping[str, Any]) -> Model | None:
+    """Return the problem in rational numbers, or None if its family has none.
+
+    Parameters
+    ----------
+    raw
+        The options as they were given: numbers in them are taken at their word (0.1 is 1/10, "1/3" is 1/3);
+        what is not among them is what the floats of the problem say.
+
+    Raises
+    ------
+    SpecError
+        If an option cannot be read exactly.
+    """
+    from boundlab.exact._max_affine import MaxAffineModel
+    from boundlab.exact._quadratic import QuadraticModel
+    from boundlab.exact._separable import SeparableModel
+
+    source: Any = problem
+    read = _Reader(problem, raw)
+    x0 = read.vector("x0", source.x0)
+    if problem.id in ("huber", "lad"):
+        delta = None if problem.id == "lad" else read.one("delta", source.delta)
+        return SeparableModel(read.rows("c"), read.weights(), delta, x0, read.one("sigma", source.sigma))
+    if problem.id == "quadratic":
+        return QuadraticModel(read.cube("A"), read.rows("b"), x0, read.one("sigma", source.sigma))
+    if problem.id == "max-affine":
+        given = None if source.minimiser is None else read.vector("minimiser", source.minimiser)
+        return MaxAffineModel(read.cube("a"), read.rows("b"), x0, read.one("sigma", source.sigma), given)
+    return None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Takes numbers from the options where they are given, else from the arrays."""
+
+    problem: Any
+    raw: Mapping[str, Any]
+
+    def one(self, key: str, value: float) -> Fraction:
+        return numbers.read_number(self.raw[key], key) if key in self.raw else Fraction(value)
+
+    def vector(self, key: str, values: Any) -> list[Fraction]:
+        listed = [Fraction(value) for value in values.tolist()]
+        if key not in self.raw:
+            return listed
+        entries = _exact(self.raw[key], key)
+        flat = entries if isinstance(entries, list) else [entries]
+        return self._checked(flat * (len(listed) if len(flat) == 1 else 1), listed, key)
+
+    def rows(self, key: str) -> Rows:
+        values = [[Fraction(entry) for entry in row] for row in getattr(self.problem, key).tolist()]
+        if key not in self.raw:
+            return values
+        entries = _exact(self.raw[key], key)
+        if not isinstance(entries, list):
+            entries = [entries]
+        rows = [row if isinstance(row, list) else [row] for row in entries]
+        return [self._checked(row, value, key) for row, value in zip(rows, values, strict=True)]
+
+    def weights(self) -> Rows:
+        values = [[Fraction(entry) for entry in row] for row in self.problem.w.tolist()]
+        if "w" not in self.raw:
+            return values
+        entries = _exact(self.raw["w"], "w")
+        if not isinstance(entries, list):
+            return [[entries] * len(row) for row in values]
+        rows = [row if isinstance(row, list) else [row] for row in entries]
+        wide = [row * len(value) if len(row) == 1 else row for row, value in zip(rows, values, strict=True)]
+        return [self._checked(row, value, "w") for row, value in zip(wide, values, strict=True)]
+
+    def cube(self, key: str) -> list[Rows]:
+        values = getattr(self.problem, key).tolist()
+        if key not in self.raw:
+            return [[[Fraction(entry) for entry in row] for row in matrix] for matrix in values]
+        found = _exact(self.raw[key], key)
+        for matrix, floats in zip(found, values, strict=True):
+            for row, given in zip(matrix, floats, strict=True):
+                self._checked(row, [Fraction(entry) for entry in given], key)
+        out: list[Rows] = found
+        return out
+
+    def _checked(self, found: list[Fraction], floats: list[Fraction], key: str) -> list[Fraction]:
+        """Refuse a reading that is not the problem's own up to rounding."""
+        if len(found) != len(floats) or any(
+            abs(a - b) > Fraction(1, 10**12) * max(abs(b), Fraction(1, 10**12))
+            for a, b in zip(found, floats, strict=True)
+        ):
+            raise SpecError(f'{key} cannot be read exactly; write numbers, or text such as "1/3"')
+        return found
+
+
+def _exact(raw: Any, key: str) -> Any:
+    """Read nested lists of numbers; on the command line ``[1,1/3]``."""
+    if isinstance(raw, (list, tuple)):
+        return [_exact(entry, key) for entry in raw]
+    if isinstance(raw, str) and (raw.strip().startswith("[") or "," in raw):
+        body = raw.strip()
+        if body.startswith("[["):
+            import json
+
+            return _exact(json.loads(body, parse_float=str), key)
+        return [numbers.read_number(word, key) for word in body.strip("[]").replace(",", " ").split()]
+    return numbers.read_number(raw, key)

@@ -1,0 +1,228 @@
+"""Numbers of the exact engines: rationals, rationals with one square root, and balls.
+
+All three add, multiply and compare by :func:`sign`; a ball that cannot tell its sign asks for more digits.
+"""
+
+import contextlib
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, TypeAlias, final
+
+from boundlab.errors import CertificateError, MissingExtraError, SpecError
+
+Scalar: TypeAlias = Any  # flint.fmpq, Surd or flint.arb
+START_BITS, LARGEST_BITS = 128, 1 << 16
+
+
+class UndecidedError(CertificateError):
+    """A ball contains both signs; more digits may tell.
+
+    Parameters
+    ----------
+    done
+        Which part of the run was behind it.
+    """
+
+    def __init__(self, message: str, done: float = 0.0) -> None:
+        super().__init__(message)
+        self.done = done
+
+
+def flint() -> Any:
+    """Return python-flint.
+
+    Raises
+    ------
+    MissingExtraError
+        If it is not installed.
+    """
+    try:
+        import flint as module
+    except ImportError:
+        raise MissingExtraError('exact arithmetic needs python-flint: pip install "boundlab[exact]"') from None
+    return module
+
+
+@contextlib.contextmanager
+def digits(bits: int) -> Iterator[None]:
+    """Let balls have this precision inside."""
+    with flint().ctx.workprec(bits):
+        yield
+
+
+@final
+class Surd:
+    """a + b·√r with rational a, b and one r > 0 that all numbers of a run share."""
+
+    __slots__ = ("a", "b", "r")
+
+    def __init__(self, a: Any, b: Any, r: Any) -> None:
+        self.a, self.b, self.r = a, b, r
+
+    def __add__(self, other: Any) -> "Surd":
+        if isinstance(other, Surd):
+            return Surd(self.a + other.a, self.b + other.b, self.r)
+        return Surd(self.a + other, self.b, self.r)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> "Surd":
+        return Surd(-self.a, -self.b, self.r)
+
+    def __sub__(self, other: Any) -> "Surd":
+        return self.__add__(-other)
+
+    def __rsub__(self, other: Any) -> "Surd":
+        return self.__neg__().__add__(other)
+
+    def __mul__(self, other: Any) -> "Surd":
+        if isinstance(other, Surd):
+            a, b = self.a, self.b
+            return Surd(a * other.a + b * other.b * self.r, a * other.b + b * other.a, self.r)
+        return Surd(self.a * other, self.b * other, self.r)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> "Surd":
+        if isinstance(other, Surd):
+            norm = other.a * other.a - other.b * other.b * other.r
+            top = self * Surd(other.a, -other.b, other.r)
+            return Surd(top.a / norm, top.b / norm, self.r)
+        return Surd(self.a / other, self.b / other, self.r)
+
+    def __rtruediv__(self, other: Any) -> "Surd":
+        return Surd(self.a * 0 + other, self.b * 0, self.r).__truediv__(self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Surd) and bool(self.a == other.a and self.b == other.b)
+
+    def __hash__(self) -> int:
+        return hash((self.a, self.b))
+
+    def sign(self) -> int:
+        """Return −1, 0 or 1."""
+        a, b = _order(self.a), _order(self.b)
+        if a == b or b == 0:
+            return a
+        if a == 0:
+            return b
+        # The larger of |a| and |b|√r decides.
+        return a * _order(self.a * self.a - self.b * self.b * self.r)
+
+
+def _order(x: Any) -> int:
+    return int(x > 0) - int(x < 0)
+
+
+def sign(x: Scalar) -> int:
+    """Return −1, 0 or 1.
+
+    Raises
+    ------
+    UndecidedError
+        If a ball contains numbers of both signs.
+    """
+    if isinstance(x, Surd):
+        return x.sign()
+    order = _order(x)
+    if order == 0 and isinstance(x, flint().arb) and not (x == 0):
+        raise UndecidedError(f"an iterate meets a kink too closely to tell its side with {flint().ctx.prec} bits")
+    return order
+
+
+def rational(value: Fraction | int) -> Any:
+    """Return a flint rational."""
+    exact = Fraction(value)
+    return flint().fmpq(exact.numerator, exact.denominator)
+
+
+def fraction(x: Any) -> Fraction:
+    """Return a flint rational as a Fraction."""
+    return Fraction(int(x.p), int(x.q))
+
+
+def ball(x: Scalar) -> Any:
+    """Return a number as a ball of the present precision."""
+    arb = flint().arb
+    if isinstance(x, Surd):
+        return arb(x.a) + arb(x.b) * arb(x.r).sqrt()
+    return arb(x)
+
+
+def near(value: float, relative: float) -> Any:
+    """Return the ball of all numbers that differ from a float by this much, relatively."""
+    return flint().arb(value, abs(value) * relative)
+
+
+def hashable(x: Scalar) -> Any:
+    """Return a key that equal numbers share; for balls, those with the same middle and radius."""
+    if isinstance(x, flint().arb):
+        return x.mid().fmpq(), x.rad().fmpq()
+    return x
+
+
+def text(x: Scalar) -> str:
+    """Return a number for people: ``91/36 = 2.5278``."""
+    if isinstance(x, flint().arb):
+        return f"[{_down(x.lower())}, {_up(x.upper())}]"
+    about = f"{float(ball(x)):.10g}"
+    if not isinstance(x, Surd):
+        exact = str(x)
+        return exact if exact == about else f"{_short(exact)} = {about}"
+    parts = f"{x.a} + {x.b}*sqrt({x.r})" if x.b > 0 else f"{x.a} - {-x.b}*sqrt({x.r})"
+    return f"{_short(parts)} = {about}" if x.b != 0 else text(x.a)
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= 120 else f"{words[:50]}…{words[-20:]} ({len(words)} characters)"
+
+
+def _down(x: Any) -> str:
+    value = float(x)
+    return f"{math.nextafter(value, -math.inf):.17g}"
+
+
+def _up(x: Any) -> str:
+    value = float(x)
+    return f"{math.nextafter(value, math.inf):.17g}"
+
+
+def read_number(raw: object, what: str) -> Fraction:
+    """Read an exact number: an integer, a decimal (0.1 is 1/10), or text such as ``1/3``.
+
+    Raises
+    ------
+    SpecError
+        If it is none of these.
+    """
+    from boundlab.specs import number
+
+    number(raw, what)  # refuses what is no finite number, in the usual words
+    if isinstance(raw, str):
+        top, _, bottom = raw.partition("/")
+        return Fraction(top.strip()) / Fraction(bottom.strip() or "1")
+    if isinstance(raw, float):
+        return Fraction(repr(raw))
+    if isinstance(raw, int):
+        return Fraction(raw)
+    raise SpecError(f"{what} must be a number, got {raw!r}")
+
+
+def guess(value: float) -> Fraction | None:
+    """Return the rational number that a float stands for, or None.
+
+    That is a fraction with a denominator of at most 10⁴ within 4 units of rounding, or a decimal number of at most
+    10 digits. Another number meets one of these by chance with a probability of about 10⁻⁷.
+
+    Examples
+    --------
+    >>> guess(1 / 3), guess(0.12345), guess(2**0.5)
+    (Fraction(1, 3), Fraction(2469, 20000), None)
+    """
+    binary = Fraction(value)
+    found = binary.limit_denominator(10**4)
+    if abs(found - binary) <= 4 * abs(binary) / 2**52:
+        return found
+    text = repr(value)
+    return Fraction(text) if sum(letter.isdigit() for letter in text.split("e")[0]) <= 10 else None

@@ -1,0 +1,94 @@
+"""Quadratics in rational numbers."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, final
+
+from boundlab.exact import _numbers as numbers
+from boundlab.exact._model import Constants, Minimum, Model, Rows, Vector, dot, noise, norm_square, number, root
+from boundlab.exact._numbers import Scalar, flint
+
+
+@final
+@dataclass(frozen=True)
+class QuadraticModel(Model):
+    """f_i(x) = ½(x − b_i)ᵀA_i(x − b_i)."""
+
+    A: list[Rows]
+    b: Rows
+    x0: list[Fraction]
+    sigma: Fraction
+    _A: Any = None
+    _b: Any = None
+    _Ab: Any = None
+    n: int = 0
+    d: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n", len(self.b))
+        object.__setattr__(self, "d", len(self.b[0]))
+        object.__setattr__(self, "_A", [[[numbers.rational(e) for e in row] for row in one] for one in self.A])
+        object.__setattr__(self, "_b", [[numbers.rational(e) for e in row] for row in self.b])
+        products = [[dot(row, b) for row in A] for A, b in zip(self._A, self._b, strict=True)]
+        object.__setattr__(self, "_Ab", products)
+
+    def gradient(self, client: int, x: Vector) -> Vector:
+        """Return A_i(x − b_i)."""
+        away = [a - b for a, b in zip(x, self._b[client], strict=True)]
+        return [dot(row, away) for row in self._A[client]]
+
+    def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
+        """Do one step as (I − size·A_i)x + size·A_i b_i."""
+        A, out = self._A[client], []
+        for j, right in enumerate(self._Ab[client]):
+            total = (1 - size * A[j][j]) * x[j] + size * right
+            for k, entry in enumerate(A[j]):
+                if k != j and entry != 0:
+                    total = total - (size * entry) * x[k]
+            out.append(total)
+        return out
+
+    def prox(self, client: int, x: Vector, size: Scalar) -> Vector:
+        """Return b_i + (I + size·A_i)⁻¹(x − b_i) of a diagonal matrix."""
+        A, b = self._A[client], self._b[client]
+        if any(A[j][k] != 0 for j in range(self.d) for k in range(self.d) if j != k):
+            return super().prox(client, x, size)
+        return [b[j] + (x[j] - b[j]) / (1 + size * A[j][j]) for j in range(self.d)]
+
+    def value(self, x: Vector) -> Scalar:
+        """Return f(x)."""
+        parts = []
+        for client in range(self.n):
+            away = [a - b for a, b in zip(x, self._b[client], strict=True)]
+            parts.append(dot(away, self.gradient(client, x)))
+        return sum(parts[1:], start=parts[0]) * numbers.rational(Fraction(1, 2 * self.n))
+
+    def mean(self) -> Rows:
+        """Return the Hessian of f."""
+        return [
+            [sum((one[j][k] for one in self.A), Fraction(0)) / self.n for k in range(self.d)] for j in range(self.d)
+        ]
+
+    def minimum(self) -> Minimum:
+        """Solve mean(A)·x = mean(A·b)."""
+        matrix = flint().fmpq_mat([[numbers.rational(entry) for entry in row] for row in self.mean()])
+        zero = [numbers.rational(0)] * self.d
+        slope = self.full_gradient(zero)
+        found = matrix.solve(flint().fmpq_mat([[-entry] for entry in slope]))
+        x = [numbers.fraction(found[j, 0]) for j in range(self.d)]
+        return Minimum(x, numbers.fraction(self.value([numbers.rational(entry) for entry in x])))
+
+    def constants(self) -> Constants:
+        """Return sigma, R, F0, zeta; L and mu of diagonal matrices; sigma_g where all A_i are equal."""
+        best = self.minimum().x
+        found = {**noise(self.sigma), **self.start_constants()}
+        found["zeta"] = root(max(norm_square([a - b for a, b in zip(best, row, strict=True)]) for row in self.b))
+        if not any(one[j][k] for one in self.A for j in range(self.d) for k in range(self.d) if j != k):
+            diagonal = [one[j][j] for one in self.A for j in range(self.d)]
+            found |= {"L": number(max(diagonal)), "L_sq": number(max(diagonal) ** 2), "mu": number(min(diagonal))}
+        if all(one == self.A[0] for one in self.A):
+            middle = [sum((row[j] for row in self.b), Fraction(0)) / self.n for j in range(self.d)]
+            away = [[a - b for a, b in zip(middle, row, strict=True)] for row in self.b]
+            squares = [norm_square([dot(line, one) for line in self.A[0]]) for one in away]
+            found |= {"sigma_g": root(max(squares)), "sigma_g_mean": root(sum(squares, Fraction(0)) / self.n)}
+        return found

@@ -1,0 +1,88 @@
+"""What an exact evaluation gives."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, final
+
+from boundlab._version import __version__
+
+Kind = Literal["exact", "enclosure", "numeric"]
+MARGIN = 1e-9  # relative: what rounding may add up to where both sides are floats
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ExactResult:
+    """Both sides of a theorem for one case.
+
+    Parameters
+    ----------
+    theorem
+        Its id.
+    left, right
+        Both sides, rounded to floating point.
+    left_text, right_text
+        Both sides as they were found: a rational number, one with a square root, an interval, or a float.
+    kind
+        ``exact``: numbers without rounding, compared without rounding. ``enclosure``: intervals that certainly hold
+        the numbers. ``numeric``: floats.
+    violated
+        Whether left > right: certain for ``exact`` and ``enclosure``; for ``numeric``, left > right·(1 + 1e-9).
+    method
+        How the left side was found.
+    k
+        The iteration of the left side.
+    values
+        The symbols of the bound, as text or numbers.
+    constants
+        Those that came from the problem, by symbol: their values and where they come from.
+    note
+        What a reader should know, such as why a number that is above the bound does not refute the theorem.
+    """
+
+    theorem: str
+    left: float
+    right: float
+    left_text: str
+    right_text: str
+    kind: Kind
+    violated: bool
+    method: str
+    k: int
+    values: Mapping[str, Any] = field(default_factory=dict)
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """left/right; 0 where both are 0."""
+        if self.right > 0.0:
+            return self.left / self.right
+        return float("inf") if self.left > 0.0 else 0.0
+
+    @property
+    def verdict(self) -> str:
+        """``holds`` or ``violated`` on this case; ``inconclusive`` where a larger left side refutes nothing."""
+        if self.violated:
+            return "violated"
+        return "inconclusive" if self.left > self.right * (1.0 + MARGIN) else "holds"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields."""
+        ratio = self.ratio
+        return {
+            "boundlab": __version__,
+            "theorem": self.theorem,
+            "k": self.k,
+            "left": self.left,
+            "right": self.right,
+            "left_text": self.left_text,
+            "right_text": self.right_text,
+            "ratio": ratio if ratio < float("inf") else None,
+            "kind": self.kind,
+            "method": self.method,
+            "values": dict(self.values),
+            "constants": dict(self.constants),
+            "note": self.note,
+            "verdict": self.verdict,
+        }

@@ -1,0 +1,169 @@
+"""The second moment of AREA on noisy quadratics in exact numbers, over independent events and additive noise.
+
+The state z = (1, x_s, x_1 … x_n, y_1 … y_n, Σ x_s,j), relative to x*, moves by a random linear map plus noise, so
+that E z zᵀ follows E z zᵀ ← Σ p·T E[z zᵀ] Tᵀ + noise.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from boundlab.algorithms.area import AreaParameters
+from boundlab.delays import SERVER
+from boundlab.exact import _numbers as numbers
+from boundlab.exact._law import answer_step
+from boundlab.exact._model import InexactError
+from boundlab.exact._numbers import Scalar
+from boundlab.exact._quadratic import QuadraticModel
+from boundlab.exact._walk import ExactLaw
+
+Matrix = list[list[Scalar]]
+LARGEST = 3 * 10**6  # entries that are computed in all
+
+
+def expectation(
+    model: QuadraticModel,
+    parameters: AreaParameters,
+    law: ExactLaw,
+    step: Callable[[int], Scalar],
+    metric: str,
+    last: int,
+) -> Scalar:
+    """Return E metric after ``last`` iterations.
+
+    Raises
+    ------
+    InexactError
+        If the run is too long for exact numbers.
+    """
+    moments = _Second(model, parameters, law, step)
+    if moments.size**2 * last * (model.n + 1) > LARGEST:
+        raise InexactError("exact moments of so many clients, coordinates and iterations would take too long")
+    for event in range(last):
+        moments.add()
+        moments.advance(event)
+    d, first = model.d, 1
+    share = numbers.rational(1)
+    if metric == "ergodic-gap":
+        first, share = moments.size - d, numbers.rational(Fraction(1, last**2))
+    block = [[moments.matrix[first + j][first + k] for k in range(d)] for j in range(d)]
+    if metric == "squared-distance":
+        return sum((block[j][j] for j in range(1, d)), start=block[0][0])
+    mean = model.mean()
+    total: Any = numbers.rational(0)
+    for j in range(d):
+        for k in range(d):
+            total = total + numbers.rational(mean[j][k] / 2) * block[j][k]
+    return share * total
+
+
+class _Second:
+    def __init__(
+        self, model: QuadraticModel, parameters: AreaParameters, law: ExactLaw, step: Callable[[int], Scalar]
+    ) -> None:
+        self.model, self.parameters, self.law, self.step = model, parameters, law, step
+        self.star = [numbers.rational(entry) for entry in model.minimum().x]
+        n, d = model.n, model.d
+        self.size = 1 + (2 * n + 2) * d
+        start = [numbers.rational(entry) - star for entry, star in zip(model.x0, self.star, strict=True)]
+        zero = numbers.rational(0)
+        z = [numbers.rational(1), *start * (2 * n + 1), *[zero] * d]
+        self.matrix: Matrix = [[a * b for b in z] for a in z]
+        if parameters.start == "algorithm":
+            for client in range(n):
+                self.matrix = self._answered(self.matrix, client, 0, keep_y=True)
+
+    def _at(self, client: int, kind: int) -> int:
+        """Return where x_i (kind 0) or y_i (kind 1) begins."""
+        return 1 + self.model.d * (1 + client + kind * self.model.n)
+
+    def add(self) -> None:
+        """Add x_s to the sum."""
+        d, last = self.model.d, self.size - self.model.d
+        self.matrix = _transformed(
+            self.matrix, lambda column: {last + j: column[last + j] + column[1 + j] for j in range(d)}
+        )
+
+    def _pass(self, client: int, k: int) -> tuple[Matrix, list[Scalar], Matrix]:
+        """Return H, c and the covariance of M local steps relative to x*."""
+        model, size = self.model, self.step(k)
+        d = model.d
+        one, zero = numbers.rational(1), numbers.rational(0)
+        A = [[numbers.rational(entry) for entry in row] for row in model.A[client]]
+        once = [[(one if j == m else zero) - size * A[j][m] for m in range(d)] for j in range(d)]
+        variance = numbers.rational(model.sigma**2 / d) * (size * size)
+        H = [[one if j == m else zero for m in range(d)] for j in range(d)]
+        V = [[zero] * d for _ in range(d)]
+        for _ in range(self.parameters.M):
+            H = _product(once, H)
+            V = _product(_product(once, V), once)  # once is symmetric
+            for j in range(d):
+                V[j][j] = V[j][j] + variance
+        b = [numbers.rational(entry) - star for entry, star in zip(model.b[client], self.star, strict=True)]
+        c = [b[j] - _dot(H[j], b) for j in range(d)]
+        return H, c, V
+
+    def _answered(self, matrix: Matrix, client: int, k: int, *, keep_y: bool = False) -> Matrix:
+        """Return E z zᵀ after client i's arrival: y_i ← x_i, x_i ← H x_s + c + noise."""
+        H, c, V = self._pass(client, k)
+        d, x, y = self.model.d, self._at(client, 0), self._at(client, 1)
+
+        def change(column: list[Scalar]) -> dict[int, Scalar]:
+            moved = {} if keep_y else {y + j: column[x + j] for j in range(d)}
+            return moved | {x + j: _dot(H[j], column[1 : 1 + d]) + c[j] * column[0] for j in range(d)}
+
+        out = _transformed(matrix, change)
+        for j in range(d):
+            for m in range(d):
+                out[x + j][x + m] = out[x + j][x + m] + V[j][m]
+        return out
+
+    def _aggregated(self, matrix: Matrix) -> Matrix:
+        share, d, n = numbers.rational(Fraction(1, self.model.n)), self.model.d, self.model.n
+
+        def change(column: list[Scalar]) -> dict[int, Scalar]:
+            sums = [[column[self._at(client, 1) + j] for client in range(n)] for j in range(d)]
+            return {1 + j: share * sum(part[1:], start=part[0]) for j, part in enumerate(sums)}
+
+        return _transformed(matrix, change)
+
+    def advance(self, event: int) -> None:
+        """Do one event."""
+        k = answer_step(self.parameters, event)
+        total: Matrix | None = None
+        for actor, share in self.law.at(event):
+            after = self._aggregated(self.matrix) if actor == SERVER else self._answered(self.matrix, actor, k)
+            scaled = [[share * entry for entry in row] for row in after]
+            total = scaled if total is None else [
+                [a + b for a, b in zip(left, right, strict=True)] for left, right in zip(total, scaled, strict=True)
+            ]  # fmt: skip
+        assert total is not None  # noqa: S101  (somebody always acts)
+        self.matrix = total
+
+
+def _transformed(matrix: Matrix, change: Callable[[list[Scalar]], dict[int, Scalar]]) -> Matrix:
+    """Return T M Tᵀ, where ``change`` gives the entries of T·column that differ from the column's."""
+    half = []
+    for column in matrix:  # M is symmetric: its rows are its columns, and these the rows of (T M)ᵀ
+        new = list(column)
+        for place, value in change(column).items():
+            new[place] = value
+        half.append(new)
+    flipped = [list(row) for row in zip(*half, strict=True)]
+    out = []
+    for column in flipped:
+        new = list(column)
+        for place, value in change(column).items():
+            new[place] = value
+        out.append(new)
+    return out
+
+
+def _dot(row: list[Scalar], column: list[Scalar]) -> Scalar:
+    products = [a * b for a, b in zip(row, column, strict=True)]
+    return sum(products[1:], start=products[0])
+
+
+def _product(a: Matrix, b: Matrix) -> Matrix:
+    columns = [list(column) for column in zip(*b, strict=True)]
+    return [[_dot(row, column) for column in columns] for row in a]

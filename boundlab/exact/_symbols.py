@@ -1,0 +1,133 @@
+"""The values of a theorem's symbols for a case, exactly where they are known so."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy
+
+from boundlab.case import Case, RandomEvents, plain
+from boundlab.compare.plan import Plan
+from boundlab.delays import IndependentEvents
+from boundlab.errors import FormulaError
+from boundlab.exact import _numbers as numbers
+from boundlab.exact._case_plan import given, own_rates
+from boundlab.exact._formula import Formulas, Quantity
+from boundlab.exact._walk import ExactLaw
+from boundlab.formula import parse
+from boundlab.symbols import SYMBOLS
+
+_CERTIFIED = 1e-12  # the floats behind certified constants may differ from the case's own numbers by this
+_READ = 1e-11  # sums of floats that are read off a schedule
+
+
+def exact_law(case: Case, plan: Plan) -> ExactLaw | None:
+    """Return the probabilities of AREA's events as rational numbers, or None where they have none."""
+    if not isinstance(case.events, RandomEvents):
+        return None
+    delays, policy = case.events.delays, case.events.policy
+    n, count = case.problem.n, getattr(plan.parameters, "count", None)
+    if isinstance(delays, IndependentEvents):
+        raw = _options(case.raw.get("delays"))
+        if "p" in raw:
+            p = tuple(_list(raw["p"]))
+            p_s = numbers.read_number(raw["p_s"], "p_s") if "p_s" in raw else 1 - sum(p, Fraction(0))
+        else:
+            p_s = numbers.read_number(raw["p_s"], "p_s") if "p_s" in raw else Fraction(1, n + 1)
+            p = ((1 - p_s) / n,) * n
+        if sum(p, p_s) == 1:
+            return ExactLaw(p, p_s, count)
+        near = [numbers.guess(one) for one in (*delays.p.tolist(), delays.p_s)]
+        whole = [one for one in near if one is not None]
+        return ExactLaw(tuple(whole[:-1]), whole[-1], count) if len(whole) == n + 1 and sum(whole) == 1 else None
+    rates = [numbers.guess(rate) for rate in delays.rates().tolist()]
+    server = Fraction(0) if count is not None else numbers.guess(policy.rate(delays))
+    if server is None or any(rate is None for rate in rates):
+        return None
+    total = sum((rate for rate in rates if rate is not None), server)
+    return ExactLaw(tuple(rate / total for rate in rates if rate is not None), server / total, count)
+
+
+def _options(raw: Any) -> Mapping[str, Any]:
+    from boundlab.specs import parse_spec
+
+    if isinstance(raw, dict):
+        return raw
+    return parse_spec(str(raw), "delays")[1]
+
+
+def _list(raw: Any) -> list[Fraction]:
+    entries = raw if isinstance(raw, list) else str(raw).strip().strip("[]").replace(",", " ").split()
+    return [numbers.read_number(entry, "p") for entry in entries]
+
+
+def formulas(plan: Plan, case: Case, constants: Mapping[str, sympy.Expr], law: ExactLaw | None) -> Formulas:
+    """Return all symbols with values, and the rules of the others.
+
+    Parameters
+    ----------
+    constants
+        What is known exactly about the problem.
+    """
+    own, chosen = own_rates(plan.theorem, case), given(case)
+    scheduled = set(plan.values) - set(plan.fixed)
+    values: dict[str, Quantity] = {}
+    for name, value in plan.values.items():
+        if name in plan.theorem.step and name not in scheduled and (name not in chosen or name in own):
+            continue  # follows from its formula
+        if np.ndim(value):
+            continue
+        values[name] = _quantity(name, float(value), plan, constants, scheduled)
+    for name, value in chosen.items():
+        if name in values and name not in own and (found := read_formula(value)) is not None:
+            values[name] = Quantity(found)
+    counter = plan.theorem.counter
+    values[counter] = Quantity.of(int(plan.ks[-1]))
+    if plan.theorem.horizon == "fixed":
+        values[counter] = Quantity.of(plan.iterations)
+    if law is not None:
+        values |= _frequencies(law)
+    rules = {name: rule for name, rule in plan.theorem.defining().items() if name not in values}
+    return Formulas(values, rules)
+
+
+def _quantity(
+    name: str, value: float, plan: Plan, constants: Mapping[str, sympy.Expr], scheduled: set[str]
+) -> Quantity:
+    if name in constants:
+        return Quantity(constants[name])
+    if value == 0.0 or (name in SYMBOLS and SYMBOLS[name].domain.integer):
+        return Quantity.of(Fraction(value))
+    if name in plan.constants:
+        return Quantity(None, value, _CERTIFIED)
+    if name in scheduled:
+        found = numbers.guess(value)
+        return Quantity(None, value, _READ) if found is None else Quantity.of(found)
+    return Quantity.of(Fraction(repr(value)))
+
+
+def _frequencies(law: ExactLaw) -> dict[str, Quantity]:
+    """Return n, p_s, p_min and qbar; where a count aggregates, the long-run fractions."""
+    p, p_s = law.p, law.p_s
+    if law.count is not None:
+        total = sum(p, Fraction(0))
+        p_s = Fraction(1, law.count + 1)
+        p = tuple(one / total * (1 - p_s) for one in p)
+    qbar = sum((1 / one for one in p), Fraction(0)) / len(p)
+    found = {"n": Fraction(len(p)), "p_s": p_s, "p_min": min(*p, p_s), "qbar": qbar}
+    return {name: Quantity.of(value) for name, value in found.items()}
+
+
+def read_formula(value: Any) -> sympy.Expr | None:
+    """Return a parameter as an exact SymPy number, or None if it is a word."""
+    if isinstance(value, bool) or not isinstance(plain(value), (int, float)):
+        return None
+    if isinstance(value, str):
+        try:
+            found: sympy.Expr = parse(value, {})
+        except FormulaError:
+            return None
+        return found
+    exact = Fraction(repr(value))
+    return sympy.Rational(exact.numerator, exact.denominator)

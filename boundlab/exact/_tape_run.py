@@ -1,0 +1,187 @@
+"""A tape over exact numbers: registers are lists of rationals, or of balls where rationals grow too long."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, final
+
+import numpy as np
+
+from boundlab.errors import SpecError
+from boundlab.exact import _numbers as numbers
+from boundlab.exact._model import Model, Vector
+from boundlab.exact._numbers import Scalar, UndecidedError
+from boundlab.tape import Initial, Op, Tape
+
+Recipe = tuple[Fraction | None, float, tuple[int, ...]]
+_LONGEST = 3000  # bits of a rational; beyond, products take longer than those of balls by far
+_EVERY = 16
+_ROUNDING = 1e-14  # coefficients of a tape are products of a few floats
+
+
+class TooLongError(SpecError):
+    """Rational iterates have grown too long."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ExactTape:
+    """A tape whose coefficients and step sizes are known as (rational number or float)·Π rate^power.
+
+    Parameters
+    ----------
+    coefficients, sizes, local
+        For every term of an Affine, every row of Descend, every local step.
+    """
+
+    tape: Tape
+    coefficients: list[Recipe]
+    sizes: list[Recipe]
+    local: list[Recipe]
+
+    @property
+    def rational(self) -> bool:
+        """Whether all of them are understood as rational numbers times rates."""
+        return all(recipe[0] is not None for part in (self.coefficients, self.sizes, self.local) for recipe in part)
+
+
+def understand(compile_: Callable[[Mapping[str, float]], Tape], rates: Mapping[str, float]) -> ExactTape:
+    """Compile with the rates as they are and doubled one by one, and see how each number of the tape follows.
+
+    Parameters
+    ----------
+    compile_
+        Gives the tape for rates by name, in floating point.
+    rates
+        What the tape's numbers may be proportional to: step sizes and server rates.
+
+    Raises
+    ------
+    SpecError
+        If another rate would make another schedule.
+    """
+    tape = compile_(rates)
+    others = [_scaled(compile_, rates, name) for name in rates]
+    values = tuple(rates.values())
+
+    def recipes(of: Callable[[Tape], Any]) -> list[Recipe]:
+        base = np.asarray(of(tape), dtype=np.float64)
+        doubled = [base if other is None else np.asarray(of(other), dtype=np.float64) for other in others]
+        if any(other.shape != base.shape for other in doubled):
+            raise SpecError("the schedule depends on the step size; no exact engine applies")
+        known: dict[tuple[float, ...], Recipe] = {}
+        out = []
+        for place, value in enumerate(base.tolist()):
+            key = (value, *(float(other[place]) for other in doubled))
+            if key not in known:
+                known[key] = _recipe(key, values)
+            out.append(known[key])
+        return out
+
+    return ExactTape(
+        tape, recipes(lambda one: one.affine.coef), recipes(lambda one: one.descend.step_size),
+        recipes(lambda one: one.local),
+    )  # fmt: skip
+
+
+def _scaled(compile_: Callable[[Mapping[str, float]], Tape], rates: Mapping[str, float], name: str) -> Tape | None:
+    """Compile with one rate doubled; None where the algorithm fixes it."""
+    try:
+        return compile_({**rates, name: 2.0 * rates[name]})
+    except SpecError:
+        return None
+
+
+def _recipe(key: tuple[float, ...], rates: Sequence[float]) -> Recipe:
+    value, rest, powers = key[0], key[0], []
+    for other, rate in zip(key[1:], rates, strict=True):
+        ratio = other / value if value else 1.0
+        power = int(np.rint(np.log2(ratio))) if ratio > 0 else 0
+        if abs(ratio - 2.0**power) > 1e-12 * 2.0**power:
+            return None, value, (0,) * len(rates)
+        powers.append(power)
+        rest /= rate**power
+    return numbers.guess(rest), rest, tuple(powers)
+
+
+def run(
+    exact: ExactTape, model: Model, rates: Sequence[Scalar], observe: Callable[[int, Vector], None], *, balls: bool
+) -> None:
+    """Execute a tape.
+
+    Parameters
+    ----------
+    rates
+        In the order of :func:`understand`.
+    observe
+        Called as observe(m, x) for record m.
+    balls
+        Whether registers are balls of the present precision.
+
+    Raises
+    ------
+    TooLongError
+        If rational registers grow too long.
+    UndecidedError
+        If a ball meets a kink.
+    """
+    tape = exact.tape
+    kind: Callable[[Scalar], Scalar] = numbers.ball if balls else (lambda x: x)
+    x0 = [kind(numbers.rational(entry)) for entry in model.x0]
+    zero = [kind(numbers.rational(0))] * model.d
+    starts = {Initial.START: x0, Initial.ZERO: zero, Initial.UNWRITTEN: zero}
+    registers: list[Vector] = [starts[Initial(value)] for value in tape.initial.tolist()]
+    known: dict[Recipe, Scalar] = {}
+
+    def value(recipe: Recipe) -> Scalar:
+        if recipe not in known:
+            known[recipe] = _value(recipe, rates, kind, balls)
+        return known[recipe]
+
+    coefficient = [value(recipe) for recipe in exact.coefficients]
+    size = [value(recipe) for recipe in exact.sizes]
+    local = [value(recipe) for recipe in exact.local]
+    starts_at, sources, targets = tape.affine.start.tolist(), tape.affine.src.tolist(), tape.affine.dst.tolist()
+    client, steps = tape.descend.client.tolist(), tape.descend.steps.tolist()
+    source, target = tape.descend.src.tolist(), tape.descend.dst.tolist()
+    shown = tape.record.src.tolist()
+    implicit = tape.implicit.tolist() if len(tape.implicit) else [False] * len(client)
+    place = 0
+    try:
+        for place, (op, row) in enumerate(zip(tape.op.tolist(), tape.row.tolist(), strict=True)):  # noqa: B007
+            if op == Op.AFFINE.value:
+                out = zero
+                for term in range(starts_at[row], starts_at[row + 1]):
+                    weight = coefficient[term]
+                    out = [a + weight * b for a, b in zip(out, registers[sources[term]], strict=True)]
+                registers[targets[row]] = out
+            elif op == Op.DESCEND.value:
+                x, who = registers[source[row]], client[row]
+                move = model.prox if implicit[row] else model.descend
+                for step in range(steps[row]):
+                    x = move(who, x, size[row] * local[step] if local else size[row])
+                registers[target[row]] = x
+                if not balls and row % _EVERY == 0:
+                    _check_length(x)
+            else:
+                observe(row, registers[shown[row]])
+    except UndecidedError as error:
+        raise UndecidedError(str(error), place / len(tape)) from None
+
+
+def _value(recipe: Recipe, rates: Sequence[Scalar], kind: Callable[[Scalar], Scalar], balls: bool) -> Scalar:
+    found, about, powers = recipe
+    if found is None and not balls:
+        raise TooLongError("a weight of the schedule is no rational number")
+    out = numbers.near(about, _ROUNDING) if found is None else kind(numbers.rational(found))
+    for rate, power in zip(rates, powers, strict=True):
+        for _ in range(abs(power)):
+            out = out * rate if power > 0 else out / rate
+    return out
+
+
+def _check_length(x: Vector) -> None:
+    for entry in x:
+        parts = (entry.a, entry.b) if isinstance(entry, numbers.Surd) else (entry,)
+        if max(part.height_bits() for part in parts) > _LONGEST:
+            raise TooLongError(f"rational iterates grow beyond {_LONGEST} bits")

@@ -1,0 +1,6 @@
+"""Search for counterexamples: structured families, local optimisation, shrinking, exact confirmation."""
+
+from boundlab.falsify._candidate import Candidate as Candidate
+from boundlab.falsify._falsify import falsify as falsify
+from boundlab.falsify._result import Falsification as Falsification
+from boundlab.falsify._result import Instance as Instance

@@ -1,0 +1,108 @@
+"""An instance that a search looks at: problem, delays, settings and horizon, all in a user's own words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+
+from boundlab.falsify import _catalog as catalog
+from boundlab.objective import Problem
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One point of the search space.
+
+    Parameters
+    ----------
+    family
+        Which structured family it comes from, in words.
+    problem
+        In one dimension: ``type`` (huber, lad or quadratic), centres c and weights w with one entry a client, x0,
+        sigma and, for huber, delta.
+    delays
+        Spec of the delay model.
+    settings
+        Parameters of the algorithm and symbols that the theorem leaves to the user (N), by name.
+    step
+        Step sizes where the theorem lets one choose; absent ones are the theorem's own.
+    iterations
+        K or T.
+    """
+
+    family: str
+    problem: Mapping[str, Any]
+    delays: str
+    settings: Mapping[str, str]
+    step: Mapping[str, float]
+    iterations: int
+
+    @property
+    def clients(self) -> int:
+        """The number of clients."""
+        return len(self.problem["c"])
+
+    def options(self) -> dict[str, Any]:
+        """Return the problem's options as case files have them, without its type."""
+        own = {name: value for name, value in self.problem.items() if name != "type"}
+        if self.problem["type"] != "quadratic":
+            return own
+        c, w = own.pop("c"), own.pop("w")
+        return {"A": [[[one]] for one in w], "b": [[one] for one in c], **own}
+
+    def build(self) -> Problem:
+        """Return the problem."""
+        return catalog.problem(str(self.problem["type"]), self.options())
+
+    def all_settings(self) -> dict[str, str]:
+        """Return parameters, symbols and step sizes as ``--set`` takes them."""
+        return {**self.settings, **{name: text(value) for name, value in self.step.items()}}
+
+    def problem_spec(self) -> str:
+        """Return the problem as ``--problem`` takes it."""
+        parts = [f"{name}={text(value)}" for name, value in self.options().items()]
+        return f"{self.problem['type']}:{','.join(parts)}"
+
+    def command(self, theorem: str, trials: int = 2) -> str:
+        """Return the comparison that repeats the instance by itself."""
+        options = "".join(f" --set {name}={value}" for name, value in self.all_settings().items())
+        return (
+            f"boundlab compare {theorem} --problem '{self.problem_spec()}' --delays '{self.delays}' "
+            f"--iterations {self.iterations} --trials {trials}{options}"
+        )
+
+    def key(self) -> tuple[Any, ...]:
+        """Return what tells candidates apart."""
+        return (self.problem_spec(), self.delays, tuple(sorted(self.all_settings().items())), self.iterations)
+
+    def with_problem(self, **changes: Any) -> "Candidate":
+        """Return the candidate with other problem numbers."""
+        return replace(self, problem={**self.problem, **changes})
+
+
+def text(value: Any) -> str:
+    """Return a number, or a list of numbers, as the command line reads it back to the last digit."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return f"[{','.join(text(entry) for entry in value)}]"
+    if isinstance(value, float):
+        return repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+    return str(value)
+
+
+def digits(value: Any) -> int:
+    """Return how much there is to read in a number or a list of them: the letters that write it down."""
+    if isinstance(value, (list, tuple)):
+        return sum(digits(entry) for entry in value)
+    return len(text(value)) if value else 0
+
+
+def complexity(candidate: Candidate) -> tuple[int, int, int, int]:
+    """Return what a smaller instance has less of: clients, iterations, integer settings, digits."""
+    whole = sum(int(value) for value in candidate.settings.values() if str(value).isdigit())
+    numbers_ = [value for name, value in candidate.problem.items() if name != "type"]
+    written = sum(digits(value) for value in (*numbers_, *candidate.step.values()))
+    return candidate.clients, candidate.iterations, whole, written + len(candidate.delays)

@@ -1,0 +1,66 @@
+"""The entry: search, confirm, report."""
+
+import time
+from collections.abc import Callable
+
+from boundlab.errors import AssumptionError, SpecError
+from boundlab.falsify._judge import Judge
+from boundlab.falsify._result import Falsification, confirm, violates
+from boundlab.falsify._schedules import local_rate
+from boundlab.falsify._search import search
+from boundlab.theorems import Theorem
+
+
+def falsify(
+    theorem: Theorem,
+    budget: float = 60.0,
+    seed: int = 0,
+    progress: Callable[[str], None] | None = None,
+    limit: int | None = None,
+) -> Falsification:
+    """Search for an instance on which the left side of a theorem exceeds its right side.
+
+    Constants are certified and all assumptions are checked, so that what is found refutes the theorem. Candidates
+    come in an order that the theorem and the seed determine; a violation is shrunk and then confirmed from scratch.
+
+    Parameters
+    ----------
+    budget
+        Seconds for the search; shrinking may take a quarter more.
+    seed
+        Of the restarts of the local optimisation.
+    progress
+        Told now and then what is going on.
+    limit
+        Most candidates to try, in place of the clock: the same limit gives the same answer.
+
+    Raises
+    ------
+    AssumptionError
+        If there is nothing to refute: the bound is a printed O(·).
+    SpecError
+        If the budget or the limit is not positive, or the theorem sets no local step size.
+
+    Examples
+    --------
+    >>> from boundlab.theorems import load_theorem
+    >>> falsify(load_theorem("area.theorem8.repaired"), limit=5).violated
+    False
+    """
+    if not budget > 0.0:
+        raise SpecError(f"the budget must be > 0 seconds, got {budget:g}")
+    if limit is not None and limit < 1:
+        raise SpecError(f"the number of candidates must be ≥ 1, got {limit}")
+    if theorem.shape:
+        raise AssumptionError(
+            f"{theorem.id} is a printed O(·) with unknown constants: no number can refute it; there is nothing to do"
+        )
+    local_rate(theorem)  # or say that there is none
+    begin = time.monotonic()
+    judge = Judge(theorem, begin + budget, limit)
+    score = search(judge, seed, progress or (lambda _: None))
+    instance, case = (None, None) if score is None else confirm(judge, score)
+    broken = instance is not None and violates(instance)
+    return Falsification(
+        theorem, instance, broken, dict(judge.tried), dict(judge.refused), time.monotonic() - begin, seed, case
+    )

@@ -1,0 +1,266 @@
+"""What a search found: the instance, confirmed from scratch, with everything that is needed to repeat it."""
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from boundlab._version import __version__
+from boundlab.compare import Plan, make_plan
+from boundlab.compare.trials import run_trial, trial_events
+from boundlab.compare.verdict import versions
+from boundlab.constants import Constant
+from boundlab.errors import BoundlabError, TapeError
+from boundlab.falsify import _catalog as catalog
+from boundlab.falsify._candidate import Candidate, text
+from boundlab.falsify._judge import ROUNDING, Judge, Score
+from boundlab.theorems import Theorem
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One instance with both sides.
+
+    Parameters
+    ----------
+    left, right
+        Both sides at ``iterations`` (K or T).
+    kind
+        ``exact``, ``enclosure`` or ``numeric``.
+    method
+        How the left side was computed.
+    constants
+        The certified constants that the bound reads.
+    values
+        Everything that the bound was evaluated with, by symbol.
+    parameters
+        Of the algorithm, as the theorem sets them.
+    """
+
+    candidate: Candidate
+    left: float
+    right: float
+    kind: str
+    method: str
+    constants: Mapping[str, Constant]
+    values: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+
+    @property
+    def ratio(self) -> float:
+        """Left over right."""
+        return self.left / self.right if self.right > 0.0 else float("inf") if self.left > 0.0 else 0.0
+
+    @property
+    def iterations(self) -> int:
+        """K or T at which the sides are compared."""
+        return self.candidate.iterations - int(self.candidate.settings.get("N", "1")) + 1
+
+    def words(self) -> str:
+        """Return the instance in one sentence."""
+        one = self.candidate
+        n = one.clients
+        shape = {"huber": "huber(x − c_i)", "lad": "|x − c_i|", "quadratic": "(x − c_i)²/2"}[one.problem["type"]]
+        parts = [f"{n} client{'s' * (n > 1)}, f_i(x) = w_i·{shape}"]
+        names = ("w", "c", "delta", "sigma", "x0")
+        parts += [f"{name} = {text(one.problem[name])}" for name in names if name in one.problem]
+        parts += [f"delays {one.delays}"]
+        parts += [f"{name} = {_shown(value)}" for name, value in {**self.parameters, **one.settings}.items()]
+        return ", ".join(parts)
+
+    def as_dict(self, theorem: Theorem) -> dict[str, Any]:
+        """Return JSON-ready fields."""
+        one = self.candidate
+        return {
+            "family": one.family,
+            "words": self.words(),
+            "problem": {"type": one.problem["type"], **one.options()},
+            "delays": one.delays,
+            "parameters": {name: _plain(value) for name, value in self.parameters.items()},
+            "settings": dict(one.settings),
+            theorem.counter: self.iterations,
+            "left": self.left,
+            "right": self.right,
+            "ratio": self.ratio,
+            "kind": self.kind,
+            "method": self.method,
+            "constants": {name: constant.as_dict() for name, constant in self.constants.items()},
+            "values": {name: _plain(value) for name, value in self.values.items()},
+            "compare": one.command(theorem.id, 4000 if one.problem["sigma"] or "iid" in one.delays else 2),
+        }
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Falsification:
+    """The outcome of a search.
+
+    Parameters
+    ----------
+    best
+        The smallest violation found, or the closest instance; None if the theorem applied to nothing that was tried.
+    violated
+        Whether ``best`` breaks the bound.
+    tried
+        Family → how many candidates of it were tried.
+    refused
+        Why candidates were not: the messages, with their number.
+    case
+        The case file of ``best``.
+    """
+
+    theorem: Theorem
+    best: Instance | None
+    violated: bool
+    tried: Mapping[str, int]
+    refused: Mapping[str, int]
+    seconds: float
+    seed: int
+    case: Mapping[str, Any] | None
+
+    @property
+    def ratio(self) -> float:
+        """The largest left/right that is left after shrinking; 0 if nothing was found."""
+        return self.best.ratio if self.best is not None else 0.0
+
+    @property
+    def closest(self) -> Instance | None:
+        """The closest instance where none violates."""
+        return None if self.violated else self.best
+
+    @property
+    def exit_code(self) -> int:
+        """1 with a counterexample, 3 without: no search can say that a bound holds."""
+        return 1 if self.violated else 3
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields."""
+        best = self.best
+        return {
+            "boundlab": __version__,
+            "versions": versions(),
+            "theorem": self.theorem.id,
+            "status": self.theorem.status,
+            "verdict": "violated" if self.violated else "inconclusive",
+            "candidates": sum(self.tried.values()),
+            "tried": dict(self.tried),
+            "refused": dict(self.refused),
+            "seconds": round(self.seconds, 1),
+            "seed": self.seed,
+            "instance": None if best is None else best.as_dict(self.theorem),
+        }
+
+
+def confirm(judge: Judge, score: Score) -> tuple[Instance, dict[str, Any]]:
+    """Evaluate a candidate again, by the ways of ``compare`` and ``exact``, and write its case file.
+
+    Raises
+    ------
+    TapeError
+        If the fast evaluation and the slow one differ: a defect of the search.
+    """
+    one, theorem = score.candidate, judge.theorem
+    plan = _plan(theorem, one)
+    method, kind, left = "all event sequences, in floating point", "numeric", score.left
+    if score.lost or (not judge.expectation and one.problem["sigma"]):
+        method = f"Gaussian noise carried along the run; from below, by a factor 1 − {score.lost:.1g}"
+    elif not judge.expectation:
+        method = "one run without noise, in floating point"
+        left = float(run_trial(plan, 0, 0)[0][-1])
+    right = float(plan.bound[-1])
+    if not np.isclose(left, score.left, rtol=1e-6) or not np.isclose(right, score.right, rtol=1e-6):
+        raise TapeError(f"{theorem.id}: the search has {score.left} ≤ {score.right}, a comparison {left} ≤ {right}")
+    values = {name: plan.values[name] for name in sorted(plan.values) if np.ndim(plan.values[name]) == 0}
+    parameters = {name: value for name, value in plan.parameter_values.items() if name not in one.settings}
+    constants = {name: one_ for name, one_ in plan.constants.items() if name in theorem.inputs()}
+    found = Instance(one, left, right, kind, method, constants, values, parameters)
+    case = _case(plan, found)
+    return _exactly(plan, found, case), case
+
+
+def _plan(theorem: Theorem, one: Candidate) -> Plan:
+    algorithm, problem = catalog.algorithm(theorem.algorithm), one.build()
+    delays, policy = catalog.delays(one.delays, problem.n, algorithm)
+    last = one.iterations - int(one.settings.get("N", "1")) + 1
+    return make_plan(
+        theorem, problem, delays, policy, one.iterations, one.all_settings(), ks=np.array([last], dtype=np.int64)
+    )
+
+
+def _case(plan: Plan, found: Instance) -> dict[str, Any]:
+    """Return the case file: the events of the schedule, or the law of random ones."""
+    one, theorem = found.candidate, plan.theorem
+    options = one.options()
+    start = options.pop("x0")
+    own = {name for name in theorem.step if name not in one.step}
+    parameters = {name: _plain(value) for name, value in plan.parameter_values.items() if name not in own}
+    settings = {name: int(value) for name, value in one.settings.items() if name not in parameters}
+    case: dict[str, Any] = {
+        "theorem": theorem.id,
+        "algorithm": plan.algorithm.id,
+        "problem": {"type": one.problem["type"], **options},
+        "x0": [start],
+        "parameters": parameters,
+    }
+    if plan.schedules is None or plan.schedules.averaged:
+        case |= {"delays": one.delays}
+    else:
+        case |= {"events": plan.algorithm.events_as_json(trial_events(plan, 0, 0)), "delays": one.delays, "seed": 0}
+    return {
+        **case,
+        "iterations": one.iterations,
+        "settings": settings,
+        "constants": {name: constant.as_dict() for name, constant in found.constants.items()},
+        "claim": {"k": found.iterations, "left": found.left, "bound": found.right},
+        "note": found.words(),
+    }
+
+
+def _exactly(plan: Plan, found: Instance, case: Mapping[str, Any]) -> Instance:
+    """Return the instance as the exact engines see it, or as it is where none applies."""
+    from boundlab.case import load_case
+    from boundlab.exact import applicable, evaluate
+    from boundlab.files import write_json
+
+    theorem = plan.theorem
+    if "events" not in case:
+        reason = applicable(theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy)
+        if reason:
+            return replace(found, method=f"{found.method} (boundlab exact does not apply: {reason})")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "case.json"
+        write_json(path, dict(case))
+        try:
+            result = evaluate(theorem, load_case(path))
+        except TapeError:
+            raise
+        except BoundlabError as error:
+            return replace(found, method=f"{found.method} (boundlab exact does not apply: {error})")
+    if not np.isclose(result.left, found.left, rtol=1e-4):
+        raise TapeError(f"{theorem.id}: the search has {found.left} on the left side, the exact engine {result.left}")
+    return replace(found, left=result.left, right=result.right, kind=result.kind, method=result.method)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, str):
+        try:
+            return int(value)
+        except ValueError:
+            return value
+    return value
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def violates(instance: Instance) -> bool:
+    """Return whether both sides are apart by more than rounding, or exactly."""
+    margin = 0.0 if instance.kind in ("exact", "enclosure") else ROUNDING
+    return instance.left > instance.right * (1.0 + margin)

@@ -1,0 +1,157 @@
+"""Which functions a theorem is about, as a class that PEPit knows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from boundlab.errors import AssumptionError, SpecError, SymbolError
+from boundlab.objective import RUN_ASSUMPTIONS
+from boundlab.theorems import Theorem
+from boundlab.worst_case.exact_number import Exact, exact
+
+_KNOWN = frozenset(
+    {
+        "convex", "strongly-convex", "smooth", "lipschitz", "bounded-variance", "bounded-gradients",
+        "bounded-second-moment", "bounded-heterogeneity", "bounded-below", "minimiser",
+    }
+)  # fmt: skip
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FunctionClass:
+    """What is known of every f_i, and of f.
+
+    Parameters
+    ----------
+    kind
+        The name of PEPit's class.
+    constants
+        Its parameters, by PEPit's names.
+    words
+        The class for people.
+    gradient_square
+        ‖∇f_i‖² is at most this, unit (2, −2); None where nothing is known or the class says it.
+    deviation
+        ‖∇f_i − ∇f‖ is at most this, unit (1, −1); None where nothing is known.
+    minimiser
+        Whether the program holds a minimiser x*; else it knows inf f only.
+    relaxed
+        Why the program may be larger than the class, or '': then its optimum is the worst case itself.
+    rounded
+        Whether L is there only to avoid ties between pieces.
+    """
+
+    kind: str
+    constants: Mapping[str, Exact]
+    words: str
+    gradient_square: Exact | None
+    deviation: Exact | None
+    minimiser: bool
+    relaxed: str
+    rounded: bool = False
+
+    def slightly_smooth(self, share: float, radius: float) -> "FunctionClass":
+        """Return convex Lipschitz functions whose kinks are rounded off a little.
+
+        The piece that a function of this class has at one of the program's points is above the others there by
+        ‖g_i − g_j‖²/(2L), so that the maximum of the pieces has the same subgradients, without ties.
+
+        Parameters
+        ----------
+        share
+            L = B/(share·radius).
+        """
+        bound = self.constants["M"]
+        constants = {"L": bound / (exact(share) * exact(radius)), "M": bound}
+        return FunctionClass(
+            "SmoothConvexLipschitzFunction", constants, self.words, None, self.deviation, True, self.relaxed, True
+        )
+
+
+def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) -> FunctionClass:
+    """Return the class of a theorem.
+
+    Parameters
+    ----------
+    values
+        The constants by symbol: L, mu, B, G_sq, G, sigma_g as far as the assumptions need them.
+
+    Raises
+    ------
+    AssumptionError
+        If the assumptions name no class that has interpolation inequalities.
+    SymbolError
+        If a constant is missing.
+    """
+    assumed = set(theorem.assumptions)
+    for name in sorted(assumed - _KNOWN - RUN_ASSUMPTIONS):
+        raise AssumptionError(f"{theorem.id} assumes {name}, of which worst-case knows no interpolation inequalities")
+
+    def constant(name: str, why: str) -> Exact:
+        if name not in values:
+            raise SymbolError(f"{theorem.id}: worst-case needs {name} ({why}); set {name}=…")
+        number = float(np.asarray(values[name]).reshape(-1)[0])
+        if not number > 0.0 or not np.isfinite(number):
+            raise SymbolError(f"{theorem.id}: worst-case needs {name} > 0 ({why}), got {number:g}")
+        return exact(number)
+
+    square = None
+    if "bounded-gradients" in assumed and not assumed & {"lipschitz"}:
+        square = constant("G_sq", "‖∇f_i‖² ≤ G_sq")
+    if "bounded-second-moment" in assumed:
+        second = constant("G", "full gradients have ‖∇f_i‖ ≤ G")
+        square = second * second
+    deviation = None
+    if "bounded-heterogeneity" in assumed and clients > 1:
+        name = "sigma_g" if "sigma_g" in theorem.inputs() else "sigma_g_mean"
+        deviation = exact(float(np.asarray(values.get(name, 0.0)).reshape(-1)[0]))
+    relaxed = []
+    if "lipschitz" in assumed:
+        B = constant("B", "f_i is B-Lipschitz")
+        if "smooth" in assumed:
+            L = constant("L", "f_i is L-smooth")
+            kind, constants = "SmoothConvexLipschitzFunction", {"L": L, "M": B}
+            words = f"convex, {B:g}-Lipschitz, {L:g}-smooth"
+            relaxed.append("the inequalities of smooth Lipschitz functions are necessary, not sufficient")
+        else:
+            kind, constants, words = "ConvexLipschitzFunction", {"M": B}, f"convex and {B:g}-Lipschitz"
+    elif "strongly-convex" in assumed and "smooth" in assumed:
+        mu, L = constant("mu", "f_i is mu-strongly convex"), constant("L", "f_i is L-smooth")
+        if not mu.value < L.value:
+            raise SpecError(f"{theorem.id}: worst-case needs mu < L, got mu = {mu:g}, L = {L:g}")
+        kind, constants = "SmoothStronglyConvexFunction", {"mu": mu, "L": L}
+        words = f"{L:g}-smooth and {mu:g}-strongly convex"
+    elif "strongly-convex" in assumed:
+        mu = constant("mu", "f_i is mu-strongly convex")
+        kind, constants, words = "StronglyConvexFunction", {"mu": mu}, f"{mu:g}-strongly convex"
+    elif "convex" in assumed and "smooth" in assumed:
+        L = constant("L", "f_i is L-smooth")
+        kind, constants, words = "SmoothConvexFunction", {"L": L}, f"convex and {L:g}-smooth"
+    elif "convex" in assumed:
+        kind, constants, words = "ConvexFunction", {}, "convex"
+        if square is not None:
+            words = f"convex with ‖g‖² ≤ {square:g}"
+    elif "smooth" in assumed:
+        L = constant("L", "f_i is L-smooth")
+        kind, constants, words = "SmoothFunction", {"L": L}, f"{L:g}-smooth"
+    else:
+        raise AssumptionError(
+            f"{theorem.id} assumes {', '.join(theorem.assumptions)}: worst-case needs convex, strongly-convex, "
+            "smooth or lipschitz among them"
+        )
+    if square is not None and kind != "ConvexFunction":
+        words += f", ‖∇f_i‖² ≤ {square:g}"
+        relaxed.append("gradients are bounded at the visited points only")
+    if deviation is not None:
+        words += f", ‖∇f_i − ∇f‖ ≤ {deviation:g}"
+        relaxed.append("the clients' gradients are compared at recorded points only")
+    minimiser = kind != "SmoothFunction"
+    if kind == "SmoothConvexFunction" and clients == 1 and theorem.metric.startswith("gradient-norm"):
+        # f ≥ inf f says all of it; x* itself may be arbitrarily far, and the program without an optimum.
+        minimiser = bool({"R", "zeta", "G_star"} & set(theorem.inputs(values)))
+    if not minimiser and clients > 1:
+        relaxed.append("f ≥ inf f is asked for at recorded points only")
+    return FunctionClass(kind, constants, words, square, deviation, minimiser, "; ".join(relaxed))

@@ -1,0 +1,85 @@
+"""Numbers that PEPit takes for floats and that remember their exact value.
+
+PEPit multiplies points and expressions by ``float`` only. An :class:`Exact` is one, but its arithmetic is that of
+fractions, so that what PEPit builds with it (iterates, interpolation inequalities) holds no rounding.
+"""
+
+from fractions import Fraction
+from functools import lru_cache
+from math import isfinite
+from typing import Any, final
+
+_ULPS = 4.0 * 2.0**-52
+_SIMPLE = 10_000
+
+
+@final
+class Exact(float):
+    """A rational number."""
+
+    __slots__ = ("value",)
+    value: Fraction
+
+    def __new__(cls, value: Fraction | int | float) -> "Exact":
+        """Keep the fraction beside its nearest float."""
+        exactly = Fraction(value)
+        self = super().__new__(cls, exactly)
+        self.value = exactly
+        return self
+
+    def __add__(self, other: Any) -> Any:
+        return Exact(self.value + fraction(other)) if isinstance(other, (int, float)) else NotImplemented
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return Exact(self.value - fraction(other)) if isinstance(other, (int, float)) else NotImplemented
+
+    def __rsub__(self, other: Any) -> Any:
+        return Exact(fraction(other) - self.value) if isinstance(other, (int, float)) else NotImplemented
+
+    def __mul__(self, other: Any) -> Any:
+        return Exact(self.value * fraction(other)) if isinstance(other, (int, float)) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        return Exact(self.value / fraction(other)) if isinstance(other, (int, float)) else NotImplemented
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return Exact(fraction(other) / self.value) if isinstance(other, (int, float)) else NotImplemented
+
+    def __neg__(self) -> "Exact":
+        return Exact(-self.value)
+
+    def __pow__(self, power: int, modulus: None = None) -> "Exact":  # type: ignore[override]
+        return Exact(self.value**power)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, (int, float)) and isfinite(other) and self.value == fraction(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+
+def fraction(number: float) -> Fraction:
+    """Return the exact value of a number."""
+    return number.value if isinstance(number, Exact) else Fraction(number)
+
+
+@lru_cache(maxsize=4096)
+def exact(number: Any) -> Exact:
+    """Return the simple fraction that a float stands for, or the float as it is.
+
+    A float within four units in the last place of a fraction with denominator ≤ 10⁴ is that fraction: 1/3 is
+    meant, not its nearest float.
+    """
+    value = fraction(number)
+    simple = value.limit_denominator(_SIMPLE)
+    return Exact(simple if abs(simple - value) <= Fraction(_ULPS) * abs(value) else value)

@@ -1,0 +1,336 @@
+"""What is asked: the runs, their probabilities, the constants, the step size and the bound."""
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from boundlab.algorithms import Algorithm
+from boundlab.compare.schedules import Schedules
+from boundlab.delays import SERVER, Events, read_policy
+from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError
+from boundlab.left_side import LeftSide
+from boundlab.randomness import Streams
+from boundlab.records import Records
+from boundlab.registry import lookup, registered
+from boundlab.specs import Options, nearest, parse_spec
+from boundlab.tape import Tape
+from boundlab.theorems import Theorem
+from boundlab.trial import compile_trial
+from boundlab.values import parse_values
+from boundlab.worst_case.exact_number import Exact, exact
+
+_UNITS = ("R", "B", "L", "F0")
+_NOISE = ("sigma", "sigma_l")
+_APART = ("zeta", "sigma_g", "sigma_g_mean")
+_MOST_RUNS = 1_500
+_RANDOM = {"iid-events", "uniform-sampling"}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A question, checked.
+
+    Parameters
+    ----------
+    options
+        All options of the algorithm, the step size among them.
+    values
+        What the bound was evaluated with, by symbol.
+    defaults
+        Those of ``values`` that nobody set.
+    bound
+        The right side at K, or T.
+    repaired
+        The bounds of the repaired theorems, by id.
+    average
+        Whether the left side is the mean over all event sequences; else there is one run.
+    actors
+        The event sequences with their probabilities, as actors; for one run empty.
+    events
+        Of the one run.
+    beside
+        Why the bound does not speak about this run, or ''.
+    """
+
+    theorem: Theorem
+    algorithm: Algorithm
+    clients: int
+    iterations: int
+    options: Mapping[str, Any]
+    parameters: Any
+    values: Mapping[str, Any]
+    defaults: tuple[str, ...]
+    bound: float
+    repaired: Mapping[str, float]
+    average: bool
+    actors: Callable[[], Iterator[tuple[tuple[int, ...], Exact]]]
+    events: Events | None
+    beside: str
+
+    @property
+    def side(self) -> LeftSide:
+        """The left side."""
+        return self.theorem.left
+
+    def records(self) -> Records:
+        """Return what a run must show."""
+        if self.side.every:
+            return Records(np.arange(self.horizon))
+        return Records(np.array([self.iterations]), self.side.average)
+
+    @property
+    def horizon(self) -> int:
+        """The K or T that the bound is about."""
+        return int(self.values.get(self.theorem.counter, self.iterations))
+
+    def tapes(self) -> Iterator[tuple[Tape, Exact]]:
+        """Compile the runs, with their probabilities."""
+        records = self.records()
+        if self.events is not None:
+            yield self._compile(self.events, records), Exact(1)
+            return
+        time = np.arange(1.0, self.iterations + 1.0)
+        for actors, weight in self.actors():
+            yield self._compile(Events(time, np.array(actors, dtype=np.int32)), records), weight
+
+    def _compile(self, events: Events, records: Records) -> Tape:
+        return self.algorithm.schedule(self.parameters, events, self.clients, records, self.iterations)
+
+
+def make_plan(
+    theorem: Theorem,
+    iterations: int,
+    settings: Mapping[str, Any],
+    average: bool | None = None,
+    delays: str | None = None,
+    events: Sequence[Any] | None = None,
+) -> Plan:
+    """Read the settings and choose the runs.
+
+    Parameters
+    ----------
+    iterations
+        K, or server updates.
+    settings
+        Symbols of the theorem and parameters of its algorithm: numbers, lists, or what ``--set`` takes.
+    average
+        Average over all event sequences; by default where the theorem assumes random events and none are given.
+    delays
+        A spec: ``iid:p_s=0.5`` sets the probabilities of events, others the schedule of a single run.
+    events
+        The one run, as a case file lists it.
+
+    Raises
+    ------
+    BoundlabError
+        If something is missing or does not fit.
+    """
+    if iterations < 1:
+        raise SpecError(f"iterations must be ≥ 1, got {iterations}")
+    algorithm: Algorithm = lookup("algorithms", theorem.algorithm)
+    random = bool(_RANDOM & set(theorem.assumptions))
+    if average is None:
+        average = random and events is None
+    if average and not random:
+        raise SpecError(f"{theorem.id} is about each schedule; averages need iid-events or uniform-sampling")
+    if average and events is not None:
+        raise SpecError("give the events of one run, or ask for the average, not both")
+    chosen, values = _read(theorem, algorithm, settings)
+    _probabilities(theorem, values, delays)
+    clients = len(values["p"]) if "p" in values else int(float(values.pop("n", 1)))
+    values["n"] = clients
+    if "iid-events" in theorem.assumptions and "p" not in values:
+        raise SymbolError(f"{theorem.id} needs p: set p=0.5 (one probability a client), or delays iid:p_s=0.5")
+    values[theorem.counter] = iterations
+    defaults = _fill(theorem, values, clients)
+    for parameter, name in theorem.parameters.items():
+        if parameter in algorithm.parameters:
+            values[name] = int(chosen.setdefault(parameter, 1))
+    if average:
+        options, events_found, bound, actors = _averaged(theorem, chosen, values, clients, iterations)
+    else:
+        actors = _nothing
+        options, events_found, bound = _single(theorem, algorithm, chosen, values, clients, iterations, delays, events)
+    return Plan(
+        theorem, algorithm, clients, iterations, options, algorithm.read(Options(algorithm.id, options)), values,
+        defaults, bound, _repaired(theorem, values, options), average, actors, events_found,
+        "" if average or not (random or _per_schedule(theorem)) else
+        "the theorem bounds the mean over random events, and this is one run",
+    )  # fmt: skip
+
+
+def _nothing() -> Iterator[tuple[tuple[int, ...], Exact]]:
+    yield from ()
+
+
+def _per_schedule(theorem: Theorem) -> bool:
+    return bool({"stationary-participation", "uniform-buffer"} & set(theorem.assumptions))
+
+
+def _read(theorem: Theorem, algorithm: Algorithm, settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Tell options of the algorithm from symbols, and read the numbers."""
+    chosen: dict[str, Any] = dict(theorem.options)
+    texts: list[str] = []
+    own = set(algorithm.parameters) - set(theorem.step) - {"alpha", "c", "d"}
+    for name, value in settings.items():
+        if name in own and (name in theorem.parameters or name not in theorem.symbols):
+            if name in chosen and str(chosen[name]) != str(value):
+                raise AssumptionError(f"{theorem.id}: the proof takes {name}={chosen[name]}, not {name}={value}")
+            chosen[name] = value
+        elif name in theorem.symbols:
+            listed = isinstance(value, (list, tuple, np.ndarray))
+            texts.append(f"{name}={','.join(map(repr, map(float, value))) if listed else value}")
+        else:
+            raise SpecError(
+                f"{name!r} is neither a symbol nor a parameter of {algorithm.id}; "
+                f"{nearest(name, {*theorem.inputs(), *own})}"
+            )
+    for name in theorem.parameters:
+        if name in chosen:
+            chosen[name] = Options(algorithm.id, chosen).integer(name, 1, minimum=1)
+    found = parse_values(texts, theorem.symbols)
+    if found.axes:
+        raise SymbolError(f"{next(iter(found.axes))} has several values; worst-case takes one of each")
+    values: dict[str, Any] = {name: found.grid()[name] for name in found.given}
+    for name in _NOISE:
+        if float(values.get(name, 0.0)) != 0.0:
+            raise SpecError(f"worst-case runs with full gradients: {name} must be 0, got {values[name]}")
+    if theorem.counter in values:
+        raise SpecError(f"{theorem.counter} is set by --iterations")
+    return chosen, values
+
+
+def _probabilities(theorem: Theorem, values: dict[str, Any], delays: str | None) -> None:
+    if "iid-events" not in theorem.assumptions or delays is None:
+        return
+    if "p" in values:
+        raise SpecError("give p or delays, not both")
+    from boundlab.case import build_delays
+
+    kind, options = parse_spec(delays, "delays")
+    if kind != "iid":
+        raise SpecError(f"{theorem.id} assumes iid-events; delays iid:p_s=0.5 would fit, got {kind}")
+    clients = int(float(values.pop("n", 1)))
+    if "p" in options:
+        clients = len(Options("delays iid", dict(options)).numbers("p"))
+    model: Any = build_delays(kind, options, clients)
+    values["p"] = model.p
+
+
+def _fill(theorem: Theorem, values: dict[str, Any], clients: int) -> tuple[str, ...]:
+    """Fill in units, and what has only one value without noise or with one client; return the names."""
+    read = {*theorem.inputs(values)}
+    found = []
+    candidates: dict[str, Any] = {**dict.fromkeys(_NOISE, 0.0), **dict.fromkeys(_UNITS, 1.0)}
+    if clients == 1:
+        candidates |= {**dict.fromkeys(_APART, 0.0), "G_star": np.zeros(1)}
+    for name, value in candidates.items():
+        if name in read and name not in values:
+            values[name] = value
+            if name in _UNITS:
+                found.append(name)
+    return tuple(found)
+
+
+def _averaged(
+    theorem: Theorem,
+    chosen: Mapping[str, Any],
+    values: dict[str, Any],
+    clients: int,
+    iterations: int,
+) -> tuple[dict[str, Any], None, float, Callable[[], Iterator[tuple[tuple[int, ...], Exact]]]]:
+    iid = "iid-events" in theorem.assumptions
+    who = (*range(clients), SERVER) if iid else tuple(range(clients))
+    if len(who) ** iterations > _MOST_RUNS:
+        raise SpecError(
+            f"{len(who)}^{iterations} event sequences are too many (at most {_MOST_RUNS}); take fewer iterations"
+        )
+    shares = [exact(float(p)) for p in values["p"]] if iid else [Exact(1) / clients] * clients
+    if iid:
+        shares.append(Exact(1) - sum(shares, start=Exact(0)))
+
+    def actors() -> Iterator[tuple[tuple[int, ...], Exact]]:
+        for places in itertools.product(range(len(who)), repeat=iterations):
+            weight = Exact(1)
+            for place in places:
+                weight = weight * shares[place]
+            yield tuple(who[place] for place in places), weight
+
+    known = _used(theorem, values)
+    options = {**chosen, **theorem.step_options(known)}
+    bound = float(theorem.value_at(known, [iterations])[0])
+    return options, None, bound, actors
+
+
+def _single(
+    theorem: Theorem,
+    algorithm: Algorithm,
+    chosen: Mapping[str, Any],
+    values: dict[str, Any],
+    clients: int,
+    iterations: int,
+    delays: str | None,
+    events: Sequence[Any] | None,
+) -> tuple[dict[str, Any], Events, float]:
+    from boundlab.case import build_delays
+
+    policy_free = algorithm.server == "any" and events is None
+    if policy_free and "iid-events" in theorem.assumptions:
+        raise SpecError(f"{theorem.id}: a single run needs its events; give them, or take the average")
+    kind, spec = parse_spec(delays or "deterministic", "delays")
+    model = build_delays(kind, spec, clients)
+    policy = read_policy(None, model, algorithm.server, algorithm.id)
+    schedules = Schedules(theorem, algorithm, clients, model, policy, iterations, 0, chosen)
+    nothing = Records(np.empty(0, dtype=np.int64))
+    if events is None:
+        tape = compile_trial(
+            algorithm, schedules.parameters, clients, model, policy, iterations, nothing, Streams(0, 0)
+        )
+    else:
+        given = algorithm.read_events(list(events), clients, "events")
+        tape = algorithm.schedule(schedules.parameters, given, clients, nothing, iterations)
+        if tape.iterations < iterations:
+            raise SpecError(f"the events make {tape.iterations} iterations, {iterations} are asked for")
+    known = _used(theorem, values)
+    horizon = iterations
+    if algorithm.server == "any":
+        bound_of = float(theorem.value_at(known, [iterations])[0])
+        options = {**chosen, **theorem.step_options(known)}
+        return options, tape.events, bound_of
+    if "N" in {*theorem.inputs(), *theorem.settable}:
+        known["N"] = int(float(values.get("N", 1)))
+        horizon = schedules.horizon(known)
+        known[theorem.counter] = values[theorem.counter] = horizon
+    scheduled = schedules.read(tape, horizon, known)
+    step = theorem.step_options({**scheduled, **known})
+    free = {name: value for name, value in step.items() if name in (*theorem.settable, *theorem.inputs())}
+    ks = np.array([horizon])
+    total = schedules.evaluate([scheduled], ks, {**known, **free}).total
+    values |= {name: value for name, value in scheduled.items() if name not in values}
+    return {**chosen, **step}, tape.events, float(total[0])
+
+
+def _used(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, Any]:
+    unread = set(theorem.unused(values)) - {theorem.counter}
+    return {name: value for name, value in values.items() if name not in unread}
+
+
+def _repaired(theorem: Theorem, values: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, float]:
+    """Return the bounds of the repaired forms of a printed theorem, as far as the same values say them."""
+    if theorem.status != "as printed":
+        return {}
+    words = theorem.id.split(".")
+    prefix = ".".join([*words[:2], "repaired"])
+    found: dict[str, float] = {}
+    for name, other in registered("theorems").items():
+        if name == prefix or name.startswith(f"{prefix}."):
+            known = {**values, **{key: options[key] for key in ("alpha",) if key in other.free() and key in options}}
+            try:
+                found[name] = float(other.value_at(_used(other, known), [int(values[other.counter])])[0])
+            except BoundlabError:
+                continue  # this form speaks about other runs
+    return found

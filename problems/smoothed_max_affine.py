@@ -1,0 +1,311 @@
+"""Maxima of affine functions with rounded kinks: what interpolates finitely many gradients of a smooth function.
+
+f_i(x) = mu/2·‖x‖² + min_y [max_j (c_ij + a_ij·y) + (L − mu)/2·‖x − y‖²] is L-smooth and mu-strongly convex, and
+every set of points, gradients and values that an L-smooth mu-strongly convex function can have is that of one of
+these (Taylor, Hendrickx and Glineur, Mathematical Programming 2017, Theorem 4 and its proof).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.constants import Constant
+from boundlab.errors import CertificateError, SpecError
+from boundlab.objective import Array, Optimum
+from boundlab.problems import bounds, max_affine
+from boundlab.problems.common import (
+    EPS,
+    SIGMA_OPTION,
+    START_OPTION,
+    ArrayProblem,
+    clip_up,
+    distance,
+    read_array,
+    read_start,
+)
+from boundlab.problems.solvers import TIGHT, check_gap, clarabel, cvxpy
+from boundlab.specs import Options
+
+Floats = NDArray[np.float64]
+_RIDGE = 1e-13
+_ENOUGH = 1e-14
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SmoothedMaxAffine(ArrayProblem):
+    """n functions f_i(x) = mu/2·‖x‖² + min_y [max_j (c_ij + a_ij·y) + (L − mu)/2·‖x − y‖²].
+
+    Parameters
+    ----------
+    a
+        Shape (n, m, d), unit (1, −1).
+    c
+        Shape (n, m), unit (1, 0).
+    L, mu
+        Smoothness and strong convexity, 0 ≤ mu < L, unit (1, −2).
+    x0
+        Shape (d,), unit (0, 1).
+    minimiser
+        Shape (d,), a point to be certified as x*; None: Clarabel looks for it.
+    sigma
+        E‖noise‖² = sigma², unit (1, −1).
+    source
+        The options that rebuild the problem, or empty: then ``spec`` writes the arrays out.
+    """
+
+    a: Floats
+    c: Floats
+    L: float
+    mu: float
+    x0: Floats
+    minimiser: Floats | None = None
+    sigma: float = 0.0
+    source: Mapping[str, Any] = field(default_factory=dict)
+    id = "smoothed-max-affine"
+
+    @property
+    def _rows(self) -> Floats:
+        return self.a
+
+    def _envelope(self, client: int, x: Array) -> tuple[float, Floats]:
+        """Return the value and the gradient of the rounded maximum at x."""
+        slopes, width = self.a[client], self.L - self.mu
+        height = self.c[client] + slopes @ x
+        weights = maximise(height, slopes, width)
+        slope = weights @ slopes
+        return float(weights @ height - slope @ slope / (2.0 * width)), slope
+
+    def value(self, x: Array) -> float:
+        """Return f(x), unit (1, 0)."""
+        return float(np.mean([self.client_value(client, x) for client in range(self.n)]))
+
+    def client_value(self, client: int, x: Array) -> float:
+        """Return f_client(x), unit (1, 0)."""
+        return self._envelope(client, x)[0] + 0.5 * self.mu * float(x @ x)
+
+    def gradient(self, client: int, x: Array) -> Array:
+        """Return ∇f_client(x), shape (d,), unit (1, −1)."""
+        return self._envelope(client, x)[1] + self.mu * x
+
+    def prox(self, client: int, x: Array, step_size: float) -> Array:
+        """Return argmin_z f_client(z) + ‖z − x‖²/(2·step_size), shape (d,), unit (0, 1)."""
+        # For weights λ the inner minimum over y and z is closed, and concave in λ.
+        slopes, shrink = self.a[client], 1.0 / (1.0 + step_size * self.mu)
+        width = 1.0 / (1.0 / (self.L - self.mu) + step_size * shrink)
+        weights = maximise(self.c[client] + slopes @ x * shrink, slopes, width)
+        out: Array = (x - step_size * (weights @ slopes)) * shrink
+        return out
+
+    @cached_property
+    def _attempt(self) -> Optimum | SpecError | CertificateError:
+        try:
+            return self._solve()
+        except (SpecError, CertificateError) as error:
+            return error.with_traceback(None)
+
+    def _solve(self) -> Optimum:
+        given = self.minimiser is not None
+        best = self.minimiser if self.minimiser is not None else self._search()
+        slope = clip_up(float(np.linalg.norm(self.full_gradient(best))), self.n + self.d + 4)
+        value = self.value(best)
+        away = slope / self.mu if self.mu > 0.0 else None
+        how = "the point given, checked" if given else "Clarabel"
+        if away is None:
+            # A convex f is at least f(x) − ‖∇f(x)‖·radius within the radius around x.
+            radius = 10.0 * (1.0 + float(np.linalg.norm(best)) + distance(self.x0, best))
+            gap, how = slope * radius, f"{how}, gradient bound over radius {radius:.3g}"
+        else:
+            gap = slope * away / 2.0
+        size = float(np.abs(self.c).max() + (np.abs(self.a) @ np.abs(best)).max())
+        gap += (self.n + self.d + 8) * EPS * size
+        check_gap(gap, value, f"problem {self.id}")
+        return Optimum(best, value, gap, away, how)
+
+    def _search(self) -> Floats:
+        cp = cvxpy()
+        n, d = self.n, self.d
+        x, y, t = cp.Variable(d), cp.Variable((n, d)), cp.Variable(n)
+        rounding = sum(cp.sum_squares(x - y[i]) for i in range(n)) * ((self.L - self.mu) / (2.0 * n))
+        rows = [t[i] >= self.a[i] @ y[i] + self.c[i] for i in range(n)]
+        goal = cp.sum(t) / n + rounding + 0.5 * self.mu * cp.sum_squares(x)
+        if clarabel(cp.Problem(cp.Minimize(goal), rows), (TIGHT, 1e-7), f"problem {self.id}") == "unbounded":
+            raise SpecError(f"problem {self.id}: f is unbounded below; 0 must be a mean of combinations of slopes")
+        return np.asarray(x.value, dtype=np.float64)
+
+    def optimum(self) -> Optimum:
+        """Return the given minimiser or Clarabel's, with the bound that its gradient gives."""
+        if isinstance(self._attempt, Optimum):
+            return self._attempt
+        raise type(self._attempt)(str(self._attempt))
+
+    @cached_property
+    def _constants(self) -> dict[str, Constant]:
+        norms = np.linalg.norm(self.a, axis=2).max(axis=1) * (1.0 + (self.d + 4) * EPS)
+        out = {**bounds.smoothness(Constant(self.L, "upper", "given")), **bounds.noise(self._noise)}
+        if self.mu > 0.0:
+            out["mu"] = Constant(self.mu, "lower", "given")
+        else:
+            # A rounded maximum has gradients that are means of its slopes.
+            how = "closed form max‖a_ij‖"
+            out |= {"B": Constant(float(norms.max()), "upper", how), **bounds.additive(norms, self.sigma, how)}
+            means = self.a.mean(axis=(0, 1))
+            away = np.linalg.norm(self.a - means, axis=2).max(axis=1) * (1.0 + (self.d + 8) * EPS)
+            wide = np.where(self.n > 1, away + away.max(), 0.0)
+            out |= bounds.heterogeneity(wide, float(wide.max()), "distances of the slopes from their mean")
+        best = self._attempt
+        if isinstance(best, Optimum):
+            away_by = best.distance or 0.0
+            out["R"] = Constant(
+                clip_up(distance(self.x0, best.x) + away_by, 2), "upper" if away_by else "exact", best.how
+            )
+            start = self.value(self.x0)
+            size = float(np.abs(self.c).max() + (np.abs(self.a) @ np.abs(self.x0)).max()) + abs(start)
+            out |= bounds.start_gap(start + (self.n + self.d + 8) * EPS * size, best, None)
+            if self.mu > 0.0:
+                out["zeta"] = Constant(self._zeta(best), "upper", "‖∇f_i(x*)‖/mu, and the certified ‖x − x*‖")
+        return out
+
+    def _zeta(self, best: Optimum) -> float:
+        norms = self.gradient_norms_at_optimum()
+        return 0.0 if norms is None or self.n == 1 else clip_up(float(norms.max()) / self.mu, 4)
+
+    def gradient_norms_at_optimum(self) -> NDArray[np.float64] | None:
+        """Return upper bounds of ‖∇f_i(x*)‖, shape (n,)."""
+        best = self._attempt
+        if not isinstance(best, Optimum) or best.distance is None:
+            return None
+        norms = np.array([float(np.linalg.norm(self.gradient(client, best.x))) for client in range(self.n)])
+        return np.asarray(norms * (1.0 + (self.d + 8) * EPS) + self.L * best.distance)
+
+    def constants(self) -> Mapping[str, Constant]:
+        """Return L, and mu or the bounds on gradients, and, where x* is certified, R and F0."""
+        return self._constants
+
+    def assumptions(self) -> Mapping[str, str]:
+        """Return which assumptions are met."""
+        best = self._attempt
+        reason = "" if isinstance(best, Optimum) else str(best).removeprefix(f"problem {self.id}: ")
+        steep = "strongly convex functions have unbounded gradients; mu=0 would fit" if self.mu > 0.0 else ""
+        return {
+            "convex": "",
+            "strongly-convex": "" if self.mu > 0.0 else "mu = 0; give mu > 0",
+            "smooth": "",
+            "lipschitz": steep,
+            "bounded-variance": "",
+            "bounded-gradients": steep,
+            "bounded-second-moment": steep,
+            "bounded-heterogeneity": steep if self.n > 1 else "",
+            "bounded-below": reason,
+            "minimiser": reason,
+        }
+
+    def spec(self) -> dict[str, Any]:
+        """Return the options that rebuild this problem."""
+        if self.source:
+            return {"type": self.id, **self.source}
+        arrays = {"a": self.a.tolist(), "c": self.c.tolist(), "x0": self.x0.tolist()}
+        given = {} if self.minimiser is None else {"minimiser": self.minimiser.tolist()}
+        return {"type": self.id, **arrays, "L": self.L, "mu": self.mu, **given, "sigma": self.sigma}
+
+
+def maximise(height: Floats, slopes: Floats, width: float) -> Floats:
+    """Return the weights λ ≥ 0, Σ λ_j = 1, that maximise Σ λ_j·height_j − ‖Σ λ_j·slope_j‖²/(2·width).
+
+    Wolfe's method for the nearest point of a polytope, with a linear term: vertices join one by one, and leave
+    where the maximum over their affine hull lies outside the simplex.
+
+    Parameters
+    ----------
+    height
+        Shape (m,), unit (1, 0).
+    slopes
+        Shape (m, d), unit (1, −1).
+    width
+        Unit (1, −2).
+    """
+    squares = np.einsum("jd,jd->j", slopes, slopes) / width
+    size = float(np.abs(height).max() + squares.max()) or 1.0
+    inside = [int(np.argmax(height - squares / 2.0))]
+    weights = np.zeros(len(height))
+    weights[inside] = 1.0
+    for _ in range(20 * len(height) + 20):
+        gain = height - slopes @ (weights @ slopes) / width
+        best = int(np.argmax(gain))
+        if best in inside or gain[best] - float(weights @ gain) <= _ENOUGH * size:
+            break
+        inside.append(best)
+        while True:
+            goal = _hull(height[inside], slopes[inside], width, size)
+            if (goal >= 0.0).all():
+                weights[:] = 0.0
+                weights[inside] = goal
+                break
+            own = weights[inside]
+            down = goal < 0.0
+            share = float((own[down] / (own[down] - goal[down])).min())
+            moved = own + share * (goal - own)
+            keep = moved > _ENOUGH
+            weights[:] = 0.0
+            inside = [j for j, kept in zip(inside, keep, strict=True) if kept]
+            weights[inside] = moved[keep] / moved[keep].sum()
+    return weights
+
+
+def _hull(height: Floats, slopes: Floats, width: float, size: float) -> Floats:
+    """Return the weights of sum 1 with the largest objective; a ridge decides where many have it."""
+    k = len(height)
+    matrix = np.zeros((k + 1, k + 1))
+    matrix[:k, :k] = slopes @ slopes.T / (width * size) + _RIDGE * np.eye(k)
+    matrix[k, :k] = matrix[:k, k] = 1.0
+    return np.asarray(np.linalg.solve(matrix, np.append(height / size, 1.0))[:k])
+
+
+OPTIONS = {
+    "a": "n×m×d slopes (JSON); without them the problem is generated",
+    "c": "n×m offsets (JSON)",
+    "L": "smoothness (default 1)",
+    "mu": "strong convexity, < L (default 0)",
+    "minimiser": "x*, to be certified (default: Clarabel looks for it)",
+    "clients": "number of clients n of a generated problem (default 5)",
+    "pieces": "affine pieces m a client (default 4)",
+    "dimension": "dimension d of a generated problem (default 3)",
+    "spread": "standard deviation of the generated offsets (default 1)",
+    "seed": "seed of the generated problem (default 0)",
+    "sigma": SIGMA_OPTION,
+    "x0": f"{START_OPTION} (default 0)",
+}
+
+
+def build(options: Options) -> SmoothedMaxAffine:
+    """Make the problem from explicit arrays, or from the pieces of a generated max-affine problem.
+
+    Raises
+    ------
+    SpecError
+        If an option is wrong or the shapes do not fit.
+    """
+    L = options.number("L", 1.0, above=0.0)
+    mu = options.number("mu", 0.0, minimum=0.0)
+    if not mu < L:
+        raise SpecError(f"{options.owner}: mu must be < L = {L:g}, got {mu:g}")
+    if not (options.has("a") or options.has("c")):
+        rest = {name: value for name, value in options.values.items() if name not in ("L", "mu")}
+        pieces = max_affine.build(Options(options.owner, rest))
+        source = {name: value for name, value in pieces.source.items() if name not in ("sigma", "x0")}
+        more = {"L": L, "mu": mu, "sigma": pieces.sigma, "x0": pieces.x0.tolist()}
+        return SmoothedMaxAffine(pieces.a, pieces.b, L, mu, pieces.x0, None, pieces.sigma, source | more)
+    a, c = read_array(options, "a", 3), read_array(options, "c", 2)
+    if c.shape != a.shape[:2]:
+        raise SpecError(f"{options.owner}: c must be n×m = {len(a)}×{a.shape[1]} to fit a, got {len(c)}×{c.shape[1]}")
+    x0 = read_start(options, a.shape[2])
+    minimiser = read_array(options, "minimiser", 1) if options.has("minimiser") else None
+    if minimiser is not None and minimiser.shape != x0.shape:
+        raise SpecError(f"{options.owner}: minimiser has {len(minimiser)} entries, the dimension is {len(x0)}")
+    sigma = options.number("sigma", 0.0, minimum=0.0)
+    options.finish()
+    return SmoothedMaxAffine(a, c, L, mu, x0, minimiser, sigma)

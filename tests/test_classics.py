@@ -1,0 +1,320 @@
+"""Textbook theorems: their numbers by hand, that they hold on problems, and that the tight ones are attained."""
+
+import dataclasses
+from fractions import Fraction
+from math import sqrt
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+from problem_makers import from_text, make
+
+from boundlab.algorithms import Records
+from boundlab.compare import Verdict, compare, make_plan
+from boundlab.delays import Events, read_policy
+from boundlab.errors import AssumptionError
+from boundlab.execute import symbolic
+from boundlab.metrics import Watch, metric
+from boundlab.randomness import Streams
+from boundlab.registry import lookup
+from boundlab.specs import Options, parse_spec
+from boundlab.theorems import FormulaBound, load_theorem
+from boundlab.theorems.classics import THEOREMS, TIGHT
+from boundlab.trial import run_once
+
+BY_ID = {theorem.id.removeprefix("classics."): theorem for theorem in THEOREMS}
+SMOOTH = {"L": 4.0, "R": 3.0, "F0": 5.0, "mu": 1.0, "sigma": 0.0, "K": 3, "T": 3, "n": 2}
+NOISY = {**SMOOTH, "sigma": 2.0}
+SHARP = {"B": 2.0, "R": 3.0, "sigma": 0.0, "K": 4, "n": 2, "mu": 1.0}
+
+# id: (values, bound) with the default step unless one is given.
+BY_HAND = {
+    "gd.convex": (SMOOTH, 36 / 14),
+    "gd.convex.book": (SMOOTH, 72 / 7),
+    "gd.ergodic": (SMOOTH, 9 / (2 * 3 / 4)),
+    "gd.decaying": (SMOOTH, 36 / (8 * (2 - 1) + 2)),
+    "gd.gradient": (SMOOTH, 16 * 9 / 4**2),
+    "gd.gradient-gap": (SMOOTH, 2 * 4 * 5 / 7),
+    "gd.strongly-convex": (SMOOTH, 0.6**6 * 9),  # α = 2/5: 1 − αμ = αL − 1 = 3/5
+    "gd.strongly-convex.gap": (SMOOTH, 0.6**6 * 5),
+    "gd.pl": (SMOOTH, 0.75**3 * 5),
+    "gd.nonconvex": (SMOOTH, 10 * 4 / 3),
+    "nesterov": (SMOOTH, 2 * 9 * 4 / 16),
+    "nesterov.strongly-convex": (SMOOTH, 0.5**3 * (5 + 4.5)),
+    "heavy-ball": (SMOOTH, 6 + 6),  # β = 1/2, α = 1/8
+    "ogm": ({**SMOOTH, "K": 1}, 36 / (2 * 2**2)),  # θ_1 = (1 + √9)/2 = 2
+    "subgradient": (SHARP, 2 * 3 / 2),
+    "subgradient.fixed-step": ({**SHARP, "alpha": 0.5}, 9 / 4 + 1),
+    "subgradient.last-iterate": ({**SHARP, "K": 3}, 2 * 3 / 2),
+    "incremental": (SHARP, 2 * 3 / 2),
+    "proximal-point": ({**SHARP, "K": 3, "alpha": 0.5}, 9 / 6),
+    "proximal-point.strongly-convex": ({**SHARP, "K": 3, "alpha": 0.5}, 9 / 1.5**6),
+    "sgd.convex": ({**SHARP, "sigma": sqrt(5)}, 3 * 3 / 2),
+    "sgd.gap": ({**NOISY, "K": 2}, 0.75**2 * 5 + (1 - 0.75**2) * 1),  # α = 1/4: αLσ²/(2μn) = 1
+    "sgd.gap.decreasing": ({**NOISY, "K": 2}, 40 / 10),  # c = 2, d = 8: max(16, 40)
+    "sgd.distance": ({**NOISY, "K": 1}, 0.36 * 9 + 0.16 * 4 / 2),
+    "sgd.distance.decreasing": ({**NOISY, "K": 4}, 45 / 9),  # c = 2, d = 5: max(8, 45)
+    "sgd.nonconvex": ({**NOISY, "T": 4}, 20 + 1),  # α = 1/8
+    "sgd.heterogeneous": ({**NOISY, "K": 1, "zeta": 0.5}, 7 / 8 * 9 + 4 / 64 + 2 * 16 / 4 / 64),
+    "local-gd": ({**SMOOTH, "K": 1, "M": 2, "zeta": 0.5}, (0.75**2 * 3 + 0.5) ** 2),
+}
+
+
+def needed(theorem, values):
+    return {name: values[name] for name in (*theorem.inputs(), *theorem.settable) if name in values}
+
+
+@pytest.mark.parametrize("name", sorted(BY_ID))
+def test_each_bound_is_the_number_worked_out_by_hand(name):
+    theorem, (values, bound) = BY_ID[name], BY_HAND[name]
+    assert theorem.evaluate(needed(theorem, values)).total == pytest.approx(bound, rel=1e-12)
+
+
+def test_at_least_twenty_are_shipped_and_found_by_their_ids():
+    assert len(THEOREMS) >= 20
+    assert len(TIGHT) >= 6
+    assert {theorem.id for theorem in THEOREMS} >= TIGHT
+    assert all(load_theorem(theorem.id) is theorem for theorem in THEOREMS)
+    assert {theorem.status for theorem in THEOREMS} == {"textbook", "derived here"}
+    assert all(theorem.note for theorem in THEOREMS)
+
+
+def test_larger_noise_decides_the_maximum_of_decreasing_steps():
+    # c²Lσ²/(2n(cμ − 1)) = 4·4·36/4 = 144 against d·F0 = 40; 4·36/2 = 72 against d·R² = 45.
+    loud = {**NOISY, "sigma": 6.0, "K": 4}
+    for name, bound in (("sgd.gap.decreasing", 144 / 12), ("sgd.distance.decreasing", 72 / 9)):
+        assert BY_ID[name].evaluate(needed(BY_ID[name], loud)).total == pytest.approx(bound)
+
+
+def test_a_step_beyond_its_condition_and_noise_in_an_exact_theorem_are_refused():
+    with pytest.raises(AssumptionError, match="α ≤ 1/L"):
+        BY_ID["gd.convex"].evaluate({"L": 4, "R": 1, "sigma": 0, "K": 3, "alpha": 0.3})
+    with pytest.raises(AssumptionError, match=r"σ = 0 \(full gradients\)"):
+        BY_ID["gd.convex"].evaluate({"L": 4, "R": 1, "sigma": 0.1, "K": 3})
+
+
+# ------------------------------------------------------------------------------------------------ they hold
+
+SMOOTH_PROBLEMS = (
+    "huber:clients=4,dimension=2,x0=5",
+    "logistic:data=digits,clients=4,samples=200,nu=0.1,weights=equal",
+)
+STRONG_PROBLEMS = ("quadratic:clients=3,dimension=4,x0=2", "logistic:data=digits,clients=4,samples=200,nu=0.1")
+SHARP_PROBLEMS = ("lad:clients=3,dimension=2,x0=3", "huber:clients=3,dimension=2,x0=5")
+SINGLE = ("lad:clients=1,dimension=2,x0=3", "huber:clients=1,dimension=2,x0=5")
+SINGLE_STRONG = ("quadratic:clients=1,dimension=3,x0=2", "quadratic:clients=1,dimension=1,x0=2,L=50")
+FREE = {"subgradient.fixed-step": {"alpha": "0.1"}, "proximal-point": {"alpha": "0.3"}}
+FREE |= {"proximal-point.strongly-convex": {"alpha": "0.3"}, "local-gd": {"M": "3"}}
+
+
+def problems_for(theorem):
+    if theorem.algorithm == "proximal_point":
+        return SINGLE_STRONG if "strongly-convex" in theorem.assumptions else SINGLE
+    if "lipschitz" in theorem.assumptions:
+        return SHARP_PROBLEMS
+    return STRONG_PROBLEMS if "strongly-convex" in theorem.assumptions else SMOOTH_PROBLEMS
+
+
+CASES = [(name, text) for name, theorem in sorted(BY_ID.items()) for text in problems_for(theorem)]
+
+
+@pytest.mark.parametrize(("name", "text"), CASES)
+def test_each_holds_on_two_problems(name, text):
+    theorem = BY_ID[name]
+    noisy = {"bounded-variance", "uniform-sampling"} & set(theorem.assumptions)
+    kind, options = parse_spec(text, "problem")
+    if noisy:
+        options = {**options, **({"batch": 8} if kind == "logistic" else {"sigma": 0.5})}
+    problem = make(kind, **options)
+    delays = lookup("delays", "exponential").build(Options("delays exponential", {}), problem.n)
+    policy = read_policy(None, delays, "none", theorem.algorithm)
+    plan = make_plan(theorem, problem, delays, policy, 25, FREE.get(name, {}))
+    assert compare(plan, 30 if noisy else 1, 0).verdict is Verdict.HOLDS
+
+
+# ---------------------------------------------------------------------------------------- they are attained
+
+
+def shown(theorem, problem, values, K):
+    """Run the theorem's algorithm with its own step; return what its metric looks at, and the tape."""
+    algorithm = lookup("algorithms", theorem.algorithm)
+    step = theorem.step_options(needed(theorem, {**values, "K": K}))
+    parameters = algorithm.read(Options(algorithm.id, {**theorem.options, **step}))
+    detail = (tuple(range(problem.n)),) * K if algorithm.id == "incremental" else ()
+    events = Events(np.arange(1.0, K + 1), np.full(K, -1, dtype=np.int32), detail)
+    records = Records(np.array([K]), theorem.left.average)
+    tape = algorithm.schedule(parameters, events, problem.n, records, K)
+    points = []
+    run_once(tape, problem, Streams(0), lambda _row, x: points.append(x.copy()))
+    (point,) = points
+    return point
+
+
+def left_side(theorem, problem, values, K):
+    low, high = metric(theorem.metric).interval(problem, shown(theorem, problem, values, K))
+    return (low + high) / 2
+
+
+def right_side(theorem, values, K):
+    return float(theorem.evaluate(needed(theorem, {**values, "K": K})).total)
+
+
+def one_huber(L, threshold, x0):
+    return make("huber", c=[[0.0]], w=[[L]], delta=threshold, x0=x0)
+
+
+def one_quadratic(curvature, x0):
+    return make("quadratic", A=[[[curvature]]], b=[[0.0]], x0=x0)
+
+
+STEPS = st.floats(0.05, 1.0)
+HORIZONS = st.integers(1, 30)
+
+
+@given(L=st.floats(0.1, 20), R=st.floats(0.1, 20), h=STEPS, K=HORIZONS)
+def test_huber_attains_the_gap_and_the_gradient_of_gradient_descent(L, R, h, K):
+    # All gradients are L·threshold: x_K = R − Kh·threshold still lies on the slope.
+    for name, threshold in (("gd.convex", R / (2 * K * h + 1)), ("gd.gradient", R / (K * h + 1))):
+        values = {"L": L, "R": R, "sigma": 0.0, "alpha": h / L}
+        found = left_side(BY_ID[name], one_huber(L, threshold, R), values, K)
+        assert found == pytest.approx(right_side(BY_ID[name], values, K), rel=1e-12)
+
+
+@given(L=st.floats(0.1, 20), threshold=st.floats(0.1, 20), h=STEPS, K=HORIZONS)
+def test_huber_attains_the_gradient_from_the_initial_gap(L, threshold, h, K):
+    start = threshold * (K * h + 1)
+    values = {"L": L, "F0": L * threshold * (start - threshold / 2), "sigma": 0.0, "alpha": h / L}
+    found = left_side(BY_ID["gd.gradient-gap"], one_huber(L, threshold, start), values, K)
+    assert found == pytest.approx(right_side(BY_ID["gd.gradient-gap"], values, K), rel=1e-12)
+
+
+@given(L=st.floats(1, 20), R=st.floats(0.1, 20), h=st.floats(0.05, 1.95), K=st.integers(0, 12))
+def test_quadratics_attain_the_contraction_of_gradient_descent(L, R, h, K):
+    mu = 0.75
+    steep = h - 1 > 1 - h * mu / L
+    curvature = L if steep else mu
+    values = {"L": L, "mu": mu, "R": R, "F0": curvature * R**2 / 2, "sigma": 0.0, "alpha": h / L}
+    for name in ("gd.strongly-convex", "gd.strongly-convex.gap"):
+        theorem = BY_ID[name]
+        at = theorem.value_at(needed(theorem, values), [K])[0]
+        if K == 0:
+            assert at == pytest.approx(R**2 if name == "gd.strongly-convex" else values["F0"])
+        else:
+            assert left_side(theorem, one_quadratic(curvature, R), values, K) == pytest.approx(at, rel=1e-9, abs=1e-300)
+
+
+@pytest.mark.parametrize("K", [1, 2, 3, 7, 20])
+def test_a_quadratic_and_huber_attain_the_bound_of_the_optimized_gradient_method(K):
+    L, R, theorem = 3.0, 2.0, BY_ID["ogm"]
+    values = {"L": L, "R": R, "sigma": 0.0}
+    bound = right_side(theorem, values, K)
+    assert left_side(theorem, one_quadratic(L, R), values, K) == pytest.approx(bound, rel=1e-12)
+    theta_squared = L * R**2 / (2 * bound)
+    assert left_side(theorem, one_huber(L, R / theta_squared, R), values, K) == pytest.approx(bound, rel=1e-12)
+
+
+@pytest.mark.parametrize("K", [1, 2, 4, 9])
+@pytest.mark.parametrize("name", ["subgradient", "incremental", "subgradient.last-iterate"])
+def test_the_maximum_of_coordinates_attains_the_subgradient_bounds(name, K):
+    # f = B·max(x_1, …, x_m, −R/√m) from x_0 = 0: each step lowers one coordinate, one stays 0, and so does f.
+    # f* = −B·R/√m at distance R, with m = K points of which the last is not left, or m = K + 1 after K steps.
+    B, R, theorem = 2.0, 3.0, BY_ID[name]
+    m = K + 1 if name == "subgradient.last-iterate" else K
+    floor = -B * R / sqrt(m)
+    pieces = [*(B * np.eye(m)).tolist(), [0.0] * m]
+    problem = make("max-affine", a=[pieces], b=[[*([0.0] * m), floor]], x0=0.0)
+    point = shown(theorem, problem, {"B": B, "R": R, "sigma": 0.0, "n": 1}, K)
+    bound = right_side(theorem, {"B": B, "R": R, "sigma": 0.0, "n": 1}, K)
+    assert problem.value(point) - floor == pytest.approx(bound, rel=1e-12)
+
+
+@given(R=st.floats(0.1, 20), alpha=st.floats(0.05, 5), K=HORIZONS)
+def test_the_absolute_value_attains_the_bound_of_the_proximal_point_algorithm(R, alpha, K):
+    # Slope s = R/(2Kα): x_K = R − Kαs = R/2.
+    theorem, values = BY_ID["proximal-point"], {"R": R, "alpha": alpha, "sigma": 0.0}
+    problem = make("lad", c=[[0.0]], w=[[R / (2 * K * alpha)]], x0=R)
+    assert left_side(theorem, problem, values, K) == pytest.approx(right_side(theorem, values, K), rel=1e-12)
+
+
+@given(mu=st.floats(0.1, 5), R=st.floats(0.1, 20), alpha=st.floats(0.05, 5), K=HORIZONS)
+def test_a_quadratic_attains_the_contraction_of_the_proximal_point_algorithm(mu, R, alpha, K):
+    theorem, values = BY_ID["proximal-point.strongly-convex"], {"mu": mu, "R": R, "alpha": alpha, "sigma": 0.0}
+    found = left_side(theorem, one_quadratic(mu, R), values, K)
+    assert found == pytest.approx(right_side(theorem, values, K), rel=1e-10)
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_noise_on_a_quadratic_attains_the_mini_batch_bound(n):
+    # x_K is R·(1 − αμ)^K plus α·(…)·noise: its mean square by the symbolic executor, exactly.
+    theorem, K, mu, R, sigma = BY_ID["sgd.distance"], 4, Fraction(1, 2), 3, 2
+    values = {"mu": 0.5, "L": 2.0, "R": 3.0, "sigma": 2.0, "n": n, "alpha": 0.25}
+    algorithm = lookup("algorithms", "gd")
+    parameters = algorithm.read(Options("gd", {**theorem.options, "alpha": 0.25}))
+    events = Events(np.arange(1.0, K + 1), np.full(K, -1, dtype=np.int32))
+    tape = algorithm.schedule(parameters, events, n, Records(), K)
+
+    def noisy(step, point):
+        return sympy.Rational(mu.numerator, mu.denominator) * point + symbolic.Vector(f"g{step.client}_{step.update}")
+
+    x = symbolic.run(tape, sympy.Integer(R), noisy).records[-1].x
+    parts = symbolic.terms(x)
+    square = sum((part**2 * (1 if letter == 1 else sigma**2) for letter, part in parts.items()), sympy.Integer(0))
+    assert float(square) == pytest.approx(right_side(theorem, values, K), rel=1e-12)
+
+
+@given(L=st.floats(0.1, 20), R=st.floats(0.1, 20), K=HORIZONS)
+def test_huber_attains_the_gap_of_the_average_of_gradient_descent(L, R, K):
+    # Threshold δ = R/K: x_k = R − kδ, the average is δ(K + 1)/2, and f there Lδ²(K + 1)/2 − Lδ²/2 = LR²/(2K).
+    theorem, values = BY_ID["gd.ergodic"], {"L": L, "R": R, "sigma": 0.0}
+    found = left_side(theorem, one_huber(L, R / K, R), values, K)
+    assert found == pytest.approx(right_side(theorem, values, K), rel=1e-12)
+
+
+@pytest.mark.parametrize("T", [1, 2, 7])
+def test_a_quadratic_attains_the_average_squared_gradient(T):
+    # With α = 1/L the first step ends in the minimum: Σ‖g_t‖² = ‖g_0‖² = 12² = 2·L·F0.
+    theorem = BY_ID["gd.nonconvex"]
+    watch = Watch(metric("gradient-norm"), one_quadratic(4.0, 3.0), np.array([T]))
+    for t in range(T):
+        watch(t, np.array([3.0 if t == 0 else 0.0]))
+    values = {"L": 4.0, "F0": 18.0, "sigma": 0.0, "T": T}
+    assert watch.low[0] == pytest.approx(144 / T)
+    assert watch.low[0] == pytest.approx(float(theorem.evaluate(values).total))
+
+
+def rapid(K):
+    """Compare where the bound falls below what floats resolve."""
+    theorem, problem = BY_ID["gd.strongly-convex"], make("quadratic", A=[[[1.0]], [[1.5]]], b=[[0.3], [0.7]], x0=2.0)
+    delays = lookup("delays", "exponential").build(Options("delays exponential", {}), 2)
+    plan = make_plan(theorem, problem, delays, read_policy(None, delays, "none", "gd"), K, {})
+    return compare(plan, 1, 0)
+
+
+def test_a_bound_below_the_rounding_of_the_iterates_is_no_reason_for_an_alarm():
+    found = rapid(60)
+    assert found.bound[-1] < 1e-60
+    assert found.verdict is Verdict.HOLDS
+
+
+def test_a_bound_that_is_too_small_by_little_is_still_violated():
+    # One part in 10⁹ below what a quadratic attains.
+    theorem = dataclasses.replace(
+        BY_ID["gd.strongly-convex"],
+        bound=FormulaBound(
+            {"half": next(iter(BY_ID["gd.strongly-convex"].bound.terms.values())) * (1 - sympy.Rational(1, 10**9))}
+        ),
+    )
+    problem = one_quadratic(1.0, 3.0)
+    delays = lookup("delays", "exponential").build(Options("delays exponential", {}), 1)
+    plan = make_plan(theorem, problem, delays, read_policy(None, delays, "none", "gd"), 5, {"alpha": "0.5"})
+    assert compare(plan, 1, 0).verdict is Verdict.VIOLATED
+
+
+def test_the_metric_of_the_last_gradient_is_that_of_one_point():
+    problem = from_text("quadratic:clients=3,dimension=4,x0=2")
+    x = np.array([1.0, -2.0, 0.5, 3.0])
+    assert metric("gradient-norm-last").interval(problem, x) == metric("gradient-norm").interval(problem, x)
+    watch = Watch(metric("gradient-norm-last"), problem, np.array([0, 5]))
+    assert watch.records.iterations.tolist() == [0, 5]

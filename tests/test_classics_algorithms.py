@@ -1,0 +1,209 @@
+"""The algorithms of the textbook theorems: trajectories by hand, identities, and what they refuse."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from algorithm_makers import HALVES, THREE, assert_close, assert_replays, make_case, read, trajectory_of
+from hypothesis import given
+from hypothesis import strategies as st
+from problem_makers import generated, make, point
+
+from boundlab.algorithms import Records
+from boundlab.case import replay
+from boundlab.delays import Events, ServerPolicy
+from boundlab.errors import AssumptionError, CaseError, SpecError, TapeError
+from boundlab.execute import symbolic
+from boundlab.execute.numpy_executor import run
+from boundlab.randomness import Streams
+from boundlab.registry import lookup
+from boundlab.specs import Options
+from boundlab.verify import verify
+
+BOWL = {"type": "quadratic", "A": [[[1]]], "b": [[0]], "x0": 8}
+OWN = ServerPolicy("own", 0.0)
+
+
+def rounds(count):
+    return [[place, "s"] for place in range(1, count + 1)]
+
+
+def test_gradient_descent_by_hand():
+    # The mean of x/2 and (x+8)/2 is x/2 + 2: 2, 3, 3.5.
+    assert_replays(make_case("gd", HALVES, {"alpha": 0.5}, rounds(2)), [1, 2], [3.0, 3.5])
+
+
+def test_single_clients_by_hand():
+    case = make_case("gd", HALVES, {"alpha": 0.5, "sampling": "cyclic"}, [[1, 0], [2, 1], [3, 0]])
+    assert_replays(case, [1, 2, 3], [1.0, 4.5, 2.25])
+
+
+def test_step_sizes_that_decrease_by_hand():
+    # x²/2: each step multiplies by 1 − α_k. c/(k+d) = 1/(k+2): 1/2, 2/3.
+    assert_replays(make_case("gd", BOWL, {"c": 1, "d": 2}, rounds(2)), [1, 2], [4.0, 8 / 3])
+    # α/√(k+1) = 1/2, 1/(2√2).
+    case = make_case("gd", BOWL, {"alpha": 0.5, "decay": "sqrt"}, rounds(2))
+    assert_replays(case, [1, 2], [4.0, 4.0 - 4.0 / (2 * 2**0.5)])
+    # α·(K−k)/(K+1) with K = 2: 2/3, 1/3, then nothing.
+    case = make_case("gd", BOWL, {"alpha": 1, "decay": "linear", "K": 2}, rounds(3))
+    assert_replays(case, [1, 2, 3], [8 / 3, 16 / 9, 16 / 9])
+
+
+@given(M=st.integers(1, 4), n=st.sampled_from([1, 3]), K=st.integers(1, 6))
+def test_gradient_descent_of_all_clients_is_synchronous_fedavg(M, n, K):
+    problem = THREE if n == 3 else BOWL
+    ours = make_case("gd", problem, {"alpha": 0.25, "M": M}, rounds(K))
+    theirs = make_case("sfedavg", problem, {"alpha": 0.25, "M": M}, [[k, list(range(n))] for k in range(1, K + 1)])
+    assert_close(trajectory_of(ours)[1], trajectory_of(theirs)[1])
+
+
+def test_the_heavy_ball_by_hand():
+    # x²/2, α = β = 1/2: 8, 4, 4 − 2 − 2 = 0, 0 − 0 − 2.
+    assert_replays(make_case("heavy_ball", BOWL, {"alpha": 0.5, "beta": 0.5}, rounds(3)), [1, 2, 3], [4.0, 0.0, -2.0])
+
+
+def test_nesterovs_method_by_hand():
+    # q = 1/4 makes β = 1/3. x = 8, 4; y = 4 − 4/3 = 8/3; x = 4/3; y = 4/3 − 8/9 = 4/9; x = 2/9.
+    case = make_case("nesterov", BOWL, {"alpha": 0.5, "q": 0.25}, rounds(3))
+    assert_replays(case, [1, 2, 3], [4.0, 4 / 3, 2 / 9])
+    # t = 1, φ = (1+√5)/2, …: β_0 = 0, β_1 = (φ−1)/t_2. x = 8, 4, 2; y = 2 − 2β_1; x = 1 − β_1.
+    phi = (1 + 5**0.5) / 2
+    beta = (phi - 1) / ((1 + (1 + 4 * phi**2) ** 0.5) / 2)
+    assert_replays(make_case("nesterov", BOWL, {"alpha": 0.5}, rounds(3)), [1, 2, 3], [4.0, 2.0, 1.0 - beta])
+
+
+def test_the_optimized_gradient_method_by_hand():
+    # K = 1: θ_1 = 2 and x_1 = x_0 − (3/2)α∇f; beyond K nothing moves.
+    assert_replays(make_case("ogm", BOWL, {"alpha": 1, "K": 1}, rounds(2)), [1, 2], [-4.0, -4.0])
+
+
+@given(st.integers(1, 8), st.sampled_from(["heavy_ball", "nesterov"]))
+def test_without_momentum_both_are_gradient_descent(K, name):
+    options = {"beta": 0} if name == "heavy_ball" else {"q": 1}
+    ours = make_case(name, THREE, {"alpha": 0.3, **options}, rounds(K))
+    assert_close(trajectory_of(ours)[1], trajectory_of(make_case("gd", THREE, {"alpha": 0.3}, rounds(K)))[1])
+
+
+@given(st.integers(1, 8))
+def test_the_optimized_gradient_method_follows_its_recursion(K):
+    problem = generated("huber", 3, sigma=0.0, x0=4.0)
+    case = make_case("ogm", problem.spec(), {"alpha": 0.2, "K": K}, rounds(K))
+    theta = [1.0]
+    for k in range(K):
+        theta.append((1 + (1 + (8 if k == K - 1 else 4) * theta[k] ** 2) ** 0.5) / 2)
+    x = y = problem.x0
+    for k, entry in enumerate(replay(case)):
+        old, y = y, x - 0.2 * problem.full_gradient(x)
+        x = y + (theta[k] - 1) / theta[k + 1] * (y - old) + theta[k] / theta[k + 1] * (y - x)
+        assert np.allclose(entry["x"], x, rtol=1e-10, atol=1e-10)
+
+
+def test_the_incremental_method_by_hand():
+    # 2 → 1 → 4.5, then in the other order 4.5 → 6.25 → 3.125.
+    case = make_case("incremental", HALVES, {"alpha": 0.5}, [[1, [0, 1]], [2, [1, 0]]])
+    assert_replays(case, [1, 2], [4.5, 3.125])
+
+
+def test_a_shuffled_pass_asks_every_client_once_and_is_read_back_from_its_json():
+    algorithm = lookup("algorithms", "incremental")
+    parameters = read("incremental", {"alpha": 0.1, "order": "shuffled"})
+    delays = lookup("delays", "exponential").build(Options("delays", {}), 4)
+    events = algorithm.sample(parameters, delays, OWN, Streams(1), 4, 20)
+    assert all(sorted(order) == [0, 1, 2, 3] for order in events.detail)
+    assert len(set(events.detail)) > 5
+    assert algorithm.read_events(algorithm.events_as_json(events), 4, "here").detail == events.detail
+
+
+@pytest.mark.parametrize("sampling", ["all", "cyclic", "uniform"])
+def test_the_events_of_gradient_descent_take_the_time_that_they_wait_for(sampling):
+    algorithm, parameters = lookup("algorithms", "gd"), read("gd", {"alpha": 0.1, "sampling": sampling})
+    delays = lookup("delays", "deterministic").build(Options("delays", {"rates": [1, 0.5, 0.2]}), 3)
+    events = algorithm.sample(parameters, delays, OWN, Streams(0), 3, 6)
+    if sampling == "all":
+        assert events.time.tolist() == [5.0 * k for k in range(1, 7)]
+        return
+    assert np.diff(events.time, prepend=0.0).tolist() == [(1.0, 2.0, 5.0)[i] for i in events.actor]
+    assert sampling == "uniform" or events.actor.tolist() == [0, 1, 2, 0, 1, 2]
+
+
+def test_uniform_sampling_draws_every_client_about_equally_often():
+    algorithm, parameters = lookup("algorithms", "gd"), read("gd", {"alpha": 0.1, "sampling": "uniform"})
+    delays = lookup("delays", "exponential").build(Options("delays", {}), 4)
+    counts = np.bincount(algorithm.sample(parameters, delays, OWN, Streams(5), 4, 4000).actor, minlength=4)
+    assert (np.abs(counts - 1000) < 5 * (4000 * 3 / 16) ** 0.5).all()
+
+
+# -------------------------------------------------------------------------------------------- proximal steps
+
+
+def test_proximal_points_by_hand():
+    # x²/2 with α = 1 halves; |x| with α = 3 moves by 3 and stops at 0.
+    assert_replays(make_case("proximal_point", BOWL, {"alpha": 1}, rounds(2)), [1, 2], [4.0, 2.0])
+    lad = {"type": "lad", "c": [[0]], "w": [[1]], "x0": 8}
+    assert_replays(make_case("proximal_point", lad, {"alpha": 3}, rounds(3)), [1, 2, 3], [5.0, 2.0, 0.0])
+    # Huber with threshold 1, α = 2: 8 → 6 → 4 → 2 ≤ 1 + 2·1, so → 2/3.
+    huber = {"type": "huber", "c": [[0]], "w": [[1]], "delta": 1, "x0": 8}
+    assert_replays(make_case("proximal_point", huber, {"alpha": 2}, rounds(4)), [1, 2, 3, 4], [6.0, 4.0, 2.0, 2 / 3])
+
+
+@given(kind=st.sampled_from(["huber", "quadratic"]), seed=st.integers(0, 30), alpha=st.floats(0.01, 10))
+def test_a_proximal_point_moves_by_the_gradient_at_the_new_point(kind, seed, alpha):
+    problem, x = generated(kind, seed), point(generated(kind, seed), seed)
+    for client in range(problem.n):
+        new = problem.prox(client, x, alpha)
+        assert np.allclose(x - alpha * problem.gradient(client, new), new, rtol=1e-9, atol=1e-9)
+
+
+@given(seed=st.integers(0, 30), alpha=st.floats(0.01, 10))
+def test_a_proximal_point_of_absolute_values_is_no_worse_than_others(seed, alpha):
+    problem = generated("lad", seed)
+    x, rng = point(problem, seed), np.random.default_rng(seed)
+    new = problem.prox(0, x, alpha)
+
+    def total(z):
+        return problem.client_value(0, z) + float((z - x) @ (z - x)) / (2 * alpha)
+
+    assert all(total(new) <= total(new + rng.normal(size=problem.d)) + 1e-12 for _ in range(20))
+
+
+def test_what_has_no_proximal_step_says_so():
+    tape = make_case("proximal_point", BOWL, {"alpha": 1}, rounds(1))
+    compiled = lookup("algorithms", "proximal_point").schedule(tape.parameters, tape.events, 1, Records(), 1)
+    smooth = make("pseudo-huber", c=[[0.0]], x0=3.0)
+    with pytest.raises(AssumptionError, match="pseudo-huber has no proximal step in closed form; huber, lad and"):
+        run(compiled, smooth.x0, smooth.full_gradients(), lambda *_: None)
+    noisy = make("huber", c=[[0.0]], x0=3.0, sigma=0.5)
+    with pytest.raises(AssumptionError, match="needs the function itself, not noisy gradients; set sigma=0"):
+        run(compiled, noisy.x0, noisy.oracle(Streams(0)), lambda *_: None)
+    with pytest.raises(SpecError, match="the symbolic executor has no implicit"):
+        symbolic.run(compiled, "x", symbolic.named_gradients())
+    with pytest.raises(TapeError, match="implicit must say for every update"):
+        verify(dataclasses.replace(compiled, implicit=np.array([True, False])))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "problem", "options", "events", "error", "message"),
+    [
+        ("proximal_point", HALVES, {"alpha": 1}, rounds(1), SpecError, "of one function, and there are 2 clients"),
+        ("gd", HALVES, {"alpha": 1}, [[1, 0]], SpecError, "sampling=all, but event 1 is client 0"),
+        ("gd", HALVES, {"alpha": 1, "sampling": "uniform"}, rounds(1), SpecError, '=uniform, but event 1 is "s"'),
+        ("gd", HALVES, {"alpha": 1, "decay": "linear"}, rounds(1), SpecError, "its horizon K go together"),
+        ("gd", HALVES, {"c": 1, "d": 1, "decay": "sqrt"}, rounds(1), SpecError, "goes with alpha, not with c and d"),
+        ("ogm", HALVES, {"alpha": 1, "K": 1}, [[1, 0]], CaseError, 'event 1: ogm asks all .* write "s"'),
+        ("incremental", HALVES, {"alpha": 1}, [[1, [0]]], CaseError, "event 1: a pass asks each of the 2 clients once"),
+        ("incremental", HALVES, {"alpha": 1}, [[1, 0]], CaseError, "event 1 must be .pass end"),
+        ("heavy_ball", HALVES, {"alpha": 1, "beta": 1.5}, rounds(1), SpecError, "beta"),
+        ("nesterov", HALVES, {"alpha": 1, "q": 2}, rounds(1), SpecError, "q"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused(algorithm, problem, options, events, error, message):
+    with pytest.raises(error, match=message):
+        replay(make_case(algorithm, problem, options, events))
+
+
+def test_a_run_in_work_is_used_once_and_nothing_is_stale():
+    case = make_case("gd", THREE, {"alpha": 0.1}, rounds(4))
+    tape = lookup("algorithms", "gd").schedule(case.parameters, case.events, 3, Records(), 4)
+    assert np.array_equal(tape.descend.version[tape.uses.run], tape.uses.version)
+    assert np.allclose(np.bincount(tape.uses.version, tape.uses.weight), 1.0)
+    assert isinstance(tape.events, Events)

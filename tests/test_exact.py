@@ -1,0 +1,248 @@
+"""Exact expectations: hand-computed numbers, brute force over all sequences, and engines against each other."""
+
+import json
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from exact_makers import brute_force, over_tapes
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from boundlab.algorithms import StepSize
+from boundlab.algorithms.area import AreaParameters
+from boundlab.case import build_delays, build_problem, load_case, replay
+from boundlab.cli import invoke
+from boundlab.delays import ServerPolicy, read_policy
+from boundlab.errors import AssumptionError, CaseError, MissingExtraError, SpecError
+from boundlab.exact import applicable, evaluate, left_side
+from boundlab.theorems import load_theorem
+
+pytest.importorskip("flint")
+
+PRINTED = {
+    "algorithm": "area", "problem": {"type": "lad"}, "x0": 3, "parameters": {"M": 50}, "delays": "iid:p_s=0.5",
+    "iterations": 6, "theorem": "area.theorem8",
+}  # fmt: skip
+PROBLEMS = {
+    "lad": ("lad", {"x0": 3}),
+    "three huber": ("huber", {"c": [0, 1, 3], "w": [1, 2, 1], "x0": 2}),
+    "two dimensions": ("huber", {"c": [[0, 1], [2, 1]], "w": [[1, 2], [1, 2]], "x0": 2}),
+    "twins": ("huber", {"c": [0, 0, 1], "w": [1, 1, 2], "delta": 0.5, "x0": 2}),
+    "quadratics that mix": ("quadratic", {"clients": 2, "dimension": 2, "x0": 1}),
+    "quadratics on a line": ("quadratic", {"A": [[[1]], [[3]]], "b": [[0], [4]], "x0": 1}),
+}
+
+
+def case_of(tmp_path, **fields):
+    file = tmp_path / "case.json"
+    file.write_text(json.dumps(fields))
+    return load_case(file)
+
+
+def result_of(tmp_path, **fields):
+    return evaluate(load_theorem(fields["theorem"]), case_of(tmp_path, **fields))
+
+
+def test_the_published_bound_is_below_an_exact_number(tmp_path):
+    # A = (2 + 2·2)·9 = 54, so α = √(54/(25.5·50·6)) = √51/85. A pass takes 3 to 3 − 36α = −0.02…: 36 steps down, then
+    # 14 that cancel each other; from there on it moves nothing. Before k = 6, Σ_{j<6}(3 − x_s,j) is 36α times the
+    # number of iterations after the events client, client, server; their expected share of 6 is 5/32. So
+    # E|x̄_6| = 3 − 36α·5/32 = 3 − 45/8·α = 3 − 9√51/136.
+    found = result_of(tmp_path, **PRINTED)
+    assert found.left_text == "3 - 9/136*sqrt(51) = 2.527405472"
+    assert found.right_text.startswith("3*sqrt(51)/10 in [2.142428528562854")
+    assert (found.kind, found.violated, round(found.ratio, 4)) == ("exact", True, 1.1797)
+
+
+def test_brute_force_over_64_sequences_gives_the_same_number():
+    # For α = 0.084, close to √51/85, all iterates take the same turns.
+    alpha = Fraction(21, 250)
+    mean = brute_force(
+        lambda _i, x: (x > 0) - (x < 0), [Fraction(1, 2)], Fraction(3), lambda _k: alpha, 50, 6, left=abs
+    )
+    assert mean == 3 - Fraction(45, 8) * alpha
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("start", ["analysis", "algorithm"])
+@pytest.mark.parametrize(
+    ("step", "clock"),
+    [(StepSize(0.1), "algorithm"), (StepSize(1.0, 5.0), "algorithm"), (StepSize(1.0, 5.0), "analysis")],
+)
+def test_enumeration_and_moments_agree_with_the_tape_sequence_by_sequence(name, start, step, clock):
+    kind, options = PROBLEMS[name]
+    problem = build_problem(kind, options)
+    n = problem.n
+    K = 5 if n == 1 else 4
+    p = np.array([0.35, 0.2, 0.15])[:n]
+    delays = build_delays("iid", {"p": p.tolist()}, n)
+    exponential = build_delays("exponential", {"rates": p.tolist()}, n)
+    for side in ("ergodic-gap", "squared-distance"):
+        parameters = AreaParameters(step, 2, None, "pre", start, clock)
+        found = left_side(side, "area", problem, parameters, delays, read_policy(None, delays), K)
+        expected = over_tapes(problem, parameters, p, 1.0 - p.sum(), side, K)
+        assert found[0] == pytest.approx(expected, rel=1e-11, abs=1e-13)
+        for reply in ("pre", "post"):
+            counted = AreaParameters(step, 2, 1, reply, start, clock)
+            found = left_side(side, "area", problem, counted, exponential, ServerPolicy("count", 1.0), 7)
+            expected = over_tapes(problem, counted, p, 0.0, side, 7)
+            assert found[0] == pytest.approx(expected, rel=1e-11, abs=1e-13)
+
+
+def test_all_iterations_of_one_pass_are_those_of_single_runs():
+    problem = build_problem("huber", {"c": [0, 1], "x0": 2})
+    delays = build_delays("iid", {"p_s": 0.3}, 2)
+    parameters, policy = AreaParameters(StepSize(0.3), 2, start="analysis"), read_policy(None, delays)
+    together = left_side("ergodic-gap", "area", problem, parameters, delays, policy, 6, [1, 3, 6])
+    single = [left_side("ergodic-gap", "area", problem, parameters, delays, policy, k)[0] for k in (1, 3, 6)]
+    assert np.allclose(together, single, rtol=1e-14)
+
+
+fractions = st.fractions(min_value=-4, max_value=4, max_denominator=4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    kind=st.sampled_from(["lad", "huber"]), centres=st.lists(fractions, min_size=1, max_size=2), x0=fractions,
+    alpha=st.fractions(min_value=Fraction(1, 6), max_value=2, max_denominator=6), M=st.integers(1, 3),
+    K=st.integers(1, 4), start=st.sampled_from(["analysis", "algorithm"]), odds=st.integers(1, 5),
+)  # fmt: skip
+def test_random_tiny_cases_equal_brute_force_in_rational_numbers(
+    kind, centres, x0, alpha, M, K, start, odds, tmp_path_factory
+):
+    n = len(centres)
+    delta = None if kind == "lad" else Fraction(1)
+    p = [Fraction(1, odds + 1) / n] * n
+
+    def gradient(i, x):
+        away = x - centres[i]
+        return (away > 0) - (away < 0) if delta is None else min(max(away, -delta), delta)
+
+    def value(x):
+        sizes = [abs(x - c) for c in centres]
+        if delta is not None:
+            sizes = [s**2 / 2 if s <= delta else delta * (s - delta / 2) for s in sizes]
+        return sum(sizes, Fraction(0)) / n
+
+    middle = sorted(centres)[0]
+    best = min(value(middle + (max(centres) - middle) * Fraction(j, 64)) for j in range(65))
+    expected = brute_force(gradient, p, x0, lambda _k: alpha, M, K, start=start, left=value) - best
+    name = "area.theorem8.repaired.fixed-step" if start == "analysis" else "area.theorem8.algorithm-start"
+    found = result_of(
+        tmp_path_factory.mktemp("case"), algorithm="area", theorem=name, iterations=K, x0=str(x0),
+        problem={"type": kind, "c": [[str(c)] for c in centres]},
+        parameters={"M": M, "alpha": str(alpha)}, delays={"type": "iid", "p": [str(one) for one in p]},
+    )  # fmt: skip
+    assert found.kind == "exact"
+    assert not found.violated
+    assert found.left_text.split(" = ")[0] == _as_text(expected)
+    # The float engine says the same.
+    problem = build_problem(kind, {"c": [[float(c)] for c in centres], "x0": float(x0)})
+    delays = build_delays("iid", {"p": [float(one) for one in p]}, n)
+    parameters = AreaParameters(StepSize(float(alpha)), M, start=start)
+    floats = left_side("ergodic-gap", "area", problem, parameters, delays, read_policy(None, delays), K)
+    assert floats[0] == pytest.approx(float(expected), rel=1e-9, abs=1e-9)
+
+
+def _as_text(value):
+    return str(value)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    b=st.lists(fractions, min_size=1, max_size=2), x0=fractions, M=st.integers(1, 3), K=st.integers(0, 5),
+    sigma=st.sampled_from([0, 1, 2]), D=st.sampled_from(["1/40", "1/60"]),
+)  # fmt: skip
+def test_rational_moments_are_those_in_floating_point(b, x0, M, K, sigma, D, tmp_path_factory):
+    n = len(b)
+    found = result_of(
+        tmp_path_factory.mktemp("case"), algorithm="area", theorem="area.theorem7.explicit", iterations=max(K, 1),
+        problem={"type": "quadratic", "A": [[[2 + i]] for i in range(n)], "b": [[str(c)] for c in b], "sigma": sigma},
+        x0=str(x0), parameters={"M": M}, settings={"D": D}, delays="iid:p_s=0.4",
+    )  # fmt: skip
+    # c and d are rational for rational D.
+    assert found.kind == "exact"
+    problem = build_problem(
+        "quadratic", {"A": [[[2 + i]] for i in range(n)], "b": [[float(c)] for c in b], "sigma": sigma, "x0": float(x0)}
+    )
+    delays = build_delays("iid", {"p_s": 0.4}, n)
+    step = StepSize(float(Fraction(found.values["c"])), float(Fraction(found.values["d"])))
+    parameters = AreaParameters(step, M, start="analysis", clock="analysis")
+    floats = left_side("squared-distance", "area", problem, parameters, delays, read_policy(None, delays), max(K, 1))
+    assert found.left == pytest.approx(floats[0], rel=1e-10, abs=1e-12)
+
+
+def test_the_second_moment_of_one_answered_client_by_hand(tmp_path):
+    # f = x²/2, one client, M = 1, σ = 1, x0 = 1, p = p_s = 1/2, constant α: x_s,3 ≠ 1 only for the events 0, 0, s:
+    # then x_s = y = (1 − α) + α·noise, so E x² = (7 + (1 − α)² + α²)/8.
+    problem = build_problem("quadratic", {"A": [[[1]]], "b": [[0]], "sigma": 1, "x0": 1})
+    delays = build_delays("iid", {"p_s": 0.5}, 1)
+    parameters = AreaParameters(StepSize(0.25), start="analysis")
+    found = left_side("squared-distance", "area", problem, parameters, delays, read_policy(None, delays), 3)
+    assert found[0] == pytest.approx((7 + 0.75**2 + 0.25**2) / 8, rel=1e-15)
+
+
+def test_a_schedule_in_place_of_a_law_is_refused_for_theorems_about_means(tmp_path):
+    fields = {**PRINTED, "events": [[1, 0], [2, "s"]]}
+    with pytest.raises(AssumptionError, match="assumes iid-events and bounds a mean over random events"):
+        result_of(tmp_path, **fields)
+
+
+def test_a_step_of_the_case_must_be_that_of_the_theorem(tmp_path):
+    same = {**PRINTED, "parameters": {"M": 50, "alpha": "sqrt(51)/85"}}
+    assert result_of(tmp_path, **same).violated
+    other = {**PRINTED, "parameters": {"M": 50, "alpha": 0.1}}
+    with pytest.raises(AssumptionError, match=r"sets its own step size, alpha = 0\.084"):
+        result_of(tmp_path, **other)
+
+
+def test_noise_on_a_kink_has_no_exact_engine(tmp_path):
+    fields = {**PRINTED, "problem": {"type": "lad", "sigma": 1}}
+    with pytest.raises(SpecError, match="no exact engine applies: problem lad with noise: moments need a quadratic"):
+        result_of(tmp_path, **fields)
+    problem = build_problem("lad", {"sigma": 1})
+    delays = build_delays("deterministic", {}, 1)
+    policy = read_policy(None, delays)
+    parameters = AreaParameters(StepSize(0.1))
+    assert "not exponential" in applicable("gap", "area", problem, parameters, delays, policy)
+    assert "fedbuff" in applicable("gap", "fedbuff", problem, parameters, delays, policy)
+
+
+def test_too_many_states_are_refused_with_their_number():
+    problem = build_problem("huber", {"clients": 8, "x0": 1})
+    delays = build_delays("iid", {"p_s": 0.2}, 8)
+    parameters = AreaParameters(StepSize(1.0, 5.0), start="algorithm")
+    with pytest.raises(SpecError, match=r"enumeration reaches \d+ states at k = \d+, which is too many"):
+        left_side("ergodic-gap", "area", problem, parameters, delays, read_policy(None, delays), 20)
+
+
+def test_a_case_of_random_events_has_no_trajectory(tmp_path):
+    case = case_of(tmp_path, **PRINTED)
+    with pytest.raises(CaseError, match="boundlab exact takes it"):
+        replay(case)
+    with pytest.raises(CaseError, match=r"case\.json: delays iid: .*p_s must be > 0"):
+        case_of(tmp_path, **{**PRINTED, "delays": "iid:p_s=0"})
+    with pytest.raises(SpecError, match="iterations must be ≥ 1"):
+        case_of(tmp_path, **{key: value for key, value in PRINTED.items() if key != "iterations"})
+
+
+def test_exact_arithmetic_without_flint_names_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "flint", None)
+    with pytest.raises(MissingExtraError, match=r'pip install "boundlab\[exact\]"'):
+        result_of(tmp_path, **PRINTED)
+
+
+def test_the_command_prints_both_sides_and_exits_by_the_verdict(tmp_path, capsys):
+    file = tmp_path / "case.json"
+    file.write_text(json.dumps(PRINTED))
+    assert invoke(["exact", "area.theorem8", str(file)]) == 1
+    shown = capsys.readouterr().out
+    assert "left  = 3 - 9/136*sqrt(51) = 2.527405472" in shown
+    assert "violated" in shown
+    assert invoke(["exact", "area.theorem8.repaired", str(file), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["kind"], found["verdict"]) == ("exact", "holds")
+    assert invoke(["exact", "area.theorem7", str(file)]) == 4
+    assert invoke(["exact", "fedbuff.r1", str(file)]) == 2

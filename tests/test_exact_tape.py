@@ -1,0 +1,223 @@
+"""Exact runs of one schedule: rational numbers, balls, and the moments of the noise, for every algorithm."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from boundlab.algorithms import Records
+from boundlab.case import build_delays, build_problem, load_case
+from boundlab.compare import compare, make_plan
+from boundlab.delays import read_policy
+from boundlab.errors import SpecError
+from boundlab.exact import _tape_moments, evaluate, left_side
+from boundlab.exact._model import make
+from boundlab.exact._numbers import ball, digits, fraction, rational
+from boundlab.exact._tape_run import run, understand
+from boundlab.metrics import Watch, metric
+from boundlab.randomness import Streams
+from boundlab.registry import lookup
+from boundlab.specs import Options
+from boundlab.theorems import load_theorem
+from boundlab.trial import compile_trial, run_once
+
+pytest.importorskip("flint")
+
+ALGORITHMS = {
+    "area": ({"alpha": 0.125}, {"M": 2}),
+    "afl_dga": ({"eta": 0.0625}, {"local_steps": "1..3"}),
+    "asfedavg": ({"alpha": 0.125}, {"count": 2}),
+    "async_sgd": ({"alpha": 0.125}, {}),
+    "fedasync": ({"eta_l": 0.125}, {"beta": 0.6, "Q": 2}),
+    "fedbuff": ({"eta_l": 0.125, "eta_g": 0.75}, {"count": 2, "M": 3}),
+    "fedcompass": ({"eta": 0.125}, {"Qmin": 1, "Qmax": 4}),
+    "fedfa": ({"eta_l": 0.125}, {"K": 2, "Q": 2}),
+    "fedstaleweight": ({"eta_l": 0.125}, {"count": 2}),
+    "sfedavg": ({"alpha": 0.125}, {"sampled": 2}),
+}
+HUBER = {"c": [0, 1, 3], "w": [1, 2, 1], "x0": 4.3}
+
+
+def tape_of(name, problem, iterations, records, **rates):
+    algorithm = lookup("algorithms", name)
+    given_rates, options = ALGORITHMS[name]
+    parameters = algorithm.read(Options(name, {**given_rates, **options, **rates}))
+    delays = build_delays("exponential", {"spread": 3}, problem.n)
+    policy = read_policy(None, delays, algorithm.server, name)
+    return compile_trial(algorithm, parameters, problem.n, delays, policy, iterations, records, Streams(5))
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_algorithm_in_rational_numbers_and_balls_is_what_floats_say(name):
+    problem = build_problem("huber", HUBER)
+    model = make(problem, HUBER)
+    records = Records(np.arange(0, 13))
+    rates = ALGORITHMS[name][0]
+    floats: list[float] = []
+    run_once(tape_of(name, problem, 12, records), problem, Streams(0), lambda _m, x: floats.append(float(x[0])))
+    tape = understand(lambda values: tape_of(name, problem, 12, records, **values), rates)
+    exact = [rational(Fraction(value)) for value in rates.values()]
+    in_balls, in_rationals = [], []
+    with digits(256):
+        run(tape, model, exact, lambda _m, x: in_balls.append(x[0]), balls=True)
+        assert np.allclose([float(x) for x in in_balls], floats, rtol=1e-13)
+        run(tape, model, exact, lambda _m, x: in_rationals.append(x[0]), balls=False)
+        assert all(x.contains(ball(y)) for x, y in zip(in_balls, in_rationals, strict=True))
+    assert tape.rational
+    assert in_rationals
+
+
+def test_a_step_size_of_one_third_stays_one_third():
+    problem = build_problem("quadratic", {"A": [[[1]]], "b": [[0]], "x0": 1})
+    algorithm = lookup("algorithms", "fedbuff")
+    delays = build_delays("deterministic", {}, 1)
+    policy = read_policy(None, delays, algorithm.server, "fedbuff")
+    records = Records(np.array([4]))
+
+    def compiled(rates):
+        parameters = algorithm.read(Options("fedbuff", {"count": 1, **rates}))
+        return compile_trial(algorithm, parameters, 1, delays, policy, 4, records, Streams(0))
+
+    seen: list[Fraction] = []
+    rates = {"eta_l": 1 / 3, "eta_g": 1.0}
+    run(
+        understand(compiled, rates), make(problem, {}), [rational(Fraction(1, 3)), rational(1)],
+        lambda _m, x: seen.append(fraction(x[0])), balls=False,
+    )  # fmt: skip
+    # One client that is answered at once: each update halves nothing and takes x to 2x/3.
+    assert seen == [Fraction(2, 3) ** 4]
+
+
+def write(tmp_path, **fields):
+    file = tmp_path / "case.json"
+    file.write_text(json.dumps(fields))
+    return load_case(file)
+
+
+def test_gradient_descent_on_a_parabola_attains_r0_of_afl_dga_in_rational_numbers(tmp_path):
+    # One client without delay is gradient descent: on f = x²/2 from 1, ‖∇f(w^t)‖² = (1 − η)^{2t}.
+    compiler = lookup("algorithms", "afl_dga")
+    delays = build_delays("deterministic", {}, 1)
+    events = compiler.sample(
+        compiler.read(Options("afl_dga", {"eta": 0.25})), delays, read_policy(None, delays, "none"), Streams(0), 1, 40
+    )
+    case = write(
+        tmp_path, algorithm="afl_dga", theorem="afl_dga.r0", iterations=8, x0=1, parameters={"eta": "1/4"},
+        problem={"type": "huber", "c": [0], "delta": 1}, events=compiler.events_as_json(events),
+    )  # fmt: skip
+    found = evaluate(load_theorem("afl_dga.r0"), case)
+    tape = compiler.schedule(compiler.read(Options("afl_dga", {"eta": 0.25})), events, 1, Records(np.arange(8)), 8)
+    models: list[float] = []
+    run_once(tape, case.problem, Streams(0), lambda _m, x: models.append(float(x[0])))
+    assert found.left == pytest.approx(np.mean(np.array(models) ** 2), rel=1e-13)
+    assert found.kind == "exact"
+    assert not found.violated
+
+
+@pytest.mark.parametrize("name", ["afl_dga", "area", "async_sgd", "fedbuff", "fedcompass", "fedfa"])
+@pytest.mark.parametrize("side", ["squared-distance", "gap", "ergodic-gap", "gradient-norm"])
+def test_the_mean_over_the_noise_lies_where_samples_say(name, side):
+    # 400 samples: |z| ≤ 4.5 fails by chance with probability 7e-6 at each of 24 × 2 places.
+    problem = build_problem("quadratic", {"clients": 3, "dimension": 2, "x0": 1, "sigma": 0.7})
+    left, ks = metric(side), np.array([3, 10])
+    size = dict.fromkeys(ALGORITHMS[name][0], 0.05)
+    tape = tape_of(name, problem, 10, Watch(left, problem, ks).records, **size)
+    mean = _tape_moments.conditional(left, problem, tape, problem.sigma, ks)
+    samples = []
+    for trial in range(400):
+        watch = Watch(left, problem, ks)
+        run_once(tape, problem, Streams(11, trial), watch)
+        samples.append((watch.low + watch.high) / 2.0)
+    spread = np.std(samples, axis=0, ddof=1) / np.sqrt(400)
+    assert (np.abs(np.mean(samples, axis=0) - mean) <= 4.5 * spread + 1e-12).all()
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6), steps=st.integers(1, 3), count=st.booleans())
+def test_coordinates_that_do_not_mix_give_the_same_moments_as_one_block(seed, steps, count):
+    # Diagonal matrices in a rotated basis: the recursion finds the basis, and the answer does not depend on it.
+    rng = np.random.default_rng(seed)
+    turn, _ = np.linalg.qr(rng.normal(size=(2, 2)))
+    values = rng.uniform(0.5, 2.0, size=(3, 2))
+    b, x0 = rng.normal(size=(3, 2)), rng.normal(size=2)
+    plain = {"A": [np.diag(row).tolist() for row in values], "b": b.tolist(), "x0": x0.tolist(), "sigma": 0.5}
+    A = [(turn @ np.diag(row) @ turn.T) for row in values]
+    turned = {
+        "A": [((one + one.T) / 2).tolist() for one in A], "b": (b @ turn.T).tolist(), "x0": (turn @ x0).tolist(),
+        "sigma": 0.5,
+    }  # fmt: skip
+    found = []
+    for options in (plain, turned):
+        problem = build_problem("quadratic", options)
+        tape = tape_of("area", problem, 15, Records(np.array([5, 15])))
+        given_tape = _tape_moments.conditional(metric("gap"), problem, tape, 0.5, np.array([5, 15]))
+        delays = build_delays("exponential", {}, 3)
+        compiler = lookup("algorithms", "area")
+        parameters = compiler.read(Options("area", {"alpha": 0.2, "M": steps, **({"count": 2} if count else {})}))
+        policy = read_policy("count:every=2" if count else None, delays)
+        mean = left_side("gap", "area", problem, parameters, delays, policy, 15, [5, 15])
+        found.append(np.concatenate([given_tape, mean]))
+    assert np.allclose(found[0], found[1], rtol=1e-10)
+
+
+def plan_of(theorem, problem, delays, iterations, **more):
+    statement = load_theorem(theorem)
+    model = build_delays(*delays, problem.n)
+    policy = read_policy(None, model, lookup("algorithms", statement.algorithm).server, statement.algorithm)
+    return make_plan(statement, problem, model, policy, iterations, more)
+
+
+def test_exact_comparison_lies_in_the_band_of_samples():
+    # The joint band has level 0.99: this seed is inside, as all but one in a hundred are.
+    problem = build_problem("quadratic", {"clients": 3, "dimension": 2, "x0": 1, "sigma": 0.5})
+    plan = plan_of("area.theorem7.recursion", problem, ("exponential", {}), 60, M="3", alpha="0.05")
+    exact, sampled = compare(plan, 2, 0, exact=True), compare(plan, 150, 1)
+    assert exact.exact == "expectation"
+    assert exact.as_dict()["kind"] == "numeric"
+    assert (sampled.band.lower <= exact.band.mean + 1e-12).all()
+    assert (exact.band.mean <= sampled.band.upper + 1e-12).all()
+    assert exact.verdict.value == "holds"
+
+
+def test_averaging_the_noise_given_each_schedule_leaves_less_spread():
+    problem = build_problem("quadratic", {"clients": 2, "dimension": 1, "mu": 1, "L": 2, "x0": 1, "sigma": 1})
+    statement = load_theorem("area.theorem7.recursion")
+    delays = build_delays("gamma", {}, 2)
+    plan = make_plan(
+        statement, problem, delays, read_policy(None, delays), 40, {"M": "2", "alpha": "0.1"}, ("iid-events",)
+    )
+    averaged, sampled = compare(plan, 60, 3, exact=True), compare(plan, 60, 3)
+    assert averaged.exact == "given schedules"
+    assert averaged.as_dict()["kind"] == "sampled"
+    width = [(one.band.upper - one.band.lower)[-1] for one in (averaged, sampled)]
+    assert width[0] < 0.7 * width[1]
+
+
+def test_an_exact_comparison_says_why_there_is_none():
+    problem = build_problem("huber", {"clients": 2, "x0": 1, "sigma": 1})
+    plan = plan_of("area.theorem8.repaired", problem, ("exponential", {}), 10)
+    with pytest.raises(SpecError, match=r"no exact engine applies: problem huber.*needs a quadratic, not huber"):
+        compare(plan, 2, 0, exact=True)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), M=st.integers(1, 4), start=st.sampled_from(["", ".algorithm-start"]))
+def test_the_recursion_of_theorem7_is_never_below_the_exact_second_moment(seed, M, start):
+    rng = np.random.default_rng(seed)
+    n, sigma = int(rng.integers(1, 4)), float(rng.choice([0.0, 0.5]))
+    problem = build_problem("quadratic", {"clients": n, "dimension": 2, "seed": seed, "x0": 2, "sigma": sigma, "L": 3})
+    plan = plan_of(f"area.theorem7.recursion{start}", problem, ("exponential", {"spread": 4}), 80, M=str(M))
+    found = compare(plan, 2, 0, exact=True)
+    assert found.verdict.value == "holds"
+    assert (found.band.mean <= found.bound * (1.0 + 1e-12)).all()
+
+
+def test_the_recursion_of_theorem7_is_attained():
+    # One client, f = μx²/2, one local step: no cross terms, and mean squares follow the recursion with equality.
+    problem = build_problem("quadratic", {"A": [[[1]]], "b": [[0]], "x0": 2, "sigma": 1})
+    plan = plan_of("area.theorem7.recursion", problem, ("iid", {"p_s": 0.5}), 200, M="1", alpha="0.3")
+    found = compare(plan, 2, 0, exact=True)
+    assert np.allclose(found.band.mean, found.bound, rtol=1e-12)

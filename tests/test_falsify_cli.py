@@ -1,0 +1,69 @@
+"""``boundlab falsify``: output, files, exit codes, and one line for everything that is wrong."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from boundlab.cli import invoke
+
+SMALL = ("--candidates", "30")
+
+
+def test_a_counterexample_leaves_a_case_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = invoke(["falsify", "area.theorem8", "--candidates", "200", "--out", str(tmp_path), "--json"])
+    shown = json.loads(capsys.readouterr().out)
+    assert code == 1
+    assert shown["verdict"] == "violated"
+    assert shown["instance"]["ratio"] >= 1.15
+    assert {"B", "R"} <= set(shown["instance"]["constants"])
+    case = tmp_path / "area.theorem8.counterexample.json"
+    assert shown["written"] == [str(case), str(tmp_path / "result.json")]
+    assert invoke(["exact", "area.theorem8", str(case)]) == 1
+
+
+def test_nothing_found_is_never_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = invoke(["falsify", "area.theorem8.repaired", *SMALL, "--out", str(tmp_path)])
+    out = capsys.readouterr().out
+    assert code == 3
+    assert "holds" not in out
+    assert "closest instance" in out
+    assert "inconclusive" in out
+    assert "what was tried" in out
+    assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
+
+
+def test_the_page_of_a_counterexample(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert invoke(["falsify", "fedfa.theorem1", "--candidates", "1200"]) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    for words in (
+        "smallest counterexample",
+        "upper",
+        "ratio",
+        "repeat: boundlab exact fedfa.theorem1",
+        "boundlab compare",
+    ):
+        assert words in out
+    assert (tmp_path / "fedfa.theorem1.counterexample.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["area.theorem7"], 4, "printed O"),
+        (["area.theorem9"], 2, "area.theorem9"),
+        (["area.theorem8", "--budget", "0"], 2, "budget must be > 0"),
+        (["area.theorem8", "--budget", "nan"], 2, "budget must be > 0"),
+        (["area.theorem8", "--candidates", "0"], 2, "candidates must be ≥ 1"),
+    ],
+)
+def test_wrong_usage_is_one_line(
+    arguments: list[str], code: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke(["falsify", *arguments]) == code
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1

@@ -1,0 +1,277 @@
+"""Worst cases by semidefinite programs: known values, certificates, functions that make them, refusals."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sympy import Integer, sqrt
+
+from boundlab.case import load_case, replay
+from boundlab.cli import invoke
+from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError
+from boundlab.registry import lookup, registered
+from boundlab.symbols import symbol
+from boundlab.theorems import FormulaBound, Theorem, load_theorem
+from boundlab.worst_case import Outcome, worst_case
+from boundlab.worst_case.analysis import upwards
+
+B, K, L, R, alpha, mu = (symbol(name) for name in ("B", "K", "L", "R", "alpha", "mu"))
+ONE = Integer(1)
+
+
+def claim(metric: str, assumptions: tuple[str, ...], step: Any, bound: Any, **fields: Any) -> Theorem:
+    """Return a claim about synchronous gradient descent: one local step of all clients a round."""
+    return Theorem(
+        id="test.claim", title="", paper="", place="", status="user", assumptions=assumptions, algorithm="sfedavg",
+        options={}, metric=metric, horizon="fixed", step={"alpha": step}, bound=FormulaBound({"bound": bound}),
+        **fields,
+    )  # fmt: skip
+
+
+GD = claim("gap", ("convex", "smooth", "minimiser"), ONE / L, L * R**2 / (4 * K + 2))
+SUBGRADIENT = claim("ergodic-gap", ("lipschitz", "minimiser"), R / (B * sqrt(K)), B * R / sqrt(K))
+STRONG = claim(
+    "squared-distance",
+    ("strongly-convex", "smooth", "minimiser"),
+    2 / (mu + L),
+    ((L - mu) / (L + mu)) ** (2 * K) * R**2,
+)
+
+
+@pytest.mark.parametrize(
+    ("theorem", "M", "iterations", "value", "bound"),
+    [
+        # Each with the step of its own theorem: α = √(6/(2·15)) for the first.
+        ("area.theorem8", 3, 5, 0.9291, 0.8944),
+        ("area.theorem8.repaired", 3, 5, 0.9093, 1.0954),
+        # After three events the average holds x_0 often enough that |x| from far away loses R·B = 1.
+        ("area.theorem8", 2, 3, 1.0000, 1.2247),
+        ("area.theorem8.repaired", 2, 3, 1.0000, 1.4142),
+    ],
+)
+def test_the_mean_of_area_over_all_event_sequences_has_the_known_worst_case(
+    theorem: str, M: int, iterations: int, value: float, bound: float
+) -> None:
+    found = worst_case(load_theorem(theorem), iterations, {"p": [0.5], "M": M, "R": 1, "B": 1})
+    assert found.status == "optimal"
+    assert found.primal == pytest.approx(value, abs=1e-4)
+    assert found.bound == pytest.approx(bound, abs=1e-4)
+    assert abs(found.gap) < 1e-6
+    assert found.certified_upper is not None
+    assert 0 <= found.certified_upper - Fraction(found.primal) < Fraction(1, 10**6)
+    assert found.replayed == pytest.approx(found.primal, abs=1e-4)
+    assert found.in_class
+    assert found.outcome is (Outcome.EXCEEDS if value > bound else Outcome.HOLDS)
+
+
+def test_the_printed_theorem_8_is_refuted_by_a_function_whose_constants_are_exact() -> None:
+    found = worst_case(load_theorem("area.theorem8"), 5, {"p": [0.5], "M": 3})
+    case = found.case()
+    assert case is not None
+    slopes, offsets = np.array(case["problem"]["a"]), np.array(case["problem"]["b"])
+    for row in slopes[0]:
+        assert sum(Fraction(entry) ** 2 for entry in row.tolist()) <= 1  # B = 1
+    # 0 is a minimiser with f = 0: a flat piece at 0, and no piece above 0 there.
+    assert offsets.max() == 0.0
+    assert (slopes[0, 0] == 0.0).all()
+    assert offsets[0, 0] == 0.0
+    assert sum(Fraction(entry) ** 2 for entry in case["problem"]["x0"]) <= 1  # R = 1
+    # The case gives the left side again from the file alone, by enumeration over the 2⁵ sequences.
+    problem = lookup("problems", "max-affine")
+    assert found.replayed is not None
+    assert found.replayed > found.bound + 0.03
+    assert case["delays"] == {"type": "iid", "p": [0.5], "p_s": 0.5}
+    assert problem.id == case["problem"]["type"]
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 4])
+@pytest.mark.parametrize(
+    ("theorem", "settings"),
+    [
+        (GD, {"L": 2, "R": 3}),  # Drori and Teboulle 2014
+        (SUBGRADIENT, {"B": 2, "R": 3}),  # Drori and Teboulle 2016
+        (STRONG, {"mu": 0.1}),  # both quadratics
+    ],
+)
+def test_textbook_bounds_that_are_attained_are_the_worst_case(
+    theorem: Theorem, settings: dict[str, float], iterations: int
+) -> None:
+    found = worst_case(theorem, iterations, settings)
+    assert found.primal == pytest.approx(found.bound, rel=1e-5)
+    assert found.outcome is Outcome.HOLDS
+    assert found.certified_upper is not None
+    assert float(found.certified_upper) == pytest.approx(found.bound, rel=1e-5)
+    assert found.replayed == pytest.approx(found.bound, rel=2e-4)
+    assert found.replayed is not None
+    assert found.replayed <= found.bound
+    assert found.in_class
+
+
+CLASSICS = sorted(name for name in registered("theorems") if name.startswith("classics."))
+
+
+@pytest.mark.parametrize("name", CLASSICS)
+def test_no_textbook_theorem_is_exceeded(name: str) -> None:
+    theorem = load_theorem(name)
+    read = theorem.inputs()
+    values = {key: value for key, value in {"mu": 0.1, "alpha": 0.8, "beta": 0.3}.items() if key in read}
+    found = worst_case(theorem, 3, values)
+    assert found.status == "optimal"
+    assert found.outcome is Outcome.HOLDS
+    assert found.primal <= found.bound * (1 + 1e-6)
+    # For each there is a function that makes what the solver says.
+    assert found.replayed == pytest.approx(found.primal, rel=5e-4)
+    assert found.in_class
+    case = found.case()
+    assert case is not None
+    assert case["theorem"] == name
+
+
+def test_the_case_of_a_single_run_replays_to_the_same_end(tmp_path: Path) -> None:
+    found = worst_case(load_theorem("classics.gd.convex"), 4, {"L": 2})
+    file = tmp_path / "case.json"
+    file.write_text(json.dumps(found.case()))
+    case = load_case(file)
+    end = np.array(replay(case)[-1]["x"])
+    assert case.problem.value(end) == pytest.approx(found.replayed, rel=1e-12)
+    known = case.problem.constants()
+    assert known["L"].value == 2.0
+    assert known["R"].value == pytest.approx(1.0, rel=1e-12)
+
+
+def test_a_bound_that_is_too_small_by_a_hundredth_is_exceeded() -> None:
+    wrong = claim("gap", ("convex", "smooth", "minimiser"), ONE / L, Integer(99) / 100 * L * R**2 / (4 * K + 2))
+    found = worst_case(wrong, 3, {})
+    assert found.outcome is Outcome.EXCEEDS
+    assert found.outcome.exit_code == 1
+
+
+def test_many_equal_clients_do_no_worse_than_one() -> None:
+    # f is smooth and convex whoever holds its parts, and gradient descent sees f only.
+    one, two = (worst_case(GD, 2, {"n": n}) for n in (1, 2))
+    assert two.primal == pytest.approx(one.primal, rel=1e-5)
+    assert two.replayed == pytest.approx(one.primal, rel=1e-4)
+    # Nothing bounds how far the two differ, so that the program has no bounded set of optima to certify from.
+    assert two.certified_upper is None
+    assert two.outcome is Outcome.NUMERIC
+
+
+def test_units_change_the_worst_case_as_they_change_the_bound() -> None:
+    small, large = (worst_case(SUBGRADIENT, 3, {"B": b, "R": r}) for b, r in ((1.0, 1.0), (1e4, 1e-2)))
+    assert large.primal == pytest.approx(100.0 * small.primal, rel=1e-5)
+    assert large.outcome is Outcome.HOLDS
+
+
+def test_nonconvex_functions_have_the_worst_case_of_the_descent_lemma() -> None:
+    F0, T = symbol("F0"), symbol("T")
+    # α = 1/L, T = 1: ‖∇f(x_0)‖² ≤ 2·L·F0, attained by a quadratic.
+    lemma = claim("gradient-norm", ("smooth", "bounded-below"), ONE / L, 2 * L * F0 / T)
+    found = worst_case(lemma, 1, {"L": 3, "F0": 2})
+    assert found.primal == pytest.approx(12.0, rel=1e-6)
+    assert found.outcome is Outcome.HOLDS
+    assert found.replayed == pytest.approx(12.0, rel=1e-4)
+
+
+def test_heterogeneous_clients_stay_within_zeta() -> None:
+    found = worst_case(
+        load_theorem("area.theorem7.recursion"), 3,
+        {"p": [0.25, 0.25], "M": 2, "mu": 0.1, "L": 1, "zeta": 0.5, "alpha": 0.3},
+    )  # fmt: skip
+    assert found.outcome is Outcome.HOLDS
+    assert found.in_class
+    assert found.function is not None
+    assert found.function.constants()["R"].value <= 1.0 + 1e-9
+    assert found.replayed == pytest.approx(found.primal, abs=1e-4)
+
+
+def test_bounded_gradients_at_visited_points_make_an_upper_value() -> None:
+    found = worst_case(load_theorem("afl_dga.r1"), 3, {"n": 1, "G": 1})
+    assert "visited points only" in found.kind.relaxed
+    assert found.outcome is Outcome.HOLDS
+    assert found.replayed is not None
+    assert found.replayed <= found.primal + 1e-6
+
+
+def test_the_step_of_a_single_run_comes_from_its_own_events() -> None:
+    events = [[1, 0], [2, "s"], [3, 0], [4, "s"]]
+    found = worst_case(load_theorem("area.theorem8.repaired"), 4, {"p": [0.5], "M": 2}, events=events)
+    assert found.outcome is Outcome.BESIDE
+    assert "one run" in found.reason
+    case = found.case()
+    assert case is not None
+    assert [list(event) for event in case["events"]] == events
+
+
+@pytest.mark.parametrize(
+    ("theorem", "iterations", "settings", "more", "error", "words"),
+    [
+        ("area.theorem8", 3, {"M": 3}, {}, SymbolError, "needs p"),
+        ("area.theorem8", 3, {"p": [0.5], "sigma": 1}, {}, SpecError, "full gradients"),
+        ("area.theorem8", 12, {"p": [0.25, 0.25]}, {}, SpecError, "take fewer iterations"),
+        ("area.theorem8", 0, {"p": [0.5]}, {}, SpecError, "≥ 1"),
+        ("area.theorem8.fixed-step", 3, {"p": [0.5], "alpha": 1, "B": 0}, {}, SymbolError, "B > 0"),
+        ("area.theorem8", 3, {"p": [0.5], "start": "algorithm"}, {}, AssumptionError, "the proof takes"),
+        ("area.theorem8", 3, {"p": [0.5], "Mm": 1}, {}, SpecError, "neither a symbol nor a parameter"),
+        ("area.theorem8", 3, {"p": [0.5]}, {"delays": "iid:p_s=0.5"}, SpecError, "not both"),
+        ("area.theorem8", 3, {}, {"delays": "exponential"}, SpecError, "iid"),
+        ("area.theorem8", 3, {"p": [0.5]}, {"average": False}, SpecError, "needs its events"),
+        ("area.theorem7.recursion", 3, {"p": [0.5], "mu": 1, "L": 1, "alpha": 0.1}, {}, SpecError, "mu < L"),
+        ("area.theorem7", 3, {"p": [0.5], "mu": 0.1}, {}, AssumptionError, "neither R nor F0"),
+        ("afl_dga.r1", 3, {"n": 1}, {}, SymbolError, "needs G"),
+        ("afl_dga.r1", 70, {"n": 1, "G": 1}, {}, SpecError, "more than 60 points"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_words(
+    theorem: str,
+    iterations: int,
+    settings: dict[str, Any],
+    more: dict[str, Any],
+    error: type[BoundlabError],
+    words: str,
+) -> None:
+    with pytest.raises(error, match=words):
+        worst_case(load_theorem(theorem), iterations, settings, **more)
+
+
+def test_the_command_prints_both_sides_and_writes_the_function(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "case.json"
+    arguments = ["worst-case", "area.theorem8", "--iterations", "5", "--p", "0.5", "--set", "M=3"]
+    assert invoke([*arguments, "--out", str(out)]) == 1
+    text = capsys.readouterr().out
+    for words in ("exceeds the bound", "0.9290", "0.894427", "1.0954", "certified", "convex and 1-Lipschitz"):
+        assert words in text
+    case = json.loads(out.read_text())
+    assert case["theorem"] == "area.theorem8"
+    assert case["iterations"] == 5
+    assert invoke([*arguments, "--json"]) == 1
+    result = json.loads(capsys.readouterr().out)
+    assert result["outcome"] == "exceeds the bound"
+    assert Fraction(result["certified_upper_exact"]) <= Fraction(result["certified_upper"])
+    assert invoke(["worst-case", "area.theorem8", "--iterations", "5"]) == 2
+
+
+def test_decimals_of_certified_values_are_rounded_up() -> None:
+    assert upwards(Fraction(1, 3), 3) == "0.334"
+    assert upwards(Fraction(2), 3) == "2.000"
+    assert upwards(Fraction(-1, 3), 2) == "-0.33"
+
+
+@pytest.mark.slow
+def test_a_longer_average_exceeds_the_printed_bound_too() -> None:
+    found = worst_case(load_theorem("area.theorem8"), 6, {"p": [0.5], "M": 4})
+    assert found.outcome is Outcome.EXCEEDS
+    repaired = worst_case(load_theorem("area.theorem8.repaired"), 6, {"p": [0.5], "M": 4})
+    assert repaired.outcome is Outcome.HOLDS
+
+
+@pytest.mark.slow
+def test_two_clients_share_a_worst_case() -> None:
+    found = worst_case(load_theorem("area.theorem8.repaired"), 4, {"p": [0.25, 0.25], "M": 2})
+    assert found.outcome is Outcome.HOLDS
+    assert found.in_class
+    assert found.replayed == pytest.approx(found.primal, abs=1e-3)

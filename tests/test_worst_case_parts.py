@@ -1,0 +1,244 @@
+"""The parts of worst cases: exact numbers, isolated sessions, the executor on points, rational certificates."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from problem_makers import generated, make, point
+
+from boundlab.delays import Events
+from boundlab.errors import CertificateError
+from boundlab.execute.numpy_executor import run as run_numpy
+from boundlab.left_side import LEFT_SIDES
+from boundlab.problems.smoothed_max_affine import maximise
+from boundlab.records import Records
+from boundlab.registry import lookup
+from boundlab.specs import Options
+from boundlab.tape import Tape
+from boundlab.theorems import load_theorem
+from boundlab.worst_case.certificate import certify, check
+from boundlab.worst_case.classes import function_class
+from boundlab.worst_case.exact_number import Exact, exact
+from boundlab.worst_case.executor import run
+from boundlab.worst_case.model import build
+from boundlab.worst_case.plan import make_plan
+from boundlab.worst_case.program import Compiled, Program, Row
+from boundlab.worst_case.session import Session
+
+FRACTIONS = st.fractions(min_value=-100, max_value=100, max_denominator=50)
+
+
+@given(FRACTIONS, FRACTIONS)
+def test_exact_numbers_calculate_like_fractions_and_pass_for_floats(a: Fraction, b: Fraction) -> None:
+    x, y = Exact(a), Exact(b)
+    assert isinstance(x, float)
+    assert (x + y).value == a + b
+    assert (x - y).value == a - b
+    assert (x * y).value == a * b
+    assert (2 * x).value == 2 * a
+    assert (1 - x).value == 1 - a
+    assert (-x).value == -a
+    assert (x == y) == (a == b)
+    assert float(x) == float(a)
+    assert bool(x) == bool(a)
+    if b:
+        assert (x / y).value == a / b
+        assert (1 / y).value == 1 / b
+
+
+def test_a_float_next_to_a_simple_fraction_is_that_fraction() -> None:
+    assert exact(1.0 / 3.0).value == Fraction(1, 3)
+    assert exact(0.1).value == Fraction(1, 10)
+    assert exact(2.0**0.5).value == Fraction(2.0**0.5)
+    assert exact(0.0).value == 0
+
+
+def area_tape(actors: tuple[int, ...], clients: int) -> Tape:
+    area = lookup("algorithms", "area")
+    parameters = area.read(Options("area", {"alpha": 0.3, "M": 2, "start": "analysis"}))
+    events = Events(np.arange(1.0, len(actors) + 1.0), np.array(actors, dtype=np.int32))
+    tape: Tape = area.schedule(parameters, events, clients, Records(np.array([len(actors)]), True), len(actors))
+    return tape
+
+
+class Linear:
+    """The gradients of a linear f_i: the same leaf everywhere."""
+
+    def __init__(self, leaves: list[Any]) -> None:
+        self.leaves = leaves
+
+    def gradient(self, client: int, point: Any) -> Any:
+        return self.leaves[client]
+
+    def proximal(self, client: int, point: Any, step_size: Exact) -> Any:
+        raise NotImplementedError
+
+
+@given(st.lists(st.integers(-1, 1), min_size=1, max_size=8))
+@settings(max_examples=40)
+def test_points_go_where_vectors_go(actors: list[int]) -> None:
+    # On linear functions every iterate is x_0 less a combination of two constant gradients.
+    tape = area_tape(tuple(actors), 2)
+    seen: list[Any] = []
+    with Session().active() as module:
+        start, *leaves = (module.Point(is_leaf=True) for _ in range(3))
+        run(tape, start, Linear(leaves), lambda _, shown: seen.append(shown))
+        shown = [float(seen[-1].decomposition_dict.get(leaf, 0.0)) for leaf in (start, *leaves)]
+    slopes = np.array([[[0.0, 1.0, 0.0]], [[0.0, 0.0, 1.0]]])
+    problem = make("max-affine", a=slopes.tolist(), b=[[0.0], [0.0]], x0=[1.0, 0.0, 0.0])
+    vectors: list[Any] = []
+    run_numpy(tape, problem.x0, problem.full_gradients(), lambda _, x: vectors.append(np.array(x)))
+    assert shown == pytest.approx(vectors[-1].tolist(), abs=1e-12)
+
+
+def parts(name: str, iterations: int, values: dict[str, Any]) -> tuple[Any, Any, Any]:
+    theorem = load_theorem(name)
+    plan = make_plan(theorem, iterations, values)
+    return plan, function_class(theorem, plan.values, plan.clients), {"R": 1.0}
+
+
+def test_two_analyses_live_side_by_side() -> None:
+    first, second = Session(), Session()
+    with first.active() as module:
+        before = module.Point(is_leaf=True)
+        with second.active() as other:
+            # A fresh numbering inside, and the old one back outside.
+            assert other.Point.counter == 0
+            inner = other.Point(is_leaf=True)
+            assert inner.counter == 0
+        assert module.Point.counter == 1
+        assert module.Point.list_of_leaf_points == [before]
+    with second.active() as module:
+        assert module.Point.list_of_leaf_points == [inner]
+
+
+def test_interleaved_models_are_those_built_alone() -> None:
+    plan, kind, constants = parts("area.theorem8", 3, {"p": [0.5], "M": 2})
+    other_plan, other_kind, _ = parts("area.theorem8", 4, {"p": [0.5], "M": 1})
+    alone = build(kind, plan.side, plan.tapes(), 1, constants).program
+    other_alone = build(other_kind, other_plan.side, other_plan.tapes(), 1, constants).program
+    nested: list[Program] = []
+
+    def tapes() -> Any:
+        for place, one in enumerate(plan.tapes()):
+            if place == 3:
+                nested.append(build(other_kind, other_plan.side, other_plan.tapes(), 1, constants).program)
+            yield one
+
+    outer = build(kind, plan.side, tapes(), 1, constants).program
+    assert outer.rows == alone.rows
+    assert outer.objective == alone.objective
+    assert nested[0].rows == other_alone.rows
+
+
+def test_a_users_own_problem_in_pepit_is_left_alone() -> None:
+    import PEPit
+
+    problem = PEPit.PEP()
+    start = problem.set_initial_point()
+    plan, kind, constants = parts("area.theorem8", 2, {"p": [0.5], "M": 1})
+    build(kind, plan.side, plan.tapes(), 1, constants)
+    assert PEPit.Point.counter == 1
+    assert PEPit.Point.list_of_leaf_points == [start]
+
+
+def test_pepit_itself_finds_the_same_value() -> None:
+    # The subgradient method by PEPit's own means: min over iterates is not what is asked here, so the last one.
+    import PEPit
+    from PEPit.functions import SmoothConvexFunction
+
+    problem = PEPit.PEP()
+    f = problem.declare_function(SmoothConvexFunction, L=1.0)
+    best = f.stationary_point()
+    x = start = problem.set_initial_point()
+    problem.set_initial_condition((start - best) ** 2 <= 1)
+    for _ in range(2):
+        x = x - f.gradient(x)
+    problem.set_performance_metric(f(x) - f(best))
+    value = problem.solve(verbose=0, wrapper="cvxpy", solver="CLARABEL")
+    assert value == pytest.approx(1.0 / 10.0, abs=1e-6)  # L·R²/(4K+2)
+
+
+def tiny() -> Program:
+    """Maximise F_0 under F_0 ≤ G_00/2 + G_01, G_00 ≤ 1, G_11 ≤ 1: 3/2 at equal unit vectors."""
+    half, one = Fraction(1, 2), Fraction(1)
+    rows = (
+        Row({0: one}, {(0, 0): -half, (0, 1): -one}, Fraction(0)),
+        Row({}, {(0, 0): one}, -one),
+        Row({}, {(1, 1): one}, -one),
+    )
+    return Program(2, 1, Row({0: one}, {}, Fraction(0)), rows, np.ones(2), 1.0)
+
+
+def test_a_rational_dual_point_is_checked_exactly() -> None:
+    # λ = (1, 1, 1/2): S = [[1/2, −1/2], [−1/2, 1/2]] is singular, so a little is added: (1, 1 + e, 1/2 + e).
+    e = Fraction(1, 10**6)
+    half = Fraction(1, 2)
+    assert check(tiny(), [Fraction(1), 1 + e, half + e]) == Fraction(3, 2) + 2 * e
+    assert check(tiny(), [Fraction(1), 1 - e, half + e]) is None  # S is not positive semidefinite
+    assert check(tiny(), [1 + e, 1 + e, half + e]) is None  # the values do not cancel
+    assert check(tiny(), [Fraction(1), 1 + e, -half]) is None
+    compiled = Compiled(tiny())
+    solution = compiled.solve()
+    assert solution.status == "optimal"
+    assert solution.primal == pytest.approx(1.5, abs=1e-7)
+    upper = certify(compiled, solution)
+    assert upper is not None
+    assert Fraction(3, 2) < upper < Fraction(3, 2) + e
+
+
+def test_a_program_without_an_optimum_is_refused() -> None:
+    program = tiny()
+    loose = Program(2, 1, program.objective, program.rows[:1], np.ones(2), 1.0)
+    with pytest.raises(CertificateError, match="unbounded"):
+        Compiled(loose).solve()
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=60)
+def test_the_weights_of_a_rounded_maximum_are_optimal(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    m, d = int(rng.integers(1, 8)), int(rng.integers(1, 4))
+    height, slopes, width = rng.normal(size=m), rng.normal(size=(m, d)), float(rng.choice([0.1, 1.0, 10.0]))
+    if seed % 3 == 0:
+        slopes[-1] = slopes[0]
+    weights = maximise(height, slopes, width)
+    assert weights.min() >= 0.0
+    assert weights.sum() == pytest.approx(1.0, abs=1e-12)
+    gain = height - slopes @ (weights @ slopes) / width
+    assert gain.max() - weights @ gain <= 1e-9 * (1.0 + np.abs(height).max() + (slopes**2).sum() / width)
+
+
+@given(st.integers(0, 10_000), st.sampled_from((0.0, 0.2)))
+@settings(max_examples=30, deadline=None)
+def test_rounded_maxima_are_smooth_and_convex_and_below_their_pieces(seed: int, mu: float) -> None:
+    problem = generated("smoothed-max-affine", seed, L=2.0, mu=mu)
+    sharp = generated("max-affine", seed)
+    x, y = point(problem, seed), point(problem, seed + 1)
+    for client in range(problem.n):
+        f, g = problem.client_value(client, x), problem.gradient(client, x)
+        other, slope = problem.client_value(client, y), problem.gradient(client, y)
+        assert f <= sharp.client_value(client, x) + 0.5 * mu * (x @ x) + 1e-9
+        # The interpolation inequality of smooth strongly convex functions, Taylor et al. 2017, Theorem 4.
+        dx, dg = x - y, g - slope
+        gap = f - other - slope @ dx - (dg @ dg / 4.0 + mu * (dx @ dx) / 2.0 - mu / 2.0 * (dg @ dx)) / (1 - mu / 2.0)
+        assert gap >= -1e-8 * (1.0 + abs(f) + abs(other))
+        # Optimality of the proximal point: (x − z)/α is the gradient there.
+        z = problem.prox(client, x, 0.7)
+        assert (x - z) / 0.7 == pytest.approx(problem.gradient(client, z), abs=1e-6)
+    assert LEFT_SIDES["gap"].counter == "K"
+
+
+def test_the_certified_optimum_of_a_rounded_maximum_is_below_other_points() -> None:
+    problem = generated("smoothed-max-affine", 3, mu=0.1)
+    best = problem.optimum()
+    for seed in range(20):
+        assert problem.value(point(problem, seed)) >= best.value - best.gap
+    known = problem.constants()
+    assert known["zeta"].value >= 0.0
+    assert known["R"].value > 0.0
+    again = make("smoothed-max-affine", **{k: v for k, v in problem.spec().items() if k != "type"})
+    assert again.value(point(problem, 1)) == problem.value(point(problem, 1))
