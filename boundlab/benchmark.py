@@ -111,12 +111,12 @@ def measure_exact(repeats: int) -> list[Row]:
     MissingExtraError
         If python-flint is not installed.
     """
-    from boundlab.exact import _moments
-    from boundlab.exact._law import EventLaw
     from boundlab.exact._model import Minimum
     from boundlab.exact._numbers import rational
     from boundlab.exact._separable import SeparableModel
     from boundlab.exact._walk import ExactLaw, Walk
+    from boundlab.expectation import _moments
+    from boundlab.expectation._law import EventLaw
 
     one, quarter = Fraction(1), Fraction(1, 4)
     model = SeparableModel([[0 * one], [one], [3 * one]], [[one], [2 * one], [one]], one, [2 * one], 0 * one)

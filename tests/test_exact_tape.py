@@ -13,10 +13,11 @@ from boundlab.case import build_delays, build_problem, load_case
 from boundlab.compare import compare, make_plan
 from boundlab.delays import read_policy
 from boundlab.errors import SpecError
-from boundlab.exact import _tape_moments, evaluate, left_side
+from boundlab.exact import evaluate, left_side
 from boundlab.exact._model import make
 from boundlab.exact._numbers import ball, digits, fraction, rational
 from boundlab.exact._tape_run import run, understand
+from boundlab.expectation import _tape_moments
 from boundlab.metrics import Watch, metric
 from boundlab.randomness import Streams
 from boundlab.registry import lookup

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from boundlab.compare.plan import Plan
 from boundlab.delays import frequencies
 from boundlab.errors import SpecError
+from boundlab.expectation import _tape_moments, engine, left_side
 from boundlab.objective import FullGradients
 from boundlab.randomness import Streams
 from boundlab.tape import Tape
@@ -17,8 +18,6 @@ Floats = NDArray[np.float64]
 
 def expectation(plan: Plan) -> tuple[Floats, str] | None:
     """Return the left side at plan.ks over all events and all noise, and the method; None if no engine gives it."""
-    from boundlab.exact._left import engine, left_side
-
     arguments = plan.theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy
     method, reason = engine(*arguments)
     if reason:
@@ -34,8 +33,6 @@ def require_given_schedule(plan: Plan) -> None:
     SpecError
         If every engine has a reason not to apply.
     """
-    from boundlab.exact._left import engine
-
     problem = plan.problem
     noiseless = isinstance(problem.oracle(Streams(0)), FullGradients)
     if plan.schedules is not None and not plan.schedules.averaged and noiseless:
@@ -58,8 +55,6 @@ def given_schedule(plan: Plan, tape: Tape) -> Floats:
     SpecError
         If the covariance of all registers is too large.
     """
-    from boundlab.exact import _tape_moments
-
     if _tape_moments.entries(tape.registers, plan.problem) > _tape_moments.LARGEST:
         raise SpecError(
             f"--exact: the covariance of {tape.registers} registers in {plan.problem.d} dimensions is too large; "

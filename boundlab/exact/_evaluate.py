@@ -13,7 +13,6 @@ from boundlab.compare.plan import Plan
 from boundlab.errors import SpecError
 from boundlab.exact import _numbers as numbers
 from boundlab.exact import _numeric, _second
-from boundlab.exact._batch import noiseless, twins
 from boundlab.exact._case_plan import plan_of
 from boundlab.exact._formula import Formulas, scalar
 from boundlab.exact._model import InexactError, Minimum, Model, make
@@ -23,6 +22,7 @@ from boundlab.exact._result import ExactResult
 from boundlab.exact._symbols import exact_law, formulas
 from boundlab.exact._tape_run import TooLongError, run, understand
 from boundlab.exact._walk import ExactLaw, Walk
+from boundlab.expectation._batch import noiseless, twins
 from boundlab.records import Records
 from boundlab.specs import Options
 from boundlab.theorems import FormulaBound, Theorem

@@ -6,10 +6,10 @@ from boundlab.case import Case, RandomEvents
 from boundlab.compare.margin import ceiling
 from boundlab.compare.plan import Plan
 from boundlab.errors import SpecError
-from boundlab.exact import _tape_moments
-from boundlab.exact._batch import noiseless
-from boundlab.exact._left import engine, left_side
 from boundlab.exact._result import MARGIN, ExactResult
+from boundlab.expectation import _tape_moments
+from boundlab.expectation._batch import noiseless
+from boundlab.expectation._left import engine, left_side
 from boundlab.metrics import Watch
 from boundlab.randomness import Streams
 from boundlab.tape import Tape

@@ -11,11 +11,11 @@ from typing import Any
 from boundlab.algorithms.area import AreaParameters
 from boundlab.delays import SERVER
 from boundlab.exact import _numbers as numbers
-from boundlab.exact._law import answer_step
 from boundlab.exact._model import InexactError
 from boundlab.exact._numbers import Scalar
 from boundlab.exact._quadratic import QuadraticModel
 from boundlab.exact._walk import ExactLaw
+from boundlab.expectation._law import answer_step
 
 Matrix = list[list[Scalar]]
 LARGEST = 3 * 10**6  # entries that are computed in all

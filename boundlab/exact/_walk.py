@@ -9,9 +9,9 @@ from boundlab.algorithms.area import AreaParameters
 from boundlab.delays import SERVER
 from boundlab.errors import SpecError
 from boundlab.exact import _numbers as numbers
-from boundlab.exact._law import answer_step
 from boundlab.exact._model import Minimum, Model
 from boundlab.exact._numbers import Scalar, hashable
+from boundlab.expectation._law import answer_step
 
 Point = tuple[Scalar, ...]
 LARGEST = 300_000

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
-from boundlab.exact import _enumerate, _moments
-from boundlab.exact._batch import noiseless
-from boundlab.exact._law import event_law, why_no_law
+from boundlab.expectation import _enumerate, _moments
+from boundlab.expectation._batch import noiseless
+from boundlab.expectation._law import event_law, why_no_law
 from boundlab.left_side import LEFT_SIDES
 from boundlab.objective import Problem
 from boundlab.theorems import Theorem

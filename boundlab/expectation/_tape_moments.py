@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.exact._moments import Frame, frame
+from boundlab.expectation._moments import Frame, frame
 from boundlab.metrics import Metric, Watch
 from boundlab.objective import Problem
 from boundlab.tape import Initial, Op, Tape

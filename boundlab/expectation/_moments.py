@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms.area import AreaParameters
-from boundlab.exact._law import EventLaw, answer_step
+from boundlab.expectation._law import EventLaw, answer_step
 from boundlab.objective import Problem
 
 Floats = NDArray[np.float64]

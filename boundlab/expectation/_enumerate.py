@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from boundlab.algorithms.area import AreaParameters
 from boundlab.delays import SERVER
 from boundlab.errors import SpecError
-from boundlab.exact._batch import gradients, twins, values
-from boundlab.exact._law import EventLaw, answer_step
+from boundlab.expectation._batch import gradients, twins, values
+from boundlab.expectation._law import EventLaw, answer_step
 from boundlab.objective import Problem
 
 Floats = NDArray[np.float64]

@@ -1,0 +1,7 @@
+"""Left sides without sampling, in floating point: by enumeration of events or by recursions over moments."""
+
+from boundlab.expectation._left import applicable as applicable
+from boundlab.expectation._left import engine as engine
+from boundlab.expectation._left import left_side as left_side
+
+__all__ = ["applicable", "engine", "left_side"]
