@@ -145,6 +145,13 @@ def test_what_a_schedule_does_not_meet_is_said_by_name(theorem, delays, settings
         plan_of(theorem, NOISY, delays, **settings)
 
 
+def test_one_client_has_all_the_weight_of_every_buffer_whatever_the_delays():
+    result = verdict_of("fedstaleweight.rf3", "huber:sigma=0.3,x0=2", "lognormal", count=2, trials=12)
+    assert result.verdict is Verdict.HOLDS
+    assert result.plan.values["chi2"] == 0
+    assert result.plan.values["pi_max"] == 1
+
+
 def test_theorems_about_bounded_gradients_refuse_quadratics_and_say_what_fits():
     with pytest.raises(AssumptionError, match="try huber"):
         plan_of("fedbuff.rf1", "quadratic", "exponential")

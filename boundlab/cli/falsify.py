@@ -50,7 +50,7 @@ def falsify(
     if as_json:
         print_json({**found.as_dict(), "written": [str(path) for path in written]})
     else:
-        _show(found, written)
+        _show(found, written, theorem)
     raise typer.Exit(found.exit_code)
 
 
@@ -84,7 +84,8 @@ def _status() -> Iterator[Callable[[str], None]]:
         yield status.update
 
 
-def _show(found: "Falsification", written: list[Path]) -> None:
+def _show(found: "Falsification", written: list[Path], typed: str) -> None:
+    """Print the page; ``typed`` is the theorem as the user gave it, an id or a file."""
     from boundlab.report.tables import figure, plain_table, verdict_line
 
     screen, best, statement = console(), found.best, found.theorem
@@ -115,10 +116,11 @@ def _show(found: "Falsification", written: list[Path]) -> None:
     if found.violated:
         screen.print(verdict_line("violated", f"{statement.id} is false as stated"))
         if best.kind != "numeric":
-            screen.print(f"repeat: boundlab exact {statement.id} {written[0]}")
+            screen.print(f"repeat: boundlab exact {typed} {written[0]}")
     else:
         screen.print(verdict_line("inconclusive", f"none found; the closest instance has left/right {best.ratio:.4g}"))
     again = "or" if found.violated and best.kind != "numeric" else "repeat"
-    screen.print(f"{again}: {best.as_dict(statement)['compare']}", soft_wrap=True)
+    command = best.as_dict(statement)["compare"].replace(f"compare {statement.id} ", f"compare {typed} ", 1)
+    screen.print(f"{again}: {command}", soft_wrap=True)
     for path in written:
         screen.print(f"written: {path}")

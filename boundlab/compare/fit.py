@@ -64,13 +64,16 @@ def check(
 
 def why_not_stationary(parameters: Any, delays: DelayModel) -> str:
     """Return '' if each update of a buffer is client i's with probability π_i whatever came before, else why not."""
+    damped = getattr(getattr(parameters, "staleness", None), "kind", "constant") != "constant"
+    if delays.n == 1 and not damped:
+        return ""  # one client has all the weight of every buffer
     if delays.memoryless:
         return delays.memoryless
     if getattr(parameters, "reply", "") == "wait":
         return "with reply=wait a client that is in the buffer cannot enter it again"
     if getattr(parameters, "scale", 0.0) != 0.0:
         return "weights that follow the staleness depend on what came before; scale=0 would fit"
-    if getattr(getattr(parameters, "staleness", None), "kind", "constant") != "constant":
+    if damped:
         return "weights that follow the staleness depend on what came before; staleness=constant would fit"
     return ""
 
