@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from area_table3_paper import NAMES, PAPER, RATES, Cell
+from area_table3_report import plot, table
 from numpy.typing import NDArray
 
 from boundlab import __version__
@@ -43,38 +45,6 @@ Floats = NDArray[np.float64]
 CLIENTS, BATCH, NU, DELTA, RATE, SD = 128, 32, 1e-3, 4, 10.0, 5.0
 DIRICHLET, TARGET, POINTS = 0.1, 0.8, 150
 HORIZON = 15.0
-RATES = ("uniform", "non-uniform")  # those of Table 3
-NAMES = {"sfedavg": "S-FedAvg", "asfedavg": "AS-FedAvg", "fedbuff": "FedBuff", "area": "AREA"}
-
-# Table 3: (method, alpha) → for uniform and non-uniform rates (rho, accuracy, its range, loss, its range);
-# a rho of None stands for "> 1". Means and ranges of ten trials.
-_Cell = tuple[float | None, float, float, float, float, float, float]
-PAPER: Mapping[tuple[str, float], tuple[_Cell, _Cell]] = {
-    ("sfedavg", 1e1): (
-        (None, 61.16, 52.75, 66.46, 1.56, 1.41, 1.78), (None, 42.23, 19.07, 55.31, 2.22, 1.72, 3.55),
-    ),
-    ("sfedavg", 1e2): (
-        (0.80, 74.06, 41.21, 85.20, 1.69, 0.90, 5.55), (None, 60.36, 9.65, 78.08, 2.78, 1.16, 9.48),
-    ),
-    ("asfedavg", 1e2): (
-        (0.28, 84.14, 79.15, 87.89, 0.89, 0.74, 1.09), (0.28, 84.40, 70.04, 88.96, 0.89, 0.71, 1.56),
-    ),
-    ("asfedavg", 1e3): (
-        (0.30, 79.83, 66.79, 88.70, 8.19, 5.27, 11.91), (0.33, 70.20, 20.91, 88.59, 16.29, 4.80, 76.90),
-    ),
-    ("fedbuff", 1e0): (
-        (0.46, 85.38, 84.74, 86.21, 0.81, 0.79, 0.82), (0.48, 85.21, 83.82, 86.15, 0.81, 0.79, 0.85),
-    ),
-    ("fedbuff", 1e1): (
-        (0.06, 78.56, 61.01, 89.78, 3.79, 1.74, 8.06), (0.05, 78.57, 65.32, 88.88, 3.51, 1.66, 9.69),
-    ),
-    ("area", 1e2): (
-        (0.29, 87.38, 87.07, 87.92, 0.74, 0.73, 0.75), (0.55, 84.37, 81.83, 86.11, 0.84, 0.79, 0.93),
-    ),
-    ("area", 1e3): (
-        (0.09, 87.54, 79.38, 91.41, 0.59, 0.47, 0.91), (0.09, 87.53, 81.46, 90.43, 0.64, 0.55, 1.01),
-    ),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +83,7 @@ class Row:
         extra += "".join(f", {key}={value}" for key, value in self.settings.items() if isinstance(value, str))
         return f"{NAMES[self.method]} {self.alpha:g}{extra}"
 
-    def paper(self) -> _Cell | None:
+    def paper(self) -> Cell | None:
         """Return the paper's numbers, None where it has none."""
         cells = PAPER.get((self.method, self.alpha)) if self.group in ("table", "reading") else None
         return cells[0 if self.rates == "uniform" else 1] if cells else None
@@ -331,59 +301,6 @@ def _finite(value: float) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def spread(numbers: Sequence[float | None], digits: int = 2) -> str:
-    """Return ``mean (lowest – highest)``."""
-    known = [value for value in numbers if value is not None]
-    if len(known) < len(numbers):
-        return "not finite"
-    shown = [f"{value:.{digits}f}" if abs(value) < 1e4 else f"{value:.1e}" for value in
-             (float(np.mean(known)), min(known), max(known))]  # fmt: skip
-    return f"{shown[0]} ({shown[1]} – {shown[2]})"
-
-
-def rho_text(rhos: Sequence[float | None]) -> str:
-    """Return the mean rho of the trials that met the target, and how many did not."""
-    met = [rho for rho in rhos if rho is not None]
-    if not met:
-        return "> 1"
-    missed = len(rhos) - len(met)
-    return f"{np.mean(met):.2f}" + (f", {missed} of {len(rhos)} > 1" if missed else "")
-
-
-def table(found: Sequence[Mapping[str, Any]]) -> str:
-    """Return the table in Markdown, one section a group, weights and rates."""
-    lines: list[str] = []
-    last = None
-    titles = {
-        "table": "Table 3",
-        "fair": "Not in the paper",
-        "selection": "One step size up",
-        "reading": "Another reading",
-    }
-    for entry in found:
-        key = (entry["group"], entry["weights"] if entry["group"] == "table" else "", entry["rates"])
-        if key != last:
-            weights = f", weights={entry['weights']}" if key[1] else ""
-            lines += [
-                "", f"**{titles[entry['group']]}{weights}, {entry['rates']} rates**", "",
-                "| method, α | ρ paper | ours: mean; of the mean curve | accuracy % paper | ours | loss paper | ours |",
-                "|---|---|---|---|---|---|---|",
-            ]  # fmt: skip
-            last = key
-        row, paper = _row_of(entry), entry["paper"]
-        theirs = ["–", "–", "–"]
-        if paper:
-            theirs = ["> 1" if paper["rho"] is None else f"{paper['rho']:.2f}"]
-            theirs += ["{:.2f} ({:.2f} – {:.2f})".format(*paper[key]) for key in ("accuracy", "loss")]
-        name = row.name if key[1] else f"{row.name}, weights={row.weights}"
-        rho = f"{rho_text(entry['rho'])}; {rho_text([entry['rho_of_mean_curve']])}"
-        lines.append(
-            f"| {name} | {theirs[0]} | {rho} | {theirs[1]} | {spread(entry['accuracy'])} "
-            f"| {theirs[2]} | {spread(entry['loss'])} |"
-        )
-    return "\n".join(lines).strip() + "\n"
-
-
 def measure(
     folder: Path, trials: int, horizon: float, samples: int, dtype: str, chosen: Sequence[Row], *, bias: bool,
     say: Any = lambda _line: None,
@@ -424,59 +341,6 @@ def measure(
     }  # fmt: skip
 
 
-def plot(document: Mapping[str, Any], path: Path) -> None:
-    """Draw mean test accuracy over time, weights=paper: a row of panels for each law of the rates.
-
-    Left the smaller step sizes of the table, in the middle the larger ones, right the rows that the
-    paper does not have. A method is a line style, so that the plot reads in grey.
-    """
-    from boundlab.files import replacing
-    from boundlab.report.plots import check_format
-
-    check_format(path)
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    # Okabe and Ito's colours.
-    looks = {
-        "sfedavg": ("#009E73", ":"), "asfedavg": ("#CC79A7", "-."), "fedbuff": ("#D55E00", "--"),
-        "area": ("#0072B2", "-"),
-    }  # fmt: skip
-    figure = Figure(figsize=(11.0, 6.4), dpi=130, layout="constrained")
-    FigureCanvasAgg(figure)
-    panels = figure.subplots(2, 3, sharex=True, sharey=True, squeeze=False)
-    times = np.linspace(0.0, document["horizon"], document["grid_points"] + 1)
-    for entry in document["rows"]:
-        row = _row_of(entry)
-        if row.group == "table" and row.weights == "paper":
-            column = int(row.alpha == max(alpha for method, alpha in PAPER if method == row.method))
-        elif row.group == "fair":
-            column = 2
-        else:
-            continue
-        colour, style = looks[row.method]
-        thin = column == 2 and row.method == "area" and row.alpha != 5.0
-        panels[RATES.index(row.rates), column].plot(
-            times, entry["mean_accuracy_over_time"], linestyle=style, color="black" if thin else colour,
-            linewidth=1.0 if thin else 1.8, label=f"{row.name}, weights={row.weights}" if column == 2 else row.name,
-        )  # fmt: skip
-    titles = ("Table 3, smaller α", "Table 3, larger α", "not in the paper")
-    for place, axes in enumerate(panels.ravel()):
-        law = "rates 10" if place < 3 else "rates |N(10, 5)|"
-        axes.set_title(f"{titles[place % 3]}; {law}", fontsize=9)
-        axes.axhline(100.0 * TARGET, color="0.6", linewidth=0.8)
-        axes.set_ylim(0.0, 100.0)
-        axes.grid(visible=True, alpha=0.3)
-        if place < 3 and axes.lines[1:]:  # the panels below hold the same rows
-            axes.legend(fontsize=7.5, handlelength=4.5, loc="lower right", framealpha=0.9)
-    for axes in panels[:, 0]:
-        axes.set_ylabel(f"test accuracy [%], mean of {document['trials']} trials", fontsize=9)
-    for axes in panels[1]:
-        axes.set_xlabel("time (one update takes 0.1 at rate 10)", fontsize=9)
-    with replacing(path) as temporary:
-        figure.savefig(temporary, format=path.suffix.lstrip("."))
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark; return 0, or 2 with one line on standard error."""
     parser = argparse.ArgumentParser(description="AREA's Table 3 on MNIST, the paper's numbers beside ours.")
@@ -512,9 +376,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 )  # fmt: skip
             if chosen.out:
                 write_json(chosen.out, document)
-        sys.stdout.write(table(document["rows"]))
+        sys.stdout.write(table(document["rows"], _row_of))
         if chosen.plot:
-            plot(document, chosen.plot)
+            plot(document, chosen.plot, _row_of)
     except BoundlabError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2

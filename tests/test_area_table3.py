@@ -26,6 +26,7 @@ def script() -> Iterator[ModuleType]:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["area_table3"] = module  # dataclasses look their module up
+    sys.path.insert(0, str(SCRIPT.parent))  # as for a script that is run
     spec.loader.exec_module(module)
     module.POINTS = 15  # ten times fewer evaluations than the recorded runs
     yield module
