@@ -7,6 +7,9 @@ from pathlib import Path
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
+# Checks have time limits; what is decided must not depend on how busy or slow the machine is.
+os.environ.setdefault("BOUNDLAB_PATIENCE", "20")
+
 import hypothesis
 import pytest
 

@@ -128,7 +128,11 @@ NONSENSE = [
     (["run", "sfedavg", "--set", "alpha=1", "--set", "sampled=99"], 2, "there are 5 clients"),
     (["run", "fedstaleweight", "--set", "eta_l=1", "--set", "reply=wait", "--set", "count=9"], 2, "never fills"),
     (["compare", "fedbuff.rf1"], 4, "try huber"),
-    (["compare", "fedbuff.rf2", "--problem", "huber", "--delays", "lognormal"], 4, "stationary-participation"),
+    (
+        ["compare", "fedbuff.rf2", "--problem", "huber:clients=3", "--delays", "lognormal"],
+        4,
+        "stationary-participation",
+    ),
     (["compare", "fedbuff.rf1", "--problem", "huber", "--set", "tau_max=5"], 2, "tau_max"),
     (["compare", "area.theorem8", "--problem", "logistic:nu=0"], 4, "minimiser"),
     (["compare", "area.theorem8.repaired", "--problem", "hinge", "--exact"], 2, "too many"),

@@ -9,6 +9,7 @@ import sympy
 from sympy.polys.polyerrors import BasePolynomialError
 
 from boundlab.checks._expressions import UndecidedError, substitute
+from boundlab.checks._time import patience
 from boundlab.symbols import SymbolInfo
 
 Direction = Literal[-1, 0, 1]
@@ -219,7 +220,7 @@ def _z3_nonnegative(expression: sympy.Expr) -> bool:
                 part = part * variable
         total = total + part
     solver = z3.Solver()
-    solver.set("timeout", _MILLISECONDS)
+    solver.set("timeout", int(_MILLISECONDS * patience()))
     solver.add(*(variable >= 0 for variable in variables), total < 0)
     return bool(solver.check() == z3.unsat)
 

@@ -1,5 +1,11 @@
-"""Time limits, without which SymPy can take minutes over a limit or a simplification."""
+"""Time limits, without which SymPy can take minutes over a limit or a simplification.
 
+On a slow machine the environment variable BOUNDLAB_PATIENCE multiplies them all.
+"""
+
+import gc
+import math
+import os
 import signal
 import threading
 import time
@@ -12,6 +18,15 @@ from boundlab.checks._expressions import UndecidedError
 
 class _OutOfTimeError(BaseException):
     """Passes through every ``except Exception`` on its way out."""
+
+
+def patience() -> float:
+    """Return what all limits are multiplied with: BOUNDLAB_PATIENCE, 1 where it is no positive number."""
+    try:
+        value = float(os.environ.get("BOUNDLAB_PATIENCE", "1"))
+    except ValueError:
+        return 1.0
+    return value if value > 0.0 and math.isfinite(value) else 1.0
 
 
 def limited() -> bool:
@@ -40,14 +55,19 @@ def time_limit(seconds: float) -> Iterator[None]:
         raise _OutOfTimeError
 
     before = signal.signal(signal.SIGPROF, stop)
+    # What is raised inside a collection of garbage goes nowhere: there is none meanwhile.
+    collecting = gc.isenabled()
+    gc.disable()
     # Again and again, should some code swallow it after all.
-    signal.setitimer(signal.ITIMER_PROF, seconds, 0.05)
+    signal.setitimer(signal.ITIMER_PROF, seconds * patience(), 0.05)
     try:
         try:
             yield
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
             signal.signal(signal.SIGPROF, before)
+            if collecting:
+                gc.enable()
     except _OutOfTimeError:
         raise UndecidedError(f"not decided in {seconds:.2g} s") from None
 
@@ -56,8 +76,8 @@ class Budget:
     """A number of seconds that several questions share."""
 
     def __init__(self, seconds: float) -> None:
-        self._end = time.process_time() + seconds
+        self._end = time.process_time() + seconds * patience()
 
     def share(self, most: float) -> float:
         """Return how long the next question may take: what is left, but not more than ``most``."""
-        return max(0.02, min(most, self._end - time.process_time()))
+        return max(0.02, min(most, (self._end - time.process_time()) / patience()))
