@@ -8,6 +8,7 @@ the shares are ω_i = (1/W)·Σ a_x·Q_x over the client's own runs.
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.algorithms._windows import window_sums
 from boundlab.errors import CaseError
 from boundlab.tape import Op, Tape
 
@@ -42,7 +43,7 @@ def read_off(tape: Tape, p: Floats, until: int, window: int) -> dict[str, float]
     np.add.at(work, (version, client), weight * steps)
     noise = np.zeros((until, 1))
     np.add.at(noise, version, (weight**2 * steps)[:, None])
-    windows = _window_sums(work, window)
+    windows = window_sums(work, window)
     total = windows.sum(axis=1)
     shares = np.divide(windows, total[:, None], out=np.zeros_like(windows), where=total[:, None] > 0.0)
     began = tape.event[tape.op == Op.DESCEND][run]
@@ -63,13 +64,8 @@ def read_off(tape: Tape, p: Floats, until: int, window: int) -> dict[str, float]
         "A_max": a_max,
         "W_min": float(total.min()),
         "W_max": float(total.max()),
-        "V_max": float(_window_sums(noise, window).max()),
+        "V_max": float(window_sums(noise, window).max()),
         "share_bias": float(np.abs(shares - p).sum(axis=1).max()),
         "Q_mean": q_mean,
         "Q_bias": float(np.abs(parts - 1.0 / n).sum(axis=1).max()),
     }
-
-
-def _window_sums(rows: Floats, window: int) -> Floats:
-    """Return the sums over ``window`` consecutive rows, shape (rows − window + 1, columns)."""
-    return np.asarray(np.lib.stride_tricks.sliding_window_view(rows, window, axis=0).sum(axis=-1))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._clients import LocalSteps, Workers
+from boundlab.algorithms._windows import window_sums
 from boundlab.delays import Events
 from boundlab.errors import SpecError
 from boundlab.records import Records
@@ -163,10 +164,7 @@ def share_bias(clients: NDArray[np.int64], n: int, N: int) -> float:
     """
     if not 1 <= N <= len(clients):
         raise SpecError(f"the window N must be between 1 and the number of server updates, {len(clients)}; got {N}")
-    seen = np.zeros((len(clients) + 1, n))
-    np.add.at(seen, (np.arange(1, len(clients) + 1), clients), 1.0)
-    seen = np.cumsum(seen, axis=0)
-    omega = (seen[N:] - seen[:-N]) / N
+    omega = window_sums(np.eye(n)[clients], N) / N
     return float(np.abs(omega - 1.0 / n).sum(axis=1).max())
 
 
