@@ -1,5 +1,6 @@
 """Explicit events, as case files and replay give them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,44 @@ def read_events(raw: object, clients: int, where: str) -> Events:
     rows = read_rows(raw, where, '[time, actor], e.g. [[0.5, 0], [1, "s"]]', (2, 2))
     actor = [read_client(row[0], clients, f"{where}: event {k}", server=True) for k, (_, row) in enumerate(rows, 1)]
     return Events(np.array([time for time, _ in rows]), np.array(actor, dtype=np.int32))
+
+
+def read_members(raw: object, clients: int, where: str, form: str, example: str) -> list[tuple[float, tuple[int, ...]]]:
+    """Read [[time, [clients]], …], as rounds and passes are given.
+
+    Parameters
+    ----------
+    form, example
+        A row in words and as JSON, for messages.
+
+    Returns
+    -------
+    list
+        (time, clients in the order given) for each event; a list may be empty or hold a client twice.
+
+    Raises
+    ------
+    CaseError
+        Naming the event by its place, counted from 1.
+    """
+    found = []
+    for place, (time, (chosen,)) in enumerate(read_rows(raw, where, f"{form}, e.g. {example}", (2, 2)), 1):
+        name = f"{where}: event {place}"
+        if not isinstance(chosen, list):
+            raise CaseError(f"{name} must be {form}, got the clients {chosen!r}")
+        found.append((time, tuple(read_client(i, clients, name) for i in chosen)))
+    return found
+
+
+def members_events(rows: Sequence[tuple[float, tuple[int, ...]]]) -> Events:
+    """Return events of the server with their clients as detail."""
+    time = np.array([time for time, _ in rows])
+    return Events(time, np.full(len(rows), SERVER, dtype=np.int32), tuple(members for _, members in rows))
+
+
+def members_as_json(events: Events) -> list[list[Any]]:
+    """Return [time, [clients]] for each event."""
+    return [[time, list(members)] for time, members in zip(events.time.tolist(), events.detail, strict=True)]
 
 
 def events_as_json(events: Events) -> list[list[Any]]:

@@ -7,9 +7,9 @@ from typing import Any, Literal, final
 import numpy as np
 
 from boundlab.algorithms._algorithm import Algorithm, StepSize
-from boundlab.delays import SERVER, DelayModel, Events, ServerPolicy
+from boundlab.delays import DelayModel, Events, ServerPolicy
 from boundlab.errors import CaseError
-from boundlab.events import read_client, read_rows
+from boundlab.events import members_as_json, members_events, read_members
 from boundlab.randomness import Stream, Streams
 from boundlab.records import Records
 from boundlab.specs import Options
@@ -93,7 +93,7 @@ class Incremental(Algorithm):
     ) -> Events:
         """Return passes: in which order, and when the last client is done."""
         clock = delays.clock(streams)
-        now, times, orders = 0.0, np.empty(count), []
+        now, passes = 0.0, []
         for turn in range(count):
             order = tuple(range(clients))
             if parameters.order == "shuffled":
@@ -101,9 +101,8 @@ class Incremental(Algorithm):
                 order = tuple(np.argsort(streams.uniforms(Stream.SCHEDULE, 0, turn, clients)[0]).tolist())
             for client in order:
                 now = clock.arrival(client, now)
-            times[turn] = now
-            orders.append(order)
-        return Events(times, np.full(count, SERVER, dtype=np.int32), tuple(orders))
+            passes.append((now, order))
+        return members_events(passes)
 
     def read_events(self, raw: object, clients: int, where: str) -> Events:
         """Read [[pass end, [clients in their order]], …].
@@ -113,22 +112,17 @@ class Incremental(Algorithm):
         CaseError
             Naming the pass by its place, counted from 1.
         """
-        rows = read_rows(raw, where, "[pass end, [all clients in their order]], e.g. [[2, [0, 1]]]", (2, 2))
-        orders = []
-        for place, (_, (order,)) in enumerate(rows, 1):
-            name = f"{where}: event {place}"
-            if not isinstance(order, list):
-                raise CaseError(f"{name} must be [pass end, [all clients in their order]], got {order!r}")
-            found = tuple(read_client(i, clients, name) for i in order)
-            if sorted(found) != list(range(clients)):
-                raise CaseError(f"{name}: a pass asks each of the {clients} clients once, got {order}")
-            orders.append(found)
-        times = np.array([time for time, _ in rows])
-        return Events(times, np.full(len(rows), SERVER, dtype=np.int32), tuple(orders))
+        rows = read_members(raw, clients, where, "[pass end, [all clients in their order]]", "[[2, [0, 1]]]")
+        for place, (_, order) in enumerate(rows, 1):
+            if sorted(order) != list(range(clients)):
+                raise CaseError(
+                    f"{where}: event {place}: a pass asks each of the {clients} clients once, got {list(order)}"
+                )
+        return members_events(rows)
 
     def events_as_json(self, events: Events) -> list[list[Any]]:
         """Return [pass end, [clients in their order]] for each pass."""
-        return [[time, list(order)] for time, order in zip(events.time.tolist(), events.detail, strict=True)]
+        return members_as_json(events)
 
 
 INCREMENTAL = Incremental()

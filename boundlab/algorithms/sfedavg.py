@@ -9,9 +9,9 @@ import numpy as np
 from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._buffer import buffer_quantities
 from boundlab.algorithms._clients import LocalSteps
-from boundlab.delays import SERVER, DelayModel, Events, ServerPolicy
+from boundlab.delays import DelayModel, Events, ServerPolicy
 from boundlab.errors import CaseError, SpecError
-from boundlab.events import read_client, read_rows
+from boundlab.events import members_as_json, members_events, read_members
 from boundlab.randomness import Stream, Streams
 from boundlab.records import Records
 from boundlab.specs import Options
@@ -106,7 +106,7 @@ class SFedAvg(Algorithm):
         if size > clients:
             raise SpecError(f"sfedavg: sampled={size}, but there are {clients} clients")
         clock = delays.clock(streams)
-        now, times, members = 0.0, np.empty(count), []
+        now, rounds = 0.0, []
         for turn in range(count):
             if size == clients:
                 chosen = tuple(range(clients))
@@ -115,9 +115,8 @@ class SFedAvg(Algorithm):
                 u = streams.uniforms(Stream.SCHEDULE, 0, turn, clients)[0]
                 chosen = tuple(sorted(np.argsort(u)[:size].tolist()))
             now = max(clock.arrival(i, now) for i in chosen)
-            times[turn] = now
-            members.append(chosen)
-        return Events(times, np.full(count, SERVER, dtype=np.int32), tuple(members))
+            rounds.append((now, chosen))
+        return members_events(rounds)
 
     def read_events(self, raw: object, clients: int, where: str) -> Events:
         """Read [[round end, [clients]], …].
@@ -127,22 +126,18 @@ class SFedAvg(Algorithm):
         CaseError
             Naming the round by its place, counted from 1.
         """
-        rows = read_rows(raw, where, "[round end, [clients]], e.g. [[1.5, [0, 2]]]", (2, 2))
-        members = []
-        for place, (_, (chosen,)) in enumerate(rows, 1):
+        rows = read_members(raw, clients, where, "[round end, [clients]]", "[[1.5, [0, 2]]]")
+        for place, (_, members) in enumerate(rows, 1):
             name = f"{where}: event {place}"
-            if not isinstance(chosen, list) or not chosen:
-                raise CaseError(f"{name} must be [round end, [clients]], got the clients {chosen!r}")
-            found = tuple(read_client(i, clients, name) for i in chosen)
-            if len(set(found)) != len(found):
-                raise CaseError(f"{name}: a client stands twice in {chosen}")
-            members.append(found)
-        times = np.array([time for time, _ in rows])
-        return Events(times, np.full(len(rows), SERVER, dtype=np.int32), tuple(members))
+            if not members:
+                raise CaseError(f"{name} must be [round end, [clients]], got the clients []")
+            if len(set(members)) != len(members):
+                raise CaseError(f"{name}: a client stands twice in {list(members)}")
+        return members_events(rows)
 
     def events_as_json(self, events: Events) -> list[list[Any]]:
         """Return [round end, [clients]] for each round."""
-        return [[time, list(members)] for time, members in zip(events.time.tolist(), events.detail, strict=True)]
+        return members_as_json(events)
 
     def quantities(
         self, parameters: SFedAvgParameters, tape: Tape, until: int, settings: Mapping[str, float]
