@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from boundlab import __version__
 from boundlab.algorithms import Algorithm, Records
 from boundlab.case import build_delays, build_problem
-from boundlab.delays import DelayModel, Events, read_policy
+from boundlab.delays import DelayModel, Events
 from boundlab.errors import BoundlabError, DataError, SpecError
 from boundlab.files import read_json, write_json
 from boundlab.objective import Array
@@ -185,7 +185,7 @@ def read_test(folder: Path) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
 def arrivals(algorithm: Algorithm, chosen: Any, delays: DelayModel, streams: Streams, horizon: float) -> Events:
     """Return all events until the horizon."""
     server = f"count:every={DELTA}" if algorithm.server != "none" else None
-    policy = read_policy(server, delays, algorithm.server, algorithm.id)
+    policy = algorithm.policy(server, delays)
     count = int(1.1 * horizon * delays.rates().sum()) + 100
     if algorithm.server == "none":
         count = int(horizon * RATE) + 100

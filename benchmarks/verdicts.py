@@ -18,7 +18,7 @@ from scipy.special import ndtr
 
 from boundlab.case import build_delays, build_problem
 from boundlab.compare import compare, make_plan
-from boundlab.delays import DelayModel, Events, Trace, read_policy
+from boundlab.delays import DelayModel, Events, Trace
 from boundlab.errors import AssumptionError
 from boundlab.files import replacing, write_json
 from boundlab.objective import Problem
@@ -184,7 +184,7 @@ def judge(setting: Setting, seed: int = 0) -> Outcome:
     algorithm = lookup("algorithms", theorem.algorithm)
     delays = _delays(setting.delays, problem.n, 2 * setting.iterations)
     # The delay model iid brings events of a server, which algorithms that count for themselves do not read.
-    policy = read_policy(None, delays, algorithm.server, algorithm.id)
+    policy = algorithm.policy(None, delays)
     try:
         plan = make_plan(
             theorem, problem, delays, policy, setting.iterations, setting.settings, trials=setting.trials, seed=seed

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from boundlab.algorithms import Algorithm
-from boundlab.delays import DelayModel, Events, ServerPolicy, read_policy
+from boundlab.delays import DelayModel, Events, ServerPolicy
 from boundlab.errors import BoundlabError, CaseError, FormulaError, SpecError
 from boundlab.execute.numpy_executor import run
 from boundlab.files import read_json
@@ -149,7 +149,7 @@ def _law(raw: Mapping[str, Any], algorithm: Algorithm, clients: int, where: str)
         raise CaseError(f'{where}: server must be text, e.g. "poisson:rate=1", got {server!r}')
     try:
         delays = build_delays(kind, dict(options), clients)
-        return RandomEvents(delays, read_policy(server, delays, algorithm.server, algorithm.id))
+        return RandomEvents(delays, algorithm.policy(server, delays))
     except BoundlabError as error:
         raise CaseError(f"{where}: {error}") from None
 

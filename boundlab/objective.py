@@ -176,6 +176,11 @@ class Problem(ABC):
         """Return f_client(x); needed by tests of the constants only."""
         raise AssumptionError(f"problem {self.id} does not give the values of single clients")
 
+    @property
+    def noiseless(self) -> bool:
+        """Whether the oracle gives full gradients."""
+        return isinstance(self.oracle(Streams(0)), FullGradients)
+
     def full_gradients(self) -> Oracle:
         """Return the oracle without noise: g_i = ∇f_i."""
         return FullGradients(self)

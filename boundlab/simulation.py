@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from boundlab._version import __version__
 from boundlab.algorithms import Algorithm, Records
-from boundlab.delays import DelayModel, ServerPolicy, frequencies, read_policy
+from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import CertificateError, SpecError
 from boundlab.metrics import METRICS, Metric
 from boundlab.objective import Array, Problem
@@ -91,7 +91,7 @@ def simulate(
         If the algorithm, a parameter or the server policy is wrong.
     """
     compiler: Algorithm = lookup("algorithms", algorithm)
-    policy = read_policy(server, delays, compiler.server, compiler.id)
+    policy = compiler.policy(server, delays)
     chosen = dict(settings)
     if policy.count is not None:
         if "count" in chosen and str(chosen["count"]) != str(policy.count):

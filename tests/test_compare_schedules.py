@@ -6,7 +6,6 @@ import pytest
 from boundlab.case import build_delays, build_problem
 from boundlab.compare import Verdict, compare, make_plan
 from boundlab.compare.trials import run_trial
-from boundlab.delays import read_policy
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.metrics import METRICS, Watch
 from boundlab.registry import lookup
@@ -22,7 +21,7 @@ def plan_of(theorem, problem, delays, iterations=60, trials=6, beyond=(), server
     built = build_problem(*parse_spec(problem, "problem"))
     model = build_delays(*parse_spec(delays, "delays"), built.n)
     algorithm = lookup("algorithms", statement.algorithm)
-    policy = read_policy(server, model, algorithm.server, algorithm.id)
+    policy = algorithm.policy(server, model)
     chosen = {key: str(value) for key, value in settings.items()}
     return make_plan(statement, built, model, policy, iterations, chosen, beyond, trials=trials)
 

@@ -24,7 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boundlab.case import build_delays, build_problem
-from boundlab.delays import DELAYS, DelayModel, ServerPolicy, read_policy
+from boundlab.delays import DELAYS, DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.execute.numpy_executor import run
 from boundlab.randomness import Streams
@@ -334,7 +334,7 @@ def test_every_algorithm_runs_under_every_delay_model(algorithm: str, kind: str,
 @pytest.mark.parametrize("kind", [model.id for model in DELAYS])
 def test_more_events_begin_with_the_same_ones(algorithm: str, kind: str, models: dict[str, DelayModel]) -> None:
     compiler, delays = lookup("algorithms", algorithm), models[kind]
-    policy = read_policy(None, delays, compiler.server, compiler.id)
+    policy = compiler.policy(None, delays)
     for chosen in SETTINGS[algorithm]:
         parameters = read(algorithm, chosen)
         short, long = (compiler.sample(parameters, delays, policy, Streams(7), 3, count) for count in (9, 80))

@@ -8,7 +8,7 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.delays import SERVER, DelayModel, Events, ServerPolicy, sample_events
+from boundlab.delays import SERVER, DelayModel, Events, ServerPolicy, read_policy, sample_events
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import events_as_json, read_events
 from boundlab.randomness import Streams
@@ -107,6 +107,10 @@ class Algorithm(ABC):
         if self.server == "any":
             return sample_events(delays, policy, streams, count)
         return arrivals(delays, streams, count)
+
+    def policy(self, text: str | None, delays: DelayModel) -> ServerPolicy:
+        """Read the server policy that goes with this algorithm; see :func:`boundlab.delays.read_policy`."""
+        return read_policy(text, delays, self.server, self.id)
 
     def read_events(self, raw: object, clients: int, where: str) -> Events:
         """Read the events of a case file; by default [time, actor].

@@ -73,7 +73,6 @@ def compare(
     """
     from boundlab.compare import compare as compare_plan
     from boundlab.compare import make_plan
-    from boundlab.delays import read_policy
     from boundlab.files import folder
     from boundlab.registry import lookup
     from boundlab.theorems import load_theorem
@@ -95,7 +94,7 @@ def compare(
         statement,
         chosen,
         model,
-        read_policy(server, model, algorithm.server, algorithm.id),
+        algorithm.policy(server, model),
         iterations,
         settings_map(settings),
         tuple(beyond or ()),

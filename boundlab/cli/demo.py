@@ -122,13 +122,12 @@ def _plan(
 ) -> "Plan":
     from boundlab.case import build_delays
     from boundlab.compare import make_plan
-    from boundlab.delays import read_policy
     from boundlab.registry import lookup
     from boundlab.theorems import load_theorem
 
     model, statement = build_delays(*delays, problem.n), load_theorem(theorem)
     algorithm = lookup("algorithms", statement.algorithm)
-    policy = read_policy(None, model, algorithm.server, algorithm.id)
+    policy = algorithm.policy(None, model)
     return make_plan(statement, problem, model, policy, iterations, settings)
 
 

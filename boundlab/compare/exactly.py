@@ -9,8 +9,6 @@ from boundlab.compare.plan import Plan
 from boundlab.delays import frequencies
 from boundlab.errors import SpecError
 from boundlab.expectation import _tape_moments, engine, left_side
-from boundlab.objective import FullGradients
-from boundlab.randomness import Streams
 from boundlab.tape import Tape
 
 Floats = NDArray[np.float64]
@@ -34,14 +32,13 @@ def require_given_schedule(plan: Plan) -> None:
         If every engine has a reason not to apply.
     """
     problem = plan.problem
-    noiseless = isinstance(problem.oracle(Streams(0)), FullGradients)
-    if plan.schedules is not None and not plan.schedules.averaged and noiseless:
+    if plan.schedules is not None and not plan.schedules.averaged and problem.noiseless:
         return  # each schedule is a case of its own
-    if problem.id == "quadratic" and not noiseless:
+    if problem.id == "quadratic" and not problem.noiseless:
         return
     reason = engine(plan.theorem, plan.algorithm, problem, plan.parameters, plan.delays, plan.policy)[1]
     more = (
-        "without noise there is nothing left to average given a schedule" if noiseless
+        "without noise there is nothing left to average given a schedule" if problem.noiseless
         else f"the expectation over the noise given a schedule needs a quadratic, not {problem.id}"
     )  # fmt: skip
     raise SpecError(f"--exact: no exact engine applies: {reason}; {more}")

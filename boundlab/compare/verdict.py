@@ -17,8 +17,6 @@ from boundlab.compare.exactly import expectation, random_events, require_given_s
 from boundlab.compare.margin import ceiling
 from boundlab.compare.plan import Plan
 from boundlab.compare.trials import run_trials, trial_events, trial_tape
-from boundlab.objective import FullGradients
-from boundlab.randomness import Streams
 from boundlab.statistics import Statistics, statistics
 
 Floats = NDArray[np.float64]
@@ -212,7 +210,7 @@ def compare(
         return Comparison(plan, left, plan.bound, plan.terms, verdict, reason, seed, shown, 0, "expectation")
     if exact:
         require_given_schedule(plan)
-    noisy = not isinstance(plan.problem.oracle(Streams(0)), FullGradients)
+    noisy = not plan.problem.noiseless
     found = run_trials(plan, trials, seed, progress, average_noise=exact and noisy)
     bound = found.common_bound
     with np.errstate(over="ignore", invalid="ignore"):

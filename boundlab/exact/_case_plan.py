@@ -8,7 +8,7 @@ import numpy as np
 from boundlab.algorithms import Algorithm, Records
 from boundlab.case import Case, RandomEvents, build_delays, plain
 from boundlab.compare.plan import Plan, make_plan
-from boundlab.delays import DelayModel, Events, ServerPolicy, read_policy
+from boundlab.delays import DelayModel, Events, ServerPolicy
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.randomness import Streams
 from boundlab.specs import Options
@@ -123,7 +123,7 @@ def _fixed(theorem: Theorem, case: Case, events: Events, settings: dict[str, Any
     if iterations > most or most == 0:
         raise SpecError(f"the events of the case make {most} server updates, {max(iterations, 1)} are asked for")
     delays = build_delays("deterministic", {}, clients)
-    policy = read_policy(None, delays, algorithm.server, algorithm.id)
+    policy = algorithm.policy(None, delays)
     return make_plan(
         theorem, case.problem, delays, policy, iterations, settings, ks=_at(theorem, case, None), algorithm=algorithm
     )

@@ -22,7 +22,7 @@ from boundlab.exact._result import ExactResult
 from boundlab.exact._symbols import exact_law, formulas
 from boundlab.exact._tape_run import TooLongError, run, understand
 from boundlab.exact._walk import ExactLaw, Walk
-from boundlab.expectation._batch import noiseless, twins
+from boundlab.expectation._batch import twins
 from boundlab.records import Records
 from boundlab.specs import Options
 from boundlab.theorems import FormulaBound, Theorem
@@ -74,7 +74,7 @@ def _why_not(plan: Plan, model: Model | None, case: Case) -> str:
         return "gradient norms are averaged in floating point"
     if plan.theorem.shape:
         return "a printed O(·) is a shape"
-    if not noiseless(plan.problem) and not _exact_moments(plan, model):
+    if not plan.problem.noiseless and not _exact_moments(plan, model):
         return "exact moments need AREA on a quadratic, with reply=pre"
     if plan.metric.side.units != (2, -2) and model.minimum() is None:
         return "the minimum is not found in rational numbers"

@@ -8,7 +8,6 @@ from boundlab.compare.plan import Plan
 from boundlab.errors import SpecError
 from boundlab.exact._result import MARGIN, ExactResult
 from boundlab.expectation import _tape_moments
-from boundlab.expectation._batch import noiseless
 from boundlab.expectation._left import engine, left_side
 from boundlab.metrics import Watch
 from boundlab.randomness import Streams
@@ -60,7 +59,7 @@ def _fixed(plan: Plan, case: Case) -> tuple[float, str]:
     watch = Watch(plan.metric, plan.problem, ks)
     assert not isinstance(case.events, RandomEvents)  # noqa: S101  (for the type checker)
     tape = plan.algorithm.schedule(plan.parameters, case.events, plan.problem.n, watch.records, int(ks[-1]))
-    if noiseless(plan.problem):
+    if plan.problem.noiseless:
         run_once(tape, plan.problem, Streams(0), watch)
         return float(watch.low[0]), "the schedule in floating point"
     reason = why_no_moments(plan, tape)

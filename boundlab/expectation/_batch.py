@@ -5,16 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.objective import FullGradients, Problem
-from boundlab.randomness import Streams
-
 Floats = NDArray[np.float64]
 _SEPARABLE = ("huber", "lad", "pseudo-huber")
-
-
-def noiseless(problem: Problem) -> bool:
-    """Return whether the oracle gives full gradients."""
-    return isinstance(problem.oracle(Streams(0)), FullGradients)
 
 
 def gradients(problem: Any, client: int, x: Floats) -> Floats:

@@ -9,7 +9,6 @@ from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.expectation import _enumerate, _moments
-from boundlab.expectation._batch import noiseless
 from boundlab.expectation._law import event_law, why_no_law
 from boundlab.left_side import LEFT_SIDES
 from boundlab.objective import Problem
@@ -36,7 +35,7 @@ def engine(
         return "", reason
     if problem.id == "quadratic" and parameters.reply == "pre":
         return MOMENTS, ""
-    if not noiseless(problem):
+    if not problem.noiseless:
         return "", f"problem {problem.id} with noise: moments need a quadratic, enumeration needs full gradients"
     if side == "squared-distance" and problem.optimum().distance is None:
         return "", f"problem {problem.id} has no unique minimiser with a certified distance"

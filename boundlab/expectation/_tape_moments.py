@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.expectation._moments import Frame, frame
-from boundlab.metrics import Metric, Watch
+from boundlab.metrics import Metric
 from boundlab.objective import Problem
 from boundlab.tape import Initial, Op, Tape
 
@@ -53,11 +53,6 @@ def conditional(metric: Metric, problem: Problem, tape: Tape, sigma: float, ks: 
     if metric.side.every:
         return np.asarray((np.cumsum(values) / np.arange(1, len(values) + 1))[ks - 1])
     return values
-
-
-def records(metric: Metric, problem: Problem, ks: NDArray[np.int64]) -> object:
-    """Return what the tape must show."""
-    return Watch(metric, problem, ks).records
 
 
 def run(tape: Tape, problem: Problem, sigma: float, observe: Callable[[Floats, Floats, Frame], None]) -> None:

@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 from typing import Any, Literal
 
 from boundlab.algorithms import Algorithm
-from boundlab.delays import DelayModel, ServerPolicy, read_policy
+from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.objective import Problem
 from boundlab.registry import lookup
 from boundlab.specs import Options, parse_spec
@@ -37,4 +37,4 @@ def delays(spec: str, clients: int, who: Algorithm) -> tuple[DelayModel, ServerP
     """Return a delay model and the policy that goes with it by default."""
     kind, options = parse_spec(spec, "delays")
     model: DelayModel = _entry("delays", kind).build(Options(f"delays {kind}", options), clients)
-    return model, read_policy(None, model, who.server, who.id)
+    return model, who.policy(None, model)

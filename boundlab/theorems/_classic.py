@@ -8,7 +8,7 @@ from boundlab.symbols import symbol
 from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._theorem import Theorem
 
-ZERO, ONE, TWO, FOUR, HALF = Integer(0), Integer(1), Integer(2), Integer(4), Integer(1) / 2
+ZERO, ONE, TWO, HALF = Integer(0), Integer(1), Integer(2), Integer(1) / 2
 
 mu, L, B, R, F0, sigma, zeta = (symbol(name) for name in ("mu", "L", "B", "R", "F0", "sigma", "zeta"))
 alpha, c, d, beta, q = (symbol(name) for name in ("alpha", "c", "d", "beta", "q"))

@@ -9,7 +9,7 @@ import numpy as np
 
 from boundlab.algorithms import Algorithm
 from boundlab.compare.schedules import Schedules
-from boundlab.delays import SERVER, Events, read_policy
+from boundlab.delays import SERVER, Events
 from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError
 from boundlab.left_side import LeftSide
 from boundlab.randomness import Streams
@@ -283,7 +283,7 @@ def _single(
         raise SpecError(f"{theorem.id}: a single run needs its events; give them, or take the average")
     kind, spec = parse_spec(delays or "deterministic", "delays")
     model = build_delays(kind, spec, clients)
-    policy = read_policy(None, model, algorithm.server, algorithm.id)
+    policy = algorithm.policy(None, model)
     schedules = Schedules(theorem, algorithm, clients, model, policy, iterations, 0, chosen)
     nothing = Records(np.empty(0, dtype=np.int64))
     if events is None:
