@@ -24,10 +24,11 @@ from area_table3_report import plot, table
 from numpy.typing import NDArray
 
 from boundlab import __version__
-from boundlab.algorithms import Algorithm, Records
+from boundlab.algorithms import Algorithm
 from boundlab.case import build_delays, build_problem
-from boundlab.delays import DelayModel, Events
+from boundlab.delays import DelayModel
 from boundlab.errors import BoundlabError, DataError, SpecError
+from boundlab.events import Events
 from boundlab.files import read_json, write_json
 from boundlab.objective import Array
 from boundlab.problems.common import calm
@@ -37,6 +38,7 @@ from boundlab.problems.losses import values
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.specs import Options
+from boundlab.tape import RecordAt
 from boundlab.trial import run_once
 
 Weights = Literal["paper", "size"]
@@ -205,7 +207,7 @@ def one(
     chosen = algorithm.read(Options(algorithm.id, parameters(row)))
     streams = Streams(seed)
     events = arrivals(algorithm, chosen, delays, streams, horizon)
-    tape = algorithm.schedule(chosen, events, problem.n, Records(), 2 * len(events))
+    tape = algorithm.schedule(chosen, events, problem.n, RecordAt(), 2 * len(events))
     grid = np.linspace(0.0, horizon, POINTS + 1)
     # The model at time t is that of the last record until t; which grid points a record serves:
     serves = np.searchsorted(tape.record.time, grid, side="right") - 1

@@ -18,8 +18,9 @@ from scipy.special import ndtr
 
 from boundlab.case import build_delays, build_problem
 from boundlab.compare import compare, make_plan
-from boundlab.delays import DelayModel, Events, Trace
+from boundlab.delays import DelayModel, Trace
 from boundlab.errors import AssumptionError
+from boundlab.events import Events
 from boundlab.files import replacing, write_json
 from boundlab.objective import Problem
 from boundlab.randomness import Stream, Streams

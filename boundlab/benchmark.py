@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from boundlab.algorithms import Records, StepSize
+from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.case import build_delays, build_problem
 from boundlab.delays import read_policy, sample_events
@@ -16,6 +16,7 @@ from boundlab.errors import SpecError
 from boundlab.execute.numpy_executor import run
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
+from boundlab.tape import RecordAt
 
 _EVENTS = 10**6
 _ITERATIONS = 1000  # of the moments
@@ -65,7 +66,7 @@ def measure(problem: Problem, updates: int, repeats: int) -> list[Row]:
     delays = build_delays("exponential", {}, problem.n)
     policy = read_policy("poisson:rate=1", delays)
     events = sample_events(delays, policy, Streams(0), updates)
-    tape = AREA.schedule(AreaParameters(StepSize(1e-3), start="analysis"), events, problem.n, Records(), updates)
+    tape = AREA.schedule(AreaParameters(StepSize(1e-3), start="analysis"), events, problem.n, RecordAt(), updates)
     count = len(tape.descend.client)
     drawn = problem.oracle(Streams(0)).draws(tape.descend.client, tape.descend.update, 1)
     batches = [np.asarray(rows[0]) for rows in drawn]

@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from boundlab.algorithms import Algorithm
-from boundlab.delays import DelayModel, Events, ServerPolicy
+from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import BoundlabError, CaseError, FormulaError, SpecError
+from boundlab.events import Events
 from boundlab.execute.numpy_executor import run
 from boundlab.files import read_json
 from boundlab.formula import number_value
 from boundlab.objective import Problem
-from boundlab.records import Records
 from boundlab.registry import lookup
 from boundlab.specs import Options, nearest, parse_spec
+from boundlab.tape import RecordAt
 
 _KEYS = ("algorithm", "problem", "x0", "parameters", "events")
 _NOTES = ("theorem", "constants", "note", "claim", "delays", "server", "seed", "trial", "iterations", "settings")
@@ -171,7 +172,7 @@ def replay(case: Case) -> list[dict[str, Any]]:
         raise CaseError("this case leaves the step size to its theorem; write it into parameters to replay it")
     # Each event is at most one server update, except that timers may add some of their own.
     tape = case.algorithm.schedule(
-        case.parameters, case.events, problem.n, Records(events=True), 4 * len(case.events) + 4
+        case.parameters, case.events, problem.n, RecordAt(events=True), 4 * len(case.events) + 4
     )
     models: list[list[float]] = []
     run(tape, problem.x0, problem.full_gradients(), lambda _row, x: models.append(x.tolist()))

@@ -1,13 +1,44 @@
-"""Explicit events, as case files and replay give them."""
+"""Events: who acts when, and how case files give them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from boundlab.delays import SERVER, Events
 from boundlab.errors import CaseError
 from boundlab.specs import number
+
+SERVER = -1  # the actor of an aggregation
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """A sequence of events in the order in which they happen.
+
+    Parameters
+    ----------
+    time
+        Shape (K,), non-decreasing, unit of time.
+    actor
+        Shape (K,): a client index, or -1 for the server. Events at the same time happen in the order
+        of the client indices, the server last, unless a case file lists them otherwise.
+    detail
+        Empty, or for each event what else a case file says of it: ``("send", 2)`` for AFL-DGA, the sampled
+        clients for S-FedAvg.
+    """
+
+    time: NDArray[np.float64]
+    actor: NDArray[np.int32]
+    detail: tuple[tuple[Any, ...], ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def head(self, count: int) -> "Events":
+        """Return the first ``count`` events."""
+        return Events(self.time[:count], self.actor[:count], self.detail[:count])
 
 
 def read_rows(raw: object, where: str, form: str, width: tuple[int, int]) -> list[tuple[float, list[Any]]]:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from boundlab.errors import SpecError
 from boundlab.left_side import LEFT_SIDES, LeftSide
 from boundlab.objective import Array, Problem
-from boundlab.records import Records
 from boundlab.specs import nearest
+from boundlab.tape import RecordAt
 
 
 class Metric(ABC):
@@ -132,11 +132,11 @@ class Watch:
         self._next = 0
 
     @property
-    def records(self) -> Records:
+    def records(self) -> RecordAt:
         """What the run must show."""
         if self.metric.side.every:
-            return Records(np.arange(int(self.ks[-1])))
-        return Records(self.ks, self.metric.side.average)
+            return RecordAt(np.arange(int(self.ks[-1])))
+        return RecordAt(self.ks, self.metric.side.average)
 
     def __call__(self, row: int, x: Array) -> None:
         """See record ``row``."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab._version import __version__
-from boundlab.algorithms import Algorithm, Records
+from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import CertificateError, SpecError
 from boundlab.metrics import METRICS, Metric
@@ -16,7 +16,7 @@ from boundlab.objective import Array, Problem
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.specs import Options
-from boundlab.statistics import Statistics, statistics
+from boundlab.tape import RecordAt, Statistics, statistics
 from boundlab.trial import compile_trial, run_once, spaced_iterations
 
 
@@ -110,7 +110,7 @@ def simulate(
                 values[metric.id][trial, row] = np.mean(metric.interval(problem, x))
 
         streams = Streams(seed, trial)
-        tape = compile_trial(compiler, parameters, problem.n, delays, policy, iterations, Records(ks), streams)
+        tape = compile_trial(compiler, parameters, problem.n, delays, policy, iterations, RecordAt(ks), streams)
         run_once(tape, problem, streams, observe)
         seen.append(statistics(tape))
         figures.append(compiler.figures(parameters, tape))

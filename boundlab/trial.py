@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.algorithms import Algorithm, Records
+from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.execute.numpy_executor import Observe, run
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
-from boundlab.tape import Tape
+from boundlab.tape import RecordAt, Tape
 
 _POINTS = 12
 
@@ -22,7 +22,7 @@ def compile_trial(
     delays: DelayModel,
     policy: ServerPolicy,
     iterations: int,
-    records: Records,
+    records: RecordAt,
     streams: Streams,
 ) -> Tape:
     """Sample as many events as ``iterations`` take, and compile them.

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from boundlab.algorithms import Records
 from boundlab.algorithms.area import AREA
-from boundlab.delays import Events
+from boundlab.events import Events
 from boundlab.execute.numpy_executor import run
 from boundlab.metrics import metric
+from boundlab.tape import RecordAt
 
 SERVER = "s"
 
@@ -76,7 +76,7 @@ def over_tapes(problem: Any, parameters: Any, p: np.ndarray, p_s: float, side: s
     left, total = metric(side), 0.0
     for sequence in itertools.product(range(len(actors)), repeat=length):
         events = Events(np.arange(1.0, length + 1), np.array([actors[j] for j in sequence], dtype=np.int32))
-        records = Records(np.array([K]), average=left.side.average)
+        records = RecordAt(np.array([K]), average=left.side.average)
         tape = AREA.schedule(parameters, events, problem.n, records, K)
         seen: list[float] = []
         run(

@@ -8,18 +8,19 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundlab.algorithms import Records
 from boundlab.algorithms.afl_dga import AFL_DGA, AflDgaParameters, gradient_names
 from boundlab.algorithms.afl_dga_events import check_order
 from boundlab.case import build_problem, load_case, replay
-from boundlab.delays import DELAYS, Events
+from boundlab.delays import DELAYS
 from boundlab.errors import AssumptionError, CaseError, SpecError
+from boundlab.events import Events
 from boundlab.execute.numpy_executor import run
 from boundlab.execute.symbolic import Vector, named_gradients, terms
 from boundlab.execute.symbolic import run as run_symbols
 from boundlab.objective import Oracle
 from boundlab.randomness import Streams
 from boundlab.specs import Options
+from boundlab.tape import RecordAt
 
 S = "s"
 QUADRATIC = {"A": [[[1]], [[1]]], "b": [[0], [4]], "x0": [3]}
@@ -35,7 +36,7 @@ def parameters(eta=0.5, **options):
 
 def replayed(problem, rows, **options):
     """The server model after each event, as replay shows it."""
-    tape = AFL_DGA.schedule(parameters(**options), events_of(rows, problem.n), problem.n, Records(events=True), 10**6)
+    tape = AFL_DGA.schedule(parameters(**options), events_of(rows, problem.n), problem.n, RecordAt(events=True), 10**6)
     shown = []
     run(tape, problem.x0, problem.full_gradients(), lambda _row, x: shown.append(x.copy()))
     return np.array(shown), tape
@@ -122,7 +123,7 @@ CLIENT_3 = [
 
 
 def test_the_trajectory_of_client_3_is_the_printed_one_term_by_term():
-    tape = AFL_DGA.schedule(parameters(), events_of(CLIENT_3, 3), 3, Records(), 10**6)
+    tape = AFL_DGA.schedule(parameters(), events_of(CLIENT_3, 3), 3, RecordAt(), 10**6)
     eta, w0 = sympy.Symbol("eta"), Vector("w_{0}")
     named, points = named_gradients(gradient_names(tape, first=1)), {}
 
@@ -307,7 +308,7 @@ def test_with_the_server_scaled_by_k_server_and_clients_follow_one_trajectory(K,
             while owed[i] and (r == rounds or random.random() < 0.5):
                 rows.append((i, "recv", owed[i].pop(0)))
     scaled, plain = (
-        AFL_DGA.schedule(parameters(eta=0.05, server=server), events_of(rows, 3), 3, Records(), 10**6)
+        AFL_DGA.schedule(parameters(eta=0.05, server=server), events_of(rows, 3), 3, RecordAt(), 10**6)
         for server in ("k-scaled", "plain")
     )
     ends = run(scaled, problem.x0, problem.full_gradients(), lambda _row, _x: None)
@@ -368,14 +369,14 @@ class Constant(Oracle):
 )  # fmt: skip
 def test_no_gradient_is_taken_further_from_the_server_than_the_statistics_say(rows, scaling, signs):
     # Equation (P) with (B): |w^t − w_ij| ≤ ηG(S_ij + M_ij), here with η = G = 1 and any signs.
-    tape = AFL_DGA.schedule(parameters(1.0, scaling=scaling), events_of(rows, 3), 3, Records(), 10**6)
+    tape = AFL_DGA.schedule(parameters(1.0, scaling=scaling), events_of(rows, 3), 3, RecordAt(), 10**6)
     oracle, server = Constant(signs), []
     run(tape, np.zeros(1), oracle, lambda _row, x: server.append(float(x[0])))
     T = int(tape.version[-1])
     found = AFL_DGA.quantities(None, tape, T, {})
     far = [
         abs(server[t] - float(oracle.points[run][0]))
-        for run, t in zip(tape.uses.run.tolist(), tape.uses.version.tolist(), strict=True)
+        for run, t in zip(tape.uses.update.tolist(), tape.uses.version.tolist(), strict=True)
     ]
     assert max(far) <= found["S"] + found["M_own"] + 1e-9
     if scaling == "analysis":
@@ -388,7 +389,7 @@ def test_no_gradient_is_taken_further_from_the_server_than_the_statistics_say(ro
 @given(histories())
 def test_server_updates_are_the_weighted_results_that_the_tape_names(rows):
     problem = some_problem()
-    tape = AFL_DGA.schedule(parameters(0.2), events_of(rows, 3), 3, Records(), 10**6)
+    tape = AFL_DGA.schedule(parameters(0.2), events_of(rows, 3), 3, RecordAt(), 10**6)
     models = []
     oracle = Constant([1.0])
     run(tape, problem.x0, oracle, lambda _row, x: models.append(x.copy()))
@@ -429,7 +430,7 @@ def test_nonsense_is_refused_in_one_line(rows, message):
 
 def test_events_without_words_are_not_afl_dgas():
     with pytest.raises(CaseError, match="needs events of the form"):
-        AFL_DGA.schedule(AflDgaParameters(0.1), Events(np.ones(1), np.zeros(1, np.int32)), 1, Records(), 1)
+        AFL_DGA.schedule(AflDgaParameters(0.1), Events(np.ones(1), np.zeros(1, np.int32)), 1, RecordAt(), 1)
 
 
 def sampled(model, streams, clients=4, count=1500, model_options=None, **options):
@@ -462,7 +463,7 @@ def test_every_delay_model_gives_schedules_that_can_happen(model, options, tmp_p
     again = sampled(model, Streams(5, 2), count=100, model_options=extra, **options)
     assert again.detail == events.detail[:100]
     assert (again.time == events.time[:100]).all()
-    tape = AFL_DGA.schedule(parameters(0.1, **options), events, 4, Records(), 10**6)
+    tape = AFL_DGA.schedule(parameters(0.1, **options), events, 4, RecordAt(), 10**6)
     assert AFL_DGA.figures(None, tape)["rounds"] > 3
 
 
@@ -470,7 +471,7 @@ def test_sampled_schedules_keep_their_limits():
     low, high = 2, 4
     options = {"participation": 0.3, "local_steps": f"{low}..{high}", "correction_delay": "1..6", "t_d": 5}
     events = sampled("lognormal", Streams(1), count=6000, **options)
-    tape = AFL_DGA.schedule(parameters(0.1, **options), events, 4, Records(), 10**6)
+    tape = AFL_DGA.schedule(parameters(0.1, **options), events, 4, RecordAt(), 10**6)
     found = AFL_DGA.quantities(None, tape, int(tape.version[-1]), {})
     assert (found["K_m"], found["D_m"], found["tau_max"]) == (high, 6, 5)
     assert set(tape.notes["send_steps"].tolist()) == set(range(low, high + 1))
@@ -494,7 +495,7 @@ def test_a_fixed_correction_delay_is_kept_exactly():
 def test_participation_is_as_frequent_as_asked_for():
     # 1500 rounds with p = 0.3: sd 0.012; and periods are exact.
     events = sampled("exponential", Streams(9), clients=5, count=17000, participation=[1, 0.3, 0.3, 0.3, 0.3])
-    tape = AFL_DGA.schedule(parameters(0.1), events, 5, Records(), 10**6)
+    tape = AFL_DGA.schedule(parameters(0.1), events, 5, RecordAt(), 10**6)
     shown = AFL_DGA.figures(None, tape)
     assert shown["rounds"] > 1400
     share = np.array(shown["participation"]) / shown["rounds"]

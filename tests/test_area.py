@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundlab.algorithms import Records, StepSize
+from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.case import build_problem, load_case, replay
-from boundlab.delays import Events
 from boundlab.errors import CaseError, SpecError
+from boundlab.events import Events
 from boundlab.execute.numpy_executor import run
 from boundlab.randomness import Stream, Streams
 from boundlab.specs import Options
+from boundlab.tape import RecordAt
 
 QUADRATIC = {"type": "quadratic", "A": [[[1]], [[1]]], "b": [[0], [4]]}
 FAR = {"type": "quadratic", "A": [[[1]], [[1]]], "b": [[0], [8]]}
@@ -141,7 +142,7 @@ def appendix_a(problem, x0, step, M, actors):
 
 
 def server_models(problem, parameters, events):
-    tape = AREA.schedule(parameters, events, problem.n, Records(), 10**6)
+    tape = AREA.schedule(parameters, events, problem.n, RecordAt(), 10**6)
     models = []
     run(tape, problem.x0, problem.full_gradients(), lambda _, x: models.append(x.copy()))
     return models[1:]
@@ -205,7 +206,7 @@ def test_the_recorded_average_is_the_average_of_the_models_before_each_iteration
     events = Events(np.arange(1.0, len(actors) + 1), np.array(actors, dtype=np.int32))
     models = [problem.x0, *server_models(problem, parameters, events)]
     averages = []
-    tape = AREA.schedule(parameters, events, problem.n, Records(average=True), 10**6)
+    tape = AREA.schedule(parameters, events, problem.n, RecordAt(average=True), 10**6)
     run(tape, problem.x0, problem.full_gradients(), lambda _, x: averages.append(x.copy()))
     expected = [np.mean(models[:k], axis=0) for k in range(1, len(actors) + 1)]
     assert np.allclose(averages, expected, rtol=1e-11, atol=1e-11)
@@ -309,6 +310,6 @@ def test_with_a_count_the_events_must_not_name_aggregations():
             AreaParameters(StepSize(1.0), count=2),
             Events(np.ones(1), np.array([-1], np.int32)),
             1,
-            Records(),
+            RecordAt(),
             5,
         )

@@ -22,7 +22,7 @@ from algorithm_makers import (
 from hypothesis import given
 
 from boundlab.errors import CaseError, SpecError
-from boundlab.records import Records
+from boundlab.tape import RecordAt
 
 # Client 0 sends x/2, client 1 (x + 8)/2, for x the model that it was answered with.
 
@@ -95,8 +95,8 @@ def test_the_tape_does_what_the_server_and_the_clients_do(scenario: Scenario) ->
 
 def test_models_are_no_differences_so_the_table_of_uses_is_empty() -> None:
     case = make_case("asfedavg", HALVES, {"alpha": 0.5, "count": 2}, in_order([0, 1, 1, 0]))
-    tape = case.algorithm.schedule(case.parameters, case.events, 2, Records(), 2)
-    assert len(tape.uses.run) == 0
+    tape = case.algorithm.schedule(case.parameters, case.events, 2, RecordAt(), 2)
+    assert len(tape.uses.update) == 0
 
 
 @pytest.mark.parametrize(

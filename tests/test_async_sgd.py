@@ -24,8 +24,8 @@ from boundlab.case import build_delays
 from boundlab.delays import ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.randomness import Streams
-from boundlab.records import Records
 from boundlab.registry import lookup
+from boundlab.tape import RecordAt
 
 ASYNC_SGD = lookup("algorithms", "async_sgd")
 OWN = ServerPolicy("own", 0.0)
@@ -50,7 +50,7 @@ def test_delay_adaptive_steps_by_hand() -> None:
     options = {"alpha": 0.25, "schedule": "delay_adaptive"}
     case = make_case("async_sgd", HUBERS, options, in_order([0, 0, 0, 1, 1, 0]))
     assert_replays(case, [1, 2, 3, 4, 5, 6], models)
-    tape = ASYNC_SGD.schedule(case.parameters, case.events, 2, Records(), 6)
+    tape = ASYNC_SGD.schedule(case.parameters, case.events, 2, RecordAt(), 6)
     assert ASYNC_SGD.figures(case.parameters, tape) == {"steps_shortened": 1}
 
 

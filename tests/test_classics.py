@@ -11,15 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problem_makers import from_text, make
 
-from boundlab.algorithms import Records
 from boundlab.compare import Verdict, compare, make_plan
-from boundlab.delays import Events, read_policy
+from boundlab.delays import read_policy
 from boundlab.errors import AssumptionError
+from boundlab.events import Events
 from boundlab.execute import symbolic
 from boundlab.metrics import Watch, metric
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.specs import Options, parse_spec
+from boundlab.tape import RecordAt
 from boundlab.theorems import FormulaBound, load_theorem
 from boundlab.theorems.classics import THEOREMS, TIGHT
 from boundlab.trial import run_once
@@ -144,7 +145,7 @@ def shown(theorem, problem, values, K):
     parameters = algorithm.read(Options(algorithm.id, {**theorem.options, **step}))
     detail = (tuple(range(problem.n)),) * K if algorithm.id == "incremental" else ()
     events = Events(np.arange(1.0, K + 1), np.full(K, -1, dtype=np.int32), detail)
-    records = Records(np.array([K]), theorem.left.average)
+    records = RecordAt(np.array([K]), theorem.left.average)
     tape = algorithm.schedule(parameters, events, problem.n, records, K)
     points = []
     run_once(tape, problem, Streams(0), lambda _row, x: points.append(x.copy()))
@@ -253,7 +254,7 @@ def test_noise_on_a_quadratic_attains_the_mini_batch_bound(n):
     algorithm = lookup("algorithms", "gd")
     parameters = algorithm.read(Options("gd", {**theorem.options, "alpha": 0.25}))
     events = Events(np.arange(1.0, K + 1), np.full(K, -1, dtype=np.int32))
-    tape = algorithm.schedule(parameters, events, n, Records(), K)
+    tape = algorithm.schedule(parameters, events, n, RecordAt(), K)
 
     def noisy(step, point):
         return sympy.Rational(mu.numerator, mu.denominator) * point + symbolic.Vector(f"g{step.client}_{step.update}")

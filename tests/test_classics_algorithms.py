@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problem_makers import generated, make, point
 
-from boundlab.algorithms import Records
 from boundlab.case import replay
-from boundlab.delays import Events, ServerPolicy
+from boundlab.delays import ServerPolicy
 from boundlab.errors import AssumptionError, CaseError, SpecError, TapeError
+from boundlab.events import Events
 from boundlab.execute import symbolic
 from boundlab.execute.numpy_executor import run
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.specs import Options
-from boundlab.verify import verify
+from boundlab.tape import RecordAt, verify
 
 BOWL = {"type": "quadratic", "A": [[[1]]], "b": [[0]], "x0": 8}
 OWN = ServerPolicy("own", 0.0)
@@ -168,7 +168,7 @@ def test_a_proximal_point_of_absolute_values_is_no_worse_than_others(seed, alpha
 
 def test_what_has_no_proximal_step_says_so():
     tape = make_case("proximal_point", BOWL, {"alpha": 1}, rounds(1))
-    compiled = lookup("algorithms", "proximal_point").schedule(tape.parameters, tape.events, 1, Records(), 1)
+    compiled = lookup("algorithms", "proximal_point").schedule(tape.parameters, tape.events, 1, RecordAt(), 1)
     smooth = make("pseudo-huber", c=[[0.0]], x0=3.0)
     with pytest.raises(AssumptionError, match="pseudo-huber has no proximal step in closed form; huber, lad and"):
         run(compiled, smooth.x0, smooth.full_gradients(), lambda *_: None)
@@ -203,7 +203,7 @@ def test_what_does_not_fit_is_refused(algorithm, problem, options, events, error
 
 def test_a_run_in_work_is_used_once_and_nothing_is_stale():
     case = make_case("gd", THREE, {"alpha": 0.1}, rounds(4))
-    tape = lookup("algorithms", "gd").schedule(case.parameters, case.events, 3, Records(), 4)
-    assert np.array_equal(tape.descend.version[tape.uses.run], tape.uses.version)
+    tape = lookup("algorithms", "gd").schedule(case.parameters, case.events, 3, RecordAt(), 4)
+    assert np.array_equal(tape.descend.version[tape.uses.update], tape.uses.version)
     assert np.allclose(np.bincount(tape.uses.version, tape.uses.weight), 1.0)
     assert isinstance(tape.events, Events)

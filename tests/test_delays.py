@@ -3,16 +3,9 @@
 import numpy as np
 import pytest
 
-from boundlab.delays import (
-    DELAYS,
-    SERVER,
-    frequencies,
-    optimal_rate,
-    read_policy,
-    sample_events,
-    why_not_iid,
-)
+from boundlab.delays import DELAYS, frequencies, optimal_rate, read_policy, sample_events, why_not_iid
 from boundlab.errors import SpecError
+from boundlab.events import SERVER
 from boundlab.randomness import Streams
 from boundlab.specs import Options
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boundlab.algorithms import Records
 from boundlab.case import build_delays, build_problem, load_case
 from boundlab.compare import compare, make_plan
 from boundlab.delays import read_policy
@@ -22,6 +21,7 @@ from boundlab.metrics import Watch, metric
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.specs import Options
+from boundlab.tape import RecordAt
 from boundlab.theorems import load_theorem
 from boundlab.trial import compile_trial, run_once
 
@@ -55,7 +55,7 @@ def tape_of(name, problem, iterations, records, **rates):
 def test_every_algorithm_in_rational_numbers_and_balls_is_what_floats_say(name):
     problem = build_problem("huber", HUBER)
     model = make(problem, HUBER)
-    records = Records(np.arange(0, 13))
+    records = RecordAt(np.arange(0, 13))
     rates = ALGORITHMS[name][0]
     floats: list[float] = []
     run_once(tape_of(name, problem, 12, records), problem, Streams(0), lambda _m, x: floats.append(float(x[0])))
@@ -76,7 +76,7 @@ def test_a_step_size_of_one_third_stays_one_third():
     algorithm = lookup("algorithms", "fedbuff")
     delays = build_delays("deterministic", {}, 1)
     policy = read_policy(None, delays, algorithm.server, "fedbuff")
-    records = Records(np.array([4]))
+    records = RecordAt(np.array([4]))
 
     def compiled(rates):
         parameters = algorithm.read(Options("fedbuff", {"count": 1, **rates}))
@@ -110,7 +110,7 @@ def test_gradient_descent_on_a_parabola_attains_r0_of_afl_dga_in_rational_number
         problem={"type": "huber", "c": [0], "delta": 1}, events=compiler.events_as_json(events),
     )  # fmt: skip
     found = evaluate(load_theorem("afl_dga.r0"), case)
-    tape = compiler.schedule(compiler.read(Options("afl_dga", {"eta": 0.25})), events, 1, Records(np.arange(8)), 8)
+    tape = compiler.schedule(compiler.read(Options("afl_dga", {"eta": 0.25})), events, 1, RecordAt(np.arange(8)), 8)
     models: list[float] = []
     run_once(tape, case.problem, Streams(0), lambda _m, x: models.append(float(x[0])))
     assert found.left == pytest.approx(np.mean(np.array(models) ** 2), rel=1e-13)
@@ -153,7 +153,7 @@ def test_coordinates_that_do_not_mix_give_the_same_moments_as_one_block(seed, st
     found = []
     for options in (plain, turned):
         problem = build_problem("quadratic", options)
-        tape = tape_of("area", problem, 15, Records(np.array([5, 15])))
+        tape = tape_of("area", problem, 15, RecordAt(np.array([5, 15])))
         given_tape = _tape_moments.conditional(metric("gap"), problem, tape, 0.5, np.array([5, 15]))
         delays = build_delays("exponential", {}, 3)
         compiler = lookup("algorithms", "area")

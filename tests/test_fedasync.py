@@ -22,8 +22,8 @@ from algorithm_makers import (
 from hypothesis import given
 
 from boundlab.errors import CaseError, SpecError
-from boundlab.records import Records
 from boundlab.registry import lookup
+from boundlab.tape import RecordAt
 
 
 def test_mixing_models_by_hand() -> None:
@@ -88,7 +88,7 @@ def test_quantities_are_those_of_a_buffer_of_one_and_of_differences_only() -> No
     compiler = lookup("algorithms", "fedasync")
     for mode, expected in (("model", {}), ("delta", {"tau_max": 3, "b": 1, "alpha2": 1.0, "Q": 1})):
         case = make_case("fedasync", HALVES, {"beta": 0.25, "eta_l": 1, "mode": mode}, in_order([0, 0, 0, 1]))
-        tape = compiler.schedule(case.parameters, case.events, 2, Records(), 4)
+        tape = compiler.schedule(case.parameters, case.events, 2, RecordAt(), 4)
         found = compiler.quantities(case.parameters, tape, 4, {})
         assert {key: found[key] for key in expected} == expected
         assert bool(found) == (mode == "delta")

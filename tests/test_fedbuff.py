@@ -29,10 +29,9 @@ from boundlab.case import Case
 from boundlab.delays import DELAYS, ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.randomness import Streams
-from boundlab.records import Records
 from boundlab.registry import lookup
 from boundlab.specs import Options
-from boundlab.statistics import statistics
+from boundlab.tape import RecordAt, statistics
 from boundlab.trial import compile_trial
 
 # ---- by hand ----------------------------------------------------------------------------------------------------
@@ -134,7 +133,7 @@ def test_the_tape_does_what_the_server_and_the_clients_do(scenario: Scenario) ->
 def compiled(algorithm: str, clients: int, options: dict[str, Any], actors: list[int]) -> Any:
     compiler = lookup("algorithms", algorithm)
     events = compiler.read_events(in_order(actors), clients, "here")
-    return compiler.schedule(read(algorithm, options), events, clients, Records(), 10**6)
+    return compiler.schedule(read(algorithm, options), events, clients, RecordAt(), 10**6)
 
 
 def test_quantities_by_hand() -> None:
@@ -207,7 +206,7 @@ def test_mean_staleness_under_exponential_delays(reply: str) -> None:
         Options("delays", {"rates": rates.tolist()}), 4
     )
     compiler, parameters = lookup("algorithms", "fedbuff"), read("fedbuff", {"eta_l": 1, "count": b, "reply": reply})
-    nothing = Records(np.empty(0, np.int64))
+    nothing = RecordAt(np.empty(0, np.int64))
     T = 6000
     tape = compile_trial(compiler, parameters, 4, delays, ServerPolicy("own", 0.0), T, nothing, Streams(5))
     found = statistics(tape)
@@ -274,7 +273,7 @@ def test_bad_events_get_one_line(events: list[Any], message: str) -> None:
 
 
 def scheduled(case: Case) -> None:
-    case.algorithm.schedule(case.parameters, case.events, case.problem.n, Records(), 10**6)
+    case.algorithm.schedule(case.parameters, case.events, case.problem.n, RecordAt(), 10**6)
 
 
 def test_a_waiting_client_has_nothing_to_send() -> None:

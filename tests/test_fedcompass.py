@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from boundlab.algorithms.compass import Assignment, Compass, CompassRules, Group, Moment, closed_loop, exact, follow
 from boundlab.algorithms.fedcompass import FEDCOMPASS, FedCompassParameters
 from boundlab.case import Case, build_delays, build_problem, replay
-from boundlab.delays import SERVER, Events, ServerPolicy
+from boundlab.delays import ServerPolicy
 from boundlab.errors import BoundlabError, CaseError, SpecError
+from boundlab.events import SERVER, Events
 from boundlab.execute.numpy_executor import run
 from boundlab.randomness import Streams
-from boundlab.records import Records
 from boundlab.specs import Options
-from boundlab.tape import Tape
+from boundlab.tape import RecordAt, Tape
 
 # Figure 1: Qmin = 20, Qmax = 100, five clients with 10, 5, 4, 2.5 and 2 steps a minute.
 SPEEDS = (0.1, 0.2, 0.25, 0.4, 0.5)
@@ -65,7 +65,7 @@ def test_figure_1_is_what_its_speeds_give() -> None:
     # After 22 all five are one group: Q = 100, 50, 40, 25, 20, the equilibrium of Appendix B.
     assert found.time.tolist() == [2, 4, 5, 8, 10, 12, 12, 12, 22, 22, 22, 22, 22]
     assert found.actor.tolist() == [0, 1, 2, 3, 4, 0, 1, 2, 0, 1, 2, 3, 4]
-    tape = FEDCOMPASS.schedule(parameters, found, 5, Records(), 100)
+    tape = FEDCOMPASS.schedule(parameters, found, 5, RecordAt(), 100)
     assert tape.notes["event_group"].tolist() == [1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3]
     assert tape.notes["event_Q"].tolist() == [100, 40, 28, 35, 24, 100, 50, 40, 100, 50, 40, 25, 20]
 
@@ -187,25 +187,25 @@ def test_known_speeds_need_no_warm_up() -> None:
     compass = Compass(FIGURE, 5, [exact(speed) for speed in SPEEDS])
     assert [(one.client, one.steps) for one in compass.started] == [(0, 100), (1, 50), (2, 40), (3, 25), (4, 20)]
     tape = FEDCOMPASS.schedule(
-        read(speeds=list(SPEEDS), warmup="speeds"), events([[10, i] for i in range(5)]), 5, Records(), 9
+        read(speeds=list(SPEEDS), warmup="speeds"), events([[10, i] for i in range(5)]), 5, RecordAt(), 9
     )
     assert tape.version.tolist() == [0, 0, 0, 0, 0, 1]
 
 
 def test_timers_may_be_named_and_come_by_themselves_otherwise() -> None:
     parameters = read(Qmin=1, Qmax=2, latest_time_factor=1)
-    without = FEDCOMPASS.schedule(parameters, events([[1, 0], [1, 1], [3, 0], [4, 1]]), 2, Records(), 9)
-    named = FEDCOMPASS.schedule(parameters, events([[1, 0], [1, 1], [3, 0], [3, "s"], [4, 1]]), 2, Records(), 9)
+    without = FEDCOMPASS.schedule(parameters, events([[1, 0], [1, 1], [3, 0], [4, 1]]), 2, RecordAt(), 9)
+    named = FEDCOMPASS.schedule(parameters, events([[1, 0], [1, 1], [3, 0], [3, "s"], [4, 1]]), 2, RecordAt(), 9)
     assert without.events.actor.tolist() == named.events.actor.tolist() == [0, 1, 0, SERVER, 1]
     # After the last arrival only a named timer passes; T_max of group 2 is 5.
-    longer = FEDCOMPASS.schedule(parameters, events([[1, 0], [1, 1], [3, 0], [4, 1], [5, "s"]]), 2, Records(), 9)
+    longer = FEDCOMPASS.schedule(parameters, events([[1, 0], [1, 1], [3, 0], [4, 1], [5, "s"]]), 2, RecordAt(), 9)
     assert longer.events.time.tolist() == [1, 1, 3, 3, 4, 5]
 
 
 def test_the_timer_of_a_group_that_is_gone_does_nothing() -> None:
     parameters = read(Qmin=1, Qmax=2)
     # Group 1 is complete at 3; its T_max is 1 + 1.2·2 = 3.4.
-    tape = FEDCOMPASS.schedule(parameters, events([[1, 0], [3, 0], [3.4, "s"], [5, 0]]), 1, Records(), 9)
+    tape = FEDCOMPASS.schedule(parameters, events([[1, 0], [3, 0], [3.4, "s"], [5, 0]]), 1, RecordAt(), 9)
     assert tape.events.actor.tolist() == [0, 0, SERVER, 0]
     assert tape.version.tolist() == [0, 1, 2, 2, 3]
 
@@ -290,11 +290,11 @@ def test_staleness_is_counted_at_the_own_arrival_in_weights_and_at_the_update_in
     # client 1 ⌊(5 − 2)/2⌋ = 1 step, at 4: held, τ = 2 − 2 = 0. Client 2 (speed 4.5) comes first at 4.5: version 3.
     # At 5 group 1 is aggregated: client 1's update is 1 version old by now, but keeps the weight of τ = 0.
     parameters = read(Qmin=1, Qmax=4, st="inverse")
-    tape = FEDCOMPASS.schedule(parameters, events([[1, 0], [2, 1], [4, 1], [4.5, 2], [5, 0]]), 3, Records(), 9)
-    used = {int(tape.descend.client[r]): i for i, r in enumerate(tape.uses.run) if tape.uses.version[i] == 3}
+    tape = FEDCOMPASS.schedule(parameters, events([[1, 0], [2, 1], [4, 1], [4.5, 2], [5, 0]]), 3, RecordAt(), 9)
+    used = {int(tape.descend.client[r]): i for i, r in enumerate(tape.uses.update) if tape.uses.version[i] == 3}
     assert tape.uses.weight[used[1]] == pytest.approx(1 / 3)
     assert tape.uses.weight[used[0]] == pytest.approx(1 / 9)  # from version 1, arrives at version 3: τ = 2
-    tau = tape.uses.version - tape.descend.version[tape.uses.run]
+    tau = tape.uses.version - tape.descend.version[tape.uses.update]
     assert (tau[used[1]], tau[used[0]]) == (1, 2)
 
 
@@ -324,7 +324,7 @@ def sampled(chosen: dict, count: int = 120) -> tuple[FedCompassParameters, Event
         st=chosen["st"], normalise=chosen["normalise"],
     )  # fmt: skip
     found = FEDCOMPASS.sample(parameters, delays, NO_POLICY, Streams(chosen["seed"], 0), n, count)
-    return parameters, found, FEDCOMPASS.schedule(parameters, found, n, Records(), 10**6)
+    return parameters, found, FEDCOMPASS.schedule(parameters, found, n, RecordAt(), 10**6)
 
 
 def split(found: Events) -> tuple[list, list]:
@@ -340,8 +340,8 @@ def test_every_update_is_used_once_with_steps_in_range(chosen: dict) -> None:
     assert tape.events.time.tolist() == found.time.tolist()
     assert tape.events.actor.tolist() == found.actor.tolist()
     assert ((descend.steps >= rules.Qmin) & (descend.steps <= rules.Qmax)).all()
-    assert len(np.unique(uses.run)) == len(uses.run)
-    assert (uses.version >= descend.version[uses.run]).all()
+    assert len(np.unique(uses.update)) == len(uses.update)
+    assert (uses.version >= descend.version[uses.update]).all()
     # What has arrived and is not used is held by a group that waits, or lies in the general buffer.
     arrived = np.flatnonzero(descend.arrival >= 0)
     assert len(arrived) == np.count_nonzero(found.actor >= 0)
@@ -352,7 +352,7 @@ def test_every_update_is_used_once_with_steps_in_range(chosen: dict) -> None:
         held |= {moment.actor} if kind in ("held", "complete") else set()
         held -= set(moment.answer.aggregated)
         buffered = [] if kind in ("complete", "timer") else buffered + [moment.actor] * (kind == "late")
-    assert sorted(descend.client[np.setdiff1d(arrived, uses.run)]) == sorted([*held, *buffered])
+    assert sorted(descend.client[np.setdiff1d(arrived, uses.update)]) == sorted([*held, *buffered])
     # Everybody else works on exactly one update.
     working = np.bincount(descend.client[descend.arrival < 0], minlength=tape.clients)
     assert working.tolist() == [client not in held for client in range(tape.clients)]
@@ -368,7 +368,7 @@ def test_fewer_events_are_the_beginning_of_more(chosen: dict, count: int) -> Non
     # A case file of the run holds the same events, and gives the same tape.
     rows = FEDCOMPASS.events_as_json(fewer)
     again = FEDCOMPASS.schedule(
-        parameters, FEDCOMPASS.read_events(rows, tape.clients, "here"), tape.clients, Records(), 10**6
+        parameters, FEDCOMPASS.read_events(rows, tape.clients, "here"), tape.clients, RecordAt(), 10**6
     )
     assert again.uses.weight.tolist() == short.uses.weight.tolist()
     assert again.descend.steps.tolist() == short.descend.steps.tolist()
@@ -385,7 +385,7 @@ def test_the_tape_tells_which_runs_made_each_version(chosen: dict) -> None:
     models: list[np.ndarray] = []
     run(tape, problem.x0, problem.full_gradients(), lambda _row, x: models.append(x.copy()))
     change = np.zeros((len(models) - 1, 2))
-    for used, version, weight in zip(tape.uses.run, tape.uses.version, tape.uses.weight, strict=True):
+    for used, version, weight in zip(tape.uses.update, tape.uses.version, tape.uses.weight, strict=True):
         start, client = models[tape.descend.version[used]], tape.descend.client[used]
         # Q steps of 1/10 on a diagonal quadratic in closed form.
         shrink = (1 - 0.1 * np.array([1.0, 2.0])) ** tape.descend.steps[used]
@@ -397,10 +397,10 @@ def test_the_tape_tells_which_runs_made_each_version(chosen: dict) -> None:
 def test_equal_speeds_and_one_number_of_steps_are_fedavg_after_the_warm_up(n: int, steps: int, tenths: int) -> None:
     parameters = read(Qmin=steps, Qmax=steps, speeds=[tenths / 10] * n)
     found = FEDCOMPASS.sample(parameters, None, NO_POLICY, Streams(0, 0), n, 5 * n)  # type: ignore[arg-type]
-    tape = FEDCOMPASS.schedule(parameters, found, n, Records(), 10**6)
+    tape = FEDCOMPASS.schedule(parameters, found, n, RecordAt(), 10**6)
     assert tape.version[n:].tolist() == [n + k // n for k in range(4 * n + 1)]
     late = tape.uses.version > n  # the update at version n still holds runs that began in the warm-up
-    assert (tape.descend.version[tape.uses.run[late]] == tape.uses.version[late]).all()
+    assert (tape.descend.version[tape.uses.update[late]] == tape.uses.version[late]).all()
     assert (tape.uses.weight == 1 / n).all()
     assert (np.bincount(tape.uses.version)[n:] == n).all()
 
@@ -462,7 +462,7 @@ def test_symbols_of_a_run_by_hand() -> None:
     # {(0, 1, 0)}, {(1, 1, 0)}, {(0, 2, 1)}, {(0, 1, 3), (1, 1, 2)}, {(0, 2, 4), (1, 1, 4)}.
     problem, parameters, expected = REPLAYED["groups merge"]
     case = a_case(problem, parameters, [event for event, *_ in expected])
-    tape = FEDCOMPASS.schedule(case.parameters, case.events, 2, Records(), 99)
+    tape = FEDCOMPASS.schedule(case.parameters, case.events, 2, RecordAt(), 99)
     one = FEDCOMPASS.quantities(case.parameters, tape, 5, {})
     assert {key: one[key] for key in ("n", "Qmin", "Qmax", "tau_max")} == {"n": 2, "Qmin": 1, "Qmax": 2, "tau_max": 1}
     assert (one["A_max"], one["W_min"], one["W_max"], one["V_max"]) == (1.5, 0.5, 1.5, 0.75)
@@ -485,7 +485,7 @@ def test_normalised_weights_have_no_bias_at_equilibrium() -> None:
     # Shares Q_i/235 against 1/5 = 47/235: 53 + 3 + 7 + 22 + 27 = 112.
     for normalise, bias in ((False, 112 / 235), (True, 0.0)):
         parameters = read(speeds=list(SPEEDS), warmup="speeds", normalise=normalise)
-        tape = FEDCOMPASS.schedule(parameters, events(rows), 5, Records(), 99)
+        tape = FEDCOMPASS.schedule(parameters, events(rows), 5, RecordAt(), 99)
         found = FEDCOMPASS.quantities(parameters, tape, 3, {})
         assert found["share_bias"] == pytest.approx(bias, abs=1e-15)
         assert (found["Q_mean"], found["Q_bias"]) == (pytest.approx(47.0), pytest.approx(112 / 235))
@@ -497,7 +497,7 @@ def test_normalised_weights_have_no_bias_at_equilibrium() -> None:
 def test_figures_tell_the_history_of_the_groups() -> None:
     problem, parameters, expected = REPLAYED["a late client"]
     case = a_case(problem, parameters, [event for event, *_ in expected])
-    tape = FEDCOMPASS.schedule(case.parameters, case.events, 2, Records(), 99)
+    tape = FEDCOMPASS.schedule(case.parameters, case.events, 2, RecordAt(), 99)
     shown = FEDCOMPASS.figures(case.parameters, tape)
     assert {key: shown[key] for key in ("aggregations", "aggregations_by_timer", "first_updates", "late_arrivals")} == {
         "aggregations": 3, "aggregations_by_timer": 1, "first_updates": 2, "late_arrivals": 1,
@@ -525,10 +525,10 @@ def test_figures_tell_the_history_of_the_groups() -> None:
 def test_impossible_events_are_refused(rows: list[list], message: str | None) -> None:
     parameters = read(Qmin=1, Qmax=2)
     if message is None:
-        FEDCOMPASS.schedule(parameters, events(rows), 2, Records(), 9)
+        FEDCOMPASS.schedule(parameters, events(rows), 2, RecordAt(), 9)
         return
     with pytest.raises(BoundlabError) as caught:
-        FEDCOMPASS.schedule(parameters, events(rows), 2, Records(), 9)
+        FEDCOMPASS.schedule(parameters, events(rows), 2, RecordAt(), 9)
     assert message in str(caught.value)
 
 
@@ -552,7 +552,7 @@ def test_wrong_parameters_are_refused(options: dict, message: str) -> None:
 
 def test_weights_must_be_one_a_client() -> None:
     with pytest.raises(SpecError, match="p has 3 entries for 2 clients"):
-        FEDCOMPASS.schedule(read(p=[1, 1, 1]), events([[1, 0]]), 2, Records(), 9)
+        FEDCOMPASS.schedule(read(p=[1, 1, 1]), events([[1, 0]]), 2, RecordAt(), 9)
 
 
 @pytest.mark.parametrize(

@@ -28,16 +28,15 @@ from boundlab.case import Case, build_delays
 from boundlab.delays import ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.randomness import Streams
-from boundlab.records import Records
 from boundlab.registry import lookup
-from boundlab.tape import Tape
+from boundlab.tape import RecordAt, Tape
 from boundlab.trial import compile_trial
 
 FEDFA = lookup("algorithms", "fedfa")
 
 
 def compiled(case: Case) -> Tape:
-    tape: Tape = case.algorithm.schedule(case.parameters, case.events, case.problem.n, Records(), 10**6)
+    tape: Tape = case.algorithm.schedule(case.parameters, case.events, case.problem.n, RecordAt(), 10**6)
     return tape
 
 
@@ -228,7 +227,7 @@ def test_exactly_the_arrivals_that_are_needed_are_sampled(start: str, tmp_path: 
     (tmp_path / "trace.csv").write_text("".join(f"{place},{place % 2}\n" for place in range(1, needed + 1)))
     delays = build_delays("trace", {"file": str(tmp_path / "trace.csv")}, 2)
     parameters = read("fedfa", {"eta_l": 1, "K": 3, "start": start})
-    tape = compile_trial(FEDFA, parameters, 2, delays, ServerPolicy("own", 0.0), 5, Records(), Streams(0))
+    tape = compile_trial(FEDFA, parameters, 2, delays, ServerPolicy("own", 0.0), 5, RecordAt(), Streams(0))
     assert (tape.iterations, len(tape.events)) == (5, needed)
 
 

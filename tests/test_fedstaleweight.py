@@ -24,8 +24,8 @@ from boundlab.case import build_delays
 from boundlab.delays import ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.randomness import Streams
-from boundlab.records import Records
 from boundlab.registry import lookup
+from boundlab.tape import RecordAt
 from boundlab.trial import compile_trial
 
 # Differences of client 0 are −x/2, of client 1 4 − x/2, of client 2 8 − x/2 with a step size 1/2.
@@ -122,7 +122,7 @@ def test_the_tape_does_what_the_server_and_the_clients_do(scenario: Scenario) ->
 @given(scenarios("fedstaleweight"))
 def test_the_weights_of_a_buffer_sum_to_the_server_rate(scenario: Scenario) -> None:
     case = scenario.case()
-    tape = case.algorithm.schedule(case.parameters, case.events, case.problem.n, Records(), 10**6)
+    tape = case.algorithm.schedule(case.parameters, case.events, case.problem.n, RecordAt(), 10**6)
     sums = np.bincount(tape.uses.version, weights=tape.uses.weight, minlength=tape.iterations)
     assert np.allclose(sums, scenario.options["eta_g"], rtol=1e-12)
     assert (tape.uses.weight > 0.0).all()
@@ -133,13 +133,13 @@ def shares(scale: float, include: str = "current") -> np.ndarray:
     delays = build_delays("exponential", {"rates": [4, 2, 1, 1]}, 4)
     compiler = lookup("algorithms", "fedstaleweight")
     parameters = read("fedstaleweight", {"eta_l": 1, "count": 4, "scale": scale, "include": include})
-    nothing = Records(np.empty(0, np.int64))
+    nothing = RecordAt(np.empty(0, np.int64))
     tape = compile_trial(compiler, parameters, 4, delays, ServerPolicy("own", 0.0), 4000, nothing, Streams(3))
     # E τ = (1/p − 1)/b, from 1/4 to 7/4: the paper's derivation. τ has a standard deviation below its mean + 1.
     observed = compiler.figures(parameters, tape)["mean_staleness"]
     assert np.allclose(observed, (np.array([2, 4, 8, 8]) - 1) / 4, atol=5 * 3 / np.sqrt(2000))
     found = compiler.quantities(parameters, tape, 4000, {})
-    pi = np.bincount(tape.descend.client[tape.uses.run], weights=tape.uses.weight, minlength=4) / 4000
+    pi = np.bincount(tape.descend.client[tape.uses.update], weights=tape.uses.weight, minlength=4) / 4000
     assert found["pi_max"] == pytest.approx(pi.max(), rel=1e-12)
     assert found["chi2"] == pytest.approx(4 * ((pi - 0.25) ** 2).sum(), rel=1e-9, abs=1e-15)
     return pi
@@ -184,7 +184,7 @@ def test_bad_events_get_one_line() -> None:
 def test_a_client_without_an_arrival_has_no_mean_staleness_to_show() -> None:
     case = make_case("fedstaleweight", HALVES, {"eta_l": 1}, in_order([0, 0, 0]))
     compiler = case.algorithm
-    tape = compiler.schedule(case.parameters, case.events, 2, Records(), 3)
+    tape = compiler.schedule(case.parameters, case.events, 2, RecordAt(), 3)
     assert compiler.figures(case.parameters, tape)["mean_staleness"] == [0.0, 0.0]
-    empty = compiler.schedule(case.parameters, case.events, 2, Records(), 0)
+    empty = compiler.schedule(case.parameters, case.events, 2, RecordAt(), 0)
     assert compiler.figures(case.parameters, empty) == {}

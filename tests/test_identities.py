@@ -28,9 +28,9 @@ from boundlab.delays import DELAYS, DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.execute.numpy_executor import run
 from boundlab.randomness import Streams
-from boundlab.records import Records
 from boundlab.registry import lookup, registered
 from boundlab.simulation import simulate
+from boundlab.tape import RecordAt
 from boundlab.trial import compile_trial
 
 FEW = settings(max_examples=15)
@@ -164,7 +164,7 @@ def test_equal_speeds_make_synchronous_fedavg_noise_included(name: str) -> None:
     rate = "eta_l" if name == "fedbuff" else "alpha"
     for who, options in (("sfedavg", {"alpha": 0.1, "M": 3}), (name, {rate: 0.1, "M": 3, "count": 4, "reply": "wait"})):
         compiler, streams = lookup("algorithms", who), Streams(11)
-        tape = compile_trial(compiler, read(who, options), 4, delays, OWN, 25, Records(), streams)
+        tape = compile_trial(compiler, read(who, options), 4, delays, OWN, 25, RecordAt(), streams)
         models = shown.setdefault(who, [])
         run(tape, problem.x0, problem.oracle(streams), lambda _row, x, models=models: models.append(x.copy()))
         assert tape.record.time.tolist() == list(range(26))
@@ -220,17 +220,17 @@ def test_the_table_of_uses_is_what_moves_the_server_model(algorithm: str, data: 
     # x_s^{t+1} − x_s^t = Σ weight·(end − start) over the rows of version t.
     scenario: Scenario = data.draw(scenarios(algorithm))
     case = scenario.case()
-    tape = case.algorithm.schedule(case.parameters, case.events, case.problem.n, Records(), 10**6)
+    tape = case.algorithm.schedule(case.parameters, case.events, case.problem.n, RecordAt(), 10**6)
     starts, ends, models = interpret(tape, case.problem)
     assert len(models) == tape.iterations + 1
     for run_, version in enumerate(tape.descend.version.tolist()):
         assert_close(starts[run_], models[version])
     of_models = algorithm == "asfedavg" or scenario.options.get("mode") in ("model", "param")
     if of_models:
-        assert len(tape.uses.run) == 0
+        assert len(tape.uses.update) == 0
         return
     moves = np.zeros((tape.iterations, case.problem.d))
-    for use, version, weight in zip(tape.uses.run, tape.uses.version, tape.uses.weight, strict=True):
+    for use, version, weight in zip(tape.uses.update, tape.uses.version, tape.uses.weight, strict=True):
         moves[version] += weight * (ends[use] - starts[use])
     assert_close(np.cumsum(moves, axis=0) + models[0], np.array(models[1:]).reshape(moves.shape))
 
@@ -243,18 +243,18 @@ def test_averages_and_chosen_records_show_the_same_run(algorithm: str, data: Any
     case = scenario.case()
     chosen = np.unique(data.draw(st.lists(st.integers(0, 30), min_size=1)))
 
-    def shown(records: Records) -> tuple[list[int], list[np.ndarray]]:
+    def shown(records: RecordAt) -> tuple[list[int], list[np.ndarray]]:
         tape = case.algorithm.schedule(case.parameters, case.events, case.problem.n, records, 10**6)
         seen: list[np.ndarray] = []
         run(tape, case.problem.x0, case.problem.full_gradients(), lambda _row, x: seen.append(x.copy()))
         return tape.record.iteration.tolist(), seen
 
-    ks, models = shown(Records())
+    ks, models = shown(RecordAt())
     assert ks == list(range(len(models)))
-    some, picked = shown(Records(chosen))
+    some, picked = shown(RecordAt(chosen))
     assert some == [k for k in ks if k in chosen]
     assert [x.tolist() for x in picked] == [models[k].tolist() for k in some]
-    averaged, means = shown(Records(average=True))
+    averaged, means = shown(RecordAt(average=True))
     assert averaged == ks[1:]
     for k, mean in zip(averaged, means, strict=True):
         assert_close(mean, np.mean(models[:k], axis=0))
@@ -267,7 +267,7 @@ def test_a_shorter_tape_is_the_beginning_of_the_longer(algorithm: str, data: Any
     scenario: Scenario = data.draw(scenarios(algorithm))
     case = scenario.case()
     short, long = (
-        case.algorithm.schedule(case.parameters, case.events, case.problem.n, Records(), T) for T in (asked, 10**6)
+        case.algorithm.schedule(case.parameters, case.events, case.problem.n, RecordAt(), T) for T in (asked, 10**6)
     )
     assert short.iterations == min(asked, long.iterations)
     size = len(short.events)
@@ -276,7 +276,7 @@ def test_a_shorter_tape_is_the_beginning_of_the_longer(algorithm: str, data: Any
     models, longer = interpret(short, case.problem)[2], interpret(long, case.problem)[2]
     assert [x.tolist() for x in models] == [x.tolist() for x in longer[: len(models)]]
     used = long.uses.version < short.iterations
-    for name in ("run", "version", "weight"):
+    for name in ("update", "version", "weight"):
         assert (getattr(short.uses, name) == getattr(long.uses, name)[used]).all()
 
 

@@ -21,11 +21,12 @@ from algorithm_makers import (
 from hypothesis import given
 
 from boundlab.case import build_delays, replay
-from boundlab.delays import SERVER, ServerPolicy
+from boundlab.delays import ServerPolicy
 from boundlab.errors import CaseError, SpecError
+from boundlab.events import SERVER
 from boundlab.randomness import Streams
-from boundlab.records import Records
 from boundlab.registry import lookup
+from boundlab.tape import RecordAt
 
 SFEDAVG = lookup("algorithms", "sfedavg")
 OWN = ServerPolicy("own", 0.0)
@@ -102,7 +103,7 @@ def test_sampled_clients_are_a_uniform_subset() -> None:
 
 def test_quantities_are_those_of_fresh_buffers() -> None:
     case = make_case("sfedavg", THREE, {"alpha": 0.5, "sampled": 2}, [[1, [0, 1]], [2, [0, 2]]])
-    tape = SFEDAVG.schedule(case.parameters, case.events, 3, Records(), 2)
+    tape = SFEDAVG.schedule(case.parameters, case.events, 3, RecordAt(), 2)
     found = SFEDAVG.quantities(case.parameters, tape, 2, {})
     # Shares ½, ¼, ¼; within each round 3·(½ − ⅓)²·2 + 3/9 = ½ = (n−b)/b.
     assert found["chi2"] == pytest.approx(3 * ((1 / 6) ** 2 + 2 * (1 / 12) ** 2), rel=1e-12)

@@ -9,20 +9,21 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundlab.algorithms import Records, StepSize
+from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.case import build_problem
-from boundlab.delays import Events
 from boundlab.errors import SpecError
+from boundlab.events import Events
 from boundlab.execute.numpy_executor import run as run_numbers
 from boundlab.execute.symbolic import LocalStep, Vector, exact, named_gradients, run, term_by_term, terms
+from boundlab.tape import RecordAt
 
 alpha, x = sympy.Symbol("alpha"), Vector("x")
 
 
 def area_tape(actors, clients=2, alpha=0.5, **options):
     events = Events(np.arange(1.0, len(actors) + 1), np.array(actors, dtype=np.int32))
-    return AREA.schedule(AreaParameters(StepSize(alpha), **options), events, clients, Records(), 10**6)
+    return AREA.schedule(AreaParameters(StepSize(alpha), **options), events, clients, RecordAt(), 10**6)
 
 
 def g(client, update, step=1):

@@ -7,22 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundlab.algorithms import Records, StepSize
+from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
-from boundlab.delays import DELAYS, Events, read_policy, sample_events
+from boundlab.delays import DELAYS, read_policy, sample_events
 from boundlab.errors import TapeError
+from boundlab.events import Events
 from boundlab.execute.numpy_executor import run
 from boundlab.objective import Oracle
 from boundlab.randomness import Streams
 from boundlab.specs import Options
-from boundlab.statistics import statistics
-from boundlab.tape import Identity
-from boundlab.verify import verify
+from boundlab.tape import Identity, RecordAt, statistics, verify
 
 
 def area_tape(actors, clients=2, average=False, **options):
     events = Events(np.arange(1.0, len(actors) + 1), np.array(actors, dtype=np.int32))
-    return AREA.schedule(AreaParameters(StepSize(0.1), **options), events, clients, Records(average=average), 10**6)
+    return AREA.schedule(AreaParameters(StepSize(0.1), **options), events, clients, RecordAt(average=average), 10**6)
 
 
 def with_part(tape, part, **changes):
@@ -59,6 +58,8 @@ def test_the_broken_tapes_are_refused_by_name():
         "arrives before it is begun": with_part(tape, "descend", arrival=0 * tape.descend.arrival),
         "versions must start at 0": dataclasses.replace(tape, version=tape.version + 1),
         "does not exist yet": with_part(tape, "descend", version=tape.descend.version + 1),
+        "local gives 2 relative sizes": dataclasses.replace(tape, local=np.array([1.0, 0.5])),
+        "relative size of a local step": dataclasses.replace(tape, local=np.array([np.nan])),
         "go back": with_part(tape, "record", iteration=tape.record.iteration[::-1].copy()),
     }
     for message, bad in broken.items():
@@ -101,7 +102,7 @@ def test_with_reply_post_the_answer_is_fresher_by_one_version():
     taus = {}
     for reply in ("pre", "post"):
         parameters = AreaParameters(StepSize(0.1), count=1, reply=reply)
-        taus[reply] = statistics(AREA.schedule(parameters, events, 1, Records(), 8)).staleness.tolist()
+        taus[reply] = statistics(AREA.schedule(parameters, events, 1, RecordAt(), 8)).staleness.tolist()
     assert taus == {"pre": [0, 1, 1, 1], "post": [0, 0, 0, 0]}
 
 
@@ -122,7 +123,7 @@ def test_observers_cannot_write_to_the_registers():
 def test_a_tape_of_a_million_instructions_is_compiled_from_arrays():
     delays = next(model for model in DELAYS if model.id == "exponential").build(Options("delays", {"spread": "10"}), 50)
     events = sample_events(delays, read_policy(None, delays), Streams(1), 500_000)
-    records = Records(np.array([10, 500_000]), average=True)
+    records = RecordAt(np.array([10, 500_000]), average=True)
     tape = AREA.schedule(AreaParameters(StepSize(0.1)), events, 50, records, 500_000)
     assert len(tape) > 10**6
     assert tape.record.iteration.tolist() == [10, 500_000]

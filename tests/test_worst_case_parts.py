@@ -9,15 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problem_makers import generated, make, point
 
-from boundlab.delays import Events
 from boundlab.errors import CertificateError
+from boundlab.events import Events
 from boundlab.execute.numpy_executor import run as run_numpy
 from boundlab.left_side import LEFT_SIDES
 from boundlab.problems.smoothed_max_affine import maximise
-from boundlab.records import Records
 from boundlab.registry import lookup
 from boundlab.specs import Options
-from boundlab.tape import Tape
+from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import load_theorem
 from boundlab.worst_case.certificate import certify, check
 from boundlab.worst_case.classes import function_class
@@ -60,7 +59,7 @@ def area_tape(actors: tuple[int, ...], clients: int) -> Tape:
     area = lookup("algorithms", "area")
     parameters = area.read(Options("area", {"alpha": 0.3, "M": 2, "start": "analysis"}))
     events = Events(np.arange(1.0, len(actors) + 1.0), np.array(actors, dtype=np.int32))
-    tape: Tape = area.schedule(parameters, events, clients, Records(np.array([len(actors)]), True), len(actors))
+    tape: Tape = area.schedule(parameters, events, clients, RecordAt(np.array([len(actors)]), True), len(actors))
     return tape
 
 

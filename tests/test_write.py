@@ -7,20 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundlab.delays import SERVER, Events
 from boundlab.errors import CaseError, SpecError, TapeError
-from boundlab.events import events_as_json, read_client, read_events, read_rows
-from boundlab.records import Records
-from boundlab.tape import Initial, Op, Tape
+from boundlab.events import SERVER, Events, events_as_json, read_client, read_events, read_rows
+from boundlab.tape import SERVER_MODEL, Initial, Op, RecordAt, Tape, Writer
 from boundlab.trial import compile_trial, spaced_iterations
-from boundlab.write import SERVER_MODEL, Writer
 
 
 def at(count: int, start: float = 1.0) -> Events:
     return Events(np.arange(start, start + count), np.zeros(count, dtype=np.int32))
 
 
-def write(records: Records, iterations: int = 10**6, events: int = 6, every: int = 2) -> Tape:
+def write(records: RecordAt, iterations: int = 10**6, events: int = 6, every: int = 2) -> Tape:
     """One client whose differences are added at every second event."""
     writer = Writer(at(events), 1, records, iterations)
     mine = writer.register()
@@ -41,7 +38,7 @@ def write(records: Records, iterations: int = 10**6, events: int = 6, every: int
 
 
 def test_versions_are_counted_by_server_updates() -> None:
-    tape = write(Records())
+    tape = write(RecordAt())
     assert tape.version.tolist() == [0, 0, 1, 1, 2, 2, 3]
     assert tape.iterations == 3
     assert tape.server == SERVER_MODEL
@@ -49,29 +46,29 @@ def test_versions_are_counted_by_server_updates() -> None:
     assert tape.descend.version.tolist() == [0, 1, 2, 3]
     assert tape.descend.arrival.tolist() == [1, 3, 5, -1]
     assert tape.descend.update.tolist() == [0, 1, 2, 3]
-    assert (tape.uses.run.tolist(), tape.uses.version.tolist()) == ([0, 1, 2], [0, 1, 2])
+    assert (tape.uses.update.tolist(), tape.uses.version.tolist()) == ([0, 1, 2], [0, 1, 2])
     assert tape.notes["event_parity"].tolist() == [0, 1] * 3
 
 
 def test_events_after_the_last_server_update_are_cut_off() -> None:
-    tape = write(Records(), iterations=2)
+    tape = write(RecordAt(), iterations=2)
     assert tape.events.time.tolist() == [1, 2, 3, 4]
     assert tape.version.tolist() == [0, 0, 1, 1, 2]
-    assert len(write(Records(), iterations=0).events) == 0
+    assert len(write(RecordAt(), iterations=0).events) == 0
 
 
 @pytest.mark.parametrize(
     ("records", "iterations", "times"),
     [
-        (Records(), [0, 1, 2, 3], [0, 2, 4, 6]),
-        (Records(np.array([0, 2, 9])), [0, 2], [0, 4]),
-        (Records(np.array([], dtype=np.int64)), [], []),
-        (Records(average=True), [1, 2, 3], [2, 4, 6]),
-        (Records(np.array([0, 3]), average=True), [3], [6]),
-        (Records(events=True), [0, 1, 1, 2, 2, 3], [1, 2, 3, 4, 5, 6]),
+        (RecordAt(), [0, 1, 2, 3], [0, 2, 4, 6]),
+        (RecordAt(np.array([0, 2, 9])), [0, 2], [0, 4]),
+        (RecordAt(np.array([], dtype=np.int64)), [], []),
+        (RecordAt(average=True), [1, 2, 3], [2, 4, 6]),
+        (RecordAt(np.array([0, 3]), average=True), [3], [6]),
+        (RecordAt(events=True), [0, 1, 1, 2, 2, 3], [1, 2, 3, 4, 5, 6]),
     ],
 )
-def test_records_are_those_asked_for(records: Records, iterations: list[int], times: list[float]) -> None:
+def test_records_are_those_asked_for(records: RecordAt, iterations: list[int], times: list[float]) -> None:
     tape = write(records)
     assert tape.record.iteration.tolist() == iterations
     assert tape.record.version.tolist() == iterations
@@ -79,7 +76,7 @@ def test_records_are_those_asked_for(records: Records, iterations: list[int], ti
 
 
 def test_registers_say_what_they_hold_at_first() -> None:
-    writer = Writer(at(1), 2, Records(), 1)
+    writer = Writer(at(1), 2, RecordAt(), 1)
     assert writer.register(Initial.ZERO) == 1
     assert writer.register(Initial.START, 3) == 2
     assert writer.register() == 5
@@ -89,7 +86,7 @@ def test_registers_say_what_they_hold_at_first() -> None:
 
 
 def test_updates_are_counted_for_each_client_unless_they_are_named() -> None:
-    writer = Writer(at(1), 2, Records(), 1)
+    writer = Writer(at(1), 2, RecordAt(), 1)
     to = writer.register(count=2)
     for client, update, version in ((0, None, None), (1, None, None), (0, 7, None), (0, None, 0), (1, None, None)):
         writer.descend(to + client, SERVER_MODEL, client, 1, 0.1, update, version)
@@ -97,7 +94,7 @@ def test_updates_are_counted_for_each_client_unless_they_are_named() -> None:
 
 
 def test_no_terms_mean_zero() -> None:
-    writer = Writer(at(1), 1, Records(), 1)
+    writer = Writer(at(1), 1, RecordAt(), 1)
     writer.affine(writer.register())
     tape = writer.tape()
     assert tape.affine.start.tolist() == [0, 0]
@@ -105,7 +102,7 @@ def test_no_terms_mean_zero() -> None:
 
 
 def test_instructions_belong_to_the_event_in_which_they_are_written() -> None:
-    tape = write(Records(), events=2)
+    tape = write(RecordAt(), events=2)
     # Broadcast and record of version 0 before the first event; all the rest in the second.
     assert tape.event.tolist() == [-1, -1, 1, 1, 1, 1]
     assert tape.op.tolist() == [Op.RECORD, Op.DESCEND, Op.AFFINE, Op.AFFINE, Op.RECORD, Op.DESCEND]
@@ -113,7 +110,7 @@ def test_instructions_belong_to_the_event_in_which_they_are_written() -> None:
 
 def test_a_defect_in_a_compiler_is_found() -> None:
     def broken(spoil: Any) -> None:
-        writer = Writer(at(3), 1, Records(), 3)
+        writer = Writer(at(3), 1, RecordAt(), 3)
         mine = writer.register()
         run = writer.descend(mine, SERVER_MODEL, 0, 1, 0.1)
         writer.begin(0)
@@ -230,7 +227,7 @@ class Reluctant:
         self.asked.append(count)
         return at(count)
 
-    def schedule(self, _parameters: Any, events: Events, _clients: int, records: Records, iterations: int) -> Tape:
+    def schedule(self, _parameters: Any, events: Events, _clients: int, records: RecordAt, iterations: int) -> Tape:
         return write(records, iterations, len(events), self.every)
 
 
@@ -239,7 +236,7 @@ class Reluctant:
 def test_a_trial_asks_for_events_until_there_are_enough(every: int, iterations: int) -> None:
     algorithm: Any = Reluctant(every)
     unused: Any = None
-    tape = compile_trial(algorithm, None, 1, unused, unused, iterations, Records(), unused)
+    tape = compile_trial(algorithm, None, 1, unused, unused, iterations, RecordAt(), unused)
     assert (tape.iterations, len(tape.events)) == (iterations, every * iterations)
     assert algorithm.asked == sorted(set(algorithm.asked))
     assert algorithm.asked[0] == 1

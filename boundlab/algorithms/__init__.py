@@ -1,6 +1,4 @@
 """Algorithms: each is one compiler from events to a tape."""
 
-from boundlab.algorithms._algorithm import Algorithm, StepSize
-from boundlab.records import Records
-
-__all__ = ["Algorithm", "Records", "StepSize"]
+from boundlab.algorithms._algorithm import Algorithm as Algorithm
+from boundlab.algorithms._algorithm import StepSize as StepSize

@@ -8,13 +8,12 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.delays import SERVER, DelayModel, Events, ServerPolicy, read_policy, sample_events
+from boundlab.delays import DelayModel, ServerPolicy, read_policy, sample_events
 from boundlab.errors import CaseError, SpecError
-from boundlab.events import events_as_json, read_events
+from boundlab.events import SERVER, Events, events_as_json, read_events
 from boundlab.randomness import Streams
-from boundlab.records import Records
 from boundlab.specs import Options
-from boundlab.tape import Tape
+from boundlab.tape import RecordAt, Tape
 
 
 @final
@@ -77,7 +76,7 @@ class Algorithm(ABC):
         """
 
     @abstractmethod
-    def schedule(self, parameters: Any, events: Events, clients: int, records: Records, iterations: int) -> Tape:
+    def schedule(self, parameters: Any, events: Events, clients: int, records: RecordAt, iterations: int) -> Tape:
         """Compile the first ``iterations`` iterations, or as many as the events hold.
 
         Parameters

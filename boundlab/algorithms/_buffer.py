@@ -9,13 +9,12 @@ import numpy as np
 
 from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._clients import LocalSteps, Workers
-from boundlab.delays import DelayModel, Events, ServerPolicy
+from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
+from boundlab.events import Events
 from boundlab.randomness import Streams
-from boundlab.records import Records
 from boundlab.specs import Options
-from boundlab.tape import Tape
-from boundlab.write import Writer
+from boundlab.tape import RecordAt, Tape, Writer
 
 Reply = Literal["post", "pre", "wait"]
 REPLY = (
@@ -48,7 +47,7 @@ def compile_buffer(
     name: str,
     events: Events,
     clients: int,
-    records: Records,
+    records: RecordAt,
     iterations: int,
     local: LocalSteps,
     count: int,
@@ -160,7 +159,7 @@ def buffer_quantities(tape: Tape, until: int, steps: int, eta_g: float, count: i
     shares π_i = mean_t a_i.
     """
     used = tape.uses.version < until
-    run, version = tape.uses.run[used], tape.uses.version[used]
+    run, version = tape.uses.update[used], tape.uses.version[used]
     alpha = tape.uses.weight[used] / eta_g
     n = tape.clients
     each = np.zeros((until, n))

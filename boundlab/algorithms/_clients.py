@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from boundlab.errors import SpecError
 from boundlab.specs import Options
-from boundlab.write import SERVER_MODEL, Writer
+from boundlab.tape import SERVER_MODEL, Writer
 
 
 @final

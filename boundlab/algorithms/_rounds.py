@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from boundlab.algorithms._algorithm import Algorithm
-from boundlab.delays import SERVER, DelayModel, Events, ServerPolicy
+from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError
-from boundlab.events import read_rows
+from boundlab.events import SERVER, Events, read_rows
 from boundlab.randomness import Streams
-from boundlab.write import Writer
+from boundlab.tape import Writer
 
 
 class Rounds(Algorithm):

@@ -7,13 +7,12 @@ from typing import Any, Literal, final
 from boundlab.algorithms import afl_dga_events, afl_dga_sample, afl_dga_statistics
 from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms.afl_dga_sample import Schedule
-from boundlab.delays import DelayModel, Events, ServerPolicy
+from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError
+from boundlab.events import Events
 from boundlab.randomness import Streams
-from boundlab.records import Records
 from boundlab.specs import Options
-from boundlab.tape import Initial, Tape
-from boundlab.write import Writer
+from boundlab.tape import Initial, RecordAt, Tape, Writer
 
 Scaling = Literal["sum", "average", "analysis"]
 
@@ -73,7 +72,7 @@ class AflDga(Algorithm):
         return parameters
 
     def schedule(
-        self, parameters: AflDgaParameters, events: Events, clients: int, records: Records, iterations: int
+        self, parameters: AflDgaParameters, events: Events, clients: int, records: RecordAt, iterations: int
     ) -> Tape:
         """Compile the first ``iterations`` rounds of the server, or as many as the events hold.
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from boundlab.delays import SERVER, Events
 from boundlab.errors import CaseError
-from boundlab.events import read_client, read_rows
+from boundlab.events import SERVER, Events, read_client, read_rows
 from boundlab.specs import nearest
 
 WORDS = ("step", "send", "aggregate", "recv")

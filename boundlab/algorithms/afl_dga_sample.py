@@ -23,8 +23,9 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.delays import SERVER, Clock, Events
+from boundlab.delays import Clock
 from boundlab.errors import SpecError
+from boundlab.events import SERVER, Events
 from boundlab.randomness import Stream, Streams
 from boundlab.specs import Options, number
 

@@ -49,7 +49,7 @@ def quantities(tape: Tape, until: int) -> dict[str, float]:
         gradient, and τ is undefined.
     """
     n, use, at = tape.clients, tape.uses, tape.uses.version < until
-    run, version = use.run[at], use.version[at]
+    run, version = use.update[at], use.version[at]
     client = tape.descend.client[run]
     newest = _newest(tape, until)
     silent = np.flatnonzero(newest[0] < 0)
@@ -106,7 +106,7 @@ def figures(tape: Tape) -> dict[str, Any]:
         "M": None,
     }
     if heard.any():
-        run = tape.uses.run
+        run = tape.uses.update
         shown["tau_max"] = int(_age(newest)[heard].max())
         shown["S"] = int((tape.uses.version - tape.notes["run_held"][run]).max())
         shown["M"] = int(tape.notes["run_own"][run].max())
@@ -116,7 +116,7 @@ def figures(tape: Tape) -> dict[str, Any]:
 def _newest(tape: Tape, until: int) -> Ints:
     """Return the first run of client i's update that enters server update t, shape (until, n); −1 if none does."""
     at = tape.uses.version < until
-    run, version = tape.uses.run[at], tape.uses.version[at]
+    run, version = tape.uses.update[at], tape.uses.version[at]
     out = np.full((until, tape.clients), -1, dtype=np.int64)
     out[version[::-1], tape.descend.client[run[::-1]]] = run[::-1]
     return out

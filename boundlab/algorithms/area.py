@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms._algorithm import Algorithm, StepSize
-from boundlab.assemble import Assembler
-from boundlab.delays import SERVER, Events
 from boundlab.errors import SpecError
-from boundlab.records import Records
+from boundlab.events import SERVER, Events
 from boundlab.specs import Options
-from boundlab.tape import Identity, Initial, Tape
+from boundlab.tape import BulkWriter, Identity, Initial, RecordAt, Tape
 
 Ints = NDArray[np.int64]
 
@@ -91,7 +89,7 @@ class Area(Algorithm):
         return parameters
 
     def schedule(
-        self, parameters: AreaParameters, events: Events, clients: int, records: Records, iterations: int
+        self, parameters: AreaParameters, events: Events, clients: int, records: RecordAt, iterations: int
     ) -> Tape:
         """Compile; each arrival and each aggregation is one iteration.
 
@@ -104,7 +102,7 @@ class Area(Algorithm):
         actor = events.actor
         arrivals, aggregations = np.flatnonzero(actor >= 0), np.flatnonzero(actor == SERVER)
         version = np.concatenate([[0], np.cumsum(actor == SERVER)])  # version[k]: after k iterations
-        asm = Assembler()
+        asm = BulkWriter()
         _client_events(asm, parameters, arrivals, actor, version, clients)
         _server_events(asm, aggregations, clients, records.average)
         shown = records.at(len(events))
@@ -142,7 +140,7 @@ def _with_aggregations(events: Events, count: int | None) -> Events:
 
 
 def _client_events(
-    asm: Assembler,
+    asm: BulkWriter,
     parameters: AreaParameters,
     arrivals: Ints,
     actor: NDArray[np.int32],
@@ -179,7 +177,7 @@ def _client_events(
         )  # fmt: skip
 
 
-def _server_events(asm: Assembler, aggregations: Ints, n: int, average: bool) -> None:
+def _server_events(asm: BulkWriter, aggregations: Ints, n: int, average: bool) -> None:
     """Emit x_s ← x_s + u; u ← 0, and the ergodic sum before x_s changes."""
     if average:
         # x_s,k is constant from one aggregation to the next: one term for all these iterations.
@@ -191,7 +189,7 @@ def _server_events(asm: Assembler, aggregations: Ints, n: int, average: bool) ->
 
 
 def _records(
-    asm: Assembler, shown: Ints, aggregations: Ints, version: Ints, events: Events, n: int, average: bool
+    asm: BulkWriter, shown: Ints, aggregations: Ints, version: Ints, events: Events, n: int, average: bool
 ) -> None:
     """Emit the records, and x̄_k = (sum + (k − last)·x_s)/k before each where the average is asked for."""
     time = np.concatenate([[0.0], events.time])

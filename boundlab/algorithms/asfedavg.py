@@ -6,10 +6,9 @@ from typing import final
 
 from boundlab.algorithms._buffer import REPLY, Arrival, Buffered, Reply, compile_buffer, read_reply
 from boundlab.algorithms._clients import LocalSteps
-from boundlab.delays import Events
-from boundlab.records import Records
+from boundlab.events import Events
 from boundlab.specs import Options
-from boundlab.tape import Tape
+from boundlab.tape import RecordAt, Tape
 
 
 @final
@@ -59,7 +58,7 @@ class AsFedAvg(Buffered):
         return parameters
 
     def schedule(
-        self, parameters: AsFedAvgParameters, events: Events, clients: int, records: Records, iterations: int
+        self, parameters: AsFedAvgParameters, events: Events, clients: int, records: RecordAt, iterations: int
     ) -> Tape:
         """Compile; each aggregation is one iteration."""
 

@@ -9,14 +9,12 @@ from typing import Any, Literal, final
 import numpy as np
 
 from boundlab.algorithms._algorithm import Algorithm, arrivals
-from boundlab.delays import DelayModel, Events, ServerPolicy
+from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError, SpecError
-from boundlab.events import read_client, read_rows
+from boundlab.events import Events, read_client, read_rows
 from boundlab.randomness import Stream, Streams
-from boundlab.records import Records
 from boundlab.specs import Options
-from boundlab.tape import Tape
-from boundlab.write import SERVER_MODEL, Writer
+from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
 
 
 @final
@@ -67,7 +65,7 @@ class AsyncSgd(Algorithm):
         return parameters
 
     def schedule(
-        self, parameters: AsyncSgdParameters, events: Events, clients: int, records: Records, iterations: int
+        self, parameters: AsyncSgdParameters, events: Events, clients: int, records: RecordAt, iterations: int
     ) -> Tape:
         """Compile; each arrival is one iteration.
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, final
 
-from boundlab.delays import SERVER
 from boundlab.errors import SpecError
+from boundlab.events import SERVER
 
 
 def exact(number: float) -> Fraction:

@@ -8,11 +8,9 @@ from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._buffer import buffer_quantities
 from boundlab.algorithms._clients import LocalSteps, Workers
 from boundlab.algorithms._staleness import FORMS, Staleness, read_staleness
-from boundlab.delays import Events
-from boundlab.records import Records
+from boundlab.events import Events
 from boundlab.specs import Options
-from boundlab.tape import Tape
-from boundlab.write import SERVER_MODEL, Writer
+from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
 
 
 @final
@@ -74,7 +72,7 @@ class FedAsync(Algorithm):
         return parameters
 
     def schedule(
-        self, parameters: FedAsyncParameters, events: Events, clients: int, records: Records, iterations: int
+        self, parameters: FedAsyncParameters, events: Events, clients: int, records: RecordAt, iterations: int
     ) -> Tape:
         """Compile; each arrival is one iteration, and its client gets the new model."""
         mix = parameters.mode == "model"

@@ -15,10 +15,9 @@ from boundlab.algorithms._buffer import (
 )
 from boundlab.algorithms._clients import LocalSteps
 from boundlab.algorithms._staleness import FORMS, Staleness, read_staleness
-from boundlab.delays import Events
-from boundlab.records import Records
+from boundlab.events import Events
 from boundlab.specs import Options
-from boundlab.tape import Tape
+from boundlab.tape import RecordAt, Tape
 
 
 @final
@@ -78,7 +77,7 @@ class FedBuff(Buffered):
         return parameters
 
     def schedule(
-        self, parameters: FedBuffParameters, events: Events, clients: int, records: Records, iterations: int
+        self, parameters: FedBuffParameters, events: Events, clients: int, records: RecordAt, iterations: int
     ) -> Tape:
         """Compile; each aggregation is one iteration."""
         scale = parameters.eta_g / parameters.count

@@ -23,14 +23,12 @@ from boundlab.algorithms.compass import (
     follow,
 )
 from boundlab.algorithms.fedcompass_quantities import read_off
-from boundlab.delays import SERVER, DelayModel, Events, ServerPolicy
+from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
-from boundlab.events import read_events
+from boundlab.events import SERVER, Events, read_events
 from boundlab.randomness import Streams
-from boundlab.records import Records
 from boundlab.specs import Options, number, numbers
-from boundlab.tape import Initial, Tape
-from boundlab.write import SERVER_MODEL, Writer
+from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Writer
 
 Floats = NDArray[np.float64]
 _GROUPS_SHOWN = 50
@@ -160,7 +158,7 @@ class FedCompass(Algorithm):
         return _events(list(moments))
 
     def schedule(
-        self, parameters: FedCompassParameters, events: Events, clients: int, records: Records, iterations: int
+        self, parameters: FedCompassParameters, events: Events, clients: int, records: RecordAt, iterations: int
     ) -> Tape:
         """Compile; k counts server versions.
 
@@ -192,9 +190,9 @@ class FedCompass(Algorithm):
         moments = _follow(compass, tape.events, tape.iterations)
         kinds = [moment.answer.kind for moment in moments]
         uses, descend = tape.uses, tape.descend
-        runs = np.bincount(descend.client[uses.run], minlength=tape.clients)
-        steps = np.bincount(descend.client[uses.run], weights=descend.steps[uses.run], minlength=tape.clients)
-        tau = uses.version - descend.version[uses.run]
+        runs = np.bincount(descend.client[uses.update], minlength=tape.clients)
+        steps = np.bincount(descend.client[uses.update], weights=descend.steps[uses.update], minlength=tape.clients)
+        tau = uses.version - descend.version[uses.update]
         return {
             "aggregations": kinds.count("complete") + kinds.count("timer"),
             "aggregations_by_timer": kinds.count("timer"),
@@ -220,7 +218,7 @@ class _Compiler:
         parameters: FedCompassParameters,
         moments: Sequence[Moment],
         clients: int,
-        records: Records,
+        records: RecordAt,
         iterations: int,
     ) -> None:
         self.parameters, self.moments = parameters, moments

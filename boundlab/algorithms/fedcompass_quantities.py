@@ -36,7 +36,7 @@ def read_off(tape: Tape, p: Floats, until: int, window: int) -> dict[str, float]
         raise CaseError(f"fedcompass: a window of N = {window} updates needs 1 ≤ N ≤ {until}, the number of updates")
     n, descend = tape.clients, tape.descend
     used = tape.uses.version < until
-    run, version, weight = tape.uses.run[used], tape.uses.version[used], tape.uses.weight[used]
+    run, version, weight = tape.uses.update[used], tape.uses.version[used], tape.uses.weight[used]
     client, steps = descend.client[run], descend.steps[run].astype(np.float64)
     # work[t, i] = Σ a_x·Q_x over client i's runs in update t; the noise of update t adds up like Σ a_x²·Q_x.
     work = np.zeros((until, n))

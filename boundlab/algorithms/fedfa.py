@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._clients import LocalSteps, Workers
 from boundlab.algorithms._windows import window_sums
-from boundlab.delays import Events
 from boundlab.errors import SpecError
-from boundlab.records import Records
+from boundlab.events import Events
 from boundlab.specs import Options
-from boundlab.tape import Tape
-from boundlab.write import Writer
+from boundlab.tape import RecordAt, Tape, Writer
 
 Floats = NDArray[np.float64]
 
@@ -81,7 +79,7 @@ class FedFa(Algorithm):
         return parameters
 
     def schedule(
-        self, parameters: FedFaParameters, events: Events, clients: int, records: Records, iterations: int
+        self, parameters: FedFaParameters, events: Events, clients: int, records: RecordAt, iterations: int
     ) -> Tape:
         """Compile; each arrival from the first server update on is one iteration, and is answered at once."""
         size, delta = parameters.K, parameters.mode == "delta"

@@ -17,11 +17,9 @@ from boundlab.algorithms._buffer import (
     read_reply,
 )
 from boundlab.algorithms._clients import LocalSteps
-from boundlab.delays import Events
-from boundlab.records import Records
+from boundlab.events import Events
 from boundlab.specs import Options
-from boundlab.statistics import staleness
-from boundlab.tape import Tape
+from boundlab.tape import RecordAt, Tape, staleness
 
 
 @final
@@ -115,7 +113,7 @@ class FedStaleWeight(Buffered):
         return parameters
 
     def schedule(
-        self, parameters: FedStaleWeightParameters, events: Events, clients: int, records: Records, iterations: int
+        self, parameters: FedStaleWeightParameters, events: Events, clients: int, records: RecordAt, iterations: int
     ) -> Tape:
         """Compile; each aggregation is one iteration."""
         averages = _Averages(parameters.window)

@@ -8,14 +8,12 @@ import numpy as np
 
 from boundlab.algorithms._algorithm import StepSize
 from boundlab.algorithms._rounds import MeanStep, Rounds
-from boundlab.delays import SERVER, DelayModel, Events, ServerPolicy
+from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
-from boundlab.events import read_events
+from boundlab.events import SERVER, Events, read_events
 from boundlab.randomness import Stream, Streams
-from boundlab.records import Records
 from boundlab.specs import Options
-from boundlab.tape import Tape
-from boundlab.write import SERVER_MODEL, Writer
+from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
 
 Sampling = Literal["all", "cyclic", "uniform"]
 Decay = Literal["none", "sqrt", "linear"]
@@ -93,7 +91,7 @@ class Gd(Rounds):
         return parameters
 
     def schedule(
-        self, parameters: GdParameters, events: Events, clients: int, records: Records, iterations: int
+        self, parameters: GdParameters, events: Events, clients: int, records: RecordAt, iterations: int
     ) -> Tape:
         """Compile; each event is one iteration, of all clients ("s") or of the one that it names.
 

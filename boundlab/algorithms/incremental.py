@@ -7,14 +7,12 @@ from typing import Any, Literal, final
 import numpy as np
 
 from boundlab.algorithms._algorithm import Algorithm, StepSize
-from boundlab.delays import DelayModel, Events, ServerPolicy
+from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError
-from boundlab.events import members_as_json, members_events, read_members
+from boundlab.events import Events, members_as_json, members_events, read_members
 from boundlab.randomness import Stream, Streams
-from boundlab.records import Records
 from boundlab.specs import Options
-from boundlab.tape import Tape
-from boundlab.write import SERVER_MODEL, Writer
+from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
 
 
 @final
@@ -61,7 +59,7 @@ class Incremental(Algorithm):
         return parameters
 
     def schedule(
-        self, parameters: IncrementalParameters, events: Events, clients: int, records: Records, iterations: int
+        self, parameters: IncrementalParameters, events: Events, clients: int, records: RecordAt, iterations: int
     ) -> Tape:
         """Compile; each pass is one iteration."""
         writer = Writer(events, clients, records, iterations)

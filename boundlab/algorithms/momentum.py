@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms._rounds import MeanStep, Rounds
-from boundlab.delays import Events
-from boundlab.records import Records
+from boundlab.events import Events
 from boundlab.specs import Options
-from boundlab.tape import Initial, Tape
-from boundlab.write import SERVER_MODEL, Term, Writer
+from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Term, Writer
 
 _ALPHA = "step size of the gradients"
 
@@ -33,7 +31,7 @@ class Momentum(Rounds):
     def source(self) -> Literal["model", "memory"]:
         """Return where the gradient is taken."""
 
-    def schedule(self, parameters: Any, events: Events, clients: int, records: Records, iterations: int) -> Tape:
+    def schedule(self, parameters: Any, events: Events, clients: int, records: RecordAt, iterations: int) -> Tape:
         """Compile; each round is one iteration."""
         writer = Writer(events, clients, records, iterations)
         memory = writer.register(Initial.START)

@@ -8,12 +8,10 @@ import numpy as np
 
 from boundlab.algorithms._algorithm import StepSize
 from boundlab.algorithms._rounds import Rounds
-from boundlab.delays import Events
 from boundlab.errors import SpecError
-from boundlab.records import Records
+from boundlab.events import Events
 from boundlab.specs import Options
-from boundlab.tape import Tape
-from boundlab.write import SERVER_MODEL, Writer
+from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
 
 
 @final
@@ -47,7 +45,7 @@ class ProximalPoint(Rounds):
         return parameters
 
     def schedule(
-        self, parameters: ProximalPointParameters, events: Events, clients: int, records: Records, iterations: int
+        self, parameters: ProximalPointParameters, events: Events, clients: int, records: RecordAt, iterations: int
     ) -> Tape:
         """Compile; each proximal step is one iteration.
 

@@ -9,14 +9,12 @@ import numpy as np
 from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._buffer import buffer_quantities
 from boundlab.algorithms._clients import LocalSteps
-from boundlab.delays import DelayModel, Events, ServerPolicy
+from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError, SpecError
-from boundlab.events import members_as_json, members_events, read_members
+from boundlab.events import Events, members_as_json, members_events, read_members
 from boundlab.randomness import Stream, Streams
-from boundlab.records import Records
 from boundlab.specs import Options
-from boundlab.tape import Tape
-from boundlab.write import SERVER_MODEL, Writer
+from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
 
 
 @final
@@ -69,7 +67,7 @@ class SFedAvg(Algorithm):
         return parameters
 
     def schedule(
-        self, parameters: SFedAvgParameters, events: Events, clients: int, records: Records, iterations: int
+        self, parameters: SFedAvgParameters, events: Events, clients: int, records: RecordAt, iterations: int
     ) -> Tape:
         """Compile; each round is one iteration, its event the end of it."""
         if parameters.weights and len(parameters.weights) != clients:

@@ -7,13 +7,13 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.algorithms import Algorithm, Records
+from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError
 from boundlab.objective import ASSUMPTIONS
 from boundlab.randomness import Streams
 from boundlab.specs import Options
-from boundlab.tape import Tape
+from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Evaluation, Theorem
 from boundlab.theorems._bound import names_of
 from boundlab.trial import compile_trial
@@ -51,7 +51,7 @@ class Schedules:
     def tape(self, trial: int) -> Tape:
         """Compile a trial without records."""
         streams = Streams(self.seed, trial)
-        nothing = Records(np.empty(0, dtype=np.int64))
+        nothing = RecordAt(np.empty(0, dtype=np.int64))
         return compile_trial(
             self.algorithm, self.parameters, self.clients, self.delays, self.policy, self.iterations, nothing, streams
         )

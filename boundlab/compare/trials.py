@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 from boundlab.compare.exactly import given_schedule
 from boundlab.compare.plan import Plan
 from boundlab.compare.schedules import explain, largest
-from boundlab.delays import Events
 from boundlab.errors import AssumptionError
+from boundlab.events import Events
 from boundlab.metrics import Watch
 from boundlab.randomness import Streams
-from boundlab.statistics import Statistics, statistics
-from boundlab.tape import Tape
+from boundlab.tape import Statistics, Tape, statistics
 from boundlab.theorems import Evaluation
 from boundlab.trial import compile_trial, run_once
 

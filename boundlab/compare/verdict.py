@@ -17,7 +17,7 @@ from boundlab.compare.exactly import expectation, random_events, require_given_s
 from boundlab.compare.margin import ceiling
 from boundlab.compare.plan import Plan
 from boundlab.compare.trials import run_trials, trial_events, trial_tape
-from boundlab.statistics import Statistics, statistics
+from boundlab.tape import Statistics, statistics
 
 Floats = NDArray[np.float64]
 

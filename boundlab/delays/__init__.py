@@ -20,7 +20,7 @@ from boundlab.delays._laws import (
     Uniform,
     Weibull,
 )
-from boundlab.delays._model import SERVER, DelayModel, Events, IndependentEvents, Renewal, Trace, read_trace
+from boundlab.delays._model import DelayModel, IndependentEvents, Renewal, Trace, read_trace
 from boundlab.delays._policy import (
     POLICIES,
     ServerPolicy,
@@ -38,11 +38,9 @@ __all__ = [
     "DELAYS",
     "POLICIES",
     "RATE_OPTIONS",
-    "SERVER",
     "Clock",
     "DelayModel",
     "DelayType",
-    "Events",
     "IndependentEvents",
     "Renewal",
     "ServerPolicy",

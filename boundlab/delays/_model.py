@@ -4,7 +4,7 @@ import csv
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,37 +12,8 @@ from numpy.typing import NDArray
 from boundlab.delays._clock import Clock, Durations, Ticks
 from boundlab.delays._laws import Exponential, Law
 from boundlab.errors import SpecError
+from boundlab.events import SERVER, Events
 from boundlab.randomness import Stream, Streams
-
-SERVER = -1  # the actor of an aggregation
-
-
-@dataclass(frozen=True, slots=True)
-class Events:
-    """A sequence of events in the order in which they happen.
-
-    Parameters
-    ----------
-    time
-        Shape (K,), non-decreasing, unit of time.
-    actor
-        Shape (K,): a client index, or -1 for the server. Events at the same time happen in the order
-        of the client indices, the server last, unless a case file lists them otherwise.
-    detail
-        Empty, or for each event what else a case file says of it: ``("send", 2)`` for AFL-DGA, the sampled
-        clients for S-FedAvg.
-    """
-
-    time: NDArray[np.float64]
-    actor: NDArray[np.int32]
-    detail: tuple[tuple[Any, ...], ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.time)
-
-    def head(self, count: int) -> "Events":
-        """Return the first ``count`` events."""
-        return Events(self.time[:count], self.actor[:count], self.detail[:count])
 
 
 class DelayModel(ABC):

@@ -6,8 +6,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.delays._model import SERVER, DelayModel, Events, IndependentEvents
+from boundlab.delays._model import DelayModel, IndependentEvents
 from boundlab.errors import SpecError
+from boundlab.events import SERVER, Events
 from boundlab.randomness import Streams
 from boundlab.specs import Options, nearest, parse_spec
 

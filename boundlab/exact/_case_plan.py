@@ -5,14 +5,15 @@ from typing import Any, final
 
 import numpy as np
 
-from boundlab.algorithms import Algorithm, Records
+from boundlab.algorithms import Algorithm
 from boundlab.case import Case, RandomEvents, build_delays, plain
 from boundlab.compare.plan import Plan, make_plan
-from boundlab.delays import DelayModel, Events, ServerPolicy
+from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, SpecError
+from boundlab.events import Events
 from boundlab.randomness import Streams
 from boundlab.specs import Options
-from boundlab.tape import Tape
+from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Theorem
 
 RANDOM = ("iid-events", "stationary-participation", "uniform-buffer", "uniform-sampling")
@@ -30,7 +31,7 @@ class FixedEvents(Algorithm):
         """Read the parameters."""
         return self.inner.read(options)
 
-    def schedule(self, parameters: Any, events: Events, clients: int, records: Records, iterations: int) -> Tape:
+    def schedule(self, parameters: Any, events: Events, clients: int, records: RecordAt, iterations: int) -> Tape:
         """Compile."""
         return self.inner.schedule(parameters, events, clients, records, iterations)
 
@@ -117,7 +118,7 @@ def _fixed(theorem: Theorem, case: Case, events: Events, settings: dict[str, Any
     algorithm = FixedEvents(case.algorithm, events)
     options = {**dict.fromkeys(theorem.step, 1), **{k: v for k, v in settings.items() if k in algorithm.parameters}}
     parameters = algorithm.read(Options(algorithm.id, {**theorem.options, **options}))
-    nothing = Records(np.empty(0, dtype=np.int64))
+    nothing = RecordAt(np.empty(0, dtype=np.int64))
     most = algorithm.schedule(parameters, events, clients, nothing, 4 * len(events) + 4).iterations
     iterations = case.iterations or most
     if iterations > most or most == 0:

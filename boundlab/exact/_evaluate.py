@@ -23,8 +23,8 @@ from boundlab.exact._symbols import exact_law, formulas
 from boundlab.exact._tape_run import TooLongError, run, understand
 from boundlab.exact._walk import ExactLaw, Walk
 from boundlab.expectation._batch import twins
-from boundlab.records import Records
 from boundlab.specs import Options
+from boundlab.tape import RecordAt
 from boundlab.theorems import FormulaBound, Theorem
 
 
@@ -182,7 +182,7 @@ class _Exactly:
         chosen = {name: value for name, value in plan.parameter_values.items() if name not in rates}
         k = int(plan.ks[-1])
         every = plan.metric.side.every
-        records = Records(np.arange(k)) if every else Records(np.array([k]), plan.metric.side.average)
+        records = RecordAt(np.arange(k)) if every else RecordAt(np.array([k]), plan.metric.side.average)
         events = self.case.events
         assert not isinstance(events, RandomEvents)  # noqa: S101  (for the type checker)
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from boundlab.algorithms.area import AreaParameters
-from boundlab.delays import SERVER
+from boundlab.events import SERVER
 from boundlab.exact import _numbers as numbers
 from boundlab.exact._model import InexactError
 from boundlab.exact._numbers import Scalar

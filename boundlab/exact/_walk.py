@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any, final
 
 from boundlab.algorithms.area import AreaParameters
-from boundlab.delays import SERVER
 from boundlab.errors import SpecError
+from boundlab.events import SERVER
 from boundlab.exact import _numbers as numbers
 from boundlab.exact._model import Minimum, Model
 from boundlab.exact._numbers import Scalar, hashable

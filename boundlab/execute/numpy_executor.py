@@ -102,7 +102,7 @@ def _execute(tape: Tape, registers: Array, oracle: Oracle, observe: Observe) -> 
                 for draw in block.of(row):
                     step(out, who, draw, size)
             else:
-                for draw, part in zip(block.of(row), local, strict=False):
+                for draw, part in zip(block.of(row), local, strict=True):
                     step(out, who, draw, size * part)
         else:
             observe(row, views[record[row]])

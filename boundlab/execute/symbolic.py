@@ -147,12 +147,13 @@ def run(
 
     Examples
     --------
-    >>> from boundlab.algorithms import Records, StepSize
+    >>> from boundlab.algorithms import StepSize
+    >>> from boundlab.tape import RecordAt
     >>> from boundlab.algorithms.area import AREA, AreaParameters
-    >>> from boundlab.delays import Events
+    >>> from boundlab.events import Events
     >>> import numpy as np
     >>> events = Events(np.array([1.0, 2.0]), np.array([0, -1], dtype=np.int32))
-    >>> tape = AREA.schedule(AreaParameters(StepSize(0.5)), events, 2, Records(), 2)
+    >>> tape = AREA.schedule(AreaParameters(StepSize(0.5)), events, 2, RecordAt(), 2)
     >>> run(tape, "x", named_gradients(), {0.5: sympy.Symbol("alpha")}).records[-1].x
     -alpha*g_{0,1}^{0}/2 + x
     """

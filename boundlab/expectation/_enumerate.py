@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms.area import AreaParameters
-from boundlab.delays import SERVER
 from boundlab.errors import SpecError
+from boundlab.events import SERVER
 from boundlab.expectation._batch import gradients, twins, values
 from boundlab.expectation._law import EventLaw, answer_step
 from boundlab.objective import Problem

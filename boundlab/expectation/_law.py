@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms.area import AreaParameters
-from boundlab.delays import SERVER, DelayModel, ServerPolicy, frequencies
+from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import SpecError
+from boundlab.events import SERVER
 
 
 @final

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from boundlab.execute.numpy_executor import run
 from boundlab.left_side import LeftSide
 from boundlab.objective import Array, Optimum, Oracle
-from boundlab.records import Records
-from boundlab.tape import Tape
+from boundlab.tape import RecordAt, Tape
 
 Floats = NDArray[np.float64]
 
@@ -83,9 +82,9 @@ class Columns(Oracle):
         return out
 
 
-def records(side: LeftSide, ks: NDArray[np.int64]) -> Records:
+def records(side: LeftSide, ks: NDArray[np.int64]) -> RecordAt:
     """Return what a run must show for a left side at these horizons."""
-    return Records(np.arange(int(ks[-1]))) if side.every else Records(ks, side.average)
+    return RecordAt(np.arange(int(ks[-1]))) if side.every else RecordAt(ks, side.average)
 
 
 def rounding(side: LeftSide, problem: Mapping[str, Any], iterations: int) -> float:

@@ -13,10 +13,9 @@ from boundlab.errors import SpecError
 from boundlab.mechanism.shares import read_scale
 from boundlab.mechanism.staleness import Values, as_rates, check_buffer
 from boundlab.randomness import Streams
-from boundlab.records import Records
 from boundlab.registry import lookup
 from boundlab.specs import Options
-from boundlab.tape import Tape
+from boundlab.tape import RecordAt, Tape
 from boundlab.trial import compile_trial
 
 Floats = NDArray[np.float64]
@@ -99,7 +98,7 @@ def simulate_mechanism(
     options = {"eta_l": 1.0, "count": size, "scale": float(read_scale(weights, size)), "reply": reply}
     parameters = algorithm.read(Options("algorithm fedstaleweight", options))
     model = lookup("delays", delays).build(Options(f"delays {delays}", {"rates": given.tolist()}), n)
-    none = Records(np.empty(0, np.int64))
+    none = RecordAt(np.empty(0, np.int64))
     rows = []
     for trial in range(trials):
         tape = compile_trial(
@@ -128,7 +127,7 @@ def _observe(tape: Tape, first: int) -> list[Floats]:
     tau = tape.version[event] - descend.version[rows]
     full = tape.version[event + 1] > tape.version[event]
     used = tape.uses.version >= first
-    weight = np.bincount(descend.client[tape.uses.run[used]], weights=tape.uses.weight[used], minlength=n)
+    weight = np.bincount(descend.client[tape.uses.update[used]], weights=tape.uses.weight[used], minlength=n)
     return [
         count / count.sum(),
         np.bincount(client, weights=tau, minlength=n) / count,

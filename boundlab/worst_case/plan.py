@@ -9,14 +9,13 @@ import numpy as np
 
 from boundlab.algorithms import Algorithm
 from boundlab.compare.schedules import Schedules
-from boundlab.delays import SERVER, Events
 from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError
+from boundlab.events import SERVER, Events
 from boundlab.left_side import LeftSide
 from boundlab.randomness import Streams
-from boundlab.records import Records
 from boundlab.registry import lookup, registered
 from boundlab.specs import Options, nearest, parse_spec
-from boundlab.tape import Tape
+from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Theorem
 from boundlab.trial import compile_trial
 from boundlab.values import parse_values
@@ -76,11 +75,11 @@ class Plan:
         """The left side."""
         return self.theorem.left
 
-    def records(self) -> Records:
+    def records(self) -> RecordAt:
         """Return what a run must show."""
         if self.side.every:
-            return Records(np.arange(self.horizon))
-        return Records(np.array([self.iterations]), self.side.average)
+            return RecordAt(np.arange(self.horizon))
+        return RecordAt(np.array([self.iterations]), self.side.average)
 
     @property
     def horizon(self) -> int:
@@ -97,7 +96,7 @@ class Plan:
         for actors, weight in self.actors():
             yield self._compile(Events(time, np.array(actors, dtype=np.int32)), records), weight
 
-    def _compile(self, events: Events, records: Records) -> Tape:
+    def _compile(self, events: Events, records: RecordAt) -> Tape:
         return self.algorithm.schedule(self.parameters, events, self.clients, records, self.iterations)
 
 
@@ -285,7 +284,7 @@ def _single(
     model = build_delays(kind, spec, clients)
     policy = algorithm.policy(None, model)
     schedules = Schedules(theorem, algorithm, clients, model, policy, iterations, 0, chosen)
-    nothing = Records(np.empty(0, dtype=np.int64))
+    nothing = RecordAt(np.empty(0, dtype=np.int64))
     if events is None:
         tape = compile_trial(
             algorithm, schedules.parameters, clients, model, policy, iterations, nothing, Streams(0, 0)

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundlab.delays import Events
-from boundlab.records import Records
-from boundlab.tape import Affine, Descend, Identity, Initial, Op, Record, Tape, Uses
-from boundlab.verify import verify
+from boundlab.events import Events
+from boundlab.tape._records import RecordAt
+from boundlab.tape._tape import Affine, Descend, Identity, Initial, Op, Record, Tape, Uses
+from boundlab.tape._verify import verify
 
 Term = tuple[float, int]
 SERVER_MODEL = 0  # the register of x_s
@@ -30,7 +30,7 @@ class Writer:
         Relative sizes of the local steps, empty where all are 1.
     """
 
-    def __init__(self, events: Events, clients: int, records: Records, iterations: int, local: ArrayLike = ()) -> None:
+    def __init__(self, events: Events, clients: int, records: RecordAt, iterations: int, local: ArrayLike = ()) -> None:
         self.events, self.clients, self.records, self.iterations = events, clients, records, iterations
         self.version = 0
         self.event = -1
@@ -126,7 +126,7 @@ class Writer:
 
     def use(self, run: int, weight: float) -> None:
         """Say that the coming server update holds a run's result with this weight."""
-        self._uses["run"].append(run)
+        self._uses["update"].append(run)
         self._uses["version"].append(self.version)
         self._uses["weight"].append(weight)
 
@@ -171,7 +171,7 @@ class Writer:
             iterations=self.version,
             identities=identities,
             uses=Uses(
-                np.array(self._uses["run"], dtype=np.int64), np.array(self._uses["version"], dtype=np.int64),
+                np.array(self._uses["update"], dtype=np.int64), np.array(self._uses["version"], dtype=np.int64),
                 np.array(self._uses["weight"], dtype=np.float64),
             ),
             local=self._local,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import TapeError
-from boundlab.tape import Tape
+from boundlab.tape._tape import Tape
 
 Ints = NDArray[np.int64]
 
@@ -91,7 +91,9 @@ def _updates(tape: Tape) -> Ints:
 
 def shares(tape: Tape) -> NDArray[np.float64] | None:
     """Return the clients' parts π_i of all the weight that server updates gave, shape (n,); they sum to 1."""
-    weight = np.bincount(tape.descend.client[tape.uses.run], weights=np.abs(tape.uses.weight), minlength=tape.clients)
+    weight = np.bincount(
+        tape.descend.client[tape.uses.update], weights=np.abs(tape.uses.weight), minlength=tape.clients
+    )
     total = float(weight.sum())
     return weight / total if total > 0.0 else None
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 @final
 @dataclass(frozen=True, slots=True)
-class Records:
+class RecordAt:
     """What a run shows to the metrics.
 
     Parameters

@@ -18,7 +18,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.delays import Events
+from boundlab.events import Events
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -73,14 +73,14 @@ class Descend:
 @final
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """Row u: the result of run[u] enters the server update version[u] → version[u]+1 with weight[u].
+    """Row u: the result of update[u] enters the server update version[u] → version[u]+1 with weight[u].
 
-    A run is a row of :class:`Descend`, and its result is how far it moved its start model, so that
+    An update is a row of :class:`Descend`, and its result is how far it moved its start model, so that
     x_s^{t+1} − x_s^t = Σ weight·(end − start) over the rows of version t. Algorithms whose messages are not
     such results (AREA's are differences of two of them) leave the table empty.
     """
 
-    run: Ints
+    update: Ints
     version: Ints
     weight: Floats
 
@@ -136,7 +136,7 @@ class Tape:
     identities
         What :meth:`boundlab.execute.numpy_executor.run` checks on the final registers.
     uses
-        Which run enters which server update.
+        Which client update enters which server update.
     local
         Relative sizes of the local steps: step q of row j has step_size[j]·local[q]; empty where all are 1.
     implicit

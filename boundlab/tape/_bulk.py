@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundlab.delays import Events
-from boundlab.tape import Affine, Descend, Identity, Op, Record, Tape
-from boundlab.verify import verify
+from boundlab.events import Events
+from boundlab.tape._tape import Affine, Descend, Identity, Op, Record, Tape
+from boundlab.tape._verify import verify
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -17,7 +17,7 @@ _ORDER_BITS = 4
 
 
 @dataclass(slots=True)
-class Assembler:
+class BulkWriter:
     """Collects blocks of instructions in any order and sorts them into a tape.
 
     A block is a set of instructions of one kind. Each has a position (event, order): events from −1 on,

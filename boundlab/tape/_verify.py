@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import TapeError
-from boundlab.tape import Initial, Op, Tape
+from boundlab.tape._tape import Initial, Op, Tape
 
 Ints = NDArray[np.int64]
 
@@ -14,7 +14,8 @@ def verify(tape: Tape) -> None:
 
     Time does not decrease; actors are clients or the server; nothing is read before it is written; versions
     do not go back; no update is computed from a model newer than its reader, arrives before it was begun, or
-    is used before it arrived; coefficients, step sizes and weights are finite.
+    is used before it arrived; coefficients, step sizes and weights are finite; relative sizes of local steps, where
+    there are any, are as many as the steps of every update.
 
     Raises
     ------
@@ -59,6 +60,10 @@ def _finite(tape: Tape) -> None:
         raise TapeError("an update has no local steps")
     if len(tape.implicit) not in (0, len(tape.descend.dst)):
         raise TapeError("implicit must say for every update whether its steps are, or be empty")
+    if not np.isfinite(tape.local).all():
+        raise TapeError("a relative size of a local step is not finite")
+    if len(tape.local) and (tape.descend.steps != len(tape.local)).any():
+        raise TapeError(f"local gives {len(tape.local)} relative sizes, but an update has another number of steps")
 
 
 def _registers(tape: Tape, written: Ints, read: Ints) -> None:
@@ -88,17 +93,17 @@ def _versions(tape: Tape, at_descend: Ints) -> None:
 
 def _uses(tape: Tape, at_descend: Ints) -> None:
     uses = tape.uses
-    if not len(uses.run):
+    if not len(uses.update):
         return
     if not np.isfinite(uses.weight).all():
         raise TapeError("the weight of an update is not finite")
-    if not (uses.run.min() >= 0 and uses.run.max() < len(at_descend)):
+    if not (uses.update.min() >= 0 and uses.update.max() < len(at_descend)):
         raise TapeError("a server update uses a run that does not exist")
     last = int(tape.version[-1])
     if uses.version.min() < 0 or uses.version.max() >= last or (np.diff(uses.version) < 0).any():
         raise TapeError(f"updates must be used in the order of the server versions 0…{last - 1}")
     # Version t → t+1 happens in the first event after which the version is above t.
     when = np.searchsorted(tape.version, uses.version, side="right") - 1
-    arrived = tape.descend.arrival[uses.run]
+    arrived = tape.descend.arrival[uses.update]
     if ((arrived < 0) | (arrived > when)).any():
         raise TapeError("a server update uses an update that has not arrived")
