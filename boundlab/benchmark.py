@@ -112,8 +112,8 @@ def measure_exact(repeats: int) -> list[Row]:
     MissingExtraError
         If python-flint is not installed.
     """
+    from boundlab.arithmetic.numbers import rational
     from boundlab.exact._model import Minimum
-    from boundlab.exact._numbers import rational
     from boundlab.exact._separable import SeparableModel
     from boundlab.exact._walk import ExactLaw, Walk
     from boundlab.expectation import _moments

@@ -11,7 +11,7 @@ from boundlab.errors import BoundlabError, CaseError, FormulaError, SpecError
 from boundlab.events import Events
 from boundlab.execute.numpy_executor import run
 from boundlab.files import read_json
-from boundlab.formula import number_value
+from boundlab.formulas.parse import number_value
 from boundlab.objective import Problem
 from boundlab.registry import lookup
 from boundlab.specs import Options, nearest, parse_spec

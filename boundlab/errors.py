@@ -11,7 +11,7 @@ class BoundlabError(Exception):
 
 
 class FormulaError(BoundlabError):
-    """A formula uses something that the whitelist of :mod:`boundlab.formula` does not know."""
+    """A formula uses something that the whitelist of :mod:`boundlab.formulas.parse` does not know."""
 
 
 class SymbolError(BoundlabError):

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import SymbolError
+from boundlab.formulas.assignments import Values, parse_values
 from boundlab.theorems import Evaluation, Theorem
-from boundlab.values import Values, parse_values
 
 
 @dataclass(frozen=True, slots=True)

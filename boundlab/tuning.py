@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import CertificateError, SpecError
+from boundlab.formulas.symbols import check
 from boundlab.specs import nearest
-from boundlab.symbols import check
 
 Floats = NDArray[np.float64]
 Objective = Literal["per-iteration", "per-time"]

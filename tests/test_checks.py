@@ -12,8 +12,8 @@ import pytest
 from boundlab.checks import GROUPS, Check, check, exit_code, read_groups
 from boundlab.cli import invoke
 from boundlab.errors import SpecError
+from boundlab.formulas.symbols import SYMBOLS
 from boundlab.registry import registered
-from boundlab.symbols import SYMBOLS
 from boundlab.theorems import Theorem, load_theorem
 
 THEOREMS: dict[str, Theorem] = registered("theorems")

@@ -22,7 +22,7 @@ from boundlab.checks._instances import (
 from boundlab.checks._sign import Prover
 from boundlab.checks._time import time_limit
 from boundlab.checks._view import View
-from boundlab.symbols import SYMBOLS, symbol
+from boundlab.formulas.symbols import SYMBOLS, symbol
 from boundlab.theorems import load_theorem
 
 e = SMALL

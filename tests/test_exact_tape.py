@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from boundlab.arithmetic.numbers import ball, digits, fraction, rational
 from boundlab.case import build_delays, build_problem, load_case
 from boundlab.compare import compare, make_plan
 from boundlab.delays import read_policy
 from boundlab.errors import SpecError
 from boundlab.exact import evaluate, left_side
 from boundlab.exact._model import make
-from boundlab.exact._numbers import ball, digits, fraction, rational
 from boundlab.exact._tape_run import run, understand
 from boundlab.expectation import _tape_moments
 from boundlab.metrics import Watch, metric

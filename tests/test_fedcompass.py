@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundlab.algorithms.compass import Assignment, Compass, CompassRules, Group, Moment, closed_loop, exact, follow
+from boundlab.algorithms.compass import Assignment, Compass, CompassRules, Group, Moment, closed_loop, follow
 from boundlab.algorithms.fedcompass import FEDCOMPASS, FedCompassParameters
+from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.case import Case, build_delays, build_problem, replay
 from boundlab.delays import ServerPolicy
 from boundlab.errors import BoundlabError, CaseError, SpecError
@@ -18,7 +19,7 @@ from boundlab.tape import RecordAt, Tape
 
 # Figure 1: Qmin = 20, Qmax = 100, five clients with 10, 5, 4, 2.5 and 2 steps a minute.
 SPEEDS = (0.1, 0.2, 0.25, 0.4, 0.5)
-FIGURE = CompassRules(20, 100, exact(1.2))
+FIGURE = CompassRules(20, 100, shortest_decimal(1.2))
 WARM_UP = [(2, 0), (4, 1), (5, 2), (8, 3), (10, 4)]
 NO_POLICY = ServerPolicy("given", 0.0)
 QUADRATIC = {"type": "quadratic", "A": [[[1]], [[1]]], "b": [[0], [4]], "x0": 2}
@@ -26,7 +27,7 @@ QUADRATIC = {"type": "quadratic", "A": [[[1]], [[1]]], "b": [[0], [4]], "x0": 2}
 
 def scheduled(rules: CompassRules, clients: int, arrivals: list[tuple[float, int]]) -> tuple[Compass, list[Moment]]:
     compass = Compass(rules, clients)
-    return compass, list(follow(compass, [(exact(time), client) for time, client in arrivals]))
+    return compass, list(follow(compass, [(shortest_decimal(time), client) for time, client in arrivals]))
 
 
 def sent(moment: Moment) -> list[tuple[int, int, int]]:
@@ -99,58 +100,60 @@ def test_figure_22_a_client_comes_late(late: float, alone: int, steps: int, expe
     assert (float(timer.time), timer.actor, timer.answer.kind) == (14, SERVER, "timer")
     assert sent(timer) == [(0, 2, 80), (1, 2, 40)]  # (22 − 14)/0.1 and (22 − 14)/0.2
     # Group 2 would leave fewer than 20 steps, so client 3 (index 2) gets group 3.
-    speed = (exact(late) - 5) / 28
-    assert (22 - exact(late)) // speed == alone < 20
+    speed = (shortest_decimal(late) - 5) / 28
+    assert (22 - shortest_decimal(late)) // speed == alone < 20
     assert (arrival.answer.kind, sent(arrival)) == ("late", [(2, 3, steps)])
     assert float(compass.history[2].expected) == pytest.approx(expected)
     # The text lets all of group 2 join group 3; ⌊·⌋ has cost its T_a a little, and 19 steps are too few for client 5.
     assert [(client, group) for client, group, _ in sent(last)] == [(0, 3), (1, 3), (3, 3), (4, 4)]
-    assert (compass.history[2].expected - 22) // exact(0.5) == 19
+    assert (compass.history[2].expected - 22) // shortest_decimal(0.5) == 19
 
 
 def test_figure_22_holds_as_printed_with_the_speed_that_its_text_uses() -> None:
     # At 15:12 with 2.5 steps a minute: (22 − 15.2)·2.5 = 17 < 20; (32 − 15.2)·2.5 = 42 steps until 32:00 exactly,
     # and everybody fits: 100, 50, 25 and (32 − 22)·2 = 20. Such a run began with 25.5 steps, not 28.
-    now, speed = exact(15.2), exact(0.4)
+    now, speed = shortest_decimal(15.2), shortest_decimal(0.4)
     steps = (22 + 10 - now) // speed
     assert ((22 - now) // speed, steps, now + steps * speed) == (17, 42, 32)
-    assert [10 // exact(own) for own in (0.1, 0.2, 0.4, 0.5)] == [100, 50, 25, 20]
+    assert [10 // shortest_decimal(own) for own in (0.1, 0.2, 0.4, 0.5)] == [100, 50, 25, 20]
 
 
 # ---- corner cases of the scheduler ------------------------------------------------------------------------------
 
 
 def test_times_are_decimals() -> None:
-    assert (exact(12.0) - exact(0.9)) // exact(0.1) == 111
+    assert (shortest_decimal(12.0) - shortest_decimal(0.9)) // shortest_decimal(0.1) == 111
     assert (12.0 - 0.9) // 0.1 == 110  # what floats would say
 
 
 def test_a_group_that_is_being_aggregated_cannot_be_joined() -> None:
     # Group 1 is due at 11; its only client comes at 6, now with 2 steps a minute: (11 − 6)·2 = 10 would fit.
-    _, moments = scheduled(CompassRules(1, 10, exact(1.2)), 1, [(1, 0), (6, 0)])
+    _, moments = scheduled(CompassRules(1, 10, shortest_decimal(1.2)), 1, [(1, 0), (6, 0)])
     assert [sent(moment) for moment in moments] == [[(0, 1, 10)], [(0, 2, 10)]]
 
 
 def test_an_arrival_at_the_latest_time_is_in_time_and_before_the_timer() -> None:
     # λ = 1: group 1 of both clients is due at 3 at the latest.
-    _, moments = scheduled(CompassRules(1, 2, exact(1)), 2, [(1, 0), (1, 1), (3, 0), (3, 1)])
+    _, moments = scheduled(CompassRules(1, 2, shortest_decimal(1)), 2, [(1, 0), (1, 1), (3, 0), (3, 1)])
     assert [moment.answer.kind for moment in moments] == ["first", "first", "held", "complete"]
 
 
 def test_a_group_stays_until_its_last_client_comes_late() -> None:
     # Both clients belong to group 1, T_max = 3. At 3.5 and 3.75 they are late; the timer found nobody.
-    compass, moments = scheduled(CompassRules(1, 2, exact(1)), 2, [(1, 0), (1, 1), (3.5, 0)])
+    compass, moments = scheduled(CompassRules(1, 2, shortest_decimal(1)), 2, [(1, 0), (1, 1), (3.5, 0)])
     assert [moment.answer.kind for moment in moments] == ["first", "first", "timer", "late"]
     assert moments[2].answer.aggregated == ()
     assert 1 in compass.groups
-    list(follow(compass, [(exact(3.75), 1)]))
+    list(follow(compass, [(shortest_decimal(3.75), 1)]))
     assert 1 not in compass.groups
 
 
 def test_a_late_client_cannot_join_its_closed_group_even_with_latest_time_factor_one() -> None:
     # T_a = T_max = 2/3 + 2·(2/3): no decimal. The timer passes at the nearest float, and group 1 is closed then.
     third = 2 / 3
-    compass, moments = scheduled(CompassRules(1, 2, exact(1)), 2, [(third, 0), (third, 1), (2.0, 0), (2.5, 1)])
+    compass, moments = scheduled(
+        CompassRules(1, 2, shortest_decimal(1)), 2, [(third, 0), (third, 1), (2.0, 0), (2.5, 1)]
+    )
     assert moments[-1].answer.kind == "late"
     assert compass.history[0].id not in compass.groups
 
@@ -169,22 +172,22 @@ def test_a_late_client_cannot_join_its_closed_group_even_with_latest_time_factor
     ],
 )
 def test_how_a_new_group_chooses_its_steps(prose: bool, arrivals: list[tuple[float, int]], steps: int) -> None:
-    compass, moments = scheduled(CompassRules(2, 4, exact(1.2), prose), 3, arrivals)
+    compass, moments = scheduled(CompassRules(2, 4, shortest_decimal(1.2), prose), 3, arrivals)
     assert sent(moments[-1])[0] == (len(arrivals) - 1, len(compass.history), steps)
 
 
 def test_of_equal_numbers_of_steps_the_latest_group_wins() -> None:
     # JoinGroup compares with ≥. The fastest makes group 1 until 20, the others join it: ⌊20/6⌋ = 3 and ⌊20/9⌋ = 2.
-    compass = Compass(CompassRules(1, 5, exact(1.2)), 3, [exact(speed) for speed in (4, 6, 9)])
+    compass = Compass(CompassRules(1, 5, shortest_decimal(1.2)), 3, [shortest_decimal(speed) for speed in (4, 6, 9)])
     assert [(one.client, one.group, one.steps) for one in compass.started] == [(0, 1, 5), (1, 1, 3), (2, 1, 2)]
-    compass.groups[2] = Group(2, exact(0), exact(21), exact(25))
+    compass.groups[2] = Group(2, shortest_decimal(0), shortest_decimal(21), shortest_decimal(25))
     # ⌊21/6⌋ = ⌊20/6⌋ = 3: the same for both groups, and the later one is taken.
-    assert compass._join(1, exact(0)) == Assignment(1, 2, 3)
+    assert compass._join(1, shortest_decimal(0)) == Assignment(1, 2, 3)
 
 
 def test_known_speeds_need_no_warm_up() -> None:
     # All five of Figure 1 at once: Qmax for the fastest, T_a = 10, then 10/speed.
-    compass = Compass(FIGURE, 5, [exact(speed) for speed in SPEEDS])
+    compass = Compass(FIGURE, 5, [shortest_decimal(speed) for speed in SPEEDS])
     assert [(one.client, one.steps) for one in compass.started] == [(0, 100), (1, 50), (2, 40), (3, 25), (4, 20)]
     tape = FEDCOMPASS.schedule(
         read(speeds=list(SPEEDS), warmup="speeds"), events([[10, i] for i in range(5)]), 5, RecordAt(), 9
@@ -329,7 +332,9 @@ def sampled(chosen: dict, count: int = 120) -> tuple[FedCompassParameters, Event
 
 def split(found: Events) -> tuple[list, list]:
     """Arrivals, and the times of named timers, as the scheduler takes them."""
-    both = [(exact(time), actor) for time, actor in zip(found.time.tolist(), found.actor.tolist(), strict=True)]
+    both = [
+        (shortest_decimal(time), actor) for time, actor in zip(found.time.tolist(), found.actor.tolist(), strict=True)
+    ]
     return [one for one in both if one[1] != SERVER], [time for time, actor in both if actor == SERVER]
 
 
@@ -411,8 +416,8 @@ def test_equal_speeds_and_one_number_of_steps_are_fedavg_after_the_warm_up(n: in
 def test_appendix_b_three_groups_where_two_are_claimed() -> None:
     # Constant speeds 0.25, 0.59, 0.95 and Q from 10 to 20: log_2 3.8 < 2, so Appendix B says at most ⌈log_2 3.8⌉ = 2
     # groups, fixed ones, and round times within a factor 2^⌊log_2 3.8⌋ = 2 of each other (Theorem 1's μ').
-    speeds = [exact(speed) for speed in (0.25, 0.59, 0.95)]
-    compass = Compass(CompassRules(10, 20, exact(1.2)), 3)
+    speeds = [shortest_decimal(speed) for speed in (0.25, 0.59, 0.95)]
+    compass = Compass(CompassRules(10, 20, shortest_decimal(1.2)), 3)
     seen: list[tuple] = []
     groups: list[int] = []
     arrivals = np.zeros((0, 3), dtype=int)

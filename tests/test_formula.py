@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boundlab.errors import FormulaError
-from boundlab.formula import FUNCTIONS, number_value, parse
-from boundlab.symbols import SYMBOLS
+from boundlab.formulas.parse import FUNCTIONS, number_value, parse
+from boundlab.formulas.symbols import SYMBOLS
 
 NAMES = {name: info.symbol for name, info in SYMBOLS.items()}
 L, mu, M, K = (NAMES[name] for name in ("L", "mu", "M", "K"))

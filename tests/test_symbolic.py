@@ -15,7 +15,7 @@ from boundlab.case import build_problem
 from boundlab.errors import SpecError
 from boundlab.events import Events
 from boundlab.execute.numpy_executor import run as run_numbers
-from boundlab.execute.symbolic import LocalStep, Vector, exact, named_gradients, run, term_by_term, terms
+from boundlab.execute.symbolic import LocalStep, Vector, named_gradients, number, run, term_by_term, terms
 from boundlab.tape import RecordAt
 
 alpha, x = sympy.Symbol("alpha"), Vector("x")
@@ -56,14 +56,14 @@ def test_terms_print_sums_negative_letters_and_what_is_left_over():
 
 @given(st.integers(-(10**6), 10**6), st.integers(1, 10**5))
 def test_the_float_nearest_a_fraction_comes_back_as_that_fraction(top, bottom):
-    assert exact(top / bottom) == sympy.Rational(top, bottom)
+    assert number(top / bottom) == sympy.Rational(top, bottom)
 
 
 def test_numbers_that_are_no_short_fraction_stay_what_they_are():
-    assert exact(1e-7) == sympy.Rational(1, 10**7)
+    assert number(1e-7) == sympy.Rational(1, 10**7)
     value = float(np.sqrt(2.0))
-    assert exact(value) == sympy.Rational(*Fraction(value).as_integer_ratio())
-    assert exact(2 / 3 * (1 / 7)) == sympy.Rational(2, 21)  # one rounding more than the float nearest 2/21
+    assert number(value) == sympy.Rational(*Fraction(value).as_integer_ratio())
+    assert number(2 / 3 * (1 / 7)) == sympy.Rational(2, 21)  # one rounding more than the float nearest 2/21
 
 
 def test_a_quadratic_with_letters_gives_the_iterates_as_formulas():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from boundlab.errors import SymbolError
-from boundlab.symbols import DOMAINS, SYMBOLS, check, lookup, make_symbol, symbol
+from boundlab.formulas.symbols import DOMAINS, SYMBOLS, check, lookup, make_symbol, symbol
 
 
 def test_every_symbol_says_what_it_is_and_prints_in_latex_and_unicode() -> None:

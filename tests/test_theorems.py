@@ -11,13 +11,13 @@ import pytest
 import sympy
 
 from boundlab.errors import FormulaError, SpecError, SymbolError
+from boundlab.formulas.assignments import parse_values
+from boundlab.formulas.symbols import symbol
+from boundlab.formulas.units import degrees
 from boundlab.left_side import LEFT_SIDES
 from boundlab.objective import ASSUMPTIONS
-from boundlab.symbols import symbol
 from boundlab.theorems import FormulaBound, Theorem, load_theorem
-from boundlab.theorems._units import degrees
 from boundlab.theorems.area import THEOREM7, THEOREM8, THEOREMS
-from boundlab.values import parse_values
 
 BY_ID = {theorem.id: theorem for theorem in THEOREMS}
 FULL = parse_values(

@@ -11,12 +11,12 @@ import pytest
 from gradient_theorems import BY_ID, FIRST, GRADIENT_THEOREMS, SECOND, at
 
 from boundlab.errors import AssumptionError, FormulaError, SpecError, SymbolError
-from boundlab.formula import parse
+from boundlab.formulas.parse import parse
+from boundlab.formulas.symbols import SYMBOLS
+from boundlab.formulas.units import degrees
 from boundlab.left_side import LEFT_SIDES
 from boundlab.objective import ASSUMPTIONS
-from boundlab.symbols import SYMBOLS
 from boundlab.theorems import FormulaBound, Theorem
-from boundlab.theorems._units import degrees
 
 Terms = dict[str, float]
 UNITS = LEFT_SIDES["gradient-norm"].units

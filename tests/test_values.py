@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boundlab.errors import BoundlabError, FormulaError, SpecError, SymbolError
-from boundlab.values import arrival_statistics, parse_values
+from boundlab.formulas.assignments import arrival_statistics, parse_values
 
 
 def test_a_number_may_be_a_formula_of_numbers() -> None:

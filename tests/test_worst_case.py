@@ -12,8 +12,8 @@ from sympy import Integer, sqrt
 from boundlab.case import load_case, replay
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError
+from boundlab.formulas.symbols import symbol
 from boundlab.registry import lookup, registered
-from boundlab.symbols import symbol
 from boundlab.theorems import FormulaBound, Theorem, load_theorem
 from boundlab.worst_case import Outcome, worst_case
 from boundlab.worst_case.analysis import upwards

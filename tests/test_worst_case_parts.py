@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problem_makers import generated, make, point
 
+from boundlab.arithmetic.pepit import Exact, exact
 from boundlab.errors import CertificateError
 from boundlab.events import Events
 from boundlab.execute.numpy_executor import run as run_numpy
@@ -20,7 +21,6 @@ from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import load_theorem
 from boundlab.worst_case.certificate import certify, check
 from boundlab.worst_case.classes import function_class
-from boundlab.worst_case.exact_number import Exact, exact
 from boundlab.worst_case.executor import run
 from boundlab.worst_case.model import build
 from boundlab.worst_case.plan import make_plan

@@ -12,19 +12,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, final
 
+from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.errors import SpecError
 from boundlab.events import SERVER
-
-
-def exact(number: float) -> Fraction:
-    """Return the shortest decimal of a float, as a fraction.
-
-    Examples
-    --------
-    >>> (exact(12.0) - exact(0.9)) // exact(0.1)
-    111
-    """
-    return Fraction(repr(float(number)))
 
 
 def clock_time(time: Fraction) -> Fraction:
@@ -32,7 +22,7 @@ def clock_time(time: Fraction) -> Fraction:
 
     A case file can then name every instant, and denominators do not grow from round to round.
     """
-    return exact(float(time))
+    return shortest_decimal(float(time))
 
 
 @final

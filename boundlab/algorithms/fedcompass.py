@@ -19,10 +19,10 @@ from boundlab.algorithms.compass import (
     Moment,
     clock_time,
     closed_loop,
-    exact,
     follow,
 )
 from boundlab.algorithms.fedcompass_quantities import read_off
+from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events, read_events
@@ -122,7 +122,7 @@ class FedCompass(Algorithm):
         factor = options.number("latest_time_factor", 1.2, minimum=1.0, maximum=1e6)
         parameters = FedCompassParameters(
             eta=options.number("eta", 0.0, above=0.0),
-            rules=CompassRules(low, high, exact(factor), options.flag("prose_max")),
+            rules=CompassRules(low, high, shortest_decimal(factor), options.flag("prose_max")),
             p=_positive(options.numbers("p"), f"{options.owner}: p") if options.has("p") else None,
             st=_read_st(options),
             alpha=options.number("alpha", 1.0, above=0.0),
@@ -295,7 +295,7 @@ class _Compiler:
 
 def _follow(compass: Compass, events: Events, iterations: int) -> list[Moment]:
     """Schedule the events up to the one that completes the last iteration."""
-    times = [exact(time) for time in events.time.tolist()]
+    times = [shortest_decimal(time) for time in events.time.tolist()]
     actors = events.actor.tolist()
     both = list(zip(times, actors, strict=True))
     named = [time for time, actor in both if actor == SERVER]
@@ -325,7 +325,7 @@ def _clock(delays: DelayModel, streams: Streams) -> Callable[[int, Fraction, int
         time = clock.arrival(client, begin, steps=steps)
         # 0.1 + 0.2 is 0.3 on a clock: fourteen digits drop the rounding of the sum, which floors would feel.
         rounded = float(f"{time:.14g}")
-        return exact(rounded if rounded > begin else time)
+        return shortest_decimal(rounded if rounded > begin else time)
 
     return arrival
 
@@ -367,7 +367,7 @@ def _read_speeds(options: Options) -> tuple[tuple[Fraction, ...], ...] | None:
     speeds = []
     for row in rows:
         rounds = numbers(row, what) if isinstance(row, (list, tuple)) else [number(row, what)]
-        speeds.append(tuple(exact(speed) for speed in _positive(rounds, what)))
+        speeds.append(tuple(shortest_decimal(speed) for speed in _positive(rounds, what)))
     return tuple(speeds)
 
 

@@ -10,7 +10,7 @@ from sympy.polys.polyerrors import BasePolynomialError
 
 from boundlab.checks._expressions import UndecidedError, substitute
 from boundlab.checks._time import patience
-from boundlab.symbols import SymbolInfo
+from boundlab.formulas.symbols import SymbolInfo
 
 Direction = Literal[-1, 0, 1]
 _LARGEST = 400

@@ -12,11 +12,11 @@ import sympy
 from boundlab.checks._expressions import UndecidedError, enclose, substitute
 from boundlab.checks._sign import Prover
 from boundlab.errors import BoundlabError, FormulaError
-from boundlab.symbols import SymbolInfo
-from boundlab.theorems._bound import Condition, FormulaBound, names_of
-from boundlab.theorems._compiled import evaluate
+from boundlab.formulas.floats import evaluate
+from boundlab.formulas.symbols import SymbolInfo, names_of
+from boundlab.formulas.units import degrees
+from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._theorem import Theorem
-from boundlab.theorems._units import degrees
 
 _POINTS = 200
 

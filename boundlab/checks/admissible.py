@@ -12,7 +12,8 @@ from boundlab.checks._sign import Prover
 from boundlab.checks._time import time_limit
 from boundlab.checks._view import View
 from boundlab.errors import BoundlabError
-from boundlab.theorems._bound import Condition, names_of
+from boundlab.formulas.symbols import names_of
+from boundlab.theorems._bound import Condition
 from boundlab.theorems._theorem import Theorem
 
 _SECONDS = 0.7

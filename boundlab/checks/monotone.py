@@ -11,7 +11,7 @@ from boundlab.checks._sign import rational
 from boundlab.checks._time import Budget, time_limit
 from boundlab.checks._view import View
 from boundlab.errors import BoundlabError
-from boundlab.theorems._bound import names_of
+from boundlab.formulas.symbols import names_of
 
 # Constants that bound something from above, so that larger values admit more; mu bounds from below.
 GROWING = (

@@ -10,7 +10,7 @@ from boundlab.checks._instances import SMALL
 from boundlab.checks._time import time_limit
 from boundlab.checks._view import View
 from boundlab.checks.limits import fixed_zero
-from boundlab.theorems._bound import names_of
+from boundlab.formulas.symbols import names_of
 
 _M = sympy.Symbol("m", positive=True)
 _C = sympy.Symbol("c", positive=True)

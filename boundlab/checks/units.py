@@ -17,7 +17,7 @@ from boundlab.checks._expressions import UndecidedError, substitute
 from boundlab.checks._instances import QUIET
 from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, FormulaError
-from boundlab.theorems._units import Pair, degrees
+from boundlab.formulas.units import Pair, degrees
 
 # f → c^u·f, x → c^v·x with c → 0: pure scalings of f first, then of x, then both.
 _DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1), (1, 2), (-1, -2), (2, 1), (-2, -1))

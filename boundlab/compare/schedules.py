@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError
+from boundlab.formulas.symbols import names_of
 from boundlab.objective import ASSUMPTIONS
 from boundlab.randomness import Streams
 from boundlab.specs import Options
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Evaluation, Theorem
-from boundlab.theorems._bound import names_of
 from boundlab.trial import compile_trial
 
 

@@ -8,21 +8,21 @@ from typing import Any, final
 import numpy as np
 import sympy
 
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.numbers import LARGEST_BITS, START_BITS, Scalar, UndecidedError, ball, digits, rational
 from boundlab.case import Case, RandomEvents
 from boundlab.compare.plan import Plan
 from boundlab.errors import SpecError
-from boundlab.exact import _numbers as numbers
 from boundlab.exact import _numeric, _second
 from boundlab.exact._case_plan import plan_of
-from boundlab.exact._formula import Formulas, scalar
 from boundlab.exact._model import InexactError, Minimum, Model, make
-from boundlab.exact._numbers import LARGEST_BITS, START_BITS, Scalar, UndecidedError, ball, digits, rational
 from boundlab.exact._quadratic import QuadraticModel
 from boundlab.exact._result import ExactResult
 from boundlab.exact._symbols import exact_law, formulas
 from boundlab.exact._tape_run import TooLongError, run, understand
 from boundlab.exact._walk import ExactLaw, Walk
 from boundlab.expectation._batch import twins
+from boundlab.formulas.enclose import Formulas, scalar
 from boundlab.specs import Options
 from boundlab.tape import RecordAt
 from boundlab.theorems import FormulaBound, Theorem

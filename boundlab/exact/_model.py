@@ -8,9 +8,9 @@ from typing import Any, final
 
 import sympy
 
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.numbers import Scalar
 from boundlab.errors import SpecError
-from boundlab.exact import _numbers as numbers
-from boundlab.exact._numbers import Scalar
 from boundlab.objective import Problem
 
 Vector = list[Scalar]

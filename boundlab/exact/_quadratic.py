@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
-from boundlab.exact import _numbers as numbers
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.numbers import Scalar, flint
 from boundlab.exact._model import Constants, Minimum, Model, Rows, Vector, dot, noise, norm_square, number, root
-from boundlab.exact._numbers import Scalar, flint
 
 
 @final

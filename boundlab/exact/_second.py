@@ -9,10 +9,10 @@ from fractions import Fraction
 from typing import Any
 
 from boundlab.algorithms.area import AreaParameters
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.numbers import Scalar
 from boundlab.events import SERVER
-from boundlab.exact import _numbers as numbers
 from boundlab.exact._model import InexactError
-from boundlab.exact._numbers import Scalar
 from boundlab.exact._quadratic import QuadraticModel
 from boundlab.exact._walk import ExactLaw
 from boundlab.expectation._law import answer_step

@@ -5,9 +5,9 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, final
 
-from boundlab.exact import _numbers as numbers
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.numbers import Scalar, sign
 from boundlab.exact._model import Constants, Minimum, Model, Rows, Vector, gradients, noise, norm_square, number, root
-from boundlab.exact._numbers import Scalar, sign
 
 ZERO = Fraction(0)
 _PAIRS = 4 * 10**5

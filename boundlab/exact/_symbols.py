@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 import sympy
 
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.case import Case, RandomEvents, plain
 from boundlab.compare.plan import Plan
 from boundlab.delays import IndependentEvents
 from boundlab.errors import FormulaError
-from boundlab.exact import _numbers as numbers
 from boundlab.exact._case_plan import given, own_rates
-from boundlab.exact._formula import Formulas, Quantity
 from boundlab.exact._walk import ExactLaw
-from boundlab.formula import parse
-from boundlab.symbols import SYMBOLS
+from boundlab.formulas.enclose import Formulas, Quantity
+from boundlab.formulas.parse import parse
+from boundlab.formulas.symbols import SYMBOLS
 
 _CERTIFIED = 1e-12  # the floats behind certified constants may differ from the case's own numbers by this
 _READ = 1e-11  # sums of floats that are read off a schedule
@@ -38,11 +39,11 @@ def exact_law(case: Case, plan: Plan) -> ExactLaw | None:
             p = ((1 - p_s) / n,) * n
         if sum(p, p_s) == 1:
             return ExactLaw(p, p_s, count)
-        near = [numbers.guess(one) for one in (*delays.p.tolist(), delays.p_s)]
+        near = [rational(one, ENGINE) for one in (*delays.p.tolist(), delays.p_s)]
         whole = [one for one in near if one is not None]
         return ExactLaw(tuple(whole[:-1]), whole[-1], count) if len(whole) == n + 1 and sum(whole) == 1 else None
-    rates = [numbers.guess(rate) for rate in delays.rates().tolist()]
-    server = Fraction(0) if count is not None else numbers.guess(policy.rate(delays))
+    rates = [rational(rate, ENGINE) for rate in delays.rates().tolist()]
+    server = Fraction(0) if count is not None else rational(policy.rate(delays), ENGINE)
     if server is None or any(rate is None for rate in rates):
         return None
     total = sum((rate for rate in rates if rate is not None), server)
@@ -102,7 +103,7 @@ def _quantity(
     if name in plan.constants:
         return Quantity(None, value, _CERTIFIED)
     if name in scheduled:
-        found = numbers.guess(value)
+        found = rational(value, ENGINE)
         return Quantity(None, value, _READ) if found is None else Quantity.of(found)
     return Quantity.of(Fraction(repr(value)))
 

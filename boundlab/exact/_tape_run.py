@@ -7,10 +7,11 @@ from typing import Any, final
 
 import numpy as np
 
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.numbers import Scalar, UndecidedError
+from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.errors import SpecError
-from boundlab.exact import _numbers as numbers
 from boundlab.exact._model import Model, Vector
-from boundlab.exact._numbers import Scalar, UndecidedError
 from boundlab.tape import Initial, Op, Tape
 
 Recipe = tuple[Fraction | None, float, tuple[int, ...]]
@@ -101,7 +102,7 @@ def _recipe(key: tuple[float, ...], rates: Sequence[float]) -> Recipe:
             return None, value, (0,) * len(rates)
         powers.append(power)
         rest /= rate**power
-    return numbers.guess(rest), rest, tuple(powers)
+    return rational(rest, ENGINE), rest, tuple(powers)
 
 
 def run(

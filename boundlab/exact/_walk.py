@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import Any, final
 
 from boundlab.algorithms.area import AreaParameters
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.numbers import Scalar, hashable
 from boundlab.errors import SpecError
 from boundlab.events import SERVER
-from boundlab.exact import _numbers as numbers
 from boundlab.exact._model import Minimum, Model
-from boundlab.exact._numbers import Scalar, hashable
 from boundlab.expectation._law import answer_step
 
 Point = tuple[Scalar, ...]

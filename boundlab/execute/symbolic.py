@@ -11,12 +11,11 @@ from typing import Any, TypeAlias, final
 
 import sympy
 
+from boundlab.arithmetic.rational import PRINTED, Limits, rational
 from boundlab.errors import SpecError
 from boundlab.tape import Initial, Op, Tape
 
 Point: TypeAlias = Any  # a SymPy expression, or a SymPy column vector of them
-_CLOSE = 4 * 2.0**-52
-_DIGITS = 12
 
 
 class Vector(sympy.Symbol):  # type: ignore[misc]
@@ -69,32 +68,24 @@ class SymbolicRun:
     registers: tuple[Point, ...]
 
 
-def exact(value: float, largest: int = 10**6) -> sympy.Rational:
-    """Return the rational number that a float stands for.
+def number(value: float, limits: Limits | None = PRINTED) -> sympy.Rational:
+    """Return the rational number that a float stands for, or the binary fraction that it is.
 
-    In this order: the fraction with denominator at most ``largest`` within 4 units of rounding (so that the float
-    1/3, or 2/21 after a product of floats, comes back as itself); the decimal number that Python prints for it,
-    where that has at most 12 digits; the binary fraction that the float is. A float that is none of the first by
-    chance is at least 10⁻¹² away from the nearest such fraction on average, so the guess is safe in practice;
-    ``largest=0`` turns both guesses off.
+    Parameters
+    ----------
+    limits
+        How simple the number must be to be meant; None takes every float for the binary fraction that it is.
 
     Examples
     --------
-    >>> exact(1 / 3), exact(0.1), exact(1e-9)
+    >>> number(1 / 3), number(0.1), number(1e-9)
     (1/3, 1/10, 1/1000000000)
-    >>> exact(1 / 3, largest=0)
+    >>> number(1 / 3, None)
     6004799503160661/18014398509481984
     """
-    binary = Fraction(value)
-    if largest > 0:
-        near = binary.limit_denominator(largest)
-        if abs(near - binary) <= _CLOSE * abs(binary):
-            return sympy.Rational(near.numerator, near.denominator)
-        text = repr(value)
-        if sum(letter.isdigit() for letter in text.split("e")[0]) <= _DIGITS:
-            decimal = Fraction(text)
-            return sympy.Rational(decimal.numerator, decimal.denominator)
-    return sympy.Rational(binary.numerator, binary.denominator)
+    meant = None if limits is None else rational(value, limits)
+    found = Fraction(value) if meant is None else meant
+    return sympy.Rational(found.numerator, found.denominator)
 
 
 def named_gradients(name: Callable[[LocalStep], str] | None = None) -> Gradient:
@@ -116,7 +107,7 @@ def run(
     gradient: Gradient,
     step_size: Mapping[float, sympy.Expr] | None = None,
     simplify: Callable[[Point], Point] = sympy.expand,
-    largest: int = 10**6,
+    limits: Limits | None = PRINTED,
 ) -> SymbolicRun:
     """Execute a tape on expressions.
 
@@ -132,8 +123,8 @@ def run(
         Step sizes that stay symbols: ``{0.1: eta}`` prints η where the tape has 0.1. The others become rationals.
     simplify
         What is done to each new register; by default products are multiplied out.
-    largest
-        Largest denominator that :func:`exact` looks for in coefficients and step sizes.
+    limits
+        How simple a coefficient or step size must be to be read as a fraction or decimal; see :func:`number`.
 
     Returns
     -------
@@ -167,23 +158,23 @@ def run(
     sizes = dict(step_size or {})
     numbers: dict[float, sympy.Rational] = {}
 
-    def number(value: float) -> sympy.Rational:
+    def known_number(value: float) -> sympy.Rational:
         if value not in numbers:
-            numbers[value] = exact(value, largest)
+            numbers[value] = number(value, limits)
         return numbers[value]
 
-    local = [number(part) for part in tape.local.tolist()]
+    local = [known_number(part) for part in tape.local.tolist()]
     affine, descend, record = tape.affine, tape.descend, tape.record
     records: list[SymbolicRecord] = []
     for op, row in zip(tape.op.tolist(), tape.row.tolist(), strict=True):
         if op == Op.AFFINE.value:
             terms = range(int(affine.start[row]), int(affine.start[row + 1]))
-            parts = [number(float(affine.coef[term])) * registers[affine.src[term]] for term in terms]
+            parts = [known_number(float(affine.coef[term])) * registers[affine.src[term]] for term in terms]
             registers[affine.dst[row]] = simplify(sum(parts, start=zero))
         elif op == Op.DESCEND.value:
             point = registers[descend.src[row]]
             size = float(descend.step_size[row])
-            alpha = sizes[size] if size in sizes else number(size)
+            alpha = sizes[size] if size in sizes else known_number(size)
             for place in range(int(descend.steps[row])):
                 step = LocalStep(int(descend.client[row]), int(descend.update[row]), place + 1, row)
                 slope = gradient(step, point)

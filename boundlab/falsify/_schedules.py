@@ -14,13 +14,13 @@ from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolErr
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._columns import Columns, records, rounding, run_columns
+from boundlab.formulas.floats import evaluate as expression_value
+from boundlab.formulas.symbols import names_of
 from boundlab.objective import Optimum, Problem
 from boundlab.randomness import Streams
 from boundlab.specs import number
 from boundlab.tape import Tape
 from boundlab.theorems import Theorem
-from boundlab.theorems._bound import names_of
-from boundlab.theorems._compiled import evaluate as expression_value
 from boundlab.theorems._evaluate import derive
 from boundlab.trial import compile_trial, spaced_iterations
 

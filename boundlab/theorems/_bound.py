@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Literal, final
 
 import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from boundlab.symbols import SymbolInfo
+from boundlab.formulas.symbols import SymbolInfo
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -129,12 +128,6 @@ def iterate(
         values = {**dict(zip(scalars, map(float, setting), strict=True)), **vectors}
         total[rows] = bound.function(values, ks)[back.reshape(-1)]
     return total.reshape(shape)
-
-
-@lru_cache(maxsize=4096)
-def names_of(expression: sympy.Expr) -> frozenset[str]:
-    """Return the names of the symbols in an expression."""
-    return frozenset(symbol.name for symbol in expression.free_symbols)
 
 
 def expanded(given: Iterable[str]) -> frozenset[str]:

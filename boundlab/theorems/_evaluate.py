@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boundlab.errors import AssumptionError, SymbolError
+from boundlab.formulas.floats import evaluate as evaluate_expression
+from boundlab.formulas.symbols import check, names_of
 from boundlab.specs import nearest
-from boundlab.symbols import check
-from boundlab.theorems._bound import Condition, Evaluation, Floats, FormulaBound, RecursionBound, iterate, names_of
-from boundlab.theorems._compiled import evaluate as evaluate_expression
+from boundlab.theorems._bound import Condition, Evaluation, Floats, FormulaBound, RecursionBound, iterate
 
 if TYPE_CHECKING:
     from boundlab.theorems._theorem import Theorem

@@ -2,7 +2,7 @@
 
 from sympy import Expr, Integer, Max, sqrt
 
-from boundlab.symbols import symbol
+from boundlab.formulas.symbols import symbol
 
 G_sq, sigma_l, sigma_g, share_bias = (symbol(name) for name in ("G_sq", "sigma_l", "sigma_g", "share_bias"))
 

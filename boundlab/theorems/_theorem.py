@@ -11,21 +11,12 @@ import sympy
 from numpy.typing import ArrayLike
 
 from boundlab.errors import SpecError, SymbolError
+from boundlab.formulas.assignments import arrival_statistics
+from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, lookup, names_of
 from boundlab.left_side import LEFT_SIDES, LeftSide
-from boundlab.symbols import SYMBOLS, SymbolInfo, lookup
-from boundlab.theorems._bound import (
-    Bound,
-    Condition,
-    Evaluation,
-    Floats,
-    FormulaBound,
-    RecursionBound,
-    expanded,
-    names_of,
-)
+from boundlab.theorems._bound import Bound, Condition, Evaluation, Floats, FormulaBound, RecursionBound, expanded
 from boundlab.theorems._evaluate import derive, evaluated, needs
 from boundlab.theorems._show import statement_fields, statement_latex
-from boundlab.values import arrival_statistics
 
 Status = Literal["as printed", "repaired", "derived here", "textbook", "user"]
 STATUSES: tuple[Status, ...] = ("as printed", "repaired", "derived here", "textbook", "user")

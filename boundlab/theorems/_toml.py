@@ -10,10 +10,10 @@ from typing import Any
 import sympy
 
 from boundlab.errors import BoundlabError, SpecError
-from boundlab.formula import FUNCTIONS, parse
+from boundlab.formulas.parse import FUNCTIONS, parse
+from boundlab.formulas.symbols import DOMAINS, SYMBOLS, SymbolInfo, make_symbol
 from boundlab.left_side import LEFT_SIDES
 from boundlab.specs import nearest
-from boundlab.symbols import DOMAINS, SYMBOLS, SymbolInfo, make_symbol
 from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._theorem import Theorem
 

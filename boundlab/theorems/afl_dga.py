@@ -5,7 +5,7 @@ from typing import Any
 
 from sympy import Expr, Min, Rational, sqrt
 
-from boundlab.symbols import symbol
+from boundlab.formulas.symbols import symbol
 from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._forms import ONE, ZERO
 from boundlab.theorems._theorem import Theorem

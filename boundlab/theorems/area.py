@@ -10,7 +10,7 @@ from typing import Any
 
 from sympy import Abs, Expr, Min, Rational, exp, sqrt
 
-from boundlab.symbols import symbol
+from boundlab.formulas.symbols import symbol
 from boundlab.theorems._bound import Condition, FormulaBound, RecursionBound
 from boundlab.theorems._theorem import Theorem
 from boundlab.theorems.area_recursion import from_values

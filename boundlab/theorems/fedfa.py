@@ -4,7 +4,7 @@ from typing import Any
 
 from sympy import Expr, sqrt
 
-from boundlab.symbols import symbol
+from boundlab.formulas.symbols import symbol
 from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._forms import NONCONVEX, ONE, SECOND_MOMENT, SHARES, ZERO, largest, quadratic_root
 from boundlab.theorems._theorem import Theorem

@@ -6,10 +6,10 @@ from typing import Any, final
 
 import numpy as np
 
+from boundlab.arithmetic.pepit import Exact, exact
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.objective import RUN_ASSUMPTIONS
 from boundlab.theorems import Theorem
-from boundlab.worst_case.exact_number import Exact, exact
 
 _KNOWN = frozenset(
     {

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Protocol
 
+from boundlab.arithmetic.pepit import Exact, exact, fraction
 from boundlab.tape import Initial, Op, Tape
-from boundlab.worst_case.exact_number import Exact, exact, fraction
 
 
 class Oracle(Protocol):

@@ -7,10 +7,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.pepit import exact
 from boundlab.case import build_problem
 from boundlab.objective import Problem
 from boundlab.worst_case.classes import FunctionClass
-from boundlab.worst_case.exact_number import exact
 from boundlab.worst_case.model import Model
 from boundlab.worst_case.program import Compiled, Solution
 

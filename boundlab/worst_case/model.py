@@ -7,11 +7,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.pepit import Exact, exact
 from boundlab.errors import SpecError
 from boundlab.left_side import LeftSide
 from boundlab.tape import Tape
 from boundlab.worst_case.classes import FunctionClass
-from boundlab.worst_case.exact_number import Exact, exact
 from boundlab.worst_case.executor import combine, key, run
 from boundlab.worst_case.program import Program, row
 from boundlab.worst_case.session import Session

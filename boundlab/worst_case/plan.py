@@ -8,9 +8,11 @@ from typing import Any, final
 import numpy as np
 
 from boundlab.algorithms import Algorithm
+from boundlab.arithmetic.pepit import Exact, exact
 from boundlab.compare.schedules import Schedules
 from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError
 from boundlab.events import SERVER, Events
+from boundlab.formulas.assignments import parse_values
 from boundlab.left_side import LeftSide
 from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
@@ -18,8 +20,6 @@ from boundlab.specs import Options, nearest, parse_spec
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Theorem
 from boundlab.trial import compile_trial
-from boundlab.values import parse_values
-from boundlab.worst_case.exact_number import Exact, exact
 
 _UNITS = ("R", "B", "L", "F0")
 _NOISE = ("sigma", "sigma_l")

@@ -14,8 +14,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.pepit import fraction
 from boundlab.errors import CertificateError
-from boundlab.worst_case.exact_number import fraction
 from boundlab.worst_case.session import pepit
 
 Floats = NDArray[np.float64]

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import FormulaError, SymbolError
-from boundlab.formula import number_value
+from boundlab.formulas.parse import number_value
+from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, check, lookup
 from boundlab.specs import numbers, split_setting
-from boundlab.symbols import SYMBOLS, SymbolInfo, check, lookup
 
 Floats = NDArray[np.float64]
 

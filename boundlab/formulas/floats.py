@@ -54,7 +54,7 @@ def evaluate(expression: sympy.Expr, values: Mapping[str, Floats], what: str) ->
     Parameters
     ----------
     expression
-        Over the whitelist of :mod:`boundlab.formula`.
+        Over the whitelist of :mod:`boundlab.formulas.parse`.
     values
         Arrays that broadcast with each other, one for each free symbol.
     what

@@ -1,4 +1,4 @@
-"""The rows of :data:`boundlab.symbols.SYMBOLS`: name, meaning, domain, units, LaTeX, Unicode, whether a vector.
+"""The rows of :data:`boundlab.formulas.symbols.SYMBOLS`: name, meaning, domain, units, LaTeX, Unicode, vector or not.
 
 A symbol that several papers use under different letters stands here once; its meaning says what each calls it.
 """

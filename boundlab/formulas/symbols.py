@@ -1,4 +1,4 @@
-"""Every symbol of every theorem, once: its meaning, its domain and its units (rows: symbol_table).
+"""Every symbol of every theorem, once: its meaning, its domain and its units (rows: _table).
 
 Units are degrees (a, b): the symbol's behaviour under f → c·f (degree a) and x → s·x (degree b).
 L and mu are (1, −2), B, G and sigma (1, −1), zeta and R (0, 1), function values (1, 0), step sizes
@@ -8,6 +8,7 @@ L and mu are (1, −2), B, G and sigma (1, −1), zeta and R (0, 1), function va
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, final
 
@@ -16,8 +17,8 @@ import sympy
 from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import SymbolError
+from boundlab.formulas._table import ROWS
 from boundlab.specs import nearest
-from boundlab.symbol_table import ROWS
 
 Degrees = tuple[int, int]
 
@@ -219,3 +220,9 @@ def check(name: str, value: ArrayLike, symbols: Mapping[str, SymbolInfo] = SYMBO
         first = numbers[outside].flat[0]
         raise SymbolError(f"{name} must be {info.domain.rule}, got {first:.12g} ({info.meaning})")
     return numbers
+
+
+@lru_cache(maxsize=4096)
+def names_of(expression: sympy.Expr) -> frozenset[str]:
+    """Return the names of the symbols in an expression."""
+    return frozenset(symbol.name for symbol in expression.free_symbols)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import sympy
 
 from boundlab.errors import FormulaError
-from boundlab.symbols import SYMBOLS, SymbolInfo
+from boundlab.formulas.symbols import SYMBOLS, SymbolInfo
 
 Pair = tuple[sympy.Expr, sympy.Expr]
 
@@ -22,7 +22,7 @@ def degrees(expression: sympy.Expr, symbols: Mapping[str, SymbolInfo] = SYMBOLS)
 
     Examples
     --------
-    >>> from boundlab.symbols import symbol
+    >>> from boundlab.formulas.symbols import symbol
     >>> degrees(symbol("L") * symbol("R") ** 2)
     (1, 0)
     """

@@ -7,9 +7,9 @@ from typing import Any, final
 
 import sympy
 
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.numbers import flint
 from boundlab.errors import SymbolError
-from boundlab.exact import _numbers as numbers
-from boundlab.exact._numbers import flint
 
 _NEAR = 1e-10
 

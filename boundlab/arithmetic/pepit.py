@@ -9,8 +9,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any, final
 
-_ULPS = 4.0 * 2.0**-52
-_SIMPLE = 10_000
+from boundlab.arithmetic.rational import PROGRAM, rational
 
 
 @final
@@ -77,9 +76,8 @@ def fraction(number: float) -> Fraction:
 def exact(number: Any) -> Exact:
     """Return the simple fraction that a float stands for, or the float as it is.
 
-    A float within four units in the last place of a fraction with denominator ≤ 10⁴ is that fraction: 1/3 is
-    meant, not its nearest float.
+    1/3 is meant, not its nearest float; see :func:`boundlab.arithmetic.rational.rational`.
     """
     value = fraction(number)
-    simple = value.limit_denominator(_SIMPLE)
-    return Exact(simple if abs(simple - value) <= Fraction(_ULPS) * abs(value) else value)
+    simple = rational(value, PROGRAM)
+    return Exact(value if simple is None else simple)

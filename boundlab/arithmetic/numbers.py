@@ -207,22 +207,3 @@ def read_number(raw: object, what: str) -> Fraction:
     if isinstance(raw, int):
         return Fraction(raw)
     raise SpecError(f"{what} must be a number, got {raw!r}")
-
-
-def guess(value: float) -> Fraction | None:
-    """Return the rational number that a float stands for, or None.
-
-    That is a fraction with a denominator of at most 10⁴ within 4 units of rounding, or a decimal number of at most
-    10 digits. Another number meets one of these by chance with a probability of about 10⁻⁷.
-
-    Examples
-    --------
-    >>> guess(1 / 3), guess(0.12345), guess(2**0.5)
-    (Fraction(1, 3), Fraction(2469, 20000), None)
-    """
-    binary = Fraction(value)
-    found = binary.limit_denominator(10**4)
-    if abs(found - binary) <= 4 * abs(binary) / 2**52:
-        return found
-    text = repr(value)
-    return Fraction(text) if sum(letter.isdigit() for letter in text.split("e")[0]) <= 10 else None
