@@ -31,15 +31,15 @@ from boundlab.errors import BoundlabError, DataError, SpecError
 from boundlab.events import Events
 from boundlab.files import read_json, write_json
 from boundlab.objective import Array
+from boundlab.options import Options
 from boundlab.problems.common import calm
 from boundlab.problems.erm import EmpiricalRisk
 from boundlab.problems.idx import opened
 from boundlab.problems.losses import values
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.specs import Options
+from boundlab.simulate.trial import run_once
 from boundlab.tape import RecordAt
-from boundlab.trial import run_once
 
 Weights = Literal["paper", "size"]
 Floats = NDArray[np.float64]

@@ -17,15 +17,16 @@ import numpy as np
 from scipy.special import ndtr
 
 from boundlab.case import build_delays, build_problem
-from boundlab.compare import compare, make_plan
+from boundlab.compare import compare
 from boundlab.delays import DelayModel, Trace
 from boundlab.errors import AssumptionError
 from boundlab.events import Events
 from boundlab.files import replacing, write_json
+from boundlab.instance import make_plan
 from boundlab.objective import Problem
+from boundlab.options import parse_spec
 from boundlab.randomness import Stream, Streams
 from boundlab.registry import lookup, registered
-from boundlab.specs import parse_spec
 from boundlab.theorems import Theorem, load_theorem
 
 _SPLIT = "data=digits,clients=8,partition=dirichlet,a=0.3"

@@ -16,25 +16,25 @@ if TYPE_CHECKING:
     from boundlab.case import replay as replay
     from boundlab.compare import Comparison as Comparison
     from boundlab.compare import Verdict as Verdict
-    from boundlab.compare import make_plan as make_plan
-    from boundlab.constants import Constant as Constant
     from boundlab.errors import AssumptionError as AssumptionError
     from boundlab.errors import BoundlabError as BoundlabError
+    from boundlab.instance import make_plan as make_plan
+    from boundlab.objective import Constant as Constant
     from boundlab.objective import Optimum as Optimum
     from boundlab.objective import Problem as Problem
     from boundlab.registry import lookup as lookup
     from boundlab.registry import registered as registered
-    from boundlab.simulation import simulate as simulate
+    from boundlab.server_rate import optimal_rate as optimal_rate
+    from boundlab.simulate.simulation import simulate as simulate
     from boundlab.theorems import Theorem as Theorem
     from boundlab.theorems import load_theorem as load_theorem
-    from boundlab.tuning import optimal_rate as optimal_rate
 
 _WHERE = {
     "AssumptionError": "errors",
     "BoundlabError": "errors",
     "Case": "case",
     "Comparison": "compare",
-    "Constant": "constants",
+    "Constant": "objective",
     "Optimum": "objective",
     "Problem": "objective",
     "Theorem": "theorems",
@@ -43,11 +43,11 @@ _WHERE = {
     "load_case": "case",
     "load_theorem": "theorems",
     "lookup": "registry",
-    "make_plan": "compare",
-    "optimal_rate": "tuning",
+    "make_plan": "instance",
+    "optimal_rate": "server_rate",
     "registered": "registry",
     "replay": "case",
-    "simulate": "simulation",
+    "simulate": "simulate",
 }
 
 __all__ = ["__version__", *sorted(_WHERE)]

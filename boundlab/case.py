@@ -9,12 +9,12 @@ from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import BoundlabError, CaseError, FormulaError, SpecError
 from boundlab.events import Events
-from boundlab.execute.numpy_executor import run
+from boundlab.execute.floats import run
 from boundlab.files import read_json
 from boundlab.formulas.parse import number_value
 from boundlab.objective import Problem
+from boundlab.options import Options, nearest, parse_spec
 from boundlab.registry import lookup
-from boundlab.specs import Options, nearest, parse_spec
 from boundlab.tape import RecordAt
 
 _KEYS = ("algorithm", "problem", "x0", "parameters", "events")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import CaseError
-from boundlab.specs import number
+from boundlab.options import number
 
 SERVER = -1  # the actor of an aggregation
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boundlab.errors import SpecError
 from boundlab.left_side import LEFT_SIDES, LeftSide
 from boundlab.objective import Array, Problem
-from boundlab.specs import nearest
+from boundlab.options import nearest
 from boundlab.tape import RecordAt
 
 

@@ -1,18 +1,19 @@
 """What a problem is: n client functions, their stochastic (sub)gradients, and certified constants."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.constants import Constant
-from boundlab.errors import AssumptionError
+from boundlab.errors import AssumptionError, SymbolError
 from boundlab.randomness import Streams
 
 Array = NDArray[np.floating[Any]]
+Side = Literal["exact", "upper", "lower"]
 
 ASSUMPTIONS: Mapping[str, str] = {
     "convex": "every f_i is convex",
@@ -36,6 +37,45 @@ ASSUMPTIONS: Mapping[str, str] = {
 RUN_ASSUMPTIONS = frozenset(
     {"iid-events", "fixed-schedule", "stationary-participation", "uniform-buffer", "uniform-sampling", "constant-lag"}
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A number that a theorem needs, with the side on which it may err.
+
+    Parameters
+    ----------
+    value
+        The number, finite.
+    side
+        ``exact`` (to rounding), ``upper`` (never below the truth) or ``lower`` (never above it).
+    how
+        Where it comes from, in a few words: closed form, eigenvalue, duality gap, user.
+
+    Raises
+    ------
+    SymbolError
+        If the value is not finite or the side is not one of the three.
+
+    Examples
+    --------
+    >>> Constant(2.0, "upper", "eigenvalue").as_dict()
+    {'value': 2.0, 'side': 'upper', 'how': 'eigenvalue'}
+    """
+
+    value: float
+    side: Side
+    how: str
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.value):
+            raise SymbolError(f"a constant must be finite, got {self.value!r} ({self.how})")
+        if self.side not in ("exact", "upper", "lower"):
+            raise SymbolError(f"a constant's side is exact, upper or lower, got {self.side!r}")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the constant as JSON-ready fields."""
+        return {"value": self.value, "side": self.side, "how": self.how}
 
 
 @dataclass(frozen=True, slots=True)

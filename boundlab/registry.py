@@ -9,7 +9,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal
 
 from boundlab.errors import SpecError
-from boundlab.specs import nearest
+from boundlab.options import nearest
 
 Kind = Literal["theorems", "algorithms", "problems", "delays", "proofs"]
 KINDS: tuple[Kind, ...] = ("theorems", "algorithms", "problems", "delays", "proofs")

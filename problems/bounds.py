@@ -5,8 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.constants import Constant
-from boundlab.objective import Optimum
+from boundlab.objective import Constant, Optimum
 from boundlab.problems.common import EPS, clip_up
 
 Floats = NDArray[np.float64]

@@ -10,11 +10,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.constants import Constant
 from boundlab.errors import SpecError
-from boundlab.objective import Array, FullGradients, Oracle, Problem
+from boundlab.objective import Array, Constant, FullGradients, Oracle, Problem
+from boundlab.options import Options, number, numbers
 from boundlab.randomness import Stream, Streams
-from boundlab.specs import Options, number, numbers
 
 EPS = float(np.finfo(np.float64).eps)
 LARGEST = 20_000_000  # entries of one explicit or generated array: 160 MB

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import DataError, MissingExtraError, SpecError
+from boundlab.options import nearest
 from boundlab.problems.idx import opened, read_folder
-from boundlab.specs import nearest
 
 Scale = Literal["auto", "none", "range"]
 SCALES: tuple[Scale, ...] = ("auto", "none", "range")

@@ -8,9 +8,8 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.constants import Constant
 from boundlab.errors import CertificateError
-from boundlab.objective import Array, FullGradients, Optimum, Oracle, Problem
+from boundlab.objective import Array, Constant, FullGradients, Optimum, Oracle, Problem
 from boundlab.problems import bounds, losses, piecewise, smooth
 from boundlab.problems.common import EPS, calm, clip_up, distance
 from boundlab.problems.losses import LOSSES, Loss, LossId, Targets

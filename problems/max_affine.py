@@ -9,9 +9,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.constants import Constant
 from boundlab.errors import CertificateError, SpecError
-from boundlab.objective import Array, Optimum
+from boundlab.objective import Array, Constant, Optimum
+from boundlab.options import Options
 from boundlab.problems import bounds
 from boundlab.problems.common import (
     EPS,
@@ -26,7 +26,6 @@ from boundlab.problems.common import (
 from boundlab.problems.reach import Reach
 from boundlab.problems.solvers import TIGHT, check_gap, clarabel, cvxpy, repair
 from boundlab.randomness import Stream, Streams
-from boundlab.specs import Options
 
 _LARGEST_PROGRAM = 5_000_000  # entries of the dual's equations
 

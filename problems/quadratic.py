@@ -8,9 +8,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.constants import Constant
 from boundlab.errors import SpecError
-from boundlab.objective import Array, Optimum
+from boundlab.objective import Array, Constant, Optimum
+from boundlab.options import Options
 from boundlab.problems import bounds
 from boundlab.problems.common import (
     EPS,
@@ -23,7 +23,6 @@ from boundlab.problems.common import (
 )
 from boundlab.problems.reach import root_mean_square
 from boundlab.randomness import Stream, Streams
-from boundlab.specs import Options
 
 _DIFFERENT = "the A_i differ, so ∇f_i − ∇f is unbounded; give every client the same A, or try huber or logistic"
 _UNBOUNDED = "the gradient of a quadratic is unbounded; try huber, lad or hinge"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from boundlab.errors import SpecError
 from boundlab.objective import Array
+from boundlab.options import Options
 from boundlab.problems import data as datasets
 from boundlab.problems.common import read_array, read_start
 from boundlab.problems.data import SCALES, Dataset, Scale
@@ -18,7 +19,6 @@ from boundlab.problems.losses import LossId, Targets
 from boundlab.problems.partitions import PARTITIONS, Owners, Partition, split, subsample
 from boundlab.problems.smooth import SOLVERS, Solver
 from boundlab.randomness import Stream, Streams
-from boundlab.specs import Options
 
 _DATA = {"softmax": "digits", "logistic": "breast_cancer", "hinge": "digits", "lad-regression": "diabetes"}
 _NU = {"softmax": 0.01, "logistic": 0.01, "hinge": 0.0, "lad-regression": 0.0}

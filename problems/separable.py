@@ -8,9 +8,9 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.constants import Constant
 from boundlab.errors import SpecError
-from boundlab.objective import Array, Optimum
+from boundlab.objective import Array, Constant, Optimum
+from boundlab.options import Options
 from boundlab.problems import bounds
 from boundlab.problems.common import (
     EPS,
@@ -26,7 +26,6 @@ from boundlab.problems.heterogeneity import piecewise_columns, smooth_columns
 from boundlab.problems.minimisers import bisect, nearest_zero
 from boundlab.problems.reach import against_mean
 from boundlab.randomness import Stream, Streams
-from boundlab.specs import Options
 
 Kind = Literal["huber", "pseudo-huber", "lad"]
 _PAIRS = {"huber": 100_000_000, "lad": 100_000_000, "pseudo-huber": 10_000_000}  # n²·d: seconds

@@ -13,9 +13,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.constants import Constant
 from boundlab.errors import CertificateError, SpecError
-from boundlab.objective import Array, Optimum
+from boundlab.objective import Array, Constant, Optimum
+from boundlab.options import Options
 from boundlab.problems import bounds, max_affine
 from boundlab.problems.common import (
     EPS,
@@ -28,7 +28,6 @@ from boundlab.problems.common import (
     read_start,
 )
 from boundlab.problems.solvers import TIGHT, check_gap, clarabel, cvxpy
-from boundlab.specs import Options
 
 Floats = NDArray[np.float64]
 _RIDGE = 1e-13

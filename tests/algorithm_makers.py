@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from boundlab.case import Case, build_problem, replay
+from boundlab.options import Options
 from boundlab.registry import lookup
-from boundlab.specs import Options
 from boundlab.tape import Initial, Op
 
 BUFFERED = ("asfedavg", "fedbuff", "fedstaleweight")

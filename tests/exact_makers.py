@@ -9,7 +9,7 @@ import numpy as np
 
 from boundlab.algorithms.area import AREA
 from boundlab.events import Events
-from boundlab.execute.numpy_executor import run
+from boundlab.execute.floats import run
 from boundlab.metrics import metric
 from boundlab.tape import RecordAt
 

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from boundlab.objective import Problem
+from boundlab.options import Options, parse_spec
 from boundlab.problems import PROBLEMS
 from boundlab.problems.erm import EmpiricalRisk
 from boundlab.randomness import Streams
-from boundlab.specs import Options, parse_spec
 
 TYPES = {problem.id: problem for problem in PROBLEMS}
 EXPLICIT = ("huber", "lad", "max-affine", "pseudo-huber", "quadratic")

@@ -8,18 +8,17 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundlab.algorithms.afl_dga import AFL_DGA, AflDgaParameters, gradient_names
-from boundlab.algorithms.afl_dga_events import check_order
+from boundlab.algorithms.afl_dga import AFL_DGA, AflDgaParameters, check_order, gradient_names
 from boundlab.case import build_problem, load_case, replay
 from boundlab.delays import DELAYS
 from boundlab.errors import AssumptionError, CaseError, SpecError
 from boundlab.events import Events
-from boundlab.execute.numpy_executor import run
+from boundlab.execute.floats import run
 from boundlab.execute.symbolic import Vector, named_gradients, terms
 from boundlab.execute.symbolic import run as run_symbols
 from boundlab.objective import Oracle
+from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.specs import Options
 from boundlab.tape import RecordAt
 
 S = "s"

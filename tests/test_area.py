@@ -12,9 +12,9 @@ from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.case import build_problem, load_case, replay
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import Events
-from boundlab.execute.numpy_executor import run
+from boundlab.execute.floats import run
+from boundlab.options import Options
 from boundlab.randomness import Stream, Streams
-from boundlab.specs import Options
 from boundlab.tape import RecordAt
 
 QUADRATIC = {"type": "quadratic", "A": [[[1]], [[1]]], "b": [[0], [4]]}

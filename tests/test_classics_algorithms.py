@@ -14,10 +14,10 @@ from boundlab.delays import ServerPolicy
 from boundlab.errors import AssumptionError, CaseError, SpecError, TapeError
 from boundlab.events import Events
 from boundlab.execute import symbolic
-from boundlab.execute.numpy_executor import run
+from boundlab.execute.floats import run
+from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.specs import Options
 from boundlab.tape import RecordAt, verify
 
 BOWL = {"type": "quadratic", "A": [[[1]]], "b": [[0]], "x0": 8}

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from boundlab.case import build_problem
-from boundlab.compare import Verdict, compare, make_plan
+from boundlab.compare import Verdict, compare
 from boundlab.compare.trials import run_trial
 from boundlab.delays import read_policy
 from boundlab.errors import AssumptionError
+from boundlab.instance import make_plan
 from boundlab.objective import Problem
+from boundlab.options import Options, parse_spec
 from boundlab.registry import lookup
-from boundlab.specs import Options, parse_spec
 from boundlab.theorems import load_theorem
 
 

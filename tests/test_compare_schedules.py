@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from boundlab.case import build_delays, build_problem
-from boundlab.compare import Verdict, compare, make_plan
+from boundlab.compare import Verdict, compare
 from boundlab.compare.trials import run_trial
 from boundlab.errors import AssumptionError, SpecError
+from boundlab.instance import make_plan
 from boundlab.metrics import METRICS, Watch
+from boundlab.options import parse_spec
 from boundlab.registry import lookup
-from boundlab.specs import parse_spec
 from boundlab.theorems import load_theorem
 
 NOISY = "huber:clients=4,dimension=2,sigma=0.3,x0=2"
@@ -39,7 +40,7 @@ def test_the_left_side_is_the_mean_over_every_server_model_the_initial_one_inclu
         gradient = plan.problem.full_gradient(x)
         squares.append(float(gradient @ gradient))
 
-    from boundlab.execute.numpy_executor import run
+    from boundlab.execute.floats import run
     from boundlab.randomness import Streams
 
     run(tape, plan.problem.x0, plan.problem.oracle(Streams(0, 0)), see)

@@ -6,8 +6,8 @@ import pytest
 from boundlab.delays import DELAYS, frequencies, optimal_rate, read_policy, sample_events, why_not_iid
 from boundlab.errors import SpecError
 from boundlab.events import SERVER
+from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.specs import Options
 
 TYPES = {model.id: model for model in DELAYS}
 RENEWAL = [name for name in TYPES if name not in ("trace", "iid")]

@@ -9,21 +9,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boundlab.arithmetic.numbers import ball, digits, fraction, rational
+from boundlab.arithmetic.problem import make
 from boundlab.case import build_delays, build_problem, load_case
-from boundlab.compare import compare, make_plan
+from boundlab.compare import compare
 from boundlab.delays import read_policy
 from boundlab.errors import SpecError
 from boundlab.exact import evaluate, left_side
-from boundlab.exact._model import make
-from boundlab.exact._tape_run import run, understand
-from boundlab.expectation import _tape_moments
+from boundlab.execute import moments
+from boundlab.execute.rationals import run, understand
+from boundlab.instance import make_plan
 from boundlab.metrics import Watch, metric
+from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.specs import Options
+from boundlab.simulate.trial import compile_trial, run_once
 from boundlab.tape import RecordAt
 from boundlab.theorems import load_theorem
-from boundlab.trial import compile_trial, run_once
 
 pytest.importorskip("flint")
 
@@ -126,7 +127,7 @@ def test_the_mean_over_the_noise_lies_where_samples_say(name, side):
     left, ks = metric(side), np.array([3, 10])
     size = dict.fromkeys(ALGORITHMS[name][0], 0.05)
     tape = tape_of(name, problem, 10, Watch(left, problem, ks).records, **size)
-    mean = _tape_moments.conditional(left, problem, tape, problem.sigma, ks)
+    mean = moments.conditional(left, problem, tape, problem.sigma, ks)
     samples = []
     for trial in range(400):
         watch = Watch(left, problem, ks)
@@ -154,7 +155,7 @@ def test_coordinates_that_do_not_mix_give_the_same_moments_as_one_block(seed, st
     for options in (plain, turned):
         problem = build_problem("quadratic", options)
         tape = tape_of("area", problem, 15, RecordAt(np.array([5, 15])))
-        given_tape = _tape_moments.conditional(metric("gap"), problem, tape, 0.5, np.array([5, 15]))
+        given_tape = moments.conditional(metric("gap"), problem, tape, 0.5, np.array([5, 15]))
         delays = build_delays("exponential", {}, 3)
         compiler = lookup("algorithms", "area")
         parameters = compiler.read(Options("area", {"alpha": 0.2, "M": steps, **({"count": 2} if count else {})}))

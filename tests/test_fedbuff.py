@@ -28,11 +28,11 @@ from boundlab.algorithms._buffer import buffer_quantities
 from boundlab.case import Case
 from boundlab.delays import DELAYS, ServerPolicy
 from boundlab.errors import CaseError, SpecError
+from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.specs import Options
+from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, statistics
-from boundlab.trial import compile_trial
 
 # ---- by hand ----------------------------------------------------------------------------------------------------
 

@@ -5,16 +5,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundlab.algorithms.compass import Assignment, Compass, CompassRules, Group, Moment, closed_loop, follow
-from boundlab.algorithms.fedcompass import FEDCOMPASS, FedCompassParameters
+from boundlab.algorithms.fedcompass import (
+    FEDCOMPASS,
+    Assignment,
+    Compass,
+    CompassRules,
+    FedCompassParameters,
+    Group,
+    Moment,
+    closed_loop,
+    follow,
+)
 from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.case import Case, build_delays, build_problem, replay
 from boundlab.delays import ServerPolicy
 from boundlab.errors import BoundlabError, CaseError, SpecError
 from boundlab.events import SERVER, Events
-from boundlab.execute.numpy_executor import run
+from boundlab.execute.floats import run
+from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.specs import Options
 from boundlab.tape import RecordAt, Tape
 
 # Figure 1: Qmin = 20, Qmax = 100, five clients with 10, 5, 4, 2.5 and 2 steps a minute.

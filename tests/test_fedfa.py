@@ -29,8 +29,8 @@ from boundlab.delays import ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
+from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
-from boundlab.trial import compile_trial
 
 FEDFA = lookup("algorithms", "fedfa")
 

@@ -25,8 +25,8 @@ from boundlab.delays import ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
+from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt
-from boundlab.trial import compile_trial
 
 # Differences of client 0 are −x/2, of client 1 4 − x/2, of client 2 8 − x/2 with a step size 1/2.
 

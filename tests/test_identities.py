@@ -26,12 +26,12 @@ from hypothesis import strategies as st
 from boundlab.case import build_delays, build_problem
 from boundlab.delays import DELAYS, DelayModel, ServerPolicy
 from boundlab.errors import SpecError
-from boundlab.execute.numpy_executor import run
+from boundlab.execute.floats import run
 from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
-from boundlab.simulation import simulate
+from boundlab.simulate.simulation import simulate
+from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt
-from boundlab.trial import compile_trial
 
 FEW = settings(max_examples=15)
 OWN = ServerPolicy("own", 0.0)

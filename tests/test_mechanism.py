@@ -378,7 +378,7 @@ def test_theorem_1_as_printed_is_vacuous_once_updates_are_stale():
 
 
 def test_plots_are_drawn(tmp_path):
-    from boundlab.report.mechanism_plot import WEIGHTS, plot_shares, plot_utility
+    from boundlab.mechanism.plots import WEIGHTS, plot_shares, plot_utility
 
     seen = {weights: simulate_mechanism([2, 1], 2, weights, aggregations=20, trials=2) for weights in WEIGHTS}
     plot_shares([2, 1], 2, tmp_path / "shares.png", seen)

@@ -3,7 +3,7 @@
 import pytest
 
 from boundlab.errors import SpecError
-from boundlab.specs import Options, nearest, numbers, parse_spec
+from boundlab.options import Options, nearest, numbers, parse_spec
 
 
 def test_a_spec_is_a_name_and_options_with_lists_in_brackets():

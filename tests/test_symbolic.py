@@ -14,7 +14,7 @@ from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.case import build_problem
 from boundlab.errors import SpecError
 from boundlab.events import Events
-from boundlab.execute.numpy_executor import run as run_numbers
+from boundlab.execute.floats import run as run_numbers
 from boundlab.execute.symbolic import LocalStep, Vector, named_gradients, number, run, term_by_term, terms
 from boundlab.tape import RecordAt
 

@@ -12,10 +12,10 @@ from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.delays import DELAYS, read_policy, sample_events
 from boundlab.errors import TapeError
 from boundlab.events import Events
-from boundlab.execute.numpy_executor import run
+from boundlab.execute.floats import run
 from boundlab.objective import Oracle
+from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.specs import Options
 from boundlab.tape import Identity, RecordAt, statistics, verify
 
 

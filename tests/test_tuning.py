@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boundlab.errors import CertificateError, SpecError, SymbolError
+from boundlab.server_rate import closed_form, curve, optimal_rate
 from boundlab.theorems.area import THEOREM8
-from boundlab.tuning import closed_form, curve, optimal_rate
 
 RATES = st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=20)
 
@@ -73,7 +73,7 @@ def test_thousands_of_lopsided_rates_are_fine() -> None:
 
 
 def test_a_numerical_minimiser_that_disagrees_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boundlab.tuning._minimise", lambda _a, _b: 7.6)
+    monkeypatch.setattr("boundlab.server_rate._minimise", lambda _a, _b: 7.6)
     with pytest.raises(CertificateError, match=r"closed form 7\.5 and numerical minimiser 7\.6"):
         optimal_rate([10, 10, 2.5])
 

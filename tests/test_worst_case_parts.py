@@ -12,19 +12,19 @@ from problem_makers import generated, make, point
 from boundlab.arithmetic.pepit import Exact, exact
 from boundlab.errors import CertificateError
 from boundlab.events import Events
-from boundlab.execute.numpy_executor import run as run_numpy
+from boundlab.execute.floats import run as run_numpy
+from boundlab.execute.points import run
 from boundlab.left_side import LEFT_SIDES
+from boundlab.options import Options
 from boundlab.problems.smoothed_max_affine import maximise
 from boundlab.registry import lookup
-from boundlab.specs import Options
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import load_theorem
 from boundlab.worst_case.certificate import certify, check
 from boundlab.worst_case.classes import function_class
-from boundlab.worst_case.executor import run
 from boundlab.worst_case.model import build
-from boundlab.worst_case.plan import make_plan
 from boundlab.worst_case.program import Compiled, Program, Row
+from boundlab.worst_case.question import ask
 from boundlab.worst_case.session import Session
 
 FRACTIONS = st.fractions(min_value=-100, max_value=100, max_denominator=50)
@@ -95,7 +95,7 @@ def test_points_go_where_vectors_go(actors: list[int]) -> None:
 
 def parts(name: str, iterations: int, values: dict[str, Any]) -> tuple[Any, Any, Any]:
     theorem = load_theorem(name)
-    plan = make_plan(theorem, iterations, values)
+    plan = ask(theorem, iterations, values)
     return plan, function_class(theorem, plan.values, plan.clients), {"R": 1.0}
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from boundlab.errors import CaseError, SpecError, TapeError
 from boundlab.events import SERVER, Events, events_as_json, read_client, read_events, read_rows
+from boundlab.simulate.trial import compile_trial, spaced_iterations
 from boundlab.tape import SERVER_MODEL, Initial, Op, RecordAt, Tape, Writer
-from boundlab.trial import compile_trial, spaced_iterations
 
 
 def at(count: int, start: float = 1.0) -> Events:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from boundlab.delays import DelayModel, ServerPolicy, read_policy, sample_events
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import SERVER, Events, events_as_json, read_events
+from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.specs import Options
 from boundlab.tape import RecordAt, Tape
 
 

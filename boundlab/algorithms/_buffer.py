@@ -12,8 +12,8 @@ from boundlab.algorithms._clients import LocalSteps, Workers
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.events import Events
+from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.specs import Options
 from boundlab.tape import RecordAt, Tape, Writer
 
 Reply = Literal["post", "pre", "wait"]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import SpecError
-from boundlab.specs import Options
+from boundlab.options import Options
 from boundlab.tape import SERVER_MODEL, Writer
 
 

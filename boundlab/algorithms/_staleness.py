@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import final
 
 from boundlab.errors import SpecError
-from boundlab.specs import Options, nearest, parse_spec
+from boundlab.options import Options, nearest, parse_spec
 
 FORMS = (
     "constant (1), inverse (1/(tau+1)), polynomial:a=0.5 ((tau+1)^-a) or hinge:a=10,b=4 (1 up to b, then "

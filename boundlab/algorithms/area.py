@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boundlab.algorithms._algorithm import Algorithm, StepSize
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events
-from boundlab.specs import Options
+from boundlab.options import Options
 from boundlab.tape import BulkWriter, Identity, Initial, RecordAt, Tape
 
 Ints = NDArray[np.int64]

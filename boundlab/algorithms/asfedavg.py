@@ -7,7 +7,7 @@ from typing import final
 from boundlab.algorithms._buffer import REPLY, Arrival, Buffered, Reply, compile_buffer, read_reply
 from boundlab.algorithms._clients import LocalSteps
 from boundlab.events import Events
-from boundlab.specs import Options
+from boundlab.options import Options
 from boundlab.tape import RecordAt, Tape
 
 

@@ -12,8 +12,8 @@ from boundlab.algorithms._algorithm import Algorithm, arrivals
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import Events, read_client, read_rows
+from boundlab.options import Options
 from boundlab.randomness import Stream, Streams
-from boundlab.specs import Options
 from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
 
 

@@ -9,7 +9,7 @@ from boundlab.algorithms._buffer import buffer_quantities
 from boundlab.algorithms._clients import LocalSteps, Workers
 from boundlab.algorithms._staleness import FORMS, Staleness, read_staleness
 from boundlab.events import Events
-from boundlab.specs import Options
+from boundlab.options import Options
 from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
 
 

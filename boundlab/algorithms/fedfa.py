@@ -13,7 +13,7 @@ from boundlab.algorithms._clients import LocalSteps, Workers
 from boundlab.algorithms._windows import window_sums
 from boundlab.errors import SpecError
 from boundlab.events import Events
-from boundlab.specs import Options
+from boundlab.options import Options
 from boundlab.tape import RecordAt, Tape, Writer
 
 Floats = NDArray[np.float64]

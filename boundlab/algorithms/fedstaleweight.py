@@ -18,7 +18,7 @@ from boundlab.algorithms._buffer import (
 )
 from boundlab.algorithms._clients import LocalSteps
 from boundlab.events import Events
-from boundlab.specs import Options
+from boundlab.options import Options
 from boundlab.tape import RecordAt, Tape, staleness
 
 

@@ -11,8 +11,8 @@ from boundlab.algorithms._rounds import MeanStep, Rounds
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events, read_events
+from boundlab.options import Options
 from boundlab.randomness import Stream, Streams
-from boundlab.specs import Options
 from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
 
 Sampling = Literal["all", "cyclic", "uniform"]

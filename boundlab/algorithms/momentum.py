@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms._rounds import MeanStep, Rounds
 from boundlab.events import Events
-from boundlab.specs import Options
+from boundlab.options import Options
 from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Term, Writer
 
 _ALPHA = "step size of the gradients"

@@ -10,7 +10,7 @@ from boundlab.algorithms._algorithm import StepSize
 from boundlab.algorithms._rounds import Rounds
 from boundlab.errors import SpecError
 from boundlab.events import Events
-from boundlab.specs import Options
+from boundlab.options import Options
 from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
 
 

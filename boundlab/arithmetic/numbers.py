@@ -196,7 +196,7 @@ def read_number(raw: object, what: str) -> Fraction:
     SpecError
         If it is none of these.
     """
-    from boundlab.specs import number
+    from boundlab.options import number
 
     number(raw, what)  # refuses what is no finite number, in the usual words
     if isinstance(raw, str):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, final
 
 from boundlab.errors import SpecError
-from boundlab.specs import nearest
+from boundlab.options import nearest
 
 Verdict = Literal["passed", "failed", "unknown", "not applicable"]
 Consequence = Literal["", "claim false", "claim vacuous", "implies more", "does not follow"]

@@ -3,7 +3,7 @@
 import typer
 
 from boundlab._version import __version__
-from boundlab.cli import bench, check, compare, demo, exact, falsify, runs, theorems, tuning, worst_case
+from boundlab.cli import bench, check, compare, demo, exact, falsify, optimal_rate, runs, theorems, worst_case
 
 app = typer.Typer(
     name="boundlab",
@@ -32,5 +32,5 @@ def _options(
     pass
 
 
-for _module in (theorems, tuning, runs, check, compare, exact, worst_case, falsify, demo, bench):
+for _module in (theorems, optimal_rate, runs, check, compare, exact, worst_case, falsify, demo, bench):
     _module.register(app)

@@ -68,7 +68,7 @@ def settings_map(settings: list[str] | None) -> dict[str, str]:
     SpecError
         If one has no ``=`` or a name stands twice.
     """
-    from boundlab.specs import split_setting
+    from boundlab.options import split_setting
 
     found: dict[str, str] = {}
     for text in settings or []:
@@ -85,7 +85,7 @@ def settings_map(settings: list[str] | None) -> dict[str, str]:
 def problem_from(spec: str) -> "Problem":
     """Build the problem of a spec."""
     from boundlab.case import build_problem
-    from boundlab.specs import parse_spec
+    from boundlab.options import parse_spec
 
     return build_problem(*parse_spec(spec, "problem"))
 
@@ -93,7 +93,7 @@ def problem_from(spec: str) -> "Problem":
 def delays_from(spec: str, clients: int) -> "DelayModel":
     """Build the delay model of a spec."""
     from boundlab.case import build_delays
-    from boundlab.specs import parse_spec
+    from boundlab.options import parse_spec
 
     return build_delays(*parse_spec(spec, "delays"), clients)
 

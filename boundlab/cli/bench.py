@@ -32,7 +32,7 @@ def bench(
     as_json: AsJson = False,
 ) -> None:
     """Measure the executor and the sampler against bare loops that do only the unavoidable work."""
-    from boundlab.benchmark import measure, measure_exact
+    from boundlab.cli._bench import measure, measure_exact
 
     if device != "cpu":
         raise SpecError(f"cannot measure on {device!r}; this version has cpu")

@@ -72,8 +72,8 @@ def compare(
     A violation always leaves THEOREM.case.json, in the current folder unless --out names another.
     """
     from boundlab.compare import compare as compare_plan
-    from boundlab.compare import make_plan
     from boundlab.files import folder
+    from boundlab.instance import make_plan
     from boundlab.registry import lookup
     from boundlab.theorems import load_theorem
 

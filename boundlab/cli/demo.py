@@ -10,7 +10,8 @@ from boundlab.cli._common import AsJson, console, print_json, progress
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from boundlab.compare import Comparison, Plan
+    from boundlab.compare import Comparison
+    from boundlab.instance import Plan
     from boundlab.objective import Problem
 
 _DATA = {"data": "digits", "clients": "10", "partition": "dirichlet", "a": "0.1", "batch": "32", "normalise": "yes"}
@@ -42,7 +43,7 @@ def demo(
     from boundlab.report.plots import check_format, plot_comparison
     from boundlab.report.save import save_case
     from boundlab.report.tables import comparison_table, figure
-    from boundlab.tuning import optimal_rate
+    from boundlab.server_rate import optimal_rate
 
     check_format(out / "theorem7.png")
     smooth = build_problem("softmax", {**_DATA, "nu": "0.1"})
@@ -121,7 +122,7 @@ def _plan(
     **settings: str,
 ) -> "Plan":
     from boundlab.case import build_delays
-    from boundlab.compare import make_plan
+    from boundlab.instance import make_plan
     from boundlab.registry import lookup
     from boundlab.theorems import load_theorem
 

@@ -25,7 +25,7 @@ from boundlab.cli._common import (
 )
 
 if TYPE_CHECKING:
-    from boundlab.simulation import Simulation
+    from boundlab.simulate.simulation import Simulation
 
 _EXAMPLE = (
     "Example: boundlab run area --problem softmax:clients=10 --delays exponential:spread=10 --set "
@@ -58,7 +58,7 @@ def run(
 ) -> None:
     """Simulate an algorithm on a problem under delays and show the error and what the schedule was."""
     from boundlab.errors import SpecError
-    from boundlab.simulation import simulate
+    from boundlab.simulate.simulation import simulate
 
     if backend != "numpy":
         raise SpecError(f"unknown backend {backend!r}; this version has numpy")

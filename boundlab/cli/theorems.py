@@ -6,7 +6,7 @@ import typer
 
 from boundlab.cli._common import AsJson, Settings, console, print_json
 from boundlab.errors import SpecError
-from boundlab.specs import nearest
+from boundlab.options import nearest
 
 _EXAMPLE = (
     "Example: boundlab eval area.theorem8 --set p=0.5 --set M=50 --set K=1:1e4:log --set B=1 --set "
@@ -112,8 +112,8 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Evaluate a bound at numbers, vectors and grids."""
-    from boundlab.evaluation import evaluate as evaluate_theorem
     from boundlab.theorems import load_theorem
+    from boundlab.theorems.grid import evaluate as evaluate_theorem
 
     if csv and as_json:
         raise SpecError("give --csv or --json, not both")

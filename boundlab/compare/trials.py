@@ -6,16 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.compare.exactly import given_schedule
-from boundlab.compare.plan import Plan
-from boundlab.compare.schedules import explain, largest
+from boundlab.compare.unsampled import given_schedule
 from boundlab.errors import AssumptionError
 from boundlab.events import Events
+from boundlab.instance.plan import Plan
+from boundlab.instance.schedules import explain, largest
 from boundlab.metrics import Watch
 from boundlab.randomness import Streams
+from boundlab.simulate.trial import compile_trial, run_once
 from boundlab.tape import Statistics, Tape, statistics
 from boundlab.theorems import Evaluation
-from boundlab.trial import compile_trial, run_once
 
 Floats = NDArray[np.float64]
 

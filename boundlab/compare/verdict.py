@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from boundlab._version import __version__
 from boundlab.compare.confidence import Band, BandKind, band
-from boundlab.compare.exactly import expectation, random_events, require_given_schedule
-from boundlab.compare.margin import ceiling
-from boundlab.compare.plan import Plan
 from boundlab.compare.trials import run_trials, trial_events, trial_tape
+from boundlab.compare.unsampled import expectation, random_events, require_given_schedule
+from boundlab.instance.plan import Plan
+from boundlab.instance.rounding import ceiling
 from boundlab.tape import Statistics, statistics
 
 Floats = NDArray[np.float64]

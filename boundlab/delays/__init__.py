@@ -32,7 +32,7 @@ from boundlab.delays._policy import (
 )
 from boundlab.delays._rates import RATE_OPTIONS, read_rates
 from boundlab.errors import SpecError
-from boundlab.specs import Options
+from boundlab.options import Options
 
 __all__ = [
     "DELAYS",

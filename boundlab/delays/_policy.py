@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from boundlab.delays._model import DelayModel, IndependentEvents
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events
+from boundlab.options import Options, nearest, parse_spec
 from boundlab.randomness import Streams
-from boundlab.specs import Options, nearest, parse_spec
 
 POLICIES = {
     "poisson": "aggregations arrive at rate=λ_s, independent of the clients; rate=optimal is AREA §4.2's λ_s*",

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import SpecError
+from boundlab.options import Options
 from boundlab.randomness import Stream, Streams
-from boundlab.specs import Options
 
 RATE_OPTIONS = {
     "rates": "updates per unit of time, one a client: [10,10,2.5] or @file",

@@ -10,20 +10,21 @@ import sympy
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import LARGEST_BITS, START_BITS, Scalar, UndecidedError, ball, digits, rational
+from boundlab.arithmetic.problem import InexactError, Minimum, RationalProblem, make
 from boundlab.case import Case, RandomEvents
-from boundlab.compare.plan import Plan
 from boundlab.errors import SpecError
-from boundlab.exact import _numeric, _second
-from boundlab.exact._case_plan import plan_of
-from boundlab.exact._model import InexactError, Minimum, Model, make
+from boundlab.exact import _numeric
 from boundlab.exact._quadratic import QuadraticModel
 from boundlab.exact._result import ExactResult
 from boundlab.exact._symbols import exact_law, formulas
-from boundlab.exact._tape_run import TooLongError, run, understand
-from boundlab.exact._walk import ExactLaw, Walk
+from boundlab.execute.rationals import TooLongError, run, understand
+from boundlab.expectation import _moments_exact
 from boundlab.expectation._batch import twins
+from boundlab.expectation._enumerate_exact import ExactLaw, Walk
 from boundlab.formulas.enclose import Formulas, scalar
-from boundlab.specs import Options
+from boundlab.instance.from_case import plan_of
+from boundlab.instance.plan import Plan
+from boundlab.options import Options
 from boundlab.tape import RecordAt
 from boundlab.theorems import FormulaBound, Theorem
 
@@ -63,7 +64,7 @@ class _TooManyError(SpecError):
     """Enumeration meets too many states."""
 
 
-def _why_not(plan: Plan, model: Model | None, case: Case) -> str:
+def _why_not(plan: Plan, model: RationalProblem | None, case: Case) -> str:
     if isinstance(case.events, RandomEvents) and plan.algorithm.id != "area":
         return "only AREA's events are averaged over exactly; give events in place of delays"
     if model is None:
@@ -81,7 +82,7 @@ def _why_not(plan: Plan, model: Model | None, case: Case) -> str:
     return ""
 
 
-def _exact_moments(plan: Plan, model: Model) -> bool:
+def _exact_moments(plan: Plan, model: RationalProblem) -> bool:
     return isinstance(model, QuadraticModel) and plan.algorithm.id == "area" and plan.parameters.reply == "pre"
 
 
@@ -97,7 +98,7 @@ class _Side:
 class _Exactly:
     """The exact engine on one case."""
 
-    def __init__(self, plan: Plan, case: Case, model: Model) -> None:
+    def __init__(self, plan: Plan, case: Case, model: RationalProblem) -> None:
         self.plan, self.case, self.model = plan, case, model
         self.law = exact_law(case, plan)
         self.known = model.constants()
@@ -149,7 +150,7 @@ class _Exactly:
             model, law = self.model, self.law
             self.method = "first and second moments by linear recursion"
             return self._with_precision(
-                lambda: _second.expectation(model, plan.parameters, law, steps, plan.metric.id, last)
+                lambda: _moments_exact.expectation(model, plan.parameters, law, steps, plan.metric.id, last)
             )
         walk_ = Walk(self.model, plan.parameters, self.law, steps, twins(plan.problem, _floats(self.law)))
         try:

@@ -6,12 +6,23 @@ from typing import Any, final
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, sign
-from boundlab.exact._model import Constants, Minimum, Model, Rows, Vector, dot, gradients, noise, norm_square, root
+from boundlab.arithmetic.problem import (
+    Constants,
+    Minimum,
+    RationalProblem,
+    Rows,
+    Vector,
+    dot,
+    gradients,
+    noise,
+    norm_square,
+    root,
+)
 
 
 @final
 @dataclass(frozen=True)
-class MaxAffineModel(Model):
+class MaxAffineModel(RationalProblem):
     """f_i(x) = max_j (a_ij·x + b_ij); the first piece that attains the maximum gives the subgradient."""
 
     a: list[Rows]

@@ -3,16 +3,16 @@
 import numpy as np
 
 from boundlab.case import Case, RandomEvents
-from boundlab.compare.margin import ceiling
-from boundlab.compare.plan import Plan
 from boundlab.errors import SpecError
 from boundlab.exact._result import MARGIN, ExactResult
-from boundlab.expectation import _tape_moments
+from boundlab.execute import moments
 from boundlab.expectation._left import engine, left_side
+from boundlab.instance.plan import Plan
+from boundlab.instance.rounding import ceiling
 from boundlab.metrics import Watch
 from boundlab.randomness import Streams
+from boundlab.simulate.trial import run_once
 from boundlab.tape import Tape
-from boundlab.trial import run_once
 
 
 def result(plan: Plan, case: Case, why: str) -> ExactResult:
@@ -66,7 +66,7 @@ def _fixed(plan: Plan, case: Case) -> tuple[float, str]:
     if reason:
         raise SpecError(f"no exact engine applies: {reason}")
     sigma = plan.problem.constants()["sigma"].value
-    found = _tape_moments.conditional(plan.metric, plan.problem, tape, sigma, ks)
+    found = moments.conditional(plan.metric, plan.problem, tape, sigma, ks)
     return float(found[0]), "mean and covariance of all registers along the schedule, in floating point"
 
 
@@ -76,6 +76,6 @@ def why_no_moments(plan: Plan, tape: Tape) -> str:
         return "a noisy oracle has no proximal step"
     if plan.problem.id != "quadratic":
         return f"problem {plan.problem.id} with noise: the expectation given a schedule needs a quadratic"
-    if _tape_moments.entries(tape.registers, plan.problem) > _tape_moments.LARGEST:
+    if moments.entries(tape.registers, plan.problem) > moments.LARGEST:
         return f"the covariance of {tape.registers} registers in {plan.problem.d} dimensions is too large"
     return ""

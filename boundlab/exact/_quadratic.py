@@ -6,12 +6,23 @@ from typing import Any, final
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, flint
-from boundlab.exact._model import Constants, Minimum, Model, Rows, Vector, dot, noise, norm_square, number, root
+from boundlab.arithmetic.problem import (
+    Constants,
+    Minimum,
+    RationalProblem,
+    Rows,
+    Vector,
+    dot,
+    noise,
+    norm_square,
+    number,
+    root,
+)
 
 
 @final
 @dataclass(frozen=True)
-class QuadraticModel(Model):
+class QuadraticModel(RationalProblem):
     """f_i(x) = ½(x − b_i)ᵀA_i(x − b_i)."""
 
     A: list[Rows]

@@ -7,7 +7,18 @@ from typing import Any, final
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, sign
-from boundlab.exact._model import Constants, Minimum, Model, Rows, Vector, gradients, noise, norm_square, number, root
+from boundlab.arithmetic.problem import (
+    Constants,
+    Minimum,
+    RationalProblem,
+    Rows,
+    Vector,
+    gradients,
+    noise,
+    norm_square,
+    number,
+    root,
+)
 
 ZERO = Fraction(0)
 _PAIRS = 4 * 10**5
@@ -15,7 +26,7 @@ _PAIRS = 4 * 10**5
 
 @final
 @dataclass(frozen=True)
-class SeparableModel(Model):
+class SeparableModel(RationalProblem):
     """f_i(x) = Σ_j w_ij·φ(x_j − c_ij), φ Huber's loss of width ``delta``, or |·| where it is None."""
 
     c: Rows

@@ -10,14 +10,14 @@ import sympy
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.case import Case, RandomEvents, plain
-from boundlab.compare.plan import Plan
 from boundlab.delays import IndependentEvents
 from boundlab.errors import FormulaError
-from boundlab.exact._case_plan import given, own_rates
-from boundlab.exact._walk import ExactLaw
+from boundlab.expectation._enumerate_exact import ExactLaw
 from boundlab.formulas.enclose import Formulas, Quantity
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS
+from boundlab.instance.from_case import given, own_rates
+from boundlab.instance.plan import Plan
 
 _CERTIFIED = 1e-12  # the floats behind certified constants may differ from the case's own numbers by this
 _READ = 1e-11  # sums of floats that are read off a schedule
@@ -51,7 +51,7 @@ def exact_law(case: Case, plan: Plan) -> ExactLaw | None:
 
 
 def _options(raw: Any) -> Mapping[str, Any]:
-    from boundlab.specs import parse_spec
+    from boundlab.options import parse_spec
 
     if isinstance(raw, dict):
         return raw

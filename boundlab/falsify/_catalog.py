@@ -7,8 +7,8 @@ from typing import Any, Literal
 from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.objective import Problem
+from boundlab.options import Options, parse_spec
 from boundlab.registry import lookup
-from boundlab.specs import Options, parse_spec
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.execute.numpy_executor import run
+from boundlab.execute.floats import run
 from boundlab.left_side import LeftSide
 from boundlab.objective import Array, Optimum, Oracle
 from boundlab.tape import RecordAt, Tape

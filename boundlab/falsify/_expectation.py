@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from boundlab.compare import make_plan
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.exact import left_side
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._columns import rounding
 from boundlab.falsify._schedules import Sides
+from boundlab.instance import make_plan
 from boundlab.theorems import Theorem
 
 

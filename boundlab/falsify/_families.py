@@ -5,11 +5,11 @@ from itertools import product
 from typing import Any
 
 from boundlab.algorithms import Algorithm
-from boundlab.compare.schedules import reads
 from boundlab.errors import SpecError
 from boundlab.falsify._candidate import Candidate, text
 from boundlab.falsify._schedules import LOCAL_RATES
-from boundlab.specs import Options
+from boundlab.instance.schedules import reads
+from boundlab.options import Options
 from boundlab.theorems import Theorem
 
 # What is tried of a parameter or free symbol of that name, simplest first.

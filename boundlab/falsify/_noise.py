@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from boundlab.errors import SpecError
-from boundlab.execute.numpy_executor import run
+from boundlab.execute.floats import run
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._schedules import Bench, Sides, _constants, right_sides, step_size
 from boundlab.objective import Array, Oracle

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from boundlab.falsify._candidate import Candidate, text
 from boundlab.falsify._judge import Judge, Score
-from boundlab.specs import numbers, parse_spec
+from boundlab.options import numbers, parse_spec
 
 Floats = NDArray[np.float64]
 _LARGEST = 30.0  # of a coordinate: logarithms, logits and centres stay within what numbers can be

@@ -9,14 +9,14 @@ from typing import Any, final
 import numpy as np
 
 from boundlab._version import __version__
-from boundlab.compare import Plan, make_plan
 from boundlab.compare.trials import run_trial, trial_events
 from boundlab.compare.verdict import versions
-from boundlab.constants import Constant
 from boundlab.errors import BoundlabError, TapeError
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate, text
 from boundlab.falsify._judge import ROUNDING, Judge, Score
+from boundlab.instance import Plan, make_plan
+from boundlab.objective import Constant
 from boundlab.theorems import Theorem
 
 

@@ -8,21 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
-from boundlab.compare.fit import check
-from boundlab.compare.schedules import Schedules
 from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._columns import Columns, records, rounding, run_columns
 from boundlab.formulas.floats import evaluate as expression_value
 from boundlab.formulas.symbols import names_of
+from boundlab.instance.applicability import check
+from boundlab.instance.schedules import Schedules
 from boundlab.objective import Optimum, Problem
+from boundlab.options import number
 from boundlab.randomness import Streams
-from boundlab.specs import number
+from boundlab.simulate.trial import compile_trial, spaced_iterations
 from boundlab.tape import Tape
 from boundlab.theorems import Theorem
 from boundlab.theorems._evaluate import derive
-from boundlab.trial import compile_trial, spaced_iterations
 
 Floats = NDArray[np.float64]
 LOCAL_RATES = ("eta", "eta_l", "alpha", "c")  # the size of a local step; other rates are part of the tape

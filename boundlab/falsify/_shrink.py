@@ -7,7 +7,7 @@ from typing import Any
 from boundlab.errors import SpecError
 from boundlab.falsify._candidate import Candidate, complexity, text
 from boundlab.falsify._judge import Judge, Score
-from boundlab.specs import numbers, parse_spec
+from boundlab.options import numbers, parse_spec
 
 CLEAR = 1.15  # a shrunk instance breaks the bound by at least this much where the search found as much
 

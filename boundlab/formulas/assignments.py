@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from boundlab.errors import FormulaError, SymbolError
 from boundlab.formulas.parse import number_value
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, check, lookup
-from boundlab.specs import numbers, split_setting
+from boundlab.options import numbers, split_setting
 
 Floats = NDArray[np.float64]
 

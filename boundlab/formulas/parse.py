@@ -21,7 +21,7 @@ from typing import Any
 import sympy
 
 from boundlab.errors import FormulaError
-from boundlab.specs import nearest
+from boundlab.options import nearest
 
 MAX_LENGTH = 2000
 MAX_DEPTH = 100

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import SymbolError
 from boundlab.formulas._table import ROWS
-from boundlab.specs import nearest
+from boundlab.options import nearest
 
 Degrees = tuple[int, int]
 

@@ -12,11 +12,11 @@ from boundlab.delays import ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.mechanism.shares import read_scale
 from boundlab.mechanism.staleness import Values, as_rates, check_buffer
+from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.specs import Options
+from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
-from boundlab.trial import compile_trial
 
 Floats = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from boundlab.errors import SpecError
 from boundlab.mechanism.staleness import Kind, Values, as_rates, check_buffer, expected_staleness, frequencies
-from boundlab.specs import nearest, number
+from boundlab.options import nearest, number
 
 Floats = NDArray[np.float64]
 Method = Literal["mean-field", "first-order", "enumeration", "quadrature"]

@@ -22,7 +22,7 @@ import sympy
 from numpy.typing import NDArray
 
 from boundlab.errors import SpecError
-from boundlab.specs import nearest
+from boundlab.options import nearest
 
 Values = NDArray[Any]  # float64, or objects: Fractions and SymPy expressions stay exact
 Kind = Literal["paper", "post", "pre", "wait"]

@@ -18,7 +18,7 @@ from sympy import Expr
 from boundlab.errors import SpecError
 from boundlab.mechanism.shares import read_scale
 from boundlab.mechanism.staleness import Values, as_rates, check_buffer
-from boundlab.specs import nearest
+from boundlab.options import nearest
 
 Model = Literal["printed", "others", "all", "mean-field"]
 MODELS: dict[Model, str] = {

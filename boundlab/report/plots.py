@@ -11,9 +11,9 @@ from boundlab.errors import MissingExtraError, OutputError, SpecError
 from boundlab.files import replacing
 
 if TYPE_CHECKING:
-    from boundlab.compare.plan import Plan
     from boundlab.compare.verdict import Comparison
-    from boundlab.tuning import OptimalRate
+    from boundlab.instance.plan import Plan
+    from boundlab.server_rate import OptimalRate
 
 _BLUE, _ORANGE, _GREEN, _PURPLE, _SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"
 _TERM_STYLES = (
@@ -152,7 +152,7 @@ def plot_rates(result: "OptimalRate", path: Path) -> None:
     OutputError
         If the file cannot be written.
     """
-    from boundlab.tuning import closed_form, curve
+    from boundlab.server_rate import closed_form, curve
 
     check_format(path)
     figure, axes = _figure()

@@ -8,7 +8,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from boundlab.compare.verdict import Comparison
-    from boundlab.simulation import Simulation
+    from boundlab.simulate.simulation import Simulation
 
 _STYLE = {
     "holds": "bold green",

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from boundlab.evaluation import Evaluated
+    from boundlab.theorems.grid import Evaluated
 
 _ROWS = 200
 

@@ -134,7 +134,7 @@ class Tape:
     iterations
         How far the algorithm's own count k has come.
     identities
-        What :meth:`boundlab.execute.numpy_executor.run` checks on the final registers.
+        What :meth:`boundlab.execute.floats.run` checks on the final registers.
     uses
         Which client update enters which server update.
     local

@@ -9,7 +9,7 @@ import numpy as np
 from boundlab.errors import AssumptionError, SymbolError
 from boundlab.formulas.floats import evaluate as evaluate_expression
 from boundlab.formulas.symbols import check, names_of
-from boundlab.specs import nearest
+from boundlab.options import nearest
 from boundlab.theorems._bound import Condition, Evaluation, Floats, FormulaBound, RecursionBound, iterate
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from boundlab.errors import BoundlabError, SpecError
 from boundlab.formulas.parse import FUNCTIONS, parse
 from boundlab.formulas.symbols import DOMAINS, SYMBOLS, SymbolInfo, make_symbol
 from boundlab.left_side import LEFT_SIDES
-from boundlab.specs import nearest
+from boundlab.options import nearest
 from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._theorem import Theorem
 

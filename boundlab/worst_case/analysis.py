@@ -15,8 +15,8 @@ from boundlab.worst_case.certificate import certify
 from boundlab.worst_case.classes import FunctionClass, function_class
 from boundlab.worst_case.function import SHARES, extract, flat, inside, stand_in
 from boundlab.worst_case.model import build
-from boundlab.worst_case.plan import Plan, make_plan
 from boundlab.worst_case.program import Compiled
+from boundlab.worst_case.question import Question, ask
 from boundlab.worst_case.replay import replay
 
 # A replay runs in float64: it must exceed the bound by more than its rounding.
@@ -71,7 +71,7 @@ class WorstCase:
         Why there is no function or no replay, or ''.
     """
 
-    plan: Plan
+    plan: Question
     kind: FunctionClass
     points: int
     inequalities: int
@@ -251,7 +251,7 @@ def worst_case(
     BoundlabError
         If something is missing or does not fit, the program is too large, or there is no finite worst case.
     """
-    plan = make_plan(theorem, iterations, settings or {}, average, delays, events)
+    plan = ask(theorem, iterations, settings or {}, average, delays, events)
     kind = function_class(theorem, plan.values, plan.clients)
     constants = _bounding(theorem, plan)
     if not {"R", "F0"} & set(constants):
@@ -274,7 +274,7 @@ def worst_case(
     )  # fmt: skip
 
 
-def _bounding(theorem: Theorem, plan: Plan) -> dict[str, Any]:
+def _bounding(theorem: Theorem, plan: Question) -> dict[str, Any]:
     """Return what bounds start and clients, as far as the theorem reads it."""
     read = set(theorem.inputs(plan.values))
     return {name: plan.values[name] for name in ("R", "F0", "zeta", "G_star") if name in read and name in plan.values}
@@ -292,7 +292,7 @@ class _Found:
     replayed: float | None = None
 
 
-def _search(plan: Plan, kind: FunctionClass, constants: Mapping[str, Any], step: float, wanted: float) -> _Found:
+def _search(plan: Question, kind: FunctionClass, constants: Mapping[str, Any], step: float, wanted: float) -> _Found:
     """Look for a function whose replay comes near the solver's value, with kinks that are rounded more and more."""
     best = _Found(f"no function of the class is written down for {kind.kind}")
     for share in SHARES:
@@ -309,7 +309,7 @@ def _search(plan: Plan, kind: FunctionClass, constants: Mapping[str, Any], step:
     return best
 
 
-def _function(plan: Plan, chosen: FunctionClass, constants: Mapping[str, Any]) -> _Found:
+def _function(plan: Question, chosen: FunctionClass, constants: Mapping[str, Any]) -> _Found:
     """Find a function near the worst one of a class whose members can be written down, and replay it."""
     try:
         model = build(chosen, plan.side, plan.tapes(), plan.clients, inside(constants))

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from boundlab.arithmetic.pepit import Exact, exact
 from boundlab.errors import SpecError
+from boundlab.execute.points import combine, key, run
 from boundlab.left_side import LeftSide
 from boundlab.tape import Tape
 from boundlab.worst_case.classes import FunctionClass
-from boundlab.worst_case.executor import combine, key, run
 from boundlab.worst_case.program import Program, row
 from boundlab.worst_case.session import Session
 

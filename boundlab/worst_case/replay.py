@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 from boundlab.errors import AssumptionError
-from boundlab.execute.numpy_executor import run
+from boundlab.execute.floats import run
 from boundlab.objective import Array, Problem
-from boundlab.worst_case.plan import Plan
+from boundlab.worst_case.question import Question
 
 
-def replay(plan: Plan, problem: Problem) -> float | None:
+def replay(plan: Question, problem: Problem) -> float | None:
     """Return the mean of the left side over the runs; f* = 0 at x* = 0. None if a step has no closed form.
 
     Runs with full gradients in float64.

@@ -8,7 +8,7 @@ import typer
 from boundlab.cli._common import AsJson, console, print_json, writable
 
 if TYPE_CHECKING:
-    from boundlab.tuning import OptimalRate
+    from boundlab.server_rate import OptimalRate
 
 
 def register(app: typer.Typer) -> None:
@@ -43,8 +43,8 @@ def optimal_rate(
     as_json: AsJson = False,
 ) -> None:
     """Find the server rate λ_s that makes AREA's Theorem 8 bound smallest."""
-    from boundlab.specs import number, numbers
-    from boundlab.tuning import optimal_rate as best_rate
+    from boundlab.options import number, numbers
+    from boundlab.server_rate import optimal_rate as best_rate
 
     given = numbers(rates, "rates")
     if plot is not None:

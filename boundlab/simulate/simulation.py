@@ -13,11 +13,11 @@ from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import CertificateError, SpecError
 from boundlab.metrics import METRICS, Metric
 from boundlab.objective import Array, Problem
+from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.specs import Options
+from boundlab.simulate.trial import compile_trial, run_once, spaced_iterations
 from boundlab.tape import RecordAt, Statistics, statistics
-from boundlab.trial import compile_trial, run_once, spaced_iterations
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ class Minimum:
     value: Fraction
 
 
-class Model(ABC):
+class RationalProblem(ABC):
     """A problem whose numbers are rational."""
 
     n: int
@@ -122,7 +122,7 @@ def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
     return out
 
 
-def make(problem: Problem, raw: Mapping[str, Any]) -> Model | None:
+def make(problem: Problem, raw: Mapping[str, Any]) -> RationalProblem | None:
     """Return the problem in rational numbers, or None if its family has none.
 
     Parameters

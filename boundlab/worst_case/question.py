@@ -9,17 +9,17 @@ import numpy as np
 
 from boundlab.algorithms import Algorithm
 from boundlab.arithmetic.pepit import Exact, exact
-from boundlab.compare.schedules import Schedules
 from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError
 from boundlab.events import SERVER, Events
 from boundlab.formulas.assignments import parse_values
+from boundlab.instance.schedules import Schedules
 from boundlab.left_side import LeftSide
+from boundlab.options import Options, nearest, parse_spec
 from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
-from boundlab.specs import Options, nearest, parse_spec
+from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Theorem
-from boundlab.trial import compile_trial
 
 _UNITS = ("R", "B", "L", "F0")
 _NOISE = ("sigma", "sigma_l")
@@ -30,7 +30,7 @@ _RANDOM = {"iid-events", "uniform-sampling"}
 
 @final
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Question:
     """A question, checked.
 
     Parameters
@@ -100,14 +100,14 @@ class Plan:
         return self.algorithm.schedule(self.parameters, events, self.clients, records, self.iterations)
 
 
-def make_plan(
+def ask(
     theorem: Theorem,
     iterations: int,
     settings: Mapping[str, Any],
     average: bool | None = None,
     delays: str | None = None,
     events: Sequence[Any] | None = None,
-) -> Plan:
+) -> Question:
     """Read the settings and choose the runs.
 
     Parameters
@@ -154,7 +154,7 @@ def make_plan(
     else:
         actors = _nothing
         options, events_found, bound = _single(theorem, algorithm, chosen, values, clients, iterations, delays, events)
-    return Plan(
+    return Question(
         theorem, algorithm, clients, iterations, options, algorithm.read(Options(algorithm.id, options)), values,
         defaults, bound, _repaired(theorem, values, options), average, actors, events_found,
         "" if average or not (random or _per_schedule(theorem)) else

@@ -11,10 +11,10 @@ from typing import Any
 from boundlab.algorithms.area import AreaParameters
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
+from boundlab.arithmetic.problem import InexactError
 from boundlab.events import SERVER
-from boundlab.exact._model import InexactError
 from boundlab.exact._quadratic import QuadraticModel
-from boundlab.exact._walk import ExactLaw
+from boundlab.expectation._enumerate_exact import ExactLaw
 from boundlab.expectation._law import answer_step
 
 Matrix = list[list[Scalar]]

@@ -8,9 +8,9 @@ from typing import Any, final
 from boundlab.algorithms.area import AreaParameters
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, hashable
+from boundlab.arithmetic.problem import Minimum, RationalProblem
 from boundlab.errors import SpecError
 from boundlab.events import SERVER
-from boundlab.exact._model import Minimum, Model
 from boundlab.expectation._law import answer_step
 
 Point = tuple[Scalar, ...]
@@ -69,7 +69,7 @@ class Walk:
 
     def __init__(
         self,
-        model: Model,
+        model: RationalProblem,
         parameters: AreaParameters,
         law: ExactLaw,
         step: Callable[[int], Scalar],

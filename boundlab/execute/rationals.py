@@ -9,9 +9,9 @@ import numpy as np
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, UndecidedError
+from boundlab.arithmetic.problem import RationalProblem, Vector
 from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.errors import SpecError
-from boundlab.exact._model import Model, Vector
 from boundlab.tape import Initial, Op, Tape
 
 Recipe = tuple[Fraction | None, float, tuple[int, ...]]
@@ -106,7 +106,12 @@ def _recipe(key: tuple[float, ...], rates: Sequence[float]) -> Recipe:
 
 
 def run(
-    exact: ExactTape, model: Model, rates: Sequence[Scalar], observe: Callable[[int, Vector], None], *, balls: bool
+    exact: ExactTape,
+    model: RationalProblem,
+    rates: Sequence[Scalar],
+    observe: Callable[[int, Vector], None],
+    *,
+    balls: bool,
 ) -> None:
     """Execute a tape.
 

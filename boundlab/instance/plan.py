@@ -8,18 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
-from boundlab.compare.fit import check, deviations
-from boundlab.compare.schedules import Schedules
-from boundlab.constants import Constant
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, SpecError, SymbolError
+from boundlab.instance.applicability import check, deviations
+from boundlab.instance.schedules import Schedules
 from boundlab.metrics import Metric, metric
-from boundlab.objective import Problem
+from boundlab.objective import Constant, Problem
+from boundlab.options import Options, nearest, number
 from boundlab.registry import lookup
-from boundlab.specs import Options, nearest, number
+from boundlab.simulate.trial import spaced_iterations
 from boundlab.tape import Tape
 from boundlab.theorems import Theorem
-from boundlab.trial import spaced_iterations
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from boundlab.errors import CaseError
 from boundlab.events import SERVER, Events, read_client, read_rows
-from boundlab.specs import nearest
+from boundlab.options import nearest
 
 WORDS = ("step", "send", "aggregate", "recv")
 _FORM = '[time, client, "step" | "send" | "recv", round] or [time, "s", "aggregate", round]'

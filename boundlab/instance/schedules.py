@@ -12,11 +12,11 @@ from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError
 from boundlab.formulas.symbols import names_of
 from boundlab.objective import ASSUMPTIONS
+from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.specs import Options
+from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Evaluation, Theorem
-from boundlab.trial import compile_trial
 
 
 @final

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._staleness import FORMS, Staleness, read_staleness
-from boundlab.algorithms.compass import (
+from boundlab.algorithms.fedcompass._quantities import read_off
+from boundlab.algorithms.fedcompass._scheduler import (
     Assignment,
     Compass,
     CompassRules,
@@ -21,13 +22,12 @@ from boundlab.algorithms.compass import (
     closed_loop,
     follow,
 )
-from boundlab.algorithms.fedcompass_quantities import read_off
 from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events, read_events
+from boundlab.options import Options, number, numbers
 from boundlab.randomness import Streams
-from boundlab.specs import Options, number, numbers
 from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Writer
 
 Floats = NDArray[np.float64]

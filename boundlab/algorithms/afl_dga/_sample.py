@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from boundlab.delays import Clock
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events
+from boundlab.options import Options, number
 from boundlab.randomness import Stream, Streams
-from boundlab.specs import Options, number
 
 OPTIONS: Mapping[str, str] = {
     "participation": "sampled schedules: probability of taking part in a round, one for all or a list (default 1)",

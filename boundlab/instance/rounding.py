@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from boundlab.compare.plan import Plan
+    from boundlab.instance.plan import Plan
 
 Floats = NDArray[np.float64]
 

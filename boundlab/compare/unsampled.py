@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.compare.plan import Plan
 from boundlab.delays import frequencies
 from boundlab.errors import SpecError
-from boundlab.expectation import _tape_moments, engine, left_side
+from boundlab.execute import moments
+from boundlab.expectation import engine, left_side
+from boundlab.instance.plan import Plan
 from boundlab.tape import Tape
 
 Floats = NDArray[np.float64]
@@ -52,13 +53,13 @@ def given_schedule(plan: Plan, tape: Tape) -> Floats:
     SpecError
         If the covariance of all registers is too large.
     """
-    if _tape_moments.entries(tape.registers, plan.problem) > _tape_moments.LARGEST:
+    if moments.entries(tape.registers, plan.problem) > moments.LARGEST:
         raise SpecError(
             f"--exact: the covariance of {tape.registers} registers in {plan.problem.d} dimensions is too large; "
             "take fewer clients or dimensions"
         )
     sigma = plan.problem.constants()["sigma"].value
-    return _tape_moments.conditional(plan.metric, plan.problem, tape, sigma, plan.ks)
+    return moments.conditional(plan.metric, plan.problem, tape, sigma, plan.ks)
 
 
 def random_events(plan: Plan) -> dict[str, Any]:

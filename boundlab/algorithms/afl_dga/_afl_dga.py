@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, final
 
-from boundlab.algorithms import afl_dga_events, afl_dga_sample, afl_dga_statistics
 from boundlab.algorithms._algorithm import Algorithm
-from boundlab.algorithms.afl_dga_sample import Schedule
+from boundlab.algorithms.afl_dga import _events, _sample, _statistics
+from boundlab.algorithms.afl_dga._sample import Schedule
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError
 from boundlab.events import Events
+from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.specs import Options
 from boundlab.tape import Initial, RecordAt, Tape, Writer
 
 Scaling = Literal["sum", "average", "analysis"]
@@ -55,7 +55,7 @@ class AflDga(Algorithm):
             "eta": "step size",
             "scaling": "sum (default, Section 3.2: −ηKḡ + ηΣg), average (line 16: −ηḡ + ηΣg/K) or analysis (−ηḡ + ηΣg)",
             "server": "plain (default: w − ηḡ) or k-scaled (w − ηKḡ, K the participants' number of local steps)",
-            **afl_dga_sample.OPTIONS,
+            **_sample.OPTIONS,
         }
     )
 
@@ -66,7 +66,7 @@ class AflDga(Algorithm):
             eta=options.number("eta", 0.0, above=0.0),
             scaling=options.choice("scaling", "sum", ("sum", "average", "analysis")),  # type: ignore[arg-type]
             server=options.choice("server", "plain", ("plain", "k-scaled")),  # type: ignore[arg-type]
-            schedule=afl_dga_sample.read(options),
+            schedule=_sample.read(options),
         )
         options.finish()
         return parameters
@@ -82,7 +82,7 @@ class AflDga(Algorithm):
             If the events cannot happen in this order, or server=k-scaled finds participants of one round with
             different numbers of local steps.
         """
-        afl_dga_events.check_order(events, clients, self.id)
+        _events.check_order(events, clients, self.id)
         compiler = _Compiler(parameters, events, clients, Writer(events, clients, records, iterations))
         compiler.run()
         return compiler.writer.tape()
@@ -96,22 +96,22 @@ class AflDga(Algorithm):
         self, parameters: AflDgaParameters, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int,
         count: int,
     ) -> Events:  # fmt: skip
-        """Return the first ``count`` events of a trial of the sampled delay model; see :mod:`afl_dga_sample`."""
-        return afl_dga_sample.sample(parameters.schedule, delays.clock(streams), streams, clients, count)
+        """Return the first ``count`` events of a trial of the sampled delay model; see :mod:`_sample`."""
+        return _sample.sample(parameters.schedule, delays.clock(streams), streams, clients, count)
 
     def read_events(self, raw: object, clients: int, where: str) -> Events:
-        """Read the events of a case file; see :mod:`afl_dga_events`."""
-        return afl_dga_events.read(raw, clients, where)
+        """Read the events of a case file; see :mod:`_events`."""
+        return _events.read(raw, clients, where)
 
     def quantities(
         self, parameters: AflDgaParameters, tape: Tape, until: int, settings: Mapping[str, float]
     ) -> dict[str, float]:
-        """Return what the theorems read off a tape; see :func:`afl_dga_statistics.quantities`."""
-        return afl_dga_statistics.quantities(tape, until)
+        """Return what the theorems read off a tape; see :func:`_statistics.quantities`."""
+        return _statistics.quantities(tape, until)
 
     def figures(self, parameters: AflDgaParameters, tape: Tape) -> dict[str, Any]:
         """Return K_m, D_m, participation, tau_max, S and M of a run."""
-        return afl_dga_statistics.figures(tape)
+        return _statistics.figures(tape)
 
 
 def gradient_names(tape: Tape, first: int = 0) -> Callable[[Any], str]:

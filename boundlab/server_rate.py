@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import CertificateError, SpecError
 from boundlab.formulas.symbols import check
-from boundlab.specs import nearest
+from boundlab.options import nearest
 
 Floats = NDArray[np.float64]
 Objective = Literal["per-iteration", "per-time"]

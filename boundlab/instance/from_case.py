@@ -7,12 +7,12 @@ import numpy as np
 
 from boundlab.algorithms import Algorithm
 from boundlab.case import Case, RandomEvents, build_delays, plain
-from boundlab.compare.plan import Plan, make_plan
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.events import Events
+from boundlab.instance.plan import Plan, make_plan
+from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.specs import Options
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Theorem
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy
-from boundlab.execute.numpy_executor import Observe, run
+from boundlab.execute.floats import Observe, run
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
 from boundlab.tape import RecordAt, Tape

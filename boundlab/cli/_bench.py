@@ -13,7 +13,7 @@ from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.case import build_delays, build_problem
 from boundlab.delays import read_policy, sample_events
 from boundlab.errors import SpecError
-from boundlab.execute.numpy_executor import run
+from boundlab.execute.floats import run
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
 from boundlab.tape import RecordAt
@@ -113,10 +113,10 @@ def measure_exact(repeats: int) -> list[Row]:
         If python-flint is not installed.
     """
     from boundlab.arithmetic.numbers import rational
-    from boundlab.exact._model import Minimum
+    from boundlab.arithmetic.problem import Minimum
     from boundlab.exact._separable import SeparableModel
-    from boundlab.exact._walk import ExactLaw, Walk
     from boundlab.expectation import _moments
+    from boundlab.expectation._enumerate_exact import ExactLaw, Walk
     from boundlab.expectation._law import EventLaw
 
     one, quarter = Fraction(1), Fraction(1, 4)
