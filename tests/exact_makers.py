@@ -10,7 +10,7 @@ import numpy as np
 from boundlab.algorithms.area import AREA
 from boundlab.events import Events
 from boundlab.execute.floats import run
-from boundlab.metrics import metric
+from boundlab.metrics import Certified, metric
 from boundlab.tape import RecordAt
 
 SERVER = "s"
@@ -76,12 +76,12 @@ def over_tapes(problem: Any, parameters: Any, p: np.ndarray, p_s: float, side: s
     left, total = metric(side), 0.0
     for sequence in itertools.product(range(len(actors)), repeat=length):
         events = Events(np.arange(1.0, length + 1), np.array([actors[j] for j in sequence], dtype=np.int32))
-        records = RecordAt(np.array([K]), average=left.side.average)
+        records = RecordAt(np.array([K]), average=left.over.averages_iterates)
         tape = AREA.schedule(parameters, events, problem.n, records, K)
         seen: list[float] = []
         run(
             tape, problem.x0, problem.full_gradients(),
-            lambda _m, x, seen=seen: seen.append(left.interval(problem, x)[0]),
+            lambda _m, x, seen=seen: seen.append(left.at(Certified(problem), x)[0]),
         )  # fmt: skip
         total += float(np.prod([weights[j] for j in sequence])) * seen[0]
     return total

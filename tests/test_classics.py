@@ -17,7 +17,7 @@ from boundlab.errors import AssumptionError
 from boundlab.events import Events
 from boundlab.execute import symbolic
 from boundlab.instance import make_plan
-from boundlab.metrics import Watch, metric
+from boundlab.metrics import Certified, Watch, metric
 from boundlab.options import Options, parse_spec
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
@@ -146,7 +146,7 @@ def shown(theorem, problem, values, K):
     parameters = algorithm.read(Options(algorithm.id, {**theorem.options, **step}))
     detail = (tuple(range(problem.n)),) * K if algorithm.id == "incremental" else ()
     events = Events(np.arange(1.0, K + 1), np.full(K, -1, dtype=np.int32), detail)
-    records = RecordAt(np.array([K]), theorem.left.average)
+    records = RecordAt(np.array([K]), theorem.left.over.averages_iterates)
     tape = algorithm.schedule(parameters, events, problem.n, records, K)
     points = []
     run_once(tape, problem, Streams(0), lambda _row, x: points.append(x.copy()))
@@ -155,7 +155,7 @@ def shown(theorem, problem, values, K):
 
 
 def left_side(theorem, problem, values, K):
-    low, high = metric(theorem.metric).interval(problem, shown(theorem, problem, values, K))
+    low, high = metric(theorem.metric).at(Certified(problem), shown(theorem, problem, values, K))
     return (low + high) / 2
 
 
@@ -317,6 +317,7 @@ def test_a_bound_that_is_too_small_by_little_is_still_violated():
 def test_the_metric_of_the_last_gradient_is_that_of_one_point():
     problem = from_text("quadratic:clients=3,dimension=4,x0=2")
     x = np.array([1.0, -2.0, 0.5, 3.0])
-    assert metric("gradient-norm-last").interval(problem, x) == metric("gradient-norm").interval(problem, x)
+    one = Certified(problem)
+    assert metric("gradient-norm-last").at(one, x) == metric("gradient-norm").at(one, x)
     watch = Watch(metric("gradient-norm-last"), problem, np.array([0, 5]))
     assert watch.records.iterations.tolist() == [0, 5]

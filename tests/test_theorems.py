@@ -14,7 +14,7 @@ from boundlab.errors import FormulaError, SpecError, SymbolError
 from boundlab.formulas.assignments import parse_values
 from boundlab.formulas.symbols import symbol
 from boundlab.formulas.units import degrees
-from boundlab.left_side import LEFT_SIDES
+from boundlab.metrics import METRICS
 from boundlab.objective import ASSUMPTIONS
 from boundlab.theorems import FormulaBound, Theorem, load_theorem
 from boundlab.theorems.area import THEOREM7, THEOREM8, THEOREMS
@@ -70,7 +70,7 @@ def test_every_definition_and_every_step_size_has_the_units_of_its_symbol(theore
 def test_every_term_scales_like_the_left_side(theorem: Theorem) -> None:
     assert isinstance(theorem.bound, FormulaBound)
     for name, term in theorem.bound.terms.items():
-        assert degrees(term) == LEFT_SIDES[theorem.metric].units, name
+        assert degrees(term) == METRICS[theorem.metric].units, name
 
 
 def test_no_term_of_the_printed_theorem_7_scales_like_its_left_side() -> None:
@@ -88,7 +88,7 @@ def test_rescaling_f_or_x_rescales_the_number_by_the_units(theorem: Theorem, c: 
         name: np.asarray(value) * c ** theorem.symbols[name].units[0] * s ** theorem.symbols[name].units[1]
         for name, value in values.items()
     }
-    a, b = LEFT_SIDES[theorem.metric].units
+    a, b = METRICS[theorem.metric].units
     ratio = theorem.evaluate(scaled).total / theorem.evaluate(values).total
     homogeneous = ratio == pytest.approx(c**a * s**b, rel=1e-9)
     assert homogeneous == (theorem.id != "area.theorem7")

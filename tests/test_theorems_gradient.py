@@ -14,12 +14,12 @@ from boundlab.errors import AssumptionError, FormulaError, SpecError, SymbolErro
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.formulas.units import degrees
-from boundlab.left_side import LEFT_SIDES
+from boundlab.metrics import MEAN, METRICS
 from boundlab.objective import ASSUMPTIONS
 from boundlab.theorems import FormulaBound, Theorem
 
 Terms = dict[str, float]
-UNITS = LEFT_SIDES["gradient-norm"].units
+UNITS = METRICS["gradient-norm"].units
 EVERY = pytest.mark.parametrize("theorem", GRADIENT_THEOREMS, ids=lambda theorem: theorem.id)
 
 # ------------------------------------------------------------- the formulas once more, in plain floating point
@@ -263,7 +263,7 @@ def test_every_theorem_says_what_it_needs_and_prints_its_symbols(theorem: Theore
         with pytest.raises(SymbolError, match=rf"{theorem.id} needs {name}: .*units .*; set {name}="):
             theorem.evaluate(rest)
     latex = theorem.latex()
-    assert latex.startswith(LEFT_SIDES["gradient-norm"].latex)
+    assert latex.startswith(METRICS["gradient-norm"].latex)
     used = {symbol.name for term in _formula(theorem).values() for symbol in term.free_symbols}
     assert all(SYMBOLS[name].latex in latex for name in used)
     assert all(f"{SYMBOLS[name].latex} = " in latex for name, rule in theorem.step.items() if str(rule) != name)
@@ -555,12 +555,12 @@ def test_local_steps_of_different_sizes_may_be_given_by_their_sums() -> None:
 
 
 def test_left_sides_say_what_they_count() -> None:
-    assert {side.id: (side.counter, side.first, side.units) for side in LEFT_SIDES.values()} == {
+    assert {side.id: (side.counter, side.first, side.units) for side in METRICS.values()} == {
         "squared-distance": ("K", 0, (0, 2)),
         "ergodic-gap": ("K", 1, (1, 0)),
         "gap": ("K", 0, (1, 0)),
         "gradient-norm": ("T", 1, (2, -2)),
         "gradient-norm-last": ("K", 0, (2, -2)),
     }
-    assert LEFT_SIDES["gradient-norm"].every
-    assert not LEFT_SIDES["gradient-norm"].average
+    assert METRICS["gradient-norm"].over is MEAN
+    assert not METRICS["gradient-norm"].over.averages_iterates

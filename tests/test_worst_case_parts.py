@@ -14,7 +14,7 @@ from boundlab.errors import CertificateError
 from boundlab.events import Events
 from boundlab.execute.floats import run as run_numpy
 from boundlab.execute.points import run
-from boundlab.left_side import LEFT_SIDES
+from boundlab.metrics import METRICS
 from boundlab.options import Options
 from boundlab.problems.smoothed_max_affine import maximise
 from boundlab.registry import lookup
@@ -117,17 +117,17 @@ def test_two_analyses_live_side_by_side() -> None:
 def test_interleaved_models_are_those_built_alone() -> None:
     plan, kind, constants = parts("area.theorem8", 3, {"p": [0.5], "M": 2})
     other_plan, other_kind, _ = parts("area.theorem8", 4, {"p": [0.5], "M": 1})
-    alone = build(kind, plan.side, plan.tapes(), 1, constants).program
-    other_alone = build(other_kind, other_plan.side, other_plan.tapes(), 1, constants).program
+    alone = build(kind, plan.metric, plan.tapes(), 1, constants).program
+    other_alone = build(other_kind, other_plan.metric, other_plan.tapes(), 1, constants).program
     nested: list[Program] = []
 
     def tapes() -> Any:
         for place, one in enumerate(plan.tapes()):
             if place == 3:
-                nested.append(build(other_kind, other_plan.side, other_plan.tapes(), 1, constants).program)
+                nested.append(build(other_kind, other_plan.metric, other_plan.tapes(), 1, constants).program)
             yield one
 
-    outer = build(kind, plan.side, tapes(), 1, constants).program
+    outer = build(kind, plan.metric, tapes(), 1, constants).program
     assert outer.rows == alone.rows
     assert outer.objective == alone.objective
     assert nested[0].rows == other_alone.rows
@@ -139,7 +139,7 @@ def test_a_users_own_problem_in_pepit_is_left_alone() -> None:
     problem = PEPit.PEP()
     start = problem.set_initial_point()
     plan, kind, constants = parts("area.theorem8", 2, {"p": [0.5], "M": 1})
-    build(kind, plan.side, plan.tapes(), 1, constants)
+    build(kind, plan.metric, plan.tapes(), 1, constants)
     assert PEPit.Point.counter == 1
     assert PEPit.Point.list_of_leaf_points == [start]
 
@@ -228,7 +228,7 @@ def test_rounded_maxima_are_smooth_and_convex_and_below_their_pieces(seed: int, 
         # Optimality of the proximal point: (x − z)/α is the gradient there.
         z = problem.prox(client, x, 0.7)
         assert (x - z) / 0.7 == pytest.approx(problem.gradient(client, z), abs=1e-6)
-    assert LEFT_SIDES["gap"].counter == "K"
+    assert METRICS["gap"].counter == "K"
 
 
 def test_the_certified_optimum_of_a_rounded_maximum_is_below_other_points() -> None:

@@ -89,6 +89,31 @@ class RationalProblem(ABC):
         return {"R": root(squares), "F0": number(numbers.fraction(start) - best.value)}
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class AtMinimum:
+    """The three quantities of :mod:`boundlab.metrics` without rounding, of a problem whose minimum is known."""
+
+    problem: RationalProblem
+    best: Minimum
+
+    def squared_distance(self, x: Vector) -> Scalar:
+        """Return ‖x − x*‖²."""
+        return _square([entry - numbers.rational(at) for entry, at in zip(x, self.best.x, strict=True)])
+
+    def gap(self, x: Vector) -> Scalar:
+        """Return f(x) − f*."""
+        return self.problem.value(x) - numbers.rational(self.best.value)
+
+    def squared_slope(self, x: Vector) -> Scalar:
+        """Return ‖∇f(x)‖²."""
+        return _square(self.problem.full_gradient(x))
+
+
+def _square(x: Vector) -> Scalar:
+    return dot(x, x)
+
+
 def number(value: Fraction) -> sympy.Rational:
     """Return a SymPy rational."""
     return sympy.Rational(value.numerator, value.denominator)

@@ -9,6 +9,7 @@ from boundlab.checks._expressions import UndecidedError
 from boundlab.checks._time import time_limit
 from boundlab.checks._view import View
 from boundlab.errors import BoundlabError
+from boundlab.metrics import Quantity
 
 _SECONDS = 1.5
 
@@ -33,14 +34,14 @@ def checks(view: View) -> Iterator[Check]:
 def trivial(view: View) -> tuple[sympy.Expr, str] | None:
     """Return what is true anyway, or without any step."""
     names, assumed = set(view.inputs), set(view.theorem.assumptions)
-    if view.theorem.metric in ("gradient-norm", "gradient-norm-last"):
+    if view.theorem.left.quantity is Quantity.SLOPE:
         if "G_sq" in names and "bounded-gradients" in assumed:
             return view.symbol("G_sq"), "G_sq ≥ ‖∇f‖², which is true anyway"
         if "G" in names and "bounded-second-moment" in assumed:
             return view.symbol("G") ** 2, "G² ≥ ‖∇f‖², which is true anyway"
-    elif view.theorem.metric == "squared-distance" and "R" in names:
+    elif view.theorem.left.quantity is Quantity.DISTANCE and "R" in names:
         return view.symbol("R") ** 2, "R², which no step at all gives"
-    elif view.theorem.left.units == (1, 0):
+    elif view.theorem.left.quantity is Quantity.GAP:
         if "R" in names and "B" in names and "lipschitz" in assumed:
             return view.symbol("B") * view.symbol("R"), "B·R, which no step at all gives"
         if "F0" in names:

@@ -14,6 +14,7 @@ from boundlab.case import build_delays, build_problem
 from boundlab.delays import read_policy, sample_events
 from boundlab.errors import SpecError
 from boundlab.execute.floats import run
+from boundlab.metrics import METRICS
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
 from boundlab.tape import RecordAt
@@ -126,7 +127,7 @@ def measure_exact(repeats: int) -> list[Row]:
 
     def enumerate_all() -> None:
         walk = Walk(model, parameters, ExactLaw((quarter,) * 3, quarter), lambda k: rational(Fraction(1, 5 + k)), [])
-        walk.expectation("ergodic-gap", best, 8)
+        walk.expectation(METRICS["ergodic-gap"], best, 8)
 
     factor = rational(Fraction(5, 7))
 
@@ -142,7 +143,7 @@ def measure_exact(repeats: int) -> list[Row]:
     kept, out = 1.0 - square, np.empty((50, 50))
 
     def moments() -> None:
-        _moments.expectation(problem, parameters, law, 1.0, "squared-distance", last)
+        _moments.expectation(problem, parameters, law, 1.0, METRICS["squared-distance"], last)
 
     def passes() -> None:
         # What cannot be spared: each of three n×n blocks is scaled and gets one product added.

@@ -105,7 +105,7 @@ def _page(result: "WorstCase") -> list[Any]:
     units = f"; {', '.join(f'{name} = 1' for name in plan.defaults)} (units)" if plan.defaults else ""
     lines: list[Any] = [
         Text(
-            f"{plan.theorem.id} ({plan.theorem.status}): {plan.side.expectation}, {plan.theorem.counter} = "
+            f"{plan.theorem.id} ({plan.theorem.status}): {plan.metric.expectation}, {plan.theorem.counter} = "
             f"{plan.horizon}, {runs}\n"
             f"class: {plan.clients} client{'s' * (plan.clients > 1)}, every f_i {result.kind.words}; full gradients\n"
             f"step: {step}{units}\n"

@@ -17,6 +17,7 @@ from boundlab.compare.trials import run_trials, trial_events, trial_tape
 from boundlab.compare.unsampled import expectation, random_events, require_given_schedule
 from boundlab.instance.plan import Plan
 from boundlab.instance.rounding import ceiling
+from boundlab.metrics import Quantity
 from boundlab.tape import Statistics, statistics
 
 Floats = NDArray[np.float64]
@@ -99,7 +100,7 @@ class Comparison:
             "exact": self.exact,
             "values": {key: _plain(value) for key, value in plan.values.items()},
             "constants": {name: constant.as_dict() for name, constant in plan.constants.items()},
-            "optimum": None if plan.metric.side.every else _optimum(plan),
+            "optimum": None if plan.metric.quantity is Quantity.SLOPE else _optimum(plan),
             "outside": dict(plan.outside),
             "statistics": self.statistics.as_dict(),
             "rows": [

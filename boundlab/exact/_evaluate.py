@@ -10,7 +10,7 @@ import sympy
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import LARGEST_BITS, START_BITS, Scalar, UndecidedError, ball, digits, rational
-from boundlab.arithmetic.problem import InexactError, Minimum, RationalProblem, make
+from boundlab.arithmetic.problem import AtMinimum, InexactError, Minimum, RationalProblem, make
 from boundlab.case import Case, RandomEvents
 from boundlab.errors import SpecError
 from boundlab.exact import _numeric
@@ -24,8 +24,8 @@ from boundlab.expectation._enumerate_exact import ExactLaw, Walk
 from boundlab.formulas.enclose import Formulas, scalar
 from boundlab.instance.from_case import plan_of
 from boundlab.instance.plan import Plan
+from boundlab.metrics import Quantity
 from boundlab.options import Options
-from boundlab.tape import RecordAt
 from boundlab.theorems import FormulaBound, Theorem
 
 
@@ -71,13 +71,15 @@ def _why_not(plan: Plan, model: RationalProblem | None, case: Case) -> str:
         return f"problem {plan.problem.id} has no rational form"
     if not isinstance(plan.theorem.bound, FormulaBound):
         return "the bound is a numerical recursion"
-    if plan.metric.id == "gradient-norm-last" and plan.algorithm.id == "area":
+    if plan.metric.quantity is Quantity.SLOPE and plan.algorithm.id == "area":
         return "gradient norms are averaged in floating point"
+    if plan.metric.over.share(1) is None:
+        return f"{plan.metric.id} is no mean of what a run shows"
     if plan.theorem.shape:
         return "a printed O(·) is a shape"
     if not plan.problem.noiseless and not _exact_moments(plan, model):
         return "exact moments need AREA on a quadratic, with reply=pre"
-    if plan.metric.side.units != (2, -2) and model.minimum() is None:
+    if plan.metric.quantity is not Quantity.SLOPE and model.minimum() is None:
         return "the minimum is not found in rational numbers"
     return ""
 
@@ -150,11 +152,11 @@ class _Exactly:
             model, law = self.model, self.law
             self.method = "first and second moments by linear recursion"
             return self._with_precision(
-                lambda: _moments_exact.expectation(model, plan.parameters, law, steps, plan.metric.id, last)
+                lambda: _moments_exact.expectation(model, plan.parameters, law, steps, plan.metric, last)
             )
         walk_ = Walk(self.model, plan.parameters, self.law, steps, twins(plan.problem, _floats(self.law)))
         try:
-            found = self._with_precision(lambda: walk_.expectation(plan.metric.id, self.best, last))
+            found = self._with_precision(lambda: walk_.expectation(plan.metric, self.best, last))
         except SpecError as error:
             raise _TooManyError(str(error)) from None
         self.method = f"enumeration of all {len(self.law.at(0))}^{last} event sequences, equal states merged"
@@ -182,8 +184,8 @@ class _Exactly:
         rates = {name: float(plan.parameter_values[name]) for name in plan.theorem.step}
         chosen = {name: value for name, value in plan.parameter_values.items() if name not in rates}
         k = int(plan.ks[-1])
-        every = plan.metric.side.every
-        records = RecordAt(np.arange(k)) if every else RecordAt(np.array([k]), plan.metric.side.average)
+        records, function = plan.metric.records([k]), AtMinimum(self.model, self.best)
+        share = rational(plan.metric.over.share(k) or 0)
         events = self.case.events
         assert not isinstance(events, RandomEvents)  # noqa: S101  (for the type checker)
 
@@ -197,9 +199,9 @@ class _Exactly:
 
         def once(values: list[Scalar], *, balls: bool) -> Scalar:
             shown: list[Scalar] = []
-            run(tape, self.model, values, lambda _m, x: shown.append(self._metric(x)), balls=balls)
+            run(tape, self.model, values, lambda _m, x: shown.append(plan.metric.at(function, x)), balls=balls)
             total = sum(shown[1:], start=shown[0])
-            return total * rational(Fraction(1, k)) if every else total
+            return total * share
 
         surds = any(isinstance(rate, numbers.Surd) for rate in exact)
         if tape.rational and not surds and all(rate is not None for rate in exact):
@@ -213,16 +215,6 @@ class _Exactly:
         self.method = f"{words} balls"
         rate_balls = [self._rate(name) for name in rates]
         return self._with_precision(lambda: once([ball(rate()) for rate in rate_balls], balls=True))
-
-    def _metric(self, x: list[Scalar]) -> Scalar:
-        if self.plan.metric.side.units == (2, -2):
-            squares = [entry * entry for entry in self.model.full_gradient(x)]
-        elif self.plan.metric.id == "squared-distance":
-            away = [a - rational(b) for a, b in zip(x, self.best.x, strict=True)]
-            squares = [entry * entry for entry in away]
-        else:
-            return self.model.value(x) - rational(self.best.value)
-        return sum(squares[1:], start=squares[0])
 
     def _with_precision(self, once: Callable[[], Scalar]) -> _Side:
         """Run with more and more digits until every comparison is decided."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.expectation._moments import Frame, frame
-from boundlab.metrics import Metric
+from boundlab.metrics import Metric, Series
 from boundlab.objective import Problem
 from boundlab.tape import Initial, Op, Tape
 
@@ -37,22 +37,15 @@ def conditional(metric: Metric, problem: Problem, tape: Tape, sigma: float, ks: 
     sigma
         E‖noise‖² = sigma² of each stochastic gradient.
     """
-    each: list[float] = []
+    series = Series(metric, ks)
 
     def observe(mean: Floats, covariance: Floats, where: Frame) -> None:
         away = mean - where.star
         second = covariance + away[:, :, None] * away[:, None, :]
-        if metric.id == "squared-distance":
-            each.append(float(np.einsum("cii->", second)))
-        else:
-            weight = where.mean @ where.mean if metric.side.units == (2, -2) else where.mean / 2.0
-            each.append(float(np.einsum("cij,cij->", weight, second)))
+        series.add(float(metric.of_second_moment(where.mean, second)))
 
     run(tape, problem, sigma, observe)
-    values = np.array(each)
-    if metric.side.every:
-        return np.asarray((np.cumsum(values) / np.arange(1, len(values) + 1))[ks - 1])
-    return values
+    return series.values
 
 
 def run(tape: Tape, problem: Problem, sigma: float, observe: Callable[[Floats, Floats, Frame], None]) -> None:

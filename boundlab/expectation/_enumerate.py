@@ -5,7 +5,8 @@ probability may change places, and what no later event reads is forgotten.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from boundlab.errors import SpecError
 from boundlab.events import SERVER
 from boundlab.expectation._batch import gradients, twins, values
 from boundlab.expectation._law import EventLaw, answer_step
+from boundlab.metrics import Metric
 from boundlab.objective import Problem
 
 Floats = NDArray[np.float64]
@@ -25,7 +27,7 @@ def expectation(
     problem: Problem,
     parameters: AreaParameters,
     law: EventLaw,
-    metric: str,
+    metric: Metric,
     ks: NDArray[np.int64],
     largest: int = LARGEST,
 ) -> Floats:
@@ -36,21 +38,31 @@ def expectation(
     SpecError
         If there are too many different states.
     """
-    best = problem.optimum()
-    average = metric == "ergodic-gap"
+    function = _AtPoints(problem)
     found = {}
     wanted = set(ks.tolist())
-    for k, weights, points in _walk(problem, parameters, law, average, int(ks.max()), largest):
+    for k, weights, points in _walk(problem, parameters, law, metric.over.averages_iterates, int(ks.max()), largest):
         if k in wanted:
-            if metric == "squared-distance":
-                each = ((points - best.x) ** 2).sum(axis=1)
-            elif metric == "gradient-norm-last":
-                slopes = sum(gradients(problem, client, points) for client in range(problem.n)) / problem.n
-                each = (np.asarray(slopes) ** 2).sum(axis=1)
-            else:
-                each = np.maximum(values(problem, points) - best.value, 0.0)
-            found[k] = float(weights @ each)
+            found[k] = float(weights @ metric.at(function, points))
     return np.array([found[k] for k in ks.tolist()])
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _AtPoints:
+    """The quantities of a problem at many points, shape (S,) for points of shape (S, d)."""
+
+    problem: Problem
+
+    def squared_distance(self, points: Floats) -> Floats:
+        return np.asarray(((points - self.problem.optimum().x) ** 2).sum(axis=1))
+
+    def gap(self, points: Floats) -> Floats:
+        return np.maximum(values(self.problem, points) - self.problem.optimum().value, 0.0)
+
+    def squared_slope(self, points: Floats) -> Floats:
+        slopes = sum(gradients(self.problem, client, points) for client in range(self.problem.n)) / self.problem.n
+        return np.asarray((np.asarray(slopes) ** 2).sum(axis=1))
 
 
 def _walk(

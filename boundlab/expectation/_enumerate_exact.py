@@ -8,10 +8,11 @@ from typing import Any, final
 from boundlab.algorithms.area import AreaParameters
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, hashable
-from boundlab.arithmetic.problem import Minimum, RationalProblem
+from boundlab.arithmetic.problem import AtMinimum, Minimum, RationalProblem
 from boundlab.errors import SpecError
 from boundlab.events import SERVER
 from boundlab.expectation._law import answer_step
+from boundlab.metrics import Metric
 
 Point = tuple[Scalar, ...]
 LARGEST = 300_000
@@ -80,7 +81,7 @@ class Walk:
         self.most = 1  # states at a time
         self.sequences = 0
 
-    def expectation(self, metric: str, best: Minimum, last: int) -> Scalar:
+    def expectation(self, metric: Metric, best: Minimum, last: int) -> Scalar:
         """Return E metric after ``last`` iterations.
 
         Raises
@@ -90,7 +91,7 @@ class Walk:
         UndecidedError
             If balls cannot tell on which side of a kink an iterate lies.
         """
-        average = metric == "ergodic-gap"
+        average = metric.over.averages_iterates
         x0 = tuple(numbers.rational(entry) for entry in self.model.x0)
         one = step_like = self.step(0)
         x0 = tuple(entry + (one - step_like) for entry in x0)  # of the type of the step sizes
@@ -106,19 +107,13 @@ class Walk:
             if ahead > 0:
                 states = self._advance(states, event, ahead)
         share = numbers.rational(Fraction(1, last)) if average else numbers.rational(1)
+        function = AtMinimum(self.model, best)
         out: Any = numbers.rational(0)
         for state, weight in states.values():
             point = state.total if average else state.x_s
             assert point is not None  # noqa: S101  (for the type checker)
-            out = out + weight * self._metric(metric, best, [share * entry for entry in point])
+            out = out + weight * metric.at(function, [share * entry for entry in point])
         return out
-
-    def _metric(self, metric: str, best: Minimum, point: list[Scalar]) -> Scalar:
-        if metric == "squared-distance":
-            away = [entry - numbers.rational(at) for entry, at in zip(point, best.x, strict=True)]
-            squares = [entry * entry for entry in away]
-            return sum(squares[1:], start=squares[0])
-        return self.model.value(point) - numbers.rational(best.value)
 
     @staticmethod
     def _added(state: State) -> State:

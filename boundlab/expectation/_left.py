@@ -10,7 +10,8 @@ from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.expectation import _enumerate, _moments
 from boundlab.expectation._law import event_law, why_no_law
-from boundlab.left_side import LEFT_SIDES
+from boundlab.metrics import Metric, Quantity
+from boundlab.metrics import metric as metric_of
 from boundlab.objective import Problem
 from boundlab.theorems import Theorem
 
@@ -24,10 +25,10 @@ def engine(
     policy: ServerPolicy,
 ) -> tuple[str, str]:  # fmt: skip
     """Return the engine's description and '', or '' and why none applies."""
-    side = metric.metric if isinstance(metric, Theorem) else metric
+    left = _metric(metric)
     who = algorithm if isinstance(algorithm, str) else algorithm.id
-    if side not in LEFT_SIDES or LEFT_SIDES[side].every:
-        return "", f"the expectation of {side} over random events has no exact engine; replace delays by events"
+    if not left.over.one_record:
+        return "", f"the expectation of {left.id} over random events has no exact engine; replace delays by events"
     if who != "area":
         return "", f"the schedules of {who} depend on more than who comes next; replace delays by events"
     reason = why_no_law(delays, policy)
@@ -37,9 +38,13 @@ def engine(
         return MOMENTS, ""
     if not problem.noiseless:
         return "", f"problem {problem.id} with noise: moments need a quadratic, enumeration needs full gradients"
-    if side == "squared-distance" and problem.optimum().distance is None:
+    if left.quantity is Quantity.DISTANCE and problem.optimum().distance is None:
         return "", f"problem {problem.id} has no unique minimiser with a certified distance"
     return ENUMERATION, ""
+
+
+def _metric(metric: Theorem | str) -> Metric:
+    return metric.left if isinstance(metric, Theorem) else metric_of(metric)
 
 
 def applicable(
@@ -50,9 +55,9 @@ def applicable(
 
     Enumeration may still find too many states: how many differ is known only when they are made.
     """
-    side = metric.metric if isinstance(metric, Theorem) else metric
-    if side in LEFT_SIDES and iterations < LEFT_SIDES[side].first:
-        return f"{side} begins at iteration {LEFT_SIDES[side].first}"
+    left = _metric(metric)
+    if iterations < left.first:
+        return f"{left.id} begins at iteration {left.first}"
     return engine(metric, algorithm, problem, parameters, delays, policy)[1]
 
 
@@ -65,7 +70,7 @@ def left_side(
     Parameters
     ----------
     metric
-        The theorem, or a key of :data:`boundlab.left_side.LEFT_SIDES`.
+        The theorem, or a key of :data:`boundlab.metrics.METRICS`.
     parameters
         As the algorithm reads them.
     iterations, ks
@@ -81,16 +86,16 @@ def left_side(
     SpecError
         If no exact engine applies, or enumeration meets too many different states.
     """
-    side = metric.metric if isinstance(metric, Theorem) else metric
-    how, reason = engine(side, algorithm, problem, parameters, delays, policy)
+    left = _metric(metric)
+    how, reason = engine(metric, algorithm, problem, parameters, delays, policy)
     if reason:
         raise SpecError(f"no exact engine applies: {reason}")
-    first = LEFT_SIDES[side].first
+    first = left.first
     points = np.array([iterations]) if ks is None else np.asarray(ks, dtype=np.int64)
     if points.size == 0 or points.min() < first or points.max() > iterations:
         raise SpecError(f"iterations must be between {first} and {iterations}")
     law = event_law(parameters, delays, policy)
     if how == MOMENTS:
         sigma = problem.constants()["sigma"].value
-        return _moments.expectation(problem, parameters, law, sigma, side, points)
-    return _enumerate.expectation(problem, parameters, law, side, points)
+        return _moments.expectation(problem, parameters, law, sigma, left, points)
+    return _enumerate.expectation(problem, parameters, law, left, points)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms.area import AreaParameters
 from boundlab.expectation._law import EventLaw, answer_step
+from boundlab.metrics import Metric
 from boundlab.objective import Problem
 
 Floats = NDArray[np.float64]
@@ -111,18 +112,17 @@ class Passes:
 
 
 def expectation(
-    problem: Problem, parameters: AreaParameters, law: EventLaw, sigma: float, metric: str, ks: NDArray[np.int64]
+    problem: Problem, parameters: AreaParameters, law: EventLaw, sigma: float, metric: Metric, ks: NDArray[np.int64]
 ) -> Floats:
     """Return E metric after each of ``ks`` iterations, shape (points,)."""
     where = frame(problem).centred()
-    moments = _Moments(where, parameters, law, sigma**2 / problem.d, average=metric == "ergodic-gap")
-    weight = where.mean @ where.mean if metric == "gradient-norm-last" else where.mean / 2.0
-    found = {0: moments.read(metric, weight, 0)} if metric != "ergodic-gap" else {}
+    moments = _Moments(where, parameters, law, sigma**2 / problem.d, average=metric.over.averages_iterates)
+    found = {} if moments.average else {0: moments.read(metric, 0)}
     wanted = set(ks.tolist())
     for event in range(int(ks.max())):
         moments.advance(event)
         if event + 1 in wanted:
-            found[event + 1] = moments.read(metric, weight, event + 1)
+            found[event + 1] = moments.read(metric, event + 1)
     return np.array([found[k] for k in ks.tolist()])
 
 
@@ -171,11 +171,9 @@ class _Moments:
         a, b, d = matrix.strides
         return np.lib.stride_tricks.as_strided(matrix, (c, n, e, e), (a, e * (b + d), b, d))
 
-    def read(self, metric: str, weight: Floats, k: int) -> float:
+    def read(self, metric: Metric, k: int) -> float:
         """Return the metric at iteration k."""
-        if metric == "squared-distance":
-            return float(np.einsum("cii->", self.ss))
-        return float(np.einsum("cij,cij->", weight, self.tt / k**2 if metric == "ergodic-gap" else self.ss))
+        return float(metric.of_second_moment(self.where.mean, self.tt / k**2 if self.average else self.ss))
 
     def _plan(self, event: int) -> tuple[Floats, float, Floats, Floats]:
         """Return p, p_s, p by entry of x, and the probability that neither of two entries changes."""

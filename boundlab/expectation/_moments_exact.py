@@ -6,7 +6,8 @@ that E z zᵀ follows E z zᵀ ← Σ p·T E[z zᵀ] Tᵀ + noise.
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+
+import numpy as np
 
 from boundlab.algorithms.area import AreaParameters
 from boundlab.arithmetic import numbers
@@ -16,6 +17,7 @@ from boundlab.events import SERVER
 from boundlab.exact._quadratic import QuadraticModel
 from boundlab.expectation._enumerate_exact import ExactLaw
 from boundlab.expectation._law import answer_step
+from boundlab.metrics import Metric
 
 Matrix = list[list[Scalar]]
 LARGEST = 3 * 10**6  # entries that are computed in all
@@ -26,7 +28,7 @@ def expectation(
     parameters: AreaParameters,
     law: ExactLaw,
     step: Callable[[int], Scalar],
-    metric: str,
+    metric: Metric,
     last: int,
 ) -> Scalar:
     """Return E metric after ``last`` iterations.
@@ -44,17 +46,11 @@ def expectation(
         moments.advance(event)
     d, first = model.d, 1
     share = numbers.rational(1)
-    if metric == "ergodic-gap":
+    if metric.over.averages_iterates:
         first, share = moments.size - d, numbers.rational(Fraction(1, last**2))
-    block = [[moments.matrix[first + j][first + k] for k in range(d)] for j in range(d)]
-    if metric == "squared-distance":
-        return sum((block[j][j] for j in range(1, d)), start=block[0][0])
-    mean = model.mean()
-    total: Any = numbers.rational(0)
-    for j in range(d):
-        for k in range(d):
-            total = total + numbers.rational(mean[j][k] / 2) * block[j][k]
-    return share * total
+    second = [[moments.matrix[first + j][first + k] for k in range(d)] for j in range(d)]
+    hessian = [[numbers.rational(entry) for entry in row] for row in model.mean()]
+    return share * metric.of_second_moment(np.array([hessian], dtype=object), np.array([second], dtype=object))
 
 
 class _Second:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.execute.floats import run
-from boundlab.left_side import LeftSide
+from boundlab.metrics import Metric, Quantity, Series
 from boundlab.objective import Array, Optimum, Oracle
-from boundlab.tape import RecordAt, Tape
+from boundlab.tape import Tape
 
 Floats = NDArray[np.float64]
 
@@ -82,24 +82,23 @@ class Columns(Oracle):
         return out
 
 
-def records(side: LeftSide, ks: NDArray[np.int64]) -> RecordAt:
-    """Return what a run must show for a left side at these horizons."""
-    return RecordAt(np.arange(int(ks[-1]))) if side.every else RecordAt(ks, side.average)
-
-
-def rounding(side: LeftSide, problem: Mapping[str, Any], iterations: int) -> float:
+def rounding(metric: Metric, problem: Mapping[str, Any], iterations: int) -> float:
     """Return more than what rounding can add to a left side: near a minimiser nothing else may be there."""
     reach = float(max(abs(problem["x0"]), *(abs(one) for one in problem["c"]), 1e-30))
     steepest = float(max(problem["w"])) * (1.0 if problem["type"] == "lad" else reach)
-    size: float = {(1, 0): steepest * reach, (2, -2): steepest**2, (0, 2): reach**2}[side.units]
     tiny = 1e-15 * (64.0 + iterations)
-    return size * (tiny if side.units == (1, 0) else tiny**2)
+    each = {
+        Quantity.GAP: steepest * reach * tiny,
+        Quantity.SLOPE: steepest**2 * tiny**2,
+        Quantity.DISTANCE: reach**2 * tiny**2,
+    }
+    return each[metric.quantity]
 
 
 def run_columns(
-    tape: Tape, columns: Columns, x0: Floats, side: LeftSide, ks: NDArray[np.int64], optima: Sequence[Optimum]
+    tape: Tape, columns: Columns, x0: Floats, metric: Metric, ks: NDArray[np.int64], optima: Sequence[Optimum]
 ) -> tuple[Floats, Floats]:
-    """Run a tape of unit steps with the records of :func:`records`.
+    """Run a tape of unit steps with the records of the metric.
 
     Parameters
     ----------
@@ -117,25 +116,32 @@ def run_columns(
     last
         Shape (B,): what was recorded last.
     """
-    left = np.full((len(ks), len(x0)), np.nan)
-    total, last = np.zeros(len(x0)), x0.copy()
-    best, least = np.array([one.x[0] for one in optima]), np.array([one.value for one in optima])
-    places = {int(k): row for row, k in enumerate(ks)}
+    left, last = Series(metric, ks, x0.shape), x0.copy()
+    function = _Optima(columns, np.array([one.x[0] for one in optima]), np.array([one.value for one in optima]))
 
-    def observe(row: int, x: Array) -> None:
+    def observe(_row: int, x: Array) -> None:
         last[:] = x
-        if side.every:
-            total[:] += columns.slope(x) ** 2
-            place = places.get(row + 1)
-            if place is not None:
-                left[place] = total / (row + 1)
-        elif side.id == "squared-distance":
-            left[row] = (x - best) ** 2
-        elif side.units == (1, 0):
-            left[row] = np.maximum(columns.value(x) - least, 0.0)
-        else:
-            left[row] = columns.slope(x) ** 2
+        left.add(metric.at(function, x))
 
     with np.errstate(over="ignore", invalid="ignore"):
         run(tape, x0.astype(np.float64), columns, observe)
-    return left, last
+    return left.values, last
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Optima:
+    """The quantities of each column, shape (B,); best and least are x* and f* of each."""
+
+    columns: Columns
+    best: Floats
+    least: Floats
+
+    def squared_distance(self, x: Array) -> Floats:
+        return np.asarray((x - self.best) ** 2)
+
+    def gap(self, x: Array) -> Floats:
+        return np.maximum(self.columns.value(x) - self.least, 0.0)
+
+    def squared_slope(self, x: Array) -> Floats:
+        return np.asarray(self.columns.slope(x) ** 2)

@@ -11,6 +11,7 @@ from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._columns import rounding
 from boundlab.falsify._schedules import Sides
 from boundlab.instance import make_plan
+from boundlab.metrics import Quantity
 from boundlab.theorems import Theorem
 
 
@@ -41,7 +42,7 @@ def evaluate(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None = 
         if any(condition.statement in str(error) for condition in theorem.conditions):
             return nothing
         raise
-    if plan.metric.side.id == "squared-distance" and problem.optimum().distance is None:
+    if plan.metric.quantity is Quantity.DISTANCE and problem.optimum().distance is None:
         raise SpecError("no unique minimiser")
     left = left_side(theorem, algorithm, problem, plan.parameters, delays, policy, horizon, points)
     left = left - rounding(theorem.left, candidate.problem, horizon)

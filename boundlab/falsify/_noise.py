@@ -16,6 +16,7 @@ from boundlab.errors import SpecError
 from boundlab.execute.floats import run
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._schedules import Bench, Sides, _constants, right_sides, step_size
+from boundlab.metrics import Series
 from boundlab.objective import Array, Oracle
 
 Floats = NDArray[np.float64]
@@ -68,7 +69,7 @@ def evaluate(bench: Bench, candidate: Candidate) -> tuple[Sides, float]:
         If the run is too long, or its left side is not quadratic.
     """
     own = _constants(bench.theorem, [candidate])[0][0]
-    tape, side, problem = bench.tape, bench.theorem.left, candidate.problem
+    tape, metric, problem = bench.tape, bench.theorem.left, candidate.problem
     noises = int((tape.descend.steps).sum())
     if noises > LARGEST or problem["type"] == "lad" or len(tape.implicit):
         raise SpecError(f"{noises} noises of {problem['type']} are too many to keep apart")
@@ -78,22 +79,15 @@ def evaluate(bench: Bench, candidate: Candidate) -> tuple[Sides, float]:
     w, c = np.array(problem["w"], dtype=np.float64), np.array(problem["c"], dtype=np.float64)
     linear = LinearRun(w, c, float(problem["sigma"]), size)
     slope, centre = float(w.mean()), float(w @ c / w.sum())
-    left, total = np.zeros((len(bench.ks), 1)), 0.0
-    factor = slope**2 if side.units == (2, -2) else slope / 2.0 if side.units == (1, 0) else 1.0
-    places = {int(k): row for row, k in enumerate(bench.ks)}
+    series = Series(metric, bench.ks, (1,))
+    hessian = np.array([[[slope]]])
     shown: list[tuple[float, float]] = []
 
-    def observe(row: int, x: Array) -> None:
-        nonlocal total
+    def observe(_row: int, x: Array) -> None:
         spread = float((x[1:] ** 2).sum())
         shown.extend((abs(float(x[0] - one)), float(np.sqrt(spread))) for one in c)
-        square = factor * (float(x[0] - centre) ** 2 + spread)
-        if not side.every:
-            left[row, 0] = square
-            return
-        total += square
-        if row + 1 in places:
-            left[places[row + 1], 0] = total / (row + 1)
+        second = np.array([[[float(x[0] - centre) ** 2 + spread]]])
+        series.add(np.array([metric.of_second_moment(hessian, second)]))
 
     x0 = np.zeros(noises + 1)
     x0[0] = problem["x0"]
@@ -105,7 +99,7 @@ def evaluate(bench: Bench, candidate: Candidate) -> tuple[Sides, float]:
             room = (problem["delta"] - mean) / spread
         room[np.isnan(room)] = -np.inf
         lost = float(np.sqrt(3.0 * min(1.0, float((2.0 * ndtr(-room)).sum()))))
-    left *= max(0.0, 1.0 - lost)
+    left = series.values * max(0.0, 1.0 - lost)
     return Sides(bench.ks, left, right_sides(bench, [own], np.array([size])), np.zeros(1)), lost
 
 

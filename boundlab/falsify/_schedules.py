@@ -11,7 +11,7 @@ from boundlab.algorithms import Algorithm
 from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate
-from boundlab.falsify._columns import Columns, records, rounding, run_columns
+from boundlab.falsify._columns import Columns, rounding, run_columns
 from boundlab.formulas.floats import evaluate as expression_value
 from boundlab.formulas.symbols import names_of
 from boundlab.instance.applicability import check
@@ -154,7 +154,7 @@ def make_bench(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None 
         points = np.array([k for k in ks if start <= k <= horizon], dtype=np.int64)
     tape = compile_trial(
         algorithm, schedules.parameters, problem.n, delays, policy, candidate.iterations,
-        records(theorem.left, points), Streams(0, 0),
+        theorem.left.records(points), Streams(0, 0),
     )  # fmt: skip
     seen = tuple(schedules.read_at(tape, points, values))
     return Bench(theorem, algorithm, schedules, tape, points, seen, values, server)

@@ -117,7 +117,7 @@ def make_plan(
     read = set(theorem.inputs()) | set(theorem.settable)
     constants = {name: one for name, one in problem.constants().items() if name in read or algorithm.server == "any"}
     values = _known(theorem, problem, constants, delays, policy)
-    values[left.side.counter] = iterations
+    values[left.counter] = iterations
     first = schedules.tape(0) if algorithm.server != "any" else None
     if first is not None and "N" in read:
         values["N"] = _window(schedules, first, rest, values)
@@ -234,4 +234,4 @@ def _points(theorem: Theorem, iterations: int, left: Metric) -> NDArray[np.int64
     if theorem.horizon == "fixed":
         return np.array([iterations], dtype=np.int64)
     # A printed shape is made for large K: nothing is read off it at K = 0.
-    return spaced_iterations(iterations, 1 if left.side.first or theorem.shape else 0)
+    return spaced_iterations(iterations, 1 if left.first or theorem.shape else 0)

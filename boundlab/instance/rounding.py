@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.metrics import Quantity
+
 if TYPE_CHECKING:
     from boundlab.instance.plan import Plan
 
@@ -27,20 +29,21 @@ def ceiling(plan: "Plan", right: Floats) -> Floats:
         Shape (points,): bounds at ``plan.ks``.
     """
     out: Floats = right * (1.0 + _RELATIVE)
-    if plan.metric.side.every:
+    if not plan.metric.over.one_record:
         return out
     problem = plan.problem
+    quantity = plan.metric.quantity
     steps = (plan.ks + 1.0) * float(plan.values.get("M", 1.0))
-    best = problem.optimum() if plan.metric.id != "gradient-norm-last" else None
+    best = problem.optimum() if quantity is not Quantity.SLOPE else None
     scale = float(np.linalg.norm(problem.x0)) + (0.0 if best is None else float(np.linalg.norm(best.x)))
     error = _ROOM * np.sqrt(steps) * float(np.finfo(problem.dtype).eps) * scale
     root: Floats = np.sqrt(right)
     moved: Floats
-    if plan.metric.id == "squared-distance":
+    if quantity is Quantity.DISTANCE:
         moved = (root + error) ** 2
         return np.fmax(out, moved)
     L, B = _constant(problem, "L"), _constant(problem, "B")
-    if plan.metric.id == "gradient-norm-last":
+    if quantity is Quantity.SLOPE:
         moved = (root + L * error) ** 2
         return np.fmax(out, moved)
     # Smoothness: f(x + e) − f* ≤ (√(f(x) − f*) + √(L/2)·e)²; Lipschitz functions change by B·e at most.

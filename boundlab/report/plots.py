@@ -56,11 +56,6 @@ def _save(figure: Any, path: Path) -> None:
             raise OutputError(f"cannot write {path}: {error.strerror}") from None
 
 
-def _unit(metric: str) -> str:
-    units = {"squared-distance": "length²", "gradient-norm": "function value²/length²"}
-    return units.get(metric, "function value")
-
-
 def plot_comparison(result: "Comparison", path: Path, terms: bool = False, others: tuple["Plan", ...] = ()) -> None:
     """Draw the band of the left side and the bound over the iterations.
 
@@ -90,7 +85,7 @@ def plot_comparison(result: "Comparison", path: Path, terms: bool = False, other
                 lines.append((f"term: {name}", values, grey, _TERM_STYLES[place % len(_TERM_STYLES)]))
     keep = plan.ks > 0
     (_draw_point if np.count_nonzero(keep) == 1 else _draw_curves)(axes, result, keep, lines)
-    axes.set_ylabel(f"E[{plan.metric.symbol}]   [{_unit(plan.metric.id)}]")
+    axes.set_ylabel(f"E[{plan.metric.symbol}]   [{plan.metric.unit}]")
     clients = f"{plan.problem.n} client" + ("s" if plan.problem.n > 1 else "")
     axes.set_title(f"{plan.algorithm.id} on {plan.problem.id}, {clients}, {plan.delays.id} delays", fontsize=10)
     axes.grid(visible=True, which="major", alpha=0.3)

@@ -42,7 +42,7 @@ def comparison_table(result: "Comparison", terms: bool = False) -> list[Any]:
     plan, left = result.plan, result.band
     names = list(result.terms) if terms else []
     setting = (
-        f"{plan.theorem.id} ({plan.theorem.status}): {plan.metric.side.label} E[{plan.metric.symbol}]\n"
+        f"{plan.theorem.id} ({plan.theorem.status}): {plan.metric.label} E[{plan.metric.symbol}]\n"
         f"problem {plan.problem.id}: n = {plan.problem.n} clients, d = {plan.problem.d}; "
         f"{plan.delays.id} delays, server {plan.policy.describe()}; "
         f"{left.trials} trials, seed {result.seed}"

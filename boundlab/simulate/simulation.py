@@ -11,7 +11,7 @@ from boundlab._version import __version__
 from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import CertificateError, SpecError
-from boundlab.metrics import METRICS, Metric
+from boundlab.metrics import METRICS, Certified, Metric
 from boundlab.objective import Array, Problem
 from boundlab.options import Options
 from boundlab.randomness import Streams
@@ -101,13 +101,14 @@ def simulate(
     ks = spaced_iterations(iterations, 0)
     shown = _metrics(problem)
     values = {metric.id: np.empty((trials, len(ks))) for metric in shown}
+    function = Certified(problem)
     seen: list[Statistics] = []
     figures: list[dict[str, Any]] = []
     for trial in range(trials):
 
         def observe(row: int, x: Array, trial: int = trial) -> None:
             for metric in shown:
-                values[metric.id][trial, row] = np.mean(metric.interval(problem, x))
+                values[metric.id][trial, row] = np.mean(metric.at(function, x))
 
         streams = Streams(seed, trial)
         tape = compile_trial(compiler, parameters, problem.n, delays, policy, iterations, RecordAt(ks), streams)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from boundlab.errors import SpecError, SymbolError
 from boundlab.formulas.assignments import arrival_statistics
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, lookup, names_of
-from boundlab.left_side import LEFT_SIDES, LeftSide
+from boundlab.metrics import METRICS, Metric
 from boundlab.theorems._bound import Bound, Condition, Evaluation, Floats, FormulaBound, RecursionBound, expanded
 from boundlab.theorems._evaluate import derive, evaluated, needs
 from boundlab.theorems._show import statement_fields, statement_latex
@@ -40,7 +40,7 @@ class Theorem:
     algorithm, options
         What is run, and the options that the proof uses: ``{"start": "analysis"}``.
     metric
-        The left side, a key of :data:`boundlab.left_side.LEFT_SIDES`.
+        The left side, a key of :data:`boundlab.metrics.METRICS`.
     horizon
         ``every``: one run obeys the bound at every K (or T). ``fixed``: the step size is chosen for one K, and
         the bound is about that K only.
@@ -96,7 +96,7 @@ class Theorem:
     def __post_init__(self) -> None:
         for what, value, allowed in (
             ("status", self.status, STATUSES),
-            ("metric", self.metric, LEFT_SIDES),
+            ("metric", self.metric, METRICS),
             ("horizon", self.horizon, ("every", "fixed")),
         ):
             if value not in allowed:
@@ -123,9 +123,9 @@ class Theorem:
         return "shape" if self.shape else "bound"
 
     @property
-    def left(self) -> LeftSide:
+    def left(self) -> Metric:
         """The left side."""
-        return LEFT_SIDES[self.metric]
+        return METRICS[self.metric]
 
     @property
     def counter(self) -> Literal["K", "T"]:

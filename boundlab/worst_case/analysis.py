@@ -161,7 +161,7 @@ class WorstCase:
             if name in (*plan.theorem.inputs(plan.values), "R") and name != plan.theorem.counter
         }
         made = "unknown" if self.replayed is None else f"{self.replayed:.9g}"
-        claim = f"{plan.side.expectation} = {made}, bound {self.bound:.9g}"
+        claim = f"{plan.metric.expectation} = {made}, bound {self.bound:.9g}"
         return {**out, "constants": constants, "claim": claim, "note": "from boundlab worst-case; x* = 0, f* = 0"}
 
     def as_dict(self) -> dict[str, Any]:
@@ -171,7 +171,7 @@ class WorstCase:
         return {
             "theorem": plan.theorem.id,
             "status_of_theorem": plan.theorem.status,
-            "left_side": plan.side.expectation,
+            "left_side": plan.metric.expectation,
             "class": self.kind.words,
             "relaxed": self.kind.relaxed,
             "clients": plan.clients,
@@ -261,7 +261,7 @@ def worst_case(
     step = max((float(tape.descend.step_size.max(initial=0.0)) for tape, _ in plan.tapes()), default=0.0) or 1.0
     if kind.kind in ("ConvexFunction", "StronglyConvexFunction") and kind.gradient_square is None:
         constants["step"] = step
-    model = build(kind, plan.side, plan.tapes(), plan.clients, constants)
+    model = build(kind, plan.metric, plan.tapes(), plan.clients, constants)
     compiled = Compiled(model.program)
     solution = compiled.solve()
     certified = certify(compiled, solution) if solution.status == "optimal" else None
@@ -312,7 +312,7 @@ def _search(plan: Question, kind: FunctionClass, constants: Mapping[str, Any], s
 def _function(plan: Question, chosen: FunctionClass, constants: Mapping[str, Any]) -> _Found:
     """Find a function near the worst one of a class whose members can be written down, and replay it."""
     try:
-        model = build(chosen, plan.side, plan.tapes(), plan.clients, inside(constants))
+        model = build(chosen, plan.metric, plan.tapes(), plan.clients, inside(constants))
         compiled = Compiled(model.program)
         solution = compiled.solve()
         if solution.status != "optimal":

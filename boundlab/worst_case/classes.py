@@ -8,6 +8,7 @@ import numpy as np
 
 from boundlab.arithmetic.pepit import Exact, exact
 from boundlab.errors import AssumptionError, SpecError, SymbolError
+from boundlab.metrics import Quantity
 from boundlab.objective import RUN_ASSUMPTIONS
 from boundlab.theorems import Theorem
 
@@ -149,7 +150,7 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
         words += f", ‖∇f_i − ∇f‖ ≤ {deviation:g}"
         relaxed.append("the clients' gradients are compared at recorded points only")
     minimiser = kind != "SmoothFunction"
-    if kind == "SmoothConvexFunction" and clients == 1 and theorem.metric.startswith("gradient-norm"):
+    if kind == "SmoothConvexFunction" and clients == 1 and theorem.left.quantity is Quantity.SLOPE:
         # f ≥ inf f says all of it; x* itself may be arbitrarily far, and the program without an optimum.
         minimiser = bool({"R", "zeta", "G_star"} & set(theorem.inputs(values)))
     if not minimiser and clients > 1:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from boundlab.arithmetic.pepit import Exact, exact
 from boundlab.errors import SpecError
 from boundlab.execute.points import combine, key, run
-from boundlab.left_side import LeftSide
+from boundlab.metrics import Metric
 from boundlab.tape import Tape
 from boundlab.worst_case.classes import FunctionClass
 from boundlab.worst_case.program import Program, row
@@ -19,7 +20,6 @@ from boundlab.worst_case.session import Session
 Floats = NDArray[np.float64]
 # Clarabel factorises a dense block of size (points²/2)² for G ⪰ 0: seconds at 40 points, minutes at 60.
 LARGEST = 60
-SIDES = ("squared-distance", "ergodic-gap", "gap", "gradient-norm", "gradient-norm-last")
 
 
 @final
@@ -112,10 +112,27 @@ class _Clients:
         """Return gradient and value of all clients at a point."""
         return [self.at(client, point) for client in range(len(self.functions))]
 
+    @property
+    def _share(self) -> Exact:
+        return Exact(Fraction(1, len(self.functions)))
+
+    def squared_distance(self, point: Any) -> Any:
+        """Return ‖x − x*‖²; x* is the origin."""
+        return point**2
+
+    def gap(self, point: Any) -> Any:
+        """Return f(x) − f*; f* is 0."""
+        return sum((self._share * value for _, value in self.everywhere(point)), start=Exact(0))
+
+    def squared_slope(self, point: Any) -> Any:
+        """Return ‖∇f(x)‖²."""
+        gradients = [(self._share, gradient) for gradient, _ in self.everywhere(point)]
+        return combine(type(point), gradients) ** 2
+
 
 def build(
     kind: FunctionClass,
-    side: LeftSide,
+    metric: Metric,
     runs: Iterable[tuple[Tape, Exact]],
     clients: int,
     constants: Mapping[str, Any],
@@ -133,19 +150,19 @@ def build(
     Raises
     ------
     SpecError
-        If the left side is unknown to PEPit's inner products, or the program too large.
+        If the left side is no weighted sum of what a run shows, or the program too large.
     """
-    if side.id not in SIDES:
-        raise SpecError(f"worst-case knows the left sides {', '.join(SIDES)}, not {side.id}")
+    if metric.over.share(1) is None:
+        raise SpecError(f"worst-case needs a left side that is a mean of what a run shows, which {metric.id} is not")
     session = Session()
     with session.active() as module:
-        return _build(module, kind, side, runs, clients, constants)
+        return _build(module, kind, metric, runs, clients, constants)
 
 
 def _build(
     module: Any,
     kind: FunctionClass,
-    side: LeftSide,
+    metric: Metric,
     runs: Iterable[tuple[Tape, Exact]],
     clients: int,
     constants: Mapping[str, Any],
@@ -168,12 +185,12 @@ def _build(
     for tape, weight in runs:
         seen: list[Any] = []
         run(tape, start, oracle, lambda _, shown, seen=seen: seen.append(shown))  # type: ignore[misc]
-        for shown in seen if side.every else seen[-1:]:
-            known = key(shown)
-            share = weight / len(seen) if side.every else weight
+        each = Exact(metric.over.share(len(seen)) or 0)
+        for shown in seen:
+            known, share = key(shown), weight * each
             averages[known] = (shown, averages[known][1] + share if known in averages else share)
     for shown, weight in averages.values():
-        total = total + weight * _left(side, oracle, shown, clients)
+        total = total + weight * metric.at(oracle, shown)
     recorded = [shown for shown, _ in averages.values()]
     extra += _clients_apart(kind, oracle, recorded, clients)
     if not kind.minimiser:
@@ -238,17 +255,6 @@ def _start(extra: list[Any], oracle: _Clients, start: Any, constants: Mapping[st
     if "F0" in constants:
         gap = sum((value for _, value in oracle.everywhere(start)), start=Exact(0))
         extra.append(gap * (Exact(1) / len(oracle.functions)) <= exact(float(constants["F0"])))
-
-
-def _left(side: LeftSide, oracle: _Clients, shown: Any, clients: int) -> Any:
-    """Return the left side at one recorded point; f* = 0 and x* = 0."""
-    if side.id == "squared-distance":
-        return shown**2
-    share = Exact(1) / clients
-    if side.id.startswith("gradient-norm"):
-        found = oracle.everywhere(shown)
-        return combine(type(shown), [(share, gradient) for gradient, _ in found]) ** 2
-    return sum((share * value for _, value in oracle.everywhere(shown)), start=Exact(0))
 
 
 def _clients_apart(kind: FunctionClass, oracle: _Clients, shown: list[Any], clients: int) -> list[Any]:

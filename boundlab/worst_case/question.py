@@ -13,7 +13,7 @@ from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolErr
 from boundlab.events import SERVER, Events
 from boundlab.formulas.assignments import parse_values
 from boundlab.instance.schedules import Schedules
-from boundlab.left_side import LeftSide
+from boundlab.metrics import Metric
 from boundlab.options import Options, nearest, parse_spec
 from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
@@ -71,15 +71,13 @@ class Question:
     beside: str
 
     @property
-    def side(self) -> LeftSide:
+    def metric(self) -> Metric:
         """The left side."""
         return self.theorem.left
 
     def records(self) -> RecordAt:
         """Return what a run must show."""
-        if self.side.every:
-            return RecordAt(np.arange(self.horizon))
-        return RecordAt(np.array([self.iterations]), self.side.average)
+        return self.metric.records([self.horizon])
 
     @property
     def horizon(self) -> int:

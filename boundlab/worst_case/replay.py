@@ -1,6 +1,7 @@
 """Run a function on all runs of a plan, through the NumPy executor."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
 
@@ -15,19 +16,12 @@ def replay(plan: Question, problem: Problem) -> float | None:
 
     Runs with full gradients in float64.
     """
-    side = plan.side
-    values: dict[bytes, float] = {}
+    function, values = _AtOrigin(problem), dict[bytes, float]()
 
     def left(x: Array) -> float:
         known = x.tobytes()
         if known not in values:
-            if side.id == "squared-distance":
-                values[known] = float(x @ x)
-            elif side.id.startswith("gradient-norm"):
-                gradient = problem.full_gradient(x)
-                values[known] = float(gradient @ gradient)
-            else:
-                values[known] = problem.value(x)
+            values[known] = plan.metric.at(function, x)
         return values[known]
 
     total = []
@@ -37,6 +31,23 @@ def replay(plan: Question, problem: Problem) -> float | None:
             run(tape, problem.x0, problem.full_gradients(), lambda _, x, seen=seen: seen.append(np.array(x)))  # type: ignore[misc]
         except AssumptionError:
             return None
-        shown = seen if side.every else seen[-1:]
-        total.append(float(weight) * sum(left(x) for x in shown) / len(shown))
+        total.append(float(weight) * sum(left(x) for x in seen) / len(seen))
     return float(np.sum(np.sort(total)))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _AtOrigin:
+    """The quantities of a problem with f* = 0 at x* = 0."""
+
+    problem: Problem
+
+    def squared_distance(self, x: Array) -> float:
+        return float(x @ x)
+
+    def gap(self, x: Array) -> float:
+        return self.problem.value(x)
+
+    def squared_slope(self, x: Array) -> float:
+        gradient = self.problem.full_gradient(x)
+        return float(gradient @ gradient)

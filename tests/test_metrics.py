@@ -1,0 +1,104 @@
+"""What a theorem bounds: every metric gives one number, whoever evaluates it."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.problem import AtMinimum, make
+from boundlab.case import build_problem
+from boundlab.errors import SpecError
+from boundlab.formulas.symbols import SYMBOLS
+from boundlab.metrics import METRICS, Certified, Quantity, Series, Watch, metric
+from boundlab.tape import RecordAt
+
+EVERY = sorted(METRICS)
+OPTIONS = {"A": [[[2, 0], [0, 1]], [[1, 0], [0, 3]]], "b": [[0, 1], [3, -1]], "x0": [1, 2], "sigma": 0}
+QUADRATIC = build_problem("quadratic", OPTIONS)
+
+
+@pytest.mark.parametrize("name", EVERY)
+@given(st.lists(st.integers(-5, 5), min_size=2, max_size=2))
+def test_floats_rationals_and_second_moments_give_the_same_quantity(name, x):
+    one = METRICS[name]
+    low, high = one.at(Certified(QUADRATIC), np.array(x, dtype=np.float64))
+    rational = make(QUADRATIC, OPTIONS)
+    function = AtMinimum(rational, rational.minimum())
+    exact = one.at(function, [numbers.rational(value) for value in x])
+    exact = float(numbers.ball(exact))
+    assert low <= exact + 1e-12
+    assert exact <= high + 1e-12
+    assert high - low <= 1e-6
+    away = np.array(x) - QUADRATIC.optimum().x
+    moment = one.of_second_moment(QUADRATIC.A.mean(axis=0)[None], np.outer(away, away)[None])
+    assert float(moment) == pytest.approx(exact, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_quantity_scales_as_its_units_say(name):
+    a, b = METRICS[name].units
+    x = np.array([0.3, -1.0])
+    base = METRICS[name].at(Certified(QUADRATIC), x)[0]
+    steep = build_problem("quadratic", {**OPTIONS, "A": (3 * QUADRATIC.A).tolist()})
+    assert METRICS[name].at(Certified(steep), x)[0] == pytest.approx(3.0**a * base, rel=1e-6)
+    # f(x/s) has the curvature A/s^2 and the minimisers s b_i.
+    wide = build_problem("quadratic", {**OPTIONS, "A": (QUADRATIC.A / 4).tolist(), "b": (2 * QUADRATIC.b).tolist()})
+    assert METRICS[name].at(Certified(wide), 2 * x)[0] == pytest.approx(2.0**b * base, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", EVERY)
+@given(st.lists(st.floats(0, 10), min_size=6, max_size=6), st.sets(st.integers(1, 6), min_size=1))
+def test_a_series_is_what_the_records_make_at_each_horizon(name, shown, horizons):
+    one, ks = METRICS[name], np.array(sorted(horizons))
+    records = one.records(ks)
+    series = Series(one, ks)
+    seen = [shown[k % 6] for k in records.at(int(ks[-1])).tolist()] if one.over.one_record else shown[: int(ks[-1])]
+    for value in seen:
+        series.add(value)
+    for place, k in enumerate(ks.tolist()):
+        wanted = seen[place] if one.over.one_record else sum(shown[:k]) / k
+        assert series.values[place] == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_the_share_of_a_record_is_its_weight_in_the_left_side(name):
+    one, k = METRICS[name], 4
+    share = one.over.share(k)
+    count = k if not one.over.one_record else 1
+    assert isinstance(share, Fraction)
+    assert share * count == 1
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_horizon_that_the_run_has_not_reached_has_no_left_side(name):
+    series = Series(METRICS[name], np.array([2, 5]))
+    series.add(1.0)
+    assert np.isnan(series.values[1])
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_the_words_of_a_metric_are_there(name):
+    one = METRICS[name]
+    assert one.counter in SYMBOLS
+    assert one.unit == one.quantity.unit
+    assert all((one.label, one.symbol, one.expectation, one.latex, one.point))
+
+
+def test_each_quantity_has_its_own_units_and_unit_in_words():
+    assert {one.units: one.unit for one in Quantity} == {
+        (0, 2): "length²", (1, 0): "function value", (2, -2): "function value²/length²",
+    }  # fmt: skip
+
+
+def test_an_unknown_metric_is_refused_with_the_nearest():
+    with pytest.raises(SpecError, match="did you mean gradient-norm"):
+        metric("gradient-nrom")
+
+
+def test_a_watch_asks_for_all_versions_of_a_mean_and_for_the_horizons_of_a_last_iterate():
+    ks = np.array([2, 5])
+    assert Watch(METRICS["gradient-norm"], QUADRATIC, ks).records.at(9).tolist() == [0, 1, 2, 3, 4]
+    assert Watch(METRICS["gap"], QUADRATIC, ks).records == RecordAt(ks)
