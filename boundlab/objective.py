@@ -13,6 +13,7 @@ from boundlab.errors import AssumptionError, SymbolError
 from boundlab.randomness import Streams
 
 Array = NDArray[np.floating[Any]]
+NO_NOISY_PROX = "a proximal step needs the function itself, not noisy gradients; set sigma=0, or batch=0"
 Side = Literal["exact", "upper", "lower"]
 
 ASSUMPTIONS: Mapping[str, str] = {
@@ -134,7 +135,7 @@ class Oracle(ABC):
         AssumptionError
             If the oracle is noisy, or the problem has no closed form.
         """
-        raise AssumptionError("a proximal step needs the function itself, not noisy gradients; set sigma=0, or batch=0")
+        raise AssumptionError(NO_NOISY_PROX)
 
 
 class Problem(ABC):

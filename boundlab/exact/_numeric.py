@@ -72,8 +72,6 @@ def _fixed(plan: Plan, case: Case) -> tuple[float, str]:
 
 def why_no_moments(plan: Plan, tape: Tape) -> str:
     """Return '' if the expectation over the noise given a tape can be computed, else why not."""
-    if tape.implicit.any():
-        return "a noisy oracle has no proximal step"
     if plan.problem.id != "quadratic":
         return f"problem {plan.problem.id} with noise: the expectation given a schedule needs a quadratic"
     if moments.entries(tape.registers, plan.problem) > moments.LARGEST:

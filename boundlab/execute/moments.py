@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.errors import AssumptionError
+from boundlab.execute._rows import Combine, Show, Update, floats, rows
 from boundlab.expectation._moments import Frame, frame
 from boundlab.metrics import Metric, Series
-from boundlab.objective import Problem
-from boundlab.tape import Initial, Op, Tape
+from boundlab.objective import NO_NOISY_PROX, Problem
+from boundlab.tape import Initial, Tape
 
 Floats = NDArray[np.float64]
 LARGEST = 10**6  # entries of the covariance of all registers
@@ -49,45 +51,50 @@ def conditional(metric: Metric, problem: Problem, tape: Tape, sigma: float, ks: 
 
 
 def run(tape: Tape, problem: Problem, sigma: float, observe: Callable[[Floats, Floats, Frame], None]) -> None:
-    """Follow a tape; ``observe`` sees mean (c, e) and covariance (c, e, e) of each recorded register."""
+    """Follow a tape; ``observe`` sees mean (c, e) and covariance (c, e, e) of each recorded register.
+
+    Raises
+    ------
+    AssumptionError
+        If a step is implicit and the gradients are noisy.
+    """
+    if sigma > 0.0 and tape.implicit.any():
+        raise AssumptionError(NO_NOISY_PROX)
     where = frame(problem)
     c, _, e = where.b.shape
     mean = np.zeros((c, tape.registers, e))
     mean[:, tape.initial == Initial.START] = where.x0[:, None]
     cov = np.zeros((c, tape.registers, e, tape.registers, e))
     variance = sigma**2 / problem.d
-    affine, descend, record = tape.affine, tape.descend, tape.record
-    implicit = tape.implicit if len(tape.implicit) else np.zeros(len(descend.client), dtype=np.bool_)
 
     def write(register: int, cross: Floats, own: Floats) -> None:
         cov[:, register] = cross
         cov[:, :, :, register] = cross.transpose(0, 2, 3, 1)
         cov[:, register, :, register] = own
 
-    for op, row in zip(tape.op.tolist(), tape.row.tolist(), strict=True):
-        if op == Op.AFFINE.value:
-            part = slice(int(affine.start[row]), int(affine.start[row + 1]))
-            terms, coef, dst = affine.src[part], affine.coef[part], int(affine.dst[row])
-            point = np.einsum("t,cte->ce", coef, mean[:, terms])
-            cross = np.einsum("t,cterf->cerf", coef, cov[:, terms])
-            own = np.einsum("t,cetf->cef", coef, cross[:, :, terms])
-            mean[:, dst] = point
-            write(dst, cross, own)
-        elif op == Op.DESCEND.value:
-            src, who = int(descend.src[row]), int(descend.client[row])
-            total: Any = np.eye(e)
-            point, own = mean[:, src], cov[:, src, :, src]
-            for place in range(int(descend.steps[row])):
-                size = float(descend.step_size[row]) * (float(tape.local[place]) if len(tape.local) else 1.0)
-                one: Any = np.eye(e) - size * where.A[:, who]
-                if implicit[row]:  # (I + size·A)⁻¹; such steps have no noise
-                    one = np.linalg.inv(np.eye(e) + size * where.A[:, who])
-                point = (one @ (point - where.b[:, who])[..., None])[..., 0] + where.b[:, who]
-                noise = 0.0 if implicit[row] else size**2 * variance
-                own = np.asarray(one @ own @ one.swapaxes(1, 2) + noise * np.eye(e))
-                total = one @ total
-            cross = np.asarray(np.einsum("cef,cfrg->cerg", total, cov[:, src]))
-            mean[:, int(descend.dst[row])] = point
-            write(int(descend.dst[row]), cross, own)
-        else:
-            observe(mean[:, int(record.src[row])], cov[:, int(record.src[row]), :, int(record.src[row])], where)
+    for row in rows(tape, floats(tape)):
+        match row:
+            case Combine(dst, parts):
+                coef, terms = np.array([one for one, _ in parts]), [source for _, source in parts]
+                point = np.einsum("t,cte->ce", coef, mean[:, terms])
+                cross = np.einsum("t,cterf->cerf", coef, cov[:, terms])
+                own = np.einsum("t,cetf->cef", coef, cross[:, :, terms])
+                mean[:, dst] = point
+                write(dst, cross, own)
+            case Update():
+                src, total = row.src, np.eye(e)
+                point, own = mean[:, src], cov[:, src, :, src]
+                hessian, centre = where.A[:, row.client], where.b[:, row.client]
+                for size in row.sizes:
+                    one: Any = np.eye(e) - size * hessian
+                    if row.implicit:  # (I + size·A)⁻¹; such steps have no noise
+                        one = np.linalg.inv(np.eye(e) + size * hessian)
+                    point = (one @ (point - centre)[..., None])[..., 0] + centre
+                    noise = 0.0 if row.implicit else size**2 * variance
+                    own = np.asarray(one @ own @ one.swapaxes(1, 2) + noise * np.eye(e))
+                    total = one @ total
+                cross = np.asarray(np.einsum("cef,cfrg->cerg", total, cov[:, src]))
+                mean[:, row.dst] = point
+                write(row.dst, cross, own)
+            case Show(_, src):
+                observe(mean[:, src], cov[:, src, :, src], where)

@@ -5,7 +5,8 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from boundlab.arithmetic.pepit import Exact, exact, fraction
-from boundlab.tape import Initial, Op, Tape
+from boundlab.execute._rows import Combine, Numbers, Show, Update, floats, rows, starts
+from boundlab.tape import Tape
 
 
 class Oracle(Protocol):
@@ -33,32 +34,27 @@ def run(tape: Tape, start: Any, oracle: Oracle, observe: Callable[[int, Any], No
         Called as observe(m, point) for record m.
     """
     kind = type(start)
-    zero = kind(is_leaf=False, decomposition_dict={})
-    registers: list[Any] = [
-        start if initial == Initial.START else zero if initial == Initial.ZERO else None
-        for initial in tape.initial.tolist()
-    ]
-    affine, descend = tape.affine, tape.descend
-    local = tape.local.tolist()
-    implicit = tape.implicit.tolist() or [False] * len(descend.dst)
-    for op, row in zip(tape.op.tolist(), tape.row.tolist(), strict=True):
-        if op == Op.AFFINE:
-            terms = range(affine.start[row], affine.start[row + 1])
-            registers[affine.dst[row]] = combine(
-                kind, [(exact(float(affine.coef[term])), registers[affine.src[term]]) for term in terms]
-            )
-        elif op == Op.DESCEND:
-            point, client = registers[descend.src[row]], int(descend.client[row])
-            size = exact(float(descend.step_size[row]))
-            for step in range(descend.steps[row]):
-                length = size * exact(local[step]) if local else size
-                if implicit[row]:
-                    point = oracle.proximal(client, point, length)
-                    continue
-                point = combine(kind, [(Exact(1), point), (-length, oracle.gradient(client, point))])
-            registers[descend.dst[row]] = point
-        else:
-            observe(row, registers[tape.record.src[row]])
+    registers: list[Any] = starts(tape, start, kind(is_leaf=False, decomposition_dict={}))
+    for row in rows(tape, _exactly(floats(tape))):
+        match row:
+            case Combine(dst, terms):
+                registers[dst] = combine(kind, [(coefficient, registers[source]) for coefficient, source in terms])
+            case Update():
+                point = registers[row.src]
+                for size in row.sizes:
+                    if row.implicit:
+                        point = oracle.proximal(row.client, point, size)
+                    else:
+                        step = (-size, oracle.gradient(row.client, point))
+                        point = combine(kind, [(Exact(1), point), step])
+                registers[row.dst] = point
+            case Show():
+                observe(row.row, registers[row.src])
+
+
+def _exactly(numbers: Numbers[float]) -> Numbers[Exact]:
+    parts = (numbers.coefficients, numbers.step_sizes, numbers.local)
+    return Numbers(*([exact(value) for value in part] for part in parts))
 
 
 def combine(kind: Any, terms: list[tuple[Exact, Any]]) -> Any:

@@ -12,7 +12,8 @@ from boundlab.arithmetic.numbers import Scalar, UndecidedError
 from boundlab.arithmetic.problem import RationalProblem, Vector
 from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.errors import SpecError
-from boundlab.tape import Initial, Op, Tape
+from boundlab.execute._rows import Combine, Numbers, Show, Update, rows, starts
+from boundlab.tape import Tape
 
 Recipe = tuple[Fraction | None, float, tuple[int, ...]]
 _LONGEST = 3000  # bits of a rational; beyond, products take longer than those of balls by far
@@ -133,10 +134,8 @@ def run(
     """
     tape = exact.tape
     kind: Callable[[Scalar], Scalar] = numbers.ball if balls else (lambda x: x)
-    x0 = [kind(numbers.rational(entry)) for entry in model.x0]
     zero = [kind(numbers.rational(0))] * model.d
-    starts = {Initial.START: x0, Initial.ZERO: zero, Initial.UNWRITTEN: zero}
-    registers: list[Vector] = [starts[Initial(value)] for value in tape.initial.tolist()]
+    registers: list[Any] = starts(tape, [kind(numbers.rational(entry)) for entry in model.x0], zero)
     known: dict[Recipe, Scalar] = {}
 
     def value(recipe: Recipe) -> Scalar:
@@ -144,33 +143,25 @@ def run(
             known[recipe] = _value(recipe, rates, kind, balls)
         return known[recipe]
 
-    coefficient = [value(recipe) for recipe in exact.coefficients]
-    size = [value(recipe) for recipe in exact.sizes]
-    local = [value(recipe) for recipe in exact.local]
-    starts_at, sources, targets = tape.affine.start.tolist(), tape.affine.src.tolist(), tape.affine.dst.tolist()
-    client, steps = tape.descend.client.tolist(), tape.descend.steps.tolist()
-    source, target = tape.descend.src.tolist(), tape.descend.dst.tolist()
-    shown = tape.record.src.tolist()
-    implicit = tape.implicit.tolist() if len(tape.implicit) else [False] * len(client)
+    each = ([value(recipe) for recipe in part] for part in (exact.coefficients, exact.sizes, exact.local))
     place = 0
     try:
-        for place, (op, row) in enumerate(zip(tape.op.tolist(), tape.row.tolist(), strict=True)):  # noqa: B007
-            if op == Op.AFFINE.value:
-                out = zero
-                for term in range(starts_at[row], starts_at[row + 1]):
-                    weight = coefficient[term]
-                    out = [a + weight * b for a, b in zip(out, registers[sources[term]], strict=True)]
-                registers[targets[row]] = out
-            elif op == Op.DESCEND.value:
-                x, who = registers[source[row]], client[row]
-                move = model.prox if implicit[row] else model.descend
-                for step in range(steps[row]):
-                    x = move(who, x, size[row] * local[step] if local else size[row])
-                registers[target[row]] = x
-                if not balls and row % _EVERY == 0:
-                    _check_length(x)
-            else:
-                observe(row, registers[shown[row]])
+        for place, row in enumerate(rows(tape, Numbers(*each))):  # noqa: B007
+            match row:
+                case Combine(dst, terms):
+                    out = zero
+                    for weight, source in terms:
+                        out = [a + weight * b for a, b in zip(out, registers[source], strict=True)]
+                    registers[dst] = out
+                case Update():
+                    x, move = registers[row.src], model.prox if row.implicit else model.descend
+                    for size in row.sizes:
+                        x = move(row.client, x, size)
+                    registers[row.dst] = x
+                    if not balls and row.row % _EVERY == 0:
+                        _check_length(x)
+                case Show():
+                    observe(row.row, registers[row.src])
     except UndecidedError as error:
         raise UndecidedError(str(error), place / len(tape)) from None
 

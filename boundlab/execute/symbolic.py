@@ -7,13 +7,15 @@ combination of gradients; any callable gives them as expressions, such as ∇f_i
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any, TypeAlias, final
 
 import sympy
 
 from boundlab.arithmetic.rational import PRINTED, Limits, rational
 from boundlab.errors import SpecError
-from boundlab.tape import Initial, Op, Tape
+from boundlab.execute._rows import Combine, Numbers, Show, Update, floats, rows, starts
+from boundlab.tape import Tape
 
 Point: TypeAlias = Any  # a SymPy expression, or a SymPy column vector of them
 
@@ -153,43 +155,31 @@ def run(
     start = Vector(x0) if isinstance(x0, str) else x0
     vector = isinstance(start, sympy.MatrixBase)
     zero = sympy.zeros(*start.shape) if vector else sympy.Integer(0)
-    known = {Initial.START: start, Initial.ZERO: zero, Initial.UNWRITTEN: None}
-    registers = [known[Initial(kind)] for kind in tape.initial.tolist()]
-    sizes = dict(step_size or {})
-    numbers: dict[float, sympy.Rational] = {}
-
-    def known_number(value: float) -> sympy.Rational:
-        if value not in numbers:
-            numbers[value] = number(value, limits)
-        return numbers[value]
-
-    local = [known_number(part) for part in tape.local.tolist()]
-    affine, descend, record = tape.affine, tape.descend, tape.record
+    registers: list[Any] = starts(tape, start, zero)
+    exact = cache(lambda value: number(value, limits))
+    sizes, given, record = dict(step_size or {}), floats(tape), tape.record
+    own = Numbers(
+        [exact(value) for value in given.coefficients],
+        [sizes[value] if value in sizes else exact(value) for value in given.step_sizes],
+        [exact(value) for value in given.local],
+    )
     records: list[SymbolicRecord] = []
-    for op, row in zip(tape.op.tolist(), tape.row.tolist(), strict=True):
-        if op == Op.AFFINE.value:
-            terms = range(int(affine.start[row]), int(affine.start[row + 1]))
-            parts = [known_number(float(affine.coef[term])) * registers[affine.src[term]] for term in terms]
-            registers[affine.dst[row]] = simplify(sum(parts, start=zero))
-        elif op == Op.DESCEND.value:
-            point = registers[descend.src[row]]
-            size = float(descend.step_size[row])
-            alpha = sizes[size] if size in sizes else known_number(size)
-            for place in range(int(descend.steps[row])):
-                step = LocalStep(int(descend.client[row]), int(descend.update[row]), place + 1, row)
-                slope = gradient(step, point)
-                if getattr(slope, "shape", ()) != getattr(point, "shape", ()):
-                    raise SpecError(f"the gradient of {step} has not the shape of the point {point}")
-                part = alpha * local[place] if local else alpha
-                point = simplify(point - part * slope)
-            registers[descend.dst[row]] = point
-        else:
-            records.append(
-                SymbolicRecord(
-                    int(record.iteration[row]), int(record.version[row]), float(record.time[row]),
-                    registers[record.src[row]],
-                )
-            )  # fmt: skip
+    for row in rows(tape, own):
+        match row:
+            case Combine(dst, parts):
+                registers[dst] = simplify(sum((weight * registers[source] for weight, source in parts), start=zero))
+            case Update():
+                point, update = registers[row.src], int(tape.descend.update[row.row])
+                for place, size in enumerate(row.sizes, 1):
+                    step = LocalStep(row.client, update, place, row.row)
+                    slope = gradient(step, point)
+                    if getattr(slope, "shape", ()) != getattr(point, "shape", ()):
+                        raise SpecError(f"the gradient of {step} has not the shape of the point {point}")
+                    point = simplify(point - size * slope)
+                registers[row.dst] = point
+            case Show(shown, src):
+                k, version, time = record.iteration[shown], record.version[shown], record.time[shown]
+                records.append(SymbolicRecord(int(k), int(version), float(time), registers[src]))
     return SymbolicRun(tuple(records), tuple(registers))
 
 

@@ -1,0 +1,116 @@
+"""Read a tape row by row: the one place that knows how its arrays are laid out.
+
+An arithmetic executes three kinds of rows; it gives the numbers of the tape in its own type, or takes the floats. The
+executor of floats alone reads the arrays by itself, for speed, and a test holds it to the same program.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeAlias, TypeVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.tape import Initial, Op, Tape
+
+Number = TypeVar("Number")
+Register = TypeVar("Register")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Combine(Generic[Number]):
+    """Register dst ← Σ coefficient·source over the terms; no terms means zero."""
+
+    dst: int
+    terms: tuple[tuple[Number, int], ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Update(Generic[Number]):
+    """Register dst ← src, then one local step of ``client`` for each of the sizes.
+
+    Parameters
+    ----------
+    row
+        Row of :class:`boundlab.tape.Descend`.
+    sizes
+        One a local step, unit (−1, 2).
+    implicit
+        Whether each step is proximal: its (sub)gradient is that at the new point.
+    """
+
+    row: int
+    dst: int
+    src: int
+    client: int
+    sizes: tuple[Number, ...]
+    implicit: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Show:
+    """Register src is record ``row``."""
+
+    row: int
+    src: int
+
+
+Row: TypeAlias = Combine[Number] | Update[Number] | Show
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Numbers(Generic[Number]):
+    """The numbers of a tape in an arithmetic of one's own.
+
+    Parameters
+    ----------
+    coefficients
+        One a term of Affine.
+    step_sizes
+        One a row of Descend.
+    local
+        Relative sizes of the local steps; empty where all are 1.
+    """
+
+    coefficients: Sequence[Number]
+    step_sizes: Sequence[Number]
+    local: Sequence[Number]
+
+
+def floats(tape: Tape) -> Numbers[float]:
+    """Return the numbers of a tape as they are."""
+    return Numbers(tape.affine.coef.tolist(), tape.descend.step_size.tolist(), tape.local.tolist())
+
+
+def rows(tape: Tape, numbers: Numbers[Number]) -> Iterator[Row[Number]]:
+    """Yield the rows in program order."""
+    affine, descend = tape.affine, tape.descend
+    target, start, source = _lists(affine.dst, affine.start, affine.src)
+    dst, src, client, steps = _lists(descend.dst, descend.src, descend.client, descend.steps)
+    shown = tape.record.src.tolist()
+    implicit = tape.implicit.tolist() or [False] * len(dst)
+    for op, row in zip(tape.op.tolist(), tape.row.tolist(), strict=True):
+        match op:
+            case Op.AFFINE:
+                span = slice(start[row], start[row + 1])
+                yield Combine(target[row], tuple(zip(numbers.coefficients[span], source[span], strict=True)))
+            case Op.DESCEND:
+                size = numbers.step_sizes[row]
+                sizes = tuple(size * part for part in numbers.local) or (size,) * steps[row]
+                yield Update(row, dst[row], src[row], client[row], sizes, implicit[row])
+            case _:
+                yield Show(row, shown[row])
+
+
+def starts(tape: Tape, start: Register, zero: Register) -> list[Register | None]:
+    """Return what each register holds before the first row; None where nothing may read it."""
+    holds: dict[int, Register | None] = {Initial.START: start, Initial.ZERO: zero, Initial.UNWRITTEN: None}
+    return [holds[value] for value in tape.initial.tolist()]
+
+
+def _lists(*columns: NDArray[np.int64]) -> tuple[list[int], ...]:
+    return tuple(column.tolist() for column in columns)

@@ -1,0 +1,218 @@
+"""One tape, five arithmetics: whoever reads a tape runs the same program, and refuses the same steps."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.problem import make
+from boundlab.case import build_delays, build_problem
+from boundlab.cli import invoke
+from boundlab.errors import AssumptionError
+from boundlab.execute import floats, moments, points, rationals, symbolic
+from boundlab.execute._rows import Combine, Numbers, Show, Update, rows, starts
+from boundlab.execute._rows import floats as own_numbers
+from boundlab.objective import Problem
+from boundlab.options import Options
+from boundlab.randomness import Streams
+from boundlab.registry import lookup, registered
+from boundlab.simulate.trial import compile_trial
+from boundlab.tape import RecordAt, Tape
+from boundlab.worst_case.session import Session
+
+OPTIONS = {"A": [[[2]], [[1]], [[3]]], "b": [[0], [1], [4]], "x0": [2]}
+EXACT = build_problem("quadratic", {**OPTIONS, "sigma": 0})
+NOISY = build_problem("quadratic", {**OPTIONS, "sigma": 1})
+
+# Every algorithm at least once; where rows differ in kind (unequal local steps, implicit steps, averages), each kind.
+SETTINGS: list[tuple[str, dict[str, Any]]] = [
+    ("afl_dga", {"eta": 0.02}),
+    ("area", {"alpha": 0.0625, "M": 2}),
+    ("area", {"c": 1, "d": 5, "reply": "post", "count": 2, "start": "analysis", "clock": "analysis"}),
+    ("asfedavg", {"alpha": 0.02, "count": 2}),
+    ("async_sgd", {"alpha": 0.02, "schedule": "delay_adaptive"}),
+    ("fedasync", {"beta": 0.5, "eta_l": 0.02}),
+    ("fedbuff", {"eta_l": [0.02, 0.01], "count": 2}),
+    ("fedcompass", {"eta": 0.02, "Qmin": 1, "Qmax": 4}),
+    ("fedfa", {"eta_l": 0.02, "K": 2}),
+    ("fedstaleweight", {"eta_l": 0.02, "count": 2}),
+    ("gd", {"alpha": 0.125, "M": 2}),
+    ("gd", {"alpha": 0.125, "decay": "linear", "K": 4}),
+    ("heavy_ball", {"alpha": 0.125, "beta": 0.25}),
+    ("incremental", {"alpha": 0.02}),
+    ("nesterov", {"alpha": 0.125}),
+    ("ogm", {"alpha": 0.125, "K": 4}),
+    ("proximal_point", {"alpha": 0.5}),
+    ("sfedavg", {"alpha": 0.02, "M": 2}),
+]
+NAMES = [f"{name} {' '.join(f'{key}={value}' for key, value in options.items())}" for name, options in SETTINGS]
+
+
+def tape_of(name: str, options: dict[str, Any], records: RecordAt | None = None) -> Tape:
+    algorithm = lookup("algorithms", name)
+    clients = 1 if name in ("heavy_ball", "nesterov", "ogm", "proximal_point") else 3
+    delays = build_delays("deterministic", {"rates": [3, 2, 1][:clients]}, clients)
+    parameters = algorithm.read(Options(name, options))
+    policy = algorithm.policy("count:every=2" if "count" in options and name == "area" else None, delays)
+    shown = records or RecordAt(np.arange(1, 5))
+    return compile_trial(algorithm, parameters, clients, delays, policy, 4, shown, Streams(3, 0))
+
+
+def problem_of(tape: Tape, sigma: float = 0.0) -> Problem:
+    options = {key: value[: tape.clients] if key != "x0" else value for key, value in OPTIONS.items()}
+    return build_problem("quadratic", {**options, "sigma": sigma})
+
+
+def by_floats(tape: Tape, problem: Problem) -> list[float]:
+    seen: list[float] = []
+    floats.run(tape, problem.x0, problem.full_gradients(), lambda _row, x: seen.append(float(x[0])))
+    return seen
+
+
+def by_rows(tape: Tape, problem: Problem) -> list[float]:
+    """Follow the rows in the plainest way."""
+    registers, seen = starts(tape, problem.x0.copy(), np.zeros(problem.d)), []
+    for row in rows(tape, own_numbers(tape)):
+        match row:
+            case Combine(dst, terms):
+                registers[dst] = sum((weight * registers[src] for weight, src in terms), start=np.zeros(problem.d))
+            case Update():
+                x = registers[row.src].copy()
+                for size in row.sizes:
+                    away = size * problem.gradient(row.client, x)
+                    x = problem.prox(row.client, x, size) if row.implicit else x - away
+                registers[row.dst] = x
+            case Show():
+                seen.append(float(registers[row.src][0]))
+    return seen
+
+
+def by_rationals(tape: Tape, problem: Problem, *, balls: bool) -> list[float]:
+    compiled = rationals.understand(lambda _rates: tape, {})
+    seen: list[float] = []
+    model = make(problem, problem.spec())
+    with numbers.digits(128):
+        rationals.run(compiled, model, [], lambda _m, x: seen.append(float(numbers.ball(x[0]))), balls=balls)
+    return seen
+
+
+def by_moments(tape: Tape, problem: Problem) -> list[float]:
+    seen: list[float] = []
+    moments.run(tape, problem, 0.0, lambda mean, _cov, _where: seen.append(float(mean[0, 0])))
+    return seen
+
+
+def by_symbols(tape: Tape, problem: Problem) -> list[float]:
+    def gradient(step: symbolic.LocalStep, x: Any) -> Any:
+        centre = symbolic.number(float(problem.b[step.client][0]))
+        return symbolic.number(float(problem.A[step.client][0, 0])) * (x - centre)
+
+    run = symbolic.run(tape, sympy.Integer(2), gradient)
+    return [float(record.x) for record in run.records]
+
+
+def by_points(tape: Tape, problem: Problem) -> list[float]:
+    """Let PEPit's points hold x and the constant 1 as two leaves."""
+    with Session().active() as module:
+        x, one = module.Point(), module.Point()
+
+        class Gradients:
+            def gradient(self, client: int, point: Any) -> Any:
+                A, b = float(problem.A[client][0, 0]), float(problem.b[client][0])
+                return A * point - A * b * one
+
+            def proximal(self, client: int, point: Any, size: Any) -> Any:
+                A, b = float(problem.A[client][0, 0]), float(problem.b[client][0])
+                return 1 / (1 + float(size) * A) * (point + float(size) * A * b * one)
+
+        seen: list[float] = []
+
+        def observe(_row: int, point: Any) -> None:
+            weights = point.decomposition_dict
+            seen.append(float(2.0 * weights.get(x, 0.0) + weights.get(one, 0.0)))
+
+        points.run(tape, x, Gradients(), observe)
+    return seen
+
+
+@pytest.mark.parametrize(("name", "options"), SETTINGS, ids=NAMES)
+@pytest.mark.parametrize("average", [False, True])
+def test_all_arithmetics_run_the_same_program(name: str, options: dict[str, Any], average: bool) -> None:
+    tape = tape_of(name, options, RecordAt(np.arange(1, 5), average=average))
+    problem = problem_of(tape)
+    wanted = by_floats(tape, problem)
+    assert len(wanted) >= 4
+    others = {
+        "rows": by_rows(tape, problem),
+        "balls": by_rationals(tape, problem, balls=True),
+        "moments": by_moments(tape, problem),
+        "points": by_points(tape, problem),
+    }
+    if not tape.implicit.any():
+        others["symbols"] = by_symbols(tape, problem)
+    for arithmetic, found in others.items():
+        assert found == pytest.approx(wanted, rel=1e-9, abs=1e-12), arithmetic
+
+
+def test_no_registered_algorithm_is_missing() -> None:
+    assert {name for name, _ in SETTINGS} == set(registered("algorithms"))
+
+
+def test_rows_scale_each_local_step_in_the_arithmetic_of_the_reader() -> None:
+    tape = tape_of("fedbuff", {"eta_l": [0.5, 0.25], "count": 2})
+    half = sympy.Rational(1, 2)
+    exact = Numbers([sympy.Rational(weight) for weight in tape.affine.coef], [half] * 99, [sympy.Integer(1), half])
+    sizes = {row.sizes for row in rows(tape, exact) if isinstance(row, Update)}
+    assert sizes == {(half, half / 2)}
+
+
+# ------------------------------------------------------------------------------------------- implicit steps and noise
+
+PROXIMAL = """
+id = "user.proximal"
+title = "the proximal point algorithm"
+assumptions = ["convex", "minimiser"]
+algorithm = "proximal_point"
+metric = "gap"
+
+[step]
+alpha = "1/10"
+
+[terms]
+all = "R**2/(alpha*(K + 1))"
+"""
+
+
+def test_noise_and_implicit_steps_are_refused_by_every_reader_alike() -> None:
+    tape = tape_of("proximal_point", {"alpha": 0.5})
+    problem = problem_of(tape, sigma=1.0)
+    with pytest.raises(AssumptionError, match="needs the function itself, not noisy gradients"):
+        floats.run(tape, problem.x0, problem.oracle(Streams(0)), lambda _row, _x: None)
+    with pytest.raises(AssumptionError, match="needs the function itself, not noisy gradients"):
+        moments.run(tape, problem, 1.0, lambda *_: None)
+
+
+@pytest.mark.parametrize("more", [(), ("--exact",)])
+def test_every_comparison_of_a_noisy_proximal_run_is_refused(
+    more: tuple[str, ...], tmp_path: Path, capsys: Any
+) -> None:
+    theorem = tmp_path / "proximal.toml"
+    theorem.write_text(PROXIMAL)
+    problem = "quadratic:A=[[[1]]],b=[[0]],x0=[1],sigma=3"
+    code = invoke(["compare", str(theorem), "--problem", problem, "-d", "deterministic", "-k", "5", "-r", "2", *more])
+    assert code == 4
+    assert "a proximal step needs the function itself, not noisy gradients" in capsys.readouterr().err
+
+
+def test_the_exact_value_of_a_noisy_proximal_run_is_refused(tmp_path: Path, capsys: Any) -> None:
+    theorem, case = tmp_path / "proximal.toml", tmp_path / "case.json"
+    theorem.write_text(PROXIMAL)
+    case.write_text(
+        '{"algorithm": "proximal_point", "problem": {"type": "quadratic", "A": [[[1]]], "b": [[0]], "x0": [1], '
+        '"sigma": 3}, "parameters": {}, "events": [[1, "s"], [2, "s"]], "theorem": "user.proximal"}'
+    )
+    assert invoke(["exact", str(theorem), str(case)]) == 4
+    assert "a proximal step needs the function itself" in capsys.readouterr().err
