@@ -4,11 +4,11 @@ import numpy as np
 
 from boundlab.case import Case, RandomEvents
 from boundlab.errors import SpecError
-from boundlab.exact._result import MARGIN, ExactResult
+from boundlab.exact._result import ExactResult
 from boundlab.execute import moments
 from boundlab.expectation._left import engine, left_side
 from boundlab.instance.plan import Plan
-from boundlab.instance.rounding import ceiling
+from boundlab.instance.rounding import above, ceiling
 from boundlab.metrics import Watch
 from boundlab.randomness import Streams
 from boundlab.simulate.trial import run_once
@@ -34,7 +34,7 @@ def result(plan: Plan, case: Case, why: str) -> ExactResult:
     else:
         left, method = _fixed(plan, case)
     note = f"floating point: {why}"
-    violated = left > max(right * (1.0 + MARGIN), float(ceiling(plan, plan.bound)[-1]))
+    violated = above(left, right) and left > float(ceiling(plan, plan.bound)[-1])
     if violated and "R" in plan.theorem.inputs(plan.fixed) and plan.problem.optimum().distance is None:
         violated, note = False, f"{note}; above the bound, but R is the distance to a near-minimiser"
     if plan.theorem.shape:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, final
 
 from boundlab._version import __version__
+from boundlab.instance.rounding import above
 
 Kind = Literal["exact", "enclosure", "numeric"]
-MARGIN = 1e-9  # relative: what rounding may add up to where both sides are floats
 
 
 @final
@@ -65,7 +65,7 @@ class ExactResult:
         """``holds`` or ``violated`` on this case; ``inconclusive`` where a larger left side refutes nothing."""
         if self.violated:
             return "violated"
-        return "inconclusive" if self.left > self.right * (1.0 + MARGIN) else "holds"
+        return "inconclusive" if above(self.left, self.right) else "holds"
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.execute.floats import run
-from boundlab.metrics import Metric, Quantity, Series
+from boundlab.instance.rounding import one_dimensional
+from boundlab.metrics import Metric, Series
 from boundlab.objective import Array, Optimum, Oracle
 from boundlab.tape import Tape
 
@@ -83,16 +84,10 @@ class Columns(Oracle):
 
 
 def rounding(metric: Metric, problem: Mapping[str, Any], iterations: int) -> float:
-    """Return more than what rounding can add to a left side: near a minimiser nothing else may be there."""
+    """Return what rounding may add to a left side on a candidate's problem."""
     reach = float(max(abs(problem["x0"]), *(abs(one) for one in problem["c"]), 1e-30))
     steepest = float(max(problem["w"])) * (1.0 if problem["type"] == "lad" else reach)
-    tiny = 1e-15 * (64.0 + iterations)
-    each = {
-        Quantity.GAP: steepest * reach * tiny,
-        Quantity.SLOPE: steepest**2 * tiny**2,
-        Quantity.DISTANCE: reach**2 * tiny**2,
-    }
-    return each[metric.quantity]
+    return one_dimensional(metric.quantity, steepest, reach, iterations)
 
 
 def run_columns(

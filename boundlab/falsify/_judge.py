@@ -12,9 +12,9 @@ from boundlab.falsify import _catalog as catalog
 from boundlab.falsify import _expectation, _noise, _schedules
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._schedules import Bench, Sides
+from boundlab.instance.rounding import above
 from boundlab.theorems import Theorem
 
-ROUNDING = 1e-9  # a search in floating point calls nothing a violation that rounding could have made
 _BENCHES = 8
 
 
@@ -41,7 +41,7 @@ class Score:
     @property
     def violates(self) -> bool:
         """Whether the left side is above the right one by more than rounding."""
-        return self.ratio > 1.0 + ROUNDING
+        return above(self.ratio, 1.0)
 
 
 @final

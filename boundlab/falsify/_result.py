@@ -14,8 +14,9 @@ from boundlab.compare.verdict import versions
 from boundlab.errors import BoundlabError, TapeError
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate, text
-from boundlab.falsify._judge import ROUNDING, Judge, Score
+from boundlab.falsify._judge import Judge, Score
 from boundlab.instance import Plan, make_plan
+from boundlab.instance.rounding import NUMERIC
 from boundlab.objective import Constant
 from boundlab.theorems import Theorem
 
@@ -262,5 +263,5 @@ def _shown(value: Any) -> str:
 
 def violates(instance: Instance) -> bool:
     """Return whether both sides are apart by more than rounding, or exactly."""
-    margin = 0.0 if instance.kind in ("exact", "enclosure") else ROUNDING
+    margin = 0.0 if instance.kind in ("exact", "enclosure") else NUMERIC
     return instance.left > instance.right * (1.0 + margin)

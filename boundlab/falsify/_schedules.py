@@ -16,6 +16,7 @@ from boundlab.formulas.floats import evaluate as expression_value
 from boundlab.formulas.symbols import names_of
 from boundlab.instance.applicability import check
 from boundlab.instance.schedules import Schedules
+from boundlab.instance.settings import own_parameters, split
 from boundlab.objective import Optimum, Problem
 from boundlab.options import number
 from boundlab.randomness import Streams
@@ -122,17 +123,10 @@ def make_bench(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None 
     """
     algorithm = catalog.algorithm(theorem.algorithm)
     problem = candidate.build()
-    chosen: dict[str, Any] = dict(theorem.options)
-    values: dict[str, Any] = {"n": problem.n}
-    for name, value in candidate.settings.items():
-        if name in algorithm.parameters and name not in theorem.step:
-            chosen[name] = value
-        else:
-            values[name] = int(number(value, name))
-    for parameter, name in theorem.parameters.items():
-        if parameter in algorithm.parameters:
-            chosen.setdefault(parameter, "1")
-            values[name] = int(number(chosen[parameter], parameter))
+    chosen, symbols = split(theorem, algorithm, candidate.settings)
+    values: dict[str, Any] = {"n": problem.n, **{name: int(number(value, name)) for name, value in symbols.items()}}
+    for parameter, (name, value) in own_parameters(theorem, algorithm, chosen, {}).items():
+        chosen[parameter] = values[name] = value
     delays, policy = catalog.delays(candidate.delays, problem.n, algorithm)
     first = Schedules(theorem, algorithm, problem.n, delays, policy, candidate.iterations, 0, chosen)
     check(theorem, problem, first.parameters, delays, policy, ())

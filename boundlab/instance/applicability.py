@@ -5,6 +5,7 @@ from typing import Any
 
 from boundlab.delays import DelayModel, ServerPolicy, why_not_iid
 from boundlab.errors import AssumptionError
+from boundlab.instance.rounding import EQUAL_RATES
 from boundlab.objective import ASSUMPTIONS, RUN_ASSUMPTIONS, Problem
 from boundlab.theorems import Theorem
 
@@ -82,7 +83,7 @@ def _why_not_uniform(parameters: Any, delays: DelayModel) -> str:
     rates = delays.rates()
     if delays.memoryless:
         return delays.memoryless
-    if rates.max() > rates.min() * (1.0 + 1e-12):
+    if rates.max() > rates.min() * (1.0 + EQUAL_RATES):
         return "clients are not equally fast"
     if parameters.count > 1 and parameters.reply != "wait":
         return "a client can stand in a buffer twice"

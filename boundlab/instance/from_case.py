@@ -11,6 +11,8 @@ from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.events import Events
 from boundlab.instance.plan import Plan, make_plan
+from boundlab.instance.rounding import WRITTEN
+from boundlab.instance.settings import rates, split
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.tape import RecordAt, Tape
@@ -57,8 +59,8 @@ def given(case: Case) -> dict[str, Any]:
 
 def own_rates(theorem: Theorem, case: Case) -> dict[str, Any]:
     """Return the rates that stand in the case although the theorem sets them itself."""
-    rates = {*theorem.step, "alpha", "c", "d"}
-    return {name: value for name, value in given(case).items() if name in rates and name not in theorem.free()}
+    set_by_theorem = rates(theorem) - theorem.free()
+    return {name: value for name, value in given(case).items() if name in set_by_theorem}
 
 
 def plan_of(theorem: Theorem, case: Case) -> Plan:
@@ -81,7 +83,7 @@ def plan_of(theorem: Theorem, case: Case) -> Plan:
         plan = _fixed(theorem, case, case.events, settings)
     for name, value in own.items():
         want, got = plan.parameter_values.get(name), plain(value)
-        if want is None or not isinstance(got, (int, float)) or abs(got - want) > 1e-9 * abs(want):
+        if want is None or not isinstance(got, (int, float)) or abs(got - want) > WRITTEN * abs(want):
             raise AssumptionError(
                 f"{theorem.id} sets its own step size, {name} = {want}; the case has {name} = {value}"
             )
@@ -116,8 +118,8 @@ def _fixed(theorem: Theorem, case: Case, events: Events, settings: dict[str, Any
         raise SpecError(f'theorems about {case.algorithm.id} are about random events; give "delays" and "iterations"')
     clients = case.problem.n
     algorithm = FixedEvents(case.algorithm, events)
-    options = {**dict.fromkeys(theorem.step, 1), **{k: v for k, v in settings.items() if k in algorithm.parameters}}
-    parameters = algorithm.read(Options(algorithm.id, {**theorem.options, **options}))
+    options = {**dict.fromkeys(theorem.step, 1), **split(theorem, algorithm, settings)[0]}
+    parameters = algorithm.read(Options(algorithm.id, options))
     nothing = RecordAt(np.empty(0, dtype=np.int64))
     most = algorithm.schedule(parameters, events, clients, nothing, 4 * len(events) + 4).iterations
     iterations = case.iterations or most

@@ -1,7 +1,7 @@
 """Put a theorem, a problem, delays and an algorithm together, and check that they fit."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.instance.applicability import check, deviations
 from boundlab.instance.schedules import Schedules
+from boundlab.instance.settings import own_parameters, rates, split
 from boundlab.metrics import Metric, metric
 from boundlab.objective import Constant, Problem
 from boundlab.options import Options, nearest, number
@@ -42,6 +43,8 @@ class Plan:
         What is read off the schedules, None where the bound does not depend on them.
     fixed
         Values by symbol that no schedule changes.
+    local_steps
+        The most local steps that a client takes at a time.
     """
 
     theorem: Theorem
@@ -61,6 +64,7 @@ class Plan:
     outside: Mapping[str, str]
     schedules: Schedules | None
     fixed: Mapping[str, Any]
+    local_steps: int
 
 
 def make_plan(
@@ -110,7 +114,7 @@ def make_plan(
             )
     left = metric(theorem.metric)
     algorithm = algorithm or lookup("algorithms", theorem.algorithm)
-    chosen, rest = _split(theorem, algorithm, settings, policy)
+    chosen, rest = _settings(theorem, algorithm, settings, policy)
     schedules = Schedules(theorem, algorithm, problem.n, delays, policy, iterations, seed, chosen)
     outside = check(theorem, problem, schedules.parameters, delays, policy, beyond)
     outside |= deviations(theorem, chosen, beyond)
@@ -122,7 +126,8 @@ def make_plan(
     if first is not None and "N" in read:
         values["N"] = _window(schedules, first, rest, values)
     scheduled = schedules.read(first, schedules.horizon(values), values) if first is not None else {}
-    values |= _own_parameters(theorem, algorithm, chosen, scheduled)
+    for parameter, (name, value) in own_parameters(theorem, algorithm, chosen, scheduled).items():
+        chosen[parameter] = values[name] = value
     values |= _symbols(theorem, algorithm, rest, set(values) | set(scheduled))
     points = _points(theorem, schedules.horizon(values), left) if ks is None else ks
     step = theorem.step_options(schedules.worst(values, scheduled, trials))
@@ -136,8 +141,14 @@ def make_plan(
     return Plan(
         theorem, problem, delays, policy, algorithm, parameters, parameter_values, left, iterations, points,
         {**scheduled, **values}, constants, evaluation.total, evaluation.terms, outside,
-        schedules if first is not None else None, values,
+        schedules if first is not None else None, values, _local_steps(schedules, first),
     )  # fmt: skip
+
+
+def _local_steps(schedules: Schedules, tape: Tape | None) -> int:
+    """Read the most local steps of an update off a tape, or off the first iteration of one."""
+    start = tape or replace(schedules, iterations=1).tape(0)
+    return int(start.descend.steps.max(initial=1))
 
 
 def _window(schedules: Schedules, tape: Tape, rest: dict[str, str], values: Mapping[str, Any]) -> int:
@@ -183,32 +194,15 @@ def _known(
     return {name: value for name, value in values.items() if name not in unread}
 
 
-def _split(
+def _settings(
     theorem: Theorem, algorithm: Algorithm, settings: Mapping[str, str], policy: ServerPolicy
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Tell parameters of the algorithm from symbols of the theorem."""
-    chosen: dict[str, Any] = dict(theorem.options)
-    if policy.count is not None:
-        chosen["count"] = policy.count
-    rest = dict(settings)
-    for key in settings:
-        if key == "count" and (algorithm.server == "any" or str(policy.count or settings[key]) != settings[key]):
-            raise SpecError("count belongs to the server policy: --server count:every=…")
-        if key in algorithm.parameters and key not in theorem.step and key not in ("alpha", "c", "d"):
-            chosen[key] = rest.pop(key)
-    return chosen, rest
-
-
-def _own_parameters(
-    theorem: Theorem, algorithm: Algorithm, chosen: dict[str, Any], scheduled: Mapping[str, float]
-) -> dict[str, int]:
-    """Return the parameters that the formula reads, by symbol, unless the schedule says them."""
-    found = {}
-    for parameter, name in theorem.parameters.items():
-        if name not in scheduled and parameter in algorithm.parameters:
-            chosen[parameter] = Options(algorithm.id, chosen).integer(parameter, 1, minimum=1)
-            found[name] = chosen[parameter]
-    return found
+    """Tell parameters of the algorithm from symbols of the theorem; the server policy may set one too."""
+    count = settings.get("count")
+    if count is not None and (algorithm.server == "any" or str(policy.count or count) != count):
+        raise SpecError("count belongs to the server policy: --server count:every=…")
+    chosen, rest = split(theorem, algorithm, settings)
+    return chosen if policy.count is None else {**chosen, "count": policy.count}, rest
 
 
 def _symbols(theorem: Theorem, algorithm: Algorithm, rest: Mapping[str, str], known: set[str]) -> dict[str, float]:
@@ -218,7 +212,7 @@ def _symbols(theorem: Theorem, algorithm: Algorithm, rest: Mapping[str, str], kn
     for key, text in rest.items():
         if key in free:
             found[key] = number(text, f"{theorem.id}: {key}")
-        elif key in theorem.step or key in ("alpha", "c", "d"):
+        elif key in rates(theorem):
             raise SpecError(
                 f"{theorem.id} sets its own step size; {key} cannot be chosen (a fixed-step theorem takes any alpha)"
             )

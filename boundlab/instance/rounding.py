@@ -1,6 +1,9 @@
-"""What rounding may add to the left side: floats must refute no theorem by their last digits."""
+"""What rounding may do to a verdict: every tolerance that decides one, and why it is as large as it is.
 
-from typing import TYPE_CHECKING, Any
+The tolerance of a theorem's conditions is :data:`boundlab.theorems.CONDITION`.
+"""
+
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +15,23 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-_RELATIVE = 1e-12  # both sides are evaluated in floats: bounds that are attained must not fail by their last digits
-_ROOM = 64.0  # over the square root of the number of steps by which independent rounding errors grow
+# Both sides are evaluated in floats: bounds that are attained must not fail by their last digits.
+EVALUATED: Final = 1e-12
+# A number that was computed in floating point is called a violation only beyond what a long computation loses.
+NUMERIC: Final = 1e-9
+# A step size that a file writes down is the theorem's own if it is so near: files keep fewer digits.
+WRITTEN: Final = 1e-9
+# Rates that differ by no more are equal: they are quotients of the same numbers.
+EQUAL_RATES: Final = 1e-12
+# Over the square root of the number of steps by which independent rounding errors grow.
+ROOM: Final = 64.0
+# Each step of a run in one dimension adds at most a few units in the last place of its largest number.
+STEP: Final = 1e-15
+
+
+def above(left: float, right: float) -> bool:
+    """Return whether a float is above another by more than a computation in floating point explains."""
+    return left > right * (1.0 + NUMERIC)
 
 
 def ceiling(plan: "Plan", right: Floats) -> Floats:
@@ -28,28 +46,42 @@ def ceiling(plan: "Plan", right: Floats) -> Floats:
     right
         Shape (points,): bounds at ``plan.ks``.
     """
-    out: Floats = right * (1.0 + _RELATIVE)
+    out: Floats = right * (1.0 + EVALUATED)
     if not plan.metric.over.one_record:
         return out
-    problem = plan.problem
-    quantity = plan.metric.quantity
-    steps = (plan.ks + 1.0) * float(plan.values.get("M", 1.0))
+    problem, quantity = plan.problem, plan.metric.quantity
+    steps = (plan.ks + 1.0) * plan.local_steps
     best = problem.optimum() if quantity is not Quantity.SLOPE else None
     scale = float(np.linalg.norm(problem.x0)) + (0.0 if best is None else float(np.linalg.norm(best.x)))
-    error = _ROOM * np.sqrt(steps) * float(np.finfo(problem.dtype).eps) * scale
+    error = ROOM * np.sqrt(steps) * float(np.finfo(problem.dtype).eps) * scale
     root: Floats = np.sqrt(right)
     moved: Floats
+    L, B = _constant(problem, "L"), _constant(problem, "B")
     if quantity is Quantity.DISTANCE:
         moved = (root + error) ** 2
-        return np.fmax(out, moved)
-    L, B = _constant(problem, "L"), _constant(problem, "B")
-    if quantity is Quantity.SLOPE:
+    elif quantity is Quantity.SLOPE:
         moved = (root + L * error) ** 2
-        return np.fmax(out, moved)
-    # Smoothness: f(x + e) − f* ≤ (√(f(x) − f*) + √(L/2)·e)²; Lipschitz functions change by B·e at most.
-    moved = (root + np.sqrt(L / 2.0) * error) ** 2 if L > 0.0 else right + B * error
-    value = 0.0 if best is None else _ROOM * float(np.finfo(problem.dtype).eps) * abs(best.value)
-    return np.fmax(out, moved + value)
+    else:
+        # Smoothness: f(x + e) − f* ≤ (√(f(x) − f*) + √(L/2)·e)²; Lipschitz functions change by B·e at most.
+        moved = (root + np.sqrt(L / 2.0) * error) ** 2 if L > 0.0 else right + B * error
+        moved = moved + (0.0 if best is None else ROOM * float(np.finfo(problem.dtype).eps) * abs(best.value))
+    return np.fmax(out, moved)
+
+
+def one_dimensional(quantity: Quantity, slope: float, reach: float, iterations: int) -> float:
+    """Return more than what rounding adds to a left side in one dimension: near a minimiser nothing else may be there.
+
+    Parameters
+    ----------
+    slope, reach
+        Upper limits of |f'| and |x| along the run.
+    """
+    tiny = STEP * (ROOM + iterations)
+    return {
+        Quantity.GAP: slope * reach * tiny,
+        Quantity.SLOPE: slope**2 * tiny**2,
+        Quantity.DISTANCE: reach**2 * tiny**2,
+    }[quantity]
 
 
 def _constant(problem: Any, name: str) -> float:

@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from boundlab.errors import AssumptionError, BoundlabError
+from boundlab.instance.rounding import above
 from boundlab.objective import Problem
 from boundlab.theorems import Theorem
 from boundlab.worst_case.certificate import certify
@@ -19,8 +20,6 @@ from boundlab.worst_case.program import Compiled
 from boundlab.worst_case.question import Question, ask
 from boundlab.worst_case.replay import replay
 
-# A replay runs in float64: it must exceed the bound by more than its rounding.
-_ROUNDING = 1e-9
 # A certified value this close above the bound is what a tight theorem looks like through a solver.
 TIGHT = 1e-4
 _NUMERIC = 1e-6
@@ -101,7 +100,7 @@ class WorstCase:
         if self.plan.beside or self.plan.theorem.shape:
             return Outcome.BESIDE
         limit = Fraction(self.bound)
-        if self.in_class and self.replayed is not None and self.replayed > self.bound * (1.0 + _ROUNDING):
+        if self.in_class and self.replayed is not None and above(self.replayed, self.bound):
             return Outcome.EXCEEDS
         if self.certified_upper is not None and self.certified_upper <= limit:
             return Outcome.HOLDS

@@ -9,10 +9,11 @@ import numpy as np
 
 from boundlab.algorithms import Algorithm
 from boundlab.arithmetic.pepit import Exact, exact
-from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError
+from boundlab.errors import BoundlabError, SpecError, SymbolError
 from boundlab.events import SERVER, Events
 from boundlab.formulas.assignments import parse_values
 from boundlab.instance.schedules import Schedules
+from boundlab.instance.settings import options_of, own_parameters, split
 from boundlab.metrics import Metric
 from boundlab.options import Options, nearest, parse_spec
 from boundlab.randomness import Streams
@@ -144,9 +145,8 @@ def ask(
         raise SymbolError(f"{theorem.id} needs p: set p=0.5 (one probability a client), or delays iid:p_s=0.5")
     values[theorem.counter] = iterations
     defaults = _fill(theorem, values, clients)
-    for parameter, name in theorem.parameters.items():
-        if parameter in algorithm.parameters:
-            values[name] = int(chosen.setdefault(parameter, 1))
+    for parameter, (name, value) in own_parameters(theorem, algorithm, chosen, {}).items():
+        chosen[parameter] = values[name] = value
     if average:
         options, events_found, bound, actors = _averaged(theorem, chosen, values, clients, iterations)
     else:
@@ -170,25 +170,17 @@ def _per_schedule(theorem: Theorem) -> bool:
 
 def _read(theorem: Theorem, algorithm: Algorithm, settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Tell options of the algorithm from symbols, and read the numbers."""
-    chosen: dict[str, Any] = dict(theorem.options)
+    chosen, symbols = split(theorem, algorithm, settings, override=False)
     texts: list[str] = []
-    own = set(algorithm.parameters) - set(theorem.step) - {"alpha", "c", "d"}
-    for name, value in settings.items():
-        if name in own and (name in theorem.parameters or name not in theorem.symbols):
-            if name in chosen and str(chosen[name]) != str(value):
-                raise AssumptionError(f"{theorem.id}: the proof takes {name}={chosen[name]}, not {name}={value}")
-            chosen[name] = value
-        elif name in theorem.symbols:
-            listed = isinstance(value, (list, tuple, np.ndarray))
-            texts.append(f"{name}={','.join(map(repr, map(float, value))) if listed else value}")
-        else:
+    for name, value in symbols.items():
+        if name not in theorem.symbols:
+            own = options_of(theorem, algorithm)
             raise SpecError(
                 f"{name!r} is neither a symbol nor a parameter of {algorithm.id}; "
                 f"{nearest(name, {*theorem.inputs(), *own})}"
             )
-    for name in theorem.parameters:
-        if name in chosen:
-            chosen[name] = Options(algorithm.id, chosen).integer(name, 1, minimum=1)
+        listed = isinstance(value, (list, tuple, np.ndarray))
+        texts.append(f"{name}={','.join(map(repr, map(float, value))) if listed else value}")
     found = parse_values(texts, theorem.symbols)
     if found.axes:
         raise SymbolError(f"{next(iter(found.axes))} has several values; worst-case takes one of each")

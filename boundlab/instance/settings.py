@@ -1,0 +1,77 @@
+"""Whose is this setting: a parameter of the algorithm, or a symbol of the theorem."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from boundlab.algorithms import Algorithm
+from boundlab.errors import AssumptionError
+from boundlab.options import Options
+from boundlab.theorems import Theorem
+
+_RATES = frozenset({"alpha", "c", "d"})  # how the step size of any algorithm may be given
+
+
+def rates(theorem: Theorem) -> frozenset[str]:
+    """Return the names of step sizes and server rates: the theorem says what they are, or leaves them free."""
+    return _RATES | set(theorem.step)
+
+
+def options_of(theorem: Theorem, algorithm: Algorithm) -> frozenset[str]:
+    """Return the algorithm's parameters that are set like any option: all but the rates."""
+    return frozenset(algorithm.parameters) - rates(theorem)
+
+
+def split(
+    theorem: Theorem, algorithm: Algorithm, settings: Mapping[str, Any], *, override: bool = True
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Tell the algorithm's options from symbols of the theorem.
+
+    Parameters
+    ----------
+    settings
+        By name, in the words in which they were given.
+    override
+        Whether they may differ from the options that the proof takes; a comparison then says so by itself.
+
+    Returns
+    -------
+    options
+        Those of the proof, and those that were set.
+    symbols
+        Everything else, known to the theorem or not.
+
+    Raises
+    ------
+    AssumptionError
+        If an option differs from the proof's and may not.
+    """
+    options: dict[str, Any] = dict(theorem.options)
+    own = options_of(theorem, algorithm)
+    for name in own & set(settings):
+        value = settings[name]
+        if not override and name in options and str(options[name]) != str(value):
+            raise AssumptionError(f"{theorem.id}: the proof takes {name}={options[name]}, not {name}={value}")
+        options[name] = value
+    return options, {name: value for name, value in settings.items() if name not in own}
+
+
+def own_parameters(
+    theorem: Theorem, algorithm: Algorithm, options: Mapping[str, Any], measured: Mapping[str, Any]
+) -> dict[str, tuple[str, int]]:
+    """Return the parameters that a formula reads, as parameter → (symbol, value), 1 where nothing is set.
+
+    Parameters
+    ----------
+    measured
+        What is read off the schedule: it needs no parameter.
+
+    Raises
+    ------
+    SpecError
+        If one is no integer from 1 on.
+    """
+    return {
+        parameter: (symbol, Options(algorithm.id, options).integer(parameter, 1, minimum=1))
+        for parameter, symbol in theorem.parameters.items()
+        if symbol not in measured and parameter in algorithm.parameters
+    }

@@ -1,0 +1,87 @@
+"""Whose is a setting, and how many local steps a run takes: one answer for every reader."""
+
+import numpy as np
+import pytest
+
+from boundlab.case import build_delays, build_problem
+from boundlab.errors import AssumptionError, SpecError
+from boundlab.instance import make_plan
+from boundlab.instance.settings import options_of, own_parameters, rates, split
+from boundlab.registry import lookup, registered
+from boundlab.theorems import load_theorem
+
+THEOREMS = registered("theorems")
+
+
+@pytest.mark.parametrize("name", sorted(THEOREMS))
+def test_a_name_is_an_option_or_a_symbol_and_never_both(name):
+    theorem = THEOREMS[name]
+    algorithm = lookup("algorithms", theorem.algorithm)
+    given = {**dict.fromkeys(algorithm.parameters, "1"), **dict.fromkeys(theorem.inputs(), "1"), "nonsense": "1"}
+    options, symbols = split(theorem, algorithm, given)
+    assert set(options) | set(symbols) == set(given) | set(theorem.options)
+    assert not set(symbols) & options_of(theorem, algorithm)
+    assert set(theorem.step) <= set(symbols) | (set(theorem.step) - set(given))
+    assert "nonsense" in symbols  # whoever reads the symbols says that it is unknown
+
+
+@pytest.mark.parametrize("name", sorted(THEOREMS))
+def test_the_options_of_the_proof_stand_unless_they_may_be_overridden(name):
+    theorem = THEOREMS[name]
+    algorithm = lookup("algorithms", theorem.algorithm)
+    assert split(theorem, algorithm, {})[0] == dict(theorem.options)
+    for option, value in theorem.options.items():
+        if option in options_of(theorem, algorithm):
+            assert split(theorem, algorithm, {option: value}, override=False)[0] == dict(theorem.options)
+            assert split(theorem, algorithm, {option: "other"})[0][option] == "other"
+            with pytest.raises(AssumptionError, match=f"the proof takes {option}={value}, not {option}=other"):
+                split(theorem, algorithm, {option: "other"}, override=False)
+
+
+@pytest.mark.parametrize("name", sorted(THEOREMS))
+def test_what_a_formula_reads_of_the_parameters_is_1_unless_it_is_set_or_measured(name):
+    theorem = THEOREMS[name]
+    algorithm = lookup("algorithms", theorem.algorithm)
+    found = own_parameters(theorem, algorithm, {}, {})
+    assert {parameter: symbol for parameter, (symbol, _) in found.items()} == {
+        parameter: symbol for parameter, symbol in theorem.parameters.items() if parameter in algorithm.parameters
+    }
+    assert {value for _, value in found.values()} <= {1}
+    assert not own_parameters(theorem, algorithm, {}, dict.fromkeys(theorem.parameters.values(), 3))
+    for parameter in found:
+        assert own_parameters(theorem, algorithm, {parameter: "3"}, {})[parameter][1] == 3
+        with pytest.raises(SpecError, match=f"{parameter} must be ≥ 1"):
+            own_parameters(theorem, algorithm, {parameter: "0"}, {})
+
+
+def test_rates_are_the_names_of_step_sizes_whatever_a_theorem_sets():
+    assert rates(load_theorem("area.theorem8")) == {"alpha", "c", "d"}
+    assert rates(load_theorem("fedbuff.rf1")) == {"alpha", "c", "d", "eta_l", "eta_g"}
+
+
+# Room for rounding grows with the local steps, whatever letter a theorem has for them: M, Q, K_m, Qmax.
+LOCAL = [
+    ("area.theorem8.repaired", "iid:p_s=0.5", {"M": "7"}, 7),
+    ("fedbuff.rf1", "deterministic", {"M": "7"}, 7),
+    ("fedfa.delta.b", "deterministic", {"Q": "7", "K": "1"}, 7),
+    ("fedcompass.window.a", "deterministic", {"Qmin": "7", "Qmax": "7"}, 7),
+    ("classics.local-gd", "deterministic", {"M": "7"}, 7),
+    ("classics.gd.convex", "deterministic", {}, 1),
+    ("afl_dga.r1", "deterministic", {"local_steps": "7"}, 1),
+]
+
+
+@pytest.mark.parametrize(("name", "delays", "settings", "steps"), LOCAL)
+def test_local_steps_are_read_off_the_run(name, delays, settings, steps):
+    theorem = load_theorem(name)
+    algorithm = lookup("algorithms", theorem.algorithm)
+    quadratic = {"A": [[[1]], [[1]]], "b": [[0], [1]], "x0": 2, "sigma": 0}
+    huber = {"c": [0, 1], "w": [1, 1], "delta": 1, "sigma": 0, "x0": 2}
+    strong = "strongly-convex" in theorem.assumptions
+    problem = build_problem("quadratic", quadratic) if strong else build_problem("huber", huber)
+    kind, _, tail = delays.partition(":")
+    model = build_delays(kind, dict([tail.split("=")]) if tail else {}, 2)
+    policy = algorithm.policy(None, model)
+    free = {rate: "0.01" for rate in theorem.step if rate in theorem.free()}
+    plan = make_plan(theorem, problem, model, policy, 6, {**settings, **free}, ks=np.array([6]))
+    assert plan.local_steps == steps
