@@ -9,35 +9,13 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.assumptions import ASSUMPTIONS
 from boundlab.errors import AssumptionError, SymbolError
 from boundlab.randomness import Streams
 
 Array = NDArray[np.floating[Any]]
 NO_NOISY_PROX = "a proximal step needs the function itself, not noisy gradients; set sigma=0, or batch=0"
 Side = Literal["exact", "upper", "lower"]
-
-ASSUMPTIONS: Mapping[str, str] = {
-    "convex": "every f_i is convex",
-    "strongly-convex": "every f_i is mu-strongly convex",
-    "smooth": "every f_i has L-Lipschitz gradients",
-    "lipschitz": "every f_i is convex and B-Lipschitz",
-    "bounded-variance": "stochastic (sub)gradients are unbiased with variance at most sigma^2",
-    "bounded-gradients": "every ‖∇f_i‖ is bounded",
-    "bounded-second-moment": "stochastic (sub)gradients have E‖g‖² ≤ G²",
-    "bounded-heterogeneity": "‖∇f_i − ∇f‖ ≤ sigma_g everywhere",
-    "bounded-below": "f is bounded below",
-    "minimiser": "f has a minimiser with a certificate",
-    "iid-events": "events are i.i.d.: at each iteration client i with p_i, the server with p_s",
-    "fixed-schedule": "the schedule does not depend on the sampled gradients",
-    "stationary-participation": "given the past, client i enters a buffer with expected weight pi_i",
-    "uniform-buffer": "every buffer is a uniform subset of the clients",
-    "uniform-sampling": "each step asks one client, drawn uniformly and independently of the others",
-    "constant-lag": "every update is used the same number of server updates after it was begun",
-}
-# Those that delays and algorithms meet; the others are about the problem.
-RUN_ASSUMPTIONS = frozenset(
-    {"iid-events", "fixed-schedule", "stationary-participation", "uniform-buffer", "uniform-sampling", "constant-lag"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +163,7 @@ class Problem(ABC):
 
     @abstractmethod
     def assumptions(self) -> Mapping[str, str]:
-        """Return, for each of ASSUMPTIONS but RUN_ASSUMPTIONS, '' if it is met, else why it is not."""
+        """Return '' or why it is not met, for each of :data:`boundlab.assumptions.ASSUMPTIONS` about functions."""
 
     @abstractmethod
     def spec(self) -> dict[str, Any]:
@@ -236,7 +214,7 @@ class Problem(ABC):
         """
         reason = self.assumptions().get(assumption, "it does not say")
         if reason:
-            meaning = ASSUMPTIONS.get(assumption, assumption)
+            meaning = ASSUMPTIONS[assumption].words if assumption in ASSUMPTIONS else assumption
             raise AssumptionError(f"{theorem} assumes {assumption} ({meaning}); problem {self.id}: {reason}")
 
 

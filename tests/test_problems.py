@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problem_makers import EXPLICIT, from_text, generated, make, point
 
+from boundlab.assumptions import ASSUMPTIONS, RUN_ASSUMPTIONS
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.objective import ASSUMPTIONS, RUN_ASSUMPTIONS
 from boundlab.problems import PROBLEMS
 from boundlab.randomness import Streams
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problem_makers import EXPLICIT, LOSSES, TYPES, generated, make, point, sample_gradients, tiny
 
+from boundlab.assumptions import ASSUMPTIONS, RUN_ASSUMPTIONS
 from boundlab.errors import AssumptionError
-from boundlab.objective import ASSUMPTIONS, RUN_ASSUMPTIONS
 from boundlab.problems import separable, smooth
 
 SEEDS = st.integers(0, 10_000)

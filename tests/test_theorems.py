@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import sympy
 
+from boundlab.assumptions import ASSUMPTIONS
 from boundlab.errors import FormulaError, SpecError, SymbolError
 from boundlab.formulas.assignments import parse_values
 from boundlab.formulas.symbols import symbol
 from boundlab.formulas.units import degrees
 from boundlab.metrics import METRICS
-from boundlab.objective import ASSUMPTIONS
 from boundlab.theorems import FormulaBound, Theorem, load_theorem
 from boundlab.theorems.area import THEOREM7, THEOREM8, THEOREMS
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from gradient_theorems import BY_ID, FIRST, GRADIENT_THEOREMS, SECOND, at
 
+from boundlab.assumptions import ASSUMPTIONS
 from boundlab.errors import AssumptionError, FormulaError, SpecError, SymbolError
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.formulas.units import degrees
 from boundlab.metrics import MEAN, METRICS
-from boundlab.objective import ASSUMPTIONS
 from boundlab.theorems import FormulaBound, Theorem
 
 Terms = dict[str, float]

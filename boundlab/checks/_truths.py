@@ -6,6 +6,7 @@ from typing import Any, final
 
 import sympy
 
+from boundlab.assumptions import RUN_ASSUMPTIONS
 from boundlab.checks._instances import (
     ALONE,
     SMALL,
@@ -62,8 +63,8 @@ class Truth:
         return STEP.get(theorem.algorithm, "alpha")
 
 
-# What the instances meet of boundlab.objective.ASSUMPTIONS.
-_RUNS = {"fixed-schedule", "stationary-participation", "uniform-buffer", "constant-lag", "uniform-sampling"}
+# What the instances meet; one client whose every step counts has no events of the server between its own.
+_RUNS = RUN_ASSUMPTIONS - {"iid-events"}
 _ANY = {"convex", "bounded-variance", "bounded-below", "minimiser"}
 _HUBER = _ANY | {"smooth", "lipschitz", "bounded-gradients", "bounded-second-moment", "bounded-heterogeneity"}
 _SQUARE = _ANY | {"smooth", "strongly-convex", "bounded-heterogeneity"}
@@ -77,7 +78,7 @@ _USUAL: Mapping[str, Mapping[str, str]] = {
 }  # fmt: skip
 
 
-def _outside(theorem: Theorem, *classes: set[str], runs: set[str] = _RUNS) -> str:
+def _outside(theorem: Theorem, *classes: set[str], runs: frozenset[str] = _RUNS) -> str:
     """Return '' if one of the classes meets all assumptions, else what they do not meet."""
     if not set(theorem.assumptions) & FUNCTIONS:
         return "the theorem names no class of functions"
@@ -91,7 +92,7 @@ def _about(
     *metrics: str,
     table: Mapping[str, Any] = ALONE,
     classes: tuple[set[str], ...] = (_HUBER, _SQUARE),
-    runs: set[str] = _RUNS,
+    runs: frozenset[str] = _RUNS,
 ) -> Callable[[Theorem], str]:
     def applies(theorem: Theorem) -> str:
         if theorem.metric not in metrics:

@@ -5,6 +5,7 @@ from itertools import product
 from typing import Any
 
 from boundlab.algorithms import Algorithm
+from boundlab.assumptions import about_the_mean
 from boundlab.errors import SpecError
 from boundlab.falsify._candidate import Candidate, text
 from boundlab.falsify._schedules import LOCAL_RATES
@@ -33,7 +34,6 @@ RANGES: Mapping[tuple[str, str], Sequence[tuple[str, str]]] = {
 SIZES = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.001, 1e-4, 1e-5)
 _NOISE_SIZES = SIZES[3::2]
 _WIDTH = 4  # settings looked at on all schedules before the next ones
-_RANDOM = frozenset({"stationary-participation", "uniform-buffer", "uniform-sampling"})
 
 
 def knobs(theorem: Theorem, algorithm: Algorithm) -> list[dict[str, str]]:
@@ -67,7 +67,7 @@ def _readable(theorem: Theorem, algorithm: Algorithm, setting: Mapping[str, str]
 
 def schedules(theorem: Theorem, algorithm: Algorithm) -> Iterator[tuple[str, int, str, dict[str, str]]]:
     """Yield (family, clients, delays, settings): few clients and simple settings first."""
-    if _RANDOM & set(theorem.assumptions):
+    if about_the_mean(theorem.assumptions):
         yield from _orderless(theorem, algorithm)
         return
     speeds = "speeds" in algorithm.parameters and "speeds" not in theorem.options

@@ -3,15 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from boundlab.assumptions import assumption
 from boundlab.delays import DelayModel, ServerPolicy, why_not_iid
 from boundlab.errors import AssumptionError
 from boundlab.instance.rounding import EQUAL_RATES
-from boundlab.objective import ASSUMPTIONS, RUN_ASSUMPTIONS, Problem
+from boundlab.objective import Problem
 from boundlab.theorems import Theorem
-
-# Compilers never look at gradients; a lag that is not constant is found when the schedule is read; who is asked is
-# an option of the algorithm.
-_BY_CONSTRUCTION = ("fixed-schedule", "constant-lag", "uniform-sampling")
 
 
 def check(
@@ -33,9 +30,10 @@ def check(
     if {"R", "zeta"} & set(theorem.inputs()):
         problem.require("minimiser", theorem.id)
     for name in theorem.assumptions:
-        if name in _BY_CONSTRUCTION:
+        assumed = assumption(name)
+        if assumed.by_construction:
             continue
-        if name not in RUN_ASSUMPTIONS:
+        if assumed.of == "functions":
             if name in beyond and problem.assumptions().get(name):
                 raise AssumptionError(
                     f"--beyond {name} is not possible: the bound has no value on problem {problem.id} "
@@ -45,18 +43,15 @@ def check(
             continue
         if name == "iid-events":
             reason = why_not_iid(delays, policy)
-            fits = "exponential delays with --server poisson, or delays iid, would fit"
         elif name == "stationary-participation":
             reason = why_not_stationary(parameters, delays)
-            fits = "exponential or iid delays with equal weights would fit"
         else:
             reason = _why_not_uniform(parameters, delays)
-            fits = "exponential delays of equal rates with reply=wait or count=1 would fit"
         if reason and name not in beyond:
             raise AssumptionError(
-                f"{theorem.id} assumes {name} ({ASSUMPTIONS[name]}), which this run under {delays.id} delays does not "
+                f"{theorem.id} assumes {name} ({assumed.words}), which this run under {delays.id} delays does not "
                 f"meet: {reason}; "
-                f"{fits} (or --beyond {name} to compare outside the theorem)"
+                f"{assumed.fits} (or --beyond {name} to compare outside the theorem)"
             )
         if reason:
             outside[name] = reason

@@ -6,6 +6,7 @@ from typing import Any, final
 import numpy as np
 
 from boundlab.algorithms import Algorithm
+from boundlab.assumptions import assumption
 from boundlab.case import Case, RandomEvents, build_delays, plain
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, SpecError
@@ -17,8 +18,6 @@ from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Theorem
-
-RANDOM = ("iid-events", "stationary-participation", "uniform-buffer", "uniform-sampling")
 
 
 @final
@@ -108,8 +107,8 @@ def _random(theorem: Theorem, case: Case, law: RandomEvents, settings: dict[str,
 
 
 def _fixed(theorem: Theorem, case: Case, events: Events, settings: dict[str, Any]) -> Plan:
-    for name in RANDOM:
-        if name in theorem.assumptions:
+    for name in theorem.assumptions:
+        if assumption(name).mean:
             raise AssumptionError(
                 f"{theorem.id} assumes {name} and bounds a mean over random events; this case has one explicit "
                 'schedule: give "delays", "server" and "iterations" in place of "events"'

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
+from boundlab.assumptions import about_the_mean, assumption
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError
 from boundlab.formulas.symbols import names_of
-from boundlab.objective import ASSUMPTIONS
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.simulate.trial import compile_trial
@@ -75,9 +75,9 @@ class Schedules:
         last = until + int(look.get("N", 1)) - 1
         found = self.algorithm.quantities(self.parameters, tape, last, look)
         if "constant-lag" in self.theorem.assumptions and "lag" not in found:
+            lag = assumption("constant-lag")
             raise AssumptionError(
-                f"{self.theorem.id} assumes constant-lag ({ASSUMPTIONS['constant-lag']}), which this schedule does not "
-                "meet; deterministic delays of equal rates would fit"
+                f"{self.theorem.id} assumes constant-lag ({lag.words}), which this schedule does not meet; {lag.fits}"
             )
         wanted = {*self.theorem.inputs(), *self.theorem.settable} - set(self.theorem.step)
         return {name: value for name, value in found.items() if name in wanted}
@@ -100,7 +100,7 @@ class Schedules:
     @property
     def averaged(self) -> bool:
         """Whether the theorem is about the mean over schedules, not about each of them."""
-        return bool({"stationary-participation", "uniform-buffer", "uniform-sampling"} & set(self.theorem.assumptions))
+        return about_the_mean(self.theorem.assumptions)
 
     def read_at(self, tape: Tape, ks: NDArray[np.int64], values: Mapping[str, Any]) -> list[dict[str, float]]:
         """Return what is read off a tape for each horizon of ``ks``."""

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from boundlab.objective import ASSUMPTIONS
+from boundlab.assumptions import assumption
 
 if TYPE_CHECKING:
     from boundlab.theorems import Theorem
@@ -39,7 +39,7 @@ def theorem_page(theorem: "Theorem") -> list[Any]:
         lines.append(Text(f"{noun}{key} = {shown}" + (", alpha_k = c/(k+d)" if key == "d" else "")))
     lines.append("")
     lines.append(Text("assumptions", style="bold"))
-    lines += [Text(f"  {name}: {ASSUMPTIONS[name]}") for name in theorem.assumptions]
+    lines += [Text(f"  {name}: {assumption(name).words}") for name in theorem.assumptions]
     lines += [Text(f"  {statement}") for statement in fields["conditions"]]
     lines.append("")
     title = "shape of the printed O(·), constants unknown" if theorem.shape else "bound, the sum of"

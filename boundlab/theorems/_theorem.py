@@ -36,7 +36,7 @@ class Theorem:
     status
         ``as printed``, ``repaired``, ``derived here``, ``textbook`` (true, with a proof in books) or ``user``.
     assumptions
-        Ids of :data:`boundlab.objective.ASSUMPTIONS`.
+        Ids of :data:`boundlab.assumptions.ASSUMPTIONS`.
     algorithm, options
         What is run, and the options that the proof uses: ``{"start": "analysis"}``.
     metric

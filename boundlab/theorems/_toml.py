@@ -132,7 +132,7 @@ def _known(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
 
 def _choices(data: Mapping[str, Any], where: str) -> None:
     """Check the ids that other parts of boundlab give a meaning to."""
-    from boundlab.objective import ASSUMPTIONS
+    from boundlab.assumptions import ASSUMPTIONS
 
     for name in data.get("assumptions", ()):
         if name not in ASSUMPTIONS:

@@ -7,9 +7,9 @@ from typing import Any, final
 import numpy as np
 
 from boundlab.arithmetic.pepit import Exact, exact
+from boundlab.assumptions import assumption
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.metrics import Quantity
-from boundlab.objective import RUN_ASSUMPTIONS
 from boundlab.theorems import Theorem
 
 _KNOWN = frozenset(
@@ -88,7 +88,7 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
         If a constant is missing.
     """
     assumed = set(theorem.assumptions)
-    for name in sorted(assumed - _KNOWN - RUN_ASSUMPTIONS):
+    for name in sorted(name for name in assumed - _KNOWN if assumption(name).of == "functions"):
         raise AssumptionError(f"{theorem.id} assumes {name}, of which worst-case knows no interpolation inequalities")
 
     def constant(name: str, why: str) -> Exact:

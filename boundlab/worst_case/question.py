@@ -9,6 +9,7 @@ import numpy as np
 
 from boundlab.algorithms import Algorithm
 from boundlab.arithmetic.pepit import Exact, exact
+from boundlab.assumptions import about_the_mean, independent_events
 from boundlab.errors import BoundlabError, SpecError, SymbolError
 from boundlab.events import SERVER, Events
 from boundlab.formulas.assignments import parse_values
@@ -26,7 +27,6 @@ _UNITS = ("R", "B", "L", "F0")
 _NOISE = ("sigma", "sigma_l")
 _APART = ("zeta", "sigma_g", "sigma_g_mean")
 _MOST_RUNS = 1_500
-_RANDOM = {"iid-events", "uniform-sampling"}
 
 
 @final
@@ -130,7 +130,7 @@ def ask(
     if iterations < 1:
         raise SpecError(f"iterations must be ≥ 1, got {iterations}")
     algorithm: Algorithm = lookup("algorithms", theorem.algorithm)
-    random = bool(_RANDOM & set(theorem.assumptions))
+    random = independent_events(theorem.assumptions)
     if average is None:
         average = random and events is None
     if average and not random:
@@ -155,17 +155,13 @@ def ask(
     return Question(
         theorem, algorithm, clients, iterations, options, algorithm.read(Options(algorithm.id, options)), values,
         defaults, bound, _repaired(theorem, values, options), average, actors, events_found,
-        "" if average or not (random or _per_schedule(theorem)) else
+        "" if average or not about_the_mean(theorem.assumptions) else
         "the theorem bounds the mean over random events, and this is one run",
     )  # fmt: skip
 
 
 def _nothing() -> Iterator[tuple[tuple[int, ...], Exact]]:
     yield from ()
-
-
-def _per_schedule(theorem: Theorem) -> bool:
-    return bool({"stationary-participation", "uniform-buffer"} & set(theorem.assumptions))
 
 
 def _read(theorem: Theorem, algorithm: Algorithm, settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

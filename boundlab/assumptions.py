@@ -1,0 +1,107 @@
+"""What theorems assume, each said once: in words, of what, and what follows for a comparison."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, final
+
+from boundlab.errors import SpecError
+from boundlab.options import nearest
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """An assumption.
+
+    Parameters
+    ----------
+    id
+        How theorems, files and the command line name it.
+    words
+        What it says.
+    of
+        ``functions``: the problem answers for it (:meth:`boundlab.objective.Problem.assumptions`). ``run``: the
+        algorithm does, with its parameters and the delays (:meth:`boundlab.algorithms.Algorithm.why_not`).
+    mean
+        Whether the theorem is then about the mean over random events, not about each schedule.
+    independent
+        Whether each event is drawn without regard to those before, so that the mean is one over all sequences.
+    by_construction
+        Whether every run meets it, or the schedule itself shows that it does not.
+    fits
+        What to run instead where it fails, for messages.
+    """
+
+    id: str
+    words: str
+    of: Literal["functions", "run"] = "functions"
+    mean: bool = False
+    independent: bool = False
+    by_construction: bool = False
+    fits: str = ""
+
+
+BUILT_IN: tuple[Assumption, ...] = (
+    Assumption("convex", "every f_i is convex"),
+    Assumption("strongly-convex", "every f_i is mu-strongly convex"),
+    Assumption("smooth", "every f_i has L-Lipschitz gradients"),
+    Assumption("lipschitz", "every f_i is convex and B-Lipschitz"),
+    Assumption("bounded-variance", "stochastic (sub)gradients are unbiased with variance at most sigma^2"),
+    Assumption("bounded-gradients", "every ‖∇f_i‖ is bounded"),
+    Assumption("bounded-second-moment", "stochastic (sub)gradients have E‖g‖² ≤ G²"),
+    Assumption("bounded-heterogeneity", "‖∇f_i − ∇f‖ ≤ sigma_g everywhere"),
+    Assumption("bounded-below", "f is bounded below"),
+    Assumption("minimiser", "f has a minimiser with a certificate"),
+    Assumption(
+        "iid-events", "events are i.i.d.: at each iteration client i with p_i, the server with p_s", "run",
+        mean=True, independent=True, fits="exponential delays with --server poisson, or delays iid, would fit",
+    ),
+    # Compilers never look at gradients.
+    Assumption(
+        "fixed-schedule", "the schedule does not depend on the sampled gradients", "run", by_construction=True
+    ),
+    Assumption(
+        "stationary-participation", "given the past, client i enters a buffer with expected weight pi_i", "run",
+        mean=True, fits="exponential or iid delays with equal weights would fit",
+    ),
+    Assumption(
+        "uniform-buffer", "every buffer is a uniform subset of the clients", "run",
+        mean=True, fits="exponential delays of equal rates with reply=wait or count=1 would fit",
+    ),
+    # Who is asked is an option of the algorithm.
+    Assumption(
+        "uniform-sampling", "each step asks one client, drawn uniformly and independently of the others", "run",
+        mean=True, independent=True, by_construction=True,
+    ),
+    # A lag that is not constant is found when the schedule is read.
+    Assumption(
+        "constant-lag", "every update is used the same number of server updates after it was begun", "run",
+        by_construction=True, fits="deterministic delays of equal rates would fit",
+    ),
+)  # fmt: skip
+ASSUMPTIONS: Mapping[str, Assumption] = MappingProxyType({one.id: one for one in BUILT_IN})
+RUN_ASSUMPTIONS: frozenset[str] = frozenset(one.id for one in BUILT_IN if one.of == "run")
+
+
+def assumption(name: str) -> Assumption:
+    """Return the assumption of that id.
+
+    Raises
+    ------
+    SpecError
+        If there is none.
+    """
+    if name not in ASSUMPTIONS:
+        raise SpecError(f"unknown assumption {name!r}; {nearest(name, ASSUMPTIONS)}")
+    return ASSUMPTIONS[name]
+
+
+def about_the_mean(names: Iterable[str]) -> bool:
+    """Return whether a theorem with these assumptions bounds a mean over random events, not each schedule."""
+    return any(assumption(name).mean for name in names)
+
+
+def independent_events(names: Iterable[str]) -> bool:
+    """Return whether that mean is one over all sequences of independent events."""
+    return any(assumption(name).independent for name in names)
