@@ -38,6 +38,20 @@ class CertificateError(BoundlabError):
     """A solver did not reach a certificate that is good enough to compare against."""
 
 
+class UndecidedError(BoundlabError):
+    """Rules, digits or time do not suffice for an answer: an answer of 'unknown', never of 'failed'.
+
+    Parameters
+    ----------
+    done
+        Which part of the work was behind it.
+    """
+
+    def __init__(self, message: str, done: float = 0.0) -> None:
+        super().__init__(message)
+        self.done = done
+
+
 class MissingExtraError(BoundlabError):
     """An optional dependency is not installed; the message names the extra that brings it."""
 

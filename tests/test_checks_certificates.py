@@ -11,7 +11,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boundlab.checks._expressions import UndecidedError, enclose, leading, limit_at_zero, substitute
+from boundlab.checks._expressions import enclose, leading, limit_at_zero, substitute
 from boundlab.checks._instances import (
     SMALL,
     UNEQUAL,
@@ -22,6 +22,7 @@ from boundlab.checks._instances import (
 from boundlab.checks._sign import Prover
 from boundlab.checks._time import time_limit
 from boundlab.checks._view import View
+from boundlab.errors import UndecidedError
 from boundlab.formulas.symbols import SYMBOLS, symbol
 from boundlab.theorems import load_theorem
 

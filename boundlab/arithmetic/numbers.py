@@ -9,24 +9,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, TypeAlias, final
 
-from boundlab.errors import CertificateError, MissingExtraError, SpecError
+from boundlab.errors import MissingExtraError, SpecError, UndecidedError
 
 Scalar: TypeAlias = Any  # flint.fmpq, Surd or flint.arb
 START_BITS, LARGEST_BITS = 128, 1 << 16
-
-
-class UndecidedError(CertificateError):
-    """A ball contains both signs; more digits may tell.
-
-    Parameters
-    ----------
-    done
-        Which part of the run was behind it.
-    """
-
-    def __init__(self, message: str, done: float = 0.0) -> None:
-        super().__init__(message)
-        self.done = done
 
 
 def flint() -> Any:
@@ -121,7 +107,7 @@ def sign(x: Scalar) -> int:
     Raises
     ------
     UndecidedError
-        If a ball contains numbers of both signs.
+        If a ball contains numbers of both signs; more digits may tell.
     """
     if isinstance(x, Surd):
         return x.sign()

@@ -40,8 +40,8 @@ def check(theorem: Theorem, only: Iterable[str] | None = None) -> tuple[Check, .
 
 def _run(theorem: Theorem, groups: tuple[str, ...]) -> Iterator[Check]:
     from boundlab.checks import admissible, limits, monotone, relations, truths, units, vacuity
-    from boundlab.checks._expressions import UndecidedError
     from boundlab.checks._view import View
+    from boundlab.errors import UndecidedError
 
     view = View(theorem)
     runners = {

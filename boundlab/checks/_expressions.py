@@ -7,11 +7,9 @@ from typing import Any
 import sympy
 from mpmath import iv
 
+from boundlab.errors import UndecidedError
+
 Lead = tuple[sympy.Expr, sympy.Expr]
-
-
-class UndecidedError(Exception):
-    """A rule does not apply, or a time limit has passed: an answer of 'unknown', never of 'failed'."""
 
 
 def substitute(expression: sympy.Expr, values: Mapping[sympy.Symbol, sympy.Expr]) -> sympy.Expr:

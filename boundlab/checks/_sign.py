@@ -8,8 +8,9 @@ from typing import Any, Literal, final
 import sympy
 from sympy.polys.polyerrors import BasePolynomialError
 
-from boundlab.checks._expressions import UndecidedError, substitute
+from boundlab.checks._expressions import substitute
 from boundlab.checks._time import patience
+from boundlab.errors import UndecidedError
 from boundlab.formulas.symbols import SymbolInfo
 
 Direction = Literal[-1, 0, 1]

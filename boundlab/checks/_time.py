@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from boundlab.checks._expressions import UndecidedError
+from boundlab.errors import UndecidedError
 
 
 class _OutOfTimeError(BaseException):

@@ -6,12 +6,12 @@ from typing import Any
 import sympy
 
 from boundlab.checks._check import Check
-from boundlab.checks._expressions import UndecidedError, leading, substitute
+from boundlab.checks._expressions import leading, substitute
 from boundlab.checks._instances import SMALL
 from boundlab.checks._sign import Prover
 from boundlab.checks._time import time_limit
 from boundlab.checks._view import View
-from boundlab.errors import BoundlabError
+from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.formulas.symbols import names_of
 from boundlab.theorems._bound import Condition
 from boundlab.theorems._theorem import Theorem
@@ -102,7 +102,7 @@ def _breaks(view: View, condition: Condition) -> str:
             left, right = _sides(view, condition, values)
             if any(low > high * (1 + 1e-9) for low, high in (_sides(view, one, values) for one in others)):
                 continue
-        except (BoundlabError, UndecidedError, KeyError):
+        except (BoundlabError, KeyError):
             continue
         if left > right * (1 + 1e-9):
             shown = ", ".join(f"{name} = {value:.4g}" for name, value in values.items() if isinstance(value, float))

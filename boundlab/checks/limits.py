@@ -5,11 +5,12 @@ from collections.abc import Iterator
 import sympy
 
 from boundlab.checks._check import Check
-from boundlab.checks._expressions import UndecidedError, leading, substitute
+from boundlab.checks._expressions import leading, substitute
 from boundlab.checks._instances import QUIET, SMALL
 from boundlab.checks._time import limited, time_limit
 from boundlab.checks._truths import FUNCTIONS
 from boundlab.checks._view import View
+from boundlab.errors import UndecidedError
 
 _SECONDS = 0.4
 # The edges, by symbol: what is sent where, and how it reads.

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping
 import sympy
 
 from boundlab.checks._check import Check
-from boundlab.checks._expressions import UndecidedError, leading, substitute
+from boundlab.checks._expressions import leading, substitute
 from boundlab.checks._instances import SMALL
 from boundlab.checks._time import time_limit
 from boundlab.checks._view import View
 from boundlab.checks.limits import fixed_zero
+from boundlab.errors import UndecidedError
 from boundlab.formulas.symbols import names_of
 
 _M = sympy.Symbol("m", positive=True)

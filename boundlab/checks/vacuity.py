@@ -5,10 +5,9 @@ from collections.abc import Iterator
 import sympy
 
 from boundlab.checks._check import Check
-from boundlab.checks._expressions import UndecidedError
 from boundlab.checks._time import time_limit
 from boundlab.checks._view import View
-from boundlab.errors import BoundlabError
+from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.metrics import Quantity
 
 _SECONDS = 1.5

@@ -9,10 +9,10 @@ import numpy as np
 import sympy
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.numbers import LARGEST_BITS, START_BITS, Scalar, UndecidedError, ball, digits, rational
+from boundlab.arithmetic.numbers import LARGEST_BITS, START_BITS, Scalar, ball, digits, rational
 from boundlab.arithmetic.problem import AtMinimum, InexactError, Minimum, RationalProblem, make
 from boundlab.case import Case, RandomEvents
-from boundlab.errors import SpecError
+from boundlab.errors import SpecError, UndecidedError
 from boundlab.exact import _numeric
 from boundlab.exact._quadratic import QuadraticModel
 from boundlab.exact._result import ExactResult

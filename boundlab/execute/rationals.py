@@ -8,10 +8,10 @@ from typing import Any, final
 import numpy as np
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.numbers import Scalar, UndecidedError
+from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import RationalProblem, Vector
 from boundlab.arithmetic.rational import ENGINE, rational
-from boundlab.errors import SpecError
+from boundlab.errors import SpecError, UndecidedError
 from boundlab.execute._rows import Combine, Numbers, Show, Update, rows, starts
 from boundlab.tape import Tape
 
