@@ -1,11 +1,9 @@
-"""SymPy work that stays quick: substitution without comparing, leading terms, certified enclosures."""
+"""SymPy work that stays quick: substitution without comparing, leading terms."""
 
-from collections.abc import Callable, Mapping
-from fractions import Fraction
+from collections.abc import Mapping
 from typing import Any
 
 import sympy
-from mpmath import iv
 
 from boundlab.errors import UndecidedError
 
@@ -149,73 +147,3 @@ def _exponential(expression: sympy.Expr, small: sympy.Symbol) -> Lead:
     if (a * b).is_negative:
         return sympy.S.Zero, sympy.oo  # below every power
     raise UndecidedError(f"the power {expression}")
-
-
-def limit_at_zero(expression: sympy.Expr, small: sympy.Symbol) -> sympy.Expr:
-    """Return the limit as ``small`` tends to 0 from above, ∞ included."""
-    coefficient, power = leading(expression, small)
-    if power > 0:
-        return sympy.S.Zero
-    return coefficient if power == 0 else sympy.oo
-
-
-_FUNCTIONS: dict[Any, Callable[[Any], Any]] = {sympy.exp: iv.exp, sympy.log: iv.log}
-
-
-def enclose(expression: sympy.Expr, digits: int = 40) -> tuple[Fraction, Fraction]:
-    """Return rational numbers below and above a constant expression, by interval arithmetic.
-
-    Raises
-    ------
-    UndecidedError
-        If it holds a symbol or a function without a rule, or leaves the real numbers.
-    """
-    before = iv.dps
-    iv.dps = digits
-    try:
-        found = _interval(expression)
-        low, high = (Fraction(*map(int, sympy.Rational(sympy.Float._new(end, iv.prec)).as_numer_denom()))
-                     for end in found._mpi_)  # fmt: skip
-    except (ZeroDivisionError, ValueError, TypeError, OverflowError) as error:
-        raise UndecidedError(str(error)) from None
-    finally:
-        iv.dps = before
-    return low, high
-
-
-def _interval(expression: sympy.Expr) -> Any:
-    if isinstance(expression, sympy.Rational):
-        return iv.mpf(int(expression.p)) / iv.mpf(int(expression.q))
-    if expression in (sympy.E, sympy.pi):
-        return iv.e if expression == sympy.E else iv.pi
-    parts = [_interval(part) for part in expression.args]
-    if not parts:
-        raise UndecidedError(f"{expression} has no value")
-    if expression.is_Add:
-        return sum(parts[1:], start=parts[0])
-    if expression.is_Mul:
-        found = parts[0]
-        for part in parts[1:]:
-            found = found * part
-        return found
-    if expression.is_Pow:
-        exponent = expression.args[1]
-        if exponent.is_Integer:
-            return parts[0] ** int(exponent)
-        if not parts[0].a > 0:
-            if expression.args[0] == 0 and exponent.is_positive:
-                return iv.mpf(0)
-            raise UndecidedError("a root of what may be negative")
-        return iv.sqrt(parts[0]) if exponent == sympy.S.Half else iv.exp(parts[1] * iv.log(parts[0]))
-    if isinstance(expression, (sympy.Max, sympy.Min)):
-        choose = max if isinstance(expression, sympy.Max) else min
-        return iv.mpf([choose(part.a for part in parts), choose(part.b for part in parts)])
-    if isinstance(expression, sympy.Abs):
-        return abs(parts[0])
-    if expression.func in _FUNCTIONS:
-        return _FUNCTIONS[expression.func](parts[0])
-    if isinstance(expression, (sympy.floor, sympy.ceiling)):
-        value = expression.doit()
-        if value.is_Integer:
-            return iv.mpf(int(value))
-    raise UndecidedError(f"no enclosure for {expression.func.__name__}")

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import sympy
 
-from boundlab.checks._expressions import enclose, substitute
+from boundlab.checks._expressions import substitute
 from boundlab.checks._sign import Prover
 from boundlab.errors import BoundlabError, FormulaError, UndecidedError
+from boundlab.formulas.enclose import enclose
 from boundlab.formulas.floats import evaluate
 from boundlab.formulas.symbols import SymbolInfo, names_of
 from boundlab.formulas.units import degrees

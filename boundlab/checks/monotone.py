@@ -6,11 +6,11 @@ from typing import Any
 import sympy
 
 from boundlab.checks._check import Check
-from boundlab.checks._expressions import enclose
 from boundlab.checks._sign import rational
 from boundlab.checks._time import Budget, time_limit
 from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, UndecidedError
+from boundlab.formulas.enclose import enclose
 from boundlab.formulas.symbols import names_of
 
 # Constants that bound something from above, so that larger values admit more; mu bounds from below.

@@ -11,12 +11,13 @@ from typing import Any
 import sympy
 
 from boundlab.checks._check import Check
-from boundlab.checks._expressions import enclose, leading
+from boundlab.checks._expressions import leading
 from boundlab.checks._instances import SMALL
 from boundlab.checks._truths import TRUTHS, Truth
 from boundlab.checks._view import View
 from boundlab.checks.units import implied_claim
 from boundlab.errors import UndecidedError
+from boundlab.formulas.enclose import enclose
 
 _TRIED = tuple(sympy.Rational(1, 10) ** power for power in (1, 2, 3))
 

@@ -13,8 +13,8 @@ from boundlab.case import Case, RandomEvents, plain
 from boundlab.delays import IndependentEvents
 from boundlab.errors import FormulaError
 from boundlab.expectation._enumerate_exact import ExactLaw
-from boundlab.formulas.enclose import Formulas, Quantity
 from boundlab.formulas.parse import parse
+from boundlab.formulas.quantities import Formulas, Quantity
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.from_case import given, own_rates
 from boundlab.instance.plan import Plan

@@ -1,174 +1,232 @@
-"""Formulas at exact numbers: as SymPy numbers where they stay simple, and as balls of any precision."""
+"""Formulas with error bounds: one walk over a SymPy tree, in balls of any precision or in intervals.
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+Balls need python-flint. Intervals are mpmath's, which comes with SymPy, so that checks of formulas need no extra.
+"""
+
+import functools
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, NoReturn, final
 
 import sympy
+from mpmath import iv
 
-from boundlab.arithmetic import numbers
-from boundlab.arithmetic.numbers import flint
-from boundlab.errors import SymbolError
+from boundlab.arithmetic.numbers import flint, rational
+from boundlab.errors import BoundlabError, SymbolError, UndecidedError
 
 _NEAR = 1e-10
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """A number that is known exactly, or up to a relative error.
+class Numbers(ABC):
+    """What a walk asks of a number system; its numbers add, multiply and have absolute values by themselves."""
+
+    @abstractmethod
+    def constant(self, expression: sympy.Expr) -> Any:
+        """Enclose what has no parts: a rational number, e, π."""
+
+    @abstractmethod
+    def power(self, expression: sympy.Expr, base: Any, exponent: Any) -> Any:
+        """Enclose a power, whose own base and exponent SymPy may know exactly."""
+
+    @abstractmethod
+    def least(self, parts: Sequence[Any]) -> Any:
+        """Enclose the smallest of some numbers."""
+
+    @abstractmethod
+    def largest(self, parts: Sequence[Any]) -> Any:
+        """Enclose the largest of some numbers."""
+
+    @abstractmethod
+    def floor(self, expression: sympy.Expr, part: Any) -> Any:
+        """Enclose the floor that the expression is."""
+
+    @abstractmethod
+    def ceiling(self, expression: sympy.Expr, part: Any) -> Any:
+        """Enclose the ceiling that the expression is."""
+
+    @abstractmethod
+    def exp(self, part: Any) -> Any:
+        """Enclose e^x."""
+
+    @abstractmethod
+    def log(self, part: Any) -> Any:
+        """Enclose the natural logarithm."""
+
+    @abstractmethod
+    def no_rule(self, function: str) -> BoundlabError:
+        """Return the error for a function that has no rule."""
+
+
+def walk(expression: Any, numbers: Numbers, value: Callable[[str], Any]) -> Any:
+    """Enclose the value of a SymPy tree.
 
     Parameters
     ----------
-    exact
-        A SymPy number, or None.
-    about, relative
-        Where ``exact`` is None: the number is within ``relative``·|about| of ``about``.
+    expression
+        Over the whitelist of :mod:`boundlab.formulas.parse`.
+    numbers
+        :data:`BALLS` or :data:`INTERVALS`.
+    value
+        Gives the enclosure of a symbol by its name.
+
+    Raises
+    ------
+    SymbolError, UndecidedError
+        The one of balls, the other of intervals: if there is no rule for a part.
     """
-
-    exact: sympy.Expr | None
-    about: float = 0.0
-    relative: float = 0.0
-
-    @classmethod
-    def of(cls, value: Fraction | int) -> "Quantity":
-        """Return a rational number."""
-        exact = Fraction(value)
-        return cls(sympy.Rational(exact.numerator, exact.denominator))
-
-    def ball(self) -> Any:
-        """Return a ball of the present precision that contains it."""
-        if self.exact is None:
-            return numbers.near(self.about, self.relative)
-        return evaluate(self.exact, {})
-
-
-class Formulas:
-    """Symbols with values, and symbols that are defined by others."""
-
-    def __init__(self, values: Mapping[str, Quantity], rules: Mapping[str, sympy.Expr]) -> None:
-        self.values, self.rules = dict(values), dict(rules)
-        self._exact: dict[str, sympy.Expr | None] = {}
-
-    def exact(self, expression: sympy.Expr) -> sympy.Expr | None:
-        """Return the value as a rational number or a rational multiple of one square root, or None."""
-        names = sorted(symbol.name for symbol in expression.free_symbols)
-        known = {name: self._symbol(name) for name in names}
-        if any(value is None for value in known.values()):
-            return None
-        try:
-            found = expression.xreplace({symbol: known[symbol.name] for symbol in expression.free_symbols}).doit()
-            found = sympy.radsimp(found)
-        except (ValueError, TypeError, ZeroDivisionError, RecursionError):
-            return None
-        if found.is_Rational:
-            return found
-        square = sympy.radsimp(sympy.expand(found**2)) if found.is_number and found.is_real else None
-        return found if square is not None and square.is_Rational else None
-
-    def _symbol(self, name: str) -> sympy.Expr | None:
-        if name in self.values:
-            return self.values[name].exact
-        if name not in self._exact:
-            self._exact[name] = self.exact(self.rules[name]) if name in self.rules else None
-        return self._exact[name]
-
-    def ball(self, expression: sympy.Expr) -> Any:
-        """Return a ball of the present precision that contains the value.
-
-        Raises
-        ------
-        SymbolError
-            If a symbol has no value.
-        """
-        known: dict[str, Any] = {}
-
-        def value(name: str) -> Any:
-            if name not in known:
-                if name in self.values:
-                    known[name] = self.values[name].ball()
-                elif name in self.rules:
-                    known[name] = walk(self.rules[name], value)
-                else:
-                    raise SymbolError(f"no exact value for {name}")
-            return known[name]
-
-        return walk(expression, value)
-
-
-def evaluate(expression: sympy.Expr, values: Mapping[str, Any]) -> Any:
-    """Return an expression as a ball."""
-    return walk(expression, lambda name: values[name])
-
-
-def walk(expression: Any, value: Callable[[str], Any]) -> Any:
-    """Evaluate a SymPy tree in balls; 1/0 is +∞, as in a Min of step sizes some of which have no limit."""
-    arb = flint().arb
-    if expression.is_Rational:
-        return arb(numbers.rational(Fraction(int(expression.p), int(expression.q))))
     if expression.is_Symbol:
         return value(expression.name)
-    parts = [walk(part, value) for part in expression.args]
+    if not expression.args:
+        return numbers.constant(expression)
+    parts = [walk(part, numbers, value) for part in expression.args]
     if expression.is_Add:
         return sum(parts[1:], start=parts[0])
     if expression.is_Mul:
-        out = parts[0]
-        for part in parts[1:]:
-            out = out * part
-        return out
+        return math.prod(parts[1:], start=parts[0])
     if expression.is_Pow:
-        return _power(parts[0], expression.exp, parts[1])
-    name = type(expression).__name__
-    if name in ("Min", "Max"):
-        out = parts[0]
-        for part in parts[1:]:
-            out = out.min(part) if name == "Min" else out.max(part)
-        return out
-    if name in ("floor", "ceiling"):
-        return _floor(parts[0]) if name == "floor" else -_floor(-parts[0])
-    if name in ("exp", "log", "Abs"):
-        return abs(parts[0]) if name == "Abs" else getattr(parts[0], name)()
-    if expression.is_Float or expression.is_NumberSymbol:
-        return arb(str(expression.evalf(60)))
-    raise SymbolError(f"{name} has no interval evaluation")
+        return numbers.power(expression, *parts)
+    match type(expression).__name__:
+        case "Min":
+            return numbers.least(parts)
+        case "Max":
+            return numbers.largest(parts)
+        case "floor":
+            return numbers.floor(expression, *parts)
+        case "ceiling":
+            return numbers.ceiling(expression, *parts)
+        case "exp":
+            return numbers.exp(*parts)
+        case "log":
+            return numbers.log(*parts)
+        case "Abs":
+            return abs(parts[0])
+        case function:
+            raise numbers.no_rule(function)
 
 
-def _power(base: Any, exponent: Any, ball: Any) -> Any:
-    arb = flint().arb
-    infinite = not base.is_finite() and base > 0
-    if exponent.is_negative and base == 0:
-        return arb("+inf")
-    if infinite:
-        return arb(0) if exponent.is_negative else base
-    if exponent.is_Integer:
-        return base ** int(exponent)
-    if exponent.is_Rational:
-        root = base.sqrt() if exponent.q == 2 else base.root(int(exponent.q)) if base != 0 else base
-        return root ** int(exponent.p)
-    return base**ball
+@final
+class _Balls(Numbers):
+    """Balls of python-flint; 1/0 is +∞, as in a Min of step sizes some of which have no limit."""
+
+    def constant(self, expression: sympy.Expr) -> Any:
+        if expression.is_Rational:
+            return flint().arb(rational(Fraction(int(expression.p), int(expression.q))))
+        if expression.is_Float or expression.is_NumberSymbol:
+            return flint().arb(str(expression.evalf(60)))
+        raise self.no_rule(type(expression).__name__)
+
+    def power(self, expression: sympy.Expr, base: Any, exponent: Any) -> Any:
+        known = expression.exp
+        infinite = not base.is_finite() and base > 0
+        if known.is_negative and base == 0:
+            return flint().arb("+inf")
+        if infinite:
+            return flint().arb(0) if known.is_negative else base
+        if known.is_Integer:
+            return base ** int(known)
+        if known.is_Rational:
+            root = base.sqrt() if known.q == 2 else base.root(int(known.q)) if base != 0 else base
+            return root ** int(known.p)
+        return base**exponent
+
+    def least(self, parts: Sequence[Any]) -> Any:
+        return functools.reduce(lambda one, other: one.min(other), parts)
+
+    def largest(self, parts: Sequence[Any]) -> Any:
+        return functools.reduce(lambda one, other: one.max(other), parts)
+
+    def floor(self, expression: sympy.Expr, part: Any) -> Any:
+        # As in floating point: what is an integer up to rounding is that integer (log 1000/log 10).
+        nearest = (part.mid() + flint().arb(0.5)).floor().mid()
+        if abs(part - nearest) <= _NEAR * max(1.0, abs(float(nearest))):
+            return flint().arb(nearest)
+        return part.floor()
+
+    def ceiling(self, expression: sympy.Expr, part: Any) -> Any:
+        return -self.floor(expression, -part)
+
+    def exp(self, part: Any) -> Any:
+        return part.exp()
+
+    def log(self, part: Any) -> Any:
+        return part.log()
+
+    def no_rule(self, function: str) -> BoundlabError:
+        return SymbolError(f"{function} has no interval evaluation")
 
 
-def _floor(x: Any) -> Any:
-    # As in floating point: what is an integer up to rounding is that integer (log 1000/log 10).
-    nearest = (x.mid() + flint().arb(0.5)).floor().mid()
-    if abs(x - nearest) <= _NEAR * max(1.0, abs(float(nearest))):
-        return flint().arb(nearest)
-    return x.floor()
+@final
+class _Intervals(Numbers):
+    """Intervals of mpmath; a floor is taken only where SymPy knows it."""
+
+    def constant(self, expression: sympy.Expr) -> Any:
+        if expression.is_Rational:
+            return iv.mpf(int(expression.p)) / iv.mpf(int(expression.q))
+        if expression in (sympy.E, sympy.pi):
+            return iv.e if expression == sympy.E else iv.pi
+        raise UndecidedError(f"{expression} has no value")
+
+    def power(self, expression: sympy.Expr, base: Any, exponent: Any) -> Any:
+        known = expression.exp
+        if known.is_Integer:
+            return base ** int(known)
+        if not base.a > 0:
+            if expression.base == 0 and known.is_positive:
+                return iv.mpf(0)
+            raise UndecidedError("a root of what may be negative")
+        return iv.sqrt(base) if known == sympy.S.Half else iv.exp(exponent * iv.log(base))
+
+    def least(self, parts: Sequence[Any]) -> Any:
+        return iv.mpf([min(part.a for part in parts), min(part.b for part in parts)])
+
+    def largest(self, parts: Sequence[Any]) -> Any:
+        return iv.mpf([max(part.a for part in parts), max(part.b for part in parts)])
+
+    def floor(self, expression: sympy.Expr, part: Any) -> Any:
+        value = expression.doit()
+        if value.is_Integer:
+            return iv.mpf(int(value))
+        raise self.no_rule(expression.func.__name__)
+
+    def ceiling(self, expression: sympy.Expr, part: Any) -> Any:
+        return self.floor(expression, part)
+
+    def exp(self, part: Any) -> Any:
+        return iv.exp(part)
+
+    def log(self, part: Any) -> Any:
+        return iv.log(part)
+
+    def no_rule(self, function: str) -> BoundlabError:
+        return UndecidedError(f"no enclosure for {function}")
 
 
-def scalar(found: sympy.Expr | None) -> Any:
-    """Return a SymPy number as a flint rational, or as a rational multiple of √(integer); None if it is neither."""
-    if found is None:
-        return None
-    if found.is_Rational:
-        return _rational(found)
-    coefficient, rest = found.as_coeff_Mul()
-    square = rest**2
-    if not square.is_Rational:
-        return None
-    return numbers.Surd(numbers.rational(0), _rational(coefficient), _rational(square))
+BALLS: Numbers = _Balls()
+INTERVALS: Numbers = _Intervals()
 
 
-def _rational(value: sympy.Rational) -> Any:
-    return numbers.rational(Fraction(int(value.p), int(value.q)))
+def enclose(expression: sympy.Expr, digits: int = 40) -> tuple[Fraction, Fraction]:
+    """Return rational numbers below and above a constant expression, by interval arithmetic.
+
+    Raises
+    ------
+    UndecidedError
+        If it holds a symbol or a function without a rule, or leaves the real numbers.
+    """
+    before = iv.dps
+    iv.dps = digits
+    try:
+        found = walk(expression, INTERVALS, _no_value)
+        low, high = (Fraction(*map(int, sympy.Rational(sympy.Float._new(end, iv.prec)).as_numer_denom()))
+                     for end in found._mpi_)  # fmt: skip
+    except (ZeroDivisionError, ValueError, TypeError, OverflowError) as error:
+        raise UndecidedError(str(error)) from None
+    finally:
+        iv.dps = before
+    return low, high
+
+
+def _no_value(name: str) -> NoReturn:
+    raise UndecidedError(f"{name} has no value")

@@ -1,0 +1,71 @@
+"""One walk over a formula, in balls and in intervals."""
+
+import operator
+from collections.abc import Callable
+
+import pytest
+import sympy
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from boundlab.arithmetic import numbers
+from boundlab.errors import SymbolError, UndecidedError
+from boundlab.formulas.enclose import BALLS, enclose, walk
+from boundlab.formulas.quantities import Formulas, Quantity
+from boundlab.formulas.symbols import symbol
+
+pytest.importorskip("flint")
+
+BINARY: dict[str, Callable[[sympy.Expr, sympy.Expr], sympy.Expr]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": lambda a, b: a / (1 + b**2),
+    "min": lambda a, b: sympy.Min(a, b, evaluate=False),
+    "max": lambda a, b: sympy.Max(a, b, evaluate=False),
+    "root": lambda a, b: (a**2 + 1) ** sympy.Rational(1, 2) * (b**2 + 1) ** sympy.Rational(-2, 3),
+    "exp": lambda a, b: sympy.exp(-(a**2)) + b,
+    "log": lambda a, b: sympy.log(1 + a**2) * b,
+    "abs": lambda a, b: sympy.Abs(a - b, evaluate=False),
+}
+NUMBERS = (sympy.E, sympy.pi, sympy.Integer(0), sympy.Integer(3), sympy.Rational(-7, 5), sympy.Rational(1, 9))
+
+
+@st.composite
+def expressions(draw: st.DrawFn, depth: int = 3) -> sympy.Expr:
+    if depth == 0 or draw(st.booleans()):
+        return draw(st.sampled_from(NUMBERS))
+    rule = BINARY[draw(st.sampled_from(sorted(BINARY)))]
+    return rule(draw(expressions(depth - 1)), draw(expressions(depth - 1)))
+
+
+@given(expressions())
+@settings(max_examples=80, deadline=None)
+def test_balls_and_intervals_enclose_the_same_number(expression: sympy.Expr) -> None:
+    low, high = enclose(expression)
+    assume(high < 10**9)  # the radius of a ball with 160 bits grows with its middle
+    with numbers.digits(160):
+        ball = walk(expression, BALLS, {}.__getitem__)
+        interval = numbers.ball(numbers.rational(low)).union(numbers.ball(numbers.rational(high)))
+        assert ball.overlaps(interval)
+        assert ball.rad() < 1e-25
+
+
+def test_each_number_system_has_its_own_floor_and_power() -> None:
+    digits = sympy.floor(sympy.log(1000) / sympy.log(10), evaluate=False)
+    with numbers.digits(128):
+        assert walk(digits, BALLS, {}.__getitem__) == 3  # an integer up to rounding
+        assert walk(sympy.Pow(0, -1, evaluate=False), BALLS, {}.__getitem__) == numbers.flint().arb("+inf")
+    assert enclose(sympy.floor(sympy.Rational(7, 2), evaluate=False)) == (3, 3)
+    with pytest.raises(UndecidedError, match="a root of what may be negative"):
+        enclose(sympy.sqrt(-2, evaluate=False))
+
+
+def test_what_has_no_rule_is_refused_in_the_words_of_its_number_system() -> None:
+    for expression, words in ((sympy.sin(2), "no enclosure for sin"), (symbol("L") + 1, "L has no value")):
+        with pytest.raises(UndecidedError, match=words):
+            enclose(expression)
+    with pytest.raises(SymbolError, match="sin has no interval evaluation"):
+        walk(sympy.sin(2), BALLS, {}.__getitem__)
+    with pytest.raises(SymbolError, match="no exact value for mu"):
+        Formulas({"L": Quantity.of(2)}, {}).ball(symbol("mu") / symbol("L"))
