@@ -3,20 +3,22 @@
 import json
 import time
 import warnings
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import FrozenInstanceError, dataclass, fields, replace
+from typing import Any, final
 
 import numpy as np
 import pytest
 import sympy
 
 from boundlab.assumptions import ASSUMPTIONS
+from boundlab.checks import check
 from boundlab.errors import FormulaError, SpecError, SymbolError
 from boundlab.formulas.assignments import parse_values
 from boundlab.formulas.symbols import symbol
 from boundlab.formulas.units import degrees
 from boundlab.metrics import METRICS
-from boundlab.theorems import FormulaBound, Theorem, load_theorem
+from boundlab.theorems import Bound, FormulaBound, Theorem, load_theorem
 from boundlab.theorems.area import THEOREM7, THEOREM8, THEOREMS
 
 BY_ID = {theorem.id: theorem for theorem in THEOREMS}
@@ -205,3 +207,63 @@ def test_theorems_are_found_by_id_and_misspelt_ids_are_answered_with_the_nearest
     assert load_theorem("area.theorem8") is THEOREM8
     with pytest.raises(SpecError, match=r"did you mean area.theorem8"):
         load_theorem("area.theorem88")
+
+
+@final
+@dataclass(frozen=True)
+class Tabulated(Bound):
+    """A bound of a third kind: a table of numbers, times R."""
+
+    table: tuple[float, ...]
+
+    @property
+    def closed(self) -> bool:
+        return False
+
+    def expressions(self) -> Mapping[str, sympy.Expr]:
+        return {}
+
+    def reads(self, given: frozenset[str]) -> tuple[str, ...]:
+        return ("R",)
+
+    def replacements(self) -> Mapping[str, tuple[str, ...]]:
+        return {}
+
+    def terms_at(self, found, symbols, counter, theorem):
+        yield "table", "the table", np.take(self.table, found[counter].astype(int), mode="clip") * found["R"]
+
+    def right_side(self, tex: Callable[[sympy.Expr], str], shape: bool) -> str:
+        return rf"\le t_K {tex(symbol('R'))}"
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"terms": {}, "recursion": "a table"}
+
+
+def test_a_bound_of_another_kind_is_evaluated_shown_and_checked() -> None:
+    theorem = replace(
+        THEOREM8,
+        id="table",
+        bound=Tabulated((4.0, 2.0, 1.0)),
+        conditions=(),
+        step={"alpha": symbol("R")},
+        horizon="every",
+    )
+    assert theorem.inputs() == ("R", "K")
+    found = theorem.evaluate({"R": 3.0, "K": [1, 2]})
+    assert found.total.tolist() == [6.0, 3.0]
+    assert set(found.terms) == {"table"}
+    assert r"\le t_K R" in theorem.latex()
+    assert theorem.as_dict()["recursion"] == "a table"
+    with pytest.raises(SymbolError, match="table: the table is infinite at R=3, K=1"):
+        replace(theorem, bound=Tabulated((1.0, np.inf))).at_iterations({"R": 3.0}, [1])
+    assert {one.verdict for one in check(theorem, ["monotone"])} <= {"unknown", "not applicable"}
+
+
+def test_a_theorem_is_a_frozen_value_of_its_fields() -> None:
+    values = [getattr(THEOREM8, one.name) for one in fields(Theorem)]
+    again = Theorem(*values)
+    assert again == THEOREM8 == replace(THEOREM8)
+    assert repr(again).startswith("Theorem(id='area.theorem8', title=")
+    assert not hasattr(again, "__dict__")
+    with pytest.raises(FrozenInstanceError):
+        again.id = "other"  # type: ignore[misc]

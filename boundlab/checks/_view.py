@@ -16,8 +16,7 @@ from boundlab.formulas.enclose import enclose
 from boundlab.formulas.floats import evaluate
 from boundlab.formulas.symbols import SymbolInfo, names_of
 from boundlab.formulas.units import degrees
-from boundlab.theorems._bound import Condition, FormulaBound
-from boundlab.theorems._theorem import Theorem
+from boundlab.theorems import Condition, Theorem
 
 _POINTS = 200
 
@@ -53,16 +52,13 @@ class View:
     @cached_property
     def formula(self) -> bool:
         """Whether the bound is in closed form."""
-        return isinstance(self.theorem.bound, FormulaBound)
+        return self.theorem.bound.closed
 
     @cached_property
     def terms(self) -> Mapping[str, sympy.Expr]:
         """The named terms as they stand, one that mixes units in its summands; none for a recursion."""
-        bound = self.theorem.bound
-        if not isinstance(bound, FormulaBound):
-            return {}
         found: dict[str, sympy.Expr] = {}
-        for name, term in bound.terms.items():
+        for name, term in self.theorem.bound.expressions().items():
             found |= self._summands(name, term)
         return {name: term for name, term in found.items() if name not in self.dropped}
 

@@ -26,7 +26,7 @@ from boundlab.instance.from_case import plan_of
 from boundlab.instance.plan import Plan
 from boundlab.metrics import Quantity
 from boundlab.options import Options
-from boundlab.theorems import FormulaBound, Theorem
+from boundlab.theorems import Theorem
 
 
 def evaluate(theorem: Theorem, case: Case) -> ExactResult:
@@ -69,7 +69,7 @@ def _why_not(plan: Plan, model: RationalProblem | None, case: Case) -> str:
         return "only AREA's events are averaged over exactly; give events in place of delays"
     if model is None:
         return f"problem {plan.problem.id} has no rational form"
-    if not isinstance(plan.theorem.bound, FormulaBound):
+    if not plan.theorem.bound.closed:
         return "the bound is a numerical recursion"
     if plan.metric.quantity is Quantity.SLOPE and plan.algorithm.id == "area":
         return "gradient norms are averaged in floating point"
@@ -125,9 +125,7 @@ class _Exactly:
     # --------------------------------------------------------------------------------------------- the right side
 
     def _right(self) -> _Side:
-        bound = self.plan.theorem.bound
-        assert isinstance(bound, FormulaBound)  # noqa: S101  (checked before)
-        total = sympy.Add(*bound.terms.values())
+        total = sympy.Add(*self.plan.theorem.bound.expressions().values())
         self.right_formula = self.formulas.exact(total)
         return _Side(scalar(self.right_formula), lambda: self.formulas.ball(total))
 

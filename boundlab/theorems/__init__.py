@@ -3,10 +3,12 @@
 from pathlib import Path
 
 from boundlab.registry import lookup
+from boundlab.theorems._bound import Bound as Bound
 from boundlab.theorems._bound import Condition as Condition
 from boundlab.theorems._bound import Evaluation as Evaluation
 from boundlab.theorems._bound import FormulaBound as FormulaBound
 from boundlab.theorems._bound import RecursionBound as RecursionBound
+from boundlab.theorems._evaluate import derive as derive
 from boundlab.theorems._theorem import Theorem as Theorem
 
 

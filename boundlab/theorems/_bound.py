@@ -1,6 +1,7 @@
 """The parts of a theorem: bounds, step conditions, and what an evaluation gives."""
 
-from collections.abc import Callable, Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, final
 
@@ -8,15 +9,75 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
+from boundlab.formulas.floats import evaluate
 from boundlab.formulas.symbols import SymbolInfo
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+class Bound(ABC):
+    """The right side of a theorem."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def closed(self) -> bool:
+        """Whether it is in closed form."""
+
+    @abstractmethod
+    def expressions(self) -> Mapping[str, sympy.Expr]:
+        """Return the named terms of a closed form; none where there is no closed form."""
+
+    @abstractmethod
+    def reads(self, given: frozenset[str]) -> tuple[str, ...]:
+        """Return the symbols that it reads beside those of its expressions, when those of ``given`` are set."""
+
+    @abstractmethod
+    def replacements(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the symbols that may be given in place of others."""
+
+    @abstractmethod
+    def terms_at(
+        self, found: Mapping[str, Floats], symbols: Mapping[str, SymbolInfo], counter: str, theorem: str
+    ) -> Iterator[tuple[str, str, Floats]]:
+        """Compute the terms one after the other: the name, what a message calls it, and its values.
+
+        Parameters
+        ----------
+        found
+            Values of all symbols that are read, broadcastable with each other; vectors have shape (n,).
+        symbols
+            The table of their names.
+        counter
+            The symbol that counts iterations.
+        theorem
+            Its id, for messages.
+        """
+
+    @abstractmethod
+    def right_side(self, tex: Callable[[sympy.Expr], str], shape: bool) -> str:
+        """Return the relation and the right side in LaTeX; ``shape`` where constants are unknown."""
+
+    @abstractmethod
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields: the terms as text, and in words what is iterated."""
+
+    def gone(self, given: frozenset[str]) -> frozenset[str]:
+        """Return the symbols that those of ``given`` replace."""
+        return frozenset(old for new, olds in self.replacements().items() if new in given for old in olds)
+
+    def instead(self, names: Iterable[str], given: frozenset[str]) -> tuple[str, ...]:
+        """Return the names, with what replaces some of them in their place."""
+        asked, gone = tuple(names), self.gone(given)
+        added = (new for new, olds in self.replacements().items() if new in given and set(olds) & set(asked))
+        return (*(name for name in asked if name not in gone), *added)
+
+
 @final
 @dataclass(frozen=True, slots=True)
-class FormulaBound:
+class FormulaBound(Bound):
     """A bound in closed form: the sum of named terms.
 
     Parameters
@@ -27,10 +88,43 @@ class FormulaBound:
 
     terms: Mapping[str, sympy.Expr]
 
+    @property
+    def closed(self) -> bool:
+        """True: a sum of formulas."""
+        return True
+
+    def expressions(self) -> Mapping[str, sympy.Expr]:
+        """Return the terms."""
+        return self.terms
+
+    def reads(self, given: frozenset[str]) -> tuple[str, ...]:
+        """Return nothing: all symbols stand in the expressions."""
+        return ()
+
+    def replacements(self) -> Mapping[str, tuple[str, ...]]:
+        """Return none."""
+        return {}
+
+    def terms_at(
+        self, found: Mapping[str, Floats], symbols: Mapping[str, SymbolInfo], counter: str, theorem: str
+    ) -> Iterator[tuple[str, str, Floats]]:
+        """Evaluate one term after the other."""
+        for name, term in self.terms.items():
+            yield name, f"term {name}", evaluate(term, found, f"{theorem}, term {name}")
+
+    def right_side(self, tex: Callable[[sympy.Expr], str], shape: bool) -> str:
+        """Return the sum of the terms."""
+        total = " + ".join(tex(term) for term in self.terms.values())
+        return rf"= \mathcal{{O}}\left({total}\right)" if shape else rf"\le {total}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the terms."""
+        return {"terms": {name: str(term) for name, term in self.terms.items()}, "recursion": ""}
+
 
 @final
 @dataclass(frozen=True, slots=True)
-class RecursionBound:
+class RecursionBound(Bound):
     """A bound that is iterated numerically; its one term is called ``recursion``.
 
     Parameters
@@ -54,18 +148,36 @@ class RecursionBound:
     latex: str
     replaces: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    @property
+    def closed(self) -> bool:
+        """False: only its numbers are known."""
+        return False
+
+    def expressions(self) -> Mapping[str, sympy.Expr]:
+        """Return none."""
+        return {}
+
     def reads(self, given: frozenset[str]) -> tuple[str, ...]:
-        """Return the symbols that are read when those of ``given`` are set."""
-        gone = self.gone(given)
-        added = [name for name in self.replaces if name in given]
-        return tuple(name for name in self.inputs if name not in gone) + tuple(added)
+        """Return the inputs, or what replaces them."""
+        return self.instead(self.inputs, given)
 
-    def gone(self, given: frozenset[str]) -> frozenset[str]:
-        """Return the symbols that those of ``given`` replace."""
-        return frozenset(old for new, olds in self.replaces.items() if new in given for old in olds)
+    def replacements(self) -> Mapping[str, tuple[str, ...]]:
+        """Return what may be given in place of inputs."""
+        return self.replaces
 
+    def terms_at(
+        self, found: Mapping[str, Floats], symbols: Mapping[str, SymbolInfo], counter: str, theorem: str
+    ) -> Iterator[tuple[str, str, Floats]]:
+        """Run the recursion, whose values are the one term."""
+        yield "recursion", "the recursion", _iterate(self, found, symbols, counter)
 
-Bound = FormulaBound | RecursionBound
+    def right_side(self, tex: Callable[[sympy.Expr], str], shape: bool) -> str:
+        """Return the recursion for S_K."""
+        return rf"\le S_K,\quad {self.latex}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the description."""
+        return {"terms": {}, "recursion": self.description}
 
 
 @final
@@ -109,7 +221,7 @@ class Evaluation:
     kind: Literal["bound", "shape"]
 
 
-def iterate(
+def _iterate(
     bound: RecursionBound, found: Mapping[str, Floats], symbols: Mapping[str, SymbolInfo], counter: str
 ) -> Floats:
     """Run the recursion once for each distinct setting of the grid, and read it off at all its iterations."""
@@ -128,11 +240,3 @@ def iterate(
         values = {**dict(zip(scalars, map(float, setting), strict=True)), **vectors}
         total[rows] = bound.function(values, ks)[back.reshape(-1)]
     return total.reshape(shape)
-
-
-def expanded(given: Iterable[str]) -> frozenset[str]:
-    """Return the names, with those that follow from p, or from rates and lambda_s."""
-    names = frozenset(given)
-    if "rates" in names and "lambda_s" in names:
-        names |= {"p"}
-    return names | {"n", "p_s", "p_min", "qbar"} if "p" in names else names

@@ -2,42 +2,44 @@
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import sympy
 
 from boundlab.errors import AssumptionError, SymbolError
 from boundlab.formulas.floats import evaluate as evaluate_expression
 from boundlab.formulas.symbols import check, names_of
 from boundlab.options import nearest
-from boundlab.theorems._bound import Condition, Evaluation, Floats, FormulaBound, RecursionBound, iterate
-
-if TYPE_CHECKING:
-    from boundlab.theorems._theorem import Theorem
+from boundlab.theorems._bound import Condition, Evaluation, Floats
+from boundlab.theorems._statement import Statement
 
 _ROUNDING = 1e-12
 
 
-def gone(theorem: "Theorem", known: Iterable[str]) -> frozenset[str]:
-    """Return the symbols that those of ``known`` replace."""
-    return theorem.bound.gone(frozenset(known)) if isinstance(theorem.bound, RecursionBound) else frozenset()
+def expanded(given: Iterable[str]) -> frozenset[str]:
+    """Return the names, with those that follow from p, or from rates and lambda_s."""
+    names = frozenset(given)
+    if "rates" in names and "lambda_s" in names:
+        names |= {"p"}
+    return names | {"n", "p_s", "p_min", "qbar"} if "p" in names else names
 
 
-def needs(theorem: "Theorem", given: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def needs(theorem: Statement, given: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the base symbols, and the defined ones in the order of computation."""
     known = frozenset(given)
-    rules = theorem.defining()
-    absent = gone(theorem, known)
+    defining = theorem.defining()
+    absent = theorem.bound.gone(known)
     base: dict[str, None] = {}
     order: dict[str, None] = {}
 
     def visit(name: str) -> None:
         if name in base or name in order:
             return
-        if name in known or name not in rules:
+        if name in known or name not in defining:
             base[name] = None
             return
-        for other in sorted(names_of(rules[name])):
+        for other in sorted(names_of(defining[name])):
             visit(other)
         order[name] = None
 
@@ -45,29 +47,44 @@ def needs(theorem: "Theorem", given: Iterable[str]) -> tuple[tuple[str, ...], tu
         if not names_of(expression) & absent:
             for name in sorted(names_of(expression)):
                 visit(name)
-    for name in theorem.bound.reads(known) if isinstance(theorem.bound, RecursionBound) else ():
+    for name in theorem.bound.reads(known):
         visit(name)
     for name in theorem.step:
         if name not in absent:
             visit(name)
-    if isinstance(theorem.bound, RecursionBound):
+    if not theorem.bound.closed:
         base[theorem.counter] = None
     return tuple(base), tuple(order)
 
 
-def missing(theorem: "Theorem", name: str, known: Mapping[str, Any]) -> SymbolError:
+def inputs(theorem: Statement, given: Iterable[str]) -> tuple[str, ...]:
+    """Return the symbols that need a value when those of ``given`` are set, in the order of the table."""
+    base, _ = needs(theorem, expanded(given))
+    place = {name: position for position, name in enumerate(theorem.symbols)}
+    return tuple(sorted(base, key=place.__getitem__))
+
+
+def rules(theorem: Statement) -> dict[str, sympy.Expr]:
+    """Return the defined symbols that the statement uses, each by the ones after it."""
+    _, order = needs(theorem, ())
+    defining = theorem.defining()
+    own = () if "c" in theorem.step else tuple(theorem.step)
+    return {name: defining[name] for name in reversed(order) if name not in own}
+
+
+def missing(theorem: Statement, name: str, known: Mapping[str, Any]) -> SymbolError:
     """Return the error for a symbol that has no value."""
     info = theorem.symbols[name]
-    wrong = [other for other in known if other not in theorem.inputs(known)]
+    wrong = [other for other in known if other not in inputs(theorem, known)]
     close = nearest(name, wrong) if wrong else ""
     hint = f"; {close}" if close.startswith("did") and "p" not in known else ""
     return SymbolError(f"{theorem.id} needs {name}: {info.describe()}; set {name}=…{hint}")
 
 
-def derive(theorem: "Theorem", known: Mapping[str, Any], goals: Iterable[str] | None, first: int) -> dict[str, Floats]:
+def derive(theorem: Statement, known: Mapping[str, Any], goals: Iterable[str] | None, first: int) -> dict[str, Floats]:
     """Check the base symbols and compute the defined ones (those that ``goals`` need, or all)."""
     base, order = needs(theorem, known)
-    rules = theorem.defining()
+    defining = theorem.defining()
     if goals is not None:
         wanted: set[str] = set()
         stack = list(goals)
@@ -75,7 +92,7 @@ def derive(theorem: "Theorem", known: Mapping[str, Any], goals: Iterable[str] | 
             name = stack.pop()
             if name not in wanted:
                 wanted.add(name)
-                stack += [] if name in known else sorted(names_of(rules[name])) if name in rules else []
+                stack += [] if name in known else sorted(names_of(defining[name])) if name in defining else []
         base, order = (tuple(name for name in part if name in wanted) for part in (base, order))
     found: dict[str, Floats] = {}
     for name in base:
@@ -88,11 +105,11 @@ def derive(theorem: "Theorem", known: Mapping[str, Any], goals: Iterable[str] | 
         else:
             found[name] = check(name, known[name], theorem.symbols)
     for name in order:
-        found[name] = evaluate_expression(rules[name], found, f"{theorem.id}, {name}")
+        found[name] = evaluate_expression(defining[name], found, f"{theorem.id}, {name}")
     return found
 
 
-def evaluated(theorem: "Theorem", known: Mapping[str, Any], first: int) -> Evaluation:
+def evaluated(theorem: Statement, known: Mapping[str, Any], first: int) -> Evaluation:
     """Evaluate the bound after checking its conditions.
 
     Raises
@@ -101,18 +118,14 @@ def evaluated(theorem: "Theorem", known: Mapping[str, Any], first: int) -> Evalu
         As :meth:`Theorem.evaluate`.
     """
     found = derive(theorem, known, None, first)
-    absent = gone(theorem, known)
+    absent = theorem.bound.gone(frozenset(known))
     for condition in theorem.conditions:
         if not (names_of(condition.quantity) | names_of(condition.limit)) & absent:
             _require(theorem, condition, found)
-    if isinstance(theorem.bound, FormulaBound):
-        terms = {
-            name: _sound(theorem, f"term {name}", evaluate_expression(term, found, f"{theorem.id}, term {name}"), found)
-            for name, term in theorem.bound.terms.items()
-        }
-    else:
-        iterated = iterate(theorem.bound, found, theorem.symbols, theorem.counter)
-        terms = {"recursion": _sound(theorem, "the recursion", iterated, found)}
+    terms = {
+        name: _sound(theorem, words, value, found)
+        for name, words, value in theorem.bound.terms_at(found, theorem.symbols, theorem.counter, theorem.id)
+    }
     base, order = needs(theorem, known)
     shapes = [found[name].shape for name in base if not theorem.symbols[name].vector]
     shape = np.broadcast_shapes(*shapes, *(term.shape for term in terms.values()))
@@ -123,7 +136,7 @@ def evaluated(theorem: "Theorem", known: Mapping[str, Any], first: int) -> Evalu
     return Evaluation(total, MappingProxyType(full), MappingProxyType(derived), theorem.kind)
 
 
-def _require(theorem: "Theorem", condition: Condition, found: Mapping[str, Floats]) -> None:
+def _require(theorem: Statement, condition: Condition, found: Mapping[str, Floats]) -> None:
     quantity = evaluate_expression(condition.quantity, found, f"{theorem.id}, {condition.statement}")
     limit = evaluate_expression(condition.limit, found, f"{theorem.id}, {condition.statement}")
     left, right = np.broadcast_arrays(quantity, limit)
@@ -133,7 +146,7 @@ def _require(theorem: "Theorem", condition: Condition, found: Mapping[str, Float
         raise AssumptionError(f"{theorem.id} needs {condition.statement}, got {a:.6g} > {b:.6g}")
 
 
-def _sound(theorem: "Theorem", what: str, value: Floats, found: Mapping[str, Floats]) -> Floats:
+def _sound(theorem: Statement, what: str, value: Floats, found: Mapping[str, Floats]) -> Floats:
     wrong = ~np.isfinite(value)
     if not wrong.any():
         return value
