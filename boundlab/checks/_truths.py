@@ -17,7 +17,7 @@ from boundlab.checks._instances import (
     reused,
     reused_squared_gradient,
 )
-from boundlab.theorems._theorem import Theorem
+from boundlab.theorems import Theorem
 
 Values = Mapping[str, Any]
 _HALF = sympy.Rational(1, 2)

@@ -13,8 +13,7 @@ from boundlab.checks._time import time_limit
 from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.formulas.symbols import names_of
-from boundlab.theorems._bound import Condition
-from boundlab.theorems._theorem import Theorem
+from boundlab.theorems import Condition, Theorem
 
 _SECONDS = 0.7
 

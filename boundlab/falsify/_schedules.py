@@ -22,8 +22,7 @@ from boundlab.options import number
 from boundlab.randomness import Streams
 from boundlab.simulate.trial import compile_trial, spaced_iterations
 from boundlab.tape import Tape
-from boundlab.theorems import Theorem
-from boundlab.theorems._evaluate import derive
+from boundlab.theorems import Theorem, derive
 
 Floats = NDArray[np.float64]
 LOCAL_RATES = ("eta", "eta_l", "alpha", "c")  # the size of a local step; other rates are part of the tape
