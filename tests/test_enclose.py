@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from boundlab.arithmetic import numbers
 from boundlab.errors import SymbolError, UndecidedError
 from boundlab.formulas.enclose import BALLS, enclose, walk
-from boundlab.formulas.quantities import Formulas, Quantity
+from boundlab.formulas.known_numbers import Formulas, KnownNumber
 from boundlab.formulas.symbols import symbol
 
 pytest.importorskip("flint")
@@ -68,4 +68,4 @@ def test_what_has_no_rule_is_refused_in_the_words_of_its_number_system() -> None
     with pytest.raises(SymbolError, match="sin has no interval evaluation"):
         walk(sympy.sin(2), BALLS, {}.__getitem__)
     with pytest.raises(SymbolError, match="no exact value for mu"):
-        Formulas({"L": Quantity.of(2)}, {}).ball(symbol("mu") / symbol("L"))
+        Formulas({"L": KnownNumber.of(2)}, {}).ball(symbol("mu") / symbol("L"))

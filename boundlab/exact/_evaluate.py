@@ -21,7 +21,7 @@ from boundlab.execute.rationals import TooLongError, run, understand
 from boundlab.expectation import _moments_exact
 from boundlab.expectation._batch import twins
 from boundlab.expectation._enumerate_exact import ExactLaw, Walk
-from boundlab.formulas.quantities import Formulas, scalar
+from boundlab.formulas.known_numbers import Formulas, scalar
 from boundlab.instance.from_case import plan_of
 from boundlab.instance.plan import Plan
 from boundlab.metrics import Quantity

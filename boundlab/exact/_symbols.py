@@ -13,8 +13,8 @@ from boundlab.case import Case, RandomEvents, plain
 from boundlab.delays import IndependentEvents
 from boundlab.errors import FormulaError
 from boundlab.expectation._enumerate_exact import ExactLaw
+from boundlab.formulas.known_numbers import Formulas, KnownNumber
 from boundlab.formulas.parse import parse
-from boundlab.formulas.quantities import Formulas, Quantity
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.from_case import given, own_rates
 from boundlab.instance.plan import Plan
@@ -73,42 +73,42 @@ def formulas(plan: Plan, case: Case, constants: Mapping[str, sympy.Expr], law: E
     """
     own, chosen = own_rates(plan.theorem, case), given(case)
     scheduled = set(plan.values) - set(plan.fixed)
-    values: dict[str, Quantity] = {}
+    values: dict[str, KnownNumber] = {}
     for name, value in plan.values.items():
         if name in plan.theorem.step and name not in scheduled and (name not in chosen or name in own):
             continue  # follows from its formula
         if np.ndim(value):
             continue
-        values[name] = _quantity(name, float(value), plan, constants, scheduled)
+        values[name] = _known_number(name, float(value), plan, constants, scheduled)
     for name, value in chosen.items():
         if name in values and name not in own and (found := read_formula(value)) is not None:
-            values[name] = Quantity(found)
+            values[name] = KnownNumber(found)
     counter = plan.theorem.counter
-    values[counter] = Quantity.of(int(plan.ks[-1]))
+    values[counter] = KnownNumber.of(int(plan.ks[-1]))
     if plan.theorem.horizon == "fixed":
-        values[counter] = Quantity.of(plan.iterations)
+        values[counter] = KnownNumber.of(plan.iterations)
     if law is not None:
         values |= _frequencies(law)
     rules = {name: rule for name, rule in plan.theorem.defining().items() if name not in values}
     return Formulas(values, rules)
 
 
-def _quantity(
+def _known_number(
     name: str, value: float, plan: Plan, constants: Mapping[str, sympy.Expr], scheduled: set[str]
-) -> Quantity:
+) -> KnownNumber:
     if name in constants:
-        return Quantity(constants[name])
+        return KnownNumber(constants[name])
     if value == 0.0 or (name in SYMBOLS and SYMBOLS[name].domain.integer):
-        return Quantity.of(Fraction(value))
+        return KnownNumber.of(Fraction(value))
     if name in plan.constants:
-        return Quantity(None, value, _CERTIFIED)
+        return KnownNumber(None, value, _CERTIFIED)
     if name in scheduled:
         found = rational(value, ENGINE)
-        return Quantity(None, value, _READ) if found is None else Quantity.of(found)
-    return Quantity.of(Fraction(repr(value)))
+        return KnownNumber(None, value, _READ) if found is None else KnownNumber.of(found)
+    return KnownNumber.of(Fraction(repr(value)))
 
 
-def _frequencies(law: ExactLaw) -> dict[str, Quantity]:
+def _frequencies(law: ExactLaw) -> dict[str, KnownNumber]:
     """Return n, p_s, p_min and qbar; where a count aggregates, the long-run fractions."""
     p, p_s = law.p, law.p_s
     if law.count is not None:
@@ -117,7 +117,7 @@ def _frequencies(law: ExactLaw) -> dict[str, Quantity]:
         p = tuple(one / total * (1 - p_s) for one in p)
     qbar = sum((1 / one for one in p), Fraction(0)) / len(p)
     found = {"n": Fraction(len(p)), "p_s": p_s, "p_min": min(*p, p_s), "qbar": qbar}
-    return {name: Quantity.of(value) for name, value in found.items()}
+    return {name: KnownNumber.of(value) for name, value in found.items()}
 
 
 def read_formula(value: Any) -> sympy.Expr | None:

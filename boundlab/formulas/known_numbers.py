@@ -14,7 +14,7 @@ from boundlab.formulas.enclose import BALLS, walk
 
 @final
 @dataclass(frozen=True, slots=True)
-class Quantity:
+class KnownNumber:
     """A number that is known exactly, or up to a relative error.
 
     Parameters
@@ -30,7 +30,7 @@ class Quantity:
     relative: float = 0.0
 
     @classmethod
-    def of(cls, value: Fraction | int) -> "Quantity":
+    def of(cls, value: Fraction | int) -> "KnownNumber":
         """Return a rational number."""
         exact = Fraction(value)
         return cls(sympy.Rational(exact.numerator, exact.denominator))
@@ -45,7 +45,7 @@ class Quantity:
 class Formulas:
     """Symbols with values, and symbols that are defined by others."""
 
-    def __init__(self, values: Mapping[str, Quantity], rules: Mapping[str, sympy.Expr]) -> None:
+    def __init__(self, values: Mapping[str, KnownNumber], rules: Mapping[str, sympy.Expr]) -> None:
         self.values, self.rules = dict(values), dict(rules)
         self._exact: dict[str, sympy.Expr | None] = {}
 
