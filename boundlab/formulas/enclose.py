@@ -19,8 +19,8 @@ from boundlab.errors import BoundlabError, SymbolError, UndecidedError
 _NEAR = 1e-10
 
 
-class Numbers(ABC):
-    """What a walk asks of a number system; its numbers add, multiply and have absolute values by themselves."""
+class NumberSystem(ABC):
+    """What a walk asks of a number system, whose numbers add, multiply and have absolute values by themselves."""
 
     @abstractmethod
     def constant(self, expression: sympy.Expr) -> Any:
@@ -59,7 +59,7 @@ class Numbers(ABC):
         """Return the error for a function that has no rule."""
 
 
-def walk(expression: Any, numbers: Numbers, value: Callable[[str], Any]) -> Any:
+def walk(expression: Any, numbers: NumberSystem, value: Callable[[str], Any]) -> Any:
     """Enclose the value of a SymPy tree.
 
     Parameters
@@ -107,7 +107,7 @@ def walk(expression: Any, numbers: Numbers, value: Callable[[str], Any]) -> Any:
 
 
 @final
-class _Balls(Numbers):
+class _Balls(NumberSystem):
     """Balls of python-flint; 1/0 is +∞, as in a Min of step sizes some of which have no limit."""
 
     def constant(self, expression: sympy.Expr) -> Any:
@@ -158,7 +158,7 @@ class _Balls(Numbers):
 
 
 @final
-class _Intervals(Numbers):
+class _Intervals(NumberSystem):
     """Intervals of mpmath; a floor is taken only where SymPy knows it."""
 
     def constant(self, expression: sympy.Expr) -> Any:
@@ -203,8 +203,8 @@ class _Intervals(Numbers):
         return UndecidedError(f"no enclosure for {function}")
 
 
-BALLS: Numbers = _Balls()
-INTERVALS: Numbers = _Intervals()
+BALLS: NumberSystem = _Balls()
+INTERVALS: NumberSystem = _Intervals()
 
 
 def enclose(expression: sympy.Expr, digits: int = 40) -> tuple[Fraction, Fraction]:
