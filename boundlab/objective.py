@@ -116,11 +116,33 @@ class Oracle(ABC):
         raise AssumptionError(NO_NOISY_PROX)
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class QuadraticForm:
+    """What a quadratic problem is made of: f_i(x) = ½(x − b_i)ᵀA_i(x − b_i), and the noise of its gradients.
+
+    Parameters
+    ----------
+    A
+        Shape (n, d, d), symmetric, unit (1, −2).
+    b
+        Shape (n, d), unit (0, 1).
+    sigma
+        Stochastic gradients are ∇f_i plus noise that depends on nothing else, of mean 0 and covariance
+        sigma²/d·I, so that E‖noise‖² = sigma²; unit (1, −1).
+    """
+
+    A: NDArray[np.float64]
+    b: NDArray[np.float64]
+    sigma: float
+
+
 class Problem(ABC):
     """Minimise f = (1/n) Σ f_i over R^d.
 
     Every final class gives values, (sub)gradients, an oracle, the constants that exist, and the
-    reasons why the others do not. ``dtype`` is that of the iterates.
+    reasons why the others do not. ``dtype`` is that of the iterates. What a family can do beyond that it says by
+    overriding a method that here loops or returns None; engines ask these methods and never for the ``id``.
     """
 
     id: str
@@ -194,6 +216,34 @@ class Problem(ABC):
     def client_value(self, client: int, x: Array) -> float:
         """Return f_client(x); needed by tests of the constants only."""
         raise AssumptionError(f"problem {self.id} does not give the values of single clients")
+
+    def gradients(self, client: int, X: Array) -> Array:
+        """Return the (sub)gradients of f_client at each row of X, shape (S, d), unit (1, −1).
+
+        Parameters
+        ----------
+        X
+            Shape (S, d), unit (0, 1).
+        """
+        return np.array([self.gradient(client, x) for x in X]).reshape(len(X), self.d)
+
+    def values(self, X: Array) -> NDArray[np.float64]:
+        """Return f at each row of X, shape (S,), unit (1, 0).
+
+        Parameters
+        ----------
+        X
+            Shape (S, d), unit (0, 1).
+        """
+        return np.array([self.value(x) for x in X], dtype=np.float64)
+
+    def client_key(self, client: int) -> bytes | None:
+        """Return what only clients with the same function share, or None: it is not known which do."""
+        return None
+
+    def quadratic(self) -> QuadraticForm | None:
+        """Return the matrices of a quadratic whose noise is additive, or None for any other problem."""
+        return None
 
     @property
     def noiseless(self) -> bool:

@@ -129,6 +129,11 @@ def clip_up(value: float, ulps: float) -> float:
     return value * (1.0 + ulps * EPS)
 
 
+def key_of(*arrays: Array) -> bytes:
+    """Return a key that arrays of the same shapes share if they are equal to the last bit."""
+    return b"".join(array.tobytes() for array in arrays)
+
+
 def distance(a: Array, b: Array) -> float:
     """Return ‖a − b‖, unit (0, 1), rounded up."""
     return clip_up(float(np.linalg.norm(np.asarray(a, dtype=np.float64) - b)), len(a) + 4)

@@ -20,6 +20,7 @@ from boundlab.problems.common import (
     ArrayProblem,
     check_size,
     distance,
+    key_of,
     read_array,
     read_start,
 )
@@ -75,6 +76,22 @@ class MaxAffine(ArrayProblem):
         """Return the slope of the first piece that attains the maximum, shape (d,), unit (1, −1)."""
         out: Array = self.a[client, np.argmax(self.a[client] @ x + self.b[client])]
         return out
+
+    def gradients(self, client: int, X: Array) -> Array:
+        """Return the slopes of the first pieces that attain the maxima at the rows of X, shape (S, d)."""
+        out: Array = self.a[client][np.argmax(X @ self.a[client].T + self.b[client], axis=1)]
+        return out
+
+    def values(self, X: Array) -> NDArray[np.float64]:
+        """Return f at each row of X, shape (S,), unit (1, 0)."""
+        total = np.zeros(len(X))
+        for client in range(self.n):
+            total += (X @ self.a[client].T + self.b[client]).max(axis=1)
+        return total / self.n
+
+    def client_key(self, client: int) -> bytes:
+        """Return the pieces a_i and b_i, in their order: it decides which subgradient is taken at a kink."""
+        return key_of(self.a[client], self.b[client])
 
     def full_gradient(self, x: Array) -> NDArray[np.float64]:
         """Return the mean of the clients' slopes, shape (d,), unit (1, −1)."""

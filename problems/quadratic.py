@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import SpecError
-from boundlab.objective import Array, Constant, Optimum
+from boundlab.objective import Array, Constant, Optimum, QuadraticForm
 from boundlab.options import Options
 from boundlab.problems import bounds
 from boundlab.problems.common import (
@@ -18,6 +18,7 @@ from boundlab.problems.common import (
     check_size,
     clip_up,
     distance,
+    key_of,
     read_array,
     read_start,
 )
@@ -121,6 +122,27 @@ class Quadratic(ArrayProblem):
         """Return A_i(x − b_i), shape (d,), unit (1, −1)."""
         out: Array = self.A[client] @ (x - self.b[client])
         return out
+
+    def gradients(self, client: int, X: Array) -> Array:
+        """Return A_i(x − b_i) for each row x of X, shape (S, d), unit (1, −1)."""
+        out: Array = (X - self.b[client]) @ self.A[client]
+        return out
+
+    def values(self, X: Array) -> NDArray[np.float64]:
+        """Return f at each row of X, shape (S,), unit (1, 0)."""
+        total = np.zeros(len(X))
+        for client in range(self.n):
+            away = X - self.b[client]
+            total += 0.5 * np.einsum("sd,de,se->s", away, self.A[client], away)
+        return total / self.n
+
+    def client_key(self, client: int) -> bytes:
+        """Return A_i and b_i."""
+        return key_of(self.A[client], self.b[client])
+
+    def quadratic(self) -> QuadraticForm:
+        """Return A, b and sigma."""
+        return QuadraticForm(self.A, self.b, self.sigma)
 
     def prox(self, client: int, x: Array, step_size: float) -> Array:
         """Return b_i + (I + step_size·A_i)⁻¹(x − b_i), shape (d,), unit (0, 1)."""

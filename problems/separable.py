@@ -19,6 +19,7 @@ from boundlab.problems.common import (
     check_size,
     clip_up,
     distance,
+    key_of,
     read_array,
     read_start,
 )
@@ -106,6 +107,21 @@ class Separable(ArrayProblem):
         """Return the (sub)gradient w_i·φ'(x − c_i), shape (d,), unit (1, −1)."""
         out: Array = self.w[client] * self._slope(x - self.c[client])
         return out
+
+    def gradients(self, client: int, X: Array) -> Array:
+        """Return the (sub)gradients of f_client at each row of X, shape (S, d), unit (1, −1)."""
+        return self.gradient(client, X)
+
+    def values(self, X: Array) -> NDArray[np.float64]:
+        """Return f at each row of X, shape (S,), unit (1, 0)."""
+        total = np.zeros(len(X))
+        for client in range(self.n):
+            total += self._phi(X - self.c[client]) @ self.w[client]
+        return total / self.n
+
+    def client_key(self, client: int) -> bytes:
+        """Return c_i and w_i."""
+        return key_of(self.c[client], self.w[client])
 
     def prox(self, client: int, x: Array, step_size: float) -> Array:
         """Return the proximal point, shape (d,), unit (0, 1): soft thresholding for lad, its like for huber.

@@ -18,8 +18,7 @@ from boundlab.exact._quadratic import QuadraticModel
 from boundlab.exact._result import ExactResult
 from boundlab.exact._symbols import exact_law, formulas
 from boundlab.execute.rationals import TooLongError, run, understand
-from boundlab.expectation import _moments_exact
-from boundlab.expectation._batch import twins
+from boundlab.expectation import _moments_exact, twins
 from boundlab.expectation._enumerate_exact import ExactLaw, Walk
 from boundlab.formulas.known_numbers import Formulas, scalar
 from boundlab.instance.from_case import plan_of

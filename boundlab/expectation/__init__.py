@@ -3,5 +3,6 @@
 from boundlab.expectation._left import applicable as applicable
 from boundlab.expectation._left import engine as engine
 from boundlab.expectation._left import left_side as left_side
+from boundlab.expectation._twins import twins as twins
 
-__all__ = ["applicable", "engine", "left_side"]
+__all__ = ["applicable", "engine", "left_side", "twins"]

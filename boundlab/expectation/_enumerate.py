@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from boundlab.algorithms.area import AreaParameters
 from boundlab.errors import SpecError
 from boundlab.events import SERVER
-from boundlab.expectation._batch import gradients, twins, values
 from boundlab.expectation._law import EventLaw, answer_step
+from boundlab.expectation._twins import twins
 from boundlab.metrics import Metric
 from boundlab.objective import Problem
 
@@ -58,10 +58,10 @@ class _AtPoints:
         return np.asarray(((points - self.problem.optimum().x) ** 2).sum(axis=1))
 
     def gap(self, points: Floats) -> Floats:
-        return np.maximum(values(self.problem, points) - self.problem.optimum().value, 0.0)
+        return np.maximum(self.problem.values(points) - self.problem.optimum().value, 0.0)
 
     def squared_slope(self, points: Floats) -> Floats:
-        slopes = sum(gradients(self.problem, client, points) for client in range(self.problem.n)) / self.problem.n
+        slopes = sum(self.problem.gradients(client, points) for client in range(self.problem.n)) / self.problem.n
         return np.asarray((np.asarray(slopes) ** 2).sum(axis=1))
 
 
@@ -124,7 +124,7 @@ class _States:
         size = float(self.parameters.step.at(np.array(k)))
         x = rows[:, : self.d].copy()
         for _ in range(self.parameters.M):
-            x -= size * gradients(self.problem, client, x)
+            x -= size * self.problem.gradients(client, x)
         return x
 
     def advance(self, event: int, ahead: int, largest: int) -> None:
