@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, final
+from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from boundlab.assumptions import ASSUMPTIONS
 from boundlab.errors import AssumptionError, SymbolError
 from boundlab.randomness import Streams
+
+if TYPE_CHECKING:  # rational numbers load SymPy
+    from boundlab.arithmetic.problem import RationalProblem
 
 Array = NDArray[np.floating[Any]]
 NO_NOISY_PROX = "a proximal step needs the function itself, not noisy gradients; set sigma=0, or batch=0"
@@ -243,6 +246,22 @@ class Problem(ABC):
 
     def quadratic(self) -> QuadraticForm | None:
         """Return the matrices of a quadratic whose noise is additive, or None for any other problem."""
+        return None
+
+    def rational(self, options: Mapping[str, Any]) -> "RationalProblem | None":
+        """Return the same problem in rational numbers, or None if its family has none.
+
+        Parameters
+        ----------
+        options
+            Those that built the problem, as they were given: their numbers are taken at their word (0.1 is 1/10,
+            "1/3" is 1/3); what is not among them is what the floats of the problem say.
+
+        Raises
+        ------
+        SpecError
+            If an option cannot be read exactly.
+        """
         return None
 
     @property

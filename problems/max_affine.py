@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ from boundlab.problems.common import (
 from boundlab.problems.reach import Reach
 from boundlab.problems.solvers import TIGHT, check_gap, clarabel, cvxpy, repair
 from boundlab.randomness import Stream, Streams
+
+if TYPE_CHECKING:
+    from boundlab.problems.rational import RationalMaxAffine
 
 _LARGEST_PROGRAM = 5_000_000  # entries of the dual's equations
 
@@ -92,6 +95,17 @@ class MaxAffine(ArrayProblem):
     def client_key(self, client: int) -> bytes:
         """Return the pieces a_i and b_i, in their order: it decides which subgradient is taken at a kink."""
         return key_of(self.a[client], self.b[client])
+
+    def rational(self, options: Mapping[str, Any]) -> "RationalMaxAffine":
+        """Return the same problem in rational numbers."""
+        from boundlab.arithmetic.problem import Reader
+        from boundlab.problems.rational import RationalMaxAffine
+
+        read = Reader(options)
+        x0 = read.vector("x0", self.x0)
+        given = None if self.minimiser is None else read.vector("minimiser", self.minimiser)
+        a, b, sigma = read.cube("a", self.a), read.rows("b", self.b), read.one("sigma", self.sigma)
+        return RationalMaxAffine(a, b, x0, sigma, given)
 
     def full_gradient(self, x: Array) -> NDArray[np.float64]:
         """Return the mean of the clients' slopes, shape (d,), unit (1, −1)."""

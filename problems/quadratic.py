@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from boundlab.problems.common import (
 )
 from boundlab.problems.reach import root_mean_square
 from boundlab.randomness import Stream, Streams
+
+if TYPE_CHECKING:
+    from boundlab.problems.rational import RationalQuadratic
 
 _DIFFERENT = "the A_i differ, so ∇f_i − ∇f is unbounded; give every client the same A, or try huber or logistic"
 _UNBOUNDED = "the gradient of a quadratic is unbounded; try huber, lad or hinge"
@@ -143,6 +146,15 @@ class Quadratic(ArrayProblem):
     def quadratic(self) -> QuadraticForm:
         """Return A, b and sigma."""
         return QuadraticForm(self.A, self.b, self.sigma)
+
+    def rational(self, options: Mapping[str, Any]) -> "RationalQuadratic":
+        """Return the same problem in rational numbers."""
+        from boundlab.arithmetic.problem import Reader
+        from boundlab.problems.rational import RationalQuadratic
+
+        read = Reader(options)
+        x0 = read.vector("x0", self.x0)
+        return RationalQuadratic(read.cube("A", self.A), read.rows("b", self.b), x0, read.one("sigma", self.sigma))
 
     def prox(self, client: int, x: Array, step_size: float) -> Array:
         """Return b_i + (I + step_size·A_i)⁻¹(x − b_i), shape (d,), unit (0, 1)."""

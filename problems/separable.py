@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, Literal, final
+from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ from boundlab.problems.heterogeneity import piecewise_columns, smooth_columns
 from boundlab.problems.minimisers import bisect, nearest_zero
 from boundlab.problems.reach import against_mean
 from boundlab.randomness import Stream, Streams
+
+if TYPE_CHECKING:
+    from boundlab.problems.rational import RationalSeparable
 
 Kind = Literal["huber", "pseudo-huber", "lad"]
 _PAIRS = {"huber": 100_000_000, "lad": 100_000_000, "pseudo-huber": 10_000_000}  # n²·d: seconds
@@ -122,6 +125,19 @@ class Separable(ArrayProblem):
     def client_key(self, client: int) -> bytes:
         """Return c_i and w_i."""
         return key_of(self.c[client], self.w[client])
+
+    def rational(self, options: Mapping[str, Any]) -> "RationalSeparable | None":
+        """Return the same problem in rational numbers; None for pseudo-huber, whose roots have none."""
+        from boundlab.arithmetic.problem import Reader
+        from boundlab.problems.rational import RationalSeparable
+
+        if self.id == "pseudo-huber":
+            return None
+        read = Reader(options)
+        delta = None if self.id == "lad" else read.one("delta", self.delta)
+        x0 = read.vector("x0", self.x0)
+        c, w, sigma = read.rows("c", self.c), read.weights("w", self.w), read.one("sigma", self.sigma)
+        return RationalSeparable(c, w, delta, x0, sigma)
 
     def prox(self, client: int, x: Array, step_size: float) -> Array:
         """Return the proximal point, shape (d,), unit (0, 1): soft thresholding for lad, its like for huber.

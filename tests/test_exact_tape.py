@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boundlab.arithmetic.numbers import ball, digits, fraction, rational
-from boundlab.arithmetic.problem import make
 from boundlab.case import build_delays, build_problem, load_case
 from boundlab.compare import compare
 from boundlab.delays import read_policy
@@ -55,7 +54,7 @@ def tape_of(name, problem, iterations, records, **rates):
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_algorithm_in_rational_numbers_and_balls_is_what_floats_say(name):
     problem = build_problem("huber", HUBER)
-    model = make(problem, HUBER)
+    model = problem.rational(HUBER)
     records = RecordAt(np.arange(0, 13))
     rates = ALGORITHMS[name][0]
     floats: list[float] = []
@@ -86,7 +85,7 @@ def test_a_step_size_of_one_third_stays_one_third():
     seen: list[Fraction] = []
     rates = {"eta_l": 1 / 3, "eta_g": 1.0}
     run(
-        understand(compiled, rates), make(problem, {}), [rational(Fraction(1, 3)), rational(1)],
+        understand(compiled, rates), problem.rational({}), [rational(Fraction(1, 3)), rational(1)],
         lambda _m, x: seen.append(fraction(x[0])), balls=False,
     )  # fmt: skip
     # One client that is answered at once: each update halves nothing and takes x to 2x/3.

@@ -65,4 +65,5 @@ def test_the_wheel_works_in_a_fresh_environment(tmp_path):
     assert "boundlab" in names
     assert not {"problems", "proofs", "tests"} & names
     assert (site / "boundlab" / "problems" / "__init__.py").exists()
+    assert (site / "boundlab" / "problems" / "rational" / "__init__.py").exists()
     assert (site / "boundlab" / "proofs" / "__init__.py").exists()

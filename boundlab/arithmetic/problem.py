@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
+import numpy as np
 import sympy
+from numpy.typing import NDArray
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.errors import SpecError
-from boundlab.objective import Problem
 
+Array = NDArray[np.floating[Any]]
 Vector = list[Scalar]
 Rows = list[list[Fraction]]
 Constants = dict[str, sympy.Expr]
@@ -29,6 +31,21 @@ class Minimum:
 
     x: list[Fraction]
     value: Fraction
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RationalQuadraticForm:
+    """As :class:`boundlab.objective.QuadraticForm`, in rational numbers."""
+
+    A: list[Rows]
+    b: Rows
+    sigma: Fraction
+
+    def mean(self) -> Rows:
+        """Return the Hessian of f, d rows of d entries."""
+        n, d = len(self.b), len(self.b[0])
+        return [[sum((one[j][k] for one in self.A), Fraction(0)) / n for k in range(d)] for j in range(d)]
 
 
 class RationalProblem(ABC):
@@ -53,6 +70,10 @@ class RationalProblem(ABC):
     @abstractmethod
     def constants(self) -> Constants:
         """Return the constants that are known exactly, by symbol."""
+
+    def quadratic(self) -> RationalQuadraticForm | None:
+        """Return the matrices of a quadratic whose noise is additive, or None for any other problem."""
+        return None
 
     def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
         """Return x − size·∇f_client(x).
@@ -147,50 +168,30 @@ def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
     return out
 
 
-def make(problem: Problem, raw: Mapping[str, Any]) -> RationalProblem | None:
-    """Return the problem in rational numbers, or None if its family has none.
+@final
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Takes numbers at their word from the options where they are given, else from a problem's arrays.
 
     Parameters
     ----------
     raw
-        The options as they were given: numbers in them are taken at their word (0.1 is 1/10, "1/3" is 1/3);
-        what is not among them is what the floats of the problem say.
+        The options as they were given: 0.1 is 1/10, "1/3" is 1/3.
 
     Raises
     ------
     SpecError
         If an option cannot be read exactly.
     """
-    from boundlab.exact._max_affine import MaxAffineModel
-    from boundlab.exact._quadratic import QuadraticModel
-    from boundlab.exact._separable import SeparableModel
 
-    source: Any = problem
-    read = _Reader(problem, raw)
-    x0 = read.vector("x0", source.x0)
-    if problem.id in ("huber", "lad"):
-        delta = None if problem.id == "lad" else read.one("delta", source.delta)
-        return SeparableModel(read.rows("c"), read.weights(), delta, x0, read.one("sigma", source.sigma))
-    if problem.id == "quadratic":
-        return QuadraticModel(read.cube("A"), read.rows("b"), x0, read.one("sigma", source.sigma))
-    if problem.id == "max-affine":
-        given = None if source.minimiser is None else read.vector("minimiser", source.minimiser)
-        return MaxAffineModel(read.cube("a"), read.rows("b"), x0, read.one("sigma", source.sigma), given)
-    return None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """Takes numbers from the options where they are given, else from the arrays."""
-
-    problem: Any
     raw: Mapping[str, Any]
 
     def one(self, key: str, value: float) -> Fraction:
+        """Return a number."""
         return numbers.read_number(self.raw[key], key) if key in self.raw else Fraction(value)
 
-    def vector(self, key: str, values: Any) -> list[Fraction]:
+    def vector(self, key: str, values: Array) -> list[Fraction]:
+        """Return the entries of an array of shape (d,); one number stands for all of them."""
         listed = [Fraction(value) for value in values.tolist()]
         if key not in self.raw:
             return listed
@@ -198,33 +199,36 @@ class _Reader:
         flat = entries if isinstance(entries, list) else [entries]
         return self._checked(flat * (len(listed) if len(flat) == 1 else 1), listed, key)
 
-    def rows(self, key: str) -> Rows:
-        values = [[Fraction(entry) for entry in row] for row in getattr(self.problem, key).tolist()]
+    def rows(self, key: str, values: Array) -> Rows:
+        """Return the rows of an array of shape (n, d); a list of numbers is a column."""
+        listed = [[Fraction(entry) for entry in row] for row in values.tolist()]
         if key not in self.raw:
-            return values
+            return listed
         entries = _exact(self.raw[key], key)
         if not isinstance(entries, list):
             entries = [entries]
         rows = [row if isinstance(row, list) else [row] for row in entries]
-        return [self._checked(row, value, key) for row, value in zip(rows, values, strict=True)]
+        return [self._checked(row, value, key) for row, value in zip(rows, listed, strict=True)]
 
-    def weights(self) -> Rows:
-        values = [[Fraction(entry) for entry in row] for row in self.problem.w.tolist()]
-        if "w" not in self.raw:
-            return values
-        entries = _exact(self.raw["w"], "w")
-        if not isinstance(entries, list):
-            return [[entries] * len(row) for row in values]
-        rows = [row if isinstance(row, list) else [row] for row in entries]
-        wide = [row * len(value) if len(row) == 1 else row for row, value in zip(rows, values, strict=True)]
-        return [self._checked(row, value, "w") for row, value in zip(wide, values, strict=True)]
-
-    def cube(self, key: str) -> list[Rows]:
-        values = getattr(self.problem, key).tolist()
+    def weights(self, key: str, values: Array) -> Rows:
+        """Return the rows of an array of shape (n, d); one number stands for its row, or for all rows."""
+        listed = [[Fraction(entry) for entry in row] for row in values.tolist()]
         if key not in self.raw:
-            return [[[Fraction(entry) for entry in row] for row in matrix] for matrix in values]
+            return listed
+        entries = _exact(self.raw[key], key)
+        if not isinstance(entries, list):
+            return [[entries] * len(row) for row in listed]
+        rows = [row if isinstance(row, list) else [row] for row in entries]
+        wide = [row * len(value) if len(row) == 1 else row for row, value in zip(rows, listed, strict=True)]
+        return [self._checked(row, value, key) for row, value in zip(wide, listed, strict=True)]
+
+    def cube(self, key: str, values: Array) -> list[Rows]:
+        """Return the entries of an array of shape (n, m, d)."""
+        listed = values.tolist()
+        if key not in self.raw:
+            return [[[Fraction(entry) for entry in row] for row in matrix] for matrix in listed]
         found = _exact(self.raw[key], key)
-        for matrix, floats in zip(found, values, strict=True):
+        for matrix, floats in zip(found, listed, strict=True):
             for row, given in zip(matrix, floats, strict=True):
                 self._checked(row, [Fraction(entry) for entry in given], key)
         out: list[Rows] = found

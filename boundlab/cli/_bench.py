@@ -115,15 +115,16 @@ def measure_exact(repeats: int) -> list[Row]:
     """
     from boundlab.arithmetic.numbers import rational
     from boundlab.arithmetic.problem import Minimum
-    from boundlab.exact._separable import SeparableModel
     from boundlab.expectation import _moments
     from boundlab.expectation._enumerate_exact import ExactLaw, Walk
     from boundlab.expectation._law import EventLaw
 
-    one, quarter = Fraction(1), Fraction(1, 4)
-    model = SeparableModel([[0 * one], [one], [3 * one]], [[one], [2 * one], [one]], one, [2 * one], 0 * one)
+    quarter = Fraction(1, 4)
+    losses = {"c": [[0], [1], [3]], "w": [[1], [2], [1]], "x0": 2}
+    model = build_problem("huber", losses).rational(losses)
+    assert model is not None  # noqa: S101  (for the type checker)
     parameters = AreaParameters(StepSize(1.0, 5.0), 3)
-    best = Minimum([one], Fraction(2, 3))
+    best = Minimum([Fraction(1)], Fraction(2, 3))
 
     def enumerate_all() -> None:
         walk = Walk(model, parameters, ExactLaw((quarter,) * 3, quarter), lambda k: rational(Fraction(1, 5 + k)), [])

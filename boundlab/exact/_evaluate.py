@@ -10,11 +10,10 @@ import sympy
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import LARGEST_BITS, START_BITS, Scalar, ball, digits, rational
-from boundlab.arithmetic.problem import AtMinimum, InexactError, Minimum, RationalProblem, make
+from boundlab.arithmetic.problem import AtMinimum, InexactError, Minimum, RationalProblem
 from boundlab.case import Case, RandomEvents
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.exact import _numeric
-from boundlab.exact._quadratic import QuadraticModel
 from boundlab.exact._result import ExactResult
 from boundlab.exact._symbols import exact_law, formulas
 from boundlab.execute.rationals import TooLongError, run, understand
@@ -49,7 +48,7 @@ def evaluate(theorem: Theorem, case: Case) -> ExactResult:
     numbers.flint()
     plan = plan_of(theorem, case)
     problem_options = {**case.raw.get("problem", {}), **({"x0": case.raw["x0"]} if "x0" in case.raw else {})}
-    model = make(case.problem, problem_options)
+    model = case.problem.rational(problem_options)
     why = _why_not(plan, model, case)
     if not why and model is not None:
         try:
@@ -84,7 +83,7 @@ def _why_not(plan: Plan, model: RationalProblem | None, case: Case) -> str:
 
 
 def _exact_moments(plan: Plan, model: RationalProblem) -> bool:
-    return isinstance(model, QuadraticModel) and plan.algorithm.id == "area" and plan.parameters.reply == "pre"
+    return model.quadratic() is not None and plan.algorithm.id == "area" and plan.parameters.reply == "pre"
 
 
 @final
@@ -145,7 +144,7 @@ class _Exactly:
         if self.law is None:
             raise TooLongError("the probabilities of the events are not rational numbers")
         steps, last = self._steps(), int(plan.ks[-1])
-        if isinstance(self.model, QuadraticModel) and plan.parameters.reply == "pre":
+        if self.model.quadratic() is not None and plan.parameters.reply == "pre":
             model, law = self.model, self.law
             self.method = "first and second moments by linear recursion"
             return self._with_precision(

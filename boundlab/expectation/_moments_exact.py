@@ -12,9 +12,8 @@ import numpy as np
 from boundlab.algorithms.area import AreaParameters
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
-from boundlab.arithmetic.problem import InexactError
+from boundlab.arithmetic.problem import InexactError, RationalProblem, RationalQuadraticForm
 from boundlab.events import SERVER
-from boundlab.exact._quadratic import QuadraticModel
 from boundlab.expectation._enumerate_exact import ExactLaw
 from boundlab.expectation._law import answer_step
 from boundlab.metrics import Metric
@@ -24,7 +23,7 @@ LARGEST = 3 * 10**6  # entries that are computed in all
 
 
 def expectation(
-    model: QuadraticModel,
+    model: RationalProblem,
     parameters: AreaParameters,
     law: ExactLaw,
     step: Callable[[int], Scalar],
@@ -36,9 +35,12 @@ def expectation(
     Raises
     ------
     InexactError
-        If the run is too long for exact numbers.
+        If the problem is no quadratic, or the run is too long for exact numbers.
     """
-    moments = _Second(model, parameters, law, step)
+    form = model.quadratic()
+    if form is None:
+        raise InexactError("exact moments need `quadratic()`, which this problem does not give")
+    moments = _Second(model, form, parameters, law, step)
     if moments.size**2 * last * (model.n + 1) > LARGEST:
         raise InexactError("exact moments of so many clients, coordinates and iterations would take too long")
     for event in range(last):
@@ -49,16 +51,24 @@ def expectation(
     if metric.over.averages_iterates:
         first, share = moments.size - d, numbers.rational(Fraction(1, last**2))
     second = [[moments.matrix[first + j][first + k] for k in range(d)] for j in range(d)]
-    hessian = [[numbers.rational(entry) for entry in row] for row in model.mean()]
+    hessian = [[numbers.rational(entry) for entry in row] for row in form.mean()]
     return share * metric.of_second_moment(np.array([hessian], dtype=object), np.array([second], dtype=object))
 
 
 class _Second:
     def __init__(
-        self, model: QuadraticModel, parameters: AreaParameters, law: ExactLaw, step: Callable[[int], Scalar]
+        self,
+        model: RationalProblem,
+        form: RationalQuadraticForm,
+        parameters: AreaParameters,
+        law: ExactLaw,
+        step: Callable[[int], Scalar],
     ) -> None:
-        self.model, self.parameters, self.law, self.step = model, parameters, law, step
-        self.star = [numbers.rational(entry) for entry in model.minimum().x]
+        self.model, self.form, self.parameters, self.law, self.step = model, form, parameters, law, step
+        best = model.minimum()
+        if best is None:
+            raise InexactError("the minimum is not found in rational numbers")
+        self.star = [numbers.rational(entry) for entry in best.x]
         n, d = model.n, model.d
         self.size = 1 + (2 * n + 2) * d
         start = [numbers.rational(entry) - star for entry, star in zip(model.x0, self.star, strict=True)]
@@ -82,12 +92,11 @@ class _Second:
 
     def _pass(self, client: int, k: int) -> tuple[Matrix, list[Scalar], Matrix]:
         """Return H, c and the covariance of M local steps relative to x*."""
-        model, size = self.model, self.step(k)
-        d = model.d
+        form, d, size = self.form, self.model.d, self.step(k)
         one, zero = numbers.rational(1), numbers.rational(0)
-        A = [[numbers.rational(entry) for entry in row] for row in model.A[client]]
+        A = [[numbers.rational(entry) for entry in row] for row in form.A[client]]
         once = [[(one if j == m else zero) - size * A[j][m] for m in range(d)] for j in range(d)]
-        variance = numbers.rational(model.sigma**2 / d) * (size * size)
+        variance = numbers.rational(form.sigma**2 / d) * (size * size)
         H = [[one if j == m else zero for m in range(d)] for j in range(d)]
         V = [[zero] * d for _ in range(d)]
         for _ in range(self.parameters.M):
@@ -95,7 +104,7 @@ class _Second:
             V = _product(_product(once, V), once)  # once is symmetric
             for j in range(d):
                 V[j][j] = V[j][j] + variance
-        b = [numbers.rational(entry) - star for entry, star in zip(model.b[client], self.star, strict=True)]
+        b = [numbers.rational(entry) - star for entry, star in zip(form.b[client], self.star, strict=True)]
         c = [b[j] - _dot(H[j], b) for j in range(d)]
         return H, c, V
 

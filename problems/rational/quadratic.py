@@ -10,6 +10,7 @@ from boundlab.arithmetic.problem import (
     Constants,
     Minimum,
     RationalProblem,
+    RationalQuadraticForm,
     Rows,
     Vector,
     dot,
@@ -22,7 +23,7 @@ from boundlab.arithmetic.problem import (
 
 @final
 @dataclass(frozen=True)
-class QuadraticModel(RationalProblem):
+class RationalQuadratic(RationalProblem):
     """f_i(x) = ½(x − b_i)ᵀA_i(x − b_i)."""
 
     A: list[Rows]
@@ -74,15 +75,13 @@ class QuadraticModel(RationalProblem):
             parts.append(dot(away, self.gradient(client, x)))
         return sum(parts[1:], start=parts[0]) * numbers.rational(Fraction(1, 2 * self.n))
 
-    def mean(self) -> Rows:
-        """Return the Hessian of f."""
-        return [
-            [sum((one[j][k] for one in self.A), Fraction(0)) / self.n for k in range(self.d)] for j in range(self.d)
-        ]
+    def quadratic(self) -> RationalQuadraticForm:
+        """Return A, b and sigma."""
+        return RationalQuadraticForm(self.A, self.b, self.sigma)
 
     def minimum(self) -> Minimum:
         """Solve mean(A)·x = mean(A·b)."""
-        matrix = flint().fmpq_mat([[numbers.rational(entry) for entry in row] for row in self.mean()])
+        matrix = flint().fmpq_mat([[numbers.rational(entry) for entry in row] for row in self.quadratic().mean()])
         zero = [numbers.rational(0)] * self.d
         slope = self.full_gradient(zero)
         found = matrix.solve(flint().fmpq_mat([[-entry] for entry in slope]))

@@ -22,7 +22,7 @@ from boundlab.arithmetic.problem import (
 
 @final
 @dataclass(frozen=True)
-class MaxAffineModel(RationalProblem):
+class RationalMaxAffine(RationalProblem):
     """f_i(x) = max_j (a_ij·x + b_ij); the first piece that attains the maximum gives the subgradient."""
 
     a: list[Rows]

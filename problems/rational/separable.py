@@ -26,7 +26,7 @@ _PAIRS = 4 * 10**5
 
 @final
 @dataclass(frozen=True)
-class SeparableModel(RationalProblem):
+class RationalSeparable(RationalProblem):
     """f_i(x) = Σ_j w_ij·φ(x_j − c_ij), φ Huber's loss of width ``delta``, or |·| where it is None."""
 
     c: Rows
