@@ -248,6 +248,24 @@ class Problem(ABC):
         """Return the matrices of a quadratic whose noise is additive, or None for any other problem."""
         return None
 
+    def require_quadratic(self, who: str) -> QuadraticForm:
+        """Return :meth:`quadratic`.
+
+        Parameters
+        ----------
+        who
+            Who needs it, in the plural: the moments.
+
+        Raises
+        ------
+        AssumptionError
+            If the problem does not give it.
+        """
+        form = self.quadratic()
+        if form is None:
+            raise AssumptionError(f"{who} need `quadratic()`, which problem {self.id} does not give")
+        return form
+
     def rational(self, options: Mapping[str, Any]) -> "RationalProblem | None":
         """Return the same problem in rational numbers, or None if its family has none.
 

@@ -35,7 +35,7 @@ def require_given_schedule(plan: Plan) -> None:
     problem = plan.problem
     if plan.schedules is not None and not plan.schedules.averaged and problem.noiseless:
         return  # each schedule is a case of its own
-    if problem.id == "quadratic" and not problem.noiseless:
+    if problem.quadratic() is not None and not problem.noiseless:
         return
     reason = engine(plan.theorem, plan.algorithm, problem, plan.parameters, plan.delays, plan.policy)[1]
     more = (
@@ -58,7 +58,7 @@ def given_schedule(plan: Plan, tape: Tape) -> Floats:
             f"--exact: the covariance of {tape.registers} registers in {plan.problem.d} dimensions is too large; "
             "take fewer clients or dimensions"
         )
-    sigma = plan.problem.constants()["sigma"].value
+    sigma = plan.problem.require_quadratic("the moments").sigma
     return moments.conditional(plan.metric, plan.problem, tape, sigma, plan.ks)
 
 

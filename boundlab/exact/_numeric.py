@@ -65,14 +65,14 @@ def _fixed(plan: Plan, case: Case) -> tuple[float, str]:
     reason = why_no_moments(plan, tape)
     if reason:
         raise SpecError(f"no exact engine applies: {reason}")
-    sigma = plan.problem.constants()["sigma"].value
+    sigma = plan.problem.require_quadratic("the moments").sigma
     found = moments.conditional(plan.metric, plan.problem, tape, sigma, ks)
     return float(found[0]), "mean and covariance of all registers along the schedule, in floating point"
 
 
 def why_no_moments(plan: Plan, tape: Tape) -> str:
     """Return '' if the expectation over the noise given a tape can be computed, else why not."""
-    if plan.problem.id != "quadratic":
+    if plan.problem.quadratic() is None:
         return f"problem {plan.problem.id} with noise: the expectation given a schedule needs a quadratic"
     if moments.entries(tape.registers, plan.problem) > moments.LARGEST:
         return f"the covariance of {tape.registers} registers in {plan.problem.d} dimensions is too large"

@@ -34,7 +34,7 @@ def engine(
     reason = why_no_law(delays, policy)
     if reason:
         return "", reason
-    if problem.id == "quadratic" and parameters.reply == "pre":
+    if problem.quadratic() is not None and parameters.reply == "pre":
         return MOMENTS, ""
     if not problem.noiseless:
         return "", f"problem {problem.id} with noise: moments need a quadratic, enumeration needs full gradients"
@@ -96,6 +96,6 @@ def left_side(
         raise SpecError(f"iterations must be between {first} and {iterations}")
     law = event_law(parameters, delays, policy)
     if how == MOMENTS:
-        sigma = problem.constants()["sigma"].value
+        sigma = problem.require_quadratic("the moments").sigma
         return _moments.expectation(problem, parameters, law, sigma, left, points)
     return _enumerate.expectation(problem, parameters, law, left, points)

@@ -6,7 +6,7 @@ Where all A_i commute, coordinates in their common basis do not mix and each has
 """
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,13 +50,21 @@ class Frame:
         return Frame(self.A, self.b - self.star[:, None], self.x0 - self.star, np.zeros_like(self.star))
 
 
-def frame(problem: Any) -> Frame:
-    """Return the quadratic by coordinates where its matrices commute."""
-    best, basis = problem.optimum().x, _common_basis(problem.A)
+def frame(problem: Problem) -> Frame:
+    """Return the quadratic by coordinates where its matrices commute.
+
+    Raises
+    ------
+    AssumptionError
+        If the problem gives no :meth:`boundlab.objective.Problem.quadratic`.
+    """
+    form = problem.require_quadratic("the moments")
+    best, basis = np.asarray(problem.optimum().x, dtype=np.float64), _common_basis(form.A)
+    x0 = np.asarray(problem.x0, dtype=np.float64)
     if basis is None:
-        return Frame(problem.A[None], problem.b[None], problem.x0[None], best[None])
-    values = np.einsum("ji,njk,ki->ni", basis, problem.A, basis)
-    turned = [(points @ basis) for points in (problem.b, problem.x0, best)]
+        return Frame(form.A[None], form.b[None], x0[None], best[None])
+    values = np.einsum("ji,njk,ki->ni", basis, form.A, basis)
+    turned = [(points @ basis) for points in (form.b, x0, best)]
     return Frame(values.T[:, :, None, None], turned[0].T[:, :, None], turned[1][:, None], turned[2][:, None])
 
 
