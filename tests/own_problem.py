@@ -22,6 +22,12 @@ from boundlab.problems.common import additive_noise, key_of, read_array, read_st
 from boundlab.problems.rational import RationalQuadratic
 from boundlab.randomness import Streams
 
+MIXED = {
+    "A": [[[2.0, 0.5], [0.5, 1.0]], [[1.0, 0.0], [0.0, 3.0]], [[2.0, 0.5], [0.5, 1.0]]],
+    "b": [[0.0, 1.0], [2.0, -1.0], [0.0, 1.0]],
+    "x0": [3.0, 1.0],
+    "sigma": 0.5,
+}
 UNMET = ("lipschitz", "bounded-gradients", "bounded-second-moment", "bounded-heterogeneity")
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from own_problem import build
+from own_problem import MIXED, build
 
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AreaParameters
@@ -24,13 +24,6 @@ from boundlab.registry import lookup
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt
 from boundlab.theorems import load_theorem
-
-MIXED = {
-    "A": [[[2.0, 0.5], [0.5, 1.0]], [[1.0, 0.0], [0.0, 3.0]], [[2.0, 0.5], [0.5, 1.0]]],
-    "b": [[0.0, 1.0], [2.0, -1.0], [0.0, 1.0]],
-    "x0": [3.0, 1.0],
-    "sigma": 0.5,
-}
 
 
 def both(**more):

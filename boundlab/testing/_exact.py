@@ -1,0 +1,117 @@
+"""Checks that the quadratic form and the rational twin of a problem are that problem."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.problem import InexactError, RationalProblem, Vector
+from boundlab.errors import AssumptionError
+from boundlab.testing._agree import at_most, equal, hold
+from boundlab.testing._sample import Sample
+
+_POINTS = (0, 3, 6)  # of the sample, since rational numbers are slow
+_OF_START = ("R", "F0", "zeta")  # by the twin's own minimiser, which need not be the certified one
+
+
+def quadratic(at: Sample) -> None:
+    """Check that the matrices give the problem's gradients and values."""
+    p, form = at.problem, at.problem.quadratic()
+    if form is None:
+        return
+    hold(form.A.shape == (p.n, p.d, p.d), f"{at.who}: A of quadratic() has shape {form.A.shape}, not (n, d, d)")
+    hold(form.b.shape == (p.n, p.d), f"{at.who}: b of quadratic() has shape {form.b.shape}, not (n, d)")
+    equal(f"{at.who}: A of quadratic() and its transpose", form.A, form.A.transpose(0, 2, 1))
+    silent = p.noiseless and form.sigma > 0.0
+    hold(not silent, f"{at.who}: sigma of quadratic() is {form.sigma:g}, but the oracle gives full gradients")
+    away = at.points - form.b[:, None]  # (n, S, d)
+    slopes = np.einsum("nde,nse->nsd", form.A, away)
+    equal(f"{at.who}: A_i(x − b_i) of quadratic() and gradient(i, x)", slopes, at.gradients, scale=at.steepest)
+    values = (slopes * away).sum(axis=2).mean(axis=0) / 2.0
+    equal(f"{at.who}: ½(x − b_i)ᵀA_i(x − b_i) of quadratic() and value(x)", values, at.values, scale=at.largest)
+
+
+def rational(at: Sample, options: Mapping[str, Any]) -> None:
+    """Check the twin in rational numbers against the floats.
+
+    Parameters
+    ----------
+    options
+        Those that rebuild the problem.
+
+    Raises
+    ------
+    MissingExtraError
+        If there is a twin and python-flint is not installed.
+    """
+    twin = at.problem.rational(options)
+    if twin is None:
+        return
+    who = f"{at.who}, in rational numbers"
+    for check in (_functions, _constants, _minimum, _form):
+        check(who, at, twin)
+
+
+def _functions(who: str, at: Sample, twin: RationalProblem) -> None:
+    """Compare x0, values, gradients, descent and proximal steps."""
+    p, size = at.problem, Fraction(1, 4)
+    hold((twin.n, twin.d) == (p.n, p.d), f"{who}: n, d = {twin.n}, {twin.d}; the problem's are {p.n}, {p.d}")
+    equal(f"{who}: x0", [float(entry) for entry in twin.x0], p.x0)
+    step = numbers.rational(size)
+    for place in _POINTS:
+        x, point = at.points[place], [numbers.rational(Fraction(entry)) for entry in at.points[place].tolist()]
+        equal(f"{who}: value(x)", _floats([twin.value(point)])[0], at.values[place], scale=at.largest)
+        reach = float(np.linalg.norm(x)) + at.steepest
+        for client in range(p.n):
+            slope = at.gradients[client, place]
+            what = f"{who}: gradient({client}, x)"
+            equal(what, _floats(twin.gradient(client, point)), slope, scale=at.steepest)
+            what = f"{who}: descend({client}, x, {size}) and x − {size}·gradient"
+            equal(what, _floats(twin.descend(client, point, step)), x - float(size) * slope, scale=reach)
+            try:
+                pair = _floats(twin.prox(client, point, step)), p.prox(client, x, float(size))
+            except (AssumptionError, InexactError):
+                continue
+            equal(f"{who}: prox({client}, x, {size})", *pair, scale=reach)
+
+
+def _constants(who: str, at: Sample, twin: RationalProblem) -> None:
+    """Compare constants: those that are certified may only err on their side."""
+    known, best = at.problem.constants(), at.optimum
+    certain = best is not None and best.distance is not None
+    for name, value in twin.constants().items():
+        if name not in known or (name in _OF_START and not certain):
+            continue
+        found, given, what = float(value), known[name], f"{who}: constant {name}"
+        if given.side == "exact":
+            equal(what, found, given.value)
+        elif given.side == "upper":
+            at_most(f"{what} ≤ the certified one", found, given.value)
+        else:
+            at_most(f"{what} ≥ the certified one", given.value, found)
+
+
+def _minimum(who: str, at: Sample, twin: RationalProblem) -> None:
+    """Compare f* with the certified one."""
+    exact, best = twin.minimum(), at.optimum
+    if exact is None or best is None:
+        return
+    least = float(exact.value)
+    at_most(f"{who}: f* ≤ the certified one", least, best.value, scale=at.largest)
+    at_most(f"{who}: the certified f* ≤ f* + gap", best.value, least + best.gap, scale=at.largest)
+
+
+def _form(who: str, at: Sample, twin: RationalProblem) -> None:
+    """Compare the matrices of quadratics."""
+    found, expected = twin.quadratic(), at.problem.quadratic()
+    hold((found is None) == (expected is None), f"{who}: quadratic() must be None for both or for neither")
+    if found is not None and expected is not None:
+        equal(f"{who}: A of quadratic()", [[list(map(float, row)) for row in one] for one in found.A], expected.A)
+        equal(f"{who}: b of quadratic()", [list(map(float, row)) for row in found.b], expected.b)
+        equal(f"{who}: sigma of quadratic()", float(found.sigma), expected.sigma)
+
+
+def _floats(x: Vector) -> list[float]:
+    return [float(numbers.fraction(entry)) for entry in x]

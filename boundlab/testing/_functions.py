@@ -1,0 +1,107 @@
+"""Checks that values, gradients, keys, proximal steps and the oracle belong to the same functions."""
+
+import numpy as np
+
+from boundlab.errors import AssumptionError
+from boundlab.randomness import Streams
+from boundlab.testing._agree import at_most, equal, hold
+from boundlab.testing._sample import Sample
+
+
+def shapes(at: Sample) -> None:
+    """Check n, d, x0 and the shapes of what the methods return."""
+    p = at.problem
+    hold(p.n >= 1 and p.d >= 1, f"{at.who}: n = {p.n} and d = {p.d} must be at least 1")
+    hold(np.shape(p.x0) == (p.d,), f"{at.who}: x0 has shape {np.shape(p.x0)}, not (d,) = ({p.d},)")
+    found = np.shape(p.gradient(0, at.points[0]))
+    hold(found == (p.d,), f"{at.who}: gradient(0, x) has shape {found}, not (d,) = ({p.d},)")
+    hold(bool(np.isfinite(at.gradients).all()), f"{at.who}: a gradient is not finite")
+    hold(bool(np.isfinite(at.values).all()), f"{at.who}: a value is not finite")
+
+
+def batches(at: Sample) -> None:
+    """Check that many points at once are the same points one by one."""
+    p = at.problem
+    for client in range(p.n):
+        what = f"{at.who}: gradients({client}, X) and gradient({client}, x) row by row"
+        equal(what, p.gradients(client, at.points), at.gradients[client], scale=at.steepest)
+    equal(f"{at.who}: values(X) and value(x) row by row", p.values(at.points), at.values, scale=at.largest)
+
+
+def means(at: Sample) -> None:
+    """Check that f is the mean of the f_i."""
+    p = at.problem
+    found = [p.full_gradient(x) for x in at.points]
+    what = f"{at.who}: full_gradient(x) and the mean of gradient(i, x)"
+    equal(what, found, at.gradients.mean(axis=0), scale=at.steepest)
+    if at.client_values is not None:
+        what = f"{at.who}: value(x) and the mean of client_value(i, x)"
+        equal(what, at.values, at.client_values.mean(axis=0), scale=at.largest)
+
+
+def keys(at: Sample) -> None:
+    """Check that clients with equal keys have equal functions."""
+    first: dict[bytes, int] = {}
+    for client in range(at.problem.n):
+        key = at.problem.client_key(client)
+        if key is None:
+            continue
+        other = first.setdefault(key, client)
+        what = f"{at.who}: clients {other} and {client} have one client_key; their"
+        equal(f"{what} gradients", at.gradients[other], at.gradients[client])
+        if at.client_values is not None:
+            equal(f"{what} values", at.client_values[other], at.client_values[client])
+
+
+def slopes(at: Sample) -> None:
+    """Check gradients against values: tangents of convex functions lie below, those of smooth ones are close."""
+    p, reasons, known = at.problem, at.problem.assumptions(), at.problem.constants()
+    if at.client_values is None:
+        return
+    away = at.points[None] - at.points[:, None]  # (S, S, d): from row to column
+    squares = (away**2).sum(axis=2)
+    scale = at.largest + at.steepest * float(np.sqrt(squares.max()))
+    for client in range(p.n):
+        value = at.client_values[client]
+        above = value[None] - value[:, None] - np.einsum("sd,std->st", at.gradients[client], away)
+        if not reasons.get("convex", "unsaid"):
+            at_most(f"{at.who}: a tangent of convex f_{client} ≤ f_{client}", -above, 0.0, scale=scale)
+        if "mu" in known:
+            what = f"{at.who}: the parabola of curvature mu below f_{client} ≤ f_{client}"
+            at_most(what, known["mu"].value / 2.0 * squares - above, 0.0, scale=scale)
+        if "L" in known:
+            what = f"{at.who}: |f_{client} − tangent| ≤ L/2·‖x − y‖²"
+            at_most(what, np.abs(above), known["L"].value / 2.0 * squares, scale=scale)
+
+
+def proximal_steps(at: Sample) -> None:
+    """Check that no point of the sample is better than the proximal point, where there is one."""
+    p, size = at.problem, 0.7
+    if at.client_values is None:
+        return
+    for client in range(p.n):
+        for place, x in enumerate(at.points):
+            try:
+                z = p.prox(client, x, size)
+            except AssumptionError:
+                return
+            found = p.client_value(client, z) + float(((z - x) ** 2).sum()) / (2.0 * size)
+            others = at.client_values[client] + ((at.points - x) ** 2).sum(axis=1) / (2.0 * size)
+            what = f"{at.who}: the objective at prox({client}, x, {size}) of point {place} ≤ that at the points"
+            at_most(what, found, others, scale=at.largest)
+
+
+def oracles(at: Sample) -> None:
+    """Check that an oracle repeats itself for one seed, and that one without noise does gradient steps."""
+    p, clients, updates = at.problem, np.arange(at.problem.n), np.zeros(at.problem.n, dtype=np.int64)
+    oracles = [p.oracle(Streams(3)) for _ in range(2)]
+    draws = [oracle.draws(clients, updates, 1) for oracle in oracles]
+    for client in range(p.n):
+        ends = [np.array(at.points[-1], dtype=np.float64) for _ in oracles]
+        for oracle, drawn, x in zip(oracles, draws, ends, strict=True):
+            oracle.step(x, client, drawn[client][0], 1.0)
+        what = f"{at.who}: two steps of client {client} from one point with one seed"
+        equal(what, ends[0], ends[1])
+        if p.noiseless:
+            what = f"{at.who}: a step of the oracle without noise and x − gradient({client}, x)"
+            equal(what, ends[0], at.points[-1] - at.gradients[client, -1], scale=at.steepest)

@@ -1,0 +1,84 @@
+"""Random points of a problem, with what it says there."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.errors import AssumptionError
+from boundlab.objective import Optimum, Problem
+
+Floats = NDArray[np.float64]
+_SCALES = (1e-3, 1.0, 10.0, 1e-3, 0.3, 0.3, 1.0)  # distances in units of R: the first three to x0, the others to x*
+_OF_START = 3
+
+
+@final
+@dataclass(frozen=True)
+class Sample:
+    """A problem at a few points around its start and its minimiser, near and far.
+
+    Parameters
+    ----------
+    problem
+        Which one.
+    """
+
+    problem: Problem
+
+    @property
+    def who(self) -> str:
+        """How messages begin."""
+        return f"problem {self.problem.id}"
+
+    @cached_property
+    def points(self) -> Floats:
+        """The points, shape (S, d)."""
+        p, best = self.problem, self.optimum
+        start = np.asarray(p.x0, dtype=np.float64)
+        centres = np.tile(start, (len(_SCALES), 1))
+        if best is not None:
+            centres[_OF_START:] = best.x
+        known = p.constants()
+        reach = max(known["R"].value if "R" in known else 0.0, 1e-3 * (1.0 + float(np.linalg.norm(start))))
+        normal = np.random.Generator(np.random.Philox(11)).normal(size=(len(_SCALES), p.d))
+        out: Floats = centres + reach * np.array(_SCALES)[:, None] * normal / np.sqrt(p.d)
+        return out
+
+    @cached_property
+    def gradients(self) -> Floats:
+        """The gradients ∇f_i at each point, one by one, shape (n, S, d)."""
+        p = self.problem
+        return np.array([[p.gradient(i, x) for x in self.points] for i in range(p.n)], dtype=np.float64)
+
+    @cached_property
+    def client_values(self) -> Floats | None:
+        """The values f_i(x) at each point, shape (n, S), or None where the problem does not give them."""
+        p = self.problem
+        try:
+            return np.array([[p.client_value(i, x) for x in self.points] for i in range(p.n)], dtype=np.float64)
+        except AssumptionError:
+            return None
+
+    @cached_property
+    def values(self) -> Floats:
+        """The values f(x) at each point, one by one, shape (S,)."""
+        return np.array([self.problem.value(x) for x in self.points], dtype=np.float64)
+
+    @cached_property
+    def optimum(self) -> Optimum | None:
+        """The certified optimum, or None where the problem says why there is none."""
+        return None if self.problem.assumptions().get("minimiser", "unsaid") else self.problem.optimum()
+
+    @cached_property
+    def steepest(self) -> float:
+        """The largest ‖∇f_i‖ of the sample: the scale of rounding in gradients."""
+        return float(np.linalg.norm(self.gradients, axis=2).max())
+
+    @cached_property
+    def largest(self) -> float:
+        """The scale of rounding in values."""
+        each = self.values if self.client_values is None else self.client_values
+        return float(np.abs(each).max())
