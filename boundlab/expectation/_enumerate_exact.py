@@ -1,4 +1,4 @@
-"""The expectation over all event sequences of AREA in exact numbers; states as in :mod:`boundlab.exact._enumerate`."""
+"""The expectation over all event sequences of AREA in exact numbers; states as in the float twin, ``_enumerate``."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ LARGEST = 300_000
 @final
 @dataclass(frozen=True, slots=True)
 class ExactLaw:
-    """Who acts, as :class:`boundlab.exact._law.EventLaw`, in rational numbers."""
+    """Who acts, as :class:`boundlab.expectation._law.EventLaw`, in rational numbers."""
 
     p: tuple[Fraction, ...]
     p_s: Fraction

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, final
+from functools import cached_property
+from typing import final
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, sign
@@ -30,16 +31,24 @@ class RationalMaxAffine(RationalProblem):
     x0: list[Fraction]
     sigma: Fraction
     minimiser: list[Fraction] | None = None
-    _a: Any = None
-    _b: Any = None
-    n: int = 0
-    d: int = 0
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "n", len(self.a))
-        object.__setattr__(self, "d", len(self.a[0][0]))
-        object.__setattr__(self, "_a", [[[numbers.rational(e) for e in row] for row in one] for one in self.a])
-        object.__setattr__(self, "_b", [[numbers.rational(e) for e in row] for row in self.b])
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of clients."""
+        return len(self.a)
+
+    @property
+    def d(self) -> int:  # type: ignore[override]
+        """Return the dimension."""
+        return len(self.a[0][0])
+
+    @cached_property
+    def _a(self) -> list[list[Vector]]:
+        return [[[numbers.rational(entry) for entry in row] for row in one] for one in self.a]
+
+    @cached_property
+    def _b(self) -> list[Vector]:
+        return [[numbers.rational(entry) for entry in row] for row in self.b]
 
     def _top(self, client: int, x: Vector) -> tuple[int, Scalar]:
         best, most = 0, None

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, final
+from functools import cached_property
+from typing import final
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, flint
@@ -30,29 +31,38 @@ class RationalQuadratic(RationalProblem):
     b: Rows
     x0: list[Fraction]
     sigma: Fraction
-    _A: Any = None
-    _b: Any = None
-    _Ab: Any = None
-    n: int = 0
-    d: int = 0
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "n", len(self.b))
-        object.__setattr__(self, "d", len(self.b[0]))
-        object.__setattr__(self, "_A", [[[numbers.rational(e) for e in row] for row in one] for one in self.A])
-        object.__setattr__(self, "_b", [[numbers.rational(e) for e in row] for row in self.b])
-        products = [[dot(row, b) for row in A] for A, b in zip(self._A, self._b, strict=True)]
-        object.__setattr__(self, "_Ab", products)
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of clients."""
+        return len(self.b)
+
+    @property
+    def d(self) -> int:  # type: ignore[override]
+        """Return the dimension."""
+        return len(self.b[0])
+
+    @cached_property
+    def _matrices(self) -> list[list[Vector]]:
+        return [[[numbers.rational(entry) for entry in row] for row in one] for one in self.A]
+
+    @cached_property
+    def _b(self) -> list[Vector]:
+        return [[numbers.rational(entry) for entry in row] for row in self.b]
+
+    @cached_property
+    def _products(self) -> list[Vector]:
+        return [[dot(row, b) for row in A] for A, b in zip(self._matrices, self._b, strict=True)]
 
     def gradient(self, client: int, x: Vector) -> Vector:
         """Return A_i(x − b_i)."""
         away = [a - b for a, b in zip(x, self._b[client], strict=True)]
-        return [dot(row, away) for row in self._A[client]]
+        return [dot(row, away) for row in self._matrices[client]]
 
     def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
         """Do one step as (I − size·A_i)x + size·A_i b_i."""
-        A, out = self._A[client], []
-        for j, right in enumerate(self._Ab[client]):
+        A, out = self._matrices[client], []
+        for j, right in enumerate(self._products[client]):
             total = (1 - size * A[j][j]) * x[j] + size * right
             for k, entry in enumerate(A[j]):
                 if k != j and entry != 0:
@@ -62,7 +72,7 @@ class RationalQuadratic(RationalProblem):
 
     def prox(self, client: int, x: Vector, size: Scalar) -> Vector:
         """Return b_i + (I + size·A_i)⁻¹(x − b_i) of a diagonal matrix."""
-        A, b = self._A[client], self._b[client]
+        A, b = self._matrices[client], self._b[client]
         if any(A[j][k] != 0 for j in range(self.d) for k in range(self.d) if j != k):
             return super().prox(client, x, size)
         return [b[j] + (x[j] - b[j]) / (1 + size * A[j][j]) for j in range(self.d)]

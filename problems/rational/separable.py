@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, final
 
@@ -35,19 +36,27 @@ class RationalSeparable(RationalProblem):
     x0: list[Fraction]
     sigma: Fraction
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "n", len(self.c))
-        object.__setattr__(self, "d", len(self.c[0]))
-        object.__setattr__(self, "_c", [[numbers.rational(entry) for entry in row] for row in self.c])
-        object.__setattr__(self, "_w", [[numbers.rational(entry) for entry in row] for row in self.w])
-        if self.delta is not None:
-            object.__setattr__(self, "_delta", numbers.rational(self.delta))
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of clients."""
+        return len(self.c)
 
-    _c: Any = None
-    _w: Any = None
-    _delta: Any = None
-    n: int = 0
-    d: int = 0
+    @property
+    def d(self) -> int:  # type: ignore[override]
+        """Return the dimension."""
+        return len(self.c[0])
+
+    @cached_property
+    def _c(self) -> list[Vector]:
+        return [[numbers.rational(entry) for entry in row] for row in self.c]
+
+    @cached_property
+    def _w(self) -> list[Vector]:
+        return [[numbers.rational(entry) for entry in row] for row in self.w]
+
+    @cached_property
+    def _delta(self) -> Scalar | None:
+        return None if self.delta is None else numbers.rational(self.delta)
 
     def gradient(self, client: int, x: Vector) -> Vector:
         """Return w_i·φ'(x − c_i)."""
