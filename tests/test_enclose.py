@@ -69,3 +69,16 @@ def test_what_has_no_rule_is_refused_in_the_words_of_its_number_system() -> None
         walk(sympy.sin(2), BALLS, {}.__getitem__)
     with pytest.raises(SymbolError, match="no exact value for mu"):
         Formulas({"L": KnownNumber.of(2)}, {}).ball(symbol("mu") / symbol("L"))
+
+
+@pytest.mark.parametrize("number", [sympy.E, sympy.pi, sympy.Float("0.1"), sympy.Float(2) ** -70])
+@pytest.mark.parametrize("bits", [64, 512, 4096])
+def test_a_ball_holds_its_constant_at_any_precision(number: sympy.Expr, bits: int) -> None:
+    # e and π were balls of 60 decimals without their rounding: from 200 bits on they did not hold the number.
+    with numbers.digits(4 * bits):
+        finer = numbers.flint().arb.pi() if number == sympy.pi else numbers.flint().arb.const_e()
+        if number.is_Float:
+            exact = sympy.Rational(number)
+            finer = numbers.ball(numbers.flint().fmpq(int(exact.p), int(exact.q)))
+    with numbers.digits(bits):
+        assert BALLS.constant(number).contains(finer)

@@ -111,10 +111,11 @@ class _Balls(NumberSystem):
     """Balls of python-flint; 1/0 is +∞, as in a Min of step sizes some of which have no limit."""
 
     def constant(self, expression: sympy.Expr) -> Any:
-        if expression.is_Rational:
-            return flint().arb(rational(Fraction(int(expression.p), int(expression.q))))
-        if expression.is_Float or expression.is_NumberSymbol:
-            return flint().arb(str(expression.evalf(60)))
+        if expression.is_Rational or expression.is_Float:  # a float is the binary fraction that it is
+            exact = sympy.Rational(expression)
+            return flint().arb(rational(Fraction(int(exact.p), int(exact.q))))
+        if expression in (sympy.E, sympy.pi):
+            return flint().arb.const_e() if expression == sympy.E else flint().arb.pi()
         raise self.no_rule(type(expression).__name__)
 
     def power(self, expression: sympy.Expr, base: Any, exponent: Any) -> Any:
