@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from boundlab.errors import AssumptionError
 from boundlab.execute._rows import Combine, Show, Update, floats, rows
-from boundlab.expectation._moments import Frame, frame
+from boundlab.execute.coordinates import Frame, frame
 from boundlab.metrics import Metric, Series
 from boundlab.objective import NO_NOISY_PROX, Problem
 from boundlab.tape import Initial, Tape
