@@ -8,7 +8,6 @@ import pytest
 import sympy
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.problem import make
 from boundlab.case import build_delays, build_problem
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError
@@ -93,7 +92,7 @@ def by_rows(tape: Tape, problem: Problem) -> list[float]:
 def by_rationals(tape: Tape, problem: Problem, *, balls: bool) -> list[float]:
     compiled = rationals.understand(lambda _rates: tape, {})
     seen: list[float] = []
-    model = make(problem, problem.spec())
+    model = problem.rational(problem.spec())
     with numbers.digits(128):
         rationals.run(compiled, model, [], lambda _m, x: seen.append(float(numbers.ball(x[0]))), balls=balls)
     return seen

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.problem import AtMinimum, make
+from boundlab.arithmetic.problem import AtMinimum
 from boundlab.case import build_problem
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS
@@ -25,7 +25,7 @@ QUADRATIC = build_problem("quadratic", OPTIONS)
 def test_floats_rationals_and_second_moments_give_the_same_quantity(name, x):
     one = METRICS[name]
     low, high = one.at(Certified(QUADRATIC), np.array(x, dtype=np.float64))
-    rational = make(QUADRATIC, OPTIONS)
+    rational = QUADRATIC.rational(OPTIONS)
     function = AtMinimum(rational, rational.minimum())
     exact = one.at(function, [numbers.rational(value) for value in x])
     exact = float(numbers.ball(exact))
