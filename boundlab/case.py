@@ -45,7 +45,7 @@ class Case:
         The file as it stands, where numbers keep their words.
     """
 
-    algorithm: Algorithm
+    algorithm: Algorithm[Any]
     problem: Problem
     parameters: Any
     events: Events | RandomEvents
@@ -137,7 +137,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _law(raw: Mapping[str, Any], algorithm: Algorithm, clients: int, where: str) -> RandomEvents:
+def _law(raw: Mapping[str, Any], algorithm: Algorithm[Any], clients: int, where: str) -> RandomEvents:
     """Read delays and server."""
     given, server = raw["delays"], raw.get("server")
     if isinstance(given, dict):

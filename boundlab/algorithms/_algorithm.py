@@ -2,59 +2,28 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, final
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boundlab.algorithms import _option as option
 from boundlab.delays import DelayModel, ServerPolicy, read_policy, sample_events
-from boundlab.errors import CaseError, SpecError
+from boundlab.errors import CaseError
 from boundlab.events import SERVER, Events, events_as_json, read_events
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.tape import RecordAt, Tape
 
-
-@final
-@dataclass(frozen=True, slots=True)
-class StepSize:
-    """α_k = c/(k + d), or the constant α when ``d`` is None; unit (−1, 2)."""
-
-    c: float
-    d: float | None = None
-
-    def at(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return α_k for an array of iterations."""
-        if self.d is None:
-            return np.full(np.shape(k), self.c)
-        return np.asarray(self.c / (k + self.d), dtype=np.float64)
-
-    @classmethod
-    def read(cls, options: Options) -> "StepSize":
-        """Read ``alpha``, or ``c`` and ``d``.
-
-        Raises
-        ------
-        SpecError
-            If neither or both are given, or a number is not positive.
-        """
-        constant, schedule = options.has("alpha"), options.has("c") or options.has("d")
-        if constant == schedule:
-            raise SpecError(f"{options.owner}: give either alpha, or c and d (alpha_k = c/(k+d))")
-        if constant:
-            return cls(options.number("alpha", 0.0, above=0.0))
-        options.require("c"), options.require("d")
-        return cls(options.number("c", 0.0, above=0.0), options.number("d", 0.0, above=0.0))
+P = TypeVar("P", bound=option.Parameters)
 
 
-class Algorithm(ABC):
+class Algorithm(ABC, Generic[P]):
     """An algorithm is its compiler; parameters are a frozen value of its own type.
 
     Parameters
     ----------
-    parameters
-        Option → one line on what it is.
+    parameter_type
+        P, whose fields declare the options; see :mod:`boundlab.algorithms._option`.
     server
         Who decides on aggregations: ``any`` (a server policy), ``count`` (the parameter ``count``, which a
         policy may set), ``none`` (the algorithm itself: no policy applies).
@@ -62,21 +31,26 @@ class Algorithm(ABC):
 
     id: str
     summary: str
-    parameters: Mapping[str, str]
+    parameter_type: type[P]
     server: Literal["any", "count", "none"] = "none"
 
-    @abstractmethod
-    def read(self, options: Options) -> Any:
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """Option → one line on what it is."""
+        return option.says(self.parameter_type)
+
+    def read(self, options: Options) -> P:
         """Return the parameters.
 
         Raises
         ------
         SpecError
-            If one is missing, unknown or outside its range.
+            If one is missing, unknown or outside its range, or some do not go together.
         """
+        return option.read(self.parameter_type, options)
 
     @abstractmethod
-    def schedule(self, parameters: Any, events: Events, clients: int, records: RecordAt, iterations: int) -> Tape:
+    def schedule(self, parameters: P, events: Events, clients: int, records: RecordAt, iterations: int) -> Tape:
         """Compile the first ``iterations`` iterations, or as many as the events hold.
 
         Parameters
@@ -92,12 +66,12 @@ class Algorithm(ABC):
             If the events or parameters do not fit each other or the number of clients.
         """
 
-    def events_for(self, parameters: Any, clients: int, iterations: int) -> int:
+    def events_for(self, parameters: P, clients: int, iterations: int) -> int:
         """Return a first guess of how many events hold so many iterations."""
         return iterations
 
     def sample(
-        self, parameters: Any, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
+        self, parameters: P, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
     ) -> Events:
         """Return the first ``count`` events of a trial; by default arrivals whose times nothing influences.
 
@@ -129,7 +103,7 @@ class Algorithm(ABC):
         """Return events as :meth:`read_events` reads them."""
         return events_as_json(events)
 
-    def quantities(self, parameters: Any, tape: Tape, until: int, settings: Mapping[str, float]) -> dict[str, float]:
+    def quantities(self, parameters: P, tape: Tape, until: int, settings: Mapping[str, float]) -> dict[str, float]:
         """Return what theorems read off a tape, by symbol, over its first ``until`` server updates.
 
         Parameters
@@ -139,7 +113,7 @@ class Algorithm(ABC):
         """
         return {}
 
-    def figures(self, parameters: Any, tape: Tape) -> dict[str, Any]:
+    def figures(self, parameters: P, tape: Tape) -> dict[str, Any]:
         """Return statistics of the algorithm's own, JSON-ready, for people."""
         return {}
 

@@ -3,22 +3,23 @@
 import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, final
+from typing import Any, Literal, TypeVar, final
 
 import numpy as np
 
+from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
-from boundlab.algorithms._clients import LocalSteps, Workers
+from boundlab.algorithms._clients import Workers
+from boundlab.algorithms._steps import LocalSteps
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.events import Events
-from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.tape import RecordAt, Tape, Writer
 
 Reply = Literal["post", "pre", "wait"]
 REPLY = (
-    "post (default): the client that completes the buffer gets the new model; pre: the old one; wait: every "
+    "post: the client that completes the buffer gets the new model; pre: the old one; wait: every "
     "client waits for the aggregation of its update"
 )
 
@@ -34,13 +35,22 @@ class Arrival:
     tau: int
 
 
+class BufferParameters(option.Parameters):
+    """Parameters with a buffer of ``count`` updates, and the word ``reply`` for who is answered when."""
+
+    __slots__ = ()
+    count: int
+    reply: Reply
+
+
 # Returns one weight an update of a full buffer.
 Weights = Callable[[Sequence[Arrival]], Sequence[float]]
 
 
-def read_reply(options: Options, default: Reply = "post") -> Reply:
-    """Read the option ``reply``."""
-    return options.choice("reply", default, ("post", "pre", "wait"))  # type: ignore[return-value]
+def reply_option(default: Reply = "post") -> Any:
+    """Declare the option ``reply``."""
+    says = REPLY.replace(f"{default}:", f"{default} (default):")
+    return option.choice(says, ("post", "pre", "wait"), default)
 
 
 def compile_buffer(
@@ -103,17 +113,20 @@ def compile_buffer(
     return writer.tape()
 
 
-class Buffered(Algorithm):
-    """An algorithm whose parameters have ``count`` and ``reply``."""
+P = TypeVar("P", bound=BufferParameters)
 
-    server: Literal["any", "count", "none"] = "count"
 
-    def events_for(self, parameters: Any, clients: int, iterations: int) -> int:
+class Buffered(Algorithm[P]):
+    """An algorithm that aggregates after every ``count`` arrivals."""
+
+    server = "count"
+
+    def events_for(self, parameters: P, clients: int, iterations: int) -> int:
         """Return count arrivals an aggregation."""
-        return int(parameters.count) * iterations
+        return parameters.count * iterations
 
     def sample(
-        self, parameters: Any, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
+        self, parameters: P, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
     ) -> Events:
         """Return arrivals; with reply=wait they depend on the aggregations.
 

@@ -1,59 +1,7 @@
 """Clients that always work on one update: what the arrival-driven algorithms share."""
 
-from dataclasses import dataclass
-from typing import final
-
-import numpy as np
-from numpy.typing import NDArray
-
-from boundlab.errors import SpecError
-from boundlab.options import Options
+from boundlab.algorithms._steps import LocalSteps
 from boundlab.tape import SERVER_MODEL, Writer
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class LocalSteps:
-    """Q local steps of sizes eta[0], …, eta[Q−1], unit (−1, 2)."""
-
-    eta: tuple[float, ...]
-
-    @property
-    def steps(self) -> int:
-        """Q."""
-        return len(self.eta)
-
-    @property
-    def first(self) -> float:
-        """The size of the first step, in which the others are counted."""
-        return self.eta[0]
-
-    @property
-    def relative(self) -> NDArray[np.float64]:
-        """Shape (Q,), or (0,) where all steps are equal."""
-        if len(set(self.eta)) == 1:
-            return np.empty(0)
-        return np.array(self.eta) / self.eta[0]
-
-    @classmethod
-    def read(cls, options: Options, rate: str, steps: str) -> "LocalSteps":
-        """Read a rate, or a list of one rate a local step, and the number of steps.
-
-        Raises
-        ------
-        SpecError
-            If a rate is not positive, or there are not as many as local steps.
-        """
-        options.require(rate)
-        rates = options.numbers(rate)
-        if min(rates) <= 0.0:
-            raise SpecError(f"{options.owner}: {rate} must be > 0, got {min(rates):g}")
-        count = options.integer(steps, len(rates), minimum=1, maximum=10**6)
-        if len(rates) not in (1, count):
-            raise SpecError(
-                f"{options.owner}: {rate} has {len(rates)} entries for {count} local steps; give one, or one a step"
-            )
-        return cls(tuple(rates) if len(rates) == count else (rates[0],) * count)
 
 
 class Workers:

@@ -1,10 +1,8 @@
 """Synchronous rounds: what the textbook methods share. Nothing is stale, and delays only say how long a round takes."""
 
-from typing import Any
-
 import numpy as np
 
-from boundlab.algorithms._algorithm import Algorithm
+from boundlab.algorithms._algorithm import Algorithm, P
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError
 from boundlab.events import SERVER, Events, read_rows
@@ -12,11 +10,11 @@ from boundlab.randomness import Streams
 from boundlab.tape import Writer
 
 
-class Rounds(Algorithm):
+class Rounds(Algorithm[P]):
     """An algorithm whose every iteration asks all clients at once; its event is the end of the round."""
 
     def sample(
-        self, parameters: Any, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
+        self, parameters: P, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
     ) -> Events:
         """Return rounds that last as long as their slowest client."""
         clock = delays.clock(streams)

@@ -1,8 +1,9 @@
 """Staleness functions s(τ) that damp late updates (Xie, Koyejo, Gupta, "Asynchronous federated optimization")."""
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
+from boundlab.algorithms import _option as option
 from boundlab.errors import SpecError
 from boundlab.options import Options, nearest, parse_spec
 
@@ -36,6 +37,11 @@ class Staleness:
         if self.kind == "hinge":
             return 1.0 if tau <= self.b else 1.0 / (self.a * (tau - self.b) + 1.0)
         return float((tau + 1.0) ** -self.a)
+
+
+def staleness_function(says: str = f"staleness function: {FORMS}; default constant") -> Any:
+    """Declare a staleness function."""
+    return option.custom(says, read_staleness, Staleness())
 
 
 def read_staleness(options: Options, key: str) -> Staleness:

@@ -1,16 +1,17 @@
 """AREA: asynchronous exact averaging (Iakovidou and Kim), Algorithms 1 and 2 and Appendix A."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.algorithms._algorithm import Algorithm, StepSize
+from boundlab.algorithms import _option as option
+from boundlab.algorithms._algorithm import Algorithm
+from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._steps import StepSize, step_size
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events
-from boundlab.options import Options
 from boundlab.tape import BulkWriter, Identity, Initial, RecordAt, Tape
 
 Ints = NDArray[np.int64]
@@ -22,71 +23,43 @@ _X_S, _U, _CLIENTS = 0, 1, 2
 
 @final
 @dataclass(frozen=True, slots=True)
-class AreaParameters:
-    """The parameters of AREA.
+class AreaParameters(Parameters):
+    """The parameters of AREA: M local steps of size α_k, unit (−1, 2), and aggregations after ``count`` arrivals (Δ).
 
-    Parameters
-    ----------
-    step
-        α_k, unit (−1, 2).
-    M
-        Local steps of an update.
-    count
-        Δ: aggregate after every Δ arrivals; None where events name the aggregations.
-    reply
-        Whether the client that completes the count is answered before (``pre``) or after the aggregation.
-    start
-        ``algorithm``: the first message is Descend(x_s,0) − x_s,0 (Algorithm 2). ``analysis``:
-        x_i,0 = y_i,0 = x_s,0, so that the first message is 0 (Appendix A).
-    clock
-        ``algorithm``: iteration k answers with α_k, the broadcast carries α_0 (Algorithm 1).
-        ``analysis``: iteration k answers with α_{k−1} (Appendix A, eq. (5)).
+    Where ``count`` is None, the events name the aggregations. With ``start=analysis`` x_i,0 = y_i,0 = x_s,0;
+    otherwise the first message is Descend(x_s,0) − x_s,0 with α_0. The clocks are those of Algorithm 1 and of
+    Appendix A, eq. (5).
     """
 
-    step: StepSize
-    M: int = 1
-    count: int | None = None
-    reply: Literal["pre", "post"] = "pre"
-    start: Literal["algorithm", "analysis"] = "algorithm"
-    clock: Literal["algorithm", "analysis"] = "algorithm"
+    step: StepSize = step_size()
+    M: int = option.integer("local steps (default 1)", 1, minimum=1, maximum=10**6)
+    count: int | None = option.integer("aggregate after every so many client updates", None, minimum=1)
+    reply: Literal["pre", "post"] = option.choice(
+        "pre (default) or post: is the client that completes the count answered before the aggregation?",
+        ("pre", "post"),
+    )
+    start: Literal["algorithm", "analysis"] = option.choice(
+        "algorithm (default, Algorithm 2) or analysis (Appendix A: first messages are 0)", ("algorithm", "analysis")
+    )
+    clock: Literal["algorithm", "analysis"] = option.choice(
+        "algorithm (default: iteration k answers with alpha_k) or analysis (with alpha_{k-1})",
+        ("algorithm", "analysis"),
+    )
+
+    def check(self, owner: str) -> None:
+        """Refuse reply=post without count."""
+        if self.reply == "post" and self.count is None:
+            raise SpecError(f"{owner}: reply=post needs count: without it no arrival completes an aggregation")
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Area(Algorithm):
+class Area(Algorithm[AreaParameters]):
     """The compiler of AREA."""
 
-    id: str = "area"
-    server: Literal["any", "count", "none"] = "any"
-    summary: str = "asynchronous exact averaging: clients send residuals, memory removes the bias of unequal rates"
-    parameters: Mapping[str, str] = field(
-        default_factory=lambda: {
-            "alpha": "constant step size",
-            "c": "with d: alpha_k = c/(k+d)",
-            "d": "with c: alpha_k = c/(k+d)",
-            "M": "local steps (default 1)",
-            "count": "aggregate after every so many client updates",
-            "reply": "pre (default) or post: is the client that completes the count answered before the aggregation?",
-            "start": "algorithm (default, Algorithm 2) or analysis (Appendix A: first messages are 0)",
-            "clock": "algorithm (default: iteration k answers with alpha_k) or analysis (with alpha_{k-1})",
-        }
-    )
-
-    def read(self, options: Options) -> AreaParameters:
-        """Read the parameters from options."""
-        step = StepSize.read(options)
-        parameters = AreaParameters(
-            step=step,
-            M=options.integer("M", 1, minimum=1, maximum=10**6),
-            count=options.integer("count", 1, minimum=1) if options.has("count") else None,
-            reply=options.choice("reply", "pre", ("pre", "post")),  # type: ignore[arg-type]
-            start=options.choice("start", "algorithm", ("algorithm", "analysis")),  # type: ignore[arg-type]
-            clock=options.choice("clock", "algorithm", ("algorithm", "analysis")),  # type: ignore[arg-type]
-        )
-        if parameters.reply == "post" and parameters.count is None:
-            raise SpecError(f"{options.owner}: reply=post needs count: without it no arrival completes an aggregation")
-        options.finish()
-        return parameters
+    id = "area"
+    summary = "asynchronous exact averaging: clients send residuals, memory removes the bias of unequal rates"
+    parameter_type = AreaParameters
+    server = "any"
 
     def schedule(
         self, parameters: AreaParameters, events: Events, clients: int, records: RecordAt, iterations: int

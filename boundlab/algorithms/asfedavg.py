@@ -1,61 +1,33 @@
 """AS-FedAvg: asynchronous FedAvg with a buffer, the baseline of AREA's Section 5."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import final
 
-from boundlab.algorithms._buffer import REPLY, Arrival, Buffered, Reply, compile_buffer, read_reply
-from boundlab.algorithms._clients import LocalSteps
+from boundlab.algorithms import _option as option
+from boundlab.algorithms._buffer import Arrival, Buffered, BufferParameters, Reply, compile_buffer, reply_option
+from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.events import Events
-from boundlab.options import Options
 from boundlab.tape import RecordAt, Tape
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class AsFedAvgParameters:
-    """The parameters of AS-FedAvg.
+class AsFedAvgParameters(BufferParameters):
+    """The parameters of AS-FedAvg: M local steps of size alpha, unit (−1, 2); ``reply`` defaults to that of AREA."""
 
-    Parameters
-    ----------
-    local
-        M local steps of size alpha, unit (−1, 2).
-    count
-        Models in a full buffer.
-    reply
-        Who is answered when; the default is ``pre``, as for AREA.
-    """
-
-    local: LocalSteps
-    count: int = 1
-    reply: Reply = "pre"
+    local: LocalSteps = local_steps("alpha", "M")
+    count: int = option.integer("models in a full buffer (default 1)", 1, minimum=1, maximum=10**6)
+    reply: Reply = reply_option("pre")
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class AsFedAvg(Buffered):
+class AsFedAvg(Buffered[AsFedAvgParameters]):
     """The compiler of AS-FedAvg: the mean of the buffered local models replaces x_s."""
 
-    id: str = "asfedavg"
-    summary: str = "asynchronous FedAvg: the mean of every count local models replaces the server model"
-    parameters: Mapping[str, str] = field(
-        default_factory=lambda: {
-            "alpha": "local step size, or a list of one a local step",
-            "M": "local steps (default 1, or as many as alpha has entries)",
-            "count": "models in a full buffer (default 1)",
-            "reply": REPLY.replace("post (default)", "post").replace("pre:", "pre (default):"),
-        }
-    )
-
-    def read(self, options: Options) -> AsFedAvgParameters:
-        """Read the parameters from options."""
-        parameters = AsFedAvgParameters(
-            local=LocalSteps.read(options, "alpha", "M"),
-            count=options.integer("count", 1, minimum=1, maximum=10**6),
-            reply=read_reply(options, "pre"),
-        )
-        options.finish()
-        return parameters
+    id = "asfedavg"
+    summary = "asynchronous FedAvg: the mean of every count local models replaces the server model"
+    parameter_type = AsFedAvgParameters
 
     def schedule(
         self, parameters: AsFedAvgParameters, events: Events, clients: int, records: RecordAt, iterations: int

@@ -2,67 +2,47 @@
 
 import heapq
 from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, final
 
 import numpy as np
 
+from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm, arrivals
+from boundlab.algorithms._option import Parameters
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import Events, read_client, read_rows
-from boundlab.options import Options
 from boundlab.randomness import Stream, Streams
 from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class AsyncSgdParameters:
-    """The parameters of asynchronous SGD.
+class AsyncSgdParameters(Parameters):
+    """The parameters of asynchronous SGD: α, unit (−1, 2).
 
-    Parameters
-    ----------
-    alpha
-        Step size, unit (−1, 2).
-    schedule
-        ``constant``, or ``delay_adaptive``: α·min(1, n/τ_k) (Mishchenko et al., NeurIPS 2022).
-    sampling
-        ``arrival``: who arrives gets the new model. ``uniform``: a client drawn uniformly gets it, and works
-        on it when its earlier models are done (Koloskova, Stich, Jaggi, NeurIPS 2022).
+    ``delay_adaptive`` is due to Mishchenko et al. (NeurIPS 2022). With ``sampling=uniform`` a client works on a model
+    when its earlier ones are done (Koloskova, Stich, Jaggi, NeurIPS 2022).
     """
 
-    alpha: float
-    schedule: Literal["constant", "delay_adaptive"] = "constant"
-    sampling: Literal["arrival", "uniform"] = "arrival"
+    alpha: float = option.number("step size", above=0.0)
+    schedule: Literal["constant", "delay_adaptive"] = option.choice(
+        "constant (default) or delay_adaptive: alpha·min(1, n/tau)", ("constant", "delay_adaptive")
+    )
+    sampling: Literal["arrival", "uniform"] = option.choice(
+        "arrival (default): who arrives gets the new model; uniform: a client drawn uniformly does",
+        ("arrival", "uniform"),
+    )
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class AsyncSgd(Algorithm):
+class AsyncSgd(Algorithm[AsyncSgdParameters]):
     """The compiler of asynchronous SGD: x_s ← x_s − α_k·g_i(stale model)."""
 
-    id: str = "async_sgd"
-    summary: str = "stale stochastic gradients applied one by one, with a constant or a delay-adaptive step size"
-    parameters: Mapping[str, str] = field(
-        default_factory=lambda: {
-            "alpha": "step size",
-            "schedule": "constant (default) or delay_adaptive: alpha·min(1, n/tau)",
-            "sampling": "arrival (default): who arrives gets the new model; uniform: a client drawn uniformly does",
-        }
-    )
-
-    def read(self, options: Options) -> AsyncSgdParameters:
-        """Read the parameters from options."""
-        options.require("alpha")
-        parameters = AsyncSgdParameters(
-            alpha=options.number("alpha", 1.0, above=0.0),
-            schedule=options.choice("schedule", "constant", ("constant", "delay_adaptive")),  # type: ignore[arg-type]
-            sampling=options.choice("sampling", "arrival", ("arrival", "uniform")),  # type: ignore[arg-type]
-        )
-        options.finish()
-        return parameters
+    id = "async_sgd"
+    summary = "stale stochastic gradients applied one by one, with a constant or a delay-adaptive step size"
+    parameter_type = AsyncSgdParameters
 
     def schedule(
         self, parameters: AsyncSgdParameters, events: Events, clients: int, records: RecordAt, iterations: int

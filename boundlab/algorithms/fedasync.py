@@ -1,75 +1,46 @@
 """FedAsync: every arriving model is mixed in at once (Xie, Koyejo, Gupta, 2019)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, final
 
+from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._buffer import buffer_quantities
-from boundlab.algorithms._clients import LocalSteps, Workers
-from boundlab.algorithms._staleness import FORMS, Staleness, read_staleness
+from boundlab.algorithms._clients import Workers
+from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._staleness import Staleness, staleness_function
+from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.events import Events
-from boundlab.options import Options
 from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class FedAsyncParameters:
-    """The parameters of FedAsync.
+class FedAsyncParameters(Parameters):
+    """The parameters of FedAsync: β without units, and Q local steps of size eta_l, unit (−1, 2).
 
-    Parameters
-    ----------
-    beta
-        Mixing weight in (0, 1], without units.
-    local
-        Q local steps of size eta_l, unit (−1, 2).
-    s
-        Staleness function; an update has weight β·s(τ + offset).
-    offset
-        0 counts the server versions since the client's model; 1 is the paper's own t − τ, in which the
-        freshest update has staleness 1.
-    mode
-        ``model``: x_s ← (1 − β_t)·x_s + β_t·y. ``delta``: x_s ← x_s + β_t·(y − x).
+    An update has the weight β_t = β·s(τ + offset), with τ the server versions since the client's model; in the
+    paper's own t − τ the freshest update has staleness 1. ``model``: x_s ← (1 − β_t)·x_s + β_t·y. ``delta``:
+    x_s ← x_s + β_t·(y − x).
     """
 
-    beta: float
-    local: LocalSteps
-    s: Staleness = field(default_factory=Staleness)
-    offset: int = 0
-    mode: Literal["model", "delta"] = "model"
+    beta: float = option.number("mixing weight in (0, 1]", above=0.0, maximum=1.0)
+    local: LocalSteps = local_steps("eta_l", "Q")
+    s: Staleness = staleness_function()
+    offset: int = option.integer("added to the staleness: 0 (default) or 1, the paper's own count", 0, maximum=10**6)
+    mode: Literal["model", "delta"] = option.choice(
+        "model (default): mix the models; delta: add the difference that the client made", ("model", "delta")
+    )
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class FedAsync(Algorithm):
+class FedAsync(Algorithm[FedAsyncParameters]):
     """The compiler of FedAsync."""
 
-    id: str = "fedasync"
-    summary: str = "every arriving model is mixed into the server model at once, damped by its staleness"
-    parameters: Mapping[str, str] = field(
-        default_factory=lambda: {
-            "beta": "mixing weight in (0, 1]",
-            "eta_l": "local step size, or a list of one a local step",
-            "Q": "local steps (default 1, or as many as eta_l has entries)",
-            "s": f"staleness function: {FORMS}; default constant",
-            "offset": "added to the staleness: 0 (default) or 1, the paper's own count",
-            "mode": "model (default): mix the models; delta: add the difference that the client made",
-        }
-    )
-
-    def read(self, options: Options) -> FedAsyncParameters:
-        """Read the parameters from options."""
-        options.require("beta")
-        parameters = FedAsyncParameters(
-            beta=options.number("beta", 1.0, above=0.0, maximum=1.0),
-            local=LocalSteps.read(options, "eta_l", "Q"),
-            s=read_staleness(options, "s"),
-            offset=options.integer("offset", 0, maximum=10**6),
-            mode=options.choice("mode", "model", ("model", "delta")),  # type: ignore[arg-type]
-        )
-        options.finish()
-        return parameters
+    id = "fedasync"
+    summary = "every arriving model is mixed into the server model at once, damped by its staleness"
+    parameter_type = FedAsyncParameters
 
     def schedule(
         self, parameters: FedAsyncParameters, events: Events, clients: int, records: RecordAt, iterations: int

@@ -1,80 +1,47 @@
 """FedBuff: buffered asynchronous aggregation (Nguyen et al., AISTATS 2022)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, final
 
+from boundlab.algorithms import _option as option
 from boundlab.algorithms._buffer import (
-    REPLY,
     Arrival,
     Buffered,
+    BufferParameters,
     Reply,
     buffer_quantities,
     compile_buffer,
-    read_reply,
+    reply_option,
 )
-from boundlab.algorithms._clients import LocalSteps
-from boundlab.algorithms._staleness import FORMS, Staleness, read_staleness
+from boundlab.algorithms._staleness import FORMS, Staleness, staleness_function
+from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.events import Events
-from boundlab.options import Options
 from boundlab.tape import RecordAt, Tape
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class FedBuffParameters:
-    """The parameters of FedBuff.
+class FedBuffParameters(BufferParameters):
+    """The parameters of FedBuff: M local steps of size eta_l, unit (−1, 2), and eta_g without units.
 
-    Parameters
-    ----------
-    local
-        M local steps of size eta_l, unit (−1, 2).
-    eta_g
-        Server rate, without units.
-    count
-        Updates in a full buffer.
-    reply
-        Who is answered when; see :data:`boundlab.algorithms._buffer.REPLY`.
-    staleness
-        s(τ), which multiplies an update that arrives τ versions late.
+    ``staleness`` is s(τ), which multiplies an update that arrives τ versions late.
     """
 
-    local: LocalSteps
-    eta_g: float = 1.0
-    count: int = 1
-    reply: Reply = "post"
-    staleness: Staleness = field(default_factory=Staleness)
+    local: LocalSteps = local_steps("eta_l", "M")
+    eta_g: float = option.number("server rate (default 1)", 1.0, above=0.0)
+    count: int = option.integer("updates in a full buffer (default 1)", 1, minimum=1, maximum=10**6)
+    reply: Reply = reply_option()
+    staleness: Staleness = staleness_function(f"{FORMS}; default constant")
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class FedBuff(Buffered):
+class FedBuff(Buffered[FedBuffParameters]):
     """The compiler of FedBuff: x_s ← x_s − eta_g·(1/count)·Σ s(τ)·(x − y)."""
 
-    id: str = "fedbuff"
-    summary: str = "buffered asynchronous aggregation: the mean of every count updates moves the server model"
-    parameters: Mapping[str, str] = field(
-        default_factory=lambda: {
-            "eta_l": "local step size, or a list of one a local step",
-            "eta_g": "server rate (default 1)",
-            "M": "local steps (default 1, or as many as eta_l has entries)",
-            "count": "updates in a full buffer (default 1)",
-            "reply": REPLY,
-            "staleness": f"{FORMS}; default constant",
-        }
-    )
-
-    def read(self, options: Options) -> FedBuffParameters:
-        """Read the parameters from options."""
-        parameters = FedBuffParameters(
-            local=LocalSteps.read(options, "eta_l", "M"),
-            eta_g=options.number("eta_g", 1.0, above=0.0),
-            count=options.integer("count", 1, minimum=1, maximum=10**6),
-            reply=read_reply(options),
-            staleness=read_staleness(options, "staleness"),
-        )
-        options.finish()
-        return parameters
+    id = "fedbuff"
+    summary = "buffered asynchronous aggregation: the mean of every count updates moves the server model"
+    parameter_type = FedBuffParameters
 
     def schedule(
         self, parameters: FedBuffParameters, events: Events, clients: int, records: RecordAt, iterations: int

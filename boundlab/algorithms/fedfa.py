@@ -2,18 +2,20 @@
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
-from boundlab.algorithms._clients import LocalSteps, Workers
+from boundlab.algorithms._clients import Workers
+from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.algorithms._windows import window_sums
 from boundlab.errors import SpecError
 from boundlab.events import Events
-from boundlab.options import Options
 from boundlab.tape import RecordAt, Tape, Writer
 
 Floats = NDArray[np.float64]
@@ -21,62 +23,36 @@ Floats = NDArray[np.float64]
 
 @final
 @dataclass(frozen=True, slots=True)
-class FedFaParameters:
-    """The parameters of FedFa.
+class FedFaParameters(Parameters):
+    """The parameters of FedFa: Q local steps of size eta_l, unit (−1, 2), and eta_g without units.
 
-    Parameters
-    ----------
-    local
-        Q local steps of size eta_l, unit (−1, 2).
-    K
-        Arrivals in the window.
-    mode
-        ``param``: x_s ← mean of the window's models y. ``delta``: x_s ← x_s + eta_g·mean of its y − x.
-    start
-        Whether the arrival after the one that fills the window (``after_full``), or that one itself
-        (``when_full``), makes the first server update.
-    eta_g
-        Server rate of mode=delta, without units.
+    ``param``: x_s ← mean of the window's models y. ``delta``: x_s ← x_s + eta_g·mean of its y − x.
     """
 
-    local: LocalSteps
-    K: int
-    mode: Literal["param", "delta"] = "param"
-    start: Literal["after_full", "when_full"] = "after_full"
-    eta_g: float = 1.0
+    local: LocalSteps = local_steps("eta_l", "Q")
+    K: int = option.integer("arrivals in the sliding window (default 2)", 2, minimum=1, maximum=10**6)
+    mode: Literal["param", "delta"] = option.choice(
+        "param (default): average the models; delta: average the differences that clients made", ("param", "delta")
+    )
+    start: Literal["after_full", "when_full"] = option.choice(
+        "after_full (default): the first server update is at arrival K+1; when_full: at arrival K",
+        ("after_full", "when_full"),
+    )
+    eta_g: float = option.number("server rate of mode=delta (default 1)", 1.0, above=0.0)
+
+    def check(self, owner: str) -> None:
+        """Refuse a server rate for averages of models."""
+        if self.mode == "param" and self.eta_g != 1.0:
+            raise SpecError(f"{owner}: eta_g belongs to mode=delta; the average of models has no server rate")
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class FedFa(Algorithm):
+class FedFa(Algorithm[FedFaParameters]):
     """The compiler of FedFa."""
 
-    id: str = "fedfa"
-    summary: str = "each arrival moves the server model to the average of the last K arrivals"
-    parameters: Mapping[str, str] = field(
-        default_factory=lambda: {
-            "eta_l": "local step size, or a list of one a local step",
-            "Q": "local steps (default 1, or as many as eta_l has entries)",
-            "K": "arrivals in the sliding window (default 2)",
-            "mode": "param (default): average the models; delta: average the differences that clients made",
-            "start": "after_full (default): the first server update is at arrival K+1; when_full: at arrival K",
-            "eta_g": "server rate of mode=delta (default 1)",
-        }
-    )
-
-    def read(self, options: Options) -> FedFaParameters:
-        """Read the parameters from options."""
-        parameters = FedFaParameters(
-            local=LocalSteps.read(options, "eta_l", "Q"),
-            K=options.integer("K", 2, minimum=1, maximum=10**6),
-            mode=options.choice("mode", "param", ("param", "delta")),  # type: ignore[arg-type]
-            start=options.choice("start", "after_full", ("after_full", "when_full")),  # type: ignore[arg-type]
-            eta_g=options.number("eta_g", 1.0, above=0.0),
-        )
-        if parameters.mode == "param" and parameters.eta_g != 1.0:
-            raise SpecError(f"{options.owner}: eta_g belongs to mode=delta; the average of models has no server rate")
-        options.finish()
-        return parameters
+    id = "fedfa"
+    summary = "each arrival moves the server model to the average of the last K arrivals"
+    parameter_type = FedFaParameters
 
     def schedule(
         self, parameters: FedFaParameters, events: Events, clients: int, records: RecordAt, iterations: int

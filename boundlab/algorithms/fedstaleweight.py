@@ -7,52 +7,39 @@ from typing import Any, Literal, final
 
 import numpy as np
 
+from boundlab.algorithms import _option as option
 from boundlab.algorithms._buffer import (
-    REPLY,
     Arrival,
     Buffered,
+    BufferParameters,
     Reply,
     buffer_quantities,
     compile_buffer,
-    read_reply,
+    reply_option,
 )
-from boundlab.algorithms._clients import LocalSteps
+from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.events import Events
-from boundlab.options import Options
 from boundlab.tape import RecordAt, Tape, staleness
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class FedStaleWeightParameters:
-    """The parameters of FedStaleWeight.
+class FedStaleWeightParameters(BufferParameters):
+    """The parameters of FedStaleWeight: M local steps of size eta_l, unit (−1, 2), and eta_g without units.
 
-    Parameters
-    ----------
-    local
-        M local steps of size eta_l, unit (−1, 2).
-    eta_g
-        Server rate, without units.
-    count
-        b, the updates in a full buffer.
-    window
-        How many of a client's last observations of its staleness are averaged; None for all of them.
-    scale
-        Weights are proportional to 1 + scale·(average staleness): 0 gives FedBuff, 1 Algorithm 1, b the
-        weights that the derivation of E[τ_i] makes fair.
-    include
-        Whether the buffer's own observations enter its weights (``current``) or only later ones (``previous``).
-    reply
-        Who is answered when.
+    ``window`` None averages all observations of a client's staleness. ``scale`` 0 gives FedBuff, 1 Algorithm 1, and
+    b (``count``) the weights that the derivation of E[τ_i] makes fair.
     """
 
-    local: LocalSteps
-    eta_g: float = 1.0
-    count: int = 1
-    window: int | None = None
-    scale: float = 1.0
-    include: Literal["current", "previous"] = "current"
-    reply: Reply = "post"
+    local: LocalSteps = local_steps("eta_l", "M")
+    eta_g: float = option.number("server rate (default 1)", 1.0, above=0.0)
+    count: int = option.integer("b: updates in a full buffer (default 1)", 1, minimum=1, maximum=10**6)
+    window: int | None = option.integer("observations in a moving average of staleness (default: all)", None, minimum=1)
+    scale: float = option.number("weights ∝ 1 + scale·staleness (default 1; count is the fair one)", 1.0, minimum=0.0)
+    include: Literal["current", "previous"] = option.choice(
+        "current (default) or previous: do a buffer's own observations enter its weights?", ("current", "previous")
+    )
+    reply: Reply = reply_option()
 
 
 @final
@@ -79,38 +66,12 @@ class _Averages:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class FedStaleWeight(Buffered):
+class FedStaleWeight(Buffered[FedStaleWeightParameters]):
     """The compiler of FedStaleWeight: x_s ← x_s + eta_g·Σ α_k·(y_k − x_k), Σ α_k = 1 over each buffer."""
 
-    id: str = "fedstaleweight"
-    summary: str = "FedBuff with weights that make up for rare updates, read off each client's average staleness"
-    parameters: Mapping[str, str] = field(
-        default_factory=lambda: {
-            "eta_l": "local step size, or a list of one a local step",
-            "eta_g": "server rate (default 1)",
-            "M": "local steps (default 1, or as many as eta_l has entries)",
-            "count": "b: updates in a full buffer (default 1)",
-            "window": "observations in a moving average of staleness (default: all)",
-            "scale": "weights ∝ 1 + scale·staleness (default 1; count is the fair one)",
-            "include": "current (default) or previous: do a buffer's own observations enter its weights?",
-            "reply": REPLY,
-        }
-    )
-
-    def read(self, options: Options) -> FedStaleWeightParameters:
-        """Read the parameters from options."""
-        parameters = FedStaleWeightParameters(
-            local=LocalSteps.read(options, "eta_l", "M"),
-            eta_g=options.number("eta_g", 1.0, above=0.0),
-            count=options.integer("count", 1, minimum=1, maximum=10**6),
-            window=options.integer("window", 1, minimum=1) if options.has("window") else None,
-            scale=options.number("scale", 1.0, minimum=0.0),
-            include=options.choice("include", "current", ("current", "previous")),  # type: ignore[arg-type]
-            reply=read_reply(options),
-        )
-        options.finish()
-        return parameters
+    id = "fedstaleweight"
+    summary = "FedBuff with weights that make up for rare updates, read off each client's average staleness"
+    parameter_type = FedStaleWeightParameters
 
     def schedule(
         self, parameters: FedStaleWeightParameters, events: Events, clients: int, records: RecordAt, iterations: int

@@ -1,49 +1,46 @@
 """(Stochastic) gradient descent, the subgradient method, synchronous mini-batches and local SGD: x ← x − α_k·g."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, final
 
 import numpy as np
 
-from boundlab.algorithms._algorithm import StepSize
+from boundlab.algorithms import _option as option
+from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._rounds import MeanStep, Rounds
+from boundlab.algorithms._steps import StepSize, step_size
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events, read_events
-from boundlab.options import Options
 from boundlab.randomness import Stream, Streams
 from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
-
-Sampling = Literal["all", "cyclic", "uniform"]
-Decay = Literal["none", "sqrt", "linear"]
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class GdParameters:
-    """The parameters of gradient descent.
+class GdParameters(Parameters):
+    """The parameters of gradient descent: M local steps of size α_k, unit (−1, 2), an iteration.
 
-    Parameters
-    ----------
-    step
-        α, or α_k = c/(k+d), unit (−1, 2).
-    M
-        Local steps of an iteration.
-    sampling
-        Whose gradient an iteration takes: the mean of ``all``, or that of one client, in turns (``cyclic``) or
-        drawn (``uniform``).
-    decay
-        ``sqrt``: α_k = α/√(k+1). ``linear``: α_k = α·(K − k)/(K + 1), 0 from K on.
-    K
-        The horizon of ``linear``.
+    ``all`` takes the mean of the clients' gradients, ``cyclic`` and ``uniform`` that of one, in turns or drawn. With
+    ``decay=linear`` α_k is 0 from K on.
     """
 
-    step: StepSize
-    M: int = 1
-    sampling: Sampling = "all"
-    decay: Decay = "none"
-    K: int | None = None
+    step: StepSize = step_size("constant step size, or the α of decay")
+    M: int = option.integer("local steps (default 1)", 1, minimum=1, maximum=10**6)
+    sampling: Literal["all", "cyclic", "uniform"] = option.choice(
+        "all (default), cyclic or uniform: whose gradient an iteration takes", ("all", "cyclic", "uniform")
+    )
+    decay: Literal["none", "sqrt", "linear"] = option.choice(
+        "none (default), sqrt: alpha/√(k+1), or linear: alpha·(K−k)/(K+1)", ("none", "sqrt", "linear")
+    )
+    K: int | None = option.integer("horizon of decay=linear", None, minimum=1)
+
+    def check(self, owner: str) -> None:
+        """Refuse a decay without its α or its horizon."""
+        if self.decay != "none" and self.step.d is not None:
+            raise SpecError(f"{owner}: decay={self.decay} goes with alpha, not with c and d")
+        if (self.decay == "linear") != (self.K is not None):
+            raise SpecError(f"{owner}: decay=linear and its horizon K go together")
 
     def at(self, k: int) -> float:
         """Return α_k."""
@@ -55,40 +52,12 @@ class GdParameters:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Gd(Rounds):
+class Gd(Rounds[GdParameters]):
     """The compiler of gradient descent."""
 
-    id: str = "gd"
-    server: Literal["any", "count", "none"] = "none"
-    summary: str = "(stochastic) gradient or subgradient descent on f, with the gradients of all clients or of one"
-    parameters: Mapping[str, str] = field(
-        default_factory=lambda: {
-            "alpha": "constant step size, or the α of decay",
-            "c": "with d: alpha_k = c/(k+d)",
-            "d": "with c: alpha_k = c/(k+d)",
-            "M": "local steps (default 1)",
-            "sampling": "all (default), cyclic or uniform: whose gradient an iteration takes",
-            "decay": "none (default), sqrt: alpha/√(k+1), or linear: alpha·(K−k)/(K+1)",
-            "K": "horizon of decay=linear",
-        }
-    )
-
-    def read(self, options: Options) -> GdParameters:
-        """Read the parameters from options."""
-        parameters = GdParameters(
-            step=StepSize.read(options),
-            M=options.integer("M", 1, minimum=1, maximum=10**6),
-            sampling=options.choice("sampling", "all", ("all", "cyclic", "uniform")),  # type: ignore[arg-type]
-            decay=options.choice("decay", "none", ("none", "sqrt", "linear")),  # type: ignore[arg-type]
-            K=options.integer("K", 1, minimum=1) if options.has("K") else None,
-        )
-        if parameters.decay != "none" and parameters.step.d is not None:
-            raise SpecError(f"{options.owner}: decay={parameters.decay} goes with alpha, not with c and d")
-        if (parameters.decay == "linear") != (parameters.K is not None):
-            raise SpecError(f"{options.owner}: decay=linear and its horizon K go together")
-        options.finish()
-        return parameters
+    id = "gd"
+    summary = "(stochastic) gradient or subgradient descent on f, with the gradients of all clients or of one"
+    parameter_type = GdParameters
 
     def schedule(
         self, parameters: GdParameters, events: Events, clients: int, records: RecordAt, iterations: int
@@ -136,8 +105,7 @@ class Gd(Rounds):
     ) -> Events:
         """Return rounds, or who is asked one after the other."""
         if parameters.sampling == "all":
-            # Not super(): zero-argument super() does not work in a dataclass with slots.
-            return Rounds.sample(self, parameters, delays, policy, streams, clients, count)
+            return super().sample(parameters, delays, policy, streams, clients, count)
         if parameters.sampling == "cyclic":
             actor = (np.arange(count) % clients).astype(np.int32)
         else:

@@ -1,62 +1,42 @@
 """The incremental (sub)gradient method: each iteration is a pass, a step for every client, one after the other."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, final
 
 import numpy as np
 
-from boundlab.algorithms._algorithm import Algorithm, StepSize
+from boundlab.algorithms import _option as option
+from boundlab.algorithms._algorithm import Algorithm
+from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._steps import StepSize, step_size
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError
 from boundlab.events import Events, members_as_json, members_events, read_members
-from boundlab.options import Options
 from boundlab.randomness import Stream, Streams
 from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class IncrementalParameters:
-    """The parameters of the incremental method.
+class IncrementalParameters(Parameters):
+    """The parameters of the incremental method: α_k, unit (−1, 2), is the size of all steps of pass k.
 
-    Parameters
-    ----------
-    step
-        The step size of all steps of a pass, α or c/(k+d) with k the number of the pass, unit (−1, 2).
-    order
-        ``cyclic``: 0 … n−1 in every pass. ``shuffled``: in a new random order (random reshuffling).
+    ``shuffled`` draws a new order for every pass (random reshuffling).
     """
 
-    step: StepSize
-    order: Literal["cyclic", "shuffled"] = "cyclic"
+    step: StepSize = step_size(k=" in pass k")
+    order: Literal["cyclic", "shuffled"] = option.choice(
+        "cyclic (default) or shuffled: the order of the clients in a pass", ("cyclic", "shuffled")
+    )
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Incremental(Algorithm):
+class Incremental(Algorithm[IncrementalParameters]):
     """The compiler of the incremental method; its event is the end of a pass, with the order of the clients."""
 
-    id: str = "incremental"
-    server: Literal["any", "count", "none"] = "none"
-    summary: str = "incremental (sub)gradients: each iteration passes through all clients, one step each"
-    parameters: Mapping[str, str] = field(
-        default_factory=lambda: {
-            "alpha": "constant step size",
-            "c": "with d: alpha_k = c/(k+d) in pass k",
-            "d": "with c: alpha_k = c/(k+d) in pass k",
-            "order": "cyclic (default) or shuffled: the order of the clients in a pass",
-        }
-    )
-
-    def read(self, options: Options) -> IncrementalParameters:
-        """Read the parameters from options."""
-        parameters = IncrementalParameters(
-            step=StepSize.read(options),
-            order=options.choice("order", "cyclic", ("cyclic", "shuffled")),  # type: ignore[arg-type]
-        )
-        options.finish()
-        return parameters
+    id = "incremental"
+    summary = "incremental (sub)gradients: each iteration passes through all clients, one step each"
+    parameter_type = IncrementalParameters
 
     def schedule(
         self, parameters: IncrementalParameters, events: Events, clients: int, records: RecordAt, iterations: int

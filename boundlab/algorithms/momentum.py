@@ -1,27 +1,32 @@
 """Momentum: Polyak's heavy ball, Nesterov's accelerated gradient method, and the optimized gradient method."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, final
+from typing import Any, Literal, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.algorithms import _option as option
+from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._rounds import MeanStep, Rounds
 from boundlab.events import Events
-from boundlab.options import Options
 from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Term, Writer
 
-_ALPHA = "step size of the gradients"
+
+def _alpha() -> Any:
+    return option.number("step size of the gradients", above=0.0)
 
 
-class Momentum(Rounds):
+P = TypeVar("P", "HeavyBallParameters", "NesterovParameters", "OgmParameters")
+
+
+class Momentum(Rounds[P]):
     """Rounds whose server remembers one more point than its model x."""
 
     @abstractmethod
-    def coefficients(self, parameters: Any, k: int) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+    def coefficients(self, parameters: P, k: int) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
         """Return the new model and the new memory as combinations of (step, model, memory).
 
         Here ``step`` is the point from which the gradient is taken, moved by −α·∇f.
@@ -31,7 +36,7 @@ class Momentum(Rounds):
     def source(self) -> Literal["model", "memory"]:
         """Return where the gradient is taken."""
 
-    def schedule(self, parameters: Any, events: Events, clients: int, records: RecordAt, iterations: int) -> Tape:
+    def schedule(self, parameters: P, events: Events, clients: int, records: RecordAt, iterations: int) -> Tape:
         """Compile; each round is one iteration."""
         writer = Writer(events, clients, records, iterations)
         memory = writer.register(Initial.START)
@@ -61,33 +66,20 @@ def _terms(weights: tuple[float, float, float], registers: tuple[int, int, int])
 
 @final
 @dataclass(frozen=True, slots=True)
-class HeavyBallParameters:
-    """α, unit (−1, 2), and the momentum β in [0, 1]."""
+class HeavyBallParameters(Parameters):
+    """α, unit (−1, 2), and β."""
 
-    alpha: float
-    beta: float
+    alpha: float = _alpha()
+    beta: float = option.number("momentum, in [0, 1]", minimum=0.0, maximum=1.0)
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class HeavyBall(Momentum):
+class HeavyBall(Momentum[HeavyBallParameters]):
     """The compiler of x_{k+1} = x_k − α·∇f(x_k) + β·(x_k − x_{k−1}), with x_{−1} = x_0."""
 
-    id: str = "heavy_ball"
-    server: Literal["any", "count", "none"] = "none"
-    summary: str = "Polyak's heavy ball: gradient descent that keeps a part of its last step"
-    parameters: Mapping[str, str] = field(
-        default_factory=lambda: {"alpha": _ALPHA, "beta": "momentum, in [0, 1]"}
-    )  # fmt: skip
-
-    def read(self, options: Options) -> HeavyBallParameters:
-        """Read the parameters from options."""
-        options.require("alpha"), options.require("beta")
-        parameters = HeavyBallParameters(
-            options.number("alpha", 1.0, above=0.0), options.number("beta", 0.0, minimum=0.0, maximum=1.0)
-        )
-        options.finish()
-        return parameters
+    id = "heavy_ball"
+    summary = "Polyak's heavy ball: gradient descent that keeps a part of its last step"
+    parameter_type = HeavyBallParameters
 
     def source(self) -> Literal["model", "memory"]:
         """Return the model."""
@@ -102,40 +94,26 @@ class HeavyBall(Momentum):
 
 @final
 @dataclass(frozen=True, slots=True)
-class NesterovParameters:
-    """α, unit (−1, 2), and q = μ/L for the constant momentum (1−√q)/(1+√q); None: that of convex functions."""
+class NesterovParameters(Parameters):
+    """α, unit (−1, 2), and q, None for the momentum of convex functions."""
 
-    alpha: float
-    q: float | None = None
+    alpha: float = _alpha()
+    q: float | None = option.number(
+        "mu/L: makes the momentum (1−√q)/(1+√q) (default: that of convex functions, which grows to 1)", None,
+        above=0.0, maximum=1.0,
+    )  # fmt: skip
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Nesterov(Momentum):
+class Nesterov(Momentum[NesterovParameters]):
     """The compiler of x_{k+1} = y_k − α·∇f(y_k), y_{k+1} = x_{k+1} + β_k·(x_{k+1} − x_k); x is shown.
 
     β_k = (t_k − 1)/t_{k+1} with t_0 = 1 and t_{k+1} = (1 + √(1 + 4t_k²))/2, unless q makes it constant.
     """
 
-    id: str = "nesterov"
-    server: Literal["any", "count", "none"] = "none"
-    summary: str = "Nesterov's accelerated gradient method, for convex or, with q, strongly convex functions"
-    parameters: Mapping[str, str] = field(
-        default_factory=lambda: {
-            "alpha": _ALPHA,
-            "q": "mu/L: makes the momentum (1−√q)/(1+√q) (default: that of convex functions, which grows to 1)",
-        }
-    )
-
-    def read(self, options: Options) -> NesterovParameters:
-        """Read the parameters from options."""
-        options.require("alpha")
-        parameters = NesterovParameters(
-            options.number("alpha", 1.0, above=0.0),
-            options.number("q", 1.0, above=0.0, maximum=1.0) if options.has("q") else None,
-        )
-        options.finish()
-        return parameters
+    id = "nesterov"
+    summary = "Nesterov's accelerated gradient method, for convex or, with q, strongly convex functions"
+    parameter_type = NesterovParameters
 
     def source(self) -> Literal["model", "memory"]:
         """Return y, the memory."""
@@ -155,37 +133,24 @@ class Nesterov(Momentum):
 
 @final
 @dataclass(frozen=True, slots=True)
-class OgmParameters:
-    """α, unit (−1, 2), and the iterations K after which the method stops."""
+class OgmParameters(Parameters):
+    """α, unit (−1, 2), and the horizon K."""
 
-    alpha: float
-    K: int
+    alpha: float = _alpha()
+    K: int = option.integer("iterations after which the method stops", minimum=1, maximum=10**6)
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Ogm(Momentum):
+class Ogm(Momentum[OgmParameters]):
     """The compiler of the optimized gradient method, for a horizon K (Kim and Fessler, Math. Program. 2016).
 
     y_{k+1} = x_k − α·∇f(x_k), x_{k+1} = y_{k+1} + (θ_k − 1)/θ_{k+1}·(y_{k+1} − y_k) + θ_k/θ_{k+1}·(y_{k+1} − x_k),
     with θ as t of Nesterov's method but for the last one, θ_K = (1 + √(1 + 8θ_{K−1}²))/2. Shown is x.
     """
 
-    id: str = "ogm"
-    server: Literal["any", "count", "none"] = "none"
-    summary: str = "the optimized gradient method: the fastest on smooth convex functions for a given horizon K"
-    parameters: Mapping[str, str] = field(
-        default_factory=lambda: {"alpha": _ALPHA, "K": "iterations after which the method stops"}
-    )  # fmt: skip
-
-    def read(self, options: Options) -> OgmParameters:
-        """Read the parameters from options."""
-        options.require("alpha"), options.require("K")
-        parameters = OgmParameters(
-            options.number("alpha", 1.0, above=0.0), options.integer("K", 1, minimum=1, maximum=10**6)
-        )
-        options.finish()
-        return parameters
+    id = "ogm"
+    summary = "the optimized gradient method: the fastest on smooth convex functions for a given horizon K"
+    parameter_type = OgmParameters
 
     def source(self) -> Literal["model", "memory"]:
         """Return x, the model."""

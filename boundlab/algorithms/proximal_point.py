@@ -1,48 +1,33 @@
 """The proximal point algorithm: x_{k+1} = prox_{αf}(x_k), an implicit (sub)gradient step."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal, final
+from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
-from boundlab.algorithms._algorithm import StepSize
+from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._rounds import Rounds
+from boundlab.algorithms._steps import StepSize, step_size
 from boundlab.errors import SpecError
 from boundlab.events import Events
-from boundlab.options import Options
 from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class ProximalPointParameters:
+class ProximalPointParameters(Parameters):
     """α, or α_k = c/(k+d), unit (−1, 2)."""
 
-    step: StepSize
+    step: StepSize = step_size()
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class ProximalPoint(Rounds):
+class ProximalPoint(Rounds[ProximalPointParameters]):
     """The compiler of the proximal point algorithm, on one client whose function has a closed proximal step."""
 
-    id: str = "proximal_point"
-    server: Literal["any", "count", "none"] = "none"
-    summary: str = "the proximal point algorithm on one client (huber, lad, quadratic)"
-    parameters: Mapping[str, str] = field(
-        default_factory=lambda: {
-            "alpha": "constant step size",
-            "c": "with d: alpha_k = c/(k+d)",
-            "d": "with c: alpha_k = c/(k+d)",
-        }
-    )
-
-    def read(self, options: Options) -> ProximalPointParameters:
-        """Read the parameters from options."""
-        parameters = ProximalPointParameters(StepSize.read(options))
-        options.finish()
-        return parameters
+    id = "proximal_point"
+    summary = "the proximal point algorithm on one client (huber, lad, quadratic)"
+    parameter_type = ProximalPointParameters
 
     def schedule(
         self, parameters: ProximalPointParameters, events: Events, clients: int, records: RecordAt, iterations: int

@@ -1,14 +1,16 @@
 """S-FedAvg: synchronous FedAvg with sampled clients (McMahan et al., AISTATS 2017)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
+from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._buffer import buffer_quantities
-from boundlab.algorithms._clients import LocalSteps
+from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import Events, members_as_json, members_events, read_members
@@ -17,54 +19,37 @@ from boundlab.randomness import Stream, Streams
 from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
 
 
+def _read_weights(options: Options, name: str) -> tuple[float, ...]:
+    weights = tuple(options.numbers(name)) if options.has(name) else ()
+    if any(weight <= 0.0 for weight in weights):
+        raise SpecError(f"{options.owner}: {name} must be > 0, got {min(weights):g}")
+    return weights
+
+
 @final
 @dataclass(frozen=True, slots=True)
-class SFedAvgParameters:
-    """The parameters of S-FedAvg.
+class SFedAvgParameters(Parameters):
+    """The parameters of S-FedAvg: M local steps of size alpha, unit (−1, 2).
 
-    Parameters
-    ----------
-    local
-        M local steps of size alpha, unit (−1, 2).
-    weights
-        One positive number a client; those of a round are normalised to 1. Empty: equal weights.
-    sampled
-        Clients of a round, drawn without replacement; None for all.
+    ``weights`` are empty where all are equal, ``sampled`` is None where all clients are.
     """
 
-    local: LocalSteps
-    weights: tuple[float, ...] = ()
-    sampled: int | None = None
+    local: LocalSteps = local_steps("alpha", "M")
+    weights: tuple[float, ...] = option.custom(
+        "one number a client, normalised over a round (default equal)", _read_weights, ()
+    )
+    sampled: int | None = option.integer(
+        "clients of a round, drawn uniformly without replacement (default all)", None, minimum=1
+    )
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class SFedAvg(Algorithm):
+class SFedAvg(Algorithm[SFedAvgParameters]):
     """The compiler of S-FedAvg: rounds that last as long as their slowest client."""
 
-    id: str = "sfedavg"
-    summary: str = "synchronous FedAvg: each round averages the local models of the sampled clients"
-    parameters: Mapping[str, str] = field(
-        default_factory=lambda: {
-            "alpha": "local step size, or a list of one a local step",
-            "M": "local steps (default 1, or as many as alpha has entries)",
-            "weights": "one number a client, normalised over a round (default equal)",
-            "sampled": "clients of a round, drawn uniformly without replacement (default all)",
-        }
-    )
-
-    def read(self, options: Options) -> SFedAvgParameters:
-        """Read the parameters from options."""
-        weights = tuple(options.numbers("weights")) if options.has("weights") else ()
-        if any(weight <= 0.0 for weight in weights):
-            raise SpecError(f"{options.owner}: weights must be > 0, got {min(weights):g}")
-        parameters = SFedAvgParameters(
-            local=LocalSteps.read(options, "alpha", "M"),
-            weights=weights,
-            sampled=options.integer("sampled", 1, minimum=1) if options.has("sampled") else None,
-        )
-        options.finish()
-        return parameters
+    id = "sfedavg"
+    summary = "synchronous FedAvg: each round averages the local models of the sampled clients"
+    parameter_type = SFedAvgParameters
 
     def schedule(
         self, parameters: SFedAvgParameters, events: Events, clients: int, records: RecordAt, iterations: int

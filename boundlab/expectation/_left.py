@@ -21,7 +21,7 @@ MOMENTS = "first and second moments by linear recursion"
 
 
 def engine(
-    metric: Theorem | str, algorithm: Algorithm | str, problem: Problem, parameters: Any, delays: DelayModel,
+    metric: Theorem | str, algorithm: Algorithm[Any] | str, problem: Problem, parameters: Any, delays: DelayModel,
     policy: ServerPolicy,
 ) -> tuple[str, str]:  # fmt: skip
     """Return the engine's description and '', or '' and why none applies."""
@@ -48,7 +48,7 @@ def _metric(metric: Theorem | str) -> Metric:
 
 
 def applicable(
-    metric: Theorem | str, algorithm: Algorithm | str, problem: Problem, parameters: Any, delays: DelayModel,
+    metric: Theorem | str, algorithm: Algorithm[Any] | str, problem: Problem, parameters: Any, delays: DelayModel,
     policy: ServerPolicy, iterations: int = 1,
 ) -> str:  # fmt: skip
     """Return '' if :func:`left_side` has an engine, else the reason why not.
@@ -62,7 +62,7 @@ def applicable(
 
 
 def left_side(
-    metric: Theorem | str, algorithm: Algorithm | str, problem: Problem, parameters: Any, delays: DelayModel,
+    metric: Theorem | str, algorithm: Algorithm[Any] | str, problem: Problem, parameters: Any, delays: DelayModel,
     policy: ServerPolicy, iterations: int, ks: ArrayLike | None = None,
 ) -> Floats:  # fmt: skip
     """Return the left side of a theorem without sampling, in floating point.

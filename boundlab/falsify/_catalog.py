@@ -16,9 +16,9 @@ def _entry(group: Literal["algorithms", "problems", "delays"], name: str) -> Any
     return lookup(group, name)
 
 
-def algorithm(name: str) -> Algorithm:
+def algorithm(name: str) -> Algorithm[Any]:
     """Return a registered algorithm."""
-    found: Algorithm = _entry("algorithms", name)
+    found: Algorithm[Any] = _entry("algorithms", name)
     return found
 
 
@@ -33,7 +33,7 @@ def _problem(kind: str, options: str) -> Problem:
     return found
 
 
-def delays(spec: str, clients: int, who: Algorithm) -> tuple[DelayModel, ServerPolicy]:
+def delays(spec: str, clients: int, who: Algorithm[Any]) -> tuple[DelayModel, ServerPolicy]:
     """Return a delay model and the policy that goes with it by default."""
     kind, options = parse_spec(spec, "delays")
     model: DelayModel = _entry("delays", kind).build(Options(f"delays {kind}", options), clients)

@@ -36,7 +36,7 @@ _NOISE_SIZES = SIZES[3::2]
 _WIDTH = 4  # settings looked at on all schedules before the next ones
 
 
-def knobs(theorem: Theorem, algorithm: Algorithm) -> list[dict[str, str]]:
+def knobs(theorem: Theorem, algorithm: Algorithm[Any]) -> list[dict[str, str]]:
     """Return combinations of integer settings, those with the fewest changes from the simplest first."""
     free = {*theorem.inputs(), *theorem.settable}
     fixed = {*theorem.options, *theorem.step}
@@ -57,7 +57,7 @@ def knobs(theorem: Theorem, algorithm: Algorithm) -> list[dict[str, str]]:
     return found
 
 
-def _readable(theorem: Theorem, algorithm: Algorithm, setting: Mapping[str, str]) -> bool:
+def _readable(theorem: Theorem, algorithm: Algorithm[Any], setting: Mapping[str, str]) -> bool:
     try:
         algorithm.read(Options(algorithm.id, {**dict.fromkeys(theorem.step, 1), **theorem.options, **setting}))
     except SpecError:
@@ -65,7 +65,7 @@ def _readable(theorem: Theorem, algorithm: Algorithm, setting: Mapping[str, str]
     return True
 
 
-def schedules(theorem: Theorem, algorithm: Algorithm) -> Iterator[tuple[str, int, str, dict[str, str]]]:
+def schedules(theorem: Theorem, algorithm: Algorithm[Any]) -> Iterator[tuple[str, int, str, dict[str, str]]]:
     """Yield (family, clients, delays, settings): few clients and simple settings first."""
     if about_the_mean(theorem.assumptions):
         yield from _orderless(theorem, algorithm)
@@ -93,7 +93,7 @@ def schedules(theorem: Theorem, algorithm: Algorithm) -> Iterator[tuple[str, int
             yield "many equal clients", 40, "deterministic", setting
 
 
-def _orderless(theorem: Theorem, algorithm: Algorithm) -> Iterator[tuple[str, int, str, dict[str, str]]]:
+def _orderless(theorem: Theorem, algorithm: Algorithm[Any]) -> Iterator[tuple[str, int, str, dict[str, str]]]:
     """Yield schedules on which the order of random arrivals has no influence, so that their mean is one tape.
 
     With one client there is one order; where everybody waits for everybody, the order does not matter.

@@ -4,7 +4,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import final
+from typing import Any, final
 
 from boundlab.algorithms import Algorithm
 from boundlab.errors import BoundlabError
@@ -66,7 +66,7 @@ class Judge:
     benches: OrderedDict[tuple[object, ...], Bench] = field(default_factory=OrderedDict)
 
     @property
-    def algorithm(self) -> Algorithm:
+    def algorithm(self) -> Algorithm[Any]:
         """The theorem's algorithm."""
         return catalog.algorithm(self.theorem.algorithm)
 

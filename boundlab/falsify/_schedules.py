@@ -46,7 +46,7 @@ class Bench:
     """
 
     theorem: Theorem
-    algorithm: Algorithm
+    algorithm: Algorithm[Any]
     schedules: Schedules
     tape: Tape
     ks: NDArray[np.int64]

@@ -21,12 +21,18 @@ from boundlab.theorems import Theorem
 
 
 @final
-class FixedEvents(Algorithm):
+class FixedEvents(Algorithm[Any]):
     """An algorithm whose every trial has the events of a case."""
 
-    def __init__(self, inner: Algorithm, events: Events) -> None:
+    def __init__(self, inner: Algorithm[Any], events: Events) -> None:
         self.inner, self.events = inner, events
-        self.id, self.summary, self.parameters, self.server = inner.id, inner.summary, inner.parameters, inner.server
+        self.id, self.summary, self.server = inner.id, inner.summary, inner.server
+        self.parameter_type = inner.parameter_type
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """Option → one line on what it is."""
+        return self.inner.parameters
 
     def read(self, options: Options) -> Any:
         """Read the parameters."""

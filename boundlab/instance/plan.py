@@ -51,7 +51,7 @@ class Plan:
     problem: Problem
     delays: DelayModel
     policy: ServerPolicy
-    algorithm: Algorithm
+    algorithm: Algorithm[Any]
     parameters: Any
     parameter_values: Mapping[str, Any]
     metric: Metric
@@ -78,7 +78,7 @@ def make_plan(
     ks: NDArray[np.int64] | None = None,
     trials: int = 1,
     seed: int = 0,
-    algorithm: Algorithm | None = None,
+    algorithm: Algorithm[Any] | None = None,
 ) -> Plan:
     """Check the assumptions, gather the constants, and evaluate the bound.
 
@@ -195,7 +195,7 @@ def _known(
 
 
 def _settings(
-    theorem: Theorem, algorithm: Algorithm, settings: Mapping[str, str], policy: ServerPolicy
+    theorem: Theorem, algorithm: Algorithm[Any], settings: Mapping[str, str], policy: ServerPolicy
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Tell parameters of the algorithm from symbols of the theorem; the server policy may set one too."""
     count = settings.get("count")
@@ -205,7 +205,7 @@ def _settings(
     return chosen if policy.count is None else {**chosen, "count": policy.count}, rest
 
 
-def _symbols(theorem: Theorem, algorithm: Algorithm, rest: Mapping[str, str], known: set[str]) -> dict[str, float]:
+def _symbols(theorem: Theorem, algorithm: Algorithm[Any], rest: Mapping[str, str], known: set[str]) -> dict[str, float]:
     """Read the symbols that the user sets."""
     free = theorem.free(known)
     found: dict[str, float] = {}

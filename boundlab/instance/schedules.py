@@ -31,7 +31,7 @@ class Schedules:
     """
 
     theorem: Theorem
-    algorithm: Algorithm
+    algorithm: Algorithm[Any]
     clients: int
     delays: DelayModel
     policy: ServerPolicy

@@ -16,13 +16,13 @@ def rates(theorem: Theorem) -> frozenset[str]:
     return _RATES | set(theorem.step)
 
 
-def options_of(theorem: Theorem, algorithm: Algorithm) -> frozenset[str]:
+def options_of(theorem: Theorem, algorithm: Algorithm[Any]) -> frozenset[str]:
     """Return the algorithm's parameters that are set like any option: all but the rates."""
     return frozenset(algorithm.parameters) - rates(theorem)
 
 
 def split(
-    theorem: Theorem, algorithm: Algorithm, settings: Mapping[str, Any], *, override: bool = True
+    theorem: Theorem, algorithm: Algorithm[Any], settings: Mapping[str, Any], *, override: bool = True
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Tell the algorithm's options from symbols of the theorem.
 
@@ -56,7 +56,7 @@ def split(
 
 
 def own_parameters(
-    theorem: Theorem, algorithm: Algorithm, options: Mapping[str, Any], measured: Mapping[str, Any]
+    theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[str, Any], measured: Mapping[str, Any]
 ) -> dict[str, tuple[str, int]]:
     """Return the parameters that a formula reads, as parameter → (symbol, value), 1 where nothing is set.
 

@@ -34,7 +34,7 @@ class Simulation:
         One a trial: what every tape says, and what the algorithm itself makes of it.
     """
 
-    algorithm: Algorithm
+    algorithm: Algorithm[Any]
     problem: Problem
     delays: DelayModel
     policy: ServerPolicy
@@ -90,7 +90,7 @@ def simulate(
     BoundlabError
         If the algorithm, a parameter or the server policy is wrong.
     """
-    compiler: Algorithm = lookup("algorithms", algorithm)
+    compiler: Algorithm[Any] = lookup("algorithms", algorithm)
     policy = compiler.policy(server, delays)
     chosen = dict(settings)
     if policy.count is not None:

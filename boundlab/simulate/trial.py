@@ -16,7 +16,7 @@ _POINTS = 12
 
 
 def compile_trial(
-    algorithm: Algorithm,
+    algorithm: Algorithm[Any],
     parameters: Any,
     clients: int,
     delays: DelayModel,

@@ -57,7 +57,7 @@ class Question:
     """
 
     theorem: Theorem
-    algorithm: Algorithm
+    algorithm: Algorithm[Any]
     clients: int
     iterations: int
     options: Mapping[str, Any]
@@ -129,7 +129,7 @@ def ask(
     """
     if iterations < 1:
         raise SpecError(f"iterations must be ≥ 1, got {iterations}")
-    algorithm: Algorithm = lookup("algorithms", theorem.algorithm)
+    algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
     random = independent_events(theorem.assumptions)
     if average is None:
         average = random and events is None
@@ -164,7 +164,9 @@ def _nothing() -> Iterator[tuple[tuple[int, ...], Exact]]:
     yield from ()
 
 
-def _read(theorem: Theorem, algorithm: Algorithm, settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _read(
+    theorem: Theorem, algorithm: Algorithm[Any], settings: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Tell options of the algorithm from symbols, and read the numbers."""
     chosen, symbols = split(theorem, algorithm, settings, override=False)
     texts: list[str] = []
@@ -253,7 +255,7 @@ def _averaged(
 
 def _single(
     theorem: Theorem,
-    algorithm: Algorithm,
+    algorithm: Algorithm[Any],
     chosen: Mapping[str, Any],
     values: dict[str, Any],
     clients: int,

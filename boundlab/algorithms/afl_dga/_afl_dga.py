@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, final
 
+from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
+from boundlab.algorithms._option import Parameters
 from boundlab.algorithms.afl_dga import _events, _sample, _statistics
 from boundlab.algorithms.afl_dga._sample import Schedule
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError
 from boundlab.events import Events
-from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.tape import Initial, RecordAt, Tape, Writer
 
@@ -19,57 +20,34 @@ Scaling = Literal["sum", "average", "analysis"]
 
 @final
 @dataclass(frozen=True, slots=True)
-class AflDgaParameters:
+class AflDgaParameters(Parameters):
     """The parameters of AFL-DGA.
 
-    Parameters
-    ----------
-    eta
-        Step size of clients and server, unit (−1, 2).
-    scaling
-        How a client corrects its model when ḡ^r arrives and it took K local steps in round r. ``sum``:
-        −ηKḡ^r + ηΣ_j g_j (Section 3.2). ``average``: −ηḡ^r + (η/K)Σ_j g_j (Algorithm 1, line 16). ``analysis``:
-        −ηḡ^r + ηΣ_j g_j, the only one that Lemma 1's trajectory allows. For K = 1 they are the same.
-    server
-        ``plain``: w ← w − ηḡ^r. ``k-scaled``: w ← w − ηKḡ^r with the K that all participants of round r share.
-    schedule
-        What the sampled delay model draws.
+    ``eta``, unit (−1, 2), is the step size of clients and server. ``scaling`` is how a client corrects its model when
+    ḡ^r arrives and it took K local steps in round r; only ``analysis`` follows Lemma 1's trajectory, and for K = 1 all
+    are the same. With ``k-scaled`` all participants of round r must share K. ``schedule`` is what the sampled delay
+    model draws.
     """
 
-    eta: float
-    scaling: Scaling = "sum"
-    server: Literal["plain", "k-scaled"] = "plain"
-    schedule: Schedule = field(default_factory=Schedule)
+    eta: float = option.number("step size", above=0.0)
+    scaling: Scaling = option.choice(
+        "sum (default, Section 3.2: −ηKḡ + ηΣg), average (line 16: −ηḡ + ηΣg/K) or analysis (−ηḡ + ηΣg)",
+        ("sum", "average", "analysis"),
+    )
+    server: Literal["plain", "k-scaled"] = option.choice(
+        "plain (default: w − ηḡ) or k-scaled (w − ηKḡ, K the participants' number of local steps)",
+        ("plain", "k-scaled"),
+    )
+    schedule: Schedule = option.part(Schedule)
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class AflDga(Algorithm):
+class AflDga(Algorithm[AflDgaParameters]):
     """The compiler of AFL-DGA; its iterations are the server's rounds."""
 
-    id: str = "afl_dga"
-    server: Literal["any", "count", "none"] = "none"
-    summary: str = "anarchic participation; clients replace their own steps by the delayed average of all gradients"
-    parameters: Mapping[str, str] = field(
-        default_factory=lambda: {
-            "eta": "step size",
-            "scaling": "sum (default, Section 3.2: −ηKḡ + ηΣg), average (line 16: −ηḡ + ηΣg/K) or analysis (−ηḡ + ηΣg)",
-            "server": "plain (default: w − ηḡ) or k-scaled (w − ηKḡ, K the participants' number of local steps)",
-            **_sample.OPTIONS,
-        }
-    )
-
-    def read(self, options: Options) -> AflDgaParameters:
-        """Read the parameters from options."""
-        options.require("eta")
-        parameters = AflDgaParameters(
-            eta=options.number("eta", 0.0, above=0.0),
-            scaling=options.choice("scaling", "sum", ("sum", "average", "analysis")),  # type: ignore[arg-type]
-            server=options.choice("server", "plain", ("plain", "k-scaled")),  # type: ignore[arg-type]
-            schedule=_sample.read(options),
-        )
-        options.finish()
-        return parameters
+    id = "afl_dga"
+    summary = "anarchic participation; clients replace their own steps by the delayed average of all gradients"
+    parameter_type = AflDgaParameters
 
     def schedule(
         self, parameters: AflDgaParameters, events: Events, clients: int, records: RecordAt, iterations: int

@@ -16,81 +16,84 @@ So D_i^r is what was drawn, or more where an earlier round's average is due late
 """
 
 import heapq
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.algorithms import _option as option
+from boundlab.algorithms._option import Parameters
 from boundlab.delays import Clock
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events
 from boundlab.options import Options, number
 from boundlab.randomness import Stream, Streams
 
-OPTIONS: Mapping[str, str] = {
-    "participation": "sampled schedules: probability of taking part in a round, one for all or a list (default 1)",
-    "periods": "instead: client i takes part in rounds 1, 1 + period_i, 1 + 2·period_i, …; one number or a list",
-    "local_steps": "sampled schedules: local steps K of a round, a number or lo..hi (uniform; default 1)",
-    "correction_delay": "sampled schedules: local steps D from sending to receiving, a number or lo..hi (default 0)",
-    "t_d": "sampled schedules: a client takes part at least in every t_d-th round (default: no limit)",
-    "first_round": "sampled schedules: all (default: everybody takes part in round 1, as the theorems need) or drawn",
-}
 _RARE = 1e-3
 _AHEAD = 100_000
 _BLOCK = 64
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """The options of the sampled delay model; one entry of ``participation`` or ``periods`` stands for all clients."""
-
-    participation: tuple[float, ...] = (1.0,)
-    periods: tuple[int, ...] = ()
-    local_steps: tuple[int, int] = (1, 1)
-    correction_delay: tuple[int, int] = (0, 0)
-    t_d: int | None = None
-    first_round: str = "all"
-
-
-def read(options: Options) -> Schedule:
-    """Read the options.
-
-    Raises
-    ------
-    SpecError
-        If one is outside its range, or both participation and periods are given.
-    """
-    if options.has("participation") and options.has("periods"):
-        raise SpecError(f"{options.owner}: give participation or periods, not both")
-    probabilities = options.numbers("participation", [1.0])
+def _read_participation(options: Options, name: str) -> tuple[float, ...]:
+    if options.has(name) and options.has("periods"):
+        raise SpecError(f"{options.owner}: give {name} or periods, not both")
+    probabilities = options.numbers(name, [1.0])
     for p in probabilities:
         if not _RARE <= p <= 1.0:
-            raise SpecError(f"{options.owner}: participation must be between {_RARE:g} and 1, got {p:g}")
-    periods = options.numbers("periods") if options.has("periods") else []
+            raise SpecError(f"{options.owner}: {name} must be between {_RARE:g} and 1, got {p:g}")
+    return tuple(probabilities)
+
+
+def _read_periods(options: Options, name: str) -> tuple[int, ...]:
+    periods = options.numbers(name) if options.has(name) else []
     for period in periods:
         if period != int(period) or not 1 <= period <= 1 / _RARE:
-            raise SpecError(f"{options.owner}: periods must be integers between 1 and {1 / _RARE:g}, got {period:g}")
-    return Schedule(
-        tuple(probabilities),
-        tuple(int(period) for period in periods),
-        _range(options, "local_steps", 1),
-        _range(options, "correction_delay", 0),
-        options.integer("t_d", 1, minimum=1) if options.has("t_d") else None,
-        options.choice("first_round", "all", ("all", "drawn")),
+            raise SpecError(f"{options.owner}: {name} must be integers between 1 and {1 / _RARE:g}, got {period:g}")
+    return tuple(int(period) for period in periods)
+
+
+def _range(says: str, smallest: int) -> Any:
+    """Declare an integer or a range lo..hi of them."""
+
+    def read(options: Options, name: str) -> tuple[int, int]:
+        raw = options.raw(name, smallest)
+        parts = raw.split("..") if isinstance(raw, str) else [raw]
+        what = f"{options.owner}: {name}"
+        ends = [number(part, what) for part in parts]
+        if len(ends) > 2 or any(end != int(end) or not smallest <= end <= 10**6 for end in ends) or ends[0] > ends[-1]:
+            raise SpecError(f"{what} must be an integer ≥ {smallest} or a range lo..hi of them, got {raw}")
+        return int(ends[0]), int(ends[-1])
+
+    return option.custom(says, read, (smallest, smallest))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Schedule(Parameters):
+    """The options of the sampled delay model; one entry of ``participation`` or ``periods`` stands for all clients."""
+
+    participation: tuple[float, ...] = option.custom(
+        "sampled schedules: probability of taking part in a round, one for all or a list (default 1)",
+        _read_participation, (1.0,),
+    )  # fmt: skip
+    periods: tuple[int, ...] = option.custom(
+        "instead: client i takes part in rounds 1, 1 + period_i, 1 + 2·period_i, …; one number or a list",
+        _read_periods, (),
+    )  # fmt: skip
+    local_steps: tuple[int, int] = _range(
+        "sampled schedules: local steps K of a round, a number or lo..hi (uniform; default 1)", 1
     )
-
-
-def _range(options: Options, key: str, smallest: int) -> tuple[int, int]:
-    raw = options.raw(key, smallest)
-    parts = raw.split("..") if isinstance(raw, str) else [raw]
-    what = f"{options.owner}: {key}"
-    ends = [number(part, what) for part in parts]
-    if len(ends) > 2 or any(end != int(end) or not smallest <= end <= 10**6 for end in ends) or ends[0] > ends[-1]:
-        raise SpecError(f"{what} must be an integer ≥ {smallest} or a range lo..hi of them, got {raw}")
-    return int(ends[0]), int(ends[-1])
+    correction_delay: tuple[int, int] = _range(
+        "sampled schedules: local steps D from sending to receiving, a number or lo..hi (default 0)", 0
+    )
+    t_d: int | None = option.integer(
+        "sampled schedules: a client takes part at least in every t_d-th round (default: no limit)", None, minimum=1
+    )
+    first_round: str = option.choice(
+        "sampled schedules: all (default: everybody takes part in round 1, as the theorems need) or drawn",
+        ("all", "drawn"),
+    )
 
 
 class _Plan:

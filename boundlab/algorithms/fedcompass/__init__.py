@@ -1,7 +1,7 @@
 """FedCompass: its scheduler, its compiler, and what theorems read off a schedule."""
 
 from boundlab.algorithms.fedcompass._fedcompass import FEDCOMPASS as FEDCOMPASS
-from boundlab.algorithms.fedcompass._fedcompass import FedCompassParameters as FedCompassParameters
+from boundlab.algorithms.fedcompass._parameters import FedCompassParameters as FedCompassParameters
 from boundlab.algorithms.fedcompass._scheduler import Assignment as Assignment
 from boundlab.algorithms.fedcompass._scheduler import Compass as Compass
 from boundlab.algorithms.fedcompass._scheduler import CompassRules as CompassRules

@@ -1,21 +1,19 @@
 """FedCompass: semi-asynchronous aggregation by arrival groups (Li et al. 2024), Algorithms 1 to 3."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
-from typing import Any, Literal, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms._algorithm import Algorithm
-from boundlab.algorithms._staleness import FORMS, Staleness, read_staleness
+from boundlab.algorithms.fedcompass._parameters import FedCompassParameters
 from boundlab.algorithms.fedcompass._quantities import read_off
 from boundlab.algorithms.fedcompass._scheduler import (
     Assignment,
     Compass,
-    CompassRules,
     Group,
     Moment,
     clock_time,
@@ -24,9 +22,7 @@ from boundlab.algorithms.fedcompass._scheduler import (
 )
 from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.delays import DelayModel, ServerPolicy
-from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events, read_events
-from boundlab.options import Options, number, numbers
 from boundlab.randomness import Streams
 from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Writer
 
@@ -35,105 +31,12 @@ _GROUPS_SHOWN = 50
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class FedCompassParameters:
-    """The parameters of FedCompass.
-
-    Parameters
-    ----------
-    eta
-        Local step size, unit (−1, 2).
-    rules
-        Of the scheduler: Qmin, Qmax, λ, prose_max.
-    p
-        Importance weights p_i, shape (n,); None: 1/n each.
-    st, alpha
-        Staleness function, and a factor of it.
-    normalise
-        Whether an update of Q local steps is weighted with Qmax/Q, so that shares do not depend on speeds.
-    speeds
-        Times of one local step: for each client its rounds, the last of which repeats.
-    warmup
-        ``qmin``: everybody begins with Qmin steps and no group, as printed. ``speeds``: the server knows
-        ``speeds`` and forms groups at time 0.
-    """
-
-    eta: float
-    rules: CompassRules
-    p: tuple[float, ...] | None = None
-    st: Staleness = field(default_factory=Staleness)
-    alpha: float = 1.0
-    normalise: bool = False
-    speeds: tuple[tuple[Fraction, ...], ...] | None = None
-    warmup: Literal["qmin", "speeds"] = "qmin"
-
-    def weights(self, clients: int) -> Floats:
-        """Return p, shape (n,)."""
-        return np.full(clients, 1.0 / clients) if self.p is None else np.array(self.p)
-
-    def compass(self, clients: int) -> Compass:
-        """Return a scheduler at time 0.
-
-        Raises
-        ------
-        SpecError
-            If p or speeds are not one a client.
-        """
-        for name, given in (("p", self.p), ("speeds", self.speeds)):
-            if given is not None and len(given) != clients:
-                raise SpecError(f"fedcompass: {name} has {len(given)} entries for {clients} clients; give one a client")
-        known = [rounds[0] for rounds in self.speeds] if self.speeds and self.warmup == "speeds" else None
-        return Compass(self.rules, clients, known)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class FedCompass(Algorithm):
+class FedCompass(Algorithm[FedCompassParameters]):
     """The compiler of FedCompass."""
 
-    id: str = "fedcompass"
-    summary: str = "clients get as many local steps as make groups of them arrive together, to be aggregated together"
-    server: Literal["any", "count", "none"] = "none"
-    parameters: Mapping[str, str] = field(
-        default_factory=lambda: {
-            "eta": "local step size",
-            "Qmin": "smallest number of local steps, and that of the warm-up (default 20)",
-            "Qmax": "largest number of local steps (default 100)",
-            "latest_time_factor": "lambda >= 1: a group waits lambda times as long as expected (default 1.2)",
-            "p": "weights p_i of the clients (default 1/n each)",
-            "st": f"staleness function: {FORMS}; default constant",
-            "a": "exponent of st=polynomial, or slope of st=hinge",
-            "b": "knee of st=hinge",
-            "alpha": "factor of the staleness function (default 1; Appendix E.2 has 0.9)",
-            "normalise": "yes: weight an update of Q local steps with Qmax/Q (default no)",
-            "prose_max": "yes: a new group takes the largest candidate inside [Qmin, Qmax] (default: largest, clipped)",
-            "speeds": "time of one local step, one a client: arrivals follow it and not the delay model",
-            "warmup": "qmin (default: Qmin steps without a group first) or speeds (the server knows them beforehand)",
-        }
-    )
-
-    def read(self, options: Options) -> FedCompassParameters:
-        """Read the parameters from options."""
-        options.require("eta")
-        low = options.integer("Qmin", 20, minimum=1, maximum=10**6)
-        high = options.integer("Qmax", max(100, low), minimum=1, maximum=10**6)
-        if high < low:
-            raise SpecError(f"{options.owner}: Qmax must be at least Qmin = {low}, got {high}")
-        factor = options.number("latest_time_factor", 1.2, minimum=1.0, maximum=1e6)
-        parameters = FedCompassParameters(
-            eta=options.number("eta", 0.0, above=0.0),
-            rules=CompassRules(low, high, shortest_decimal(factor), options.flag("prose_max")),
-            p=_positive(options.numbers("p"), f"{options.owner}: p") if options.has("p") else None,
-            st=_read_st(options),
-            alpha=options.number("alpha", 1.0, above=0.0),
-            normalise=options.flag("normalise"),
-            speeds=_read_speeds(options),
-            warmup=options.choice("warmup", "qmin", ("qmin", "speeds")),  # type: ignore[arg-type]
-        )
-        if parameters.warmup == "speeds" and parameters.speeds is None:
-            raise SpecError(f"{options.owner}: warmup=speeds needs the option speeds")
-        options.finish()
-        return parameters
+    id = "fedcompass"
+    summary = "clients get as many local steps as make groups of them arrive together, to be aggregated together"
+    parameter_type = FedCompassParameters
 
     def read_events(self, raw: object, clients: int, where: str) -> Events:
         """Read [[time, actor], …]; timers may be named as "s", and need not be."""
@@ -340,35 +243,6 @@ def _own_clock(speeds: tuple[tuple[Fraction, ...], ...]) -> Callable[[int, Fract
         return clock_time(start + steps * speed)
 
     return arrival
-
-
-def _read_st(options: Options) -> Staleness:
-    """Read ``st``, whose numbers may also stand in options a and b of their own."""
-    text = str(options.raw("st", "constant")).strip()
-    text = "inverse" if text.replace(" ", "") == "1/(tau+1)" else text
-    for key in ("a", "b"):
-        if options.has(key):
-            text += f"{',' if ':' in text else ':'}{key}={options.raw(key)}"
-    return read_staleness(Options(options.owner, {"st": text}), "st")
-
-
-def _positive(values: Sequence[float], what: str) -> tuple[float, ...]:
-    if min(values) <= 0.0:
-        raise SpecError(f"{what} must be > 0, got {min(values):g}")
-    return tuple(values)
-
-
-def _read_speeds(options: Options) -> tuple[tuple[Fraction, ...], ...] | None:
-    """Read [0.1, 0.2], or a list of rounds for each client: [[0.1], [0.25, 0.2]]."""
-    if not options.has("speeds"):
-        return None
-    raw, what = options.raw("speeds"), f"{options.owner}: speeds"
-    rows = raw if isinstance(raw, (list, tuple)) and raw else numbers(raw, what)
-    speeds = []
-    for row in rows:
-        rounds = numbers(row, what) if isinstance(row, (list, tuple)) else [number(row, what)]
-        speeds.append(tuple(shortest_decimal(speed) for speed in _positive(rounds, what)))
-    return tuple(speeds)
 
 
 def _group_as_dict(group: Group) -> dict[str, Any]:

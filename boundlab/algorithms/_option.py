@@ -1,0 +1,139 @@
+"""Options of algorithms, each declared once: where its field stands, with its line of help and its limits.
+
+    @dataclass(frozen=True, slots=True)
+    class MyParameters(Parameters):
+        alpha: float = option.number("step size", above=0.0)
+        M: int = option.integer("local steps (default 1)", 1, minimum=1)
+
+An option without a default is required. :func:`read` reads them in the order of the fields, :func:`says` gives the
+help. Options that make one value together have one field: :func:`custom` or :func:`part`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from types import MappingProxyType
+from typing import Any, TypeVar, final
+
+from boundlab.options import Options
+
+_KEY = "option"
+_Read = Callable[[Options, str], Any]
+
+
+class Parameters:
+    """What the options of an algorithm say; subclasses are frozen dataclasses."""
+
+    __slots__ = ()
+
+    def check(self, owner: str) -> None:
+        """Refuse options that do not go together.
+
+        Parameters
+        ----------
+        owner
+            Whose options they are, for messages.
+
+        Raises
+        ------
+        SpecError
+            Which begins with the owner.
+        """
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """The options behind a field: option → one line on what it is ('' for the field's own name), and the reader."""
+
+    says: Mapping[str, str]
+    read: _Read
+    required: bool
+
+
+def custom(says: str | Mapping[str, str], read: _Read, default: Any = MISSING) -> Any:
+    """Declare a field with a reader of its own, read(options, name of the field).
+
+    Parameters
+    ----------
+    says
+        The help of the option with the field's name, or of all options that the reader reads.
+    default
+        The field's value where nothing is read; the reader decides what happens where an option is missing.
+    """
+    return field(default=default, metadata={_KEY: _Option({"": says} if isinstance(says, str) else says, read, False)})
+
+
+def part(kind: type[Parameters]) -> Any:
+    """Declare a field whose value is made of options of its own; all of them have defaults."""
+    option = _Option(says(kind), lambda options, _: _fill(kind, options), False)
+    return field(default_factory=kind, metadata={_KEY: option})
+
+
+def number(says: str, default: Any = MISSING, **limits: float) -> Any:
+    """Declare a number; limits as in :meth:`Options.number`. The default None stands for an absent option."""
+    return _simple(says, default, lambda options, name: options.number(name, _or(default, 1.0), **limits))
+
+
+def integer(says: str, default: Any = MISSING, **limits: int) -> Any:
+    """Declare an integer; limits as in :meth:`Options.integer`. The default None stands for an absent option."""
+    return _simple(says, default, lambda options, name: options.integer(name, _or(default, 1), **limits))
+
+
+def choice(says: str, words: Sequence[str], default: str | None = None) -> Any:
+    """Declare one of several words, the first by default."""
+    usual = words[0] if default is None else default
+    return _simple(says, usual, lambda options, name: options.choice(name, usual, words))
+
+
+def flag(says: str) -> Any:
+    """Declare a yes/no option, no by default."""
+    return _simple(says, False, lambda options, name: options.flag(name))
+
+
+def _simple(says: str, default: Any, read: _Read) -> Any:
+    def read_if_given(options: Options, name: str) -> Any:
+        return read(options, name) if options.has(name) else None
+
+    option = _Option({"": says}, read_if_given if default is None else read, default is MISSING)
+    return field(default=default, metadata={_KEY: option})
+
+
+def _or(default: Any, other: Any) -> Any:
+    """Return the default; where there is none it is never used."""
+    return other if default is MISSING or default is None else default
+
+
+def says(kind: type[Parameters]) -> Mapping[str, str]:
+    """Return option → one line on what it is, in the order of the fields."""
+    return MappingProxyType(
+        {key or name: line for name, option in _options(kind) for key, line in option.says.items()}
+    )  # fmt: skip
+
+
+P = TypeVar("P", bound=Parameters)
+
+
+def read(kind: type[P], options: Options) -> P:
+    """Read all options.
+
+    Raises
+    ------
+    SpecError
+        If one is missing, unknown or outside its range, or some do not go together.
+    """
+    found = _fill(kind, options)
+    found.check(options.owner)
+    options.finish()
+    return found
+
+
+def _fill(kind: type[P], options: Options) -> P:
+    declared = _options(kind)
+    for name, option in declared:
+        if option.required:
+            options.require(name)
+    return kind(**{name: option.read(options, name) for name, option in declared})
+
+
+def _options(kind: type[Parameters]) -> list[tuple[str, _Option]]:
+    return [(one.name, one.metadata[_KEY]) for one in fields(kind) if _KEY in one.metadata]  # type: ignore[arg-type]
