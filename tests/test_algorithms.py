@@ -1,15 +1,23 @@
-"""What all algorithms share: options that are declared once, and are those that are read."""
+"""What all algorithms share: their options, and which assumptions on runs they answer for."""
 
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from boundlab.algorithms import Algorithm, Parameters
 from boundlab.algorithms import _option as option
-from boundlab.errors import SpecError
-from boundlab.options import Options
+from boundlab.assumptions import RUN_ASSUMPTIONS
+from boundlab.case import build_delays, build_problem
+from boundlab.cli import invoke
+from boundlab.delays import why_not_iid
+from boundlab.errors import AssumptionError, SpecError
+from boundlab.instance.applicability import check
+from boundlab.options import Options, parse_spec
 from boundlab.registry import registered
+from boundlab.theorems import load_theorem
 
 ALGORITHMS: dict[str, Algorithm[Any]] = registered("algorithms")
 # Enough to read the options of any algorithm.
@@ -98,3 +106,74 @@ def test_options_are_declared_where_their_fields_stand() -> None:
 def test_refused_options(given: dict[str, Any], message: str) -> None:
     with pytest.raises(SpecError, match=f"^{message}"):
         option.read(Outer, Options("it", given))
+
+
+ASKED = {"stationary-participation", "uniform-buffer"}  # the others hold by construction, or by the delays alone
+
+
+@pytest.mark.parametrize("assumption", sorted(RUN_ASSUMPTIONS))
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_algorithm_answers_for_every_assumption_on_runs(name: str, assumption: str) -> None:
+    algorithm = ALGORITHMS[name]
+    parameters = algorithm.read(smallest(algorithm))
+    theorem = replace(load_theorem("classics.gd.gradient"), algorithm=name, assumptions=(assumption,), settable=())
+    for clients in (1, 3):
+        problem = build_problem("huber", {"clients": clients, "dimension": 1})
+        for spec in ("exponential", "exponential:spread=5", "deterministic", "iid"):
+            delays = build_delays(*parse_spec(spec, "delays"), clients)
+            reason = algorithm.why_not(assumption, parameters, delays)
+            assert reason == "" or len(reason.split()) > 3
+            policy = algorithm.policy(None, delays)
+            how = nullcontext()
+            if (assumption in ASKED and reason) or (assumption == "iid-events" and why_not_iid(delays, policy)):
+                how = pytest.raises(AssumptionError, match=f"assumes {assumption} .* does not meet: ")
+            with how:
+                assert check(theorem, problem, algorithm, parameters, delays, policy, ()) == {}
+
+
+# What is independent of the past: updates that enter one by one, and buffers without memory.
+STATIONARY = {"asfedavg", "async_sgd", "fedasync", "fedbuff"}
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_who_knows_stationary_participation_and_uniform_buffers(name: str) -> None:
+    algorithm = ALGORITHMS[name]
+    parameters, delays = algorithm.read(smallest(algorithm)), build_delays("exponential", {}, 3)
+    stationary = algorithm.why_not("stationary-participation", parameters, delays)
+    uniform = algorithm.why_not("uniform-buffer", parameters, delays)
+    assert (stationary == "") == (name in STATIONARY)
+    assert (uniform == "") == (name in STATIONARY | {"fedstaleweight"})
+    if name == "fedstaleweight":
+        assert "scale=0 would fit" in stationary
+    elif uniform:
+        assert uniform == f"nothing is known of {name} that makes its runs meet uniform-buffer"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "reason"),
+    [
+        ("fedbuff", {"staleness": "inverse"}, "staleness=constant would fit"),
+        ("fedbuff", {"reply": "wait", "count": 2}, "cannot enter it again"),
+        ("fedasync", {"s": "inverse"}, "s=constant would fit"),
+        ("async_sgd", {"schedule": "delay_adaptive"}, "schedule=constant would fit"),
+        ("async_sgd", {"sampling": "uniform"}, "only after it was drawn"),
+    ],
+)
+def test_why_participation_is_not_stationary(name: str, options: dict[str, Any], reason: str) -> None:
+    algorithm, delays = ALGORITHMS[name], build_delays("exponential", {}, 3)
+    parameters = algorithm.read(Options(name, {**smallest(algorithm).values, **options}))
+    assert reason in algorithm.why_not("stationary-participation", parameters, delays)
+
+
+def test_assuming_uniform_buffers_of_gradient_descent_is_refused_with_a_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'id = "mine"\ntitle = "mine"\nalgorithm = "gd"\nmetric = "gradient-norm"\n'
+        'assumptions = ["smooth", "uniform-buffer"]\n[step]\nalpha = "alpha"\n[terms]\nall = "F0/(alpha*T)"\n',
+        encoding="utf-8",
+    )
+    arguments = ["compare", str(file), "--problem", "huber:clients=3", "--set", "alpha=0.1", "--iterations", "9"]
+    assert invoke([*arguments, "--trials", "2"]) == 4
+    assert "nothing is known of gd that makes its runs meet uniform-buffer" in " ".join(capsys.readouterr().err.split())

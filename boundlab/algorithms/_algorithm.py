@@ -27,12 +27,19 @@ class Algorithm(ABC, Generic[P]):
     server
         Who decides on aggregations: ``any`` (a server policy), ``count`` (the parameter ``count``, which a
         policy may set), ``none`` (the algorithm itself: no policy applies).
+    local_rates
+        Options that are the size of a local step, the constant one first; other rates are part of the tape.
+    alone
+        Symbols that only this algorithm has, for one client that takes one step at a time without delay, where the
+        server's model does gradient descent with the first of ``local_rates``. None: nobody has worked that out.
     """
 
     id: str
     summary: str
     parameter_type: type[P]
     server: Literal["any", "count", "none"] = "none"
+    local_rates: tuple[str, ...] = ("alpha",)
+    alone: Mapping[str, int] | None = None
 
     @property
     def parameters(self) -> Mapping[str, str]:
@@ -102,6 +109,16 @@ class Algorithm(ABC, Generic[P]):
     def events_as_json(self, events: Events) -> list[list[Any]]:
         """Return events as :meth:`read_events` reads them."""
         return events_as_json(events)
+
+    def why_not(self, assumption: str, parameters: P, delays: DelayModel) -> str:
+        """Return '' if runs meet an assumption on who arrives when, else the reason why they do not.
+
+        Parameters
+        ----------
+        assumption
+            One of :data:`boundlab.assumptions.RUN_ASSUMPTIONS`, such as ``stationary-participation``.
+        """
+        return f"nothing is known of {self.id} that makes its runs meet {assumption}"
 
     def quantities(self, parameters: P, tape: Tape, until: int, settings: Mapping[str, float]) -> dict[str, float]:
         """Return what theorems read off a tape, by symbol, over its first ``until`` server updates.

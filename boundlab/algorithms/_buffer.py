@@ -3,7 +3,7 @@
 import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar, final
+from typing import Any, Final, Literal, TypeVar, final
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from boundlab.events import Events
 from boundlab.randomness import Streams
 from boundlab.tape import RecordAt, Tape, Writer
 
+# Rates that differ by no more are equal: they are quotients of the same numbers.
+EQUAL_RATES: Final = 1e-12
 Reply = Literal["post", "pre", "wait"]
 REPLY = (
     "post: the client that completes the buffer gets the new model; pre: the old one; wait: every "
@@ -125,6 +127,19 @@ class Buffered(Algorithm[P]):
         """Return count arrivals an aggregation."""
         return parameters.count * iterations
 
+    def why_not(self, assumption: str, parameters: P, delays: DelayModel) -> str:
+        """Say whether updates enter buffers independently of what came before, or each client's once."""
+        waits = parameters.reply == "wait"
+        if assumption == "stationary-participation":
+            return why_not_stationary(delays, self.fixed_weights(parameters, delays.n), waits=waits)
+        if assumption == "uniform-buffer":
+            return why_not_uniform(delays, twice=parameters.count > 1 and not waits)
+        return super().why_not(assumption, parameters, delays)
+
+    def fixed_weights(self, parameters: P, clients: int) -> str:
+        """Return the option that would make weights independent of the staleness, '' if they are."""
+        return ""
+
     def sample(
         self, parameters: P, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
     ) -> Events:
@@ -139,6 +154,43 @@ class Buffered(Algorithm[P]):
             return super().sample(parameters, delays, policy, streams, clients, count)
         check_wait(self.id, parameters.reply, parameters.count, clients)
         return sample_waiting(delays, streams, clients, parameters.count, count)
+
+
+def why_not_stationary(delays: DelayModel, fixed_weights: str, *, waits: bool = False) -> str:
+    """Return '' if each update of a buffer is client i's with probability π_i whatever came before, else why not.
+
+    Parameters
+    ----------
+    fixed_weights
+        The option that would make weights independent of the staleness, '' if they are.
+    waits
+        Whether a client waits for the aggregation of its update.
+    """
+    if delays.n == 1 and not fixed_weights:
+        return ""  # one client has all the weight of every buffer
+    if delays.memoryless:
+        return delays.memoryless
+    if waits:
+        return "with reply=wait a client that is in the buffer cannot enter it again"
+    if fixed_weights:
+        return f"weights that follow the staleness depend on what came before; {fixed_weights} would fit"
+    return ""
+
+
+def why_not_uniform(delays: DelayModel, *, twice: bool) -> str:
+    """Return '' if each buffer is a uniform choice of clients without repetition, else why not.
+
+    Parameters
+    ----------
+    twice
+        Whether a client can stand in a buffer twice.
+    """
+    rates = delays.rates()
+    if delays.memoryless:
+        return delays.memoryless
+    if rates.max() > rates.min() * (1.0 + EQUAL_RATES):
+        return "clients are not equally fast"
+    return "a client can stand in a buffer twice" if twice else ""
 
 
 def check_wait(name: str, reply: Reply, count: int, clients: int) -> None:

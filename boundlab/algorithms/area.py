@@ -1,7 +1,7 @@
 """AREA: asynchronous exact averaging (Iakovidou and Kim), Algorithms 1 and 2 and Appendix A."""
 
 from dataclasses import dataclass
-from typing import Literal, final
+from typing import Literal, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from boundlab.events import SERVER, Events
 from boundlab.tape import BulkWriter, Identity, Initial, RecordAt, Tape
 
 Ints = NDArray[np.int64]
+IntOrInts = TypeVar("IntOrInts", int, Ints)
 
 # Registers: x_s, u, two a client, then the ergodic sum and average. The two of a client take turns: y_i ← x_i
 # is a change of names, not a copy, and Descend writes the new x_i over the old y_i, which nothing needs any more.
@@ -51,6 +52,10 @@ class AreaParameters(Parameters):
         if self.reply == "post" and self.count is None:
             raise SpecError(f"{owner}: reply=post needs count: without it no arrival completes an aggregation")
 
+    def answers_with(self, event: IntOrInts) -> IntOrInts:
+        """Return the k of the α_k with which the server answers in event 0, 1, …, for one event or an array."""
+        return event + (1 if self.clock == "algorithm" else 0)
+
 
 @final
 class Area(Algorithm[AreaParameters]):
@@ -59,6 +64,7 @@ class Area(Algorithm[AreaParameters]):
     id = "area"
     summary = "asynchronous exact averaging: clients send residuals, memory removes the bias of unequal rates"
     parameter_type = AreaParameters
+    local_rates = ("alpha", "c")
     server = "any"
 
     def schedule(
@@ -135,10 +141,9 @@ def _client_events(
         completes = np.append(actor, 0)[arrivals + 1] == SERVER
         answered[completes] += 1
         answered = np.minimum(answered, len(actor) - 1)
-    step_clock = answered + (1 if parameters.clock == "algorithm" else 0)
     asm.descend(
         answered, 3, dst=y, src=_X_S, client=client, update=update, steps=parameters.M,
-        step_size=parameters.step.at(step_clock), version=version[answered + 1], arrival=arrives,
+        step_size=parameters.step.at(parameters.answers_with(answered)), version=version[answered + 1], arrival=arrives,
     )  # fmt: skip
     if parameters.start == "algorithm":
         everyone = np.arange(n)

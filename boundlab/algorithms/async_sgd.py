@@ -9,6 +9,7 @@ import numpy as np
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm, arrivals
+from boundlab.algorithms._buffer import why_not_stationary, why_not_uniform
 from boundlab.algorithms._option import Parameters
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError, SpecError
@@ -136,6 +137,16 @@ class AsyncSgd(Algorithm[AsyncSgdParameters]):
         detail = tuple((row[1],) for row in who) if len(who[0]) == 2 else ()
         times = np.array([time for time, _ in rows])
         return Events(times, np.array([row[0] for row in who], dtype=np.int32), detail)
+
+    def why_not(self, assumption: str, parameters: AsyncSgdParameters, delays: DelayModel) -> str:
+        """Say how the arrivals, buffers of one update, come about."""
+        if assumption not in ("stationary-participation", "uniform-buffer"):
+            return super().why_not(assumption, parameters, delays)
+        if parameters.sampling == "uniform" and delays.n > 1:
+            return "with sampling=uniform a client arrives only after it was drawn"
+        if assumption == "uniform-buffer":
+            return why_not_uniform(delays, twice=False)
+        return why_not_stationary(delays, "" if parameters.schedule == "constant" else "schedule=constant")
 
     def figures(self, parameters: AsyncSgdParameters, tape: Tape) -> dict[str, Any]:
         """Return how often the delay-adaptive step was smaller than α."""

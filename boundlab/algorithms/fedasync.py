@@ -6,11 +6,12 @@ from typing import Literal, final
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
-from boundlab.algorithms._buffer import buffer_quantities
+from boundlab.algorithms._buffer import buffer_quantities, why_not_stationary, why_not_uniform
 from boundlab.algorithms._clients import Workers
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._staleness import Staleness, staleness_function
 from boundlab.algorithms._steps import LocalSteps, local_steps
+from boundlab.delays import DelayModel
 from boundlab.events import Events
 from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
 
@@ -41,6 +42,7 @@ class FedAsync(Algorithm[FedAsyncParameters]):
     id = "fedasync"
     summary = "every arriving model is mixed into the server model at once, damped by its staleness"
     parameter_type = FedAsyncParameters
+    local_rates = ("eta_l",)
 
     def schedule(
         self, parameters: FedAsyncParameters, events: Events, clients: int, records: RecordAt, iterations: int
@@ -66,6 +68,14 @@ class FedAsync(Algorithm[FedAsyncParameters]):
             workers.begin(client)
             writer.end()
         return writer.tape()
+
+    def why_not(self, assumption: str, parameters: FedAsyncParameters, delays: DelayModel) -> str:
+        """Say how the arrivals, buffers of one update, come about."""
+        if assumption == "stationary-participation":
+            return why_not_stationary(delays, "" if parameters.s.kind == "constant" else "s=constant")
+        if assumption == "uniform-buffer":
+            return why_not_uniform(delays, twice=False)
+        return super().why_not(assumption, parameters, delays)
 
     def quantities(
         self, parameters: FedAsyncParameters, tape: Tape, until: int, settings: Mapping[str, float]

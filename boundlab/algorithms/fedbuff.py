@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, final
 
 from boundlab.algorithms import _option as option
@@ -42,6 +43,8 @@ class FedBuff(Buffered[FedBuffParameters]):
     id = "fedbuff"
     summary = "buffered asynchronous aggregation: the mean of every count updates moves the server model"
     parameter_type = FedBuffParameters
+    local_rates = ("eta_l",)
+    alone = MappingProxyType({"b": 1, "chi2": 0, "chi2_path": 0, "alpha2": 1, "pi_max": 1, "eta_g": 1})
 
     def schedule(
         self, parameters: FedBuffParameters, events: Events, clients: int, records: RecordAt, iterations: int
@@ -55,6 +58,10 @@ class FedBuff(Buffered[FedBuffParameters]):
         return compile_buffer(
             self.id, events, clients, records, iterations, parameters.local, parameters.count, parameters.reply, weights
         )
+
+    def fixed_weights(self, parameters: FedBuffParameters, clients: int) -> str:
+        """Return the staleness function that forgets."""
+        return "" if parameters.staleness.kind == "constant" else "staleness=constant"
 
     def quantities(
         self, parameters: FedBuffParameters, tape: Tape, until: int, settings: Mapping[str, float]

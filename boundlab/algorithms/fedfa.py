@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal, final
 
 import numpy as np
@@ -53,6 +54,9 @@ class FedFa(Algorithm[FedFaParameters]):
     id = "fedfa"
     summary = "each arrival moves the server model to the average of the last K arrivals"
     parameter_type = FedFaParameters
+    local_rates = ("eta_l",)
+    # The printed theorem counts an update that is used at once as one with tau = 1.
+    alone = MappingProxyType({"window": 1, "tau_max": 1, "tau_a": 0, "lag": 0, "C_lag": 0, "eta_g": 1, "kappa_lag": 1})
 
     def schedule(
         self, parameters: FedFaParameters, events: Events, clients: int, records: RecordAt, iterations: int

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal, final
 
 import numpy as np
@@ -72,6 +73,8 @@ class FedStaleWeight(Buffered[FedStaleWeightParameters]):
     id = "fedstaleweight"
     summary = "FedBuff with weights that make up for rare updates, read off each client's average staleness"
     parameter_type = FedStaleWeightParameters
+    local_rates = ("eta_l",)
+    alone = MappingProxyType({"b": 1, "chi2": 0, "chi2_path": 0, "alpha2": 1, "pi_max": 1, "eta_g": 1, "scale": 1})
 
     def schedule(
         self, parameters: FedStaleWeightParameters, events: Events, clients: int, records: RecordAt, iterations: int
@@ -95,6 +98,10 @@ class FedStaleWeight(Buffered[FedStaleWeightParameters]):
         return compile_buffer(
             self.id, events, clients, records, iterations, parameters.local, parameters.count, parameters.reply, weights
         )
+
+    def fixed_weights(self, parameters: FedStaleWeightParameters, clients: int) -> str:
+        """Return the scale that forgets; the weights of one client sum to 1 anyway."""
+        return "" if parameters.scale == 0.0 or clients == 1 else "scale=0"
 
     def quantities(
         self, parameters: FedStaleWeightParameters, tape: Tape, until: int, settings: Mapping[str, float]

@@ -1,6 +1,7 @@
 """(Stochastic) gradient descent, the subgradient method, synchronous mini-batches and local SGD: x ← x − α_k·g."""
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal, final
 
 import numpy as np
@@ -58,6 +59,8 @@ class Gd(Rounds[GdParameters]):
     id = "gd"
     summary = "(stochastic) gradient or subgradient descent on f, with the gradients of all clients or of one"
     parameter_type = GdParameters
+    local_rates = ("alpha", "c")
+    alone = MappingProxyType({})
 
     def schedule(
         self, parameters: GdParameters, events: Events, clients: int, records: RecordAt, iterations: int

@@ -37,6 +37,7 @@ class Incremental(Algorithm[IncrementalParameters]):
     id = "incremental"
     summary = "incremental (sub)gradients: each iteration passes through all clients, one step each"
     parameter_type = IncrementalParameters
+    local_rates = ("alpha", "c")
 
     def schedule(
         self, parameters: IncrementalParameters, events: Events, clients: int, records: RecordAt, iterations: int

@@ -5,39 +5,25 @@ applicable.
 """
 
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
 import sympy
 
+from boundlab.algorithms import Algorithm
+from boundlab.registry import registered
+
 Values = Mapping[str, Any]
 
 SMALL = sympy.Symbol("e", positive=True)
 _HALF = sympy.Rational(1, 2)
-# Every algorithm: one client, one local step, no delay. The server's model then does gradient descent.
-_ALONE: Values = {
+# One client, one local step, no delay, where the server's model does gradient descent: what the symbols of the problem
+# and those of several algorithms are; each algorithm adds its own.
+ALONE: Values = {
     "n": 1, "Q": 1, "tau_max": 0, "sigma_g": 0, "sigma_g_mean": 0, "share_bias": 0, "N": 1, "zeta": 0, "M": 1,
     "L_sq": 1, "L": 1, "mu": 1,
 }  # fmt: skip
-ALONE: Mapping[str, Values] = MappingProxyType(
-    {
-        "fedcompass": {
-            **_ALONE, "Qmin": 1, "Qmax": 1, "speed_ratio": 1, "mu_step": 1, "A_max": 1, "W_min": 1, "W_max": 1,
-            "V_max": 1, "Q_mean": 1, "Q_bias": 0,
-        },
-        "afl_dga": {
-            **_ALONE, "K_m": 1, "D_m": 0, "t_d": 1, "tau_sum": 1, "S": 0, "M_own": 0, "Q_age": 0, "SM2": 0, "reuse": 0,
-            "reuse_n": 0,
-        },
-        # The printed theorem counts an update that is used at once as one with tau = 1.
-        "fedfa": {**_ALONE, "window": 1, "tau_max": 1, "tau_a": 0, "lag": 0, "C_lag": 0, "eta_g": 1, "kappa_lag": 1},
-        "fedbuff": {**_ALONE, "b": 1, "chi2": 0, "chi2_path": 0, "alpha2": 1, "pi_max": 1, "eta_g": 1},
-        "fedstaleweight": {
-            **_ALONE, "b": 1, "chi2": 0, "chi2_path": 0, "alpha2": 1, "pi_max": 1, "eta_g": 1, "scale": 1,
-        },
-        "gd": _ALONE,
-    }
-)  # fmt: skip
 # What can be 0 while gradient descent goes on: noise, delay, and differences between clients.
 QUIET = frozenset(
     {
@@ -45,20 +31,9 @@ QUIET = frozenset(
         "chi2_path", "S", "M_own", "D_m", "Q_age", "SM2", "reuse", "reuse_n", "C_lag", "Q_bias",
     }
 )  # fmt: skip
-# The parameter that is the step size of that gradient descent.
-STEP: Mapping[str, str] = MappingProxyType(
-    {
-        "fedcompass": "eta",
-        "afl_dga": "eta",
-        "fedfa": "eta_l",
-        "fedbuff": "eta_l",
-        "fedstaleweight": "eta_l",
-        "gd": "alpha",
-    }
-)
 # One client whose updates never wait for long: enough for what is said of the first iterate.
 START: Values = {
-    **_ALONE, "n": 1, "p_s": _HALF, "p_min": _HALF, "qbar": 2, "R": 1, "sigma": 0, "sigma_l": 0, "beta": _HALF,
+    **ALONE, "n": 1, "p_s": _HALF, "p_min": _HALF, "qbar": 2, "R": 1, "sigma": 0, "sigma_l": 0, "beta": _HALF,
 }  # fmt: skip
 
 # Two clients, huber at 0 and at 1 with slope at most 1; client 1 has five times the weight of client 2.
@@ -86,6 +61,24 @@ UNEQUAL: Mapping[str, Values] = MappingProxyType(
     }
 )  # fmt: skip
 UNEQUAL_SQUARED_GRADIENT = sympy.Rational(1, 9)
+
+
+@cache
+def _algorithm(name: str) -> Algorithm[Any] | None:
+    found: Algorithm[Any] | None = registered("algorithms").get(name)
+    return found
+
+
+def alone(name: str) -> Values | None:
+    """Return an algorithm's symbols for one client, one local step and no delay; None where they are not known."""
+    algorithm = _algorithm(name)
+    return None if algorithm is None or algorithm.alone is None else {**ALONE, **algorithm.alone}
+
+
+def step_name(name: str) -> str:
+    """Return the option that is the size of an algorithm's local steps."""
+    algorithm = _algorithm(name)
+    return "alpha" if algorithm is None else algorithm.local_rates[0]
 
 
 def reused(step: sympy.Expr, times: int, clients: sympy.Expr) -> dict[str, Any]:

@@ -8,14 +8,14 @@ import sympy
 
 from boundlab.assumptions import RUN_ASSUMPTIONS
 from boundlab.checks._instances import (
-    ALONE,
     SMALL,
     START,
-    STEP,
     UNEQUAL,
     UNEQUAL_SQUARED_GRADIENT,
+    alone,
     reused,
     reused_squared_gradient,
+    step_name,
 )
 from boundlab.theorems import Theorem
 
@@ -60,7 +60,7 @@ class Truth:
 
     def step(self, theorem: Theorem) -> str:
         """Return the name of the step size."""
-        return STEP.get(theorem.algorithm, "alpha")
+        return step_name(theorem.algorithm)
 
 
 # What the instances meet; one client whose every step counts has no events of the server between its own.
@@ -90,16 +90,16 @@ def _outside(theorem: Theorem, *classes: set[str], runs: frozenset[str] = _RUNS)
 
 def _about(
     *metrics: str,
-    table: Mapping[str, Any] = ALONE,
+    known: Callable[[str], Any] = alone,
     classes: tuple[set[str], ...] = (_HUBER, _SQUARE),
     runs: frozenset[str] = _RUNS,
 ) -> Callable[[Theorem], str]:
     def applies(theorem: Theorem) -> str:
         if theorem.metric not in metrics:
             return f"it is about another left side than {theorem.metric}"
-        if theorem.algorithm not in table:
+        if known(theorem.algorithm) is None:
             return f"no such instance is known of {theorem.algorithm}"
-        if STEP[theorem.algorithm] not in theorem.step or theorem.options.get("decay", "none") != "none":
+        if step_name(theorem.algorithm) not in theorem.step or theorem.options.get("decay", "none") != "none":
             return "the step is not constant"
         for option, usual in _USUAL.get(theorem.algorithm, {}).items():
             if theorem.options.get(option, usual) != usual:
@@ -117,7 +117,7 @@ def _started(theorem: Theorem) -> str:
 
 def _alone(theorem: Theorem, step: sympy.Expr, **values: Any) -> dict[str, Any]:
     quiet = {"sigma": 0, "sigma_l": 0, "G_sq": 1, "G": 1, "R": 1, "F0": _HALF}
-    return {**ALONE[theorem.algorithm], **quiet, STEP[theorem.algorithm]: step, **values}
+    return {**(alone(theorem.algorithm) or {}), **quiet, step_name(theorem.algorithm): step, **values}
 
 
 def _noisy(theorem: Theorem, step: sympy.Expr) -> Values:
@@ -140,7 +140,7 @@ def _first_value(theorem: Theorem, step: sympy.Expr) -> Values:
     gap = sympy.S.One if sharp else _HALF
     left = {"squared-distance": sympy.S.One, "gradient-norm-last": sympy.S.One}.get(theorem.metric, gap)
     # A Huber function of slope 1 and |x| have E‖g‖² ≤ 1 without noise.
-    known = {"G_sq": 1, "G": 1, **START, **ALONE.get(theorem.algorithm, {}), "B": 1, "F0": gap, "left": left}
+    known = {"G_sq": 1, "G": 1, **START, **(alone(theorem.algorithm) or {}), "B": 1, "F0": gap, "left": left}
     return {**known, theorem.counter: theorem.left.first, "alpha": step}
 
 
@@ -193,8 +193,8 @@ TRUTHS: tuple[Truth, ...] = (
         "f₁, f₂ Huber at 0 and 1, client 1 with 5/6 of the weight: for η → 0, ηT → ∞ the run follows ẋ = −Σωᵢ∇fᵢ to "
         "x = 1/6, where ∇f = 1/6 − 1/2 = −1/3; bounded delays move points by O(η)",
         "Wang et al. (2020), FedNova, Section 3; averaging",
-        _about("gradient-norm", table=UNEQUAL, classes=(_HUBER,), runs=_RUNS - {"uniform-buffer", "constant-lag"}),
-        lambda theorem, step: {**UNEQUAL[theorem.algorithm], STEP[theorem.algorithm]: step, "T": SMALL**-2},
+        _about("gradient-norm", known=UNEQUAL.get, classes=(_HUBER,), runs=_RUNS - {"uniform-buffer", "constant-lag"}),
+        lambda theorem, step: {**UNEQUAL[theorem.algorithm], step_name(theorem.algorithm): step, "T": SMALL**-2},
         lambda _: UNEQUAL_SQUARED_GRADIENT,
         "two clients, Huber at 0 and at 1 (slope ≤ 1), no noise, client 2 five times slower (its share is 1/6), "
         "T = e⁻², step e or the theorem's own; no term knows how often clients arrive, or none is large enough",
@@ -205,7 +205,7 @@ TRUTHS: tuple[Truth, ...] = (
         "f Huber of slope G from y = r·η·G/2 ≥ G/L: r uses of G lead to −y, and so on; the average of "
         "min(1, ηL|r/2 − a|)²·G² over a < r depends on neither n nor T",
         "elementary; delayed gradient flow beyond its stability limit",
-        _about("gradient-norm", table={"afl_dga": None}, classes=(_HUBER,)),
+        _about("gradient-norm", known={"afl_dga": reused}.get, classes=(_HUBER,)),
         lambda _, step: {**reused(step, 20, 1 / SMALL), "T": 1 / SMALL},
         lambda _: reused_squared_gradient(20),
         "1/e identical clients, one local step a round, no noise, each gradient used 20 times, f Huber of slope 1 and "

@@ -7,8 +7,8 @@ from typing import Any
 from boundlab.algorithms import Algorithm
 from boundlab.assumptions import about_the_mean
 from boundlab.errors import SpecError
+from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate, text
-from boundlab.falsify._schedules import LOCAL_RATES
 from boundlab.instance.schedules import reads
 from boundlab.options import Options
 from boundlab.theorems import Theorem
@@ -133,7 +133,8 @@ def problems(
 def local_rates(theorem: Theorem) -> list[str]:
     """Return the local step sizes that the theorem leaves open."""
     open_ = {*theorem.settable, *theorem.inputs()}
-    return [name for name in theorem.step if name in LOCAL_RATES and name in open_ and name != "c"]
+    local = catalog.algorithm(theorem.algorithm).local_rates
+    return [name for name in theorem.step if name in local and name in open_ and name != "c"]
 
 
 def _sizes(theorem: Theorem, iterations: int, sizes: Sequence[float]) -> Iterator[tuple[float, dict[str, float]]]:

@@ -148,7 +148,7 @@ class Judge:
 
     def _tape(self, one: Candidate) -> tuple[object, ...]:
         """Return what a candidate's tape depends on; other rates than the local one may depend on L and mu."""
-        server = any(name not in _schedules.LOCAL_RATES for name in self.theorem.step)
+        server = _schedules.server_rates(self.theorem)
         weights = tuple(one.problem["w"]) if server else one.clients
         return weights, one.delays, tuple(sorted(one.settings.items())), one.iterations
 

@@ -25,7 +25,6 @@ from boundlab.tape import Tape
 from boundlab.theorems import Theorem, derive
 
 Floats = NDArray[np.float64]
-LOCAL_RATES = ("eta", "eta_l", "alpha", "c")  # the size of a local step; other rates are part of the tape
 
 
 @final
@@ -97,12 +96,19 @@ def local_rate(theorem: Theorem) -> str:
     SpecError
         If the theorem sets none that is known here.
     """
+    known = catalog.algorithm(theorem.algorithm).local_rates
     for name in theorem.step:
-        if name in LOCAL_RATES:
+        if name in known:
             return name
     raise SpecError(
-        f"{theorem.id} sets {', '.join(theorem.step)}; the search knows local step sizes named {', '.join(LOCAL_RATES)}"
+        f"{theorem.id} sets {', '.join(theorem.step)}; the search knows local step sizes named {', '.join(known)}"
     )
+
+
+def server_rates(theorem: Theorem) -> list[str]:
+    """Return the rates that the theorem sets and that are part of the tape."""
+    local = catalog.algorithm(theorem.algorithm).local_rates
+    return [name for name in theorem.step if name not in local]
 
 
 def make_bench(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None = None) -> Bench:
@@ -128,15 +134,15 @@ def make_bench(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None 
         chosen[parameter] = values[name] = value
     delays, policy = catalog.delays(candidate.delays, problem.n, algorithm)
     first = Schedules(theorem, algorithm, problem.n, delays, policy, candidate.iterations, 0, chosen)
-    check(theorem, problem, first.parameters, delays, policy, ())
+    check(theorem, problem, algorithm, first.parameters, delays, policy, ())
     horizon = first.horizon(values)
     if horizon < 1:
         raise AssumptionError("the window is longer than the run")
     server = {}
-    if any(name not in LOCAL_RATES for name in theorem.step):
+    if server_rates(theorem):
         known = {**values, **_problem_values(theorem, problem), theorem.counter: horizon}
         step = theorem.step_options({**first.read(first.tape(0), horizon, values), **known})
-        server = {name: step[name] for name in step if name not in LOCAL_RATES}
+        server = {name: step[name] for name in server_rates(theorem)}
     schedules = replace(first, chosen={**chosen, **server})
     start = theorem.left.first
     if theorem.horizon == "fixed":

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from boundlab.algorithms import Algorithm
 from boundlab.assumptions import assumption
 from boundlab.delays import DelayModel, ServerPolicy, why_not_iid
 from boundlab.errors import AssumptionError
-from boundlab.instance.rounding import EQUAL_RATES
 from boundlab.objective import Problem
 from boundlab.theorems import Theorem
 
@@ -14,6 +14,7 @@ from boundlab.theorems import Theorem
 def check(
     theorem: Theorem,
     problem: Problem,
+    algorithm: Algorithm[Any],
     parameters: Any,
     delays: DelayModel,
     policy: ServerPolicy,
@@ -41,12 +42,7 @@ def check(
                 )
             problem.require(name, theorem.id)
             continue
-        if name == "iid-events":
-            reason = why_not_iid(delays, policy)
-        elif name == "stationary-participation":
-            reason = why_not_stationary(parameters, delays)
-        else:
-            reason = _why_not_uniform(parameters, delays)
+        reason = why_not_iid(delays, policy) if name == "iid-events" else algorithm.why_not(name, parameters, delays)
         if reason and name not in beyond:
             raise AssumptionError(
                 f"{theorem.id} assumes {name} ({assumed.words}), which this run under {delays.id} delays does not "
@@ -56,33 +52,6 @@ def check(
         if reason:
             outside[name] = reason
     return outside
-
-
-def why_not_stationary(parameters: Any, delays: DelayModel) -> str:
-    """Return '' if each update of a buffer is client i's with probability π_i whatever came before, else why not."""
-    damped = getattr(getattr(parameters, "staleness", None), "kind", "constant") != "constant"
-    if delays.n == 1 and not damped:
-        return ""  # one client has all the weight of every buffer
-    if delays.memoryless:
-        return delays.memoryless
-    if getattr(parameters, "reply", "") == "wait":
-        return "with reply=wait a client that is in the buffer cannot enter it again"
-    if getattr(parameters, "scale", 0.0) != 0.0:
-        return "weights that follow the staleness depend on what came before; scale=0 would fit"
-    if damped:
-        return "weights that follow the staleness depend on what came before; staleness=constant would fit"
-    return ""
-
-
-def _why_not_uniform(parameters: Any, delays: DelayModel) -> str:
-    rates = delays.rates()
-    if delays.memoryless:
-        return delays.memoryless
-    if rates.max() > rates.min() * (1.0 + EQUAL_RATES):
-        return "clients are not equally fast"
-    if parameters.count > 1 and parameters.reply != "wait":
-        return "a client can stand in a buffer twice"
-    return ""
 
 
 def deviations(theorem: Theorem, chosen: Mapping[str, Any], beyond: Sequence[str]) -> dict[str, str]:

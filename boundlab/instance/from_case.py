@@ -48,6 +48,10 @@ class FixedEvents(Algorithm[Any]):
         """Return the events of the case."""
         return self.events
 
+    def why_not(self, assumption: str, parameters: Any, delays: DelayModel) -> str:
+        """Say whether runs meet an assumption."""
+        return self.inner.why_not(assumption, parameters, delays)
+
     def quantities(self, parameters: Any, tape: Tape, until: int, settings: Mapping[str, float]) -> dict[str, float]:
         """Read what theorems ask for off the tape."""
         return self.inner.quantities(parameters, tape, until, settings)

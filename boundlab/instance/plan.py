@@ -116,7 +116,7 @@ def make_plan(
     algorithm = algorithm or lookup("algorithms", theorem.algorithm)
     chosen, rest = _settings(theorem, algorithm, settings, policy)
     schedules = Schedules(theorem, algorithm, problem.n, delays, policy, iterations, seed, chosen)
-    outside = check(theorem, problem, schedules.parameters, delays, policy, beyond)
+    outside = check(theorem, problem, algorithm, schedules.parameters, delays, policy, beyond)
     outside |= deviations(theorem, chosen, beyond)
     read = set(theorem.inputs()) | set(theorem.settable)
     constants = {name: one for name, one in problem.constants().items() if name in read or algorithm.server == "any"}

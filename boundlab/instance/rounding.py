@@ -1,6 +1,7 @@
 """What rounding may do to a verdict: every tolerance that decides one, and why it is as large as it is.
 
-The tolerance of a theorem's conditions is :data:`boundlab.theorems.CONDITION`.
+The tolerance of a theorem's conditions is :data:`boundlab.theorems.CONDITION`, that of equal rates of clients
+:data:`boundlab.algorithms.EQUAL_RATES`.
 """
 
 from typing import TYPE_CHECKING, Any, Final
@@ -21,8 +22,6 @@ EVALUATED: Final = 1e-12
 NUMERIC: Final = 1e-9
 # A step size that a file writes down is the theorem's own if it is so near: files keep fewer digits.
 WRITTEN: Final = 1e-9
-# Rates that differ by no more are equal: they are quotients of the same numbers.
-EQUAL_RATES: Final = 1e-12
 # Over the square root of the number of steps by which independent rounding errors grow.
 ROOM: Final = 64.0
 # Each step of a run in one dimension adds at most a few units in the last place of its largest number.

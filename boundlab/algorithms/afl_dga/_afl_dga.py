@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal, final
 
 from boundlab.algorithms import _option as option
@@ -48,6 +49,13 @@ class AflDga(Algorithm[AflDgaParameters]):
     id = "afl_dga"
     summary = "anarchic participation; clients replace their own steps by the delayed average of all gradients"
     parameter_type = AflDgaParameters
+    local_rates = ("eta",)
+    alone = MappingProxyType(
+        {
+            "K_m": 1, "D_m": 0, "t_d": 1, "tau_sum": 1, "S": 0, "M_own": 0, "Q_age": 0, "SM2": 0, "reuse": 0,
+            "reuse_n": 0,
+        }
+    )  # fmt: skip
 
     def schedule(
         self, parameters: AflDgaParameters, events: Events, clients: int, records: RecordAt, iterations: int

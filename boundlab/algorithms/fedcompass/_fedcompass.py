@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
@@ -37,6 +38,13 @@ class FedCompass(Algorithm[FedCompassParameters]):
     id = "fedcompass"
     summary = "clients get as many local steps as make groups of them arrive together, to be aggregated together"
     parameter_type = FedCompassParameters
+    local_rates = ("eta",)
+    alone = MappingProxyType(
+        {
+            "Qmin": 1, "Qmax": 1, "speed_ratio": 1, "mu_step": 1, "A_max": 1, "W_min": 1, "W_max": 1, "V_max": 1,
+            "Q_mean": 1, "Q_bias": 0,
+        }
+    )  # fmt: skip
 
     def read_events(self, raw: object, clients: int, where: str) -> Events:
         """Read [[time, actor], …]; timers may be named as "s", and need not be."""
