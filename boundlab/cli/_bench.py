@@ -116,7 +116,7 @@ def measure_exact(repeats: int) -> list[Row]:
     from boundlab.arithmetic.numbers import rational
     from boundlab.arithmetic.problem import Minimum
     from boundlab.expectation import _moments
-    from boundlab.expectation._enumerate_exact import ExactLaw, Walk
+    from boundlab.expectation._enumerate_exact import Walk
     from boundlab.expectation._law import EventLaw
 
     quarter = Fraction(1, 4)
@@ -126,8 +126,10 @@ def measure_exact(repeats: int) -> list[Row]:
     parameters = AreaParameters(StepSize(1.0, 5.0), 3)
     best = Minimum([Fraction(1)], Fraction(2, 3))
 
+    three = EventLaw(np.array([quarter] * 3), quarter)
+
     def enumerate_all() -> None:
-        walk = Walk(model, parameters, ExactLaw((quarter,) * 3, quarter), lambda k: rational(Fraction(1, 5 + k)), [])
+        walk = Walk(model, parameters, three, lambda k: rational(Fraction(1, 5 + k)), [])
         walk.expectation(METRICS["ergodic-gap"], best, 8)
 
     factor = rational(Fraction(5, 7))

@@ -18,7 +18,7 @@ from boundlab.exact._result import ExactResult
 from boundlab.exact._symbols import exact_law, formulas
 from boundlab.execute.rationals import TooLongError, run, understand
 from boundlab.expectation import _moments_exact, twins
-from boundlab.expectation._enumerate_exact import ExactLaw, Walk
+from boundlab.expectation._enumerate_exact import Walk
 from boundlab.formulas.known_numbers import Formulas, scalar
 from boundlab.instance.from_case import plan_of
 from boundlab.instance.plan import Plan
@@ -150,7 +150,7 @@ class _Exactly:
             return self._with_precision(
                 lambda: _moments_exact.expectation(model, plan.parameters, law, steps, plan.metric, last)
             )
-        walk_ = Walk(self.model, plan.parameters, self.law, steps, twins(plan.problem, _floats(self.law)))
+        walk_ = Walk(self.model, plan.parameters, self.law, steps, twins(plan.problem, self.law.p.astype(np.float64)))
         try:
             found = self._with_precision(lambda: walk_.expectation(plan.metric, self.best, last))
         except SpecError as error:
@@ -284,7 +284,3 @@ def _lost(value: Scalar, bits: int) -> int | None:
     if accuracy >= START_BITS // 2 or value.rad() < numbers.flint().arb(2) ** -(4 * START_BITS):
         return None
     return bits - accuracy
-
-
-def _floats(law: ExactLaw) -> Any:
-    return np.array([float(p) for p in law.p])

@@ -1,6 +1,6 @@
 """The values of a theorem's symbols for a case, exactly where they are known so."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +12,7 @@ from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.case import Case, RandomEvents, plain
 from boundlab.delays import IndependentEvents
 from boundlab.errors import FormulaError
-from boundlab.expectation._enumerate_exact import ExactLaw
+from boundlab.expectation import EventLaw
 from boundlab.formulas.known_numbers import Formulas, KnownNumber
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS
@@ -23,7 +23,7 @@ _CERTIFIED = 1e-12  # the floats behind certified constants may differ from the 
 _READ = 1e-11  # sums of floats that are read off a schedule
 
 
-def exact_law(case: Case, plan: Plan) -> ExactLaw | None:
+def exact_law(case: Case, plan: Plan) -> EventLaw[Fraction] | None:
     """Return the probabilities of AREA's events as rational numbers, or None where they have none."""
     if not isinstance(case.events, RandomEvents):
         return None
@@ -38,16 +38,20 @@ def exact_law(case: Case, plan: Plan) -> ExactLaw | None:
             p_s = numbers.read_number(raw["p_s"], "p_s") if "p_s" in raw else Fraction(1, n + 1)
             p = ((1 - p_s) / n,) * n
         if sum(p, p_s) == 1:
-            return ExactLaw(p, p_s, count)
+            return _law(p, p_s, count)
         near = [rational(one, ENGINE) for one in (*delays.p.tolist(), delays.p_s)]
         whole = [one for one in near if one is not None]
-        return ExactLaw(tuple(whole[:-1]), whole[-1], count) if len(whole) == n + 1 and sum(whole) == 1 else None
+        return _law(whole[:-1], whole[-1], count) if len(whole) == n + 1 and sum(whole) == 1 else None
     rates = [rational(rate, ENGINE) for rate in delays.rates().tolist()]
     server = Fraction(0) if count is not None else rational(policy.rate(delays), ENGINE)
     if server is None or any(rate is None for rate in rates):
         return None
     total = sum((rate for rate in rates if rate is not None), server)
-    return ExactLaw(tuple(rate / total for rate in rates if rate is not None), server / total, count)
+    return _law([rate / total for rate in rates if rate is not None], server / total, count)
+
+
+def _law(p: Sequence[Fraction], p_s: Fraction, count: int | None) -> EventLaw[Fraction]:
+    return EventLaw(np.array(p, dtype=object), p_s, count)
 
 
 def _options(raw: Any) -> Mapping[str, Any]:
@@ -63,7 +67,7 @@ def _list(raw: Any) -> list[Fraction]:
     return [numbers.read_number(entry, "p") for entry in entries]
 
 
-def formulas(plan: Plan, case: Case, constants: Mapping[str, sympy.Expr], law: ExactLaw | None) -> Formulas:
+def formulas(plan: Plan, case: Case, constants: Mapping[str, sympy.Expr], law: EventLaw[Fraction] | None) -> Formulas:
     """Return all symbols with values, and the rules of the others.
 
     Parameters
@@ -108,13 +112,13 @@ def _known_number(
     return KnownNumber.of(Fraction(repr(value)))
 
 
-def _frequencies(law: ExactLaw) -> dict[str, KnownNumber]:
+def _frequencies(law: EventLaw[Fraction]) -> dict[str, KnownNumber]:
     """Return n, p_s, p_min and qbar; where a count aggregates, the long-run fractions."""
-    p, p_s = law.p, law.p_s
+    p, p_s = law.p.tolist(), law.p_s
     if law.count is not None:
         total = sum(p, Fraction(0))
         p_s = Fraction(1, law.count + 1)
-        p = tuple(one / total * (1 - p_s) for one in p)
+        p = [one / total * (1 - p_s) for one in p]
     qbar = sum((1 / one for one in p), Fraction(0)) / len(p)
     found = {"n": Fraction(len(p)), "p_s": p_s, "p_min": min(*p, p_s), "qbar": qbar}
     return {name: KnownNumber.of(value) for name, value in found.items()}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from boundlab.algorithms.area import AreaParameters
 from boundlab.errors import SpecError
 from boundlab.events import SERVER
-from boundlab.expectation._law import EventLaw, answer_step
+from boundlab.expectation._law import EventLaw
 from boundlab.expectation._twins import twins
 from boundlab.metrics import Metric
 from boundlab.objective import Problem
@@ -26,7 +26,7 @@ LARGEST = 4 * 10**7  # entries of all states of one event: 320 MB
 def expectation(
     problem: Problem,
     parameters: AreaParameters,
-    law: EventLaw,
+    law: EventLaw[float],
     metric: Metric,
     ks: NDArray[np.int64],
     largest: int = LARGEST,
@@ -66,7 +66,7 @@ class _AtPoints:
 
 
 def _walk(
-    problem: Problem, parameters: AreaParameters, law: EventLaw, average: bool, last: int, largest: int
+    problem: Problem, parameters: AreaParameters, law: EventLaw[float], average: bool, last: int, largest: int
 ) -> Iterator[tuple[int, Floats, Floats]]:
     """Give (k, probabilities, points) for k = 0 (1 for averages) … last."""
     states = _States(problem, parameters, law, average)
@@ -87,7 +87,7 @@ def _walk(
 class _States:
     """All states that can be reached, one a row, with their probabilities."""
 
-    def __init__(self, problem: Problem, parameters: AreaParameters, law: EventLaw, average: bool) -> None:
+    def __init__(self, problem: Problem, parameters: AreaParameters, law: EventLaw[float], average: bool) -> None:
         self.problem, self.parameters, self.law = problem, parameters, law
         self.n, self.d = problem.n, problem.d
         self.width = (2 * self.n + 1) * self.d
@@ -137,7 +137,7 @@ class _States:
                 "take fewer iterations or clients"
             )
         parts, waits = [], []
-        step = answer_step(self.parameters, event)
+        step = self.parameters.answers_with(event)
         held = self.parameters.reply == "post" and self.law.completes(event)
         for actor, _ in choices:
             rows, waiting = self.rows.copy(), self.waiting

@@ -11,34 +11,11 @@ from boundlab.arithmetic.numbers import Scalar, hashable
 from boundlab.arithmetic.problem import AtMinimum, Minimum, RationalProblem
 from boundlab.errors import SpecError
 from boundlab.events import SERVER
-from boundlab.expectation._law import answer_step
+from boundlab.expectation._law import EventLaw
 from boundlab.metrics import Metric
 
 Point = tuple[Scalar, ...]
 LARGEST = 300_000
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class ExactLaw:
-    """Who acts, as :class:`boundlab.expectation._law.EventLaw`, in rational numbers."""
-
-    p: tuple[Fraction, ...]
-    p_s: Fraction
-    count: int | None = None
-
-    def at(self, event: int) -> list[tuple[int, Any]]:
-        """Return who can act in event 0, 1, …, with flint probabilities."""
-        if self.count is None:
-            return [(who, numbers.rational(share)) for who, share in [*enumerate(self.p), (SERVER, self.p_s)]]
-        if (event + 1) % (self.count + 1) == 0:
-            return [(SERVER, numbers.rational(1))]
-        total = sum(self.p, Fraction(0))
-        return [(who, numbers.rational(share / total)) for who, share in enumerate(self.p)]
-
-    def completes(self, event: int) -> bool:
-        """Return whether the arrival of this event completes a count."""
-        return self.count is not None and (event + 2) % (self.count + 1) == 0
 
 
 @final
@@ -72,7 +49,7 @@ class Walk:
         self,
         model: RationalProblem,
         parameters: AreaParameters,
-        law: ExactLaw,
+        law: EventLaw[Fraction],
         step: Callable[[int], Scalar],
         twins: list[list[int]],
     ) -> None:
@@ -131,13 +108,13 @@ class Walk:
         return self._answers[key]
 
     def _advance(self, states: dict[Any, tuple[State, Any]], event: int, ahead: int) -> dict[Any, tuple[State, Any]]:
-        choices = self.law.at(event)
+        choices = [(actor, numbers.rational(share)) for actor, share in self.law.at(event)]
         if len(states) * len(choices) > LARGEST:
             raise SpecError(
                 f"enumeration in exact numbers reaches {len(states) * len(choices)} states at k = {event + 1}, "
                 "which is too many; take fewer iterations or clients"
             )
-        k = answer_step(self.parameters, event)
+        k = self.parameters.answers_with(event)
         held = self.parameters.reply == "post" and self.law.completes(event)
         found = []
         for state, weight in states.values():

@@ -1,10 +1,9 @@
 """Who acts at each iteration of AREA, where events are independent of each other."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from fractions import Fraction
+from typing import Any, Generic, TypeVar, final
 
-import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms.area import AreaParameters
@@ -12,32 +11,34 @@ from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import SpecError
 from boundlab.events import SERVER
 
+Share = TypeVar("Share", float, Fraction)
+
 
 @final
 @dataclass(frozen=True, slots=True)
-class EventLaw:
-    """Independent events.
+class EventLaw(Generic[Share]):
+    """Independent events, with probabilities that are floats or fractions.
 
     Parameters
     ----------
     p
-        Shape (n,): probabilities of the clients.
+        Shape (n,): probabilities of the clients; fractions in an array of objects.
     p_s
         Probability of an aggregation where events are i.i.d.
     count
         Δ: each (Δ+1)-st event is an aggregation and the others are arrivals with probabilities p/Σp; or None.
     """
 
-    p: NDArray[np.float64]
-    p_s: float
+    p: NDArray[Any]
+    p_s: Share
     count: int | None = None
 
-    def at(self, event: int) -> list[tuple[int, float]]:
+    def at(self, event: int) -> list[tuple[int, Share]]:
         """Return who can act in event 0, 1, …, with probabilities that sum to 1; clients in their order."""
         if self.count is None:
             return [*enumerate(self.p.tolist()), (SERVER, self.p_s)]
         if self.aggregates(event):
-            return [(SERVER, 1.0)]
+            return [(SERVER, type(self.p_s)(1))]
         return list(enumerate((self.p / self.p.sum()).tolist()))
 
     def completes(self, event: int) -> bool:
@@ -58,7 +59,7 @@ def why_no_law(delays: DelayModel, policy: ServerPolicy) -> str:
     return ""
 
 
-def event_law(parameters: AreaParameters, delays: DelayModel, policy: ServerPolicy) -> EventLaw:
+def event_law(parameters: AreaParameters, delays: DelayModel, policy: ServerPolicy) -> EventLaw[float]:
     """Return the law of AREA's events.
 
     Raises
@@ -71,13 +72,3 @@ def event_law(parameters: AreaParameters, delays: DelayModel, policy: ServerPoli
         raise SpecError(f"no exact engine applies: {reason}")
     p, p_s = frequencies(delays, policy)
     return EventLaw(p, p_s, parameters.count)
-
-
-def answer_step(parameters: AreaParameters, event: int) -> int:
-    """Return the iteration k whose α_k answers a client in event 0, 1, …."""
-    return event + (1 if parameters.clock == "algorithm" else 0)
-
-
-def describe(law: EventLaw) -> Mapping[str, Any]:
-    """Return the law as JSON-ready fields."""
-    return {"p": law.p.tolist(), "p_s": law.p_s, "count": law.count}

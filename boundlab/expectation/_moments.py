@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms.area import AreaParameters
 from boundlab.execute.coordinates import Frame, frame
-from boundlab.expectation._law import EventLaw, answer_step
+from boundlab.expectation._law import EventLaw
 from boundlab.metrics import Metric
 from boundlab.objective import Problem
 
@@ -60,7 +60,12 @@ class Passes:
 
 
 def expectation(
-    problem: Problem, parameters: AreaParameters, law: EventLaw, sigma: float, metric: Metric, ks: NDArray[np.int64]
+    problem: Problem,
+    parameters: AreaParameters,
+    law: EventLaw[float],
+    sigma: float,
+    metric: Metric,
+    ks: NDArray[np.int64],
 ) -> Floats:
     """Return E metric after each of ``ks`` iterations, shape (points,)."""
     where = frame(problem).centred()
@@ -81,7 +86,9 @@ class _Moments:
     ``half`` plus its transpose, which spares a transposition an event.
     """
 
-    def __init__(self, where: Frame, parameters: AreaParameters, law: EventLaw, variance: float, average: bool) -> None:
+    def __init__(
+        self, where: Frame, parameters: AreaParameters, law: EventLaw[float], variance: float, average: bool
+    ) -> None:
         self.where, self.parameters, self.law, self.average = where, parameters, law, average
         c, n, e = where.b.shape
         self.c, self.n, self.e = c, n, e
@@ -138,7 +145,7 @@ class _Moments:
     def advance(self, event: int) -> None:
         """Do one event: E over everybody who may act."""
         p, p_s, each, keep = self._plan(event)
-        answer = self._pass(answer_step(self.parameters, event))
+        answer = self._pass(self.parameters.answers_with(event))
         c, n, e = self.c, self.n, self.e
         if self.average:
             self.tt += self.ts + self.ts.transpose(0, 2, 1) + self.ss

@@ -14,8 +14,7 @@ from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import InexactError, RationalProblem, RationalQuadraticForm
 from boundlab.events import SERVER
-from boundlab.expectation._enumerate_exact import ExactLaw
-from boundlab.expectation._law import answer_step
+from boundlab.expectation._law import EventLaw
 from boundlab.metrics import Metric
 
 Matrix = list[list[Scalar]]
@@ -25,7 +24,7 @@ LARGEST = 3 * 10**6  # entries that are computed in all
 def expectation(
     model: RationalProblem,
     parameters: AreaParameters,
-    law: ExactLaw,
+    law: EventLaw[Fraction],
     step: Callable[[int], Scalar],
     metric: Metric,
     last: int,
@@ -61,7 +60,7 @@ class _Second:
         model: RationalProblem,
         form: RationalQuadraticForm,
         parameters: AreaParameters,
-        law: ExactLaw,
+        law: EventLaw[Fraction],
         step: Callable[[int], Scalar],
     ) -> None:
         self.model, self.form, self.parameters, self.law, self.step = model, form, parameters, law, step
@@ -134,11 +133,12 @@ class _Second:
 
     def advance(self, event: int) -> None:
         """Do one event."""
-        k = answer_step(self.parameters, event)
+        k = self.parameters.answers_with(event)
         total: Matrix | None = None
         for actor, share in self.law.at(event):
+            weight = numbers.rational(share)
             after = self._aggregated(self.matrix) if actor == SERVER else self._answered(self.matrix, actor, k)
-            scaled = [[share * entry for entry in row] for row in after]
+            scaled = [[weight * entry for entry in row] for row in after]
             total = scaled if total is None else [
                 [a + b for a, b in zip(left, right, strict=True)] for left, right in zip(total, scaled, strict=True)
             ]  # fmt: skip
