@@ -19,7 +19,7 @@ from boundlab.execute.symbolic import run as run_symbols
 from boundlab.objective import Oracle
 from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.tape import RecordAt
+from boundlab.tape import RecordAt, usage
 
 S = "s"
 QUADRATIC = {"A": [[[1]], [[1]]], "b": [[0], [4]], "x0": [3]}
@@ -332,6 +332,7 @@ def test_the_statistics_of_the_hand_calculation():
     _, tape = replayed(build_problem("quadratic", dict(QUADRATIC)), TWO, scaling="analysis")
     found = AFL_DGA.quantities(None, tape, 4, {})
     assert found == {
+        **usage(tape, 4).symbols(),
         "n": 2, "K_m": 2, "D_m": 1, "tau_max": 2, "t_d": 2, "Q_age": 1, "tau_sum": 3, "reuse": 0.25, "reuse_n": 0.25,
         "S": 2, "M_own": 1, "SM2": pytest.approx(7 / 8),
     }  # fmt: skip

@@ -24,7 +24,6 @@ from algorithm_makers import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundlab.algorithms._buffer import buffer_quantities
 from boundlab.case import Case
 from boundlab.delays import DELAYS, ServerPolicy
 from boundlab.errors import CaseError, SpecError
@@ -32,7 +31,7 @@ from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.trial import compile_trial
-from boundlab.tape import RecordAt, statistics
+from boundlab.tape import RecordAt, statistics, usage
 
 # ---- by hand ----------------------------------------------------------------------------------------------------
 
@@ -139,7 +138,9 @@ def compiled(algorithm: str, clients: int, options: dict[str, Any], actors: list
 def test_quantities_by_hand() -> None:
     # Three clients, two updates a buffer; buffers (0, 0), (0, 1), (2, 0), so a = (1, 0, 0), (½, ½, 0), (½, 0, ½).
     tape = compiled("fedbuff", 3, {"eta_l": 1, "eta_g": 3, "count": 2}, [0, 0, 0, 1, 2, 0])
-    found = buffer_quantities(tape, 3, 1, 3.0, 2)
+    compiler = lookup("algorithms", "fedbuff")
+    parameters = read("fedbuff", {"eta_l": 1, "eta_g": 3, "count": 2})
+    found = compiler.quantities(parameters, tape, 3, {})
     pi = np.array([2 / 3, 1 / 6, 1 / 6])
     third = 1 / 3
     path = [
@@ -154,12 +155,10 @@ def test_quantities_by_hand() -> None:
     # Client 2 works from the start until after two server updates.
     assert (found["tau_max"], found["n"], found["b"], found["Q"]) == (2, 3, 2, 1)
     # Over the first two server updates client 2 has no part, and nobody is later than client 1, by 1.
-    early = buffer_quantities(tape, 2, 1, 3.0, 2)
+    early = compiler.quantities(parameters, tape, 2, {})
     assert (early["tau_max"], early["pi_max"]) == (1, 0.75)
     assert early["chi2_path"] == pytest.approx(3 * np.mean(path[:2]), rel=1e-12)
-    compiler = lookup("algorithms", "fedbuff")
-    parameters = read("fedbuff", {"eta_l": 1, "eta_g": 3, "count": 2})
-    assert compiler.quantities(parameters, tape, 3, {}) == found
+    assert found == {**usage(tape, 3, 3.0).symbols(), "Q": 1, "b": 2}
     assert compiler.figures(parameters, tape) == {key: found[key] for key in ("chi2", "chi2_path", "alpha2")}
 
 

@@ -30,7 +30,7 @@ from boundlab.errors import CaseError, SpecError
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.trial import compile_trial
-from boundlab.tape import RecordAt, Tape
+from boundlab.tape import RecordAt, Tape, usage
 
 FEDFA = lookup("algorithms", "fedfa")
 
@@ -204,7 +204,8 @@ def test_quantities_of_differences_by_hand() -> None:
     tape = compiled(case)
     found = case.algorithm.quantities(case.parameters, tape, 5, {"N": 2})
     # Arrivals t = 0 … 4 are of 0, 0, 0, 1, 0: pairs (0,0), (0,0), (0,1), (1,0), the first furthest from ½, ½.
-    assert found == {"n": 2, "Q": 1, "window": 2, "tau_a": 3, "tau_max": 4, "share_bias": 1.0}
+    own = {"n": 2, "Q": 1, "window": 2, "tau_a": 3, "tau_max": 4, "share_bias": 1.0}
+    assert found == {**usage(tape, 5).symbols(), **own}
     assert case.algorithm.quantities(case.parameters, tape, 3, {"N": 3})["tau_a"] == 0
     assert case.algorithm.figures(case.parameters, tape) == {"tau_a": 3}
     with pytest.raises(SpecError, match="the window N must be between 1 and the number of server updates, 5; got 6"):

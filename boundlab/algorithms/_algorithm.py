@@ -12,7 +12,7 @@ from boundlab.errors import CaseError
 from boundlab.events import SERVER, Events, events_as_json, read_events
 from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.tape import RecordAt, Tape
+from boundlab.tape import RecordAt, Tape, usage
 
 P = TypeVar("P", bound=option.Parameters)
 
@@ -30,8 +30,8 @@ class Algorithm(ABC, Generic[P]):
     local_rates
         Options that are the size of a local step, the constant one first; other rates are part of the tape.
     alone
-        Symbols that only this algorithm has, for one client that takes one step at a time without delay, where the
-        server's model does gradient descent with the first of ``local_rates``. None: nobody has worked that out.
+        What this algorithm's own symbols are for one client that takes one step at a time without delay: the server's
+        model then does gradient descent with the first of ``local_rates``. None: nobody has worked that out.
     """
 
     id: str
@@ -123,12 +123,19 @@ class Algorithm(ABC, Generic[P]):
     def quantities(self, parameters: P, tape: Tape, until: int, settings: Mapping[str, float]) -> dict[str, float]:
         """Return what theorems read off a tape, by symbol, over its first ``until`` server updates.
 
+        By default what the use table says, see :class:`boundlab.tape.Usage`; algorithms add what is theirs.
+
         Parameters
         ----------
         settings
             Symbols that the user chose and that say how to look, such as the window N.
         """
-        return {}
+        found = usage(tape, until, self.server_rate(parameters))
+        return {} if found is None else found.symbols()
+
+    def server_rate(self, parameters: P) -> float | None:
+        """Return what multiplies the weights of all updates; None where it is no parameter."""
+        return None
 
     def figures(self, parameters: P, tape: Tape) -> dict[str, Any]:
         """Return statistics of the algorithm's own, JSON-ready, for people."""

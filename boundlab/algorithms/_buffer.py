@@ -1,7 +1,7 @@
 """The buffer of FedBuff: its compiler, shared by all algorithms that aggregate after so many arrivals."""
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeVar, final
 
@@ -38,9 +38,10 @@ class Arrival:
 
 
 class BufferParameters(option.Parameters):
-    """Parameters with a buffer of ``count`` updates, and the word ``reply`` for who is answered when."""
+    """Parameters with local steps, a buffer of ``count`` updates, and the word ``reply`` for who is answered when."""
 
     __slots__ = ()
+    local: LocalSteps
     count: int
     reply: Reply
 
@@ -140,6 +141,11 @@ class Buffered(Algorithm[P]):
         """Return the option that would make weights independent of the staleness, '' if they are."""
         return ""
 
+    def quantities(self, parameters: P, tape: Tape, until: int, settings: Mapping[str, float]) -> dict[str, float]:
+        """Return also the local steps Q and the updates b in a buffer, where updates are differences."""
+        found = super().quantities(parameters, tape, until, settings)
+        return found and {**found, "Q": parameters.local.steps, "b": parameters.count}
+
     def sample(
         self, parameters: P, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
     ) -> Events:
@@ -214,29 +220,3 @@ def sample_waiting(delays: DelayModel, streams: Streams, clients: int, batch: in
                 heapq.heappush(queue, (clock.arrival(other, now), other))
             waiting = []
     return Events(time, actor)
-
-
-def buffer_quantities(tape: Tape, until: int, steps: int, eta_g: float, count: int) -> dict[str, float]:
-    """Return what FedBuff-type theorems read off a tape over its first ``until`` server updates.
-
-    With α_k the weights of a buffer (eta_g divided out) and a_i the sum of those of client i:
-    chi2_path = mean_t n·Σ_i (a_i − 1/n)², alpha2 = mean_t Σ_k α_k², and chi2 and pi_max from the observed
-    shares π_i = mean_t a_i.
-    """
-    used = tape.uses.version < until
-    run, version = tape.uses.update[used], tape.uses.version[used]
-    alpha = tape.uses.weight[used] / eta_g
-    n = tape.clients
-    each = np.zeros((until, n))
-    np.add.at(each, (version, tape.descend.client[run]), alpha)
-    share = each.mean(axis=0)
-    return {
-        "n": n,
-        "Q": steps,
-        "b": count,
-        "tau_max": int((version - tape.descend.version[run]).max(initial=0)),
-        "chi2": n * float(((share - 1.0 / n) ** 2).sum()),
-        "chi2_path": n * float(((each - 1.0 / n) ** 2).sum(axis=1).mean()),
-        "alpha2": float((alpha**2).sum()) / until,
-        "pi_max": float(share.max()),
-    }

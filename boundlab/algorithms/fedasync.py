@@ -6,7 +6,7 @@ from typing import Literal, final
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
-from boundlab.algorithms._buffer import buffer_quantities, why_not_stationary, why_not_uniform
+from boundlab.algorithms._buffer import why_not_stationary, why_not_uniform
 from boundlab.algorithms._clients import Workers
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._staleness import Staleness, staleness_function
@@ -80,10 +80,13 @@ class FedAsync(Algorithm[FedAsyncParameters]):
     def quantities(
         self, parameters: FedAsyncParameters, tape: Tape, until: int, settings: Mapping[str, float]
     ) -> dict[str, float]:
-        """Return tau_max, chi2, … with a buffer of one update; mode=delta only."""
-        if parameters.mode == "model":
-            return {}
-        return buffer_quantities(tape, until, parameters.local.steps, parameters.beta, 1)
+        """Return also Q and b = 1; mode=delta only."""
+        found = super().quantities(parameters, tape, until, settings)
+        return found and {**found, "Q": parameters.local.steps, "b": 1}
+
+    def server_rate(self, parameters: FedAsyncParameters) -> float:
+        """Return β."""
+        return parameters.beta
 
 
 FEDASYNC = FedAsync()

@@ -1,6 +1,6 @@
 """FedBuff: buffered asynchronous aggregation (Nguyen et al., AISTATS 2022)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, final
@@ -11,7 +11,6 @@ from boundlab.algorithms._buffer import (
     Buffered,
     BufferParameters,
     Reply,
-    buffer_quantities,
     compile_buffer,
     reply_option,
 )
@@ -63,17 +62,15 @@ class FedBuff(Buffered[FedBuffParameters]):
         """Return the staleness function that forgets."""
         return "" if parameters.staleness.kind == "constant" else "staleness=constant"
 
-    def quantities(
-        self, parameters: FedBuffParameters, tape: Tape, until: int, settings: Mapping[str, float]
-    ) -> dict[str, float]:
-        """Return tau_max, chi2, … as :func:`boundlab.algorithms._buffer.buffer_quantities`."""
-        return buffer_quantities(tape, until, parameters.local.steps, parameters.eta_g, parameters.count)
+    def server_rate(self, parameters: FedBuffParameters) -> float:
+        """Return eta_g."""
+        return parameters.eta_g
 
     def figures(self, parameters: FedBuffParameters, tape: Tape) -> dict[str, Any]:
         """Return the spread of the shares π_i: chi² = n·Σ(π_i − 1/n)²."""
         if tape.iterations == 0:
             return {}
-        found = buffer_quantities(tape, tape.iterations, parameters.local.steps, parameters.eta_g, parameters.count)
+        found = self.quantities(parameters, tape, tape.iterations, {})
         return {key: found[key] for key in ("chi2", "chi2_path", "alpha2")}
 
 

@@ -108,7 +108,8 @@ class FedFa(Algorithm[FedFaParameters]):
         runs = tape.notes["run"][len(tape.events) - tape.iterations :][:until]
         start = tape.descend.version[runs]
         tau = np.arange(until) - start
-        found: dict[str, float] = {
+        found = {
+            **super().quantities(parameters, tape, until, settings),
             "n": tape.clients,
             "Q": parameters.local.steps,
             "window": parameters.K,

@@ -1,7 +1,7 @@
 """FedStaleWeight: FedBuff with weights that grow with a client's average staleness (Ma et al.)."""
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, final
@@ -14,7 +14,6 @@ from boundlab.algorithms._buffer import (
     Buffered,
     BufferParameters,
     Reply,
-    buffer_quantities,
     compile_buffer,
     reply_option,
 )
@@ -103,17 +102,15 @@ class FedStaleWeight(Buffered[FedStaleWeightParameters]):
         """Return the scale that forgets; the weights of one client sum to 1 anyway."""
         return "" if parameters.scale == 0.0 or clients == 1 else "scale=0"
 
-    def quantities(
-        self, parameters: FedStaleWeightParameters, tape: Tape, until: int, settings: Mapping[str, float]
-    ) -> dict[str, float]:
-        """Return tau_max, chi2, … as :func:`boundlab.algorithms._buffer.buffer_quantities`."""
-        return buffer_quantities(tape, until, parameters.local.steps, parameters.eta_g, parameters.count)
+    def server_rate(self, parameters: FedStaleWeightParameters) -> float:
+        """Return eta_g."""
+        return parameters.eta_g
 
     def figures(self, parameters: FedStaleWeightParameters, tape: Tape) -> dict[str, Any]:
         """Return each client's mean staleness, and chi² = n·Σ(π_i − 1/n)² of the shares."""
         if tape.iterations == 0:
             return {}
-        found = buffer_quantities(tape, tape.iterations, parameters.local.steps, parameters.eta_g, parameters.count)
+        found = self.quantities(parameters, tape, tape.iterations, {})
         rows = np.flatnonzero(tape.descend.arrival >= 0)
         rows = rows[np.argsort(tape.descend.arrival[rows], kind="stable")]
         clients = tape.descend.client[rows]

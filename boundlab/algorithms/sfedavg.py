@@ -8,7 +8,6 @@ import numpy as np
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
-from boundlab.algorithms._buffer import buffer_quantities
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.delays import DelayModel, ServerPolicy
@@ -125,9 +124,13 @@ class SFedAvg(Algorithm[SFedAvgParameters]):
     def quantities(
         self, parameters: SFedAvgParameters, tape: Tape, until: int, settings: Mapping[str, float]
     ) -> dict[str, float]:
-        """Return tau_max = 0, chi2, … with a buffer of the sampled clients."""
-        size = parameters.sampled or tape.clients
-        return buffer_quantities(tape, until, parameters.local.steps, 1.0, size)
+        """Return also Q, and b, the sampled clients."""
+        found = super().quantities(parameters, tape, until, settings)
+        return {**found, "Q": parameters.local.steps, "b": parameters.sampled or tape.clients}
+
+    def server_rate(self, parameters: SFedAvgParameters) -> float:
+        """Return 1: the weights of a round sum to 1."""
+        return 1.0
 
 
 SFEDAVG = SFedAvg()

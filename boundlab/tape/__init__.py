@@ -14,6 +14,8 @@ from boundlab.tape._tape import Op as Op
 from boundlab.tape._tape import Record as Record
 from boundlab.tape._tape import Tape as Tape
 from boundlab.tape._tape import Uses as Uses
+from boundlab.tape._usage import Usage as Usage
+from boundlab.tape._usage import usage as usage
 from boundlab.tape._verify import verify as verify
 from boundlab.tape._writer import SERVER_MODEL as SERVER_MODEL
 from boundlab.tape._writer import Term as Term

@@ -92,8 +92,8 @@ class AflDga(Algorithm[AflDgaParameters]):
     def quantities(
         self, parameters: AflDgaParameters, tape: Tape, until: int, settings: Mapping[str, float]
     ) -> dict[str, float]:
-        """Return what the theorems read off a tape; see :func:`_statistics.quantities`."""
-        return _statistics.quantities(tape, until)
+        """Return also what the theorems read off a tape; see :func:`_statistics.quantities`."""
+        return {**super().quantities(parameters, tape, until, settings), **_statistics.quantities(tape, until)}
 
     def figures(self, parameters: AflDgaParameters, tape: Tape) -> dict[str, Any]:
         """Return K_m, D_m, participation, tau_max, S and M of a run."""

@@ -93,7 +93,8 @@ class FedCompass(Algorithm[FedCompassParameters]):
         """
         rules = parameters.rules
         symbols = read_off(tape, parameters.weights(tape.clients), until, int(settings.get("N", 1)))
-        return {"Qmin": float(rules.Qmin), "Qmax": float(rules.Qmax), **symbols}
+        used = super().quantities(parameters, tape, until, settings)
+        return {**used, "Qmin": float(rules.Qmin), "Qmax": float(rules.Qmax), **symbols}
 
     def figures(self, parameters: FedCompassParameters, tape: Tape) -> dict[str, Any]:
         """Return the history of the arrival groups and what it did to the clients."""

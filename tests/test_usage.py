@@ -1,0 +1,141 @@
+"""What the use table says: staleness, shares and concurrency, against a count by hand and a count in loops."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from algorithm_makers import in_order, read
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boundlab.case import build_delays
+from boundlab.options import parse_spec
+from boundlab.randomness import Streams
+from boundlab.registry import lookup
+from boundlab.simulate.trial import compile_trial
+from boundlab.tape import Op, RecordAt, Tape, usage
+
+NOTHING = RecordAt(np.empty(0, dtype=np.int64))
+# Every algorithm that fills the use table, with the rate that its weights are divided by.
+VARIANTS: list[tuple[str, dict[str, Any], float | None]] = [
+    ("afl_dga", {"eta": 0.5, "local_steps": "1..3", "correction_delay": "0..2", "participation": 0.6}, None),
+    ("async_sgd", {"alpha": 0.5, "schedule": "delay_adaptive"}, None),
+    ("async_sgd", {"alpha": 0.5, "sampling": "uniform"}, None),
+    ("fedasync", {"eta_l": 0.5, "beta": 0.4, "s": "inverse", "mode": "delta"}, 0.4),
+    ("fedbuff", {"eta_l": 0.5, "eta_g": 3, "count": 2, "reply": "pre"}, 3.0),
+    ("fedbuff", {"eta_l": 0.5, "count": 3, "staleness": "inverse"}, 1.0),
+    ("fedcompass", {"eta": 0.5, "Qmin": 1, "Qmax": 4}, None),
+    ("fedfa", {"eta_l": 0.5, "K": 3, "mode": "delta", "eta_g": 2}, None),
+    ("fedstaleweight", {"eta_l": 0.5, "eta_g": 2, "count": 2}, 2.0),
+    ("gd", {"alpha": 0.5}, None),
+    ("gd", {"alpha": 0.5, "sampling": "uniform"}, None),
+    ("incremental", {"alpha": 0.5, "order": "shuffled"}, None),
+    ("proximal_point", {"alpha": 0.5}, None),
+    ("sfedavg", {"alpha": 0.5, "sampled": 1}, 1.0),
+]
+
+
+def trial(name: str, options: dict[str, Any], clients: int, delays: str, iterations: int, seed: int) -> Tape:
+    algorithm = lookup("algorithms", name)
+    model = build_delays(*parse_spec(delays, "delays"), clients)
+    policy = algorithm.policy(None, model)
+    return compile_trial(
+        algorithm, read(name, options), clients, model, policy, iterations, NOTHING, Streams(seed, 0)
+    )  # fmt: skip
+
+
+def counted(tape: Tape, until: int, rate: float | None) -> dict[str, float]:
+    """Return the symbols, by loops over instructions, events and uses."""
+    descend, uses, n = tape.descend, tape.uses, tape.clients
+    began = [event for op, event in zip(tape.op.tolist(), tape.event.tolist(), strict=True) if op == Op.DESCEND]
+    taus, weights, squares = [], [[0.0] * n for _ in range(until)], 0.0
+    for update, version, weight in zip(uses.update.tolist(), uses.version.tolist(), uses.weight.tolist(), strict=True):
+        if version < until:
+            taus.append(version - int(descend.version[update]))
+            weights[version][int(descend.client[update])] += weight
+            squares += weight**2
+    scale = sum(map(sum, weights)) / until if rate is None else rate
+    shares = [sum(row[i] for row in weights) / scale / until for i in range(n)]
+    working, event = [], 0
+    while tape.version[event] < until:
+        busy = 0
+        for start, arrival in zip(began, descend.arrival.tolist(), strict=True):
+            busy += start < event and (arrival == -1 or arrival >= event)
+        working.append(busy)
+        event += 1
+    return {
+        "n": n,
+        "tau_max": max(taus),
+        "tau_mean": sum(taus) / len(taus),
+        "concurrency": max(working),
+        "concurrency_mean": sum(working) / len(working),
+        "chi2": n * sum((share - 1 / n) ** 2 for share in shares),
+        "chi2_path": n * sum((a / scale - 1 / n) ** 2 for row in weights for a in row) / until,
+        "alpha2": squares / scale**2 / until,
+        "pi_max": max(shares),
+    }
+
+
+@pytest.mark.parametrize(("name", "options", "rate"), VARIANTS)
+@given(
+    clients=st.integers(1, 4),
+    delays=st.sampled_from(["exponential", "exponential:spread=5", "deterministic"]),
+    iterations=st.integers(1, 8),
+    seed=st.integers(0, 10**6),
+    data=st.data(),
+)
+def test_every_algorithm_reports_what_a_count_finds(
+    name: str, options: dict[str, Any], rate: float | None, clients: int, delays: str, iterations: int, seed: int,
+    data: st.DataObject,
+) -> None:  # fmt: skip
+    if name == "proximal_point":
+        clients = 1
+    tape = trial(name, options, clients, delays, iterations, seed)
+    until = data.draw(st.integers(1, tape.iterations))
+    expected = counted(tape, until, rate)
+    found = usage(tape, until, rate)
+    assert found is not None
+    assert found.symbols() == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert found.versions == until
+    algorithm = lookup("algorithms", name)
+    reported = algorithm.quantities(read(name, options), tape, until, {})
+    # Two papers count staleness in their own way.
+    own = {"afl_dga": {"tau_max"}, "fedfa": {"tau_max"}}.get(name, set())
+    assert {**reported, **{key: expected[key] for key in own}} == pytest.approx(
+        {**reported, **expected}, rel=1e-9, abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("name", ["area", "heavy_ball", "nesterov", "ogm", "asfedavg"])
+def test_an_empty_use_table_says_nothing(name: str) -> None:
+    options = {"alpha": 0.5, **{"heavy_ball": {"beta": 0.5}, "ogm": {"K": 9}}.get(name, {})}
+    tape = trial(name, options, 2, "exponential", 6, 1)
+    assert usage(tape, 1) is None
+    assert lookup("algorithms", name).quantities(read(name, options), tape, 1, {}) == {}
+
+
+def test_concurrency_by_hand() -> None:
+    # Client 1 sends the first two updates and waits for nobody; client 0 is at work from the start to event 3.
+    compiler = lookup("algorithms", "async_sgd")
+    parameters = read("async_sgd", {"alpha": 0.5})
+    tape = compiler.schedule(parameters, compiler.read_events(in_order([1, 1, 0]), 2, "here"), 2, NOTHING, 3)
+    found = compiler.quantities(parameters, tape, 3, {})
+    assert (found["concurrency"], found["concurrency_mean"]) == (2, 2.0)
+    assert (found["tau_max"], found["tau_mean"]) == (2, 2 / 3)  # staleness 0, 0, 2
+    assert (found["pi_max"], found["alpha2"], found["chi2_path"]) == (pytest.approx(2 / 3), 1.0, 1.0)
+    # With reply=wait a client that has sent is idle until its buffer is full: 2 at work, then 1, then 2, then 1.
+    compiler = lookup("algorithms", "fedbuff")
+    parameters = read("fedbuff", {"eta_l": 0.5, "count": 2, "reply": "wait"})
+    tape = compiler.schedule(parameters, compiler.read_events(in_order([0, 1, 1, 0]), 2, "here"), 2, NOTHING, 2)
+    found = compiler.quantities(parameters, tape, 2, {})
+    assert (found["concurrency"], found["concurrency_mean"], found["tau_max"]) == (2, 1.5, 0)
+
+
+def test_blocks_of_server_updates_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    tape = trial("fedbuff", {"eta_l": 0.5, "count": 2}, 3, "exponential", 20, 1)
+    whole = usage(tape, 19)
+    monkeypatch.setattr("boundlab.tape._usage._BLOCK", 12)
+    parts = usage(tape, 19)
+    assert whole is not None
+    assert parts is not None
+    assert parts.symbols() == pytest.approx(whole.symbols(), rel=1e-12)
