@@ -23,7 +23,7 @@ from area_table3_paper import NAMES, PAPER, RATES, Cell
 from area_table3_report import plot, table
 from numpy.typing import NDArray
 
-from boundlab import __version__
+from boundlab.__about__ import __version__
 from boundlab.algorithms import Algorithm
 from boundlab.case import build_delays, build_problem
 from boundlab.delays import DelayModel

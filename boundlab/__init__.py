@@ -7,7 +7,7 @@ The names below are the public API; each is imported when it is first used. Comp
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from boundlab._version import __version__
+from boundlab.__about__ import __version__
 
 if TYPE_CHECKING:
     from boundlab.case import Case as Case

@@ -16,7 +16,8 @@ from boundlab.case import build_delays, build_problem, load_case, replay
 from boundlab.cli import invoke
 from boundlab.delays import ServerPolicy, read_policy
 from boundlab.errors import AssumptionError, CaseError, MissingExtraError, SpecError
-from boundlab.exact import applicable, evaluate, left_side
+from boundlab.exact import evaluate
+from boundlab.expectation import applicable, left_side
 from boundlab.theorems import load_theorem
 
 pytest.importorskip("flint")

@@ -13,9 +13,10 @@ from boundlab.case import build_delays, build_problem, load_case
 from boundlab.compare import compare
 from boundlab.delays import read_policy
 from boundlab.errors import SpecError
-from boundlab.exact import evaluate, left_side
+from boundlab.exact import evaluate
 from boundlab.execute import moments
 from boundlab.execute.rationals import run, understand
+from boundlab.expectation import left_side
 from boundlab.instance import make_plan
 from boundlab.metrics import Watch, metric
 from boundlab.options import Options

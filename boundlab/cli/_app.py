@@ -2,7 +2,7 @@
 
 import typer
 
-from boundlab._version import __version__
+from boundlab.__about__ import __version__
 from boundlab.cli import bench, check, compare, demo, exact, falsify, optimal_rate, runs, theorems, worst_case
 
 app = typer.Typer(

@@ -115,9 +115,7 @@ def measure_exact(repeats: int) -> list[Row]:
     """
     from boundlab.arithmetic.numbers import rational
     from boundlab.arithmetic.problem import Minimum
-    from boundlab.expectation import _moments
-    from boundlab.expectation._enumerate_exact import Walk
-    from boundlab.expectation._law import EventLaw
+    from boundlab.expectation import EventLaw, Walk, by_moments
 
     quarter = Fraction(1, 4)
     losses = {"c": [[0], [1], [3]], "w": [[1], [2], [1]], "x0": 2}
@@ -146,7 +144,7 @@ def measure_exact(repeats: int) -> list[Row]:
     kept, out = 1.0 - square, np.empty((50, 50))
 
     def moments() -> None:
-        _moments.expectation(problem, parameters, law, 1.0, METRICS["squared-distance"], last)
+        by_moments(problem, parameters, law, 1.0, METRICS["squared-distance"], last)
 
     def passes() -> None:
         # What cannot be spared: each of three n×n blocks is scaled and gets one product added.

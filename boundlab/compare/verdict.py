@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab._version import __version__
+from boundlab.__about__ import __version__
 from boundlab.compare.confidence import Band, BandKind, band
 from boundlab.compare.trials import run_trials, trial_events, trial_tape
 from boundlab.compare.unsampled import expectation, random_events, require_given_schedule

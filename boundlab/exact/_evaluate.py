@@ -17,8 +17,7 @@ from boundlab.exact import _numeric
 from boundlab.exact._result import ExactResult
 from boundlab.exact._symbols import exact_law, formulas
 from boundlab.execute.rationals import TooLongError, run, understand
-from boundlab.expectation import _moments_exact, twins
-from boundlab.expectation._enumerate_exact import Walk
+from boundlab.expectation import Walk, by_exact_moments, twins
 from boundlab.formulas.known_numbers import Formulas, scalar
 from boundlab.instance.from_case import plan_of
 from boundlab.instance.plan import Plan
@@ -147,9 +146,7 @@ class _Exactly:
         if self.model.quadratic() is not None and plan.parameters.reply == "pre":
             model, law = self.model, self.law
             self.method = "first and second moments by linear recursion"
-            return self._with_precision(
-                lambda: _moments_exact.expectation(model, plan.parameters, law, steps, plan.metric, last)
-            )
+            return self._with_precision(lambda: by_exact_moments(model, plan.parameters, law, steps, plan.metric, last))
         walk_ = Walk(self.model, plan.parameters, self.law, steps, twins(plan.problem, self.law.p.astype(np.float64)))
         try:
             found = self._with_precision(lambda: walk_.expectation(plan.metric, self.best, last))

@@ -6,7 +6,7 @@ from boundlab.case import Case, RandomEvents
 from boundlab.errors import SpecError
 from boundlab.exact._result import ExactResult
 from boundlab.execute import moments
-from boundlab.expectation._left import engine, left_side
+from boundlab.expectation import engine, left_side
 from boundlab.instance.plan import Plan
 from boundlab.instance.rounding import above, ceiling
 from boundlab.metrics import Watch

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, final
 
-from boundlab._version import __version__
+from boundlab.__about__ import __version__
 from boundlab.instance.rounding import above
 
 Kind = Literal["exact", "enclosure", "numeric"]

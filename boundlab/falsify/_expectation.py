@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from boundlab.errors import AssumptionError, SpecError, SymbolError
-from boundlab.exact import left_side
+from boundlab.expectation import left_side
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._columns import rounding

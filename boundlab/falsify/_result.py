@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from boundlab._version import __version__
+from boundlab.__about__ import __version__
 from boundlab.compare.trials import run_trial, trial_events
 from boundlab.compare.verdict import versions
 from boundlab.errors import BoundlabError, TapeError
@@ -224,7 +224,8 @@ def _case(plan: Plan, found: Instance) -> dict[str, Any]:
 def _exactly(plan: Plan, found: Instance, case: Mapping[str, Any]) -> Instance:
     """Return the instance as the exact engines see it, or as it is where none applies."""
     from boundlab.case import load_case
-    from boundlab.exact import applicable, evaluate
+    from boundlab.exact import evaluate
+    from boundlab.expectation import applicable
     from boundlab.files import write_json
 
     theorem = plan.theorem

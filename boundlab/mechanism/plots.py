@@ -10,10 +10,10 @@ from boundlab.mechanism import Sampled, frequencies, long_run_shares, truthful_l
 from boundlab.mechanism.shares import WEIGHTS
 from boundlab.mechanism.staleness import Values, as_rates, check_buffer
 from boundlab.mechanism.utility import D, b, gamma, n, r
-from boundlab.report.plots import _BLUE, _GREEN, _ORANGE, _PURPLE, _figure, _save, check_format
+from boundlab.report.plots import BLUE, GREEN, ORANGE, PURPLE, check_format, new_figure, save_figure
 
 # Colour, line style, marker: any one of the three tells the lines apart.
-_STYLES = {"equal": (_BLUE, "-", "o"), "E+1": (_ORANGE, "--", "s"), "bE+1": (_GREEN, "-.", "^")}
+_STYLES = {"equal": (BLUE, "-", "o"), "E+1": (ORANGE, "--", "s"), "bE+1": (GREEN, "-.", "^")}
 _NAMES = {
     "equal": "equal weights (FedBuff)",
     "E+1": "weights E[τ]+1 (Algorithm 1)",
@@ -37,7 +37,7 @@ def draw_shares(rates: Sequence[float] | Values, size: int, sampled: Mapping[str
     given = as_rates(rates).astype(np.float64)
     order = np.argsort(-given, kind="stable")
     place = np.arange(1, len(given) + 1)
-    figure, axes = _figure()
+    figure, axes = new_figure()
     for shift, weights in zip((-0.09, 0.0, 0.09), WEIGHTS, strict=True):
         colour, style, marker = _STYLES[weights]
         exact = long_run_shares(given, size, weights, "quadrature")[order]
@@ -74,7 +74,7 @@ def plot_shares(
         If a rate is wrong, matplotlib is not installed, or the file cannot be written.
     """
     check_format(path)
-    _save(draw_shares(rates, size, sampled), path)
+    save_figure(draw_shares(rates, size, sampled), path)
 
 
 def draw_utility(others: Sequence[float] | Values, size: int) -> Any:
@@ -93,17 +93,17 @@ def draw_utility(others: Sequence[float] | Values, size: int) -> Any:
     count, total = len(rest) + 1, float(rest.sum())
     fixed = {n: count, b: check_buffer(size), gamma: 1, D: total}
     reported = float(rest.mean()) * np.logspace(-1.5, 1.5, 61)
-    figure, axes = _figure()
+    figure, axes = new_figure()
     exact = [float(long_run_shares([rate, *rest], size, "bE+1", "quadrature")[0]) for rate in reported]
-    axes.plot(reported, exact, "-", color=_BLUE, linewidth=2, label="exact long-run share, i.i.d. arrivals")
+    axes.plot(reported, exact, "-", color=BLUE, linewidth=2, label="exact long-run share, i.i.d. arrivals")
     for model, colour, style, label in (
-        ("all", _GREEN, "-.", "expected weights, own updates among the others"),
-        ("others", _ORANGE, "--", "equation (9): no other update of its own in the buffer"),
+        ("all", GREEN, "-.", "expected weights, own updates among the others"),
+        ("others", ORANGE, "--", "equation (9): no other update of its own in the buffer"),
     ):
         curve = lambdify(r, utility(model).subs(fixed))  # type: ignore[arg-type]
         axes.plot(reported, curve(reported), style, color=colour, linewidth=2, label=label)
     limit = truthful_limit(rest, size)
-    axes.axvline(limit, color=_PURPLE, linestyle=(0, (1, 1)), linewidth=1.6, label=f"(9) grows up to r_i = {limit:.3g}")
+    axes.axvline(limit, color=PURPLE, linestyle=(0, (1, 1)), linewidth=1.6, label=f"(9) grows up to r_i = {limit:.3g}")
     axes.axhline(1.0 / count, color="0.35", linestyle=":", linewidth=1.6, label="1/n: mean field")
     axes.set_xscale("log")
     axes.set_ylim(0.0, None)
@@ -125,4 +125,4 @@ def plot_utility(others: Sequence[float] | Values, size: int, path: Path) -> Non
         If a rate is wrong, matplotlib is not installed, or the file cannot be written.
     """
     check_format(path)
-    _save(draw_utility(others, size), path)
+    save_figure(draw_utility(others, size), path)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from boundlab.instance.plan import Plan
     from boundlab.server_rate import OptimalRate
 
-_BLUE, _ORANGE, _GREEN, _PURPLE, _SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"
+BLUE, ORANGE, GREEN, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"
 _TERM_STYLES = (
     (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (3, 2)), (0, (7, 2, 1, 2, 1, 2)), (0, (1, 3)), (0, (9, 2)),
 )  # fmt: skip
@@ -39,7 +39,8 @@ def check_format(path: Path) -> None:
         raise SpecError(f"cannot draw {path.name}: the file must end in .{', .'.join(_FORMATS)}")
 
 
-def _figure(width: float = 7.0, height: float = 4.6) -> tuple[Any, Any]:
+def new_figure(width: float = 7.0, height: float = 4.6) -> tuple[Any, Any]:
+    """Return a figure of this size in inches, and its axes."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -48,7 +49,14 @@ def _figure(width: float = 7.0, height: float = 4.6) -> tuple[Any, Any]:
     return figure, figure.add_subplot()
 
 
-def _save(figure: Any, path: Path) -> None:
+def save_figure(figure: Any, path: Path) -> None:
+    """Write a figure in the format that the file's ending names.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written.
+    """
     with replacing(path) as temporary:
         try:
             figure.savefig(temporary, format=path.suffix.lstrip(".").lower())
@@ -74,10 +82,10 @@ def plot_comparison(result: "Comparison", path: Path, terms: bool = False, other
         If the file cannot be written.
     """
     check_format(path)
-    figure, axes = _figure()
+    figure, axes = new_figure()
     plan = result.plan
-    lines: list[_Line] = [(f"{plan.theorem.id} ({plan.theorem.status})", result.bound, _ORANGE, "--")]
-    lines += [(f"{other.theorem.id} ({other.theorem.status})", other.bound, _GREEN, "-.") for other in others]
+    lines: list[_Line] = [(f"{plan.theorem.id} ({plan.theorem.status})", result.bound, ORANGE, "--")]
+    lines += [(f"{other.theorem.id} ({other.theorem.status})", other.bound, GREEN, "-.") for other in others]
     if terms and len(result.terms) > 1:
         for place, (name, values) in enumerate(result.terms.items()):
             if (values > 0.0).any():  # a term that vanishes has no place on a logarithmic axis
@@ -90,7 +98,7 @@ def plot_comparison(result: "Comparison", path: Path, terms: bool = False, other
     axes.set_title(f"{plan.algorithm.id} on {plan.problem.id}, {clients}, {plan.delays.id} delays", fontsize=10)
     axes.grid(visible=True, which="major", alpha=0.3)
     axes.legend(fontsize=8, handlelength=3.5)
-    _save(figure, path)
+    save_figure(figure, path)
 
 
 def _counted(result: "Comparison", events: str) -> str:
@@ -108,8 +116,8 @@ def _draw_curves(axes: Any, result: "Comparison", keep: NDArray[np.bool_], lines
     ks, left = result.plan.ks[keep], result.band
     lower, upper = left.lower[keep], left.upper[keep]
     floor = np.maximum(lower, upper * 1e-6)
-    axes.fill_between(ks, floor, upper, color=_SKY, alpha=0.45, linewidth=0, label=_band_label(result))
-    axes.plot(ks, left.mean[keep], "-", color=_BLUE, linewidth=2, label=f"mean of {left.trials} trials")
+    axes.fill_between(ks, floor, upper, color=SKY, alpha=0.45, linewidth=0, label=_band_label(result))
+    axes.plot(ks, left.mean[keep], "-", color=BLUE, linewidth=2, label=f"mean of {left.trials} trials")
     for label, values, colour, style in lines:
         shown = np.where(values[keep] > 0.0, values[keep], np.nan)
         axes.plot(ks, shown, linestyle=style, color=colour, linewidth=2, label=label)
@@ -123,7 +131,7 @@ def _draw_point(axes: Any, result: "Comparison", keep: NDArray[np.bool_], lines:
     left, k = result.band, int(result.plan.ks[keep][0])
     mean, lower, upper = left.mean[keep], left.lower[keep], left.upper[keep]
     axes.errorbar(
-        [0.0], mean, yerr=[mean - lower, upper - mean], fmt="o", color=_BLUE, capsize=8, label=_band_label(result)
+        [0.0], mean, yerr=[mean - lower, upper - mean], fmt="o", color=BLUE, capsize=8, label=_band_label(result)
     )
     levels = [float(values[keep][0]) for _, values, _, _ in lines]
     for level, (label, _, colour, style) in zip(levels, lines, strict=True):
@@ -150,23 +158,23 @@ def plot_rates(result: "OptimalRate", path: Path) -> None:
     from boundlab.server_rate import closed_form, curve
 
     check_format(path)
-    figure, axes = _figure()
+    figure, axes = new_figure()
     rates, cost = result.rates, result.server_cost
     centre = closed_form(rates)
     servers = centre * np.logspace(-2.0, 2.0, 401)
     limit = float(2.0 * np.mean(1.0 / rates))
     fixed = curve(rates, servers, "per-iteration") / curve(rates, [centre], "per-iteration")
-    axes.plot(servers, np.sqrt(fixed), "-", color=_BLUE, linewidth=2, label="fixed number of iterations K")
-    axes.plot([centre], [1.0], "o", color=_BLUE, markersize=8, label=f"λ_s* = {centre:.4g}")
+    axes.plot(servers, np.sqrt(fixed), "-", color=BLUE, linewidth=2, label="fixed number of iterations K")
+    axes.plot([centre], [1.0], "o", color=BLUE, markersize=8, label=f"λ_s* = {centre:.4g}")
     free = curve(rates, servers, "per-time") / limit
-    axes.plot(servers, np.sqrt(free), "--", color=_ORANGE, linewidth=2, label="fixed wall-clock time: no minimum")
+    axes.plot(servers, np.sqrt(free), "--", color=ORANGE, linewidth=2, label="fixed wall-clock time: no minimum")
     if result.lambda_epsilon is not None:
         label = f"within {result.epsilon:.3g} of the limit from λ_s = {result.lambda_epsilon:.4g}"
         axes.plot(
             [result.lambda_epsilon],
             [1.0 + float(result.epsilon or 0.0)],
             "s",
-            color=_ORANGE,
+            color=ORANGE,
             markersize=7,
             label=label,
         )
@@ -176,11 +184,11 @@ def plot_rates(result: "OptimalRate", path: Path) -> None:
             servers,
             np.sqrt(priced),
             "-.",
-            color=_PURPLE,
+            color=PURPLE,
             linewidth=2,
             label=f"fixed time, {cost:.3g} per aggregation",
         )
-        axes.plot([result.lambda_s], [1.0], "^", color=_PURPLE, markersize=8, label=f"λ_s* = {result.lambda_s:.4g}")
+        axes.plot([result.lambda_s], [1.0], "^", color=PURPLE, markersize=8, label=f"λ_s* = {result.lambda_s:.4g}")
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter("{x:g}")
@@ -190,4 +198,4 @@ def plot_rates(result: "OptimalRate", path: Path) -> None:
     axes.set_title(f"AREA, Theorem 8: the bound against the server rate, {len(rates)} clients", fontsize=10)
     axes.grid(visible=True, which="both", alpha=0.25)
     axes.legend(fontsize=8, handlelength=3.5)
-    _save(figure, path)
+    save_figure(figure, path)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab._version import __version__
+from boundlab.__about__ import __version__
 from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import CertificateError, SpecError
