@@ -3,11 +3,13 @@
 Every message is one line that says what is wrong, the value that was got, and what would be right.
 """
 
+from boundlab.verdict import ExitCode
+
 
 class BoundlabError(Exception):
     """Base of all errors that are meant for the user."""
 
-    exit_code = 2
+    exit_code = ExitCode.USAGE
 
 
 class FormulaError(BoundlabError):
@@ -59,10 +61,10 @@ class MissingExtraError(BoundlabError):
 class TapeError(BoundlabError):
     """A tape or a finished run breaks an invariant: a defect in a compiler, never in the input."""
 
-    exit_code = 70
+    exit_code = ExitCode.UNFORESEEN
 
 
 class AssumptionError(BoundlabError):
     """A theorem's assumption is not met by the problem, the delays or the algorithm's options."""
 
-    exit_code = 4
+    exit_code = ExitCode.NOT_APPLICABLE

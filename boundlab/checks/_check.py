@@ -6,6 +6,7 @@ from typing import Any, Literal, final
 
 from boundlab.errors import SpecError
 from boundlab.options import nearest
+from boundlab.verdict import ExitCode
 
 Verdict = Literal["passed", "failed", "unknown", "not applicable"]
 Consequence = Literal["", "claim false", "claim vacuous", "implies more", "does not follow"]
@@ -71,12 +72,12 @@ class Check:
         }  # fmt: skip
 
 
-def exit_code(checks: Iterable[Check]) -> int:
-    """Return 1 if a check failed, 3 if none could be decided, else 0."""
+def exit_code(checks: Iterable[Check]) -> ExitCode:
+    """Return ``REFUTED`` if a check failed, ``UNDECIDED`` if none could be decided, else ``STANDS``."""
     verdicts = {check.verdict for check in checks}
     if "failed" in verdicts:
-        return 1
-    return 3 if "unknown" in verdicts and "passed" not in verdicts else 0
+        return ExitCode.REFUTED
+    return ExitCode.UNDECIDED if "unknown" in verdicts and "passed" not in verdicts else ExitCode.STANDS
 
 
 def read_groups(text: str | None) -> tuple[str, ...]:

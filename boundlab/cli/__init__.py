@@ -4,10 +4,11 @@ import os
 import sys
 
 from boundlab.errors import BoundlabError
+from boundlab.verdict import ExitCode
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run ``boundlab`` and exit: 0 holds, 1 violated, 2 bad usage or input, 3 inconclusive, 4 not applicable."""
+    """Run ``boundlab`` and exit with a code of :class:`boundlab.verdict.ExitCode`."""
     sys.exit(invoke(sys.argv[1:] if arguments is None else arguments))
 
 
@@ -24,21 +25,23 @@ def invoke(arguments: list[str]) -> int:
     except BoundlabError as error:
         return _complain(str(error), error.exit_code)
     except KeyboardInterrupt:
-        return _complain("interrupted", 130)
+        return _complain("interrupted", ExitCode.INTERRUPTED)
     except BrokenPipeError:
         # Whoever read the output has left; Python must not complain about it again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return ExitCode.STANDS
     except MemoryError:
-        return _complain("not enough memory; make the problem, the grid or the number of iterations smaller", 2)
+        return _complain(
+            "not enough memory; make the problem, the grid or the number of iterations smaller", ExitCode.USAGE
+        )
     except Exception as error:
         # Click's own errors, wherever this version of Typer keeps them, can format themselves.
         if type(error).__name__ == "Abort":
-            return _complain("interrupted", 130)
+            return _complain("interrupted", ExitCode.INTERRUPTED)
         if not hasattr(error, "format_message"):
             raise
-        return _complain(error.format_message(), 2)
-    return code if isinstance(code, int) else 0
+        return _complain(error.format_message(), ExitCode.USAGE)
+    return code if isinstance(code, int) else ExitCode.STANDS
 
 
 def _complain(message: str, code: int) -> int:

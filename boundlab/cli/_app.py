@@ -4,11 +4,12 @@ import typer
 
 from boundlab.__about__ import __version__
 from boundlab.cli import bench, check, compare, demo, exact, falsify, optimal_rate, runs, theorems, worst_case
+from boundlab.cli._endings import summary
 
 app = typer.Typer(
     name="boundlab",
     help="A type-checker for convergence theorems of asynchronous and federated first-order methods.",
-    epilog="Exit codes: 0 holds, 1 violated, 2 bad usage or input, 3 inconclusive, 4 not applicable.",
+    epilog=summary(),
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

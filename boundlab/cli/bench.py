@@ -6,20 +6,18 @@ from typing import Annotated
 import typer
 
 from boundlab.cli._common import AsJson, console, print_json
+from boundlab.cli._endings import epilog
 from boundlab.errors import MissingExtraError, SpecError
 
 _EXAMPLE = (
-    "Example: boundlab bench cpu --problem "
+    "bench cpu --problem "
     '"softmax:data=idx:/data/mnist,clients=128,partition=dirichlet,a=0.1,batch=32,nu=1e-3,bias=yes,dtype=float32"'
 )
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(
-        "bench",
-        epilog=_EXAMPLE,
-    )(bench)
+    app.command("bench", epilog=epilog("bench", _EXAMPLE))(bench)
 
 
 def bench(

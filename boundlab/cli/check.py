@@ -5,16 +5,13 @@ from typing import Annotated
 import typer
 
 from boundlab.cli._common import AsJson, console, print_json
-
-_EPILOG = (
-    "Exit codes: 0 no check failed, 1 a check failed (its consequence says whether that refutes the claim), 2 bad "
-    "usage or input, 3 nothing could be decided. Example: boundlab check area.theorem7 --only units"
-)
+from boundlab.cli._endings import epilog
+from boundlab.verdict import ExitCode
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("check", epilog=_EPILOG)(check)
+    app.command("check", epilog=epilog("check", "check area.theorem7 --only units"))(check)
 
 
 def check(
@@ -29,7 +26,7 @@ def check(
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Show the checks that do not apply, too.")] = False,
     as_json: AsJson = False,
-) -> None:
+) -> ExitCode:
     """Check a theorem by its formula alone: units, limits, known truths, relations. No simulation."""
     from boundlab.checks import check as check_theorem
     from boundlab.checks import exit_code, read_groups
@@ -41,10 +38,10 @@ def check(
     code = exit_code(found)
     if as_json:
         print_json({"theorem": statement.id, "exit_code": code, "checks": [one.as_dict() for one in found]})
-        raise typer.Exit(code)
+        return code
     from boundlab.report.check_table import check_table
 
     screen = console()
     for line in check_table(statement, found, every):
         screen.print(line)
-    raise typer.Exit(code)
+    return code

@@ -23,19 +23,15 @@ from boundlab.cli._common import (
     settings_map,
     writable,
 )
+from boundlab.cli._endings import epilog
+from boundlab.verdict import ExitCode
 
-_EXAMPLE = (
-    "Example: boundlab compare area.theorem8 --problem lad:x0=3 --delays iid:p_s=0.5 --iterations 6 "
-    "--set M=50 --trials 400"
-)
+_EXAMPLE = "compare area.theorem8 --problem lad:x0=3 --delays iid:p_s=0.5 --iterations 6 --set M=50 --trials 400"
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(
-        "compare",
-        epilog=_EXAMPLE,
-    )(compare)
+    app.command("compare", epilog=epilog("compare", _EXAMPLE))(compare)
 
 
 def compare(
@@ -66,7 +62,7 @@ def compare(
         typer.Option("--out", metavar="DIR", help="Write result.json here, and the case file when violated."),
     ] = None,
     as_json: AsJson = False,
-) -> None:
+) -> ExitCode:
     """Compare a theorem's bound with what really happens on a problem under delays.
 
     A violation always leaves THEOREM.case.json, in the current folder unless --out names another.
@@ -121,4 +117,4 @@ def compare(
             screen.print(line)
         for path in written:
             screen.print(f"written: {path}")
-    raise typer.Exit(result.verdict.exit_code)
+    return result.verdict.exit_code

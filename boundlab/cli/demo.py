@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from boundlab.cli._common import AsJson, console, print_json, progress
+from boundlab.cli._endings import epilog
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +30,7 @@ _FAILURES: tuple[_Failure, ...] = (
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("demo", epilog="Example: boundlab demo --out demo")(demo)
+    app.command("demo", epilog=epilog("demo", "demo --out demo"))(demo)
 
 
 def demo(

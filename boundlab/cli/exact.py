@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from boundlab.cli._common import AsJson, console, print_json
+from boundlab.cli._endings import epilog
+from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
     from boundlab.exact import ExactResult
 
-_EXAMPLE = "Example: boundlab exact area.theorem8 case.json"
+_EXAMPLE = "exact area.theorem8 case.json"
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("exact", epilog=_EXAMPLE)(exact)
+    app.command("exact", epilog=epilog("exact", _EXAMPLE))(exact)
 
 
 def exact(
@@ -25,7 +27,7 @@ def exact(
         typer.Argument(metavar="CASE.json", help="explicit events, or delays, server and iterations in their place"),
     ],
     as_json: AsJson = False,
-) -> None:
+) -> ExitCode:
     """Evaluate both sides of a theorem on one case without sampling, in rational numbers where it is rational.
 
     The result says whether it is exact, an enclosure by intervals, or numeric (floating point).
@@ -40,7 +42,7 @@ def exact(
         print_json(result.as_dict())
     else:
         _show(statement.left.expectation, result)
-    raise typer.Exit({"violated": 1, "inconclusive": 3}.get(result.verdict, 0))
+    return result.exit_code
 
 
 def _show(left: str, result: "ExactResult") -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from boundlab.cli._common import AsJson, Seed, console, print_json
+from boundlab.cli._endings import epilog
+from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
     from boundlab.falsify import Falsification
@@ -17,7 +19,7 @@ _FAMILIES = 12
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("falsify", epilog="Example: boundlab falsify area.theorem8 --budget 60")(falsify)
+    app.command("falsify", epilog=epilog("falsify", "falsify area.theorem8 --budget 60"))(falsify)
 
 
 def falsify(
@@ -31,10 +33,9 @@ def falsify(
         Path | None, typer.Option("--out", metavar="DIR", help="Write the case file and result.json here.")
     ] = None,
     as_json: AsJson = False,
-) -> None:
+) -> ExitCode:
     """Search for a counterexample by itself: problems, delays, steps, horizons and start points, then shrink it.
 
-    Exit codes: 1 a counterexample was found, 3 none was found (which proves nothing), 4 there is nothing to refute.
     A counterexample always leaves THEOREM.counterexample.json, in the current folder unless --out names another.
     """
     from boundlab.falsify import falsify as search
@@ -51,7 +52,7 @@ def falsify(
         print_json({**found.as_dict(), "written": [str(path) for path in written]})
     else:
         _show(found, written, theorem)
-    raise typer.Exit(found.exit_code)
+    return found.exit_code
 
 
 def _write(found: "Falsification", out: Path | None) -> list[Path]:

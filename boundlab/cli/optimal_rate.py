@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from boundlab.cli._common import AsJson, console, print_json, writable
+from boundlab.cli._endings import epilog
 
 if TYPE_CHECKING:
     from boundlab.server_rate import OptimalRate
@@ -15,7 +16,7 @@ def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(
         "optimal-rate",
-        epilog="Example: boundlab optimal-rate --rates 10,10,2.5 --objective per-time --server-cost 0.01",
+        epilog=epilog("optimal-rate", "optimal-rate --rates 10,10,2.5 --objective per-time --server-cost 0.01"),
     )(optimal_rate)
 
 

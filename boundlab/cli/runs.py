@@ -23,23 +23,18 @@ from boundlab.cli._common import (
     settings_map,
     writable,
 )
+from boundlab.cli._endings import epilog
 
 if TYPE_CHECKING:
     from boundlab.simulate.simulation import Simulation
 
-_EXAMPLE = (
-    "Example: boundlab run area --problem softmax:clients=10 --delays exponential:spread=10 --set "
-    "alpha=0.5 --iterations 2000"
-)
+_EXAMPLE = "run area --problem softmax:clients=10 --delays exponential:spread=10 --set alpha=0.5 --iterations 2000"
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command(
-        "run",
-        epilog=_EXAMPLE,
-    )(run)
-    app.command("replay", epilog="Example: boundlab replay case.json --json")(replay)
+    app.command("run", epilog=epilog("run", _EXAMPLE))(run)
+    app.command("replay", epilog=epilog("replay", "replay case.json --json"))(replay)
 
 
 def run(

@@ -5,23 +5,18 @@ from typing import Annotated, Any
 import typer
 
 from boundlab.cli._common import AsJson, Settings, console, print_json
+from boundlab.cli._endings import epilog
 from boundlab.errors import SpecError
 from boundlab.options import nearest
 
-_EXAMPLE = (
-    "Example: boundlab eval area.theorem8 --set p=0.5 --set M=50 --set K=1:1e4:log --set B=1 --set "
-    "sigma=0 --set R=3 --terms"
-)
+_EXAMPLE = "eval area.theorem8 --set p=0.5 --set M=50 --set K=1:1e4:log --set B=1 --set sigma=0 --set R=3 --terms"
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("list", epilog="Example: boundlab list problems")(list_command)
-    app.command("show", epilog="Example: boundlab show area.theorem8 --latex")(show)
-    app.command(
-        "eval",
-        epilog=_EXAMPLE,
-    )(evaluate)
+    app.command("list", epilog=epilog("list", "list problems"))(list_command)
+    app.command("show", epilog=epilog("show", "show area.theorem8 --latex"))(show)
+    app.command("eval", epilog=epilog("eval", _EXAMPLE))(evaluate)
 
 
 def list_command(

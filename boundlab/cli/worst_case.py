@@ -6,17 +6,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from boundlab.cli._common import AsJson, Iterations, Settings, console, count, print_json, settings_map, writable
+from boundlab.cli._endings import epilog
 from boundlab.errors import CaseError, SpecError
+from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
     from boundlab.worst_case import WorstCase
 
-_EXAMPLE = "Example: boundlab worst-case area.theorem8 --iterations 5 --p 0.5 --set M=3"
+_EXAMPLE = "worst-case area.theorem8 --iterations 5 --p 0.5 --set M=3"
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("worst-case", epilog=_EXAMPLE)(worst_case)
+    app.command("worst-case", epilog=epilog("worst-case", _EXAMPLE))(worst_case)
 
 
 def worst_case(
@@ -47,7 +49,7 @@ def worst_case(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="CASE.json", help="Write the function found as a case file.")
     ] = None,
-) -> None:
+) -> ExitCode:
     """Ask for the worst function of a theorem's class, by a semidefinite program.
 
     Runs use full gradients. R, B, L and F0 are 1 unless set, which is a choice of units.
@@ -79,8 +81,7 @@ def worst_case(
             screen.print(line)
         if out is not None:
             screen.print(f"written: {out}")
-    if result.outcome.exit_code:
-        raise typer.Exit(result.outcome.exit_code)
+    return result.outcome.exit_code
 
 
 def _events(path: Path) -> list[Any]:

@@ -19,6 +19,7 @@ from boundlab.instance.plan import Plan
 from boundlab.instance.rounding import ceiling
 from boundlab.metrics import Quantity
 from boundlab.tape import Statistics, statistics
+from boundlab.verdict import ExitCode
 
 Floats = NDArray[np.float64]
 
@@ -32,9 +33,14 @@ class Verdict(Enum):
     NOT_APPLICABLE = "not applicable"
 
     @property
-    def exit_code(self) -> int:
-        """0, 1, 3 or 4."""
-        return {"holds": 0, "violated": 1, "inconclusive": 3, "not applicable": 4}[self.value]
+    def exit_code(self) -> ExitCode:
+        """How the command line ends."""
+        return {
+            Verdict.HOLDS: ExitCode.STANDS,
+            Verdict.VIOLATED: ExitCode.REFUTED,
+            Verdict.INCONCLUSIVE: ExitCode.UNDECIDED,
+            Verdict.NOT_APPLICABLE: ExitCode.NOT_APPLICABLE,
+        }[self]
 
 
 @dataclass(frozen=True, slots=True)

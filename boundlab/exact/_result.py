@@ -6,6 +6,7 @@ from typing import Any, Literal, final
 
 from boundlab.__about__ import __version__
 from boundlab.instance.rounding import above
+from boundlab.verdict import ExitCode
 
 Kind = Literal["exact", "enclosure", "numeric"]
 
@@ -66,6 +67,11 @@ class ExactResult:
         if self.violated:
             return "violated"
         return "inconclusive" if above(self.left, self.right) else "holds"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """How the command line ends."""
+        return {"violated": ExitCode.REFUTED, "inconclusive": ExitCode.UNDECIDED}.get(self.verdict, ExitCode.STANDS)
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""

@@ -19,6 +19,7 @@ from boundlab.instance import Plan, make_plan
 from boundlab.instance.rounding import NUMERIC
 from boundlab.objective import Constant
 from boundlab.theorems import Theorem
+from boundlab.verdict import ExitCode
 
 
 @final
@@ -134,9 +135,9 @@ class Falsification:
         return None if self.violated else self.best
 
     @property
-    def exit_code(self) -> int:
-        """1 with a counterexample, 3 without: no search can say that a bound holds."""
-        return 1 if self.violated else 3
+    def exit_code(self) -> ExitCode:
+        """``REFUTED`` with a counterexample, ``UNDECIDED`` without: no search can say that a bound holds."""
+        return ExitCode.REFUTED if self.violated else ExitCode.UNDECIDED
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""

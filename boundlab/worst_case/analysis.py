@@ -12,6 +12,7 @@ from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.instance.rounding import above
 from boundlab.objective import Problem
 from boundlab.theorems import Theorem
+from boundlab.verdict import ExitCode
 from boundlab.worst_case.certificate import certify
 from boundlab.worst_case.classes import FunctionClass, function_class
 from boundlab.worst_case.function import SHARES, extract, flat, inside, stand_in
@@ -36,9 +37,14 @@ class Outcome(Enum):
     BESIDE = "not applicable"
 
     @property
-    def exit_code(self) -> int:
-        """0, 1, 3 or 4."""
-        return {"holds": 0, "exceeds the bound": 1, "numeric": 3, "not applicable": 4}[self.value]
+    def exit_code(self) -> ExitCode:
+        """How the command line ends."""
+        return {
+            Outcome.HOLDS: ExitCode.STANDS,
+            Outcome.EXCEEDS: ExitCode.REFUTED,
+            Outcome.NUMERIC: ExitCode.UNDECIDED,
+            Outcome.BESIDE: ExitCode.NOT_APPLICABLE,
+        }[self]
 
 
 @final

@@ -1,0 +1,28 @@
+"""What a question can end with: the exit codes of the command line, one for each kind of ending."""
+
+from enum import IntEnum
+from typing import Self
+
+
+class ExitCode(IntEnum):
+    """How a command ends; the same seven for all commands.
+
+    ``cli/_endings.py`` says what each means for each command.
+    """
+
+    meaning: str
+
+    def __new__(cls, value: int, meaning: str) -> Self:
+        """Make a member that carries its words."""
+        member = int.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        return member
+
+    STANDS = 0, "stands: the command did what it was asked, and nothing speaks against the claim"
+    REFUTED = 1, "refuted: something contradicts the claim"
+    USAGE = 2, "bad usage or input"
+    UNDECIDED = 3, "not decided"
+    NOT_APPLICABLE = 4, "not applicable: an assumption is not met, or the claim says nothing here"
+    UNFORESEEN = 70, "unforeseen: a defect of boundlab or of a plug-in, never a verdict"
+    INTERRUPTED = 130, "interrupted"
