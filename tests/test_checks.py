@@ -213,6 +213,27 @@ def test_a_bound_that_says_nothing(tmp_path: Path) -> None:
     assert (found.verdict, found.consequence) == ("failed", "claim vacuous")
 
 
+@pytest.mark.parametrize("metric", ["squared-distance", "ergodic-gap", "gap", "gradient-norm", "gradient-norm-last"])
+@pytest.mark.parametrize(
+    "terms", ["R**2", "F0", "L*R**2", "mu*R**2", "G_sq", "B*R", "sigma**2", "alpha*B**2", "alpha", "n", "3", "0"]
+)
+def test_a_bound_that_reads_no_counter_goes_through_every_check(tmp_path: Path, metric: str, terms: str) -> None:
+    theorem = mine(tmp_path, f'only = "{terms}"', metric=metric, assumptions='"smooth", "lipschitz"', conditions="")
+    assert theorem.counter not in theorem.inputs()
+    found = check(theorem)
+    assert {each.group for each in found} == set(GROUPS)
+    assert len({each.id for each in found}) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("terms", "verdict"),
+    [("R**2", "failed"), ("2*R**2", "failed"), ("R**2/2", "passed"), ("R**2 + sigma**2", "failed")],
+)
+def test_a_constant_bound_is_held_against_the_trivial_one(tmp_path: Path, terms: str, verdict: str) -> None:
+    theorem = mine(tmp_path, f'only = "{terms}"', metric="squared-distance", conditions="")
+    assert one(check(theorem, ["vacuity"]), "vacuity").verdict == verdict
+
+
 # ------------------------------------------------------------------------------------------- command line
 
 

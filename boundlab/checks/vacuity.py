@@ -51,10 +51,12 @@ def trivial(view: View) -> tuple[sympy.Expr, str] | None:
 
 
 def _somewhere(view: View, bound: sympy.Expr, statement: str) -> Check:
+    counter = view.theorem.counter
     for point in view.points:
-        values = dict(point)
-        for horizon in (values[view.theorem.counter], 1e4, 1e8):
-            values[view.theorem.counter] = horizon
+        # A bound that does not read the counter is the same at every horizon.
+        horizons = (point[counter], 1e4, 1e8) if counter in point else (None,)
+        for horizon in horizons:
+            values = dict(point) if horizon is None else {**point, counter: horizon}
             small = {
                 name: 0.0
                 for name in view.inputs
