@@ -1,43 +1,88 @@
-"""Find theorems, algorithms, problems, delay models and proofs through entry points.
+"""Find registered objects by kind and id: theorems, algorithms, problems and all else that a plug-in may add.
 
-A package that declares an entry point in one of the groups ``boundlab.theorems``, ``boundlab.algorithms``,
-``boundlab.problems``, ``boundlab.delays`` or ``boundlab.proofs`` is found next to the built-in ones.
-The object behind an entry point is one registered object, or a tuple of them; each has an ``id``.
+A package that declares an entry point in the group ``boundlab.KIND`` is found next to the built-in ones, and so is
+a file that the user names (:mod:`boundlab.plugins`). Behind an entry point is one object, or a tuple or list of them;
+each has an ``id``. Each entry point is loaded on its own: one that cannot be loaded takes no other down.
 """
 
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pkgutil import resolve_name
+from types import MappingProxyType
+from typing import Any, final
 
 from boundlab.errors import SpecError
 from boundlab.options import nearest
+from boundlab.plugins import BUILT_IN, KINDS, Kind, Source, reason, sources
 
-Kind = Literal["theorems", "algorithms", "problems", "delays", "proofs"]
-KINDS: tuple[Kind, ...] = ("theorems", "algorithms", "problems", "delays", "proofs")
+__all__ = ["BUILT_IN", "KINDS", "TYPES", "WORDS", "Kind", "Row", "catalogue", "lookup", "registered"]
+
+# What each kind is called in a sentence, and what its objects must be; a type is imported only to judge a plug-in.
+WORDS: Mapping[Kind, str] = MappingProxyType(
+    {
+        "theorems": "theorem", "algorithms": "algorithm", "problems": "problem", "delays": "delay model",
+        "metrics": "metric", "assumptions": "assumption", "checks": "group of checks", "proofs": "proof",
+    }
+)  # fmt: skip
+TYPES: Mapping[Kind, str] = MappingProxyType(
+    {
+        "theorems": "boundlab.theorems:Theorem",
+        "algorithms": "boundlab.algorithms:Algorithm",
+        "problems": "boundlab.objective:ProblemType",
+        "delays": "boundlab.delays:DelayType",
+        "metrics": "boundlab.metrics:Metric",
+        "assumptions": "boundlab.assumptions:Assumption",
+        "checks": "boundlab.checks:Group",
+        "proofs": "boundlab.proofs:Proof",
+    }
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A registered object; or an entry that gives none, with the reason.
+
+    Parameters
+    ----------
+    id
+        Of the object; of an entry that cannot be loaded, the name of its entry point or file.
+    origin
+        ``boundlab``, the package with its version, or the path of the file.
+    item
+        The object; None where there is none.
+    reason
+        Why there is none, in one line; empty otherwise.
+    """
+
+    id: str
+    origin: str
+    item: Any = None
+    reason: str = ""
+
+
+def catalogue(kind: Kind) -> tuple[Row, ...]:
+    """Return all registered objects of a kind and all entries that cannot be loaded, in a stable order."""
+    found: list[Row] = []
+    by_id: dict[str, Row] = {}
+    for row in _rows(kind, sources(kind)):
+        first = row if row.reason else by_id.setdefault(row.id, row)
+        if first.item is row.item:
+            found += [row] if first is row else []
+        else:
+            found.append(Row(row.id, row.origin, reason=f"{first.origin} registers the same id"))
+    return tuple(found)
 
 
 def registered(kind: Kind) -> dict[str, Any]:
-    """Return all registered objects of a kind by id, in a stable order.
+    """Return all registered objects of a kind by id, in a stable order; without entries that cannot be loaded.
 
     Raises
     ------
     SpecError
         If two entry points register the same id.
     """
-    return _load(kind, _entries(kind))
-
-
-def _entries(kind: Kind) -> list[EntryPoint]:
-    return sorted(entry_points(group=f"boundlab.{kind}"), key=lambda item: (item.name, item.value))
-
-
-def _load(kind: Kind, entries: list[EntryPoint]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for entry in entries:
-        loaded = entry.load()
-        for item in loaded if isinstance(loaded, tuple) else (loaded,):
-            if found.setdefault(item.id, item) is not item:
-                raise SpecError(f"two packages register {kind[:-1]} {item.id}; uninstall one of them")
-    return found
+    return _by_id(kind, _rows(kind, sources(kind)))
 
 
 def lookup(kind: Kind, name: str) -> Any:
@@ -48,12 +93,63 @@ def lookup(kind: Kind, name: str) -> Any:
     Raises
     ------
     SpecError
-        If there is none; the message names the nearest id.
+        If there is none; the message names the nearest id, and what could not be loaded.
     """
-    entries = _entries(kind)
-    likely = _load(kind, [entry for entry in entries if name.startswith(entry.name)])
-    found = likely if name in likely else _load(kind, entries)
+    everything = sources(kind)
+    found = _by_id(kind, _rows(kind, (source for source in everything if source.likely(name))))
+    if name in found:
+        return found[name]
+    rows = _rows(kind, everything)
+    found = _by_id(kind, rows)
     if name not in found:
-        singular = "delay model" if kind == "delays" else kind[:-1]
-        raise SpecError(f"unknown {singular} {name!r}; {nearest(name, found)}")
+        broken = "".join(f"; {row.id}: cannot be loaded ({row.reason})" for row in rows if row.reason)
+        raise SpecError(f"unknown {WORDS[kind]} {name!r}; {nearest(name, found)}{broken}")
     return found[name]
+
+
+def _by_id(kind: Kind, rows: Iterable[Row]) -> dict[str, Any]:
+    found: dict[str, Row] = {}
+    for row in rows:
+        if row.reason:
+            continue
+        first = found.setdefault(row.id, row)
+        if first.item is not row.item:
+            raise SpecError(
+                f"two packages register {WORDS[kind]} {row.id}: {first.origin} and {row.origin}; uninstall one of them"
+            )
+    return {name: row.item for name, row in found.items()}
+
+
+def _rows(kind: Kind, chosen: Iterable[Source]) -> list[Row]:
+    found: list[Row] = []
+    for source in chosen:
+        try:
+            found += _load(kind, source)
+        except (KeyboardInterrupt, MemoryError):
+            raise
+        except BaseException as error:  # a module may raise anything when it is imported, SystemExit too
+            found.append(Row(source.name, source.origin, reason=reason(error)))
+    return found
+
+
+def _load(kind: Kind, source: Source) -> list[Row]:
+    loaded = source.load()
+    items = loaded if isinstance(loaded, (tuple, list)) else (loaded,)
+    if source.origin != BUILT_IN:
+        _judge(kind, items)
+    return [Row(item.id, source.origin, item) for item in items]
+
+
+def _judge(kind: Kind, items: Iterable[Any]) -> None:
+    """Refuse what is not of the kind's type, or has no id."""
+    expected = resolve_name(TYPES[kind])
+    for item in items:
+        if not isinstance(item, expected):
+            raise SpecError(f"{_shown(item)}, not a {expected.__name__}")
+        identity = getattr(item, "id", None)
+        if not (isinstance(identity, str) and identity.strip()):
+            raise SpecError(f"a {expected.__name__} without an id")
+
+
+def _shown(item: Any) -> str:
+    return f"the class {item.__name__}" if isinstance(item, type) else f"a {type(item).__name__}"

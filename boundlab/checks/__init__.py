@@ -6,12 +6,39 @@ docs/checks.md says what each check means, with the mathematics.
 from collections.abc import Iterable, Iterator
 
 from boundlab.checks._check import CONSEQUENCES as CONSEQUENCES
-from boundlab.checks._check import GROUPS as GROUPS
 from boundlab.checks._check import Check as Check
+from boundlab.checks._check import Group as Group
 from boundlab.checks._check import Verdict as Verdict
 from boundlab.checks._check import exit_code as exit_code
-from boundlab.checks._check import read_groups as read_groups
+from boundlab.checks._check import group as group
+from boundlab.checks._view import View as View
+from boundlab.errors import SpecError, UndecidedError
+from boundlab.options import nearest
+from boundlab.registry import registered
 from boundlab.theorems import Theorem
+
+
+def groups() -> dict[str, Group]:
+    """Return all groups of checks by id: the built-in ones in their order, then those of plug-ins."""
+    return registered("checks")
+
+
+def read_groups(text: str | None) -> tuple[str, ...]:
+    """Read ``units,limits``; None stands for all groups.
+
+    Raises
+    ------
+    SpecError
+        If there is no such group; the message names the nearest one.
+    """
+    found = groups()
+    if text is None:
+        return tuple(found)
+    wanted = [name.strip() for name in text.split(",")]
+    for name in wanted:
+        if name not in found:
+            raise SpecError(f"--only {name!r}: no such group of checks; {nearest(name, found)}")
+    return tuple(name for name in found if name in wanted)
 
 
 def check(theorem: Theorem, only: Iterable[str] | None = None) -> tuple[Check, ...]:
@@ -22,7 +49,7 @@ def check(theorem: Theorem, only: Iterable[str] | None = None) -> tuple[Check, .
     theorem
         A registered one, or a user's own.
     only
-        Groups, keys of :data:`GROUPS`; all if None.
+        Ids of groups, of :func:`groups`; all if None.
 
     Returns
     -------
@@ -34,29 +61,13 @@ def check(theorem: Theorem, only: Iterable[str] | None = None) -> tuple[Check, .
     SpecError
         If there is no such group.
     """
-    groups = tuple(GROUPS) if only is None else read_groups(",".join(only))
-    return tuple(_run(theorem, groups))
+    return tuple(_run(theorem, read_groups(None if only is None else ",".join(only))))
 
 
-def _run(theorem: Theorem, groups: tuple[str, ...]) -> Iterator[Check]:
-    from boundlab.checks import admissible, limits, monotone, relations, truths, units, vacuity
-    from boundlab.checks._view import View
-    from boundlab.errors import UndecidedError
-
-    view = View(theorem)
-    runners = {
-        "units": units.checks,
-        "limits": limits.checks,
-        "truths": truths.checks,
-        "replication": relations.replication,
-        "refinement": relations.refinement,
-        "gauge": relations.gauge,
-        "monotone": monotone.checks,
-        "vacuity": vacuity.checks,
-        "admissible": admissible.checks,
-    }
-    for group in groups:
+def _run(theorem: Theorem, chosen: tuple[str, ...]) -> Iterator[Check]:
+    view, found = View(theorem), groups()
+    for name in chosen:
         try:
-            yield from runners[group](view)
+            yield from found[name](view)
         except UndecidedError as error:
-            yield Check(group, GROUPS[group], "unknown", str(error))
+            yield Check(name, found[name].summary, "unknown", str(error))

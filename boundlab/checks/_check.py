@@ -1,27 +1,17 @@
 """What a check says: three verdicts, a witness, and what follows from a failure."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, final
+from typing import TYPE_CHECKING, Any, Literal, final
 
-from boundlab.errors import SpecError
-from boundlab.options import nearest
 from boundlab.verdict import ExitCode
+
+if TYPE_CHECKING:
+    from boundlab.checks._view import View
 
 Verdict = Literal["passed", "failed", "unknown", "not applicable"]
 Consequence = Literal["", "claim false", "claim vacuous", "implies more", "does not follow"]
 
-GROUPS: dict[str, str] = {
-    "units": "both sides behave alike under f → c·f and x → s·x",
-    "limits": "what remains at the edges of the constants",
-    "truths": "the right side is above what is known to happen",
-    "replication": "identical clients, each duplicated: the right side does not fall",
-    "refinement": "half the step and twice the delay: the delay does not drop out of the bound",
-    "gauge": "with one local step only eta_l·eta_g matters",
-    "monotone": "worse constants do not lower the bound",
-    "vacuity": "the bound is below what is trivially true",
-    "admissible": "the conditions can be met, and the theorem's own step meets them",
-}
 CONSEQUENCES: dict[str, str] = {
     "claim false": "the claim, for all problems that it names, is false",
     "claim vacuous": "the claim is true for trivial reasons where the witness says",
@@ -61,7 +51,7 @@ class Check:
 
     @property
     def group(self) -> str:
-        """The group, a key of :data:`GROUPS`."""
+        """The id of its group."""
         return self.id.split(".", 1)[0]
 
     def as_dict(self) -> dict[str, Any]:
@@ -72,26 +62,42 @@ class Check:
         }  # fmt: skip
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group of checks, registered under ``boundlab.checks``; :func:`group` makes one.
+
+    Parameters
+    ----------
+    id
+        What ``--only`` calls it, and how the ids of its checks begin.
+    summary
+        What it asks, in a line.
+    run
+        Asks it of a theorem. It may raise UndecidedError: the answer is then ``unknown``.
+    """
+
+    id: str
+    summary: str
+    run: "Callable[[View], Iterable[Check]]"
+
+    def __call__(self, view: "View") -> Iterable[Check]:
+        """Ask a theorem."""
+        return self.run(view)
+
+
+def group(identity: str, summary: str) -> "Callable[[Callable[[View], Iterable[Check]]], Group]":
+    """Make a function that asks a theorem a group of checks, for use as a decorator."""
+
+    def make(run: "Callable[[View], Iterable[Check]]") -> Group:
+        return Group(identity, summary, run)
+
+    return make
+
+
 def exit_code(checks: Iterable[Check]) -> ExitCode:
     """Return ``REFUTED`` if a check failed, ``UNDECIDED`` if none could be decided, else ``STANDS``."""
     verdicts = {check.verdict for check in checks}
     if "failed" in verdicts:
         return ExitCode.REFUTED
     return ExitCode.UNDECIDED if "unknown" in verdicts and "passed" not in verdicts else ExitCode.STANDS
-
-
-def read_groups(text: str | None) -> tuple[str, ...]:
-    """Read ``units,limits``; None stands for all groups.
-
-    Raises
-    ------
-    SpecError
-        If there is no such group; the message names the nearest one.
-    """
-    if text is None:
-        return tuple(GROUPS)
-    wanted = [name.strip() for name in text.split(",")]
-    for name in wanted:
-        if name not in GROUPS:
-            raise SpecError(f"--only {name!r}: no such group of checks; {nearest(name, GROUPS)}")
-    return tuple(name for name in GROUPS if name in wanted)

@@ -5,7 +5,7 @@ from typing import Any
 
 import sympy
 
-from boundlab.checks._check import Check
+from boundlab.checks._check import Check, group
 from boundlab.checks._expressions import leading, substitute
 from boundlab.checks._instances import SMALL
 from boundlab.checks._sign import Prover
@@ -18,6 +18,7 @@ from boundlab.theorems import Condition, Theorem
 _SECONDS = 0.7
 
 
+@group("admissible", "the conditions can be met, and the theorem's own step meets them")
 def checks(view: View) -> Iterator[Check]:
     """Check that the theorem speaks about something, and its own step among it."""
     statement = "all conditions can be met at once, with a positive step"

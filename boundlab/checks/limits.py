@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import sympy
 
-from boundlab.checks._check import Check
+from boundlab.checks._check import Check, group
 from boundlab.checks._expressions import leading, substitute
 from boundlab.checks._instances import QUIET, SMALL
 from boundlab.checks._time import limited, time_limit
@@ -31,6 +31,7 @@ def fixed_zero(view: View) -> frozenset[str]:
     return frozenset(fixed)
 
 
+@group("limits", "what remains at the edges of the constants")
 def checks(view: View) -> Iterator[Check]:
     """Take every limit that the theorem has, and ask that data without noise still leave something."""
     if not view.formula:

@@ -5,7 +5,7 @@ from typing import Any
 
 import sympy
 
-from boundlab.checks._check import Check
+from boundlab.checks._check import Check, group
 from boundlab.checks._sign import rational
 from boundlab.checks._time import Budget, time_limit
 from boundlab.checks._view import View
@@ -23,6 +23,7 @@ FALLING = ("mu",)
 _SECONDS = 1.5
 
 
+@group("monotone", "worse constants do not lower the bound")
 def checks(view: View) -> Iterator[Check]:
     """Check every one-sided constant, with the step held fixed."""
     from boundlab.checks.limits import fixed_zero

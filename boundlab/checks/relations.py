@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import sympy
 
-from boundlab.checks._check import Check
+from boundlab.checks._check import Check, group
 from boundlab.checks._expressions import leading, substitute
 from boundlab.checks._instances import SMALL
 from boundlab.checks._time import time_limit
@@ -30,6 +30,7 @@ _DELAYS: Mapping[str, int] = {
 }  # fmt: skip
 
 
+@group("replication", "identical clients, each duplicated: the right side does not fall")
 def replication(view: View) -> Iterator[Check]:
     """Duplicate every client; without noise the run stays the same."""
     identity = "replication"
@@ -93,6 +94,7 @@ def _compare(
     return Check(blank.id, blank.statement, "unknown", f"no certificate for {', '.join(changed)}")
 
 
+@group("refinement", "half the step and twice the delay: the delay does not drop out of the bound")
 def refinement(view: View) -> Iterator[Check]:
     """Halve the step and double the delay: delayed gradient flow remains, whose delay matters."""
     identity = "refinement"
@@ -138,6 +140,7 @@ def refinement(view: View) -> Iterator[Check]:
     )  # fmt: skip
 
 
+@group("gauge", "with one local step only eta_l·eta_g matters")
 def gauge(view: View) -> Iterator[Check]:
     """Move a factor between the local and the server step; with one local step the run stays the same."""
     identity = "gauge"

@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy
 
-from boundlab.checks._check import Check
+from boundlab.checks._check import Check, group
 from boundlab.checks._expressions import leading
 from boundlab.checks._instances import SMALL
 from boundlab.checks._truths import TRUTHS, Truth
@@ -22,6 +22,7 @@ from boundlab.formulas.enclose import enclose
 _TRIED = tuple(sympy.Rational(1, 10) ** power for power in (1, 2, 3))
 
 
+@group("truths", "the right side is above what is known to happen")
 def checks(view: View) -> Iterator[Check]:
     """Hold the theorem, and what it implies by scaling, against every truth about its algorithm."""
     implied = implied_claim(view)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import sympy
 
-from boundlab.checks._check import Check, Consequence
+from boundlab.checks._check import Check, Consequence, group
 from boundlab.checks._expressions import substitute
 from boundlab.checks._instances import QUIET
 from boundlab.checks._view import View
@@ -81,6 +81,7 @@ def _pair(units: tuple[int, int]) -> Pair:
     return sympy.Integer(units[0]), sympy.Integer(units[1])
 
 
+@group("units", "both sides behave alike under f → c·f and x → s·x")
 def checks(view: View) -> Iterator[Check]:
     """Check terms, step sizes and conditions."""
     if not view.formula:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import sympy
 
-from boundlab.checks._check import Check
+from boundlab.checks._check import Check, group
 from boundlab.checks._time import time_limit
 from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, UndecidedError
@@ -13,6 +13,7 @@ from boundlab.metrics import Quantity
 _SECONDS = 1.5
 
 
+@group("vacuity", "the bound is below what is trivially true")
 def checks(view: View) -> Iterator[Check]:
     """Compare with the trivial bound, and look for a range of the integers on which a single term exceeds it."""
     statement = "somewhere the right side is below the trivial bound"

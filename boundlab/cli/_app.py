@@ -1,9 +1,12 @@
 """The Typer application."""
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
 from boundlab.__about__ import __version__
-from boundlab.cli import bench, check, compare, demo, exact, falsify, optimal_rate, runs, theorems, worst_case
+from boundlab.cli import bench, check, compare, demo, exact, falsify, listing, optimal_rate, runs, theorems, worst_case
 from boundlab.cli._endings import summary
 
 app = typer.Typer(
@@ -18,7 +21,7 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
+def _show_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"boundlab {__version__}")
         raise typer.Exit
@@ -26,12 +29,21 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: bool = typer.Option(
-        False, "--version", help="Print the version and exit.", callback=_version, is_eager=True
-    ),
+    context: typer.Context,
+    _version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_show_version, is_eager=True)
+    ] = False,
+    plugin: Annotated[
+        list[Path] | None,
+        typer.Option("--plugin", metavar="FILE.py", help="Run this file and use what it registers; may be repeated."),
+    ] = None,
+    _debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of what was not foreseen.")] = False,
 ) -> None:
-    pass
+    if plugin:
+        from boundlab.plugins import using
+
+        context.with_resource(using(plugin))
 
 
-for _module in (theorems, optimal_rate, runs, check, compare, exact, worst_case, falsify, demo, bench):
+for _module in (listing, theorems, optimal_rate, runs, check, compare, exact, worst_case, falsify, demo, bench):
     _module.register(app)

@@ -21,7 +21,7 @@ def check(
         typer.Option(
             "--only",
             metavar="GROUPS",
-            help="Some of units, limits, truths, replication, refinement, gauge, monotone, vacuity, admissible.",
+            help="Some of units, limits, … (boundlab list checks).",
         ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Show the checks that do not apply, too.")] = False,

@@ -1,80 +1,20 @@
-"""``boundlab list``, ``boundlab show`` and ``boundlab eval``."""
+"""``boundlab show`` and ``boundlab eval``."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from boundlab.cli._common import AsJson, Settings, console, print_json
 from boundlab.cli._endings import epilog
 from boundlab.errors import SpecError
-from boundlab.options import nearest
 
 _EXAMPLE = "eval area.theorem8 --set p=0.5 --set M=50 --set K=1:1e4:log --set B=1 --set sigma=0 --set R=3 --terms"
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("list", epilog=epilog("list", "list problems"))(list_command)
     app.command("show", epilog=epilog("show", "show area.theorem8 --latex"))(show)
     app.command("eval", epilog=epilog("eval", _EXAMPLE))(evaluate)
-
-
-def list_command(
-    what: Annotated[str, typer.Argument(metavar="[theorems|algorithms|problems|delays|proofs]")] = "theorems",
-    as_json: AsJson = False,
-) -> None:
-    """List what is registered, built in or by other packages."""
-    from boundlab.registry import KINDS, registered
-
-    if what not in KINDS:
-        raise SpecError(f"cannot list {what!r}; {nearest(what, KINDS)}")
-    found = registered(what)
-    if as_json:
-        print_json([_entry(item) for item in found.values()])
-        return
-    from boundlab.report.tables import plain_table
-
-    screen = console()
-    if what == "theorems":
-        table = plain_table("theorem", "status", "metric", "statement")
-        for item in found.values():
-            table.add_row(item.id, item.status, item.metric, item.title)
-    else:
-        from boundlab.delays import RATE_OPTIONS
-
-        shared = RATE_OPTIONS if what == "delays" else {}
-        table = plain_table(what[:-1] if what != "delays" else "delay model", "summary")
-        for item in found.values():
-            table.add_row(item.id, item.summary)
-            for key, line in _options(item).items():
-                if key not in shared:
-                    table.add_row(f"    {key}", line, style="dim")
-    tables = [table]
-    if what == "delays":
-        from boundlab.delays import POLICIES
-
-        rates = plain_table("rates of the clients", "all models but iid and trace")
-        for key, line in shared.items():
-            rates.add_row(f"    {key}", line)
-        policies = plain_table("server policy", "--server NAME:key=value")
-        for key, line in POLICIES.items():
-            policies.add_row(key, line)
-        tables += [rates, policies]
-    for table in tables:
-        for column in table.columns:
-            column.justify = "left"
-        screen.print(table)
-        screen.print()
-
-
-def _options(item: Any) -> dict[str, str]:
-    return dict(getattr(item, "options", None) or getattr(item, "parameters", None) or {})
-
-
-def _entry(item: Any) -> dict[str, Any]:
-    if hasattr(item, "metric"):
-        return {"id": item.id, "title": item.title, "status": item.status, "metric": item.metric}
-    return {"id": item.id, "summary": item.summary, "options": _options(item)}
 
 
 def show(

@@ -32,9 +32,5 @@ def load_theorem(name_or_path: str) -> Theorem:
         from boundlab.theorems._toml import read_theorem
 
         return read_theorem(path)
-    theorem = lookup("theorems", name_or_path)
-    if not isinstance(theorem, Theorem):
-        from boundlab.errors import SpecError
-
-        raise SpecError(f"the package that registers {name_or_path} gives a {type(theorem).__name__}, not a Theorem")
+    theorem: Theorem = lookup("theorems", name_or_path)
     return theorem

@@ -1,0 +1,128 @@
+"""``boundlab list``."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from boundlab.cli._common import AsJson, console, print_json
+from boundlab.cli._endings import epilog
+from boundlab.errors import SpecError
+from boundlab.options import nearest
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from boundlab.registry import Kind, Row
+
+_KINDS = "theorems|algorithms|problems|delays|metrics|assumptions|checks|proofs"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("list", epilog=epilog("list", "list problems"))(list_command)
+
+
+def list_command(
+    what: Annotated[str, typer.Argument(metavar=f"[{_KINDS}]")] = "theorems",
+    as_json: AsJson = False,
+) -> None:
+    """List what is registered, built in or by plug-ins, and which plug-ins cannot be loaded."""
+    from boundlab.registry import KINDS, catalogue
+
+    if what not in KINDS:
+        raise SpecError(f"cannot list {what!r}; {nearest(what, KINDS)}")
+    rows = catalogue(what)
+    if as_json:
+        print_json([_entry(row) for row in rows])
+        return
+    from boundlab.report.tables import plain_table
+
+    found, screen = [row for row in rows if not row.reason], console()
+    tables = [_theorems(found)] if what == "theorems" else _others(what, found)
+    broken = [row for row in rows if row.reason]
+    if broken:
+        table = plain_table("plug-in", "problem", "from")
+        for row in broken:
+            table.add_row(row.id, f"cannot be loaded ({row.reason})", row.origin)
+        tables.append(table)
+    for table in tables:
+        for column in table.columns:
+            column.justify, column.overflow = "left", "fold"
+        screen.print(table)
+        screen.print()
+
+
+def _theorems(rows: "Sequence[Row]") -> "Table":
+    from boundlab.report.tables import plain_table
+
+    table = plain_table("theorem", "status", "metric", "statement", *_more(rows))
+    for row in rows:
+        item = row.item
+        table.add_row(item.id, item.status, item.metric, item.title, *_origin(row, rows))
+    return table
+
+
+def _others(what: "Kind", rows: "Sequence[Row]") -> "list[Table]":
+    from boundlab.registry import WORDS
+    from boundlab.report.tables import plain_table
+
+    shared: Mapping[str, str] = {}
+    if what == "delays":
+        from boundlab.delays import RATE_OPTIONS
+
+        shared = RATE_OPTIONS
+    table = plain_table(WORDS[what], "summary", *_more(rows))
+    for row in rows:
+        table.add_row(row.id, _summary(row.item), *_origin(row, rows))
+        for key, line in _options(row.item).items():
+            if key not in shared:
+                table.add_row(f"    {key}", line, style="dim")
+    return [table, *_delay_tables(shared)] if what == "delays" else [table]
+
+
+def _delay_tables(shared: Mapping[str, str]) -> "list[Table]":
+    from boundlab.delays import POLICIES
+    from boundlab.report.tables import plain_table
+
+    rates = plain_table("rates of the clients", "all models but iid and trace")
+    for key, line in shared.items():
+        rates.add_row(f"    {key}", line)
+    policies = plain_table("server policy", "--server NAME:key=value")
+    for key, line in POLICIES.items():
+        policies.add_row(key, line)
+    return [rates, policies]
+
+
+def _more(rows: "Sequence[Row]") -> tuple[str, ...]:
+    """Return the column that says where objects come from, where some are not built in."""
+    return ("from",) if any(_foreign(row) for row in rows) else ()
+
+
+def _origin(row: "Row", rows: "Sequence[Row]") -> tuple[str, ...]:
+    return (row.origin if _foreign(row) else "",) if _more(rows) else ()
+
+
+def _foreign(row: "Row") -> bool:
+    from boundlab.registry import BUILT_IN
+
+    return row.origin != BUILT_IN
+
+
+def _summary(item: Any) -> str:
+    """Return one line: metrics call it a label, assumptions their words."""
+    return next((str(getattr(item, name)) for name in ("summary", "label", "words") if hasattr(item, name)), "")
+
+
+def _options(item: Any) -> dict[str, str]:
+    return dict(getattr(item, "options", None) or getattr(item, "parameters", None) or {})
+
+
+def _entry(row: "Row") -> dict[str, Any]:
+    item = row.item
+    origin = {"from": row.origin} if _foreign(row) else {}
+    if row.reason:
+        return {"id": row.id, "cannot_be_loaded": row.reason, **origin}
+    if hasattr(item, "metric"):
+        return {"id": item.id, "title": item.title, "status": item.status, "metric": item.metric, **origin}
+    return {"id": item.id, "summary": _summary(item), "options": _options(item), **origin}

@@ -1,0 +1,192 @@
+"""Where registered objects come from: entry points of installed packages, and files that the user names.
+
+A file is named by ``boundlab --plugin FILE.py`` or by the environment variable BOUNDLAB_PLUGINS (paths with
+``os.pathsep`` between them). Its ``BOUNDLAB`` maps kinds to objects. It is executed: to name it is to run it.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any, Literal, final, get_args
+from zlib import crc32
+
+from boundlab.errors import BoundlabError, SpecError
+from boundlab.options import nearest
+
+Kind = Literal["theorems", "algorithms", "problems", "delays", "metrics", "assumptions", "checks", "proofs"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+VARIABLE = "BOUNDLAB_PLUGINS"
+BUILT_IN = "boundlab"
+_PREFIX = "boundlab_plugin_"
+_RUNNING: ContextVar[frozenset[Path]] = ContextVar("_RUNNING", default=frozenset())
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Something that registers objects of one kind.
+
+    Parameters
+    ----------
+    name
+        Of the entry point, or of the file.
+    origin
+        ``boundlab`` for what is built in; else the package with its version, or the path of the file.
+    load
+        Gives one object, or a tuple or list of them; may raise anything.
+    file
+        Whether it is a file.
+    """
+
+    name: str
+    origin: str
+    load: Callable[[], Any]
+    file: bool = False
+
+    def likely(self, identity: str) -> bool:
+        """Return whether an id is looked for here first: in files, and where the name begins the id."""
+        return self.file or identity.startswith(self.name)
+
+
+def sources(kind: Kind) -> list[Source]:
+    """Return who registers objects of a kind, in a stable order: what is built in, other packages, files."""
+    entries = sorted(entry_points(group=f"boundlab.{kind}"), key=lambda one: (_foreign(one), one.name, one.value))
+    found = [Source(one.name, _origin(one), one.load) for one in entries]
+    for path in files():
+        declared = _declared(path)
+        # A file that cannot be loaded might have registered objects of any kind.
+        if isinstance(declared, str) or kind in declared:
+            found.append(Source(path.name, str(path), partial(_objects, path, kind), file=True))
+    return found
+
+
+def files() -> tuple[Path, ...]:
+    """Return the files of BOUNDLAB_PLUGINS as it is now, so that subprocesses and library use agree.
+
+    A file that is being run is not among them: it may look up what others have registered.
+    """
+    given = os.environ.get(VARIABLE, "").split(os.pathsep)
+    found = dict.fromkeys(Path(one).expanduser().absolute() for one in given if one.strip())
+    return tuple(path for path in found if path not in _RUNNING.get())
+
+
+@contextmanager
+def using(paths: Sequence[Path]) -> Iterator[None]:
+    """Add files to BOUNDLAB_PLUGINS for a while.
+
+    Raises
+    ------
+    SpecError
+        If one of them cannot be loaded: it was asked for by name.
+    """
+    before = os.environ.get(VARIABLE)
+    added = [path.expanduser().absolute() for path in paths]
+    for path in added:
+        if os.pathsep in str(path):
+            raise SpecError(f"the path of a plug-in must not hold {os.pathsep!r}, got {path}")
+        declared = _declared(path)
+        if isinstance(declared, str):
+            raise SpecError(f"the plug-in {path} cannot be loaded ({declared})")
+    os.environ[VARIABLE] = os.pathsep.join([*filter(None, [before]), *map(str, added)])
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[VARIABLE]
+        else:
+            os.environ[VARIABLE] = before
+
+
+def message(error: BaseException) -> str:
+    """Return what an exception says in one line, whatever it does when it is asked."""
+    try:
+        words = " ".join(str(error).split())
+    except Exception:
+        return ""
+    return words if len(words) <= 300 else f"{words[:299]}…"
+
+
+def reason(error: BaseException) -> str:
+    """Return why something could not be loaded: ``ModuleNotFoundError: No module named 'numpi'``."""
+    words = message(error)
+    if words and isinstance(error, BoundlabError):
+        return words
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
+
+
+def owners() -> dict[str, str]:
+    """Return the top-level modules of plug-ins: each one's package, or the name of its file."""
+    found = {name: Path(str(module.__file__)).name for name, module in sys.modules.items() if name.startswith(_PREFIX)}
+    for kind in KINDS:
+        for entry in entry_points(group=f"boundlab.{kind}"):
+            if _foreign(entry):
+                found[entry.module.split(".")[0]] = entry.dist.name if entry.dist is not None else entry.name
+    return found
+
+
+def _foreign(entry: EntryPoint) -> bool:
+    return entry.dist is None or entry.dist.name != BUILT_IN
+
+
+def _origin(entry: EntryPoint) -> str:
+    if not _foreign(entry):
+        return BUILT_IN
+    return "an unknown package" if entry.dist is None else f"{entry.dist.name} {entry.dist.version}"
+
+
+def _objects(path: Path, kind: Kind) -> Any:
+    declared = _declared(path)
+    if isinstance(declared, str):
+        raise SpecError(declared)
+    return declared[kind]
+
+
+def _declared(path: Path) -> Mapping[str, Any] | str:
+    """Return what a file declares, or in one line why it cannot be loaded."""
+    try:
+        stamp = path.stat()
+    except OSError as error:
+        return str(error.strerror)
+    return _run(path, stamp.st_mtime_ns, stamp.st_size)
+
+
+def _module(path: Path) -> str:
+    return f"{_PREFIX}{crc32(str(path).encode()):08x}"
+
+
+@lru_cache(maxsize=64)
+def _run(path: Path, _changed: int, _size: int) -> Mapping[str, Any] | str:
+    """Execute a file, once for each of its versions, so that its objects stay the same ones."""
+    name = _module(path)
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        return "its name must end in .py"
+    module = module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look for the module of their class there
+    token = _RUNNING.set(_RUNNING.get() | {path})
+    try:
+        spec.loader.exec_module(module)
+        return _read(getattr(module, "BOUNDLAB", None))
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as error:  # SystemExit, too: no file of a user ends the command line
+        del sys.modules[name]
+        return reason(error)
+    finally:
+        _RUNNING.reset(token)
+
+
+def _read(declared: Any) -> Mapping[str, Any]:
+    if not isinstance(declared, Mapping):
+        raise SpecError('it must set BOUNDLAB = {KIND: objects}, e.g. BOUNDLAB = {"algorithms": (MINE,)}')
+    for kind in declared:
+        if kind not in KINDS:
+            raise SpecError(f"BOUNDLAB has no kind {kind!r}; {nearest(str(kind), KINDS)}")
+    return declared

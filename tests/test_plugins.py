@@ -1,0 +1,208 @@
+"""What a plug-in may add, and that a broken one is a row in ``boundlab list`` and takes no other down."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from boundlab.cli import invoke
+from boundlab.errors import SpecError
+from boundlab.registry import KINDS, TYPES, WORDS, catalogue, lookup, registered
+
+GOOD = """
+import dataclasses
+
+from boundlab.algorithms.gd import GD
+from boundlab.checks import Check, group
+from boundlab.delays import DelayType
+from boundlab.theorems import load_theorem
+
+
+@dataclasses.dataclass(frozen=True)
+class Nap:
+    length: "float" = 1.0
+
+
+@group("mood", "the theorem is in a good mood")
+def mood(view):
+    yield Check("mood.today", "it is", "failed" if view.theorem.shape else "passed", "", "implies more")
+
+
+THEOREM = dataclasses.replace(load_theorem("area.theorem8"), id="mine.theorem", status="user")
+BOUNDLAB = {"delays": DelayType("sleepy", "a law of a user's own", lambda options, n: None, {}),
+            "theorems": [THEOREM], "checks": (mood,)}
+"""
+# What a file may hold, and the words of the refusal.
+BROKEN = {
+    "import numpi": "ModuleNotFoundError: No module named 'numpi'",
+    "raise SystemExit(0)": "SystemExit: 0",
+    "1 / 0": "ZeroDivisionError: division by zero",
+    "def (": "SyntaxError",
+    "": "it must set BOUNDLAB",
+    "BOUNDLAB = 3": "it must set BOUNDLAB",
+    "BOUNDLAB = {'theorm': ()}": "did you mean theorems?",
+}
+BAD_OBJECTS = {
+    "3": "a int, not a DelayType",
+    "(3,)": "a int, not a DelayType",
+    "DelayType": "the class DelayType, not a DelayType",
+    "DelayType('', 'no id', None, {})": "a DelayType without an id",
+    "DelayType(None, 'no id', None, {})": "a DelayType without an id",
+    "DelayType('exponential', 'taken', None, {})": "boundlab registers the same id",
+}
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Return a function that lays out what pip would install: modules and their entry points."""
+
+    def install(name: str, points: str, **modules: str) -> None:
+        info = tmp_path / f"{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(points)
+        for module, text in modules.items():
+            (tmp_path / f"{module}.py").write_text(text)
+            monkeypatch.delitem(sys.modules, module, raising=False)
+        monkeypatch.syspath_prepend(str(tmp_path))
+
+    return install
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """Return a function that writes a file and names it in BOUNDLAB_PLUGINS."""
+
+    def write(text: str, name: str = "mine.py") -> Path:
+        path = tmp_path / name
+        path.write_text(text)
+        before = [one for one in os.environ.get("BOUNDLAB_PLUGINS", "").split(os.pathsep) if one]
+        monkeypatch.setenv("BOUNDLAB_PLUGINS", os.pathsep.join([*before, str(path)]))
+        return path
+
+    return write
+
+
+def test_every_kind_has_its_word_its_type_and_its_place_in_the_help(capsys):
+    assert set(WORDS) == set(TYPES) == set(KINDS)
+    assert invoke(["list", "--help"]) == 0
+    assert f"[{'|'.join(KINDS)}]" in "".join(capsys.readouterr().out.split())
+
+
+def test_a_broken_entry_point_is_a_row_and_takes_no_other_down(package, capsys):
+    package("broken", "[boundlab.algorithms]\nmyrennala = broken_plugin:MYRENNALA\n", broken_plugin="import numpi")
+    package("fine", "[boundlab.delays]\nsleepy = fine_plugin:SLEEPY\n", fine_plugin=GOOD.replace("BOUNDLAB", "_NOT"))
+    assert "area" in registered("algorithms")
+    assert invoke(["list", "algorithms"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "myrennala cannot be loaded (ModuleNotFoundError: No module named 'numpi') broken 1.0" in shown
+    assert invoke(["list", "algorithms", "--json"]) == 0
+    last = json.loads(capsys.readouterr().out)[-1]
+    assert last["id"] == "myrennala"
+    assert last["cannot_be_loaded"] == "ModuleNotFoundError: No module named 'numpi'"
+    assert invoke(["run", "myrennala", "--set=alpha=1"]) == 2
+    err = capsys.readouterr().err
+    assert "unknown algorithm 'myrennala'" in err
+    assert "myrennala: cannot be loaded (ModuleNotFoundError" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("value", ["gone_module:THING", "json:nothing", "json:loads", "json", "json:dumps.nothing"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_entry_point_of_every_kind_may_be_broken(kind, value, package):
+    before = set(registered(kind))
+    package("broken", f"[boundlab.{kind}]\nmine = {value}\n")
+    assert set(registered(kind)) == before
+    assert [(row.id, row.origin) for row in catalogue(kind) if row.reason] == [("mine", "broken 1.0")]
+    with pytest.raises(SpecError, match=r"mine: cannot be loaded \("):
+        lookup(kind, "mine.thing")
+
+
+@pytest.mark.parametrize(("text", "words"), BAD_OBJECTS.items())
+def test_what_is_no_object_of_its_kind_is_a_row_with_the_reason(text, words, file):
+    file(f"from boundlab.delays import DelayType\nBOUNDLAB = {{'delays': {text}}}\n")
+    (row,) = (row for row in catalogue("delays") if row.reason)
+    assert words in row.reason
+
+
+def test_a_file_is_used_by_the_library_the_command_line_and_subprocesses(file, capsys):
+    path = file(GOOD)
+    assert lookup("theorems", "mine.theorem").status == "user"
+    assert lookup("theorems", "mine.theorem") is registered("theorems")["mine.theorem"]
+    assert invoke(["list", "delays"]) == 0
+    page = capsys.readouterr().out
+    assert "sleepy" in page
+    assert path.name in "".join(page.split())
+    done = subprocess.run(
+        [sys.executable, "-m", "boundlab", "show", "mine.theorem"], capture_output=True, text=True, check=True
+    )
+    assert "mine.theorem" in done.stdout
+
+
+def test_the_option_loads_a_file_for_one_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("BOUNDLAB_PLUGINS", raising=False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(GOOD)
+    other = "from boundlab.delays import DelayType\nBOUNDLAB = {'delays': DelayType('other', 'too', None, {})}\n"
+    (tmp_path / "other.py").write_text(other)
+    assert invoke(["--plugin", "mine.py", "--plugin=other.py", "list", "delays", "--json"]) == 0
+    found = {one["id"]: one for one in json.loads(capsys.readouterr().out)}
+    assert found["sleepy"]["from"] == str(tmp_path / "mine.py")
+    assert found["other"]["from"] == str(tmp_path / "other.py")
+    assert "from" not in found["exponential"]
+    assert "BOUNDLAB_PLUGINS" not in os.environ
+    assert invoke(["show", "mine.theorem"]) == 2
+
+
+def test_a_check_of_a_plugin_takes_part_with_its_own_group(file, capsys):
+    file(GOOD)
+    assert invoke(["check", "area.theorem8.repaired", "--only", "mood"]) == 0
+    assert "mood.today" in capsys.readouterr().out
+    assert invoke(["check", "area.theorem7", "--only", "mood,units", "--json"]) == 1
+    ids = [one["id"] for one in json.loads(capsys.readouterr().out)["checks"]]
+    assert ids[-1] == "mood.today"
+    assert ids[0].startswith("units")
+
+
+@pytest.mark.parametrize(("text", "words"), BROKEN.items())
+def test_a_file_that_cannot_be_loaded_is_bad_input_by_option_and_a_row_by_environment(text, words, file, capsys):
+    path = file(text)
+    for kind in KINDS:
+        (row,) = (row for row in catalogue(kind) if row.reason)
+        assert row.origin == str(path)
+        assert words in row.reason
+    assert invoke(["list"]) == 0
+    capsys.readouterr()
+    assert invoke(["--plugin", str(path), "list"]) == 2
+    err = capsys.readouterr().err
+    assert f"the plug-in {path} cannot be loaded ({row.reason})" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["gone.py", ".", "mine.txt"])
+def test_a_file_that_is_none_is_bad_input(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.txt").write_text(GOOD)
+    assert invoke(["--plugin", name, "list"]) == 2
+    err = capsys.readouterr().err
+    assert "cannot be loaded (" in err
+    assert err.count("\n") == 1
+
+
+def test_a_file_is_run_again_only_when_it_has_changed(file):
+    path = file(GOOD)
+    first = lookup("delays", "sleepy")
+    assert lookup("delays", "sleepy") is first
+    path.write_text(GOOD.replace('"sleepy"', '"drowsy"') + "# changed\n")
+    assert "sleepy" not in registered("delays")
+    assert lookup("delays", "drowsy").summary == first.summary
+
+
+def test_the_same_id_in_a_file_and_in_boundlab_is_refused(file):
+    file(GOOD.replace("mine.theorem", "area.theorem8"))
+    with pytest.raises(SpecError, match=r"two packages register theorem area\.theorem8: boundlab and .*mine\.py"):
+        lookup("theorems", "area.theorem8")
+    assert [row.reason for row in catalogue("theorems") if row.reason] == ["boundlab registers the same id"]
