@@ -2,9 +2,13 @@
 
 import os
 import sys
+import traceback
+from collections.abc import Sequence
 
 from boundlab.errors import BoundlabError
 from boundlab.verdict import ExitCode
+
+_DEBUG = "BOUNDLAB_DEBUG"
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -12,17 +16,18 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(invoke(sys.argv[1:] if arguments is None else arguments))
 
 
-def invoke(arguments: list[str]) -> int:
-    """Run one command line and return its exit code; every expected failure is one line on stderr."""
-    import typer
+def invoke(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code; every failure is one line on stderr.
 
-    from boundlab.cli._app import app
-
-    command = typer.main.get_command(app)
+    With ``--debug`` before the command, or BOUNDLAB_DEBUG=1, the traceback of an unforeseen one stands before it.
+    """
+    code: int | None
     try:
-        code = command.main(arguments, prog_name="boundlab", standalone_mode=False)
+        code = _run(arguments)
         sys.stdout.flush()
     except BoundlabError as error:
+        if error.exit_code not in (ExitCode.USAGE, ExitCode.UNDECIDED, ExitCode.NOT_APPLICABLE):
+            return _unforeseen(error, arguments)
         return _complain(str(error), error.exit_code)
     except KeyboardInterrupt:
         return _complain("interrupted", ExitCode.INTERRUPTED)
@@ -31,20 +36,65 @@ def invoke(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.STANDS
     except MemoryError:
-        return _complain(
-            "not enough memory; make the problem, the grid or the number of iterations smaller", ExitCode.USAGE
-        )
-    except Exception as error:
-        # Click's own errors, wherever this version of Typer keeps them, can format themselves.
-        if type(error).__name__ == "Abort":
-            return _complain("interrupted", ExitCode.INTERRUPTED)
-        if not hasattr(error, "format_message"):
-            raise
+        message = "not enough memory; make the problem, the grid or the number of iterations smaller"
+        return _complain(message, ExitCode.USAGE)
+    except BaseException as error:  # SystemExit, too: what a plug-in raises never chooses the exit code
+        if isinstance(error.__context__, BrokenPipeError):  # Rich has closed the output, and asks for exit code 1
+            return ExitCode.STANDS
+        code = _expected(error)
+        return _unforeseen(error, arguments) if code is None else code
+    return code
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """Run the command, which returns its exit code, or nothing where it just did what it was asked.
+
+    Not by Click's ``main``: it turns what a command raises into other exceptions, and its place is lost.
+    """
+    import typer
+
+    from boundlab.cli._app import app
+
+    command = typer.main.get_command(app)
+    with command.make_context("boundlab", list(arguments)) as context:
+        code = command.invoke(context)
+    return code if isinstance(code, ExitCode) else ExitCode.STANDS
+
+
+def _expected(error: BaseException) -> int | None:
+    """Answer Click's own errors, wherever this version of Typer keeps them; None for any other exception."""
+    if not type(error).__module__.startswith(("click.", "typer.")):
+        return None
+    if hasattr(error, "format_message"):
         return _complain(error.format_message(), ExitCode.USAGE)
-    return code if isinstance(code, int) else ExitCode.STANDS
+    # --help and --version leave in this way.
+    return ExitCode.STANDS if getattr(error, "exit_code", None) == ExitCode.STANDS else None
 
 
-def _complain(message: str, code: int) -> int:
+def _unforeseen(error: BaseException, arguments: Sequence[str]) -> int:
+    from boundlab.cli._crash import crash
+
+    if _debug(arguments):
+        sys.stderr.write("".join(traceback.format_exception(error)))
+    return _complain(crash(error), ExitCode.UNFORESEEN)
+
+
+def _debug(arguments: Sequence[str]) -> bool:
+    """Return whether tracebacks are wanted; read by hand, since Typer itself may be what failed."""
+    if os.environ.get(_DEBUG, "") not in ("", "0"):
+        return True
+    options = iter(arguments)
+    for option in options:
+        if option == "--debug":
+            return True
+        if option == "--plugin":
+            next(options, None)
+        elif not option.startswith("-"):
+            return False
+    return False
+
+
+def _complain(message: str, code: ExitCode) -> int:
     line = " ".join(message.split())
     sys.stderr.write(f"boundlab: {line}\n")
     return code

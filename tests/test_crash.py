@@ -1,0 +1,214 @@
+"""A crash, whoever's code it is in, ends with 70 and one line that names the place; --debug shows the traceback."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from boundlab.cli import invoke
+from boundlab.verdict import ExitCode
+
+PLUGIN = """
+import dataclasses
+
+import click
+
+from boundlab.algorithms import Algorithm
+from boundlab.checks import group
+from boundlab.delays import DelayType
+from boundlab.objective import ProblemType
+from boundlab.proofs import Proof
+from boundlab.theorems import load_theorem
+
+
+class Unspeakable(Exception):
+    def __str__(self):
+        raise ValueError("not even this")
+
+
+class Talkative(Exception):
+    def format_message(self):
+        return "as Click's own errors do"
+
+
+def fail(*_args, **_options):
+    {statement}
+
+
+class Bad(Algorithm):
+    id, summary, server = "bad", "raises", "any"
+    parameters = property(fail)
+
+    policy = read = read_events = schedule = compile = uses = figures = own_policy = as_dict = describe = fail
+
+
+Bad.__abstractmethods__ = frozenset()
+
+
+class Bound:
+    __getattr__ = fail
+
+
+BAD = dataclasses.replace(load_theorem("area.theorem8.repaired"), id="bad.theorem")
+object.__setattr__(BAD, "bound", Bound())
+BAD_ALGORITHM = dataclasses.replace(BAD, id="bad.algorithm", algorithm="bad", bound=load_theorem("area.theorem8").bound)
+
+BOUNDLAB = {{
+    "algorithms": (Bad(),),
+    "theorems": [BAD, BAD_ALGORITHM],
+    "problems": ProblemType("bad", "raises", fail, {{}}),
+    "delays": DelayType("bad", "raises", fail, {{}}),
+    "checks": group("bad", "raises")(fail),
+}}
+"""
+CASE = {
+    "algorithm": "bad",
+    "problem": {"type": "quadratic", "A": [[[1]]], "b": [[0]]},
+    "x0": [1],
+    "parameters": {"alpha": 1},
+    "events": [[1, 0]],
+}
+LAW = {"algorithm": "area", "problem": {"type": "lad"}, "delays": "iid", "iterations": 3}
+RAISED = {
+    "ValueError": "raise ValueError('no')",
+    "KeyError": "raise KeyError('K')",
+    "AssertionError": "assert not 1",
+    "RecursionError": "fail()",
+    "StopIteration": "raise StopIteration",
+    "EOFError": "raise EOFError",
+    "GeneratorExit": "raise GeneratorExit",
+    "SystemExit": "raise SystemExit(1)",
+    "Exit": "raise click.exceptions.Exit(1)",
+    "Unspeakable": "raise Unspeakable",
+    "Talkative": "raise Talkative",
+}
+REACHING = [
+    ("list", "algorithms"),
+    ("run", "bad", "--set=alpha=1"),
+    ("run", "area", "--set=alpha=1", "--problem=bad"),
+    ("run", "area", "--set=alpha=1", "--delays=bad"),
+    ("replay", "{case}"),
+    ("show", "bad.theorem"),
+    ("eval", "bad.theorem", "--set=p=0.5", "--set=M=2", "--set=B=1", "--set=sigma=0", "--set=R=1", "--set=K=3"),
+    ("check", "bad.theorem"),
+    ("check", "area.theorem8.repaired", "--only=bad"),
+    ("compare", "bad.theorem", "--problem=lad", "--delays=iid", "--iterations=5", "--trials=2"),
+    ("compare", "bad.algorithm", "--problem=lad", "--delays=iid", "--iterations=5", "--trials=2"),
+    ("exact", "bad.theorem", "{area}"),
+    ("exact", "bad.algorithm", "{case}"),
+    ("worst-case", "bad.theorem", "--iterations=2", "--p=0.5"),
+    ("worst-case", "bad.algorithm", "--iterations=2", "--p=0.5"),
+    ("falsify", "bad.theorem", "--candidates=3"),
+    ("falsify", "bad.algorithm", "--candidates=3"),
+]
+
+
+@pytest.fixture
+def arguments(tmp_path, monkeypatch):
+    """Return a function that lays out the plug-in and completes a command line."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BOUNDLAB_DEBUG", raising=False)
+    (tmp_path / "case.json").write_text(json.dumps(CASE))
+    (tmp_path / "area.json").write_text(json.dumps({**{key: CASE[key] for key in CASE if key != "events"}, **LAW}))
+
+    def lay_out(statement: str, command: tuple[str, ...]) -> list[str]:
+        (tmp_path / "bad.py").write_text(PLUGIN.format(statement=statement))
+        return ["--plugin", "bad.py", *(one.format(case="case.json", area="area.json") for one in command)]
+
+    return lay_out
+
+
+@pytest.mark.parametrize("command", REACHING, ids=" ".join)
+def test_a_plugin_that_raises_ends_every_command_with_one_line_and_70(command, arguments, capsys):
+    line = arguments(RAISED["ValueError"], command)
+    assert invoke(line) == ExitCode.UNFORESEEN
+    err = capsys.readouterr().err
+    assert err.startswith("boundlab: unforeseen ValueError in ")
+    assert "the plug-in bad.py:2" in err
+    assert "(no); --debug shows the traceback" in err
+    assert err.count("\n") == 1
+    assert "BOUNDLAB_PLUGINS" not in os.environ
+
+
+@pytest.mark.parametrize("name", RAISED)
+@pytest.mark.parametrize("command", [REACHING[1], REACHING[2], REACHING[8]], ids=" ".join)
+def test_whatever_is_raised_never_chooses_the_exit_code(name, command, arguments, capsys):
+    assert invoke(arguments(RAISED[name], command)) == ExitCode.UNFORESEEN
+    err = capsys.readouterr().err
+    assert err.startswith("boundlab: unforeseen ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [REACHING[1], REACHING[7], REACHING[8]], ids=" ".join)
+def test_debug_shows_the_traceback_before_the_line(command, arguments, capsys, monkeypatch):
+    line = arguments(RAISED["KeyError"], command)
+    assert invoke(["--debug", *line]) == ExitCode.UNFORESEEN
+    *trace, last = capsys.readouterr().err.splitlines()
+    assert trace[0].startswith("Traceback")
+    assert any("raise KeyError('K')" in one for one in trace)
+    assert last.startswith("boundlab: unforeseen KeyError in ")
+    monkeypatch.setenv("BOUNDLAB_DEBUG", "1")
+    assert invoke(line) == ExitCode.UNFORESEEN
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_boundlabs_own_place_is_named(capsys, monkeypatch):
+    monkeypatch.setattr("boundlab.checks.vacuity.trivial", lambda _view: 1 / 0)
+    assert invoke(["check", "area.theorem8.repaired", "--only=vacuity"]) == ExitCode.UNFORESEEN
+    err = capsys.readouterr().err
+    assert err.startswith("boundlab: unforeseen ZeroDivisionError in boundlab/checks/vacuity.py:")
+    assert "plug-in" not in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("broken", ["boundlab.plugins.sources", "boundlab.registry.sources", "typer.main.get_command"])
+def test_a_defect_of_the_machinery_itself_ends_the_same_way(broken, capsys, monkeypatch):
+    def defect(*_args, **_options):
+        raise AttributeError("a defect")
+
+    monkeypatch.setattr(broken, defect)
+    if broken == "boundlab.plugins.sources":
+        monkeypatch.setattr("boundlab.registry.sources", defect)
+        monkeypatch.setattr("boundlab.cli._crash.owners", defect)
+    assert invoke(["list"]) == ExitCode.UNFORESEEN
+    err = capsys.readouterr().err
+    assert err.startswith("boundlab: unforeseen AttributeError in boundlab/")
+    assert err.count("\n") == 1
+
+
+def test_a_finished_run_that_breaks_an_invariant_is_unforeseen_too(capsys, monkeypatch):
+    from boundlab.errors import TapeError
+
+    def defect(*_args, **_options):
+        raise TapeError("staleness is negative")
+
+    monkeypatch.setattr("boundlab.simulate.simulation.statistics", defect)
+    assert invoke(["run", "area", "--set=alpha=0.1", "--iterations=5", "--trials=1"]) == ExitCode.UNFORESEEN
+    err = capsys.readouterr().err
+    assert err.startswith("boundlab: unforeseen TapeError in boundlab/simulate/simulation.py:")
+    assert "(staleness is negative)" in err
+
+
+def test_memory_and_interrupts_keep_their_codes(capsys, monkeypatch):
+    for error, code in ((MemoryError, ExitCode.USAGE), (KeyboardInterrupt, ExitCode.INTERRUPTED)):
+
+        def stop(*_args, error=error, **_options):
+            raise error
+
+        monkeypatch.setattr("boundlab.registry.sources", stop)
+        assert invoke(["list"]) == code
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_module_and_the_command_end_alike(arguments, tmp_path: Path):
+    line = arguments(RAISED["SystemExit"], ("run", "bad", "--set=alpha=1"))
+    done = subprocess.run(
+        [sys.executable, "-m", "boundlab", *line], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == ExitCode.UNFORESEEN
+    assert done.stderr.startswith("boundlab: unforeseen SystemExit in the plug-in bad.py:")
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
