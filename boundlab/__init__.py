@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from boundlab.__about__ import __version__
 
 if TYPE_CHECKING:
+    from boundlab.build import build_problem as build_problem
     from boundlab.case import Case as Case
-    from boundlab.case import build_problem as build_problem
     from boundlab.case import load_case as load_case
     from boundlab.case import replay as replay
     from boundlab.compare import Comparison as Comparison
@@ -39,7 +39,7 @@ _WHERE = {
     "Problem": "objective",
     "Theorem": "theorems",
     "Verdict": "compare",
-    "build_problem": "case",
+    "build_problem": "build",
     "load_case": "case",
     "load_theorem": "theorems",
     "lookup": "registry",

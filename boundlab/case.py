@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from boundlab.algorithms import Algorithm
+from boundlab.build import build_delays, build_problem
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import BoundlabError, CaseError, FormulaError, SpecError
 from boundlab.events import Events
@@ -51,30 +52,6 @@ class Case:
     events: Events | RandomEvents
     iterations: int | None = None
     raw: Mapping[str, Any] = field(default_factory=dict)
-
-
-def build_problem(kind: str, options: dict[str, Any]) -> Problem:
-    """Build a registered problem from its options.
-
-    Raises
-    ------
-    BoundlabError
-        If the type is unknown or an option is wrong.
-    """
-    problem: Problem = lookup("problems", kind).build(Options(f"problem {kind}", options))
-    return problem
-
-
-def build_delays(kind: str, options: dict[str, Any], clients: int) -> DelayModel:
-    """Build a registered delay model for n clients from its options.
-
-    Raises
-    ------
-    BoundlabError
-        If the model is unknown or an option is wrong.
-    """
-    model: DelayModel = lookup("delays", kind).build(Options(f"delays {kind}", options), clients)
-    return model
 
 
 def load_case(path: Path) -> Case:

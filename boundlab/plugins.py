@@ -57,8 +57,7 @@ class Source:
 
 def sources(kind: Kind) -> list[Source]:
     """Return who registers objects of a kind, in a stable order: what is built in, other packages, files."""
-    entries = sorted(entry_points(group=f"boundlab.{kind}"), key=lambda one: (_foreign(one), one.name, one.value))
-    found = [Source(one.name, _origin(one), one.load) for one in entries]
+    found = list(_installed(kind, tuple(sys.path)))
     for path in files():
         declared = _declared(path)
         # A file that cannot be loaded might have registered objects of any kind.
@@ -129,6 +128,13 @@ def owners() -> dict[str, str]:
             if _foreign(entry):
                 found[entry.module.split(".")[0]] = entry.dist.name if entry.dist is not None else entry.name
     return found
+
+
+@lru_cache(maxsize=4 * len(KINDS))
+def _installed(kind: Kind, _path: tuple[str, ...]) -> tuple[Source, ...]:
+    """Return the entry points of a kind; the metadata of all packages is read once for each search path."""
+    found = sorted(entry_points(group=f"boundlab.{kind}"), key=lambda one: (_foreign(one), one.name, one.value))
+    return tuple(Source(one.name, _origin(one), one.load) for one in found)
 
 
 def _foreign(entry: EntryPoint) -> bool:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from boundlab.case import Case, build_problem, replay
+from boundlab.build import build_problem
+from boundlab.case import Case, replay
 from boundlab.options import Options
 from boundlab.registry import lookup
 from boundlab.tape import Initial, Op

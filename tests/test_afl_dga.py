@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boundlab.algorithms.afl_dga import AFL_DGA, AflDgaParameters, check_order, gradient_names
-from boundlab.case import build_problem, load_case, replay
+from boundlab.build import build_problem
+from boundlab.case import load_case, replay
 from boundlab.delays import DELAYS
 from boundlab.errors import AssumptionError, CaseError, SpecError
 from boundlab.events import Events

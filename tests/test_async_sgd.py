@@ -20,7 +20,7 @@ from algorithm_makers import (
 )
 from hypothesis import given
 
-from boundlab.case import build_delays
+from boundlab.build import build_delays
 from boundlab.delays import ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.randomness import Streams

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from boundlab.case import build_problem
+from boundlab.build import build_problem
 from boundlab.compare import Verdict, compare
 from boundlab.compare.trials import run_trial
 from boundlab.delays import read_policy

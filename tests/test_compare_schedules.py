@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boundlab.case import build_delays, build_problem
+from boundlab.build import build_delays, build_problem
 from boundlab.compare import Verdict, compare
 from boundlab.compare.trials import run_trial
 from boundlab.errors import AssumptionError, SpecError

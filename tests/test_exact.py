@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AreaParameters
-from boundlab.case import build_delays, build_problem, load_case, replay
+from boundlab.build import build_delays, build_problem
+from boundlab.case import load_case, replay
 from boundlab.cli import invoke
 from boundlab.delays import ServerPolicy, read_policy
 from boundlab.errors import AssumptionError, CaseError, MissingExtraError, SpecError

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.problem import AtMinimum
-from boundlab.case import build_problem
+from boundlab.build import build_problem
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.metrics import METRICS, Certified, Quantity, Series, Watch, metric

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boundlab.case import build_delays, build_problem
+from boundlab.build import build_delays, build_problem
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance import make_plan
 from boundlab.instance.settings import options_of, own_parameters, rates, split

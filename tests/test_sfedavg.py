@@ -20,7 +20,8 @@ from algorithm_makers import (
 )
 from hypothesis import given
 
-from boundlab.case import build_delays, replay
+from boundlab.build import build_delays
+from boundlab.case import replay
 from boundlab.delays import ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import SERVER

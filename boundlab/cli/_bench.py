@@ -10,7 +10,7 @@ import numpy as np
 
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
-from boundlab.case import build_delays, build_problem
+from boundlab.build import build_delays, build_problem
 from boundlab.delays import read_policy, sample_events
 from boundlab.errors import SpecError
 from boundlab.execute.floats import run

@@ -14,9 +14,6 @@ from boundlab.errors import SpecError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from boundlab.delays import DelayModel
-    from boundlab.objective import Problem
-
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Settings = Annotated[
     list[str] | None,
@@ -80,22 +77,6 @@ def settings_map(settings: list[str] | None) -> dict[str, str]:
             raise SpecError(f"--set {name} is given twice")
         found[name] = value
     return found
-
-
-def problem_from(spec: str) -> "Problem":
-    """Build the problem of a spec."""
-    from boundlab.case import build_problem
-    from boundlab.options import parse_spec
-
-    return build_problem(*parse_spec(spec, "problem"))
-
-
-def delays_from(spec: str, clients: int) -> "DelayModel":
-    """Build the delay model of a spec."""
-    from boundlab.case import build_delays
-    from boundlab.options import parse_spec
-
-    return build_delays(*parse_spec(spec, "delays"), clients)
 
 
 def count(value: int, name: str, minimum: int, maximum: int) -> int:

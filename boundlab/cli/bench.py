@@ -34,7 +34,8 @@ def bench(
 
     if device != "cpu":
         raise SpecError(f"cannot measure on {device!r}; this version has cpu")
-    from boundlab.cli._common import count, problem_from
+    from boundlab.build import problem_from
+    from boundlab.cli._common import count
 
     count(updates, "updates", 1, 10**7)
     count(repeats, "repeats", 1, 100)

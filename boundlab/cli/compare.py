@@ -16,9 +16,7 @@ from boundlab.cli._common import (
     Trials,
     console,
     count,
-    delays_from,
     print_json,
-    problem_from,
     progress,
     settings_map,
     writable,
@@ -67,6 +65,7 @@ def compare(
 
     A violation always leaves THEOREM.case.json, in the current folder unless --out names another.
     """
+    from boundlab.build import delays_from, problem_from
     from boundlab.compare import compare as compare_plan
     from boundlab.files import folder
     from boundlab.instance import make_plan

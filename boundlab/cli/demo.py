@@ -39,7 +39,7 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Check theorems on real data and where they fail, and tune the server rate: about half a minute."""
-    from boundlab.case import build_problem
+    from boundlab.build import build_problem
     from boundlab.files import folder
     from boundlab.report.plots import check_format, plot_comparison
     from boundlab.report.save import save_case
@@ -122,7 +122,7 @@ def _plan(
     delays: tuple[str, dict[str, str]] = _DELAYS,
     **settings: str,
 ) -> "Plan":
-    from boundlab.case import build_delays
+    from boundlab.build import build_delays
     from boundlab.instance import make_plan
     from boundlab.registry import lookup
     from boundlab.theorems import load_theorem

@@ -16,9 +16,7 @@ from boundlab.cli._common import (
     Trials,
     console,
     count,
-    delays_from,
     print_json,
-    problem_from,
     progress,
     settings_map,
     writable,
@@ -52,6 +50,7 @@ def run(
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Also write the JSON here.")] = None,
 ) -> None:
     """Simulate an algorithm on a problem under delays and show the error and what the schedule was."""
+    from boundlab.build import delays_from, problem_from
     from boundlab.errors import SpecError
     from boundlab.simulate.simulation import simulate
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from boundlab.algorithms import Algorithm
 from boundlab.assumptions import assumption
-from boundlab.case import Case, RandomEvents, build_delays, plain
+from boundlab.build import build_delays
+from boundlab.case import Case, RandomEvents, plain
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.events import Events

@@ -196,7 +196,7 @@ def _probabilities(theorem: Theorem, values: dict[str, Any], delays: str | None)
         return
     if "p" in values:
         raise SpecError("give p or delays, not both")
-    from boundlab.case import build_delays
+    from boundlab.build import build_delays
 
     kind, options = parse_spec(delays, "delays")
     if kind != "iid":
@@ -263,7 +263,7 @@ def _single(
     delays: str | None,
     events: Sequence[Any] | None,
 ) -> tuple[dict[str, Any], Events, float]:
-    from boundlab.case import build_delays
+    from boundlab.build import build_delays
 
     policy_free = algorithm.server == "any" and events is None
     if policy_free and "iid-events" in theorem.assumptions:
