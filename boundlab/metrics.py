@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import SpecError
 from boundlab.objective import Array, Problem
-from boundlab.options import nearest
+from boundlab.registry import lookup, registered
 from boundlab.tape import RecordAt
 
 Ints = NDArray[np.int64]
@@ -270,17 +270,21 @@ BUILT_IN: tuple[Metric, ...] = (
 METRICS: Mapping[str, Metric] = MappingProxyType({one.id: one for one in BUILT_IN})
 
 
+def choices(name: str) -> Mapping[str, Metric]:
+    """Return the metrics among which an id is looked for; plug-ins are asked only where no built-in one has it."""
+    return METRICS if name in METRICS else registered("metrics")
+
+
 def metric(name: str) -> Metric:
-    """Return the metric of that id.
+    """Return the metric of that id, built in or of a plug-in.
 
     Raises
     ------
     SpecError
         If there is none.
     """
-    if name not in METRICS:
-        raise SpecError(f"unknown metric {name!r}; {nearest(name, METRICS)}")
-    return METRICS[name]
+    found: Metric = METRICS[name] if name in METRICS else lookup("metrics", name)
+    return found
 
 
 @final

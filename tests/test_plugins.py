@@ -192,6 +192,20 @@ def test_a_file_that_is_none_is_bad_input(name, tmp_path, monkeypatch, capsys):
     assert err.count("\n") == 1
 
 
+def test_a_theorem_may_be_about_a_metric_of_a_plugin(file, tmp_path):
+    from boundlab.theorems import load_theorem
+
+    theorem = tmp_path / "mine.toml"
+    theorem.write_text(
+        'id = "mine.k"\nalgorithm = "gd"\nmetric = "my-gap"\n[step]\nalpha = "alpha"\n[terms]\nx = "F0/K"\n'
+    )
+    with pytest.raises(SpecError, match="unknown metric 'my-gap'"):
+        load_theorem(str(theorem))
+    text = "from dataclasses import replace\nfrom boundlab.metrics import metric\n"
+    file(f"{text}BOUNDLAB = {{'metrics': replace(metric('gap'), id='my-gap', label='mine')}}\n")
+    assert load_theorem(str(theorem)).left.label == "mine"
+
+
 def test_a_file_is_run_again_only_when_it_has_changed(file):
     path = file(GOOD)
     first = lookup("delays", "sleepy")

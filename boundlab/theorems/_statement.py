@@ -9,7 +9,7 @@ import sympy
 
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, lookup, names_of
-from boundlab.metrics import METRICS, Metric
+from boundlab.metrics import Metric, choices, metric
 from boundlab.theorems._bound import Bound, Condition
 
 Status = Literal["as printed", "repaired", "derived here", "textbook", "user"]
@@ -33,7 +33,7 @@ class Statement:
     algorithm, options
         What is run, and the options that the proof uses: ``{"start": "analysis"}``.
     metric
-        The left side, a key of :data:`boundlab.metrics.METRICS`.
+        The left side, the id of a metric.
     horizon
         ``every``: one run obeys the bound at every K (or T). ``fixed``: the step size is chosen for one K, and
         the bound is about that K only.
@@ -89,7 +89,7 @@ class Statement:
     def __post_init__(self) -> None:
         for what, value, allowed in (
             ("status", self.status, STATUSES),
-            ("metric", self.metric, METRICS),
+            ("metric", self.metric, choices(self.metric)),
             ("horizon", self.horizon, ("every", "fixed")),
         ):
             if value not in allowed:
@@ -118,7 +118,7 @@ class Statement:
     @property
     def left(self) -> Metric:
         """The left side."""
-        return METRICS[self.metric]
+        return metric(self.metric)
 
     @property
     def counter(self) -> Literal["K", "T"]:

@@ -12,7 +12,7 @@ import sympy
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.formulas.parse import FUNCTIONS, parse
 from boundlab.formulas.symbols import DOMAINS, SYMBOLS, SymbolInfo, make_symbol
-from boundlab.metrics import METRICS
+from boundlab.metrics import choices
 from boundlab.options import nearest
 from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._theorem import Theorem
@@ -137,8 +137,9 @@ def _choices(data: Mapping[str, Any], where: str) -> None:
     for name in data.get("assumptions", ()):
         if name not in ASSUMPTIONS:
             raise SpecError(f"{where}: unknown assumption {name!r}; {nearest(name, ASSUMPTIONS)}")
-    if data["metric"] not in METRICS:
-        raise SpecError(f"{where}: unknown metric {data['metric']!r}; {nearest(data['metric'], METRICS)}")
+    metrics = choices(data["metric"])
+    if data["metric"] not in metrics:
+        raise SpecError(f"{where}: unknown metric {data['metric']!r}; {nearest(data['metric'], metrics)}")
 
 
 def _symbols(table: Mapping[str, Any], where: str) -> Mapping[str, SymbolInfo]:
