@@ -220,3 +220,13 @@ def test_the_same_id_in_a_file_and_in_boundlab_is_refused(file):
     with pytest.raises(SpecError, match=r"two packages register theorem area\.theorem8: boundlab and .*mine\.py"):
         lookup("theorems", "area.theorem8")
     assert [row.reason for row in catalogue("theorems") if row.reason] == ["boundlab registers the same id"]
+
+
+def test_the_page_names_every_kind_and_its_example_runs(tmp_path, capsys):
+    page = (Path(__file__).parents[1] / "docs" / "plugins.md").read_text(encoding="utf-8")
+    for kind in KINDS:
+        assert f"`boundlab.{kind}`, `{kind}`" in page
+        assert f"`{TYPES[kind].replace(':', '.')}`" in page or kind == "checks"
+    (tmp_path / "title.py").write_text(page.split("```python\n")[1].split("```")[0])
+    assert invoke(["--plugin", str(tmp_path / "title.py"), "check", "area.theorem8", "--only", "title"]) == 0
+    assert "title.length" in capsys.readouterr().out
