@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, final
 
-from boundlab.errors import SpecError
-from boundlab.options import nearest
+from boundlab.registry import lookup, registered
 
 
 @final
@@ -84,17 +83,21 @@ ASSUMPTIONS: Mapping[str, Assumption] = MappingProxyType({one.id: one for one in
 RUN_ASSUMPTIONS: frozenset[str] = frozenset(one.id for one in BUILT_IN if one.of == "run")
 
 
+def choices(name: str) -> Mapping[str, Assumption]:
+    """Return those among which an id is looked for; plug-ins are asked only where no built-in one has it."""
+    return ASSUMPTIONS if name in ASSUMPTIONS else registered("assumptions")
+
+
 def assumption(name: str) -> Assumption:
-    """Return the assumption of that id.
+    """Return the assumption of that id, built in or of a plug-in.
 
     Raises
     ------
     SpecError
         If there is none.
     """
-    if name not in ASSUMPTIONS:
-        raise SpecError(f"unknown assumption {name!r}; {nearest(name, ASSUMPTIONS)}")
-    return ASSUMPTIONS[name]
+    found: Assumption = ASSUMPTIONS[name] if name in ASSUMPTIONS else lookup("assumptions", name)
+    return found
 
 
 def about_the_mean(names: Iterable[str]) -> bool:

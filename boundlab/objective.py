@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.assumptions import ASSUMPTIONS
+from boundlab.assumptions import choices
 from boundlab.errors import AssumptionError, SymbolError
 from boundlab.randomness import Streams
 
@@ -301,7 +301,8 @@ class Problem(ABC):
         """
         reason = self.assumptions().get(assumption, "it does not say")
         if reason:
-            meaning = ASSUMPTIONS[assumption].words if assumption in ASSUMPTIONS else assumption
+            known = choices(assumption)
+            meaning = known[assumption].words if assumption in known else assumption
             raise AssumptionError(f"{theorem} assumes {assumption} ({meaning}); problem {self.id}: {reason}")
 
 

@@ -206,6 +206,21 @@ def test_a_theorem_may_be_about_a_metric_of_a_plugin(file, tmp_path):
     assert load_theorem(str(theorem)).left.label == "mine"
 
 
+def test_a_theorem_may_assume_what_a_plugin_says(file, tmp_path, capsys):
+    theorem = tmp_path / "mine.toml"
+    theorem.write_text(
+        'id = "mine.k"\nalgorithm = "gd"\nmetric = "gap"\nassumptions = ["smooth", "quasar"]\n[step]\nalpha = "1/L"\n'
+        '[terms]\nx = "L*R**2/K"\n'
+    )
+    compare = ["compare", str(theorem), "--delays=deterministic", "--iterations=5", "--trials=2"]
+    assert invoke(compare) == 2
+    assert "unknown assumption 'quasar'" in capsys.readouterr().err
+    text = "from boundlab.assumptions import Assumption\n"
+    file(f"{text}BOUNDLAB = {{'assumptions': Assumption('quasar', 'f is star-like')}}\n")
+    assert invoke(compare) == 4
+    assert "mine.k assumes quasar (f is star-like)" in capsys.readouterr().err
+
+
 def test_a_file_is_run_again_only_when_it_has_changed(file):
     path = file(GOOD)
     first = lookup("delays", "sleepy")

@@ -28,8 +28,7 @@ def install(folder, monkeypatch, theorem="mine.theorem"):
     monkeypatch.syspath_prepend(str(folder))
 
 
-# Assumptions are words yet, and no objects.
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "assumptions"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_built_in_entries_whose_keys_are_their_ids(kind):
     found = registered(kind)
     assert found

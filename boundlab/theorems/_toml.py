@@ -132,11 +132,12 @@ def _known(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
 
 def _choices(data: Mapping[str, Any], where: str) -> None:
     """Check the ids that other parts of boundlab give a meaning to."""
-    from boundlab.assumptions import ASSUMPTIONS
+    from boundlab import assumptions
 
     for name in data.get("assumptions", ()):
-        if name not in ASSUMPTIONS:
-            raise SpecError(f"{where}: unknown assumption {name!r}; {nearest(name, ASSUMPTIONS)}")
+        known = assumptions.choices(name)
+        if name not in known:
+            raise SpecError(f"{where}: unknown assumption {name!r}; {nearest(name, known)}")
     metrics = choices(data["metric"])
     if data["metric"] not in metrics:
         raise SpecError(f"{where}: unknown metric {data['metric']!r}; {nearest(data['metric'], metrics)}")
