@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from boundlab.case import load_case as load_case
     from boundlab.case import replay as replay
     from boundlab.compare import Comparison as Comparison
-    from boundlab.compare import Verdict as Verdict
     from boundlab.errors import AssumptionError as AssumptionError
     from boundlab.errors import BoundlabError as BoundlabError
     from boundlab.instance import make_plan as make_plan
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from boundlab.simulate.simulation import simulate as simulate
     from boundlab.theorems import Theorem as Theorem
     from boundlab.theorems import load_theorem as load_theorem
+    from boundlab.verdict import Verdict as Verdict
 
 _WHERE = {
     "AssumptionError": "errors",

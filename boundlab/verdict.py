@@ -1,6 +1,6 @@
-"""What a question can end with: the exit codes of the command line, one for each kind of ending."""
+"""What a question can end with: verdicts on a theorem, and the exit codes of the command line."""
 
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from typing import Self
 
 
@@ -26,3 +26,22 @@ class ExitCode(IntEnum):
     NOT_APPLICABLE = 4, "not applicable: an assumption is not met, or the claim says nothing here"
     UNFORESEEN = 70, "unforeseen: a defect of boundlab or of a plug-in, never a verdict"
     INTERRUPTED = 130, "interrupted"
+
+
+class Verdict(StrEnum):
+    """What comparisons, exact values, worst cases and searches say of a theorem."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    INCONCLUSIVE = "inconclusive"
+    NOT_APPLICABLE = "not applicable"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """How the command line ends."""
+        return {
+            Verdict.HOLDS: ExitCode.STANDS,
+            Verdict.VIOLATED: ExitCode.REFUTED,
+            Verdict.INCONCLUSIVE: ExitCode.UNDECIDED,
+            Verdict.NOT_APPLICABLE: ExitCode.NOT_APPLICABLE,
+        }[self]

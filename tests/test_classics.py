@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problem_makers import from_text, make
 
-from boundlab.compare import Verdict, compare
+from boundlab.compare import compare
 from boundlab.delays import read_policy
 from boundlab.errors import AssumptionError
 from boundlab.events import Events
@@ -25,6 +25,7 @@ from boundlab.simulate.trial import run_once
 from boundlab.tape import RecordAt
 from boundlab.theorems import FormulaBound, load_theorem
 from boundlab.theorems.classics import THEOREMS, TIGHT
+from boundlab.verdict import Verdict
 
 BY_ID = {theorem.id.removeprefix("classics."): theorem for theorem in THEOREMS}
 SMOOTH = {"L": 4.0, "R": 3.0, "F0": 5.0, "mu": 1.0, "sigma": 0.0, "K": 3, "T": 3, "n": 2}

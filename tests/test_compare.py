@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from boundlab.build import build_problem
-from boundlab.compare import Verdict, compare
+from boundlab.compare import compare
 from boundlab.compare.trials import run_trial
 from boundlab.delays import read_policy
 from boundlab.errors import AssumptionError
@@ -16,6 +16,7 @@ from boundlab.objective import Problem
 from boundlab.options import Options, parse_spec
 from boundlab.registry import lookup
 from boundlab.theorems import load_theorem
+from boundlab.verdict import Verdict
 
 
 def plan_of(theorem, problem, delays, iterations, server=None, beyond=(), **settings):

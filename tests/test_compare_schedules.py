@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from boundlab.build import build_delays, build_problem
-from boundlab.compare import Verdict, compare
+from boundlab.compare import compare
 from boundlab.compare.trials import run_trial
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance import make_plan
@@ -12,6 +12,7 @@ from boundlab.metrics import METRICS, Watch
 from boundlab.options import parse_spec
 from boundlab.registry import lookup
 from boundlab.theorems import load_theorem
+from boundlab.verdict import Verdict
 
 NOISY = "huber:clients=4,dimension=2,sigma=0.3,x0=2"
 QUIET = "huber:clients=4,dimension=2,sigma=0,x0=2"

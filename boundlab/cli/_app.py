@@ -40,7 +40,7 @@ def _options(
     _debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of what was not foreseen.")] = False,
 ) -> None:
     if plugin:
-        from boundlab.plugins import using
+        from boundlab.registry import using
 
         context.with_resource(using(plugin))
 

@@ -3,7 +3,7 @@
 import traceback
 from collections.abc import Mapping
 
-from boundlab.plugins import BUILT_IN, message, owners
+from boundlab.registry import BUILT_IN, message, owners
 
 
 def crash(error: BaseException) -> str:

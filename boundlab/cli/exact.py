@@ -42,7 +42,7 @@ def exact(
         print_json(result.as_dict())
     else:
         _show(statement.left.expectation, result)
-    return result.exit_code
+    return result.verdict.exit_code
 
 
 def _show(left: str, result: "ExactResult") -> None:

@@ -52,7 +52,7 @@ def falsify(
         print_json({**found.as_dict(), "written": [str(path) for path in written]})
     else:
         _show(found, written, theorem)
-    return found.exit_code
+    return found.verdict.exit_code
 
 
 def _write(found: "Falsification", out: Path | None) -> list[Path]:

@@ -81,7 +81,7 @@ def worst_case(
             screen.print(line)
         if out is not None:
             screen.print(f"written: {out}")
-    return result.outcome.exit_code
+    return result.outcome.verdict.exit_code
 
 
 def _events(path: Path) -> list[Any]:

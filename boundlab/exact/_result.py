@@ -6,7 +6,7 @@ from typing import Any, Literal, final
 
 from boundlab.__about__ import __version__
 from boundlab.instance.rounding import above
-from boundlab.verdict import ExitCode
+from boundlab.verdict import Verdict
 
 Kind = Literal["exact", "enclosure", "numeric"]
 
@@ -62,16 +62,11 @@ class ExactResult:
         return float("inf") if self.left > 0.0 else 0.0
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> Verdict:
         """``holds`` or ``violated`` on this case; ``inconclusive`` where a larger left side refutes nothing."""
         if self.violated:
-            return "violated"
-        return "inconclusive" if above(self.left, self.right) else "holds"
-
-    @property
-    def exit_code(self) -> ExitCode:
-        """How the command line ends."""
-        return {"violated": ExitCode.REFUTED, "inconclusive": ExitCode.UNDECIDED}.get(self.verdict, ExitCode.STANDS)
+            return Verdict.VIOLATED
+        return Verdict.INCONCLUSIVE if above(self.left, self.right) else Verdict.HOLDS
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""

@@ -9,8 +9,8 @@ from typing import Any, final
 import numpy as np
 
 from boundlab.__about__ import __version__
+from boundlab.compare.comparison import versions
 from boundlab.compare.trials import run_trial, trial_events
-from boundlab.compare.verdict import versions
 from boundlab.errors import BoundlabError, TapeError
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate, text
@@ -19,7 +19,7 @@ from boundlab.instance import Plan, make_plan
 from boundlab.instance.rounding import NUMERIC
 from boundlab.objective import Constant
 from boundlab.theorems import Theorem
-from boundlab.verdict import ExitCode
+from boundlab.verdict import Verdict
 
 
 @final
@@ -135,9 +135,9 @@ class Falsification:
         return None if self.violated else self.best
 
     @property
-    def exit_code(self) -> ExitCode:
-        """``REFUTED`` with a counterexample, ``UNDECIDED`` without: no search can say that a bound holds."""
-        return ExitCode.REFUTED if self.violated else ExitCode.UNDECIDED
+    def verdict(self) -> Verdict:
+        """``violated`` with a counterexample, ``inconclusive`` without: no search can say that a bound holds."""
+        return Verdict.VIOLATED if self.violated else Verdict.INCONCLUSIVE
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
@@ -147,7 +147,7 @@ class Falsification:
             "versions": versions(),
             "theorem": self.theorem.id,
             "status": self.theorem.status,
-            "verdict": "violated" if self.violated else "inconclusive",
+            "verdict": self.verdict,
             "candidates": sum(self.tried.values()),
             "tried": dict(self.tried),
             "refused": dict(self.refused),

@@ -11,7 +11,7 @@ from boundlab.errors import MissingExtraError, OutputError, SpecError
 from boundlab.files import replacing
 
 if TYPE_CHECKING:
-    from boundlab.compare.verdict import Comparison
+    from boundlab.compare.comparison import Comparison
     from boundlab.instance.plan import Plan
     from boundlab.server_rate import OptimalRate
 

@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from boundlab.compare.verdict import Verdict
 from boundlab.files import write_json
+from boundlab.verdict import Verdict
 
 if TYPE_CHECKING:
-    from boundlab.compare.verdict import Comparison
+    from boundlab.compare.comparison import Comparison
 
 
 def save_case(result: "Comparison", where: Path) -> list[Path]:

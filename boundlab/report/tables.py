@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from boundlab.compare.verdict import Comparison
+    from boundlab.compare.comparison import Comparison
     from boundlab.simulate.simulation import Simulation
 
 _STYLE = {

@@ -12,7 +12,7 @@ from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.instance.rounding import above
 from boundlab.objective import Problem
 from boundlab.theorems import Theorem
-from boundlab.verdict import ExitCode
+from boundlab.verdict import Verdict
 from boundlab.worst_case.certificate import certify
 from boundlab.worst_case.classes import FunctionClass, function_class
 from boundlab.worst_case.function import SHARES, extract, flat, inside, stand_in
@@ -29,7 +29,7 @@ _CLOSE = 1e-4
 
 
 class Outcome(Enum):
-    """What a worst case says of a bound; each has the exit code of the command line."""
+    """What a worst case says of a bound, in its own words."""
 
     EXCEEDS = "exceeds the bound"
     HOLDS = "holds"
@@ -37,13 +37,13 @@ class Outcome(Enum):
     BESIDE = "not applicable"
 
     @property
-    def exit_code(self) -> ExitCode:
-        """How the command line ends."""
+    def verdict(self) -> Verdict:
+        """What that means for the theorem."""
         return {
-            Outcome.HOLDS: ExitCode.STANDS,
-            Outcome.EXCEEDS: ExitCode.REFUTED,
-            Outcome.NUMERIC: ExitCode.UNDECIDED,
-            Outcome.BESIDE: ExitCode.NOT_APPLICABLE,
+            Outcome.HOLDS: Verdict.HOLDS,
+            Outcome.EXCEEDS: Verdict.VIOLATED,
+            Outcome.NUMERIC: Verdict.INCONCLUSIVE,
+            Outcome.BESIDE: Verdict.NOT_APPLICABLE,
         }[self]
 
 

@@ -1,8 +1,8 @@
 """Find registered objects by kind and id: theorems, algorithms, problems and all else that a plug-in may add.
 
 A package that declares an entry point in the group ``boundlab.KIND`` is found next to the built-in ones, and so is
-a file that the user names (:mod:`boundlab.plugins`). Behind an entry point is one object, or a tuple or list of them;
-each has an ``id``. Each entry point is loaded on its own: one that cannot be loaded takes no other down.
+a file that the user names. Behind an entry point is one object, or a tuple or list of them; each has an ``id``. Each
+entry point is loaded on its own: one that cannot be loaded takes no other down.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,9 +13,7 @@ from typing import Any, final
 
 from boundlab.errors import SpecError
 from boundlab.options import nearest
-from boundlab.plugins import BUILT_IN, KINDS, Kind, Source, reason, sources
-
-__all__ = ["BUILT_IN", "KINDS", "TYPES", "WORDS", "Kind", "Row", "catalogue", "lookup", "registered"]
+from boundlab.registry._sources import BUILT_IN, Kind, Source, reason, sources
 
 # What each kind is called in a sentence, and what its objects must be; a type is imported only to judge a plug-in.
 WORDS: Mapping[Kind, str] = MappingProxyType(

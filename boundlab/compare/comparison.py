@@ -4,7 +4,6 @@ import contextlib
 import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import Enum
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -19,28 +18,9 @@ from boundlab.instance.plan import Plan
 from boundlab.instance.rounding import ceiling
 from boundlab.metrics import Quantity
 from boundlab.tape import Statistics, statistics
-from boundlab.verdict import ExitCode
+from boundlab.verdict import Verdict
 
 Floats = NDArray[np.float64]
-
-
-class Verdict(Enum):
-    """The four verdicts; each has the exit code of the command line."""
-
-    HOLDS = "holds"
-    VIOLATED = "violated"
-    INCONCLUSIVE = "inconclusive"
-    NOT_APPLICABLE = "not applicable"
-
-    @property
-    def exit_code(self) -> ExitCode:
-        """How the command line ends."""
-        return {
-            Verdict.HOLDS: ExitCode.STANDS,
-            Verdict.VIOLATED: ExitCode.REFUTED,
-            Verdict.INCONCLUSIVE: ExitCode.UNDECIDED,
-            Verdict.NOT_APPLICABLE: ExitCode.NOT_APPLICABLE,
-        }[self]
 
 
 @dataclass(frozen=True, slots=True)

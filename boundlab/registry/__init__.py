@@ -1,0 +1,14 @@
+"""Find registered objects by kind and id: what is built in, what other packages add, and files that a user names."""
+
+from boundlab.registry._registry import TYPES as TYPES
+from boundlab.registry._registry import WORDS as WORDS
+from boundlab.registry._registry import Row as Row
+from boundlab.registry._registry import catalogue as catalogue
+from boundlab.registry._registry import lookup as lookup
+from boundlab.registry._registry import registered as registered
+from boundlab.registry._sources import BUILT_IN as BUILT_IN
+from boundlab.registry._sources import KINDS as KINDS
+from boundlab.registry._sources import Kind as Kind
+from boundlab.registry._sources import message as message
+from boundlab.registry._sources import owners as owners
+from boundlab.registry._sources import using as using
