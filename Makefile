@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 RUN    := $(VENV)/bin/
 
-.PHONY: demo test lint types bench clean
+.PHONY: demo test nightly lint types bench clean
 
 # One stamp for each set of extras; each makes the virtual environment if there is none.
 $(VENV)/.stamp-%: pyproject.toml constraints.txt
@@ -15,6 +15,10 @@ demo: $(VENV)/.stamp-all
 
 test: $(VENV)/.stamp-test
 	$(RUN)python -m pytest -n 2 -q
+
+# Everything that test runs with ten times the examples, and what is marked nightly: full sweeps, long fuzzing.
+nightly: $(VENV)/.stamp-test
+	BOUNDLAB_EXAMPLES=500 $(RUN)python -m pytest -n 2 -q -m "nightly or not nightly"
 
 lint: $(VENV)/.stamp-dev types
 	$(RUN)ruff check .

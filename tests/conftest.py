@@ -13,7 +13,9 @@ os.environ.setdefault("BOUNDLAB_PATIENCE", "20")
 import hypothesis
 import pytest
 
-hypothesis.settings.register_profile("boundlab", deadline=None, derandomize=True, max_examples=50)
+# make nightly asks for more examples of every property that names no number of its own.
+_EXAMPLES = int(os.environ.get("BOUNDLAB_EXAMPLES", "50"))
+hypothesis.settings.register_profile("boundlab", deadline=None, derandomize=True, max_examples=_EXAMPLES)
 hypothesis.settings.load_profile("boundlab")
 
 

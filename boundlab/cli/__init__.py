@@ -5,7 +5,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from boundlab.errors import BoundlabError
+from boundlab.errors import BoundlabError, SpecError
 from boundlab.verdict import ExitCode
 
 _DEBUG = "BOUNDLAB_DEBUG"
@@ -55,6 +55,9 @@ def _run(arguments: Sequence[str]) -> int:
 
     from boundlab.cli._app import app
 
+    for word in arguments:
+        if "\0" in word:  # no path may hold one, and whoever opens files says so in words of its own
+            raise SpecError(f"the argument {word!r} holds a NUL character; leave it out")
     command = typer.main.get_command(app)
     with command.make_context("boundlab", list(arguments)) as context:
         code = command.invoke(context)
