@@ -2,24 +2,17 @@
 
 from typing import Any
 
-import numpy as np
 import pytest
 from algorithm_makers import (
     HALVES,
     HUBERS,
     THREE,
-    Scenario,
-    assert_close,
     assert_replays,
-    descend,
     in_order,
     make_case,
-    rates_of,
     read,
-    scenarios,
     trajectory_of,
 )
-from hypothesis import given
 
 from boundlab.errors import CaseError, SpecError
 from boundlab.tape import RecordAt
@@ -60,37 +53,6 @@ def test_one_model_a_buffer_replaces_the_server_model_by_hand() -> None:
     case = make_case("asfedavg", HUBERS, {"alpha": [1, 0.5]}, in_order([0, 1, 0, 0]))
     # 0's second update starts from 2 again; its third from 7/2, the model at its second arrival: 5/2, 2.
     assert_replays(case, [1, 2, 3, 4], [1 / 2, 7 / 2, 1 / 2, 2])
-
-
-def simulate(scenario: Scenario, problem: Any) -> tuple[list[int], np.ndarray]:
-    """The server keeps models until it has enough of them, and then forgets its own."""
-    options = scenario.options
-    rates, count, reply = rates_of(options, "alpha", "M"), options["count"], options["reply"]
-    x, version, seen = problem.x0, 0, []
-    hand = dict.fromkeys(range(problem.n), x)
-    buffer: list[tuple[int, np.ndarray]] = []
-    for _, client in scenario.events:
-        buffer.append((client, descend(problem, client, hand.pop(client), rates)))
-        if reply == "pre" or (reply == "post" and len(buffer) < count):
-            hand[client] = x
-        if len(buffer) == count:
-            x, version = sum(model for _, model in buffer) / count, version + 1
-            if reply == "post":
-                hand[client] = x
-            if reply == "wait":
-                hand |= dict.fromkeys([who for who, _ in buffer], x)
-            buffer = []
-        seen.append((version, x))
-    return [v for v, _ in seen], np.array([model for _, model in seen])
-
-
-@given(scenarios("asfedavg"))
-def test_the_tape_does_what_the_server_and_the_clients_do(scenario: Scenario) -> None:
-    case = scenario.case()
-    ks, models = trajectory_of(case)
-    expected_ks, expected = simulate(scenario, case.problem)
-    assert ks == expected_ks
-    assert_close(models, expected)
 
 
 def test_models_are_no_differences_so_the_table_of_uses_is_empty() -> None:

@@ -1,6 +1,5 @@
 """Asynchronous SGD: hand calculations, a simulator that knows no tape, and who works on what when."""
 
-from collections import deque
 from typing import Any
 
 import numpy as np
@@ -9,16 +8,12 @@ from algorithm_makers import (
     HALVES,
     HUBERS,
     THREE,
-    Scenario,
-    assert_close,
     assert_replays,
     in_order,
     make_case,
     read,
-    scenarios,
     trajectory_of,
 )
-from hypothesis import given
 
 from boundlab.build import build_delays
 from boundlab.delays import ServerPolicy
@@ -66,29 +61,6 @@ def test_uniform_targets_by_hand() -> None:
     case = make_case("async_sgd", THREE, {"alpha": 0.5, "sampling": "uniform"}, events)
     assert_replays(case, [1, 2, 3, 4, 5, 6], [first, second, third, fourth, fifth, sixth])
     assert ASYNC_SGD.events_as_json(case.events) == events
-
-
-def simulate(scenario: Scenario, problem: Any) -> np.ndarray:
-    """The server steps along whatever arrives, and gives the new model to the client that is named."""
-    alpha, adaptive = scenario.options["alpha"], scenario.options["schedule"] == "delay_adaptive"
-    x, k, seen = problem.x0, 0, []
-    inbox = {client: deque([(x, 0)]) for client in range(problem.n)}
-    for _, client, *target in scenario.events:
-        at, since = inbox[client].popleft()
-        tau = k - since
-        size = alpha * min(1.0, problem.n / tau) if adaptive and tau else alpha
-        x, k = x - size * problem.gradient(client, at), k + 1
-        inbox[target[0] if target else client].append((x, k))
-        seen.append(x)
-    return np.array(seen)
-
-
-@given(scenarios("async_sgd"))
-def test_the_tape_does_what_the_server_and_the_clients_do(scenario: Scenario) -> None:
-    case = scenario.case()
-    ks, models = trajectory_of(case)
-    assert ks == list(range(1, len(scenario.events) + 1))
-    assert_close(models, simulate(scenario, case.problem))
 
 
 @pytest.mark.parametrize("kind", ["deterministic", "exponential"])

@@ -2,24 +2,15 @@
 
 from typing import Any
 
-import numpy as np
 import pytest
 from algorithm_makers import (
     HALVES,
     HUBERS,
-    Scenario,
-    assert_close,
     assert_replays,
-    damping,
-    descend,
     in_order,
     make_case,
-    rates_of,
     read,
-    scenarios,
-    trajectory_of,
 )
-from hypothesis import given
 
 from boundlab.errors import CaseError, SpecError
 from boundlab.registry import lookup
@@ -58,30 +49,6 @@ def test_the_paper_counts_the_freshest_update_as_staleness_1_by_hand() -> None:
     third = 8 / 9 * second + 1 / 9 * (1 / 8)
     options = {"beta": 1, "eta_l": [0.5, 1], "s": "polynomial:a=2", "offset": 1}
     assert_replays(make_case("fedasync", HUBERS, options, in_order([0, 1, 0])), [1, 2, 3], [first, second, third])
-
-
-def simulate(scenario: Scenario, problem: Any) -> np.ndarray:
-    """Algorithm 1 of Xie et al. with one answer an arrival."""
-    options = scenario.options
-    rates = rates_of(options, "eta_l", "Q")
-    x, seen = problem.x0, []
-    hand = dict.fromkeys(range(problem.n), (x, 0))
-    for version, (_, client) in enumerate(scenario.events):
-        start, since = hand[client]
-        end = descend(problem, client, start, rates)
-        beta = options["beta"] * damping(options["s"], version - since + options["offset"])
-        x = (1 - beta) * x + beta * end if options["mode"] == "model" else x + beta * (end - start)
-        hand[client] = (x, version + 1)
-        seen.append(x)
-    return np.array(seen)
-
-
-@given(scenarios("fedasync"))
-def test_the_tape_does_what_the_server_and_the_clients_do(scenario: Scenario) -> None:
-    case = scenario.case()
-    ks, models = trajectory_of(case)
-    assert ks == list(range(1, len(scenario.events) + 1))
-    assert_close(models, simulate(scenario, case.problem))
 
 
 def test_quantities_are_those_of_a_buffer_of_one_and_of_differences_only() -> None:

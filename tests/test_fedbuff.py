@@ -8,18 +8,11 @@ from algorithm_makers import (
     HALVES,
     HUBERS,
     THREE,
-    Scenario,
     actors_of,
-    assert_close,
     assert_replays,
-    damping,
-    descend,
     in_order,
     make_case,
-    rates_of,
     read,
-    scenarios,
-    trajectory_of,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,42 +81,6 @@ def test_hinge_damps_beyond_its_knee_only_by_hand() -> None:
 
 
 # ---- by brute force ---------------------------------------------------------------------------------------------
-
-
-def simulate(scenario: Scenario, problem: Any, x0: np.ndarray) -> tuple[list[int], np.ndarray]:
-    """FedBuff as its paper tells it: clients hold a model and its version, the server a buffer."""
-    options = scenario.options
-    rates, count = rates_of(options, "eta_l", "M"), options["count"]
-    x, version, seen = x0, 0, []
-    hand = dict.fromkeys(range(problem.n), (x0, 0))
-    buffer, waiting = np.zeros_like(x0), []
-    arrived = 0
-    for _, client in scenario.events:
-        start, since = hand.pop(client)
-        s = damping(options["staleness"], version - since)
-        buffer = buffer + s * (start - descend(problem, client, start, rates))
-        arrived += 1
-        waiting.append(client)
-        if options["reply"] == "pre" or (options["reply"] == "post" and arrived < count):
-            hand[client] = (x, version)
-        if arrived == count:
-            x, version = x - options["eta_g"] * buffer / count, version + 1
-            buffer, arrived = np.zeros_like(x0), 0
-            for other in waiting if options["reply"] == "wait" else [client]:
-                if options["reply"] != "pre":
-                    hand[other] = (x, version)
-            waiting = []
-        seen.append((version, x))
-    return [v for v, _ in seen], np.array([model for _, model in seen])
-
-
-@given(scenarios("fedbuff"))
-def test_the_tape_does_what_the_server_and_the_clients_do(scenario: Scenario) -> None:
-    case = scenario.case()
-    ks, models = trajectory_of(case)
-    expected_ks, expected = simulate(scenario, case.problem, case.problem.x0)
-    assert ks == expected_ks
-    assert_close(models, expected)
 
 
 # ---- what theorems read -----------------------------------------------------------------------------------------

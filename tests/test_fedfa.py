@@ -11,14 +11,11 @@ from algorithm_makers import (
     Scenario,
     assert_close,
     assert_replays,
-    descend,
     in_order,
     interpret,
     make_case,
-    rates_of,
     read,
     scenarios,
-    trajectory_of,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,34 +83,6 @@ def test_a_window_of_one_forgets_the_first_arrival_only_with_after_full() -> Non
 
 
 # ---- by brute force ---------------------------------------------------------------------------------------------
-
-
-def simulate(scenario: Scenario, problem: Any) -> tuple[list[int], np.ndarray]:
-    """Algorithms 1 and 2 with a queue that holds K entries when it is averaged."""
-    options = scenario.options
-    rates, K = rates_of(options, "eta_l", "Q"), options["K"]
-    x, version, seen = problem.x0, 0, []
-    hand = dict.fromkeys(range(problem.n), x)
-    queue: list[np.ndarray] = []
-    for place, (_, client) in enumerate(scenario.events, 1):
-        start = hand[client]
-        end = descend(problem, client, start, rates)
-        queue = [*queue, end if options["mode"] == "param" else end - start][-K:]
-        if place > K or (place == K and options["start"] == "when_full"):
-            mean = sum(queue) / K
-            x, version = mean if options["mode"] == "param" else x + options["eta_g"] * mean, version + 1
-        hand[client] = x
-        seen.append((version, x))
-    return [v for v, _ in seen], np.array([model for _, model in seen])
-
-
-@given(scenarios("fedfa"))
-def test_the_tape_does_what_the_server_and_the_clients_do(scenario: Scenario) -> None:
-    case = scenario.case()
-    ks, models = trajectory_of(case)
-    expected_ks, expected = simulate(scenario, case.problem)
-    assert ks == expected_ks
-    assert_close(models, expected)
 
 
 @given(scenarios("fedfa").filter(lambda scenario: scenario.options["mode"] == "delta"))

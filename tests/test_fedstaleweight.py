@@ -8,12 +8,9 @@ from algorithm_makers import (
     HALVES,
     THREE,
     Scenario,
-    assert_close,
     assert_replays,
-    descend,
     in_order,
     make_case,
-    rates_of,
     read,
     scenarios,
     trajectory_of,
@@ -77,46 +74,6 @@ def test_scale_b_and_waiting_clients_by_hand() -> None:
     options = {"eta_l": [0.5, 1], "count": 2, "scale": 2, "reply": "wait"}
     case = make_case("fedstaleweight", THREE, options, in_order([1, 2, 0, 1, 2, 1]))
     assert_replays(case, [0, 1, 1, 2, 2, 3], [4, first, first, second, second, third])
-
-
-def simulate(scenario: Scenario, problem: Any) -> tuple[list[int], np.ndarray]:
-    """Algorithm 1: buffer updates, keep each client's staleness, weight by its moving average."""
-    options = scenario.options
-    rates, count, reply = rates_of(options, "eta_l", "M"), options["count"], options["reply"]
-    window, current = options.get("window"), options["include"] == "current"
-    x, version, seen = problem.x0, 0, []
-    hand = dict.fromkeys(range(problem.n), (x, 0))
-    buffer: list[tuple[int, int, np.ndarray]] = []
-    taus: dict[int, list[int]] = {client: [] for client in range(problem.n)}
-    for _, client in scenario.events:
-        start, since = hand.pop(client)
-        buffer.append((client, version - since, descend(problem, client, start, rates) - start))
-        full = len(buffer) == count
-        if reply == "pre" or (reply == "post" and not full):
-            hand[client] = (x, version)
-        if full:
-            known = {who: list(all_) for who, all_ in taus.items()}
-            for who, tau, _ in buffer:
-                taus[who].append(tau)
-            table = taus if current else known
-            last = {who: (all_[-window:] if window else all_) for who, all_ in table.items()}
-            w = np.array([1 + options["scale"] * (np.mean(last[who]) if last[who] else 0.0) for who, _, _ in buffer])
-            moves = np.array([move for _, _, move in buffer])
-            x, version = x + options["eta_g"] * (w / w.sum()) @ moves, version + 1
-            if reply != "pre":
-                hand |= dict.fromkeys([who for who, _, _ in buffer] if reply == "wait" else [client], (x, version))
-            buffer = []
-        seen.append((version, x))
-    return [v for v, _ in seen], np.array([model for _, model in seen])
-
-
-@given(scenarios("fedstaleweight"))
-def test_the_tape_does_what_the_server_and_the_clients_do(scenario: Scenario) -> None:
-    case = scenario.case()
-    ks, models = trajectory_of(case)
-    expected_ks, expected = simulate(scenario, case.problem)
-    assert ks == expected_ks
-    assert_close(models, expected)
 
 
 @given(scenarios("fedstaleweight"))

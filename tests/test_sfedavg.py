@@ -8,17 +8,11 @@ from algorithm_makers import (
     HALVES,
     HUBERS,
     THREE,
-    Scenario,
-    assert_close,
     assert_replays,
-    descend,
     make_case,
-    rates_of,
     read,
-    scenarios,
     trajectory_of,
 )
-from hypothesis import given
 
 from boundlab.build import build_delays
 from boundlab.case import replay
@@ -59,26 +53,6 @@ def test_a_list_of_local_steps_by_hand() -> None:
     # Client 1 alone: 2 → 3 → 3.5, then 3.5 → 4 → 4 (slopes −1/2 and 0).
     case = make_case("sfedavg", HUBERS, {"alpha": [1, 0.5]}, [[0, [1, 0]], [1, [1]], [2, [1]]])
     assert_replays(case, [1, 2, 3], [first, 3.5, 4])
-
-
-def simulate(scenario: Scenario, problem: Any) -> np.ndarray:
-    """Rounds of McMahan et al.'s Algorithm 1."""
-    rates, weights = rates_of(scenario.options, "alpha", "M"), scenario.options.get("weights", [1.0] * problem.n)
-    x, seen = problem.x0, []
-    for _, members in scenario.events:
-        total = sum(weights[i] for i in members)
-        x = sum(weights[i] / total * descend(problem, i, x, rates) for i in members)
-        seen.append(x)
-    return np.array(seen)
-
-
-@given(scenarios("sfedavg"))
-def test_the_tape_does_what_the_server_and_the_clients_do(scenario: Scenario) -> None:
-    case = scenario.case()
-    ks, models = trajectory_of(case)
-    assert ks == list(range(1, len(scenario.events) + 1))
-    assert_close(models, simulate(scenario, case.problem))
-    assert SFEDAVG.events_as_json(case.events) == scenario.events
 
 
 def test_a_round_lasts_as_long_as_its_slowest_client() -> None:
