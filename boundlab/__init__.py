@@ -38,7 +38,7 @@ _WHERE = {
     "Optimum": "objective",
     "Problem": "objective",
     "Theorem": "theorems",
-    "Verdict": "compare",
+    "Verdict": "verdict",
     "build_problem": "build",
     "load_case": "case",
     "load_theorem": "theorems",
