@@ -1,0 +1,122 @@
+"""Imports point down: the floors of CONTRIBUTING.md, read from its table and held against every import.
+
+An import inside a function and one for types only count like any other.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
+ROW = re.compile(r"^\| (\d+) \| `(\w+)` \|", re.MULTILINE)
+FLOORS = {room: int(floor) for floor, room in ROW.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))}
+FACES = {"boundlab", "boundlab.__main__", "boundlab.__about__"}  # the public API, the entry point, the version
+JUDGES = ("checks", "compare", "exact", "worst_case")
+
+
+@dataclass(frozen=True)
+class Import:
+    """``importer`` imports ``module``, or ``name`` from it; ``place`` is its file and line."""
+
+    importer: str
+    module: str
+    name: str
+    place: str
+
+
+def modules() -> dict[str, Path]:
+    """Return the modules as they are installed, where problems/ and proofs/ are parts of boundlab."""
+    found = {}
+    for folder, package in (("boundlab", ()), ("problems", ("boundlab",)), ("proofs", ("boundlab",))):
+        for path in (ROOT / folder).rglob("*.py"):
+            parts = (*package, *path.relative_to(ROOT).with_suffix("").parts)
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = modules()
+
+
+def imports() -> Iterator[Import]:
+    for importer, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Import():
+                    named = [(alias.name, "") for alias in node.names]
+                case ast.ImportFrom(level=0, module=str(module)):
+                    named = [(module, alias.name) for alias in node.names]
+                case ast.ImportFrom():
+                    pytest.fail(f"{path}:{node.lineno}: a relative import")
+                case _:
+                    continue
+            place = f"{path.relative_to(ROOT)}:{node.lineno}"
+            yield from (
+                Import(importer, module, name, place) for module, name in named if module.split(".")[0] == "boundlab"
+            )
+
+
+IMPORTS = tuple(imports())
+
+
+def room(module: str) -> str:
+    return module.split(".")[1] if "." in module else module
+
+
+def target(one: Import) -> str:
+    """Return the module that is read: a name may be a module of its package."""
+    below = f"{one.module}.{one.name}"
+    return below if below in MODULES else one.module
+
+
+ACROSS = [one for one in IMPORTS if room(one.importer) != room(target(one)) and one.importer not in FACES]
+BETWEEN_ROOMS = [one for one in ACROSS if target(one) not in FACES]
+
+
+def test_there_is_something_to_check():
+    assert len(MODULES) > 150
+    assert len(BETWEEN_ROOMS) > 500
+
+
+def test_the_table_names_every_room_and_no_other():
+    assert set(FLOORS) == {room(module) for module in MODULES} - {room(face) for face in FACES}
+
+
+def test_every_import_names_a_module_that_exists():
+    assert [one.place for one in IMPORTS if target(one) not in MODULES] == []
+
+
+def test_every_import_points_to_a_lower_floor():
+    up = [f"{one.place}: {room(one.importer)} imports {room(target(one))}" for one in BETWEEN_ROOMS if not down(one)]
+    assert up == []
+
+
+def down(one: Import) -> bool:
+    return target(one) in MODULES and FLOORS[room(target(one))] < FLOORS[room(one.importer)]
+
+
+def test_the_judges_stand_side_by_side():
+    # Rooms of one floor do not import each other.
+    assert len({FLOORS[judge] for judge in JUDGES}) == 1
+
+
+def test_only_the_command_line_imports_the_face_of_the_package():
+    assert [one.place for one in ACROSS if target(one) in FACES - {"boundlab.__about__"}] == []
+
+
+def test_no_private_module_or_name_is_imported_across_rooms():
+    names = {one.place: [*one.module.split("."), one.name] for one in ACROSS}
+    private = [place for place, parts in names.items() if any(re.match(r"_(?!_)", part) for part in parts)]
+    assert private == []
+
+
+def test_modules_have_no_circle():
+    graph = {module: {target(one) for one in IMPORTS if one.importer == module} - {module} for module in MODULES}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" imports ".join(reversed(error.args[1])))
