@@ -37,7 +37,7 @@ def problem(p: Problem, family: ProblemType | None = None) -> None:
 
     Examples
     --------
-    >>> from boundlab.case import build_problem
+    >>> from boundlab.build import build_problem
     >>> problem(build_problem("pseudo-huber", {"c": [0.0, 1.0], "x0": 2.0}))
     """
     at = Sample(p)

@@ -101,7 +101,9 @@ class AflDga(Algorithm[AflDgaParameters]):
 
 
 def gradient_names(tape: Tape, first: int = 0) -> Callable[[Any], str]:
-    """Return how the paper writes local gradients, g_{i,j}^{r}, for :func:`symbolic.named_gradients`.
+    """Return how the paper writes local gradients, g_{i,j}^{r}.
+
+    For :func:`boundlab.execute.symbolic.named_gradients`.
 
     Parameters
     ----------
