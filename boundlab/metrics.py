@@ -11,15 +11,17 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, Literal, Protocol, final
+from typing import TYPE_CHECKING, Any, Literal, Protocol, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import SpecError
-from boundlab.objective import Array, Problem
 from boundlab.registry import lookup, registered
-from boundlab.tape import RecordAt
+
+if TYPE_CHECKING:  # whoever evaluates a formula needs no tape and no problem
+    from boundlab.objective import Array, Problem
+    from boundlab.tape import RecordAt
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -79,7 +81,7 @@ class Over(ABC):
     one_record: bool = False
 
     @abstractmethod
-    def records(self, ks: Ints) -> RecordAt:
+    def records(self, ks: Ints) -> "RecordAt":
         """Return what a run must show for the left sides at the sorted horizons ``ks``."""
 
     @abstractmethod
@@ -113,8 +115,10 @@ class _OneRecord(Over):
         # An average needs one term, a last iterate exists at 0.
         self.averages_iterates, self.first = averages_iterates, int(averages_iterates)
 
-    def records(self, ks: Ints) -> RecordAt:
+    def records(self, ks: Ints) -> "RecordAt":
         """Return the horizons."""
+        from boundlab.tape import RecordAt
+
         return RecordAt(ks, self.averages_iterates)
 
     def complete(self, ks: Ints) -> Ints:
@@ -136,8 +140,10 @@ class _MeanOverVersions(Over):
 
     first = 1
 
-    def records(self, ks: Ints) -> RecordAt:
+    def records(self, ks: Ints) -> "RecordAt":
         """Return all versions before the last horizon."""
+        from boundlab.tape import RecordAt
+
         return RecordAt(np.arange(int(ks[-1])))
 
     def complete(self, ks: Ints) -> Ints:
@@ -212,7 +218,7 @@ class Metric:
         """The smallest value of the counter."""
         return self.over.first
 
-    def records(self, ks: ArrayLike) -> RecordAt:
+    def records(self, ks: ArrayLike) -> "RecordAt":
         """Return what a run must show for the left sides at the sorted horizons ``ks``."""
         return self.over.records(np.asarray(ks, dtype=np.int64))
 
@@ -292,9 +298,9 @@ def metric(name: str) -> Metric:
 class Certified:
     """The quantities of a problem as intervals (smallest, largest): what the certificate of its optimum allows."""
 
-    problem: Problem
+    problem: "Problem"
 
-    def squared_distance(self, x: Array) -> tuple[float, float]:
+    def squared_distance(self, x: "Array") -> tuple[float, float]:
         """Widen ‖x − x̂‖ by the certified ‖x̂ − x*‖ on both sides.
 
         Raises
@@ -310,13 +316,13 @@ class Certified:
         away = float(np.linalg.norm(x.astype(np.float64) - optimum.x))
         return max(0.0, away - optimum.distance) ** 2, (away + optimum.distance) ** 2
 
-    def gap(self, x: Array) -> tuple[float, float]:
+    def gap(self, x: "Array") -> tuple[float, float]:
         """Use f(x̂) − gap ≤ f* ≤ f(x̂)."""
         optimum = self.problem.optimum()
         above = self.problem.value(x) - optimum.value
         return max(0.0, above), max(0.0, above + optimum.gap)
 
-    def squared_slope(self, x: Array) -> tuple[float, float]:
+    def squared_slope(self, x: "Array") -> tuple[float, float]:
         """Return the number twice: it is exact up to rounding, and no optimum is needed."""
         gradient = self.problem.full_gradient(x)
         square = float(gradient @ gradient)
@@ -367,13 +373,13 @@ class Watch:
         Sorted iterations, shape (points,).
     """
 
-    def __init__(self, metric: Metric, problem: Problem, ks: Ints) -> None:
+    def __init__(self, metric: Metric, problem: "Problem", ks: Ints) -> None:
         self.metric, self.ks = metric, ks
         self._function = Certified(problem)
         self._series = Series(metric, ks, (2,))
 
     @property
-    def records(self) -> RecordAt:
+    def records(self) -> "RecordAt":
         """What the run must show."""
         return self.metric.records(self.ks)
 
@@ -387,6 +393,6 @@ class Watch:
         """Shape (points,): the largest."""
         return self._series.values[:, 1]
 
-    def __call__(self, row: int, x: Array) -> None:
+    def __call__(self, row: int, x: "Array") -> None:
         """See the next record."""
         self._series.add(np.array(self.metric.at(self._function, x)))
