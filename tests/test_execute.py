@@ -11,9 +11,20 @@ from boundlab.arithmetic import numbers
 from boundlab.build import build_delays, build_problem
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError
-from boundlab.execute import floats, moments, points, rationals, symbolic
-from boundlab.execute._rows import Combine, Numbers, Show, Update, rows, starts
-from boundlab.execute._rows import floats as own_numbers
+from boundlab.execute import (
+    Combine,
+    Numbers,
+    Show,
+    Update,
+    floats,
+    moments,
+    own_numbers,
+    points,
+    rationals,
+    rows,
+    starts,
+    symbolic,
+)
 from boundlab.objective import Problem
 from boundlab.options import Options
 from boundlab.randomness import Streams

@@ -1,6 +1,12 @@
-"""Algorithms: each is one compiler from events to a tape."""
+"""Algorithms: each is one compiler from events to a tape.
 
-from boundlab.algorithms._algorithm import Algorithm as Algorithm
-from boundlab.algorithms._buffer import EQUAL_RATES as EQUAL_RATES
-from boundlab.algorithms._option import Parameters as Parameters
-from boundlab.algorithms._steps import StepSize as StepSize
+``option`` declares the fields of a subclass of :class:`Parameters`: ``option.number(…)``, ``option.choice(…)``.
+"""
+
+from boundlab.algorithms import _option as option
+from boundlab.algorithms._algorithm import Algorithm
+from boundlab.algorithms._buffer import EQUAL_RATES
+from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._steps import StepSize
+
+__all__ = ["EQUAL_RATES", "Algorithm", "Parameters", "StepSize", "option"]

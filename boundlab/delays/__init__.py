@@ -8,6 +8,7 @@ import numpy as np
 
 from boundlab.delays._clock import Clock
 from boundlab.delays._laws import (
+    ByMean,
     Deterministic,
     Exponential,
     Gamma,
@@ -38,16 +39,19 @@ __all__ = [
     "DELAYS",
     "POLICIES",
     "RATE_OPTIONS",
+    "ByMean",
     "Clock",
     "DelayModel",
     "DelayType",
     "IndependentEvents",
+    "Law",
     "Renewal",
     "ServerPolicy",
     "Trace",
     "frequencies",
     "optimal_rate",
     "read_policy",
+    "renewal",
     "sample_events",
     "why_not_iid",
 ]
@@ -63,7 +67,19 @@ class DelayType:
     options: Mapping[str, str]
 
 
-def _renewal(name: str, summary: str, extra: Mapping[str, str], law: Callable[[Options, np.ndarray], Law]) -> DelayType:
+def renewal(name: str, summary: str, extra: Mapping[str, str], law: Callable[[Options, np.ndarray], Law]) -> DelayType:
+    """Make the delay model in which each client's updates take i.i.d. times of one law.
+
+    Parameters
+    ----------
+    name, summary
+        Its id, and one line.
+    extra
+        Options of the law, each with one line; those of the rates, :data:`RATE_OPTIONS`, are added.
+    law
+        Makes the law from the options and the means 1/rate, shape (n,), unit of time.
+    """
+
     def build(options: Options, n: int) -> DelayModel:
         model = Renewal(name, n, law(options, 1.0 / read_rates(options, n)))
         options.finish()
@@ -103,45 +119,45 @@ def _trace(options: Options, n: int) -> DelayModel:
 
 
 DELAYS: tuple[DelayType, ...] = (
-    _renewal("exponential", "exponential times: Poisson arrivals", {}, lambda _, m: Exponential(m)),
-    _renewal("deterministic", "every update of a client takes the same time", {}, lambda _, m: Deterministic(m)),
-    _renewal(
+    renewal("exponential", "exponential times: Poisson arrivals", {}, lambda _, m: Exponential(m)),
+    renewal("deterministic", "every update of a client takes the same time", {}, lambda _, m: Deterministic(m)),
+    renewal(
         "uniform",
         "uniform times",
         {"width": "half-width relative to the mean, 0 to 1 (default 0.5)"},
         lambda o, m: Uniform(m, o.number("width", 0.5, minimum=0.0, maximum=1.0)),
     ),
-    _renewal(
+    renewal(
         "gamma",
         "gamma times; an integer shape is Erlang",
         {"shape": "> 0 (default 2)"},
         lambda o, m: Gamma(m, o.number("shape", 2.0, above=0.0)),
     ),
-    _renewal(
+    renewal(
         "lognormal",
         "lognormal times",
         {"log_sd": "standard deviation of the logarithm (default 1)"},
         lambda o, m: Lognormal(m, o.number("log_sd", 1.0, above=0.0, maximum=5.0)),
     ),
-    _renewal(
+    renewal(
         "weibull",
         "Weibull times",
         {"shape": "> 0 (default 0.7: heavy-tailed)"},
         lambda o, m: Weibull(m, o.number("shape", 0.7, minimum=0.1)),
     ),
-    _renewal(
+    renewal(
         "pareto",
         "Pareto times: finite mean, infinite variance for a tail of at most 2",
         {"tail": "tail index > 1 (default 1.5)"},
         lambda o, m: Pareto(m, o.number("tail", 1.5, above=1.0)),
     ),
-    _renewal(
+    renewal(
         "truncated-normal",
         "normal times conditioned on being positive; 1/rate is the location",
         {"cv": "standard deviation relative to the location (default 0.3)"},
         lambda o, m: TruncatedNormal(m, o.number("cv", 0.3, minimum=1e-6, maximum=10.0)),
     ),
-    _renewal(
+    renewal(
         "two-speed",
         "each update is fast or slow",
         {"slow": "probability of a slow update (default 0.1)", "factor": "how much slower (default 10)"},
@@ -149,7 +165,7 @@ DELAYS: tuple[DelayType, ...] = (
             m, o.number("slow", 0.1, minimum=0.0, maximum=1.0), o.number("factor", 10.0, minimum=1.0)
         ),
     ),
-    _renewal(
+    renewal(
         "markov",
         "exponential work that rests while the client is off; 1/rate is the time of work",
         {"on": "mean time on (default 1)", "off": "mean time off (default 1)"},

@@ -81,7 +81,7 @@ class Numbers(Generic[Number]):
     local: Sequence[Number]
 
 
-def floats(tape: Tape) -> Numbers[float]:
+def own_numbers(tape: Tape) -> Numbers[float]:
     """Return the numbers of a tape as they are."""
     return Numbers(tape.affine.coef.tolist(), tape.descend.step_size.tolist(), tape.local.tolist())
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.errors import AssumptionError
-from boundlab.execute._rows import Combine, Show, Update, floats, rows
+from boundlab.errors import AssumptionError, SpecError
+from boundlab.execute._rows import Combine, Show, Update, own_numbers, rows
 from boundlab.execute.coordinates import Frame, frame
 from boundlab.metrics import Metric, Series
 from boundlab.objective import NO_NOISY_PROX, Problem
@@ -38,7 +38,14 @@ def conditional(metric: Metric, problem: Problem, tape: Tape, sigma: float, ks: 
         With the records that :class:`boundlab.metrics.Watch` asks for at ``ks``.
     sigma
         E‖noise‖² = sigma² of each stochastic gradient.
+
+    Raises
+    ------
+    SpecError
+        If the metric is no mean of what the records show: then moments of the records do not tell its expectation.
     """
+    if not metric.is_mean:
+        raise SpecError(f"moments need a left side that is a mean of what a run shows, which {metric.id} is not")
     series = Series(metric, ks)
 
     def observe(mean: Floats, covariance: Floats, where: Frame) -> None:
@@ -72,7 +79,7 @@ def run(tape: Tape, problem: Problem, sigma: float, observe: Callable[[Floats, F
         cov[:, :, :, register] = cross.transpose(0, 2, 3, 1)
         cov[:, register, :, register] = own
 
-    for row in rows(tape, floats(tape)):
+    for row in rows(tape, own_numbers(tape)):
         match row:
             case Combine(dst, parts):
                 coef, terms = np.array([one for one, _ in parts]), [source for _, source in parts]

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from boundlab.arithmetic.pepit import Exact, exact, fraction
-from boundlab.execute._rows import Combine, Numbers, Show, Update, floats, rows, starts
+from boundlab.execute._rows import Combine, Numbers, Show, Update, own_numbers, rows, starts
 from boundlab.tape import Tape
 
 
@@ -35,7 +35,7 @@ def run(tape: Tape, start: Any, oracle: Oracle, observe: Callable[[int, Any], No
     """
     kind = type(start)
     registers: list[Any] = starts(tape, start, kind(is_leaf=False, decomposition_dict={}))
-    for row in rows(tape, _exactly(floats(tape))):
+    for row in rows(tape, _exactly(own_numbers(tape))):
         match row:
             case Combine(dst, terms):
                 registers[dst] = combine(kind, [(coefficient, registers[source]) for coefficient, source in terms])

@@ -14,7 +14,7 @@ import sympy
 
 from boundlab.arithmetic.rational import PRINTED, Limits, rational
 from boundlab.errors import SpecError
-from boundlab.execute._rows import Combine, Numbers, Show, Update, floats, rows, starts
+from boundlab.execute._rows import Combine, Numbers, Show, Update, own_numbers, rows, starts
 from boundlab.tape import Tape
 
 Point: TypeAlias = Any  # a SymPy expression, or a SymPy column vector of them
@@ -157,7 +157,7 @@ def run(
     zero = sympy.zeros(*start.shape) if vector else sympy.Integer(0)
     registers: list[Any] = starts(tape, start, zero)
     exact = cache(lambda value: number(value, limits))
-    sizes, given, record = dict(step_size or {}), floats(tape), tape.record
+    sizes, given, record = dict(step_size or {}), own_numbers(tape), tape.record
     own = Numbers(
         [exact(value) for value in given.coefficients],
         [sizes[value] if value in sizes else exact(value) for value in given.step_sizes],
