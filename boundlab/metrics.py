@@ -218,6 +218,11 @@ class Metric:
         """The smallest value of the counter."""
         return self.over.first
 
+    @property
+    def is_mean(self) -> bool:
+        """Whether left sides are weighted sums of what records show: only then do moments give expectations."""
+        return self.over.share(1) is not None
+
     def records(self, ks: ArrayLike) -> "RecordAt":
         """Return what a run must show for the left sides at the sorted horizons ``ks``."""
         return self.over.records(np.asarray(ks, dtype=np.int64))

@@ -35,11 +35,14 @@ def require_given_schedule(plan: Plan) -> None:
     problem = plan.problem
     if plan.schedules is not None and not plan.schedules.averaged and problem.noiseless:
         return  # each schedule is a case of its own
-    if problem.quadratic() is not None and not problem.noiseless:
+    given = problem.quadratic() is not None and not problem.noiseless
+    if given and plan.metric.is_mean:
         return
     reason = engine(plan.theorem, plan.algorithm, problem, plan.parameters, plan.delays, plan.policy)[1]
     more = (
         "without noise there is nothing left to average given a schedule" if problem.noiseless
+        else f"the expectation over the noise given a schedule needs a mean of what a run shows, not {plan.metric.id}"
+        if given
         else f"the expectation over the noise given a schedule needs a quadratic, not {problem.id}"
     )  # fmt: skip
     raise SpecError(f"--exact: no exact engine applies: {reason}; {more}")

@@ -70,7 +70,7 @@ def _why_not(plan: Plan, model: RationalProblem | None, case: Case) -> str:
         return "the bound is a numerical recursion"
     if plan.metric.quantity is Quantity.SLOPE and plan.algorithm.id == "area":
         return "gradient norms are averaged in floating point"
-    if plan.metric.over.share(1) is None:
+    if not plan.metric.is_mean:
         return f"{plan.metric.id} is no mean of what a run shows"
     if plan.theorem.shape:
         return "a printed O(·) is a shape"

@@ -72,6 +72,8 @@ def _fixed(plan: Plan, case: Case) -> tuple[float, str]:
 
 def why_no_moments(plan: Plan, tape: Tape) -> str:
     """Return '' if the expectation over the noise given a tape can be computed, else why not."""
+    if not plan.metric.is_mean:
+        return f"{plan.metric.id} is no mean of what a run shows"
     if plan.problem.quadratic() is None:
         return f"problem {plan.problem.id} with noise: the expectation given a schedule needs a quadratic"
     if moments.entries(tape.registers, plan.problem) > moments.LARGEST:

@@ -66,8 +66,10 @@ def evaluate(bench: Bench, candidate: Candidate) -> tuple[Sides, float]:
     Raises
     ------
     SpecError
-        If the run is too long, or its left side is not quadratic.
+        If the run is too long, or its left side is not quadratic, or no mean of what the run shows.
     """
+    if not bench.theorem.left.is_mean:
+        raise SpecError(f"{bench.theorem.metric} is no mean of what a run shows: moments do not tell its expectation")
     own = _constants(bench.theorem, [candidate])[0][0]
     tape, metric, problem = bench.tape, bench.theorem.left, candidate.problem
     noises = int((tape.descend.steps).sum())

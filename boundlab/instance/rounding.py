@@ -38,7 +38,8 @@ def ceiling(plan: "Plan", right: Floats) -> Floats:
 
     Iterates are floats, so that none comes nearer to x* than rounding lets it, however small the bound: where
     e = 64·√(steps)·eps·(‖x0‖ + ‖x*‖) is room for the error of an iterate, √right + e replaces the root of a
-    bound on ‖x − x*‖², and what that means for the gap or the gradient follows from L, or for the gap from B.
+    bound on ‖x − x*‖², and what that means for the gap or the gradient follows from L, or for the gap from B. A left
+    side that picks one of several iterates, such as the best, is that of an iterate.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ def ceiling(plan: "Plan", right: Floats) -> Floats:
         Shape (points,): bounds at ``plan.ks``.
     """
     out: Floats = right * (1.0 + EVALUATED)
-    if not plan.metric.over.one_record:
+    if plan.metric.is_mean and not plan.metric.over.one_record:
         return out
     problem, quantity = plan.problem, plan.metric.quantity
     steps = (plan.ks + 1.0) * plan.local_steps

@@ -152,7 +152,7 @@ def build(
     SpecError
         If the left side is no weighted sum of what a run shows, or the program too large.
     """
-    if metric.over.share(1) is None:
+    if not metric.is_mean:
         raise SpecError(f"worst-case needs a left side that is a mean of what a run shows, which {metric.id} is not")
     session = Session()
     with session.active() as module:
