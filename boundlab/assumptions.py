@@ -1,9 +1,9 @@
 """What theorems assume, each said once: in words, of what, and what follows for a comparison."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal, final
+from typing import Any, Literal, final
 
 from boundlab.registry import lookup, registered
 
@@ -30,6 +30,9 @@ class Assumption:
         Whether every run meets it, or the schedule itself shows that it does not.
     fits
         What to run instead where it fails, for messages.
+    check
+        About functions: check(problem), a :class:`boundlab.objective.Problem` that does not answer for it by itself,
+        returns '' if it is met, else why not. None: only a problem's own answer counts.
     """
 
     id: str
@@ -39,6 +42,7 @@ class Assumption:
     independent: bool = False
     by_construction: bool = False
     fits: str = ""
+    check: Callable[[Any], str] | None = None
 
 
 BUILT_IN: tuple[Assumption, ...] = (

@@ -188,7 +188,10 @@ class Problem(ABC):
 
     @abstractmethod
     def assumptions(self) -> Mapping[str, str]:
-        """Return '' or why it is not met, for each of :data:`boundlab.assumptions.ASSUMPTIONS` about functions."""
+        """Return '' or why it is not met, for each of :data:`boundlab.assumptions.ASSUMPTIONS` about functions.
+
+        A problem may answer for the assumptions of plug-ins, too.
+        """
 
     @abstractmethod
     def spec(self) -> dict[str, Any]:
@@ -291,6 +294,18 @@ class Problem(ABC):
         """Return the oracle without noise: g_i = ∇f_i."""
         return FullGradients(self)
 
+    def why_not(self, assumption: str) -> str:
+        """Return '' if an assumption on functions is met, else the reason why it is not.
+
+        The problem's own answer comes first, then the check that the assumption brings.
+        """
+        own = self.assumptions()
+        if assumption in own:
+            return own[assumption]
+        known = choices(assumption)
+        check = known[assumption].check if assumption in known else None
+        return "it does not say" if check is None else check(self)
+
     def require(self, assumption: str, theorem: str) -> None:
         """Raise AssumptionError unless the assumption is met.
 
@@ -299,7 +314,7 @@ class Problem(ABC):
         AssumptionError
             Naming the assumption, the problem, the reason, and the theorem.
         """
-        reason = self.assumptions().get(assumption, "it does not say")
+        reason = self.why_not(assumption)
         if reason:
             known = choices(assumption)
             meaning = known[assumption].words if assumption in known else assumption

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from boundlab.algorithms import Algorithm
+from boundlab.assumptions import assumption
 from boundlab.errors import BoundlabError
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify import _expectation, _noise, _schedules
@@ -94,6 +95,7 @@ class Judge:
             Horizons to look at; by default about a dozen, or the candidate's own where the theorem is about one.
         """
         found: list[Score] = []
+        candidates = [one for one in candidates if self._meets(one)]
         quiet = [] if self.expectation else [one for one in candidates if not one.problem["sigma"]]
         for one in candidates if self.expectation else [one for one in candidates if one.problem["sigma"]]:
             found += self._one(one, ks)
@@ -106,6 +108,23 @@ class Judge:
             if self.best is None or score.ratio > self.best.ratio:
                 self.best = score
         return found
+
+    def _meets(self, candidate: Candidate) -> bool:
+        """Return whether the problem meets the assumptions that are checked problem by problem.
+
+        The others hold for a whole family or not at all, and are asked once a tape.
+        """
+        asked = [name for name in self.theorem.assumptions if assumption(name).check is not None]
+        if not asked:
+            return True
+        try:
+            problem = candidate.build()
+            for name in asked:
+                problem.require(name, self.theorem.id)
+        except BoundlabError as error:
+            self.refused[_short(error)] += 1
+            return False
+        return True
 
     def score(self, candidate: Candidate) -> Score | None:
         """Return the score of one candidate at its own horizon, None where the theorem does not apply."""

@@ -35,10 +35,9 @@ def check(
         if assumed.by_construction:
             continue
         if assumed.of == "functions":
-            if name in beyond and problem.assumptions().get(name):
+            if name in beyond and (reason := problem.why_not(name)):
                 raise AssumptionError(
-                    f"--beyond {name} is not possible: the bound has no value on problem {problem.id} "
-                    f"({problem.assumptions()[name]})"
+                    f"--beyond {name} is not possible: the bound has no value on problem {problem.id} ({reason})"
                 )
             problem.require(name, theorem.id)
             continue
