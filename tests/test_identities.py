@@ -24,6 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boundlab.build import build_delays, build_problem
+from boundlab.case import Case
 from boundlab.delays import DELAYS, DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.execute.floats import run
@@ -32,6 +33,7 @@ from boundlab.registry import lookup, registered
 from boundlab.simulate.simulation import simulate
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt
+from boundlab.testing import _schedule as schedule
 
 FEW = settings(max_examples=15)
 OWN = ServerPolicy("own", 0.0)
@@ -210,6 +212,12 @@ def test_the_unit_of_f_means_nothing(algorithm: str, data: Any, c: float) -> Non
     assert_close(trajectory_of(scenario.case())[1], trajectory_of(other.case())[1])
 
 
+def schedule_of(case: Case) -> schedule.Schedule:
+    """Return a case as the conformance suite looks at it."""
+    who = f"algorithm {case.algorithm.id}"
+    return schedule.Schedule(who, case.algorithm, case.parameters, case.events, case.problem, 10**6)
+
+
 # ---- what the tape says of itself -------------------------------------------------------------------------------
 
 
@@ -221,7 +229,7 @@ def test_the_table_of_uses_is_what_moves_the_server_model(algorithm: str, data: 
     scenario: Scenario = data.draw(scenarios(algorithm))
     case = scenario.case()
     tape = case.algorithm.schedule(case.parameters, case.events, case.problem.n, RecordAt(), 10**6)
-    starts, ends, models = interpret(tape, case.problem)
+    starts, _, models = interpret(tape, case.problem)
     assert len(models) == tape.iterations + 1
     for run_, version in enumerate(tape.descend.version.tolist()):
         assert_close(starts[run_], models[version])
@@ -229,10 +237,7 @@ def test_the_table_of_uses_is_what_moves_the_server_model(algorithm: str, data: 
     if of_models:
         assert len(tape.uses.update) == 0
         return
-    moves = np.zeros((tape.iterations, case.problem.d))
-    for use, version, weight in zip(tape.uses.update, tape.uses.version, tape.uses.weight, strict=True):
-        moves[version] += weight * (ends[use] - starts[use])
-    assert_close(np.cumsum(moves, axis=0) + models[0], np.array(models[1:]).reshape(moves.shape))
+    schedule.moves(schedule_of(case))
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -240,24 +245,8 @@ def test_the_table_of_uses_is_what_moves_the_server_model(algorithm: str, data: 
 @FEW
 def test_averages_and_chosen_records_show_the_same_run(algorithm: str, data: Any) -> None:
     scenario: Scenario = data.draw(scenarios(algorithm))
-    case = scenario.case()
     chosen = np.unique(data.draw(st.lists(st.integers(0, 30), min_size=1)))
-
-    def shown(records: RecordAt) -> tuple[list[int], list[np.ndarray]]:
-        tape = case.algorithm.schedule(case.parameters, case.events, case.problem.n, records, 10**6)
-        seen: list[np.ndarray] = []
-        run(tape, case.problem.x0, case.problem.full_gradients(), lambda _row, x: seen.append(x.copy()))
-        return tape.record.iteration.tolist(), seen
-
-    ks, models = shown(RecordAt())
-    assert ks == list(range(len(models)))
-    some, picked = shown(RecordAt(chosen))
-    assert some == [k for k in ks if k in chosen]
-    assert [x.tolist() for x in picked] == [models[k].tolist() for k in some]
-    averaged, means = shown(RecordAt(average=True))
-    assert averaged == ks[1:]
-    for k, mean in zip(averaged, means, strict=True):
-        assert_close(mean, np.mean(models[:k], axis=0))
+    schedule.records(schedule_of(scenario.case()), chosen)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -265,19 +254,7 @@ def test_averages_and_chosen_records_show_the_same_run(algorithm: str, data: Any
 @FEW
 def test_a_shorter_tape_is_the_beginning_of_the_longer(algorithm: str, data: Any, asked: int) -> None:
     scenario: Scenario = data.draw(scenarios(algorithm))
-    case = scenario.case()
-    short, long = (
-        case.algorithm.schedule(case.parameters, case.events, case.problem.n, RecordAt(), T) for T in (asked, 10**6)
-    )
-    assert short.iterations == min(asked, long.iterations)
-    size = len(short.events)
-    assert asked > long.iterations or size == int(np.argmax(long.version >= asked))  # ends with the event that counts
-    assert (short.version == long.version[: size + 1]).all()
-    models, longer = interpret(short, case.problem)[2], interpret(long, case.problem)[2]
-    assert [x.tolist() for x in models] == [x.tolist() for x in longer[: len(models)]]
-    used = long.uses.version < short.iterations
-    for name in ("update", "version", "weight"):
-        assert (getattr(short.uses, name) == getattr(long.uses, name)[used]).all()
+    schedule.beginnings(schedule_of(scenario.case()), asked)
 
 
 # ---- sampled runs -----------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ def hold(condition: bool, sentence: str) -> None:
         raise AssertionError(sentence)
 
 
-def equal(what: str, found: ArrayLike, expected: ArrayLike, *, scale: float = 0.0) -> None:
+def equal(what: str, found: ArrayLike, expected: ArrayLike, *, scale: float = 0.0, rounding: float = ROUNDING) -> None:
     """Raise AssertionError unless two arrays have the same shape and are equal up to rounding.
 
     Parameters
@@ -23,13 +23,15 @@ def equal(what: str, found: ArrayLike, expected: ArrayLike, *, scale: float = 0.
         What is compared, in words: "problem mine: values(X) and value(x) row by row".
     scale
         Rounding is relative to the largest entry of both, or to this where it is larger.
+    rounding
+        How much of that is allowed.
     """
     a, b = np.asarray(found, dtype=np.float64), np.asarray(expected, dtype=np.float64)
     hold(a.shape == b.shape, f"{what} differ in shape: {a.shape} and {b.shape}")
     if a.size == 0:
         return
     off = np.abs(a - b)
-    allowed = ROUNDING * max(scale, float(np.abs(a).max()), float(np.abs(b).max()))
+    allowed = rounding * max(scale, float(np.abs(a).max()), float(np.abs(b).max()))
     at = np.unravel_index(int(np.argmax(off)), off.shape)
     # Not ">": a NaN is a disagreement.
     hold(bool((off <= allowed).all()), f"{what} differ: {a[at]:.10g} and {b[at]:.10g}{_place(at)}")

@@ -1,0 +1,208 @@
+"""Checks of one schedule: the events of a run, their tape, and what it does to a small problem."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.algorithms import Algorithm
+from boundlab.errors import BoundlabError
+from boundlab.events import Events
+from boundlab.execute import Combine, Update, own_numbers, rows, starts
+from boundlab.execute.floats import run
+from boundlab.objective import Array, Problem
+from boundlab.tape import RecordAt, Tape, usage, verify
+from boundlab.testing._agree import equal, hold
+from boundlab.testing._count import counted
+
+Vectors = list[Array]
+_ROUNDING = 1e-10  # of the largest number of two trajectories, at least of 1
+
+
+@final
+@dataclass(frozen=True)
+class Schedule:
+    """An algorithm, its parameters, and events on a small problem.
+
+    Parameters
+    ----------
+    who
+        How messages begin.
+    most
+        Iterations of the long tape, or more than the events hold.
+    """
+
+    who: str
+    algorithm: Algorithm[Any]
+    parameters: Any
+    events: Events
+    problem: Problem
+    most: int
+
+    def tape(self, iterations: int | None = None, records: RecordAt | None = None) -> Tape:
+        """Compile, by default to the long tape with all records, and let :func:`boundlab.tape.verify` look at it."""
+        most = self.most if iterations is None else iterations
+        shown = RecordAt() if records is None else records
+        try:
+            tape = self.algorithm.schedule(self.parameters, self.events, self.problem.n, shown, most)
+            verify(tape)
+        except BoundlabError as error:
+            raise AssertionError(f"{self.who}: {most} iterations do not compile: {error}") from error
+        return tape
+
+    def shown(self, records: RecordAt | None = None) -> tuple[Tape, Vectors]:
+        """Return the tape and what it shows with full gradients in floats."""
+        tape, seen = self.tape(records=records), []
+        run(tape, self.problem.x0, self.problem.full_gradients(), lambda _row, x: seen.append(x.copy()))
+        return tape, seen
+
+
+def follow(tape: Tape, problem: Problem) -> tuple[Vectors, Vectors, Vectors]:
+    """Execute the rows of a tape in the plainest way; return start and end of every update, and what is shown."""
+    first: Array = problem.x0.astype(np.float64)
+    zero: Array = np.zeros(problem.d)
+    registers = starts(tape, first, zero)
+    before: Vectors = []
+    after: Vectors = []
+    shown: Vectors = []
+
+    def read(register: int) -> Array:
+        value = registers[register]
+        assert value is not None  # noqa: S101  (for the type checker: verify has looked at it)
+        return value
+
+    for row in rows(tape, own_numbers(tape)):
+        match row:
+            case Combine(dst, terms):
+                registers[dst] = sum((weight * read(src) for weight, src in terms), start=zero)
+            case Update():
+                x = read(row.src)
+                before.append(x)
+                for size in row.sizes:
+                    step = problem.prox(row.client, x, size) if row.implicit else None
+                    x = x - size * problem.gradient(row.client, x) if step is None else step
+                after.append(x)
+                registers[row.dst] = x
+            case _:
+                shown.append(read(row.src))
+    return before, after, shown
+
+
+def round_trip(at: Schedule) -> None:
+    """Check that events survive a case file."""
+    raw = at.algorithm.events_as_json(at.events)
+    hold(len(raw) == len(at.events), f"{at.who}: events_as_json gives {len(raw)} of {len(at.events)} events")
+    try:
+        again = at.algorithm.read_events(json.loads(json.dumps(raw)), at.problem.n, "events_as_json")
+    except (BoundlabError, TypeError) as error:
+        raise AssertionError(f"{at.who}: read_events does not read what events_as_json gives: {error}") from error
+    same_events(f"{at.who}: read_events of events_as_json", again, at.events)
+
+
+def same_events(what: str, found: Events, expected: Events) -> None:
+    """Check that events are the same, to the last digit."""
+    for name in ("time", "actor"):
+        same = np.array_equal(getattr(found, name), getattr(expected, name))
+        hold(same, f"{what} gives other events: their {name} differs")
+    hold(found.detail == expected.detail, f"{what} gives other events: their detail differs")
+
+
+def readers(at: Schedule) -> None:
+    """Check that the floats and the decoder of rows run the same program, and that its numbers are finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        tape, models = at.shown()
+    finite = bool(np.isfinite(models).all())
+    hold(finite, f"{at.who}: one of {len(models)} iterates is not finite; take smaller steps")
+    equal(f"{at.who}: what floats and rows show", models, follow(tape, at.problem)[2], scale=1.0, rounding=_ROUNDING)
+
+
+def records(at: Schedule, chosen: NDArray[np.int64]) -> None:
+    """Check that all, chosen and averaged iterates, and those after each event, are of one run."""
+    tape, models = at.shown()
+    ks = tape.record.iteration.tolist()
+    hold(ks == list(range(len(ks))), f"{at.who}: RecordAt() must show the iterations 0, 1, 2, …; it shows {ks}")
+    some, picked = at.shown(RecordAt(chosen))
+    wanted = [k for k in ks if k in chosen]
+    found = some.record.iteration.tolist()
+    hold(found == wanted, f"{at.who}: RecordAt({chosen.tolist()}) shows the iterations {found}, not {wanted}")
+    for k, x in zip(wanted, picked, strict=True):
+        hold(x.tolist() == models[k].tolist(), f"{at.who}: iterate {k} differs where only some are shown")
+    averaged, means = at.shown(RecordAt(average=True))
+    found = averaged.record.iteration.tolist()
+    hold(found == ks[1:], f"{at.who}: RecordAt(average=True) shows the iterations {found}, not {ks[1:]}")
+    for k, mean in zip(found, means, strict=True):
+        what = f"{at.who}: the average of {k} iterates and their mean"
+        equal(what, mean, np.mean(models[:k], axis=0), scale=1.0, rounding=_ROUNDING)
+    each, last = at.shown(RecordAt(events=True))
+    size = len(each.events)
+    hold(len(last) == size, f"{at.who}: RecordAt(events=True) shows {len(last)} models after {size} events")
+    for k in each.record.iteration.tolist():
+        hold(k in ks, f"{at.who}: RecordAt(events=True) names iteration {k}, which there is not")
+    if size:
+        hold(last[-1].tolist() == models[-1].tolist(), f"{at.who}: the model after the last event is not the last one")
+
+
+def beginnings(at: Schedule, asked: int) -> None:
+    """Check that a tape of fewer iterations is the beginning of the long one, and ends with the event that counts."""
+    short, long = at.tape(asked), at.tape()
+    expected = min(asked, long.iterations)
+    what = f"{at.who}: of {long.iterations} iterations {asked} were asked for"
+    hold(short.iterations == expected, f"{what}, {short.iterations} were compiled")
+    size = len(short.events)
+    if asked <= long.iterations:
+        # Where the server is an actor of its own every event is an iteration.
+        last = asked if at.algorithm.server == "any" else int(np.argmax(long.version >= asked))
+        hold(size == last, f"{what}; the tape ends after event {size}, and event {last} completes them")
+    same = np.array_equal(short.version, long.version[: size + 1])
+    hold(same, f"{at.who}: the first {asked} iterations have other versions where more are asked for")
+    models, longer = follow(short, at.problem)[2], follow(long, at.problem)[2]
+    same = [x.tolist() for x in models] == [x.tolist() for x in longer[: len(models)]]
+    hold(same, f"{at.who}: the first {asked} iterations are others where more are asked for")
+    used = long.uses.version < int(short.version[-1])
+    for name in ("update", "version", "weight"):
+        same = np.array_equal(getattr(short.uses, name), getattr(long.uses, name)[used])
+        hold(same, f"{at.who}: the first {asked} iterations use other updates where more are asked for: {name}")
+
+
+def moves(at: Schedule) -> None:
+    """Check x_s^{t+1} − x_s^t = Σ weight·(end − start) over the uses of version t, where the table is filled."""
+    tape = at.tape()
+    uses = tape.uses
+    if not len(uses.update):
+        return
+    before, after, shown = follow(tape, at.problem)
+    versions = tape.record.version.tolist()
+    models = [shown[versions.index(version)] for version in range(int(tape.version[-1]) + 1)]
+    total = np.zeros((len(models), at.problem.d))
+    for use, version, weight in zip(uses.update.tolist(), uses.version.tolist(), uses.weight.tolist(), strict=True):
+        total[version + 1] += weight * (after[use] - before[use])
+    what = f"{at.who}: the sum of weight·(end − start) over the use table and x_s − x_0"
+    equal(what, np.cumsum(total, axis=0), np.array(models) - models[0], scale=1.0, rounding=_ROUNDING)
+
+
+def quantities(at: Schedule, own: frozenset[str]) -> None:
+    """Check that quantities are finite and those of the use table what a count in loops finds.
+
+    Parameters
+    ----------
+    own
+        Symbols that the algorithm counts in its own way.
+    """
+    tape = at.tape()
+    until = int(tape.version[-1])
+    if until == 0:
+        return
+    found = at.algorithm.quantities(at.parameters, tape, until, {})
+    for name, value in found.items():
+        hold(bool(np.isfinite(value).all()), f"{at.who}: quantity {name} is {value}")
+    rate = at.algorithm.server_rate(at.parameters)
+    table = usage(tape, until, rate)
+    if table is None:
+        return
+    expected = counted(tape, until, rate)
+    for name, value in table.symbols().items():
+        equal(f"{at.who}: {name} of the use table and a count", value, expected[name], scale=1e-3)
+        if name not in own and name in found:
+            equal(f"{at.who}: quantity {name} and a count in the use table", found[name], expected[name], scale=1e-3)
