@@ -313,11 +313,9 @@ class Certified:
         SpecError
             If the problem has no unique minimiser with a certified distance.
         """
-        optimum = self.problem.optimum()
+        problem, optimum = self.problem, self.problem.optimum()
         if optimum.distance is None:
-            raise SpecError(
-                f"problem {self.problem.id} has no unique minimiser with a certified distance; use ergodic-gap"
-            )
+            raise SpecError(f"problem {problem.id} has no unique minimiser with a certified distance; use ergodic-gap")
         away = float(np.linalg.norm(x.astype(np.float64) - optimum.x))
         return max(0.0, away - optimum.distance) ** 2, (away + optimum.distance) ** 2
 
@@ -331,8 +329,7 @@ class Certified:
         """Return the number twice: it is exact up to rounding, and no optimum is needed."""
         gradient = self.problem.full_gradient(x)
         square = float(gradient @ gradient)
-        value = square if np.isfinite(square) else float("inf")
-        return value, value
+        return (square, square) if np.isfinite(square) else (np.inf, np.inf)
 
 
 @final

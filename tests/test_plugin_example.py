@@ -1,0 +1,279 @@
+"""The example of docs/plugins.md: one of each kind in under 120 lines, and every command takes them as its own."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from boundlab import testing
+from boundlab.assumptions import Assumption, assumption
+from boundlab.build import build_delays, build_problem
+from boundlab.cli import invoke
+from boundlab.errors import AssumptionError, SpecError
+from boundlab.execute import moments
+from boundlab.instance import make_plan
+from boundlab.instance.rounding import ceiling
+from boundlab.metrics import Metric, Series, metric
+from boundlab.registry import BUILT_IN, catalogue, lookup
+from boundlab.tape import RecordAt
+from boundlab.theorems import load_theorem
+
+FOLDER = Path(__file__).parent / "plugin_example"
+EXAMPLE, THEOREM = FOLDER / "example.py", FOLDER / "best.toml"
+KINDS = {
+    "algorithms": "myrennala", "metrics": "best-gap", "assumptions": "interpolation", "checks": "stale",
+    "delays": "triangular",
+}  # fmt: skip
+# f_0 = x²/2 and f_1 = x², both least at 0: L = 2, mu = 1, R = 2. With alpha = 1/2 a gradient of client 0 halves x, one
+# of client 1 makes it 0, and the mean of both divides it by 4.
+SHARED = "quadratic:A=[[[1]],[[2]]],b=[[0],[0]],x0=[2]"
+APART = "quadratic:A=[[[1]],[[2]]],b=[[0],[1]],x0=[2]"
+NOISY = f"{SHARED},sigma=1"
+
+
+@pytest.fixture(autouse=True)
+def _example(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Name the example in BOUNDLAB_PLUGINS."""
+    monkeypatch.setenv("BOUNDLAB_PLUGINS", str(EXAMPLE))
+
+
+def compare(theorem: Path, problem: str, *more: str, alpha: float = 0.5) -> int:
+    arguments = ["compare", str(theorem), "--problem", problem, "--set", f"alpha={alpha}", "--delays", "triangular"]
+    return invoke([*arguments, "-k", "4", "-r", "3", *more])
+
+
+def changed(tmp_path: Path, *changes: tuple[str, str]) -> Path:
+    """Return the theorem with parts of its text replaced."""
+    text = THEOREM.read_text(encoding="utf-8")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    file = tmp_path / "changed.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_one_of_each_takes_less_than_120_lines() -> None:
+    assert sum(len(file.read_text(encoding="utf-8").splitlines()) for file in FOLDER.rglob("*.py")) < 120
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_list_shows_each_with_its_origin(
+    kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("BOUNDLAB_PLUGINS")
+    assert invoke(["--plugin", str(EXAMPLE), "list", kind, "--json"]) == 0
+    found = {one["id"]: one for one in json.loads(capsys.readouterr().out)}
+    assert found[KINDS[kind]]["from"] == str(EXAMPLE)
+    assert found[KINDS[kind]]["summary"]
+    assert invoke(["--plugin", str(EXAMPLE), "list", kind]) == 0
+    assert KINDS[kind] in capsys.readouterr().out
+
+
+def test_a_package_would_register_it_by_entry_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BOUNDLAB_PLUGINS")
+    points = "".join(f"[boundlab.{kind}]\nmine = packaged_example:BOUNDLAB_{kind}\n" for kind in KINDS)
+    info = tmp_path / "example-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: example\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(points)
+    named = "".join(f"BOUNDLAB_{kind} = BOUNDLAB['{kind}']\n" for kind in KINDS)
+    (tmp_path / "packaged_example.py").write_text(f"{EXAMPLE.read_text(encoding='utf-8')}\n{named}", encoding="utf-8")
+    monkeypatch.delitem(sys.modules, "packaged_example", raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for kind, name in KINDS.items():
+        assert [row.id for row in catalogue(kind) if row.origin != BUILT_IN] == [name]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("batch", [1, 2, 5])
+def test_its_algorithm_conforms_under_its_delays_and_others(batch: int) -> None:
+    algorithm, options = lookup("algorithms", "myrennala"), {"alpha": 0.5, "batch": batch}
+    testing.algorithm(algorithm, options)
+    testing.algorithm(algorithm, options, delays=[build_delays("triangular", {"spread": 3, "width": 1}, 3)])
+
+
+def test_its_delays_have_their_mean_and_their_width() -> None:
+    model: Any = build_delays("triangular", {"rates": [2.0, 4.0], "width": 0.5}, 2)
+    assert model.rates().tolist() == [2.0, 4.0]
+    u = np.array([[0.0], [0.125], [0.5], [0.875], [1.0]])
+    times = model.law.durations(u, np.zeros(5, dtype=np.int64))
+    assert times == pytest.approx([0.25, 0.375, 0.5, 0.625, 0.75])  # an eighth of the area is half way to the mode
+    grid = (np.arange(10_000) + 0.5)[:, None] / 10_000
+    times = model.law.durations(grid, np.zeros(10_000, dtype=np.int64))
+    assert times.mean() == pytest.approx(0.5, rel=1e-9)
+    assert times.var() == pytest.approx(0.25**2 / 6.0, rel=1e-3)  # width²/6 of a symmetric triangle
+    with pytest.raises(SpecError, match="width must be ≥ 0 and ≤ 1, got 2"):
+        build_delays("triangular", {"width": 2}, 2)
+
+
+def test_stale_gradients_are_ignored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # Client 0 sends two gradients at x = 2: x = 1. Client 1's is then stale (event 3); its next two make x = 0.
+    file = tmp_path / "case.json"
+    case = {
+        "algorithm": "myrennala", "problem": {"type": "quadratic", "A": [[[1]], [[2]]], "b": [[0], [0]], "x0": [2]},
+        "parameters": {"alpha": 0.5, "batch": 2}, "events": [[1, 0], [2, 0], [3, 1], [4, 1], [5, 1], [6, 0]],
+    }  # fmt: skip
+    file.write_text(json.dumps(case))
+    assert invoke(["replay", str(file), "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    rows = shown if isinstance(shown, list) else shown["trajectory"]
+    assert [(row["k"], row["x"][0]) for row in rows] == [(0, 2.0), (1, 1.0), (1, 1.0), (1, 1.0), (2, 0.0), (2, 0.0)]
+
+
+def test_run_shows_its_algorithm_under_its_delays(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--set", "alpha=0.5", "--delays", "triangular:width=0", "-k", "3", "-r", "1"]
+    assert invoke(["run", "myrennala", "--problem", SHARED, *options, "--set", "batch=2", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["metrics"]["gap"] == [[0.75 * 4.0 * 16.0**-k for k in range(4)]]  # x is divided by 4
+
+
+def test_its_theorem_holds_with_the_ratios_worked_out_by_hand(capsys: pytest.CaptureFixture[str]) -> None:
+    # The bound is 4·4^-k. Each step at least halves x, so that the gap 3x²/4 is at most 3·4^-k: 3/4 of the bound.
+    assert compare(THEOREM, SHARED, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["verdict"] == "holds"
+    assert found["rows"][0]["ratio"] == pytest.approx(0.75, rel=1e-12)
+    for k, row in enumerate(found["rows"]):
+        assert row["bound"] == pytest.approx(4.0 * 4.0**-k, rel=1e-12)
+        assert row["upper"] <= 3.0 * 4.0**-k * (1.0 + 1e-12)
+    assert compare(THEOREM, SHARED, "--set", "batch=2", "--delays", "triangular:width=0", "--json") == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [row["upper"] for row in rows] == [3.0 * 16.0**-k for k in range(5)]
+
+
+def test_a_false_claim_of_its_kind_is_refuted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # On one function ½x² with alpha = 1/2 both sides are 2·4^-k; two thirds of it are too few.
+    one = "quadratic:A=[[[1]],[[1]]],b=[[0],[0]],x0=[2]"
+    assert compare(THEOREM, one) == 0
+    capsys.readouterr()
+    assert compare(changed(tmp_path, ("L*R**2/2", "L*R**2/3")), one, "--json") == 1
+    assert json.loads(capsys.readouterr().out)["rows"][0]["ratio"] == pytest.approx(1.5, rel=1e-12)
+
+
+def test_a_best_iterate_does_not_get_worse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # alpha = 3 sends x to −2x, so that the best is the first: min_j 2·4^j = 2.
+    far = changed(
+        tmp_path, ('conditions = ["alpha*L <= 1", ', "conditions = ["), ("(1 - alpha*mu)**(2*K)", "(1 + alpha*mu)**K")
+    )
+    one = "quadratic:A=[[[1]],[[1]]],b=[[0],[0]],x0=[2]"
+    assert compare(far, one, "--json", alpha=3) == 0
+    assert [row["upper"] for row in json.loads(capsys.readouterr().out)["rows"]] == [2.0] * 5
+
+
+def test_its_assumption_is_asked_of_built_in_problems(capsys: pytest.CaptureFixture[str]) -> None:
+    # f is least at 2/3, where f_0 has slope 2/3.
+    assert compare(THEOREM, APART) == 4
+    said = " ".join(capsys.readouterr().err.split())
+    assert "example.best assumes interpolation (all f_i share a minimiser); problem quadratic" in said
+    assert "‖∇f_i(x*)‖ is up to 0.667" in said
+    assert compare(THEOREM, "lad:c=[[0],[0]],x0=[2]") == 4
+    assert compare(THEOREM, APART, "--beyond", "interpolation") == 4
+    assert "--beyond interpolation is not possible" in capsys.readouterr().err
+
+
+def test_a_problem_answers_before_the_check_of_an_assumption() -> None:
+    from own_problem import FAMILY, MIXED, Bowls, build
+
+    from boundlab.options import Options
+
+    class Frank(Bowls):
+        def assumptions(self) -> dict[str, str]:
+            return {**super().assumptions(), "interpolation": "it does not care"}
+
+    good: Any = build(Options("problem bowls", {**MIXED, "sigma": 0.0}))
+    frank = Frank(**{name: getattr(good, name) for name in good.__dataclass_fields__})
+    assert good.why_not("interpolation") == "no bound of ‖∇f_i(x*)‖ is known"
+    assert frank.why_not("interpolation") == "it does not care"
+    assert good.why_not("nobody-knows") == "it does not say"
+    with pytest.raises(AssumptionError, match=r"t assumes interpolation .*: it does not care"):
+        frank.require("interpolation", "t")
+    testing.problem(frank, FAMILY)
+
+
+def test_its_group_checks_its_theorem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def verdicts(theorem: str, code: int) -> list[tuple[str, str]]:
+        assert invoke(["check", theorem, "--only", "stale", "--json"]) == code
+        return [(one["id"], one["verdict"]) for one in json.loads(capsys.readouterr().out)["checks"]]
+
+    assert verdicts(str(THEOREM), 0) == [("stale.none", "passed")]
+    late = changed(tmp_path, ("L*R**2/2", "(1 + tau_max)*L*R**2/2"))
+    assert verdicts(str(late), 1) == [("stale.none", "failed")]
+    assert verdicts("classics.gd.gradient", 0) == [("stale.none", "not applicable")]
+    assert invoke(["check", str(THEOREM)]) == 0
+
+
+def test_no_engine_takes_the_best_iterate_for_a_mean(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    no_mean = "best-gap is no mean of what a run shows"
+    plain = changed(tmp_path, (', "interpolation"', ""))
+    values = [part for name in ("alpha=0.5", "L=2", "mu=1", "R=2", "sigma=0") for part in ("--set", name)]
+    assert invoke(["worst-case", str(plain), "-k", "2", "--set", "n=1", *values]) == 2
+    assert "a left side that is a mean of what a run shows, which best-gap is not" in capsys.readouterr().err
+    case = tmp_path / "case.json"
+    content: dict[str, Any] = {
+        "algorithm": "myrennala", "problem": {"type": "quadratic", "A": [[[1]], [[2]]], "b": [[0], [0]], "x0": [2]},
+        "parameters": {"alpha": 0.5, "batch": 2}, "theorem": "example.best",
+        "events": [[1, 0], [2, 1], [3, 1], [4, 1]],
+    }  # fmt: skip
+    case.write_text(json.dumps(content))
+    assert invoke(["exact", str(THEOREM), str(case), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["left"] == 0.0
+    assert no_mean in found["note"]
+    # With noise the least of the expectations is more than the expectation of the least.
+    noisy = changed(tmp_path, (', "sigma <= 0"', ""), ('"interpolation"]', '"interpolation", "bounded-variance"]'))
+    content["problem"]["sigma"] = 1
+    case.write_text(json.dumps(content))
+    assert invoke(["exact", str(noisy), str(case)]) == 2
+    assert f"no exact engine applies: {no_mean}" in capsys.readouterr().err
+    assert compare(noisy, NOISY, "--exact") == 2
+    assert "needs a mean of what a run shows, not best-gap" in capsys.readouterr().err
+
+
+def test_moments_refuse_a_metric_that_is_no_mean() -> None:
+    problem = build_problem("quadratic", {"A": [[[1.0]]], "b": [[0.0]], "x0": 2.0, "sigma": 1.0})
+    algorithm = lookup("algorithms", "myrennala")
+    events = algorithm.read_events([[1, 0], [2, 0]], 1, "here")
+    parameters = algorithm.read(_options(alpha=0.5))
+    tape = algorithm.schedule(parameters, events, 1, RecordAt(), 2)
+    with pytest.raises(SpecError, match=r"moments need .* which best-gap is not"):
+        moments.conditional(metric("best-gap"), problem, tape, 1.0, np.array([2]))
+    for name in ("gap", "squared-distance", "gradient-norm", "ergodic-gap", "gradient-norm-last"):
+        assert metric(name).is_mean
+
+
+def _options(**values: Any) -> Any:
+    from boundlab.options import Options
+
+    return Options("algorithm myrennala", values)
+
+
+def test_rounding_is_no_refutation_of_a_best_iterate() -> None:
+    # The bound is 1e-120 in the end, and no float comes nearer to the minimiser than 1e-17.
+    theorem = load_theorem(str(THEOREM))
+    problem = build_problem("quadratic", {"A": [[[1.0]], [[2.0]]], "b": [[0.3], [0.3]], "x0": 2.0})
+    delays = build_delays("triangular", {}, 2)
+    policy = lookup("algorithms", "myrennala").policy(None, delays)
+    plan = make_plan(theorem, problem, delays, policy, 400, {"alpha": "0.3"})
+    assert plan.bound[-1] < 1e-100
+    assert ceiling(plan, plan.bound)[-1] > 1e-33
+    series = Series(metric("best-gap"), np.array([0, 2]))
+    for value in (3.0, 1.0, 2.0):
+        series.add(value)
+    assert series.values.tolist() == [3.0, 1.0]
+
+
+def test_the_search_leaves_out_problems_that_its_assumption_excludes(capsys: pytest.CaptureFixture[str]) -> None:
+    # Instances of two centres are no instances: the search must neither stop at them nor count them.
+    assert invoke(["falsify", str(THEOREM), "--candidates", "200", "--json"]) == 3
+    found = json.loads(capsys.readouterr().out)
+    assert not any("two centres" in family for family in found["tried"])
+    assert any("assumes interpolation" in reason for reason in found["refused"])
+
+
+def test_an_assumption_without_a_check_is_the_problems_own_affair(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert assumption("smooth").check is None
+    assert isinstance(assumption("interpolation"), Assumption)
+    assert isinstance(metric("best-gap"), Metric)
