@@ -65,6 +65,21 @@ def test_the_exact_expected_error_on_the_absolute_value_is_2_527():
     assert sampled.band.lower[0] <= total <= sampled.band.upper[0]
 
 
+@pytest.mark.parametrize(
+    ("theorem", "problem", "iterations"),
+    [
+        ("classics.gd.strongly-convex", "quadratic:clients=2", 3),
+        ("classics.gd.convex", "huber:clients=2", 3),
+        ("classics.heavy-ball", "huber:clients=2", 3),
+        ("classics.gd.gradient", "huber:clients=2", 3),
+        ("classics.gd.nonconvex", "huber:clients=2", 3),
+    ],
+)
+def test_the_optimum_is_shown_but_for_the_mean_slope_over_all_versions(theorem, problem, iterations):
+    result = verdict_of(theorem, problem, "exponential", iterations, trials=2).as_dict()
+    assert (result["optimum"] is None) == (load_theorem(theorem).metric == "gradient-norm")
+
+
 def test_the_repaired_theorem8_holds_where_the_printed_one_fails():
     result = verdict_of("area.theorem8.repaired", "lad:x0=3", "iid:p_s=0.5", 6, M=50, trials=400)
     assert result.verdict is Verdict.HOLDS

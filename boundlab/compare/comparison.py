@@ -16,7 +16,6 @@ from boundlab.compare.trials import run_trials, trial_events, trial_tape
 from boundlab.compare.unsampled import expectation, random_events, require_given_schedule
 from boundlab.instance.plan import Plan
 from boundlab.instance.rounding import ceiling
-from boundlab.metrics import Quantity
 from boundlab.tape import Statistics, statistics
 from boundlab.verdict import Verdict
 
@@ -86,7 +85,7 @@ class Comparison:
             "exact": self.exact,
             "values": {key: _plain(value) for key, value in plan.values.items()},
             "constants": {name: constant.as_dict() for name, constant in plan.constants.items()},
-            "optimum": None if plan.metric.quantity is Quantity.SLOPE else _optimum(plan),
+            "optimum": _optimum(plan) if plan.metric.over.one_record else None,
             "outside": dict(plan.outside),
             "statistics": self.statistics.as_dict(),
             "rows": [
