@@ -56,6 +56,12 @@ BAD = dataclasses.replace(load_theorem("area.theorem8.repaired"), id="bad.theore
 object.__setattr__(BAD, "bound", Bound())
 BAD_ALGORITHM = dataclasses.replace(BAD, id="bad.algorithm", algorithm="bad", bound=load_theorem("area.theorem8").bound)
 
+
+class Leaving(Exception):
+    def __str__(self):
+        raise SystemExit(1)
+
+
 BOUNDLAB = {{
     "algorithms": (Bad(),),
     "theorems": [BAD, BAD_ALGORITHM],
@@ -82,7 +88,9 @@ RAISED = {
     "GeneratorExit": "raise GeneratorExit",
     "SystemExit": "raise SystemExit(1)",
     "Exit": "raise click.exceptions.Exit(1)",
+    "Exit as for --help": "raise click.exceptions.Exit(0)",
     "Unspeakable": "raise Unspeakable",
+    "Leaving": "raise Leaving",
     "Talkative": "raise Talkative",
 }
 REACHING = [

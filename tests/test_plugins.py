@@ -44,6 +44,9 @@ BROKEN = {
     "": "it must set BOUNDLAB",
     "BOUNDLAB = 3": "it must set BOUNDLAB",
     "BOUNDLAB = {'theorm': ()}": "did you mean theorems?",
+    "class E(Exception):\n    def __str__(self): raise SystemExit(1)\nraise E": "E",
+    "import sys; del sys.modules[__name__]; 1 / 0": "ZeroDivisionError: division by zero",
+    "class O(dict):\n    def keys(self): raise SystemExit(1)\n    __iter__ = keys\nBOUNDLAB = O(a=())": "SystemExit: 1",
 }
 BAD_OBJECTS = {
     "3": "a int, not a DelayType",
@@ -182,14 +185,29 @@ def test_a_file_that_cannot_be_loaded_is_bad_input_by_option_and_a_row_by_enviro
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", ["gone.py", ".", "mine.txt"])
+@pytest.mark.parametrize("name", ["gone.py", ".", "mine.txt", "mine.so", "mine.pyc", "~nobody/mine.py"])
 def test_a_file_that_is_none_is_bad_input(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.txt").write_text(GOOD)
+    for end in ("txt", "so", "pyc"):
+        (tmp_path / f"mine.{end}").write_text(GOOD)
     assert invoke(["--plugin", name, "list"]) == 2
     err = capsys.readouterr().err
     assert "cannot be loaded (" in err
     assert err.count("\n") == 1
+
+
+def test_what_a_file_declares_is_asked_for_once(file, capsys):
+    file("class Own(dict):\n    def __contains__(self, kind): raise SystemExit(1)\nBOUNDLAB = Own(delays=())")
+    assert invoke(["list", "delays"]) == 0
+    assert invoke(["list", "metrics"]) == 0
+    assert "cannot be loaded" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", ["~nobody/mine.py", f" {os.pathsep}{os.pathsep}", "null.py/mine.py"])
+def test_nonsense_in_the_variable_takes_nothing_down(text, monkeypatch, capsys):
+    monkeypatch.setenv("BOUNDLAB_PLUGINS", text)
+    assert invoke(["show", "area.theorem8"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_a_theorem_may_be_about_a_metric_of_a_plugin(file, tmp_path):

@@ -70,8 +70,15 @@ def _expected(error: BaseException) -> int | None:
         return None
     if hasattr(error, "format_message"):
         return _complain(error.format_message(), ExitCode.USAGE)
-    # --help and --version leave in this way.
-    return ExitCode.STANDS if getattr(error, "exit_code", None) == ExitCode.STANDS else None
+    # --help and --version leave in this way; a plug-in that does has not let the command come to its verdict.
+    asked = getattr(error, "exit_code", None) == ExitCode.STANDS and _origin(error) in ("boundlab", "click", "typer")
+    return ExitCode.STANDS if asked else None
+
+
+def _origin(error: BaseException) -> str:
+    """Return the top-level module whose code raised an exception."""
+    *_, (frame, _line) = traceback.walk_tb(error.__traceback__)
+    return str(frame.f_globals.get("__name__", "")).split(".")[0]
 
 
 def _unforeseen(error: BaseException, arguments: Sequence[str]) -> int:

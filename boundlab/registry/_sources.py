@@ -72,7 +72,7 @@ def files() -> tuple[Path, ...]:
     A file that is being run is not among them: it may look up what others have registered.
     """
     given = os.environ.get(VARIABLE, "").split(os.pathsep)
-    found = dict.fromkeys(Path(one).expanduser().absolute() for one in given if one.strip())
+    found = dict.fromkeys(_place(one) for one in given if one.strip())
     return tuple(path for path in found if path not in _RUNNING.get())
 
 
@@ -86,7 +86,7 @@ def using(paths: Sequence[Path]) -> Iterator[None]:
         If one of them cannot be loaded: it was asked for by name.
     """
     before = os.environ.get(VARIABLE)
-    added = [path.expanduser().absolute() for path in paths]
+    added = [_place(path) for path in paths]
     for path in added:
         if os.pathsep in str(path):
             raise SpecError(f"the path of a plug-in must not hold {os.pathsep!r}, got {path}")
@@ -107,7 +107,7 @@ def message(error: BaseException) -> str:
     """Return what an exception says in one line, whatever it does when it is asked."""
     try:
         words = " ".join(str(error).split())
-    except Exception:
+    except BaseException:  # SystemExit, too: an exception's words never choose how a command ends
         return ""
     return words if len(words) <= 300 else f"{words[:299]}…"
 
@@ -163,6 +163,14 @@ def _declared(path: Path) -> Mapping[str, Any] | str:
     return _run(path, stamp.st_mtime_ns, stamp.st_size)
 
 
+def _place(path: str | Path) -> Path:
+    """Return the absolute path; a ``~`` that is nobody's home stays, and the path is then that of no file."""
+    try:
+        return Path(path).expanduser().absolute()
+    except RuntimeError:
+        return Path(path).absolute()
+
+
 def _module(path: Path) -> str:
     return f"{_PREFIX}{crc32(str(path).encode()):08x}"
 
@@ -171,7 +179,7 @@ def _module(path: Path) -> str:
 def _run(path: Path, _changed: int, _size: int) -> Mapping[str, Any] | str:
     """Execute a file, once for each of its versions, so that its objects stay the same ones."""
     name = _module(path)
-    spec = spec_from_file_location(name, path)
+    spec = spec_from_file_location(name, path) if path.suffix == ".py" else None
     if spec is None or spec.loader is None:
         return "its name must end in .py"
     module = module_from_spec(spec)
@@ -183,7 +191,7 @@ def _run(path: Path, _changed: int, _size: int) -> Mapping[str, Any] | str:
     except (KeyboardInterrupt, MemoryError):
         raise
     except BaseException as error:  # SystemExit, too: no file of a user ends the command line
-        del sys.modules[name]
+        sys.modules.pop(name, None)
         return reason(error)
     finally:
         _RUNNING.reset(token)
@@ -192,7 +200,8 @@ def _run(path: Path, _changed: int, _size: int) -> Mapping[str, Any] | str:
 def _read(declared: Any) -> Mapping[str, Any]:
     if not isinstance(declared, Mapping):
         raise SpecError('it must set BOUNDLAB = {KIND: objects}, e.g. BOUNDLAB = {"algorithms": (MINE,)}')
-    for kind in declared:
+    found = dict(declared)  # what a class of its own answers is asked for here, where it may raise, and never again
+    for kind in found:
         if kind not in KINDS:
             raise SpecError(f"BOUNDLAB has no kind {kind!r}; {nearest(str(kind), KINDS)}")
-    return declared
+    return found
