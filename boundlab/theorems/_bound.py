@@ -238,5 +238,8 @@ def _iterate(
         ks: Ints
         ks, back = np.unique(table[rows, 0].astype(np.int64), return_inverse=True)
         values = {**dict(zip(scalars, map(float, setting), strict=True)), **vectors}
-        total[rows] = bound.function(values, ks)[back.reshape(-1)]
+        try:
+            total[rows] = bound.function(values, ks)[back.reshape(-1)]
+        except OverflowError:  # Python's own floats raise where those of arrays are infinite
+            total[rows] = np.inf
     return total.reshape(shape)

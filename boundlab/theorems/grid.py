@@ -36,16 +36,16 @@ class Evaluated:
         return np.broadcast_to(array, self.values.shape).ravel()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return JSON-ready fields; one number where there is no grid, else lists."""
+        """Return JSON-ready fields; one number where there is no grid, else lists. An infinite step size is null."""
 
         def plain(array: NDArray[np.float64]) -> Any:
             column = self.column(array).tolist()
             return column if self.values.shape else column[0]
 
-        derived = {
-            name: array.reshape(-1).tolist() if array.size > 1 else float(array.reshape(-1)[0])
-            for name, array in self.evaluation.derived.items()
-        }
+        def finite(array: NDArray[np.float64]) -> Any:
+            column = [value if np.isfinite(value) else None for value in array.reshape(-1).tolist()]
+            return column if len(column) > 1 else column[0]
+
         return {
             "theorem": self.theorem.id,
             "status": self.theorem.status,
@@ -55,7 +55,7 @@ class Evaluated:
                 **{name: vector.tolist() for name, vector in self.values.vectors.items()},
             },
             "axes": {name: column.tolist() for name, column in self.axes.items()},
-            "derived": derived,
+            "derived": {name: finite(array) for name, array in self.evaluation.derived.items()},
             "terms": {name: plain(term) for name, term in self.evaluation.terms.items()},
             self.evaluation.kind: plain(self.evaluation.total),
         }
