@@ -67,3 +67,16 @@ def test_wrong_usage_is_one_line(
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
+
+
+def test_a_bound_of_zero_is_refuted_with_no_finite_ratio(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "zero.toml"
+    file.write_text(
+        'id = "zero"\nmetric = "gap"\nalgorithm = "gd"\nassumptions = ["convex", "smooth"]\n'
+        '[step]\nalpha = "1/L"\n[terms]\nmain = "0*L*R**2/K"\n'
+    )
+    assert invoke(["falsify", str(file), "--candidates", "3", "--json", "--out", str(tmp_path)]) == 1
+    best = json.loads(capsys.readouterr().out)
+    assert (tmp_path / "result.json").exists()
+    assert "Infinity" not in json.dumps(best)
+    assert None in [part.get("ratio", 0) for part in [best, *best.values()] if isinstance(part, dict)]

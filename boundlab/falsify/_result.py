@@ -87,7 +87,7 @@ class Instance:
             theorem.counter: self.iterations,
             "left": self.left,
             "right": self.right,
-            "ratio": self.ratio,
+            "ratio": self.ratio if self.ratio < float("inf") else None,
             "kind": self.kind,
             "method": self.method,
             "constants": {name: constant.as_dict() for name, constant in self.constants.items()},
