@@ -1,7 +1,7 @@
 """What rounding may do to a verdict: every tolerance that decides one, and why it is as large as it is.
 
-The tolerance of a theorem's conditions stands where they are evaluated, with the theorems; that of equal rates of
-clients is :data:`boundlab.algorithms.EQUAL_RATES`.
+The tolerance of a theorem's conditions is :data:`boundlab.theorems.CONDITION`, that of equal rates of clients
+:data:`boundlab.algorithms.EQUAL_RATES`.
 """
 
 from typing import TYPE_CHECKING, Any, Final

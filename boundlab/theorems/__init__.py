@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from boundlab.registry import lookup
+from boundlab.theorems._bound import CONDITION as CONDITION
 from boundlab.theorems._bound import Bound as Bound
 from boundlab.theorems._bound import Condition as Condition
 from boundlab.theorems._bound import Evaluation as Evaluation

@@ -11,10 +11,8 @@ from boundlab.errors import AssumptionError, SymbolError
 from boundlab.formulas.floats import evaluate as evaluate_expression
 from boundlab.formulas.symbols import check, names_of
 from boundlab.options import nearest
-from boundlab.theorems._bound import Condition, Evaluation, Floats
+from boundlab.theorems._bound import CONDITION, Condition, Evaluation, Floats
 from boundlab.theorems._statement import Statement
-
-_ROUNDING = 1e-12
 
 
 def expanded(given: Iterable[str]) -> frozenset[str]:
@@ -140,7 +138,7 @@ def _require(theorem: Statement, condition: Condition, found: Mapping[str, Float
     quantity = evaluate_expression(condition.quantity, found, f"{theorem.id}, {condition.statement}")
     limit = evaluate_expression(condition.limit, found, f"{theorem.id}, {condition.statement}")
     left, right = np.broadcast_arrays(quantity, limit)
-    broken = ~(left <= right * (1 + _ROUNDING))
+    broken = ~(left <= right * (1 + CONDITION))
     if broken.any():
         a, b = left[broken].flat[0], right[broken].flat[0]
         raise AssumptionError(f"{theorem.id} needs {condition.statement}, got {a:.6g} > {b:.6g}")

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import AssumptionError, SymbolError
+from boundlab.theorems._bound import CONDITION
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -21,7 +22,6 @@ Choice = Literal["analysis", "algorithm"]
 
 MAX_ITERATIONS = 10**7
 _CHUNK = 1 << 15
-_ROUNDING = 1e-12
 
 
 @final
@@ -132,7 +132,7 @@ def recursion(
     if probability.shape != np.shape(np.atleast_1d(p)):
         raise SymbolError(f"p has {np.size(p)} entries, the client gradients {np.size(G)}")
     first = c if d is None else c / d
-    if not first <= 2.0 / (mu + L) * (1 + _ROUNDING):
+    if not first <= 2.0 / (mu + L) * (1 + CONDITION):
         raise AssumptionError(f"the recursion needs α_0 ≤ 2/(μ+L), got {first:.6g} > {2.0 / (mu + L):.6g}")
     # Clients with the same p_i and G_i have the same bounds.
     pairs, count = np.unique(np.stack([probability, gradient], axis=1), axis=0, return_counts=True)
