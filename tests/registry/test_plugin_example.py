@@ -21,7 +21,7 @@ from boundlab.registry import BUILT_IN, catalogue, lookup
 from boundlab.tape import RecordAt
 from boundlab.theorems import load_theorem
 
-FOLDER = Path(__file__).parent / "plugin_example"
+FOLDER = Path(__file__).parents[1] / "plugin_example"
 EXAMPLE, THEOREM = FOLDER / "example.py", FOLDER / "best.toml"
 KINDS = {
     "algorithms": "myrennala", "metrics": "best-gap", "assumptions": "interpolation", "checks": "stale",

@@ -118,10 +118,10 @@ ATTACKS = [
 
 @pytest.mark.parametrize(("text", "message"), [attack for attack in ATTACKS if attack[1]])
 def test_an_attack_is_refused_in_one_line_within_a_tenth_of_a_second(text: str, message: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(FormulaError) as error:
         parse(text, NAMES, "my.toml, terms.noise")
-    assert time.perf_counter() - began < 0.1
+    assert time.process_time() - began < 0.1
     assert message in str(error.value)
     assert str(error.value).startswith("my.toml, terms.noise: ")
     assert "\n" not in str(error.value)

@@ -11,7 +11,7 @@ from boundlab.cli._endings import ENDINGS, epilog, table
 from boundlab.errors import BoundlabError
 from boundlab.verdict import ExitCode
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 
 

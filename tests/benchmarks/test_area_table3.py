@@ -15,7 +15,7 @@ import pytest
 
 from boundlab.problems.common import calm
 
-SCRIPT = Path(__file__).parents[1] / "benchmarks" / "area_table3.py"
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "area_table3.py"
 pytestmark = pytest.mark.slow
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_theorems_exact import ergodic_gaps, mean_squares
+from test_area_moments import ergodic_gaps, mean_squares
 
 from boundlab.errors import AssumptionError, SymbolError
 from boundlab.theorems.area import THEOREMS

@@ -14,7 +14,7 @@ from boundlab.falsify._judge import Judge
 from boundlab.falsify._shrink import CLEAR, shrink, threshold
 from boundlab.theorems import load_theorem
 
-CASES = Path(__file__).parents[1] / "proofs" / "counterexamples"
+CASES = Path(__file__).parents[2] / "proofs" / "counterexamples"
 
 
 def judge(name: str) -> Judge:
@@ -40,7 +40,7 @@ class TestFinds:
         theorem = load_theorem("area.theorem8")
         found = falsify(theorem, limit=200)
         assert found.violated
-        assert found.exit_code == 1
+        assert found.verdict.exit_code == 1
         assert found.ratio >= 1.15
         assert found.best is not None
         assert found.best.kind == "exact"
@@ -100,7 +100,7 @@ class TestSurvives:
     def test_repaired_theorems(self, name: str, limit: int) -> None:
         found = falsify(load_theorem(name), limit=limit)
         assert not found.violated
-        assert found.exit_code == 3
+        assert found.verdict.exit_code == 3
         assert found.closest is found.best is not None
         assert 0.0 < found.ratio <= 1.0 + 1e-9
         assert sum(found.tried.values()) >= limit

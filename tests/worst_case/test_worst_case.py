@@ -146,7 +146,7 @@ def test_a_bound_that_is_too_small_by_a_hundredth_is_exceeded() -> None:
     wrong = claim("gap", ("convex", "smooth", "minimiser"), ONE / L, Integer(99) / 100 * L * R**2 / (4 * K + 2))
     found = worst_case(wrong, 3, {})
     assert found.outcome is Outcome.EXCEEDS
-    assert found.outcome.exit_code == 1
+    assert found.outcome.verdict.exit_code == 1
 
 
 def test_many_equal_clients_do_no_worse_than_one() -> None:
