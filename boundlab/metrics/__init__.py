@@ -1,0 +1,21 @@
+"""What a theorem bounds: a quantity at a point, and how the iterates of a run enter it.
+
+A metric is a quantity (squared distance, function gap, squared gradient norm) of what a run shows, and a rule over its
+iterations (the last iterate, the average iterate, the mean over all versions). Every reader of a run asks the metric
+in its own arithmetic: which records it needs, the quantity at one of them, and the left side that they make.
+"""
+
+from boundlab.metrics._metric import BUILT_IN as BUILT_IN
+from boundlab.metrics._metric import METRICS as METRICS
+from boundlab.metrics._metric import Measured as Measured
+from boundlab.metrics._metric import Metric as Metric
+from boundlab.metrics._metric import Quantity as Quantity
+from boundlab.metrics._metric import choices as choices
+from boundlab.metrics._metric import metric as metric
+from boundlab.metrics._observe import Certified as Certified
+from boundlab.metrics._observe import Series as Series
+from boundlab.metrics._observe import Watch as Watch
+from boundlab.metrics._over import AVERAGE_ITERATE as AVERAGE_ITERATE
+from boundlab.metrics._over import LAST as LAST
+from boundlab.metrics._over import MEAN as MEAN
+from boundlab.metrics._over import Over as Over

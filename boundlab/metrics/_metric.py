@@ -1,0 +1,182 @@
+"""Metrics: the quantities, the built-in metrics, and where others are found."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, Protocol, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boundlab.metrics._over import AVERAGE_ITERATE, LAST, MEAN, Over
+from boundlab.registry import lookup, registered
+
+if TYPE_CHECKING:  # whoever evaluates a formula needs no tape
+    from boundlab.tape import RecordAt
+
+
+class Measured(Protocol):
+    """A function that knows the three quantities at a point, in an arithmetic of its own."""
+
+    def squared_distance(self, x: Any) -> Any:
+        """Return ‖x − x*‖²."""
+
+    def gap(self, x: Any) -> Any:
+        """Return f(x) − f*."""
+
+    def squared_slope(self, x: Any) -> Any:
+        """Return ‖∇f(x)‖²."""
+
+
+class Quantity(Enum):
+    """What is measured at a point: degrees (a, b) under f → c·f and x → s·x, the unit in words, and the symbol."""
+
+    DISTANCE = ((0, 2), "length²", "‖x_s,k − x*‖²")
+    GAP = ((1, 0), "function value", "f(x_s,k) − f*")
+    SLOPE = ((2, -2), "function value²/length²", "‖∇f(x_s,k)‖²")
+
+    @property
+    def units(self) -> tuple[int, int]:
+        """Degrees (a, b)."""
+        return self.value[0]
+
+    @property
+    def unit(self) -> str:
+        """The unit, for an axis."""
+        return self.value[1]
+
+    @property
+    def symbol(self) -> str:
+        """What one record shows."""
+        return self.value[2]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A number that a theorem bounds.
+
+    Parameters
+    ----------
+    id
+        How theorems, files and the command line name it.
+    label
+        A noun for tables.
+    symbol
+        What a single run shows, without the expectation.
+    expectation, latex
+        The left side as text and as LaTeX.
+    quantity, over
+        What is measured, and how the iterates enter.
+    counter
+        The symbol that counts iterations: ``K`` (events) or ``T`` (server updates).
+    """
+
+    id: str
+    label: str
+    symbol: str
+    expectation: str
+    latex: str
+    quantity: Quantity
+    over: Over
+    counter: Literal["K", "T"]
+
+    @property
+    def units(self) -> tuple[int, int]:
+        """Degrees (a, b) under f → c·f and x → s·x."""
+        return self.quantity.units
+
+    @property
+    def unit(self) -> str:
+        """The unit, for an axis."""
+        return self.quantity.unit
+
+    @property
+    def point(self) -> str:
+        """What a single record shows: the symbol, unless the left side takes several records."""
+        return self.symbol if self.over.one_record else self.quantity.symbol
+
+    @property
+    def first(self) -> int:
+        """The smallest value of the counter."""
+        return self.over.first
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether left sides are weighted sums of what records show: only then do moments give expectations."""
+        return self.over.share(1) is not None
+
+    def records(self, ks: ArrayLike) -> "RecordAt":
+        """Return what a run must show for the left sides at the sorted horizons ``ks``."""
+        return self.over.records(np.asarray(ks, dtype=np.int64))
+
+    def at(self, function: Measured, x: Any) -> Any:
+        """Return the quantity at a point, in the arithmetic of ``function``."""
+        match self.quantity:
+            case Quantity.DISTANCE:
+                return function.squared_distance(x)
+            case Quantity.GAP:
+                return function.gap(x)
+            case Quantity.SLOPE:
+                return function.squared_slope(x)
+
+    def of_second_moment(self, hessian: Any, second: Any) -> Any:
+        """Return E quantity on a quadratic: E (x − x*)ᵀ W (x − x*) with W = I, H/2 or H².
+
+        Parameters
+        ----------
+        hessian, second
+            Shape (c, e, e) each: H and E (x − x*)(x − x*)ᵀ in c blocks that do not mix; floats, or objects of an
+            exact arithmetic.
+        """
+        match self.quantity:
+            case Quantity.DISTANCE:
+                return np.einsum("cii->", second)
+            case Quantity.GAP:
+                return np.einsum("cij,cij->", hessian / 2, second)
+            case Quantity.SLOPE:
+                return np.einsum("cij,cij->", hessian @ hessian, second)
+
+
+BUILT_IN: tuple[Metric, ...] = (
+    Metric(
+        "squared-distance", "squared distance of the last iterate", "‖x_s,k − x*‖²", "E‖x_s,K − x*‖²",
+        r"\mathbb{E}\|x_{s,K}-x^\star\|^2", Quantity.DISTANCE, LAST, "K",
+    ),
+    Metric(
+        "ergodic-gap", "gap of the ergodic average", "f(x̄_k) − f*", "E f(x̄_K) − f*",
+        r"\mathbb{E}\,f(\bar x_K)-f^\star", Quantity.GAP, AVERAGE_ITERATE, "K",
+    ),
+    Metric(
+        "gap", "gap of the last iterate", "f(x_s,k) − f*", "E f(x_s,K) − f*",
+        r"\mathbb{E}\,f(x_{s,K})-f^\star", Quantity.GAP, LAST, "K",
+    ),
+    Metric(
+        "gradient-norm", "average squared gradient norm over server updates", "(1/T) Σ_{t<T} ‖∇f(w^t)‖²",
+        "(1/T) Σ_{t<T} E‖∇f(w^t)‖²", r"\frac{1}{T}\sum_{t=0}^{T-1}\mathbb{E}\|\nabla f(w^t)\|^2",
+        Quantity.SLOPE, MEAN, "T",
+    ),
+    Metric(
+        "gradient-norm-last", "squared gradient norm at the last iterate", "‖∇f(x_s,k)‖²", "E‖∇f(x_s,K)‖²",
+        r"\mathbb{E}\|\nabla f(x_{s,K})\|^2", Quantity.SLOPE, LAST, "K",
+    ),
+)  # fmt: skip
+METRICS: Mapping[str, Metric] = MappingProxyType({one.id: one for one in BUILT_IN})
+
+
+def choices(name: str) -> Mapping[str, Metric]:
+    """Return the metrics among which an id is looked for; plug-ins are asked only where no built-in one has it."""
+    return METRICS if name in METRICS else registered("metrics")
+
+
+def metric(name: str) -> Metric:
+    """Return the metric of that id, built in or of a plug-in.
+
+    Raises
+    ------
+    SpecError
+        If there is none.
+    """
+    found: Metric = METRICS[name] if name in METRICS else lookup("metrics", name)
+    return found

@@ -1,0 +1,119 @@
+"""Left sides of a run while it goes by: what each record shows, and what the records make."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.errors import SpecError
+from boundlab.metrics._metric import Metric
+
+if TYPE_CHECKING:  # whoever evaluates a formula needs no tape and no problem
+    from boundlab.objective import Array, Problem
+    from boundlab.tape import RecordAt
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Certified:
+    """The quantities of a problem as intervals (smallest, largest): what the certificate of its optimum allows."""
+
+    problem: "Problem"
+
+    def squared_distance(self, x: "Array") -> tuple[float, float]:
+        """Widen ‖x − x̂‖ by the certified ‖x̂ − x*‖ on both sides.
+
+        Raises
+        ------
+        SpecError
+            If the problem has no unique minimiser with a certified distance.
+        """
+        problem, optimum = self.problem, self.problem.optimum()
+        if optimum.distance is None:
+            raise SpecError(f"problem {problem.id} has no unique minimiser with a certified distance; use ergodic-gap")
+        away = float(np.linalg.norm(x.astype(np.float64) - optimum.x))
+        return max(0.0, away - optimum.distance) ** 2, (away + optimum.distance) ** 2
+
+    def gap(self, x: "Array") -> tuple[float, float]:
+        """Use f(x̂) − gap ≤ f* ≤ f(x̂)."""
+        optimum = self.problem.optimum()
+        above = self.problem.value(x) - optimum.value
+        return max(0.0, above), max(0.0, above + optimum.gap)
+
+    def squared_slope(self, x: "Array") -> tuple[float, float]:
+        """Return the number twice: it is exact up to rounding, and no optimum is needed."""
+        gradient = self.problem.full_gradient(x)
+        square = float(gradient @ gradient)
+        return (square, square) if np.isfinite(square) else (np.inf, np.inf)
+
+
+@final
+class Series:
+    """Left sides at several horizons, from what the records show one after the other.
+
+    Parameters
+    ----------
+    ks
+        Sorted horizons, shape (points,).
+    shape
+        Of what a record shows.
+
+    Attributes
+    ----------
+    values
+        Shape (points, …): NaN where the run has not come so far.
+    """
+
+    def __init__(self, metric: Metric, ks: Ints, shape: tuple[int, ...] = ()) -> None:
+        self._over = metric.over
+        self._complete = metric.over.complete(ks).tolist()
+        self._total: Any = None
+        self._count = self._next = 0
+        self.values: Floats = np.full((len(ks), *shape), np.nan)
+
+    def add(self, value: Any) -> None:
+        """Take the next record."""
+        self._total = self._over.fold(self._total, value)
+        self._count += 1
+        if self._next < len(self._complete) and self._count == self._complete[self._next]:
+            self.values[self._next] = self._over.read(self._total, self._count)
+            self._next += 1
+
+
+@final
+class Watch:
+    """Evaluates a metric while a run goes by.
+
+    Parameters
+    ----------
+    ks
+        Sorted iterations, shape (points,).
+    """
+
+    def __init__(self, metric: Metric, problem: "Problem", ks: Ints) -> None:
+        self.metric, self.ks = metric, ks
+        self._function = Certified(problem)
+        self._series = Series(metric, ks, (2,))
+
+    @property
+    def records(self) -> "RecordAt":
+        """What the run must show."""
+        return self.metric.records(self.ks)
+
+    @property
+    def low(self) -> Floats:
+        """Shape (points,): the smallest left side that the certificate of the optimum allows."""
+        return self._series.values[:, 0]
+
+    @property
+    def high(self) -> Floats:
+        """Shape (points,): the largest."""
+        return self._series.values[:, 1]
+
+    def __call__(self, row: int, x: "Array") -> None:
+        """See the next record."""
+        self._series.add(np.array(self.metric.at(self._function, x)))
