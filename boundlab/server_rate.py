@@ -14,6 +14,7 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boundlab.delays import optimal_rate as policy_rate
 from boundlab.errors import CertificateError, SpecError
 from boundlab.formulas.symbols import check
 from boundlab.options import nearest
@@ -97,7 +98,7 @@ def closed_form(rates: ArrayLike) -> float:
     7.5
     """
     given = check("rates", rates)
-    return math.sqrt(len(given) * math.fsum(given) / (2.0 * math.fsum(1.0 / given)))
+    return policy_rate(given)
 
 
 def optimal_rate(

@@ -1,5 +1,6 @@
 """Server policies: when the server aggregates."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -102,7 +103,7 @@ def read_policy(
 
 def optimal_rate(rates: NDArray[np.float64]) -> float:
     """Return λ_s* = sqrt(Σλ_i / ((2/n) Σ 1/λ_i)) (AREA, Section 4.2), unit of the rates."""
-    return float(np.sqrt(rates.sum() / (2.0 * np.mean(1.0 / rates))))
+    return math.sqrt(len(rates) * math.fsum(rates) / (2.0 * math.fsum(1.0 / rates)))
 
 
 def frequencies(delays: DelayModel, policy: ServerPolicy) -> tuple[NDArray[np.float64], float]:

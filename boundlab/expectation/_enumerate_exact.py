@@ -55,8 +55,6 @@ class Walk:
     ) -> None:
         self.model, self.parameters, self.law, self.step, self.twins = model, parameters, law, step, twins
         self._answers: dict[Any, Point] = {}
-        self.most = 1  # states at a time
-        self.sequences = 0
 
     def expectation(self, metric: Metric, best: Minimum, last: int) -> Scalar:
         """Return E metric after ``last`` iterations.
@@ -121,7 +119,6 @@ class Walk:
             for actor, share in choices:
                 after = self._aggregate(state, k) if actor == SERVER else self._arrive(state, actor, k, held, ahead)
                 found.append((self._forget(after, ahead - 1), weight * share))
-        self.sequences = max(self.sequences, 1) * len(choices)
         return self._gather(found)
 
     def _gather(self, found: list[tuple[State, Any]]) -> dict[Any, tuple[State, Any]]:
@@ -129,7 +126,6 @@ class Walk:
         for state, weight in found:
             key = state.key()
             out[key] = (state, weight + out[key][1]) if key in out else (state, weight)
-        self.most = max(self.most, len(out))
         return out
 
     def _aggregate(self, state: State, k: int) -> State:
