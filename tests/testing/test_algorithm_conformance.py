@@ -1,7 +1,9 @@
 """Every registered algorithm keeps what the interface promises, and the suite notices one that does not."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from boundlab.algorithms import Algorithm, Parameters, option
 from boundlab.algorithms.fedbuff import FedBuff
 from boundlab.algorithms.gd import Gd
 from boundlab.build import build_delays
+from boundlab.errors import SpecError
 from boundlab.events import Events
 from boundlab.options import Options
 from boundlab.randomness import Streams
@@ -54,6 +57,32 @@ OWN = {"afl_dga": {"tau_max"}, "fedfa": {"tau_max"}}
 def test_every_registered_algorithm_conforms(name: str, options: dict[str, Any]) -> None:
     clients = 1 if name == "proximal_point" else 3
     testing.algorithm(lookup("algorithms", name), options, clients=clients, own=OWN.get(name, ()))
+
+
+def words_of(algorithm: Algorithm[Any], options: dict[str, Any], name: str) -> list[str]:
+    """Return the words that an option takes: a wrong one is answered with all of them."""
+    try:
+        algorithm.read(Options(algorithm.id, {**options, name: "no such word"}))
+    except SpecError as error:
+        if found := re.search(rf"{name} must be one of (.*?), got", str(error)):
+            return found.group(1).split(", ")
+        if re.search(rf"{name} must be yes or no", str(error)):
+            return ["yes", "no"]
+    return []
+
+
+@pytest.mark.parametrize(("name", "options"), SETTINGS, ids=NAMES)
+def test_every_algorithm_conforms_in_every_combination_of_its_words(name: str, options: dict[str, Any]) -> None:
+    algorithm = lookup("algorithms", name)
+    words = {one: words_of(algorithm, options, one) for one in algorithm.parameters}
+    words = {one: found for one, found in words.items() if found}
+    for values in product(*words.values()):
+        chosen = {**options, **dict(zip(words, values, strict=True))}
+        try:
+            algorithm.read(Options(name, chosen))
+        except SpecError:
+            continue  # two words that exclude each other are refused in words, which other tests look at
+        testing.algorithm(algorithm, chosen, clients=1 if name == "proximal_point" else 3, own=OWN.get(name, ()))
 
 
 def test_no_registered_algorithm_is_missing() -> None:
