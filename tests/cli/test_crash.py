@@ -114,15 +114,6 @@ REACHING = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def ordinary_stack():
-    """Give calls the depth that a user's have: under tests it may be so large that a recursion takes minutes."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(2000)
-    yield
-    sys.setrecursionlimit(before)
-
-
 @pytest.fixture
 def arguments(tmp_path, monkeypatch):
     """Return a function that lays out the plug-in and completes a command line."""
