@@ -29,9 +29,14 @@ class ExitCode(IntEnum):
 
 
 class Verdict(StrEnum):
-    """What comparisons, exact values, worst cases and searches say of a theorem."""
+    """What comparisons, exact values, worst cases and searches say of a theorem.
+
+    ``holds`` is said by a method that is valid for what is known. ``consistent`` says that an approximate upper band
+    lies below the bound: no violation was seen, and nothing is guaranteed.
+    """
 
     HOLDS = "holds"
+    CONSISTENT = "consistent"
     VIOLATED = "violated"
     INCONCLUSIVE = "inconclusive"
     NOT_APPLICABLE = "not applicable"
@@ -41,6 +46,7 @@ class Verdict(StrEnum):
         """How the command line ends."""
         return {
             Verdict.HOLDS: ExitCode.STANDS,
+            Verdict.CONSISTENT: ExitCode.STANDS,
             Verdict.VIOLATED: ExitCode.REFUTED,
             Verdict.INCONCLUSIVE: ExitCode.UNDECIDED,
             Verdict.NOT_APPLICABLE: ExitCode.NOT_APPLICABLE,

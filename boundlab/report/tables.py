@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _STYLE = {
     "holds": "bold green",
+    "consistent": "green",
     "violated": "bold red",
     "inconclusive": "bold yellow",
     "not applicable": "bold blue",
