@@ -77,6 +77,10 @@ BUILT_IN: tuple[Assumption, ...] = (
         "uniform-sampling", "each step asks one client, drawn uniformly and independently of the others", "run",
         mean=True, independent=True, by_construction=True,
     ),
+    Assumption(
+        "equal-weights", "every update of every client weighs 1/n, whatever its staleness and local steps", "run",
+        fits="p, alpha and normalise at their defaults would fit",
+    ),
     # A lag that is not constant is found when the schedule is read.
     Assumption(
         "constant-lag", "every update is used the same number of server updates after it was begun", "run",

@@ -2,8 +2,9 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
@@ -242,6 +243,16 @@ class Problem(ABC):
             Shape (S, d), unit (0, 1).
         """
         return np.array([self.value(x) for x in X], dtype=np.float64)
+
+    def scaled(self, factors: Sequence[Fraction]) -> "Problem | None":
+        """Return the problem with factor_i·f_i in place of f_i, or None if the family has no such problem.
+
+        Parameters
+        ----------
+        factors
+            One positive number a client.
+        """
+        return None
 
     def client_key(self, client: int) -> bytes | None:
         """Return what only clients with the same function share, or None: it is not known which do."""

@@ -1,7 +1,8 @@
 """Empirical risk of linear models on data split over clients."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, final
 
@@ -52,6 +53,8 @@ class EmpiricalRisk(Problem):
         The options that rebuild the problem.
     solver
         See :func:`boundlab.problems.smooth.solve`.
+    multipliers
+        One more factor a client of its w_i, or none.
     """
 
     id: LossId
@@ -65,6 +68,7 @@ class EmpiricalRisk(Problem):
     x0: Array
     source: Mapping[str, Any] = field(default_factory=dict)
     solver: Solver = "auto"
+    multipliers: tuple[float, ...] = ()
 
     @property
     def n(self) -> int:  # type: ignore[override]
@@ -91,6 +95,10 @@ class EmpiricalRisk(Problem):
         """Return the number of classes for softmax, else 1."""
         return int(self.y.max()) + 1 if self.id == "softmax" else 1
 
+    def scaled(self, factors: Sequence[Fraction]) -> "EmpiricalRisk":
+        """Return the problem with factor_i·w_i in place of w_i."""
+        return replace(self, multipliers=tuple(float(factor) for factor in factors))
+
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
         """Return each client's first row, shape (n,)."""
@@ -100,7 +108,8 @@ class EmpiricalRisk(Problem):
     def factors(self) -> NDArray[np.float64]:
         """Return the weights w_i of the f̂_i, shape (n,)."""
         shares = self.sizes / float(self.sizes.sum())
-        return {"equal": np.ones(self.n), "size": self.n * shares, "paper": shares}[self.weights]
+        own = {"equal": np.ones(self.n), "size": self.n * shares, "paper": shares}[self.weights]
+        return own * np.array(self.multipliers) if self.multipliers else own
 
     @cached_property
     def total(self) -> Risk:

@@ -1,7 +1,7 @@
 """Maxima of affine functions: f_i(x) = max_j (a_ij·x + b_ij)."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
@@ -91,6 +91,11 @@ class MaxAffine(ArrayProblem):
         for client in range(self.n):
             total += (X @ self.a[client].T + self.b[client]).max(axis=1)
         return total / self.n
+
+    def scaled(self, factors: Sequence[Fraction]) -> "MaxAffine":
+        """Return the problem with slopes factor_i·a_i and offsets factor_i·b_i."""
+        each = np.array([float(factor) for factor in factors])
+        return replace(self, a=self.a * each[:, None, None], b=self.b * each[:, None], source={})
 
     def client_key(self, client: int) -> bytes:
         """Return the pieces a_i and b_i, in their order: it decides which subgradient is taken at a kink."""

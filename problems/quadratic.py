@@ -1,7 +1,8 @@
 """Heterogeneous quadratics: f_i(x) = ½(x − b_i)ᵀA_i(x − b_i) with additive Gaussian noise."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
@@ -138,6 +139,10 @@ class Quadratic(ArrayProblem):
             away = X - self.b[client]
             total += 0.5 * np.einsum("sd,de,se->s", away, self.A[client], away)
         return total / self.n
+
+    def scaled(self, factors: Sequence[Fraction]) -> "Quadratic":
+        """Return the problem with matrices factor_i·A_i."""
+        return replace(self, A=self.A * np.array([[[float(factor)]] for factor in factors]), source={})
 
     def client_key(self, client: int) -> bytes:
         """Return A_i and b_i."""

@@ -1,7 +1,8 @@
 """Huber, pseudo-Huber and least absolute deviations: f_i(x) = Σ_j w_ij·φ(x_j − c_ij)."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, final
 
@@ -121,6 +122,10 @@ class Separable(ArrayProblem):
         for client in range(self.n):
             total += self._phi(X - self.c[client]) @ self.w[client]
         return total / self.n
+
+    def scaled(self, factors: Sequence[Fraction]) -> "Separable":
+        """Return the problem with weights factor_i·w_i."""
+        return replace(self, w=self.w * np.array([[float(factor)] for factor in factors]), source={})
 
     def client_key(self, client: int) -> bytes:
         """Return c_i and w_i."""

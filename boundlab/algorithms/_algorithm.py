@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
@@ -135,6 +136,16 @@ class Algorithm(ABC, Generic[P]):
 
     def server_rate(self, parameters: P) -> float | None:
         """Return what multiplies the weights of all updates; None where it is no parameter."""
+        return None
+
+    def objective_weights(self, parameters: P, clients: int) -> tuple[Fraction, ...] | None:
+        """Return p where the algorithm minimises Σ p_i f_i with weights of its own, of sum 1; None: the plain mean.
+
+        Raises
+        ------
+        SpecError
+            If there is not one weight a client.
+        """
         return None
 
     def figures(self, parameters: P, tape: Tape) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
@@ -10,6 +11,7 @@ from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._steps import LocalSteps, local_steps
+from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import Events, members_as_json, members_events, read_members
@@ -41,6 +43,18 @@ class SFedAvgParameters(Parameters):
         "clients of a round, drawn uniformly without replacement (default all)", None, minimum=1
     )
 
+    def of_clients(self, clients: int) -> tuple[float, ...]:
+        """Return one weight a client.
+
+        Raises
+        ------
+        SpecError
+            If there are not as many.
+        """
+        if self.weights and len(self.weights) != clients:
+            raise SpecError(f"sfedavg: {len(self.weights)} weights for {clients} clients; give one a client")
+        return self.weights or (1.0,) * clients
+
 
 @final
 class SFedAvg(Algorithm[SFedAvgParameters]):
@@ -54,9 +68,7 @@ class SFedAvg(Algorithm[SFedAvgParameters]):
         self, parameters: SFedAvgParameters, events: Events, clients: int, records: RecordAt, iterations: int
     ) -> Tape:
         """Compile; each round is one iteration, its event the end of it."""
-        if parameters.weights and len(parameters.weights) != clients:
-            raise SpecError(f"sfedavg: {len(parameters.weights)} weights for {clients} clients; give one a client")
-        weight = parameters.weights or (1.0,) * clients
+        weight = parameters.of_clients(clients)
         local = parameters.local
         writer = Writer(events, clients, records, iterations, local.relative)
         first = writer.register(count=clients)
@@ -127,6 +139,11 @@ class SFedAvg(Algorithm[SFedAvgParameters]):
         """Return also Q, and b, the sampled clients."""
         found = super().quantities(parameters, tape, until, settings)
         return {**found, "Q": parameters.local.steps, "b": parameters.sampled or tape.clients}
+
+    def objective_weights(self, parameters: SFedAvgParameters, clients: int) -> tuple[Fraction, ...]:
+        """Return the weights as shares: with all clients in every round, fixed points for small steps minimise this."""
+        each = tuple(shortest_decimal(one) for one in parameters.of_clients(clients))
+        return tuple(one / sum(each, Fraction(0)) for one in each)
 
     def server_rate(self, parameters: SFedAvgParameters) -> float:
         """Return 1: the weights of a round sum to 1."""

@@ -75,6 +75,10 @@ class RationalProblem(ABC):
         """Return the matrices of a quadratic whose noise is additive, or None for any other problem."""
         return None
 
+    def scaled(self, factors: Sequence[Fraction]) -> "RationalProblem | None":
+        """Return the problem with factor_i·f_i in place of f_i, or None if the family has no such problem."""
+        return None
+
     def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
         """Return x − size·∇f_client(x).
 

@@ -47,7 +47,7 @@ def evaluate(theorem: Theorem, case: Case) -> ExactResult:
     numbers.flint()
     plan = plan_of(theorem, case)
     problem_options = {**case.raw.get("problem", {}), **({"x0": case.raw["x0"]} if "x0" in case.raw else {})}
-    model = case.problem.rational(problem_options)
+    model = plan.problem.rational(problem_options)
     why = _why_not(plan, model, case)
     if not why and model is not None:
         try:

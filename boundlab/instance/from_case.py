@@ -1,6 +1,7 @@
 """A case file as a plan: the same checks as a comparison, on explicit or on random events."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
@@ -57,6 +58,10 @@ class FixedEvents(Algorithm[Any]):
         """Read what theorems ask for off the tape."""
         return self.inner.quantities(parameters, tape, until, settings)
 
+    def objective_weights(self, parameters: Any, clients: int) -> tuple[Fraction, ...] | None:
+        """Return the weights of the clients in the objective."""
+        return self.inner.objective_weights(parameters, clients)
+
     def events_as_json(self, events: Events) -> list[list[Any]]:
         """Return events as case files have them."""
         return self.inner.events_as_json(events)
@@ -69,7 +74,7 @@ def given(case: Case) -> dict[str, Any]:
 
 def own_rates(theorem: Theorem, case: Case) -> dict[str, Any]:
     """Return the rates that stand in the case although the theorem sets them itself."""
-    set_by_theorem = rates(theorem) - theorem.free()
+    set_by_theorem = rates(theorem, case.algorithm) - theorem.free()
     return {name: value for name, value in given(case).items() if name in set_by_theorem}
 
 

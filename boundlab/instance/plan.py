@@ -20,6 +20,7 @@ from boundlab.registry import lookup
 from boundlab.simulate.trial import spaced_iterations
 from boundlab.tape import Tape
 from boundlab.theorems import Theorem
+from boundlab.weighted import minimised
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,8 @@ class Plan:
 
     Parameters
     ----------
+    problem
+        The one whose objective the algorithm with these parameters minimises.
     iterations, ks
         The horizon (events for AREA, server updates for the others), and the recorded iterations, shape
         (points,), all of them ≤ the horizon.
@@ -116,6 +119,7 @@ def make_plan(
     algorithm = algorithm or lookup("algorithms", theorem.algorithm)
     chosen, rest = _settings(theorem, algorithm, settings, policy)
     schedules = Schedules(theorem, algorithm, problem.n, delays, policy, iterations, seed, chosen)
+    problem = minimised(problem, algorithm, schedules.parameters)
     outside = check(theorem, problem, algorithm, schedules.parameters, delays, policy, beyond)
     outside |= deviations(theorem, chosen, beyond)
     read = set(theorem.inputs()) | set(theorem.settable)
@@ -212,7 +216,7 @@ def _symbols(theorem: Theorem, algorithm: Algorithm[Any], rest: Mapping[str, str
     for key, text in rest.items():
         if key in free:
             found[key] = number(text, f"{theorem.id}: {key}")
-        elif key in rates(theorem):
+        elif key in rates(theorem, algorithm):
             raise SpecError(
                 f"{theorem.id} sets its own step size; {key} cannot be chosen (a fixed-step theorem takes any alpha)"
             )

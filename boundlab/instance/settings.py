@@ -8,17 +8,16 @@ from boundlab.errors import AssumptionError
 from boundlab.options import Options
 from boundlab.theorems import Theorem
 
-_RATES = frozenset({"alpha", "c", "d"})  # how the step size of any algorithm may be given
 
-
-def rates(theorem: Theorem) -> frozenset[str]:
+def rates(theorem: Theorem, algorithm: Algorithm[Any]) -> frozenset[str]:
     """Return the names of step sizes and server rates: the theorem says what they are, or leaves them free."""
-    return _RATES | set(theorem.step)
+    own = frozenset(algorithm.local_rates)
+    return own | set(theorem.step) | ({"d"} if "c" in own else set())  # alpha_k = c/(k + d)
 
 
 def options_of(theorem: Theorem, algorithm: Algorithm[Any]) -> frozenset[str]:
     """Return the algorithm's parameters that are set like any option: all but the rates."""
-    return frozenset(algorithm.parameters) - rates(theorem)
+    return frozenset(algorithm.parameters) - rates(theorem, algorithm)
 
 
 def split(

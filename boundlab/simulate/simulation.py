@@ -18,6 +18,7 @@ from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.trial import compile_trial, run_once, spaced_iterations
 from boundlab.tape import RecordAt, Statistics, statistics
+from boundlab.weighted import minimised
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,7 @@ def simulate(
             raise SpecError(f"count = {chosen['count']} and --server {policy.describe()} contradict each other")
         chosen["count"] = policy.count
     parameters = compiler.read(Options(compiler.id, chosen))
+    problem = minimised(problem, compiler, parameters)
     ks = spaced_iterations(iterations, 0)
     shown = _metrics(problem)
     values = {metric.id: np.empty((trials, len(ks))) for metric in shown}

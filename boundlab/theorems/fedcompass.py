@@ -141,7 +141,8 @@ WINDOW_B_NOISELESS = _window(
 )  # fmt: skip
 
 _GROUP: Mapping[str, Any] = {
-    "paper": _PAPER, "place": "Theorem 1, repaired", "status": "repaired", "assumptions": _REPAIRED,
+    "paper": _PAPER, "place": "Theorem 1, repaired", "status": "repaired",
+    "assumptions": (*_REPAIRED, "equal-weights"),
     "algorithm": "fedcompass", "options": _PROOF, "metric": "gradient-norm", "horizon": "every",
     "step": {"eta": 1 / (2 * L * Q_mean)}, "settable": ("eta",), "parameters": {"Qmax": "Qmax"},
 }  # fmt: skip

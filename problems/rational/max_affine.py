@@ -1,6 +1,7 @@
 """Maxima of affine functions in rational numbers."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import final
@@ -57,6 +58,11 @@ class RationalMaxAffine(RationalProblem):
             if most is None or sign(height - most) > 0:
                 best, most = piece, height
         return best, most
+
+    def scaled(self, factors: Sequence[Fraction]) -> "RationalMaxAffine":
+        """Return the problem with slopes factor_i·a_i and offsets factor_i·b_i."""
+        a = [[[by * entry for entry in row] for row in one] for by, one in zip(factors, self.a, strict=True)]
+        return replace(self, a=a, b=[[by * entry for entry in row] for by, row in zip(factors, self.b, strict=True)])
 
     def gradient(self, client: int, x: Vector) -> Vector:
         """Return the slope of the highest piece."""

@@ -1,6 +1,7 @@
 """Quadratics in rational numbers."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import final
@@ -53,6 +54,11 @@ class RationalQuadratic(RationalProblem):
     @cached_property
     def _products(self) -> list[Vector]:
         return [[dot(row, b) for row in A] for A, b in zip(self._matrices, self._b, strict=True)]
+
+    def scaled(self, factors: Sequence[Fraction]) -> "RationalQuadratic":
+        """Return the problem with matrices factor_i·A_i."""
+        A = [[[by * entry for entry in row] for row in one] for by, one in zip(factors, self.A, strict=True)]
+        return replace(self, A=A)
 
     def gradient(self, client: int, x: Vector) -> Vector:
         """Return A_i(x − b_i)."""

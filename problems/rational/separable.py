@@ -1,6 +1,7 @@
 """Huber losses and absolute deviations in rational numbers."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -57,6 +58,10 @@ class RationalSeparable(RationalProblem):
     @cached_property
     def _delta(self) -> Scalar | None:
         return None if self.delta is None else numbers.rational(self.delta)
+
+    def scaled(self, factors: Sequence[Fraction]) -> "RationalSeparable":
+        """Return the problem with weights factor_i·w_i."""
+        return replace(self, w=[[by * entry for entry in row] for by, row in zip(factors, self.w, strict=True)])
 
     def gradient(self, client: int, x: Vector) -> Vector:
         """Return w_i·φ'(x − c_i)."""

@@ -54,9 +54,17 @@ def test_what_a_formula_reads_of_the_parameters_is_1_unless_it_is_set_or_measure
             own_parameters(theorem, algorithm, {parameter: "0"}, {})
 
 
-def test_rates_are_the_names_of_step_sizes_whatever_a_theorem_sets():
-    assert rates(load_theorem("area.theorem8")) == {"alpha", "c", "d"}
-    assert rates(load_theorem("fedbuff.rf1")) == {"alpha", "c", "d", "eta_l", "eta_g"}
+@pytest.mark.parametrize(
+    ("theorem", "names"),
+    [
+        ("area.theorem8", {"alpha", "c", "d"}),
+        ("fedbuff.rf1", {"eta_l", "eta_g"}),
+        ("fedcompass.window.a", {"eta"}),  # alpha is a factor of its weights
+    ],
+)
+def test_rates_are_the_algorithms_step_sizes_and_what_the_theorem_sets(theorem: str, names: set[str]):
+    statement = load_theorem(theorem)
+    assert rates(statement, lookup("algorithms", statement.algorithm)) == names
 
 
 # Room for rounding grows with the local steps, whatever letter a theorem has for them: M, Q, K_m, Qmax.

@@ -92,9 +92,27 @@ class FedCompass(Algorithm[FedCompassParameters]):
             If there are fewer updates than a window holds.
         """
         rules = parameters.rules
-        symbols = read_off(tape, parameters.weights(tape.clients), until, int(settings.get("N", 1)))
+        p = np.array([float(one) for one in parameters.objective(tape.clients)])
+        symbols = read_off(tape, p, until, int(settings.get("N", 1)))
         used = super().quantities(parameters, tape, until, settings)
         return {**used, "Qmin": float(rules.Qmin), "Qmax": float(rules.Qmax), **symbols}
+
+    def why_not(self, assumption: str, parameters: FedCompassParameters, delays: DelayModel) -> str:
+        """Answer for equal weights."""
+        if assumption != "equal-weights":
+            return super().why_not(assumption, parameters, delays)
+        differ = parameters.p is not None and any(one != Fraction(1, delays.n) for one in parameters.own_weights)
+        return (
+            "the weights p are not 1/n each" if differ
+            else f"alpha = {parameters.alpha:g} scales all weights" if parameters.alpha != 1.0
+            else "normalise=yes weighs updates by their local steps" if parameters.normalise
+            else "st makes weights fall with the staleness" if parameters.st.kind != "constant"
+            else ""
+        )  # fmt: skip
+
+    def objective_weights(self, parameters: FedCompassParameters, clients: int) -> tuple[Fraction, ...]:
+        """Return p: the theorems are about F = Σ p_i f_i."""
+        return parameters.objective(clients)
 
     def figures(self, parameters: FedCompassParameters, tape: Tape) -> dict[str, Any]:
         """Return the history of the arrival groups and what it did to the clients."""

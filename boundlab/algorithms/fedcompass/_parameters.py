@@ -119,6 +119,24 @@ class FedCompassParameters(Parameters):
         """Return p, shape (n,)."""
         return np.full(clients, 1.0 / clients) if self.p is None else np.array(self.p)
 
+    @property
+    def own_weights(self) -> tuple[Fraction, ...]:
+        """The numbers of p as they are written; empty where it is not given."""
+        return tuple(shortest_decimal(one) for one in self.p or ())
+
+    def objective(self, clients: int) -> tuple[Fraction, ...]:
+        """Return the shares p_i/Σp_k of the clients in the objective, one a client.
+
+        Raises
+        ------
+        SpecError
+            If p is not one a client.
+        """
+        self._one_each("p", self.p, clients)
+        p = self.own_weights or (Fraction(1),) * clients
+        total = sum(p, Fraction(0))
+        return tuple(one / total for one in p)
+
     def compass(self, clients: int) -> Compass:
         """Return a scheduler at time 0.
 
@@ -127,8 +145,11 @@ class FedCompassParameters(Parameters):
         SpecError
             If p or speeds are not one a client.
         """
-        for name, given in (("p", self.p), ("speeds", self.speeds)):
-            if given is not None and len(given) != clients:
-                raise SpecError(f"fedcompass: {name} has {len(given)} entries for {clients} clients; give one a client")
+        self._one_each("p", self.p, clients)
+        self._one_each("speeds", self.speeds, clients)
         known = [rounds[0] for rounds in self.speeds] if self.speeds and self.warmup == "speeds" else None
         return Compass(self.rules, clients, known)
+
+    def _one_each(self, name: str, given: Sequence[object] | None, clients: int) -> None:
+        if given is not None and len(given) != clients:
+            raise SpecError(f"fedcompass: {name} has {len(given)} entries for {clients} clients; give one a client")

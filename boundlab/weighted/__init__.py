@@ -1,0 +1,4 @@
+"""Objectives Σ p_i f_i whose clients do not weigh the same: what an algorithm with weights of its own minimises."""
+
+from boundlab.weighted._problem import Weighted as Weighted
+from boundlab.weighted._problem import minimised as minimised

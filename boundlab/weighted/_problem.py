@@ -1,0 +1,176 @@
+"""A problem whose objective weighs its clients."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.algorithms import Algorithm
+from boundlab.errors import AssumptionError
+from boundlab.objective import Array, Constant, Optimum, Oracle, Problem
+from boundlab.randomness import Streams
+from boundlab.weighted._spread import spread_factor
+
+if TYPE_CHECKING:
+    from boundlab.arithmetic.problem import RationalProblem
+
+_OF_OBJECTIVE = frozenset({"R", "F0", "zeta"})
+_OF_BOTH = frozenset({"sigma_g", "sigma_g_mean"})
+_EPS = float(np.finfo(np.float64).eps)
+Floats = NDArray[np.float64]
+
+
+def minimised(problem: Problem, algorithm: Algorithm[Any], parameters: Any) -> Problem:
+    """Return the problem whose objective an algorithm with these parameters minimises: Σ p_i f_i with its weights p.
+
+    Raises
+    ------
+    AssumptionError
+        If the weights differ and the problem does not give that objective.
+    SpecError
+        If there is not one weight a client.
+    """
+    weights = algorithm.objective_weights(parameters, problem.n)
+    if weights is None or len(set(weights)) == 1:
+        return problem
+    scaled = problem.scaled([problem.n * weight for weight in weights])
+    if scaled is None:
+        raise AssumptionError(
+            f"with these weights {algorithm.id} minimises Σ p_i f_i, and problem {problem.id} does not give that "
+            "objective; leave the weights out"
+        )
+    return Weighted(problem, scaled, tuple(weights))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Weighted(Problem):
+    """F = Σ p_i f_i for the clients of another problem, which keep their functions, gradients and noise.
+
+    Parameters
+    ----------
+    inner
+        Whose clients they are.
+    objective
+        The problem with n·p_i·f_i in place of f_i: the mean over its clients is F.
+    weights
+        p, one a client; they sum to 1.
+    """
+
+    inner: Problem
+    objective: Problem
+    weights: tuple[Fraction, ...]
+
+    @property
+    def id(self) -> str:  # type: ignore[override]
+        """Return the id of the clients' problem."""
+        return self.inner.id
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of clients."""
+        return self.inner.n
+
+    @property
+    def d(self) -> int:  # type: ignore[override]
+        """Return the dimension."""
+        return self.inner.d
+
+    @property
+    def x0(self) -> Array:  # type: ignore[override]
+        """Return the start."""
+        return self.inner.x0
+
+    @property
+    def dtype(self) -> type[np.floating[Any]]:  # type: ignore[override]
+        """Return the iterates' type."""
+        return self.inner.dtype
+
+    def value(self, x: Array) -> float:
+        """Return F(x), unit (1, 0)."""
+        return self.objective.value(x)
+
+    def values(self, X: Array) -> Floats:
+        """Return F at each row of X, shape (S,), unit (1, 0)."""
+        return self.objective.values(X)
+
+    def full_gradient(self, x: Array) -> Floats:
+        """Return a (sub)gradient of F, shape (d,), unit (1, −1)."""
+        return self.objective.full_gradient(x)
+
+    def optimum(self) -> Optimum:
+        """Return the minimiser of F with its certificate."""
+        return self.objective.optimum()
+
+    def client_value(self, client: int, x: Array) -> float:
+        """Return f_client(x), unit (1, 0)."""
+        return self.inner.client_value(client, x)
+
+    def client_key(self, client: int) -> bytes | None:
+        """Return what only clients with the same function and weight share."""
+        own = self.inner.client_key(client)
+        return None if own is None else own + str(self.weights[client]).encode()
+
+    def gradient(self, client: int, x: Array) -> Array:
+        """Return a (sub)gradient of f_client, shape (d,), unit (1, −1)."""
+        return self.inner.gradient(client, x)
+
+    def gradients(self, client: int, X: Array) -> Array:
+        """Return the (sub)gradients of f_client at each row of X, shape (S, d), unit (1, −1)."""
+        return self.inner.gradients(client, X)
+
+    def prox(self, client: int, x: Array, step_size: float) -> Array:
+        """Return the proximal point of f_client, shape (d,), unit (0, 1)."""
+        return self.inner.prox(client, x, step_size)
+
+    def oracle(self, streams: Streams) -> Oracle:
+        """Return the oracle of the clients."""
+        return self.inner.oracle(streams)
+
+    def gradient_norms_at_optimum(self) -> Floats | None:
+        """Return upper bounds of ‖∇f_i(x*)‖, shape (n,), unit (1, −1)."""
+        norms = self.objective.gradient_norms_at_optimum()
+        if norms is None:
+            return None
+        factors = np.array([float(self.n * weight) for weight in self.weights])
+        out: Floats = norms / factors * (1.0 + 4.0 * _EPS)
+        return out
+
+    @cached_property
+    def _constants(self) -> dict[str, Constant]:
+        own, of_objective = self.inner.constants(), self.objective.constants()
+        found = {name: one for name, one in own.items() if name not in _OF_OBJECTIVE | _OF_BOTH}
+        found |= {name: one for name, one in of_objective.items() if name in _OF_OBJECTIVE}
+        spread = own.get("sigma_g")
+        if spread is not None:
+            factor = float(spread_factor(self.weights)) * (1.0 + 4.0 * _EPS)
+            words = f"{spread.how}; about Σ p_k ∇f_k at most {factor:.6g} times that about the mean"
+            found |= {name: Constant(spread.value * factor, "upper", words) for name in sorted(_OF_BOTH)}
+        return found
+
+    def constants(self) -> Mapping[str, Constant]:
+        """Return those of the clients, and R, F0, zeta and the heterogeneity of F."""
+        return self._constants
+
+    def assumptions(self) -> Mapping[str, str]:
+        """Return which assumptions are met: what is about F is asked of F, all else of the clients."""
+        about = {
+            name: why for name, why in self.objective.assumptions().items() if name in ("minimiser", "bounded-below")
+        }
+        return {**self.inner.assumptions(), **about}
+
+    def spec(self) -> dict[str, Any]:
+        """Return the JSON form of the clients' problem: the weights are the algorithm's."""
+        return self.inner.spec()
+
+    def rational(self, options: Mapping[str, Any]) -> "RationalProblem | None":
+        """Return the same problem in rational numbers, or None if its family has none."""
+        from boundlab.weighted._rational import RationalWeighted
+
+        inner = self.inner.rational(options)
+        scaled = None if inner is None else inner.scaled([self.n * weight for weight in self.weights])
+        return None if inner is None or scaled is None else RationalWeighted(inner, scaled, self.weights)

@@ -1,0 +1,68 @@
+"""The weighted objective without rounding."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+from boundlab.arithmetic.numbers import Scalar
+from boundlab.arithmetic.problem import Constants, Minimum, RationalProblem, Vector, number
+from boundlab.weighted._spread import spread_factor
+
+
+@final
+@dataclass(frozen=True)
+class RationalWeighted(RationalProblem):
+    """F = Σ p_i f_i for the clients of another problem; ``objective`` has n·p_i·f_i in place of f_i."""
+
+    inner: RationalProblem
+    objective: RationalProblem
+    weights: tuple[Fraction, ...]
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of clients."""
+        return self.inner.n
+
+    @property
+    def d(self) -> int:  # type: ignore[override]
+        """Return the dimension."""
+        return self.inner.d
+
+    @property
+    def x0(self) -> list[Fraction]:  # type: ignore[override]
+        """Return the start."""
+        return self.inner.x0
+
+    def gradient(self, client: int, x: Vector) -> Vector:
+        """Return the (sub)gradient of f_client."""
+        return self.inner.gradient(client, x)
+
+    def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
+        """Do one step of f_client."""
+        return self.inner.descend(client, x, size)
+
+    def prox(self, client: int, x: Vector, size: Scalar) -> Vector:
+        """Return the proximal point of f_client."""
+        return self.inner.prox(client, x, size)
+
+    def value(self, x: Vector) -> Scalar:
+        """Return F(x)."""
+        return self.objective.value(x)
+
+    def full_gradient(self, x: Vector) -> Vector:
+        """Return ∇F(x)."""
+        return self.objective.full_gradient(x)
+
+    def minimum(self) -> Minimum | None:
+        """Return the minimum of F."""
+        return self.objective.minimum()
+
+    def constants(self) -> Constants:
+        """Return those of the clients, and R, F0, zeta and the heterogeneity of F."""
+        own, of_objective = self.inner.constants(), self.objective.constants()
+        found = {name: value for name, value in own.items() if name not in ("R", "F0", "zeta", "sigma_g_mean")}
+        found |= {name: value for name, value in of_objective.items() if name in ("R", "F0", "zeta")}
+        if "sigma_g" in own:
+            found["sigma_g"] = number(spread_factor(self.weights)) * own["sigma_g"]
+            found["sigma_g_mean"] = found["sigma_g"]
+        return found
