@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from boundlab.__about__ import __version__
 from boundlab.compare.confidence import Band, BandKind, band
+from boundlab.compare.judge import judge, judge_each, ratio_of
 from boundlab.compare.trials import run_trials, trial_events, trial_tape
 from boundlab.compare.unsampled import expectation, random_events, require_given_schedule
 from boundlab.instance.plan import Plan
-from boundlab.instance.rounding import ceiling
 from boundlab.tape import Statistics, statistics
 from boundlab.verdict import Verdict
 
@@ -59,7 +59,7 @@ class Comparison:
     @property
     def ratio(self) -> Floats:
         """How close the bound came: mean/bound, shape (points,); 0 where both are 0."""
-        return _ratio(self.bound, self.band)
+        return ratio_of(self.bound, self.band)
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields with the full provenance."""
@@ -191,7 +191,7 @@ def compare(
     if exact and (computed := expectation(plan)) is not None:
         values, method = computed
         left = Band(values, values, values, 1.0, method, 0)
-        verdict, reason = _judge(plan, left, plan.bound)
+        verdict, reason = judge(plan, left, plan.bound)
         shown = statistics(trial_tape(plan, seed, 0))
         return Comparison(plan, left, plan.bound, plan.terms, verdict, reason, seed, shown, 0, "expectation")
     if exact:
@@ -208,10 +208,10 @@ def compare(
         if _own_case(plan) and (exact or not noisy):
             words = "expectations over the noise" if noisy else "no noise"
             left = _extremes(low, high, words)
-            verdict, reason = _judge_each(plan, left, low.max(axis=0), bound, int(np.argmax(each[worst])), worst)
+            verdict, reason = judge_each(plan, left, low.max(axis=0), bound, int(np.argmax(each[worst])), worst)
         else:
             left = band(low, high, level, kind, seed)
-            verdict, reason = _judge(plan, left, bound)
+            verdict, reason = judge(plan, left, bound)
     shown, how = found.statistics[worst], "given schedules" if exact and noisy else ""
     return Comparison(plan, left, bound, found.common_terms, verdict, reason, seed, shown, worst, how)
 
@@ -229,88 +229,3 @@ def _extremes(low: Floats, high: Floats, words: str) -> Band:
 def _optimum(plan: Plan) -> dict[str, Any]:
     best = plan.problem.optimum()
     return {"value": best.value, "gap": best.gap, "distance": best.distance, "how": best.how}
-
-
-def _ratio(bound: Floats, left: Band) -> Floats:
-    safe = np.where(bound > 0.0, bound, 1.0)
-    return np.where(bound > 0.0, left.mean / safe, np.where(left.mean > 0.0, np.inf, 0.0))
-
-
-def _level(left: Band) -> str:
-    return f"joint level {left.level:g}" if left.level < 1.0 else "computed, not sampled"
-
-
-def _everywhere(plan: Plan) -> str:
-    return f"at all {len(plan.ks)} points" if len(plan.ks) > 1 else f"at k = {plan.ks[0]}"
-
-
-def _judge(plan: Plan, left: Band, right: Floats) -> tuple[Verdict, str]:
-    if plan.theorem.shape:
-        constant = float(np.max(left.upper / right)) if (right > 0.0).all() else float("inf")
-        return Verdict.INCONCLUSIVE, (
-            f"the printed O(·) has unknown constants, so nothing can refute or confirm it; "
-            f"here a constant of {constant:.3g} would do"
-        )
-    if not np.isfinite(left.upper).all():
-        return Verdict.INCONCLUSIVE, "the iterates overflow; no finite limit can be given"
-    top = ceiling(plan, right)
-    above = np.flatnonzero(left.lower > top)
-    if len(above):
-        worst = int(above[np.argmax(left.lower[above] / right[above])])
-        limit, bound = left.lower[worst], right[worst]
-        where = f"at k = {plan.ks[worst]} the lower limit {limit:.4g} is above the bound {bound:.4g}"
-        if plan.outside:
-            return (
-                Verdict.NOT_APPLICABLE,
-                f"{where}, but outside the theorem: {'; '.join(plan.outside.values())}",
-            )
-        if _needs_minimiser(plan):
-            # R was taken to a point whose gap is certified; a minimiser may lie further away, with a larger bound.
-            return Verdict.INCONCLUSIVE, f"{where}, but R is the distance to a near-minimiser, not certified for x*"
-        return Verdict.VIOLATED, f"{where} ({_level(left)})"
-    if (left.upper <= top).all():
-        tail = f"; outside the theorem: {'; '.join(plan.outside.values())}" if plan.outside else ""
-        return Verdict.HOLDS, (
-            f"the upper limit is below the bound {_everywhere(plan)} ({_level(left)}); "
-            f"largest mean/bound {float(np.max(_ratio(right, left))):.3g}{tail}"
-        )
-    open_points = int(np.count_nonzero(left.upper > top))
-    return (
-        Verdict.INCONCLUSIVE,
-        f"the bound lies inside the band at {open_points} of {len(plan.ks)} points; more trials would tell",
-    )
-
-
-def _judge_each(plan: Plan, left: Band, low: Floats, right: Floats, row: int, trial: int) -> tuple[Verdict, str]:
-    """Judge trials without noise: one above its own bound refutes the theorem.
-
-    Parameters
-    ----------
-    low
-        Shape (points,): the largest value that some trial certainly has; what the certificate of x* leaves open
-        is above it.
-    """
-    if plan.theorem.shape or not np.isfinite(left.upper).all():
-        return _judge(plan, left, right)
-    ratio = left.upper / np.maximum(right, 1e-300)
-    most = f"largest ratio {float(ratio.max()):.4g}"
-    top = ceiling(plan, right)
-    if (left.upper <= top).all():
-        tail = f"; outside the theorem: {'; '.join(plan.outside.values())}" if plan.outside else ""
-        return Verdict.HOLDS, (
-            f"without noise each of {left.trials} schedules is a case of its own, and all obey the bound "
-            f"{_everywhere(plan)}; {most}{tail}"
-        )
-    if (low <= top).all():
-        return Verdict.INCONCLUSIVE, "the bound is smaller than what the certificate of the optimum leaves open"
-    where = f"at {plan.theorem.counter} = {plan.ks[row]} the schedule of trial {trial + 1} exceeds its bound; {most}"
-    if plan.outside:
-        return Verdict.NOT_APPLICABLE, f"{where}, but outside the theorem: {'; '.join(plan.outside.values())}"
-    if _needs_minimiser(plan):
-        return Verdict.INCONCLUSIVE, f"{where}, but R is the distance to a near-minimiser, not certified for x*"
-    return Verdict.VIOLATED, f"{where} (no noise: a number, not a sample)"
-
-
-def _needs_minimiser(plan: Plan) -> bool:
-    """Return whether the bound rests on ‖x0 − x*‖ while no minimiser is certified."""
-    return "R" in plan.theorem.inputs(plan.fixed) and plan.problem.optimum().distance is None
