@@ -19,7 +19,19 @@ from boundlab.registry import lookup
 from boundlab.tape import RecordAt
 
 _KEYS = ("algorithm", "problem", "x0", "parameters", "events")
-_NOTES = ("theorem", "constants", "note", "claim", "delays", "server", "seed", "trial", "iterations", "settings")
+_NOTES = (
+    "theorem",
+    "constants",
+    "note",
+    "claim",
+    "delays",
+    "server",
+    "seed",
+    "trial",
+    "iterations",
+    "settings",
+    "symbols",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,8 +64,7 @@ def _show(left: str, result: "ExactResult") -> None:
     ]  # fmt: skip
     for line in lines:
         screen.print(line)
-    word = "not above" if result.verdict == "holds" else "above"
-    screen.print(verdict_line(result.verdict, f"the left side is {word} the bound on this case ({result.kind})"))
+    screen.print(verdict_line(result.verdict, result.reason))
 
 
 def _word(value: Any) -> str:

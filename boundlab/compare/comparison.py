@@ -85,6 +85,7 @@ class Comparison:
             "exact": self.exact,
             "values": {key: _plain(value) for key, value in plan.values.items()},
             "constants": {name: constant.as_dict() for name, constant in plan.constants.items()},
+            "symbols": [reading.as_dict() for reading in plan.symbols],
             "optimum": _optimum(plan) if plan.metric.over.one_record else None,
             "outside": dict(plan.outside),
             "statistics": self.statistics.as_dict(),
@@ -132,7 +133,9 @@ class Comparison:
             **schedule,
             "theorem": plan.theorem.id,
             "iterations": plan.iterations,
+            "settings": {one.name: one.value for one in plan.symbols if one.origin == "yours"},
             "constants": {name: constant.as_dict() for name, constant in plan.constants.items()},
+            "symbols": [reading.as_dict() for reading in plan.symbols],
             "seed": self.seed,
             "trial": self.worst_trial,
             "claim": {

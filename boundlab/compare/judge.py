@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.compare.confidence import Band
+from boundlab.instance.leaning import qualified
 from boundlab.instance.plan import Plan
 from boundlab.instance.rounding import ceiling
 from boundlab.verdict import Verdict
@@ -25,6 +26,7 @@ def _everywhere(plan: Plan) -> str:
     return f"at all {len(plan.ks)} points" if len(plan.ks) > 1 else f"at k = {plan.ks[0]}"
 
 
+@qualified
 def judge(plan: Plan, left: Band, right: Floats) -> tuple[Verdict, str]:
     """Judge a band, or numbers that were computed, against the bound."""
     if plan.theorem.shape:
@@ -63,6 +65,7 @@ def judge(plan: Plan, left: Band, right: Floats) -> tuple[Verdict, str]:
     )
 
 
+@qualified
 def judge_each(plan: Plan, left: Band, low: Floats, right: Floats, row: int, trial: int) -> tuple[Verdict, str]:
     """Judge trials without noise: one above its own bound refutes the theorem.
 

@@ -116,7 +116,7 @@ class _Exactly:
                 self.plan.theorem.id, float(l_ball), float(r_ball),
                 numbers.text(l_ball if left.exact is None else left.exact), self._right_text(right, r_ball),
                 "exact" if exact else "enclosure", violated, self.method,
-                int(self.plan.ks[-1]), self._values(), self._constants(),
+                int(self.plan.ks[-1]), self._values(), self._constants(), symbols=self.plan.symbols,
             )  # fmt: skip
 
     # --------------------------------------------------------------------------------------------- the right side

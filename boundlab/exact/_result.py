@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, final
 
 from boundlab.__about__ import __version__
+from boundlab.instance.leaning import conditional, leans_on
+from boundlab.instance.readings import Reading
 from boundlab.instance.rounding import above
 from boundlab.verdict import Verdict
 
@@ -39,6 +41,8 @@ class ExactResult:
         Those that came from the problem, by symbol: their values and where they come from.
     note
         What a reader should know, such as why a number that is above the bound does not refute the theorem.
+    symbols
+        All symbols that the bound reads, with sides and origins.
     """
 
     theorem: str
@@ -53,6 +57,7 @@ class ExactResult:
     values: Mapping[str, Any] = field(default_factory=dict)
     constants: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
+    symbols: tuple[Reading, ...] = ()
 
     @property
     def ratio(self) -> float:
@@ -64,9 +69,19 @@ class ExactResult:
     @property
     def verdict(self) -> Verdict:
         """``holds`` or ``violated`` on this case; ``inconclusive`` where a larger left side refutes nothing."""
-        if self.violated:
-            return Verdict.VIOLATED
-        return Verdict.INCONCLUSIVE if above(self.left, self.right) else Verdict.HOLDS
+        return self._judged[0]
+
+    @property
+    def reason(self) -> str:
+        """Why the verdict is what it is, in one sentence."""
+        return self._judged[1]
+
+    @property
+    def _judged(self) -> tuple[Verdict, str]:
+        larger = above(self.left, self.right)
+        words = f"the left side is {'above' if self.violated or larger else 'not above'} the bound on this case"
+        found = Verdict.VIOLATED if self.violated else Verdict.INCONCLUSIVE if larger else Verdict.HOLDS
+        return conditional(leans_on(self.symbols), found, f"{words} ({self.kind})")
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
@@ -84,6 +99,8 @@ class ExactResult:
             "method": self.method,
             "values": dict(self.values),
             "constants": dict(self.constants),
+            "symbols": [reading.as_dict() for reading in self.symbols],
             "note": self.note,
+            "reason": self.reason,
             "verdict": self.verdict,
         }

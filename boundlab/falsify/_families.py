@@ -9,7 +9,7 @@ from boundlab.assumptions import about_the_mean
 from boundlab.errors import SpecError
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate, text
-from boundlab.instance.schedules import reads
+from boundlab.instance.readings import reads
 from boundlab.options import Options
 from boundlab.theorems import Theorem
 

@@ -11,11 +11,12 @@ import numpy as np
 from boundlab.__about__ import __version__
 from boundlab.compare.comparison import versions
 from boundlab.compare.trials import run_trial, trial_events
-from boundlab.errors import BoundlabError, TapeError
+from boundlab.errors import AssumptionError, BoundlabError, TapeError
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate, text
 from boundlab.falsify._judge import Judge, Score
 from boundlab.instance import Plan, make_plan
+from boundlab.instance.leaning import leans_on
 from boundlab.instance.rounding import NUMERIC
 from boundlab.objective import Constant
 from boundlab.theorems import Theorem
@@ -174,6 +175,9 @@ def confirm(judge: Judge, score: Score) -> tuple[Instance, dict[str, Any]]:
         method = "one run without noise, in floating point"
         left = float(run_trial(plan, 0, 0)[0][-1])
     right = float(plan.bound[-1])
+    leans = leans_on(plan.symbols)
+    if leans:
+        raise AssumptionError(f"nothing certifies {' and '.join(leans)}")
     if not np.isclose(left, score.left, rtol=1e-6) or not np.isclose(right, score.right, rtol=1e-6):
         raise TapeError(f"{theorem.id}: the search has {score.left} ≤ {score.right}, a comparison {left} ≤ {right}")
     values = {name: plan.values[name] for name in sorted(plan.values) if np.ndim(plan.values[name]) == 0}

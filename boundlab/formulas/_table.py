@@ -167,3 +167,18 @@ CLASSIC_ROWS: tuple[Row, ...] = (
     ("q", "inverse condition number mu/L", "probability", (0, 0)),
 )
 ROWS = AREA_ROWS + GRADIENT_ROWS + CLASSIC_ROWS
+
+# What may stand in place of the true value: a limit of it from above, or from below. All other symbols name the run
+# itself (who, how many, which step size), and only the value itself will do.
+UPPER = frozenset(
+    (
+        "L", "B", "G", "sigma", "zeta", "R", "G_star", "kappa", "A", "X0", "Y0", "Lam0", "Ns", "Nz", "L_sq",
+        "F0", "sigma_l", "sigma_g", "sigma_g_mean", "G_sq", "tau_max", "tau_mean", "concurrency",
+        "concurrency_mean", "share_bias", "speed_ratio", "A_max", "W_max", "V_max", "Q_bias", "tau_a", "C_lag",
+        "K_m", "D_m", "t_d", "tau_sum", "S", "M_own", "Q_age", "SM2", "reuse", "reuse_n", "a_max", "U", "drift",
+        "chi2", "chi2_path", "alpha2", "pi_max", "V_s", "sigma2", "s2", "bias", "stale", "err2", "F_v", "shift",
+        "X_v", "E_init",
+    )
+)  # fmt: skip
+LOWER = frozenset(("mu", "gamma", "q", "W_min", "a_min"))
+ANY = frozenset(("N", "D"))  # chosen for the bound, which holds with every value that its conditions allow

@@ -10,17 +10,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, final
+from typing import Any, Literal, final
 
 import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import SymbolError
-from boundlab.formulas._table import ROWS
+from boundlab.formulas._table import ANY, LOWER, ROWS, UPPER
 from boundlab.options import nearest
 
 Degrees = tuple[int, int]
+Side = Literal["exact", "upper", "lower", "any"]
+SIDES: tuple[Side, ...] = ("exact", "upper", "lower", "any")
 
 
 @final
@@ -106,6 +108,9 @@ class SymbolInfo:
         How it is printed for people.
     vector
         Whether it stands for one number per client, shape (n,).
+    side
+        What may stand in place of the true value: an ``upper`` or a ``lower`` limit of it, only the value itself
+        (``exact``), or ``any`` number, where the theorem holds for each.
     """
 
     name: str
@@ -116,6 +121,7 @@ class SymbolInfo:
     latex: str
     unicode: str
     vector: bool = False
+    side: Side = "exact"
 
     def describe(self) -> str:
         """Return meaning, domain and units in one line.
@@ -145,6 +151,7 @@ def make_symbol(
     latex: str = "",
     unicode: str = "",
     vector: bool = False,
+    side: Side = "exact",
 ) -> SymbolInfo:
     """Make a symbol; ``latex`` and ``unicode`` default to its name.
 
@@ -157,11 +164,17 @@ def make_symbol(
         raise SymbolError(f"symbol {name}: unknown domain {domain!r}; {nearest(domain, DOMAINS)}")
     shown = latex or (name if len(name) == 1 else rf"\mathrm{{{name.replace('_', chr(92) + '_')}}}")
     return SymbolInfo(
-        name, DOMAINS[domain].symbol(name), meaning, DOMAINS[domain], units, shown, unicode or name, vector
+        name, DOMAINS[domain].symbol(name), meaning, DOMAINS[domain], units, shown, unicode or name, vector, side
     )
 
 
-SYMBOLS: Mapping[str, SymbolInfo] = MappingProxyType({row[0]: make_symbol(*row) for row in ROWS})
+def _side(name: str) -> Side:
+    return "upper" if name in UPPER else "lower" if name in LOWER else "any" if name in ANY else "exact"
+
+
+SYMBOLS: Mapping[str, SymbolInfo] = MappingProxyType(
+    {row[0]: make_symbol(*row, side=_side(row[0])) for row in ROWS}  # type: ignore[misc]
+)
 
 
 def lookup(name: str, symbols: Mapping[str, SymbolInfo] = SYMBOLS) -> SymbolInfo:

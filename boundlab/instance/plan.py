@@ -11,6 +11,7 @@ from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.instance.applicability import check, deviations
+from boundlab.instance.readings import Reading, Sources
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import own_parameters, rates, split
 from boundlab.metrics import Metric, metric
@@ -48,6 +49,8 @@ class Plan:
         Values by symbol that no schedule changes.
     local_steps
         The most local steps that a client takes at a time.
+    symbols
+        All symbols that the bound reads, with values, sides and origins.
     """
 
     theorem: Theorem
@@ -68,6 +71,7 @@ class Plan:
     schedules: Schedules | None
     fixed: Mapping[str, Any]
     local_steps: int
+    symbols: tuple[Reading, ...]
 
 
 def make_plan(
@@ -132,7 +136,12 @@ def make_plan(
     scheduled = schedules.read(first, schedules.horizon(values), values) if first is not None else {}
     for parameter, (name, value) in own_parameters(theorem, algorithm, chosen, scheduled).items():
         chosen[parameter] = values[name] = value
-    values |= _symbols(theorem, algorithm, rest, set(values) | set(scheduled))
+    yours = _symbols(theorem, algorithm, rest)
+    measured = dict(values)
+    schedules = replace(schedules, given={name: value for name, value in yours.items() if name not in measured})
+    sources = Sources(theorem, problem, delays, constants, measured, scheduled, schedules.averaged, yours)
+    sources.check()
+    values |= {name: value for name, value in yours.items() if name not in ("p_s", "p_min", "qbar")}
     points = _points(theorem, schedules.horizon(values), left) if ks is None else ks
     step = theorem.step_options(schedules.worst(values, scheduled, trials))
     parameter_values = {**chosen, **step}
@@ -146,6 +155,7 @@ def make_plan(
         theorem, problem, delays, policy, algorithm, parameters, parameter_values, left, iterations, points,
         {**scheduled, **values}, constants, evaluation.total, evaluation.terms, outside,
         schedules if first is not None else None, values, _local_steps(schedules, first),
+        sources.readings({**scheduled, **values}, {**evaluation.derived, **step}),
     )  # fmt: skip
 
 
@@ -209,17 +219,21 @@ def _settings(
     return chosen if policy.count is None else {**chosen, "count": policy.count}, rest
 
 
-def _symbols(theorem: Theorem, algorithm: Algorithm[Any], rest: Mapping[str, str], known: set[str]) -> dict[str, float]:
+def _symbols(theorem: Theorem, algorithm: Algorithm[Any], rest: Mapping[str, str]) -> dict[str, float]:
     """Read the symbols that the user sets."""
-    free = theorem.free(known)
+    free = theorem.free() - {theorem.counter}
     found: dict[str, float] = {}
     for key, text in rest.items():
-        if key in free:
+        if key in free and not theorem.symbols[key].vector:
             found[key] = number(text, f"{theorem.id}: {key}")
         elif key in rates(theorem, algorithm):
             raise SpecError(
                 f"{theorem.id} sets its own step size; {key} cannot be chosen (a fixed-step theorem takes any alpha)"
             )
+        elif key == theorem.counter:
+            raise SpecError(f"{key} counts the iterations: --iterations sets it")
+        elif key in theorem.symbols and theorem.symbols[key].vector:
+            raise SpecError(f"{key} holds one number a client and comes from problem and delays; it cannot be set")
         else:
             hint = nearest(key, {*free, *algorithm.parameters} - {"alpha", "c", "d"} | (free & {"alpha"}))
             raise SpecError(

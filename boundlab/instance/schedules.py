@@ -1,7 +1,7 @@
 """What a theorem reads off the schedules of a comparison's trials."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
@@ -11,7 +11,7 @@ from boundlab.algorithms import Algorithm
 from boundlab.assumptions import about_the_mean, assumption
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError
-from boundlab.formulas.symbols import names_of
+from boundlab.instance.readings import reads, require_safe
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.simulate.trial import compile_trial
@@ -28,6 +28,8 @@ class Schedules:
     ----------
     chosen
         Options of the algorithm, the step size apart: no schedule depends on it.
+    given
+        Symbols that the user set, in place of what a tape would say.
     """
 
     theorem: Theorem
@@ -38,6 +40,7 @@ class Schedules:
     iterations: int
     seed: int
     chosen: Mapping[str, Any]
+    given: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def parameters(self) -> Any:
@@ -119,9 +122,12 @@ class Schedules:
         Raises
         ------
         AssumptionError
-            If the schedule breaks a condition of the theorem.
+            If the schedule breaks a condition of the theorem, or a value that the user set.
         """
         each = []
+        for own in reversed(seen):
+            for name in sorted(self.given.keys() & own.keys()):
+                require_safe(self.theorem, name, self.given[name], own[name], "the schedule")
         for k, own in zip(ks.tolist(), seen, strict=True):
             known = {**own, **values}
             if self.theorem.horizon == "every":
@@ -135,19 +141,6 @@ class Schedules:
 def largest(trials: list[list[dict[str, float]]]) -> list[dict[str, float]]:
     """Return the largest of each quantity over the trials, for each horizon."""
     return [{name: max(one[name] for one in some) for name in some[0]} for some in zip(*trials, strict=True)]
-
-
-def reads(theorem: Theorem, names: Iterable[str]) -> set[str]:
-    """Return the names and all symbols that their definitions use."""
-    rules = theorem.defining()
-    found: set[str] = set()
-    stack = list(names)
-    while stack:
-        name = stack.pop()
-        if name not in found:
-            found.add(name)
-            stack += sorted(names_of(rules[name])) if name in rules else []
-    return found
 
 
 def explain(trial: int, error: AssumptionError) -> AssumptionError:

@@ -17,7 +17,7 @@ _STYLE = {
     "inconclusive": "bold yellow",
     "not applicable": "bold blue",
 }
-_LONG = 8
+_LONG, _SHORT = 8, 4
 
 
 def figure(value: float) -> str:
@@ -49,10 +49,12 @@ def comparison_table(result: "Comparison", terms: bool = False) -> list[Any]:
         f"{left.trials} trials, seed {result.seed}"
     )
     parameters = ", ".join(f"{key} = {_word(value)}" for key, value in plan.parameter_values.items())
-    constants = plain_table("constant", "value", "side", "how")
-    constants.columns[2].justify = constants.columns[3].justify = "left"
-    for name, constant in plan.constants.items():
-        constants.add_row(name, figure(constant.value), constant.side, constant.how)
+    symbols = plain_table("symbol", "value", "side", "origin", "how")
+    for column in symbols.columns[2:]:
+        column.justify = "left"
+    for one in plan.symbols:
+        style = "" if one.certified else "bold yellow"
+        symbols.add_row(one.name, _entries(one.value), one.side, one.origin, one.how, style=style)
     sampled = left.level < 1.0
     limits = (f"{left.level:.0%} lower", f"{left.level:.0%} upper") if sampled else ("smallest", "largest")
     rows = plain_table("k" if plan.theorem.counter == "K" else "T", "mean", *limits, "bound", "mean/bound", *names)
@@ -63,9 +65,16 @@ def comparison_table(result: "Comparison", terms: bool = False) -> list[Any]:
             figure(result.ratio[row]), *(figure(result.terms[name][row]) for name in names),
         )  # fmt: skip
     return [
-        Text(setting), Text(f"parameters: {parameters}"), "", constants, "", rows, Text(left.method, style="dim"), "",
+        Text(setting), Text(f"parameters: {parameters}"), "", symbols, "", rows, Text(left.method, style="dim"), "",
         verdict_line(result.verdict.value, result.reason),
     ]  # fmt: skip
+
+
+def _entries(value: Any) -> str:
+    """Return a number, or the first of a list of them."""
+    if not isinstance(value, list):
+        return figure(value)
+    return f"{', '.join(figure(one) for one in value[:_SHORT])}{', …' if len(value) > _SHORT else ''}"
 
 
 def _word(value: Any) -> str:

@@ -11,7 +11,7 @@ import sympy
 
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.formulas.parse import FUNCTIONS, parse
-from boundlab.formulas.symbols import DOMAINS, SYMBOLS, SymbolInfo, make_symbol
+from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, SymbolInfo, make_symbol
 from boundlab.metrics import choices
 from boundlab.options import nearest
 from boundlab.theorems._bound import Condition, FormulaBound
@@ -22,7 +22,7 @@ _TEXT = ("id", "title", "paper", "place", "status", "algorithm", "metric", "hori
 _TABLES = ("options", "step", "parameters", "definitions", "terms", "symbols")
 _LISTS = ("assumptions", "settable", "conditions")
 _KEYS = (*_TEXT, *_TABLES, *_LISTS, "shape")
-_SYMBOL_KEYS = ("meaning", "domain", "units", "latex", "unicode")
+_SYMBOL_KEYS = ("meaning", "domain", "units", "latex", "unicode", "side")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}")
 
 
@@ -157,6 +157,8 @@ def _symbols(table: Mapping[str, Any], where: str) -> Mapping[str, SymbolInfo]:
         for key in ("meaning", "domain", "latex", "unicode"):
             if not isinstance(fields.get(key, ""), str) or (key == "meaning" and not fields.get(key)):
                 raise SpecError(f"{place}: {key} must be text")
+        if fields.get("side", "exact") not in SIDES:
+            raise SpecError(f"{place}: side must be one of {', '.join(SIDES)}, got {fields['side']!r}")
         domain, units = fields.get("domain", "real"), fields.get("units")
         if domain not in DOMAINS:
             raise SpecError(f"{place}: unknown domain {domain!r}; {nearest(domain, DOMAINS)}")
@@ -169,6 +171,7 @@ def _symbols(table: Mapping[str, Any], where: str) -> Mapping[str, SymbolInfo]:
             (units[0], units[1]),
             fields.get("latex", ""),
             fields.get("unicode", ""),
+            side=fields.get("side", "exact"),
         )
     return MappingProxyType(found)
 

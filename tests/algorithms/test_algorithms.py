@@ -108,7 +108,11 @@ def test_refused_options(given: dict[str, Any], message: str) -> None:
         option.read(Outer, Options("it", given))
 
 
-ASKED = {"stationary-participation", "uniform-buffer"}  # the others hold by construction, or by the delays alone
+ASKED = {
+    "stationary-participation",
+    "uniform-buffer",
+    "equal-weights",
+}  # the others hold by construction, or by the delays alone
 
 
 @pytest.mark.parametrize("assumption", sorted(RUN_ASSUMPTIONS))

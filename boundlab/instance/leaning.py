@@ -1,0 +1,39 @@
+"""Verdicts that lean on values which nothing certifies are conditional ones."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from typing import Concatenate, ParamSpec
+
+from boundlab.instance.plan import Plan
+from boundlab.instance.readings import Reading
+from boundlab.verdict import Verdict
+
+Judged = tuple[Verdict, str]
+P = ParamSpec("P")
+_WEAKER = {Verdict.VIOLATED: Verdict.INCONCLUSIVE, Verdict.HOLDS: Verdict.CONSISTENT}
+
+
+def leans_on(readings: Iterable[Reading]) -> tuple[str, ...]:
+    """Return the values that nothing certifies, in words."""
+    return tuple(reading.words() for reading in readings if not reading.certified)
+
+
+def conditional(leans: Sequence[str], verdict: Verdict, reason: str) -> Judged:
+    """Return what may be said where a verdict leans on values.
+
+    ``violated`` becomes ``inconclusive``, for the true value may give a larger bound; ``holds`` becomes
+    ``consistent``. Both name the values.
+    """
+    if not leans or verdict not in (*_WEAKER, Verdict.CONSISTENT):
+        return verdict, reason
+    return _WEAKER.get(verdict, verdict), f"{verdict}, if {' and '.join(leans)}: {reason}"
+
+
+def qualified(judge: Callable[Concatenate[Plan, P], Judged]) -> Callable[Concatenate[Plan, P], Judged]:
+    """Make what a judge of plans says conditional on the readings of the plan."""
+
+    @wraps(judge)
+    def careful(plan: Plan, /, *args: P.args, **kwargs: P.kwargs) -> Judged:
+        return conditional(leans_on(plan.symbols), *judge(plan, *args, **kwargs))
+
+    return careful

@@ -1,0 +1,276 @@
+"""Every symbol that a bound reads: its value, on which side of the truth it lies, where it comes from.
+
+A value that the user sets is held against what problem, delays and tape say of the same symbol. On the wrong side of
+it the theorem says nothing about this run; on the safe side it is used; where nothing can be said, a verdict leans on
+it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, final
+
+import numpy as np
+
+from boundlab.delays import DelayModel
+from boundlab.errors import AssumptionError, BoundlabError
+from boundlab.formulas.assignments import arrival_statistics
+from boundlab.formulas.symbols import Side, SymbolInfo, names_of
+from boundlab.objective import Constant, Problem
+from boundlab.theorems import Theorem, derive
+
+Origin = Literal["problem", "delays", "tape", "run", "theorem", "yours"]
+
+_ROUNDING = 1e-12  # of two floats that stand for the same number
+_LIMIT = {"upper": "an upper limit", "lower": "a lower limit", "exact": "the value itself"}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One symbol of a bound.
+
+    Parameters
+    ----------
+    value
+        A number, or a list with one number a client.
+    side
+        ``exact``, ``upper`` (never below the truth), ``lower`` (never above it), or ``any``: all values will do.
+    origin
+        ``problem``, ``delays``, ``tape``, ``run`` (its horizon and options), ``theorem`` (its step size), ``yours``.
+    how
+        Where the number comes from, in a few words.
+    certified
+        Whether nothing but problem, delays, tape and theorem stands behind it.
+    """
+
+    name: str
+    value: Any
+    side: Side
+    origin: Origin
+    how: str
+    certified: bool = True
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields."""
+        return {
+            "name": self.name, "value": self.value, "side": self.side, "origin": self.origin, "how": self.how,
+            "certified": self.certified,
+        }  # fmt: skip
+
+    def words(self) -> str:
+        """Return what a verdict says that leans on it."""
+        whose = "yours, not certified" if self.origin == "yours" else self.how
+        return f"{self.name} = {self.value:.6g} ({whose})"
+
+
+def safe(info: SymbolInfo, given: float, true: float) -> bool:
+    """Return whether a value may stand in place of the true one, or of the certified limit of it."""
+    room = _ROUNDING * abs(true)
+    match info.side:
+        case "upper":
+            return given >= true - room
+        case "lower":
+            return given <= true + room
+        case "exact":
+            return abs(given - true) <= room
+        case "any":
+            return True
+
+
+def require_safe(theorem: Theorem, name: str, given: float, true: float, whose: str) -> None:
+    """Refuse a value on the wrong side.
+
+    Parameters
+    ----------
+    true
+        What the run itself says of the symbol.
+    whose
+        Who says so: problem huber, the schedule of trial 1.
+
+    Raises
+    ------
+    AssumptionError
+        With both numbers.
+    """
+    info = theorem.symbols[name]
+    if safe(info, given, true):
+        return
+    more = {"upper": f", or set at least {true:.12g}", "lower": f", or set at most {true:.12g}"}.get(info.side, "")
+    raise AssumptionError(
+        f"{theorem.id}: {name} = {given:.12g} is set, but {whose} has {name} = {true:.12g} ({info.meaning}), and the "
+        f"bound needs {_LIMIT[info.side]}; leave {name} out{more}"
+    )
+
+
+def plain(value: Any) -> Any:
+    """Return a number, or a list of numbers, as JSON has them."""
+    array = np.asarray(value)
+    return array.tolist() if array.ndim else array.item()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What the parts of an instance say of the symbols of a theorem.
+
+    Parameters
+    ----------
+    constants
+        The problem's.
+    measured
+        All that problem, delays and the run's own options determine, by symbol.
+    scheduled
+        What is read off the schedule of the first trial.
+    averaged
+        Whether the theorem is about the mean over schedules, of which only samples are seen.
+    yours
+        What the user set.
+    """
+
+    theorem: Theorem
+    problem: Problem
+    delays: DelayModel
+    constants: Mapping[str, Constant]
+    measured: Mapping[str, Any]
+    scheduled: Mapping[str, float]
+    averaged: bool
+    yours: Mapping[str, float]
+
+    def check(self) -> None:
+        """Refuse values on the wrong side of what problem, delays and options determine.
+
+        Raises
+        ------
+        AssumptionError
+            With both numbers.
+        """
+        known = {**self.measured, **self._of_arrivals()}
+        for name, given in self.yours.items():
+            if name in known and name not in self.theorem.step:
+                require_safe(self.theorem, name, given, float(known[name]), self._who(name))
+
+    def readings(self, used: Mapping[str, Any], derived: Mapping[str, Any]) -> tuple[Reading, ...]:
+        """Return the table of all symbols that the bound reads.
+
+        Parameters
+        ----------
+        used
+            What the bound was evaluated with, by symbol.
+        derived
+            What follows from that by the theorem's definitions and its step size.
+
+        Raises
+        ------
+        AssumptionError
+            If a value of the user's contradicts a definition.
+        """
+        theorem = self.theorem
+        names = dict.fromkeys((*theorem.inputs(used), *theorem.step, *self.yours))
+        if "p" in used:
+            names = {"p": None, **{name: None for name in names if name not in ("p_s", "p_min", "qbar")}, "p_s": None}
+        return tuple(self._reading(name, used, derived) for name in names if name in used or name in derived)
+
+    def _reading(self, name: str, used: Mapping[str, Any], derived: Mapping[str, Any]) -> Reading:
+        theorem = self.theorem
+        if name in self.yours:
+            return self._of_user(name, derived)
+        value = plain(used[name] if name in used else derived[name])
+        if name == "R" and name in self.constants and self.problem.optimum().distance is None:
+            # The theorem holds with any comparison point at the cost of its gap; judges that refute it ask for x*.
+            return Reading(name, value, "exact", "problem", "the distance to a near-minimiser, not certified for x*")
+        if name in self.constants:
+            constant = self.constants[name]
+            return Reading(name, value, constant.side, "problem", constant.how)
+        if name in theorem.step:
+            how = f"the step size is {theorem.step[name]}"
+            return Reading(name, value, "exact", "theorem", how)
+        if name == "n":
+            return Reading(name, value, "exact", "problem", "number of clients")
+        if name == "G_star":
+            return Reading(name, value, "upper", "problem", "‖∇f_i(x*)‖ from above")
+        if name == theorem.counter:
+            return Reading(name, value, "exact", "run", "the horizon")
+        if name in theorem.parameters.values():
+            return Reading(name, value, "exact", "run", "an option of the algorithm")
+        if name == "N":
+            return Reading(name, value, "any", "run", "the power of 2 with the smallest bound")
+        if name in self.scheduled and name not in self.measured:
+            return self._of_tape(name, value)
+        return Reading(name, value, "exact", "delays", self.delays.how_rates)
+
+    def _of_tape(self, name: str, value: Any) -> Reading:
+        side = self.theorem.symbols[name].side
+        if self.averaged and side != "exact" and not self.one_schedule:
+            how = "from sampled schedules; others may have more"
+            return Reading(name, value, "lower" if side == "upper" else "upper", "tape", how, certified=False)
+        how = "every schedule has it" if self.averaged else "read off the schedule of trial 1; each trial has its own"
+        return Reading(name, value, "exact", "tape", how)
+
+    @property
+    def one_schedule(self) -> bool:
+        """Whether every schedule has the same updates in the same order: one client answers itself."""
+        return self.problem.n == 1
+
+    def _of_user(self, name: str, derived: Mapping[str, Any]) -> Reading:
+        theorem, given = self.theorem, self.yours[name]
+        info = theorem.symbols[name]
+        if name in theorem.step or name in theorem.bound.replacements() or info.side == "any":
+            return Reading(name, given, "any", "yours", "a choice: the theorem holds for each")
+        known = {**self.measured, **self._of_arrivals()}
+        if name in known:
+            return Reading(name, given, info.side, "yours", f"checked: {self._who(name)} has {float(known[name]):.6g}")
+        if name in self.scheduled and (self.one_schedule or not self.averaged):
+            return Reading(name, given, info.side, "yours", f"checked: the schedule has {self.scheduled[name]:.6g}")
+        if name in self.scheduled:
+            how = f"sampled schedules have {self.scheduled[name]:.6g}; others may have more"
+            return Reading(name, given, info.side, "yours", how, certified=False)
+        rule = theorem.definitions.get(name)
+        if rule is None:
+            return Reading(name, given, info.side, "yours", "nothing here determines it", certified=False)
+        follows = self._defined(name, derived)
+        if follows is None:
+            return Reading(name, given, info.side, "yours", f"in place of {rule}", certified=False)
+        if info.side == "exact":
+            require_safe(theorem, name, given, follows, "its definition")
+        return Reading(
+            name, given, info.side, "yours", f"in place of {rule} = {follows:.6g}",
+            certified=safe(info, given, follows) and not reads(theorem, [name]) & self.scheduled.keys(),
+        )  # fmt: skip
+
+    def _defined(self, name: str, derived: Mapping[str, Any]) -> float | None:
+        """Return what the theorem's definition gives, or None if it gives no number."""
+        values = {**self.scheduled, **self.measured, **self.yours}
+        values |= {
+            step: derived[step] for step in self.theorem.step if step in derived and step in self.theorem.settable
+        }
+        del values[name]
+        try:
+            found = derive(self.theorem, {**values, **self._of_arrivals()}, [name], 1)[name]
+        except BoundlabError:
+            return None
+        return float(found) if found.size == 1 else None
+
+    def _of_arrivals(self) -> dict[str, float]:
+        """Return p_s, p_min and qbar, which follow from p."""
+        if "p" not in self.measured:
+            return {}
+        return arrival_statistics(self.measured["p"], self.measured.get("p_s"))
+
+    def _who(self, name: str) -> str:
+        if name in self.constants:
+            constant = self.constants[name]
+            return f"problem {self.problem.id} ({constant.side}, {constant.how})"
+        return "the run"
+
+
+def reads(theorem: Theorem, names: Iterable[str]) -> set[str]:
+    """Return the names and all symbols that their definitions use."""
+    rules = theorem.defining()
+    found: set[str] = set()
+    stack = list(names)
+    while stack:
+        name = stack.pop()
+        if name not in found:
+            found.add(name)
+            stack += sorted(names_of(rules[name])) if name in rules else []
+    return found

@@ -1,0 +1,70 @@
+"""For every built-in theorem an instance on which its assumptions hold."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from boundlab.build import delays_from, problem_from
+from boundlab.instance import Plan, make_plan
+from boundlab.registry import lookup, registered
+from boundlab.theorems import Theorem, load_theorem
+
+HUBER = "huber:c=[[0,1],[2,0],[1,3]],w=[[1,2],[1,1],[0.5,1]],delta=0.7,sigma=0.1,x0=[2,1]"
+QUADRATIC = "quadratic:A=[[[2,0],[0,1]],[[1,0],[0,3]]],b=[[0,1],[1,0]],sigma=0.1,x0=[2,1]"
+QUIET = {"huber": HUBER.replace("sigma=0.1", "sigma=0"), "quadratic": QUADRATIC.replace("sigma=0.1", "sigma=0")}
+RATES = {"alpha", "eta", "eta_l", "eta_g", "c", "d"}
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """What fits a theorem, in the words of the command line."""
+
+    problem: str
+    delays: str
+    iterations: int = 40
+    settings: dict[str, str] = field(default_factory=dict)
+
+    def plan(self, theorem: Theorem, settings: dict[str, str] | None = None, **more: Any) -> Plan:
+        problem = problem_from(self.problem)
+        delays = delays_from(self.delays, problem.n)
+        policy = lookup("algorithms", theorem.algorithm).policy(None, delays)
+        chosen = {**self.settings, **(settings or {})}
+        return make_plan(theorem, problem, delays, policy, self.iterations, chosen, **more)
+
+
+def fitting(theorem: Theorem) -> Fitting:
+    """Return an instance on which the assumptions of a built-in theorem hold."""
+    noisy = theorem.status != "textbook" or theorem.id.startswith("classics.sgd")
+    settings: dict[str, str] = {}
+    if theorem.algorithm == "fedcompass":
+        settings = {"Qmin": "2", "Qmax": "8"} | (
+            {"warmup": "speeds", "speeds": "[1,1,2]"} if "group" in theorem.id else {}
+        )
+    for rate in RATES & set(theorem.step):
+        if theorem.step[rate] == theorem.symbols[rate].symbol and rate not in theorem.definitions:
+            settings[rate] = "0.01"
+    if "noiseless" in theorem.id or theorem.id in ("afl_dga.r1", "afl_dga.r2n", "classics.local-gd"):
+        noisy = False
+    if theorem.algorithm == "proximal_point":
+        return Fitting("quadratic:A=[[[2,0],[0,1]]],b=[[0,1]],x0=[2,1]", "deterministic", settings=settings)
+    kind = "quadratic" if "strongly-convex" in theorem.assumptions else "huber"
+    problem = {"quadratic": QUADRATIC, "huber": HUBER}[kind] if noisy else QUIET[kind]
+    mean = {"iid-events", "stationary-participation", "uniform-buffer"} & set(theorem.assumptions)
+    if "stationary-participation" in mean and theorem.algorithm == "fedstaleweight":
+        settings["scale"] = "0"
+    return Fitting(problem, "exponential" if mean else "deterministic", settings=settings)
+
+
+BUILT_IN = {name: load_theorem(name) for name in sorted(registered("theorems"))}
+
+
+def measured(plan: Plan) -> dict[str, float]:
+    """Return the numbers that problem, delays and tape gave, those of the algorithm's own options apart."""
+    return {
+        one.name: float(one.value)
+        for one in plan.symbols
+        if one.origin in ("problem", "tape", "delays")
+        and np.ndim(one.value) == 0
+        and one.name not in plan.algorithm.parameters
+    }
