@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, final
 
-from boundlab.registry import lookup, registered
+from boundlab import registry
 
 
 @final
@@ -92,8 +92,8 @@ RUN_ASSUMPTIONS: frozenset[str] = frozenset(one.id for one in BUILT_IN if one.of
 
 
 def choices(name: str) -> Mapping[str, Assumption]:
-    """Return those among which an id is looked for; plug-ins are asked only where no built-in one has it."""
-    return ASSUMPTIONS if name in ASSUMPTIONS else registered("assumptions")
+    """Return the assumptions among which an id is looked for."""
+    return registry.choices("assumptions", name, ASSUMPTIONS)
 
 
 def assumption(name: str) -> Assumption:
@@ -104,7 +104,7 @@ def assumption(name: str) -> Assumption:
     SpecError
         If there is none.
     """
-    found: Assumption = ASSUMPTIONS[name] if name in ASSUMPTIONS else lookup("assumptions", name)
+    found: Assumption = registry.lookup("assumptions", name, ASSUMPTIONS)
     return found
 
 

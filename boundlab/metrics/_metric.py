@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boundlab import registry
 from boundlab.metrics._over import AVERAGE_ITERATE, LAST, MEAN, Over
-from boundlab.registry import lookup, registered
 
 if TYPE_CHECKING:  # whoever evaluates a formula needs no tape
     from boundlab.tape import RecordAt
@@ -166,8 +166,8 @@ METRICS: Mapping[str, Metric] = MappingProxyType({one.id: one for one in BUILT_I
 
 
 def choices(name: str) -> Mapping[str, Metric]:
-    """Return the metrics among which an id is looked for; plug-ins are asked only where no built-in one has it."""
-    return METRICS if name in METRICS else registered("metrics")
+    """Return the metrics among which an id is looked for."""
+    return registry.choices("metrics", name, METRICS)
 
 
 def metric(name: str) -> Metric:
@@ -178,5 +178,5 @@ def metric(name: str) -> Metric:
     SpecError
         If there is none.
     """
-    found: Metric = METRICS[name] if name in METRICS else lookup("metrics", name)
+    found: Metric = registry.lookup("metrics", name, METRICS)
     return found

@@ -83,8 +83,13 @@ def registered(kind: Kind) -> dict[str, Any]:
     return _by_id(kind, _rows(kind, sources(kind)))
 
 
-def lookup(kind: Kind, name: str) -> Any:
-    """Return the registered object of that id.
+def choices(kind: Kind, name: str, built_in: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the objects among which an id is looked for: plug-ins are asked only where no built-in one has it."""
+    return built_in if name in built_in else registered(kind)
+
+
+def lookup(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType({})) -> Any:
+    """Return the object of that id: of ``built_in``, which loads nothing, else the registered one.
 
     Entry points whose name begins the id are asked first, so that one theorem does not load all papers.
 
@@ -93,6 +98,8 @@ def lookup(kind: Kind, name: str) -> Any:
     SpecError
         If there is none; the message names the nearest id, and what could not be loaded.
     """
+    if name in built_in:
+        return built_in[name]
     everything = sources(kind)
     found = _by_id(kind, _rows(kind, (source for source in everything if source.likely(name))))
     if name in found:

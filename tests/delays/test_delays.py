@@ -7,7 +7,7 @@ from boundlab.delays import DELAYS, frequencies, optimal_rate, read_policy, samp
 from boundlab.errors import SpecError
 from boundlab.events import SERVER
 from boundlab.options import Options
-from boundlab.randomness import Streams
+from boundlab.randomness import Stream, Streams
 
 TYPES = {model.id: model for model in DELAYS}
 RENEWAL = [name for name in TYPES if name not in ("trace", "iid")]
@@ -90,6 +90,25 @@ def test_drawn_rates_are_positive_whatever_is_done_with_negative_draws():
         assert rates.mean() == pytest.approx(10.0, abs=1.0)
 
 
+def test_drawn_rates_are_the_draws_themselves_but_where_they_are_not_positive():
+    def drawn(**options):
+        return model("exponential", 200, rate="10", rate_seed="3", **options).rates()
+
+    first, second = (Streams(3).normals(Stream.RATE, np.arange(200), attempt, 1)[:, 0] for attempt in (0, 1))
+    wide, again = 10.0 + 12.0 * first, 10.0 + 12.0 * second
+    assert (wide < 0.0).any()
+    assert (first < -2.0).any()
+    narrow = np.where(first > -2.0, first, second)
+    assert drawn(draw="normal") == pytest.approx(10.0 + 5.0 * narrow, rel=1e-12)
+    assert drawn(draw="normal", sd="12", negative="abs") == pytest.approx(np.abs(wide), rel=1e-12)
+    assert drawn(draw="normal", sd="12", negative="clip") == pytest.approx(np.maximum(wide, 0.01), rel=1e-12)
+    settled = np.maximum(wide, again) > 0.0
+    redrawn = drawn(draw="normal", sd="12", negative="redraw")[settled]
+    assert redrawn == pytest.approx(np.where(wide > 0.0, wide, again)[settled], rel=1e-12)
+    uniforms = Streams(3).uniforms(Stream.RATE, np.arange(200), 0, 1)[:, 0]
+    assert drawn(draw="exponential") == pytest.approx(-10.0 * np.log(uniforms), rel=1e-12)
+
+
 def test_a_recorded_trace_is_replayed(tmp_path):
     file = tmp_path / "trace.csv"
     file.write_text("time,client\n0.5,1\n0.5,0\n2.0,1\n")
@@ -108,6 +127,14 @@ def test_a_recorded_trace_is_replayed(tmp_path):
         ("1.0,0\n0.5,1\n", "must not decrease"),
         ("1.0,0\n2.0,7\n", r"client 7 is outside 0…1"),
         ("nan,0\n", "must be finite"),
+        ("inf,0\n", "must be finite"),
+        ("-1.0,0\n1.0,1\n", "must be finite, ≥ 0"),
+        ("0,0\n0,1\n", "holds no arrivals after time 0"),
+        ("1.0,0\n2.0,2\n", r"line 2: client 2 is outside 0…1"),
+        ("1.0,-1\n", r"client -1 is outside"),
+        ("1.0,0,3\n", "expected time,client"),
+        ("1.0,zero\n", "expected time,client"),
+        ("1.0,0\ntime,1\n", "line 2: expected time,client"),
         ("", "holds no arrivals"),
         ("1.0,0\n", "no update of client 1"),
     ],

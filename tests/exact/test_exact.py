@@ -148,6 +148,31 @@ def test_random_tiny_cases_equal_brute_force_in_rational_numbers(
     assert floats[0] == pytest.approx(float(expected), rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.parametrize("start", ["analysis", "algorithm"])
+@pytest.mark.parametrize(("x0", "alpha"), [("3", "1/2"), ("-5/3", "1/4"), ("1/2", "2")])
+def test_maxima_of_affine_functions_equal_brute_force_in_rational_numbers(start, x0, alpha, tmp_path):
+    # Kinks of one client at 1, of the other at 1/6; the minimum 1/4 lies between, and p and the slopes are unequal.
+    pieces = [[(-1, Fraction(0)), (2, Fraction(-3))], [(-2, Fraction(1)), (1, Fraction(1, 2))]]
+    p = [Fraction(1, 3), Fraction(1, 4)]
+
+    def gradient(i, x):
+        return max(pieces[i], key=lambda piece: piece[0] * x + piece[1])[0]
+
+    def value(x):
+        return sum((max(a * x + b for a, b in own) for own in pieces), Fraction(0)) / 2
+
+    x, size = Fraction(x0), Fraction(alpha)
+    expected = brute_force(gradient, p, x, lambda _k: size, 2, 4, start=start, left=value) - Fraction(1, 4)
+    name = "area.theorem8.repaired.fixed-step" if start == "analysis" else "area.theorem8.algorithm-start"
+    found = result_of(
+        tmp_path, algorithm="area", theorem=name, iterations=4, x0=x0,
+        problem={"type": "max-affine", "a": [[[-1], [2]], [[-2], [1]]], "b": [[0, -3], [1, "1/2"]]},
+        parameters={"M": 2, "alpha": alpha}, delays={"type": "iid", "p": ["1/3", "1/4"]},
+    )  # fmt: skip
+    assert found.kind == "exact"
+    assert found.left_text.split(" = ")[0] == str(expected)
+
+
 def _as_text(value):
     return str(value)
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from boundlab import assumptions, metrics
+from boundlab.assumptions import assumption
 from boundlab.errors import SpecError
 from boundlab.registry import KINDS, lookup, registered
 
@@ -51,3 +53,16 @@ def test_two_packages_must_not_register_the_same_id(tmp_path, monkeypatch):
 def test_an_unknown_id_is_answered_with_the_nearest():
     with pytest.raises(SpecError, match=r"unknown delay model 'exponentiel'; did you mean exponential\?"):
         lookup("delays", "exponentiel")
+
+
+@pytest.mark.parametrize(("choices", "find"), [(metrics.choices, metrics.metric), (assumptions.choices, assumption)])
+def test_for_an_id_that_is_built_in_no_plug_in_is_loaded(choices, find, monkeypatch):
+    def loaded(*_arguments):
+        raise AssertionError("a plug-in was asked")
+
+    monkeypatch.setattr("boundlab.registry._registry.sources", loaded)
+    for name, item in choices("gap" if find is metrics.metric else "convex").items():
+        assert find(name) is item
+    for ask in (choices, find):
+        with pytest.raises(AssertionError, match="a plug-in was asked"):
+            ask("of a plug-in")

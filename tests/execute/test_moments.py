@@ -1,0 +1,66 @@
+"""Mean and covariance of a tape's registers, against one run for each unit of noise."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from moment_makers import first_and_second, left
+
+from boundlab.build import build_delays, build_problem
+from boundlab.execute import moments
+from boundlab.metrics import Watch, metric
+from boundlab.objective import Problem
+from boundlab.options import Options
+from boundlab.randomness import Streams
+from boundlab.registry import lookup
+from boundlab.simulate.trial import compile_trial
+from boundlab.tape import RecordAt, Tape
+
+SIGMA = 1.5
+# Matrices that share a basis, and others that do not; no client's minimiser is another's, and x0 is none of them.
+PROBLEMS = {
+    "diagonal": {"A": [[[2, 0], [0, 0.5]], [[1, 0], [0, 3]]], "b": [[1, -2], [3, 0.5]], "x0": [4, -1]},
+    "no common basis": {"A": [[[2, 1], [1, 3]], [[1, 0], [0, 4]]], "b": [[1, -2], [3, 0.5]], "x0": [4, -1]},
+}
+ALGORITHMS: dict[str, tuple[str, dict[str, Any]]] = {
+    "unequal local rates": ("fedbuff", {"eta_l": [0.2, 0.05, 0.125], "M": 3, "count": 2, "eta_g": 0.75}),
+    "unequal local rates, averaged models": ("fedfa", {"eta_l": [0.3, 0.1], "Q": 2, "K": 2}),
+    "equal local rates": ("fedstaleweight", {"eta_l": 0.1, "M": 2, "count": 2}),
+    "diminishing steps": ("area", {"c": 1, "d": 5, "M": 2, "start": "algorithm"}),
+    "random numbers of steps": ("afl_dga", {"eta": 0.0625, "local_steps": "1..3"}),
+}
+
+
+def tape_of(name: str, options: dict[str, Any], records: RecordAt) -> Tape:
+    algorithm = lookup("algorithms", name)
+    delays = build_delays("exponential", {"spread": 2}, 2)
+    policy = algorithm.policy("poisson" if name == "area" else None, delays)
+    return compile_trial(algorithm, algorithm.read(Options(name, options)), 2, delays, policy, 6, records, Streams(4))
+
+
+@pytest.mark.parametrize("problem", [build_problem("quadratic", one) for one in PROBLEMS.values()], ids=PROBLEMS)
+@pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
+@pytest.mark.parametrize("side", ["squared-distance", "gap", "gradient-norm-last"])
+def test_moments_are_those_of_all_units_of_noise_together(
+    side: str, algorithm: tuple[str, dict[str, Any]], problem: Problem
+) -> None:
+    ks = np.array([1, 3, 6])
+    tape = tape_of(*algorithm, Watch(metric(side), problem, ks).records)
+    expected = [
+        left(side, problem, mean, cov) for mean, cov in zip(*first_and_second(tape, problem, SIGMA), strict=True)
+    ]
+    assert moments.conditional(metric(side), problem, tape, SIGMA, ks) == pytest.approx(expected, rel=1e-11)
+    quiet = moments.conditional(metric(side), problem, tape, 0.0, ks)
+    assert quiet[-1] < 0.999 * expected[-1]
+
+
+def test_two_unequal_local_steps_by_hand() -> None:
+    # f = x²/2 from 1, steps 1/2 and 1/4, σ = 1: mean 1·(1/2)·(3/4); noise (1/2)²·(3/4)² + (1/4)².
+    problem = build_problem("quadratic", {"A": [[[1]]], "b": [[0]], "x0": 1})
+    algorithm = lookup("algorithms", "fedbuff")
+    delays = build_delays("deterministic", {}, 1)
+    parameters = algorithm.read(Options("fedbuff", {"eta_l": [0.5, 0.25], "M": 2, "count": 1}))
+    records = Watch(metric("squared-distance"), problem, np.array([1])).records
+    tape = compile_trial(algorithm, parameters, 1, delays, algorithm.policy(None, delays), 1, records, Streams(0))
+    found = moments.conditional(metric("squared-distance"), problem, tape, 1.0, np.array([1]))
+    assert found.tolist() == [(3 / 8) ** 2 + 9 / 64 + 1 / 16]

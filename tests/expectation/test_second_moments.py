@@ -1,0 +1,85 @@
+"""AREA's expectation over events and noise, in floats and in rational numbers, against all sequences one by one."""
+
+import itertools
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from moment_makers import first_and_second, left
+
+from boundlab.algorithms import StepSize
+from boundlab.algorithms.area import AREA, AreaParameters
+from boundlab.arithmetic import numbers
+from boundlab.build import build_delays, build_problem
+from boundlab.delays import ServerPolicy
+from boundlab.events import Events
+from boundlab.expectation import EventLaw, by_exact_moments, left_side
+from boundlab.metrics import metric
+from boundlab.objective import Problem
+from boundlab.tape import RecordAt
+
+P = [Fraction(3, 10), Fraction(1, 5)]
+SIGMA = 1.5
+PROBLEMS = {
+    "one dimension": {"A": [[[2]], [[1]]], "b": [[1], [-3]], "x0": [4]},
+    "diagonal": {"A": [[[2, 0], [0, 0.5]], [[1, 0], [0, 3]]], "b": [[1, -2], [3, 0.5]], "x0": [4, -1]},
+    "no common basis": {"A": [[[2, 1], [1, 3]], [[1, 0], [0, 4]]], "b": [[1, -2], [3, 0.5]], "x0": [4, -1]},
+}
+STEPS = {"constant": StepSize(0.125), "diminishing": StepSize(0.5, 3.0)}
+SIDES = {"squared-distance": False, "gap": False, "ergodic-gap": True, "gradient-norm-last": False}
+
+
+def one_by_one(problem: Problem, parameters: AreaParameters, side: str, K: int) -> float:
+    """Return the expectation as the sum over all (n+1)^K sequences, or over arrivals alone under a count."""
+    count, average, total = parameters.count, SIDES[side], 0.0
+    length = K if count is None else K - K // (count + 1)
+    share = [*P, 1 - sum(P)] if count is None else [one / sum(P) for one in P]
+    actors = [0, 1, -1] if count is None else [0, 1]
+    for sequence in itertools.product(range(len(actors)), repeat=length):
+        events = Events(np.arange(1.0, length + 1), np.array([actors[one] for one in sequence], dtype=np.int32))
+        tape = AREA.schedule(parameters, events, problem.n, RecordAt(np.array([K]), average=average), K)
+        mean, cov = first_and_second(tape, problem, SIGMA)
+        weight = np.prod([float(share[one]) for one in sequence])
+        total += weight * left("gap" if average else side, problem, mean[-1], cov[-1])
+    return total
+
+
+@pytest.mark.parametrize("options", PROBLEMS.values(), ids=PROBLEMS)
+@pytest.mark.parametrize(
+    ("step", "start", "clock", "count"),
+    [
+        ("constant", "analysis", "analysis", None),
+        ("constant", "algorithm", "algorithm", 1),
+        ("diminishing", "algorithm", "analysis", None),
+        ("diminishing", "analysis", "algorithm", None),
+    ],
+)
+def test_noise_in_the_plane_over_all_sequences(
+    options: dict[str, Any], step: str, start: Any, clock: Any, count: int | None
+) -> None:
+    problem = build_problem("quadratic", options)
+    parameters = AreaParameters(STEPS[step], 2, count, "pre", start, clock)
+    K = 5 if count else 3
+    if count:
+        delays, policy = (
+            build_delays("exponential", {"rates": [float(one) for one in P]}, 2),
+            ServerPolicy("count", 1.0),
+        )
+    else:
+        delays = build_delays("iid", {"p": [float(one) for one in P]}, 2)
+        policy = AREA.policy(None, delays)
+    noisy = build_problem("quadratic", {**options, "sigma": SIGMA})
+    model = noisy.rational({})
+    law = EventLaw(np.array(P, dtype=object), 1 - sum(P), count)
+    sizes = STEPS[step]
+
+    def exactly(k: int) -> Any:
+        return numbers.rational(Fraction(sizes.c) / (k + Fraction(sizes.d)) if sizes.d else Fraction(sizes.c))
+
+    for side in SIDES:
+        expected = one_by_one(problem, parameters, side, K)
+        found = left_side(side, "area", noisy, parameters, delays, policy, K)[0]
+        assert found == pytest.approx(expected, rel=1e-11), side
+        exact = by_exact_moments(model, parameters, law, exactly, metric(side), K)
+        assert float(numbers.fraction(exact)) == pytest.approx(expected, rel=1e-11), side
