@@ -201,7 +201,10 @@ def _unregularised(risk: Risk, x: Vector, how: str, what: str) -> Optimum:
     bottom = float(values[-rank]) - 8.0 * risk.d * EPS * float(values[-1])
     value, gradient = risk.value_and_gradient(x)
     norm = float(np.linalg.norm(gradient)) + risk.rounding(x)
-    reach = 1.0 / ((2.0 if risk.classes > 1 else 1.0) * float(np.linalg.norm(X, axis=1).max()))
+    longest = float(np.linalg.norm(X, axis=1).max())
+    if longest == 0.0:
+        return Optimum(x, value, (len(X) + 16) * EPS * abs(value), 0.0, "all features are 0, so f is constant")
+    reach = 1.0 / ((2.0 if risk.classes > 1 else 1.0) * longest)
     m = bottom / float(np.e)
     if not (m > 0.0 and norm < m * reach / 2.0):
         raise CertificateError(message)

@@ -25,6 +25,11 @@ class Fitting:
     iterations: int = 40
     settings: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def quiet(self) -> bool:
+        """Whether the problem has no noise."""
+        return "sigma=0.1" not in self.problem
+
     def plan(self, theorem: Theorem, settings: dict[str, str] | None = None, **more: Any) -> Plan:
         problem = problem_from(self.problem)
         delays = delays_from(self.delays, problem.n)

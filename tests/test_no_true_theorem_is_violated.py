@@ -13,6 +13,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from instance_makers import BUILT_IN, fitting
 
+from boundlab.assumptions import about_the_mean
 from boundlab.build import delays_from, problem_from
 from boundlab.compare import compare
 from boundlab.errors import BoundlabError
@@ -30,7 +31,15 @@ DELAYS = (
     "exponential", "exponential:spread=5", "deterministic", "deterministic:spread=3", "uniform", "lognormal",
     "two-speed", "markov", "iid:p_s=0.3", "iid", "gamma", "per-step:jitter=0.1",
 )  # fmt: skip
-SERVERS = (None, None, None, "poisson:rate=2", "count:every=2", "count:every=3", "periodic:every=1")
+MEMORYLESS = ("exponential", "exponential", "exponential:spread=5", "iid:p_s=0.3", "iid")
+SERVERS = (None, None, None, None, "poisson:rate=2", "count:every=2", "count:every=3", "periodic:every=1")
+FAMILIES = (
+    "huber", "pseudo-huber", "lad", "quadratic", "max-affine", "smoothed-max-affine", "logistic", "softmax", "hinge",
+    "lad-regression",
+)  # fmt: skip
+CURVED = ("quadratic", "quadratic", "logistic", "softmax")
+STEEP = ("huber", "huber", "pseudo-huber", "lad", "max-affine", "smoothed-max-affine", "logistic", "hinge")
+SMOOTH = ("huber", "huber", "pseudo-huber", "smoothed-max-affine", "logistic")
 NUMBERS = ("0", "0.25", "0.5", "1", "1.5", "2", "3", "5")
 FACTORS = (0.01, 0.1, 0.5, 0.9, 1.0, 1.0000000000001, 1.1, 2.0, 3.9)
 
@@ -39,16 +48,21 @@ def entries(draw: Any, count: int, choices: tuple[str, ...]) -> str:
     return f"[{','.join(draw(st.sampled_from(choices)) for _ in range(count))}]"
 
 
+def families(theorem: Theorem) -> tuple[str, ...]:
+    """Return the families of problems that mostly meet the assumptions; any may be asked now and then."""
+    assumed = set(theorem.assumptions)
+    if "strongly-convex" in assumed:
+        return CURVED
+    return SMOOTH if "smooth" in assumed else STEEP
+
+
 @st.composite
-def problem_specs(draw: Any) -> tuple[str, int]:
-    """Return a small problem of any family, and its number of clients."""
-    n = draw(st.integers(1, 3))
-    kind = draw(
-        st.sampled_from(
-            ("huber", "huber", "pseudo-huber", "lad", "quadratic", "quadratic", "max-affine", "smoothed-max-affine",
-             "logistic", "softmax", "hinge", "lad-regression")
-        )
-    )  # fmt: skip
+def problem_specs(draw: Any, theorem: Theorem) -> tuple[str, int]:
+    """Return a small problem, and its number of clients."""
+    n = 1 if theorem.algorithm == "proximal_point" else draw(st.integers(1, 3))
+    often = draw(st.integers(0, 9)) > 0
+    quiet = often and fitting(theorem).quiet
+    kind = draw(st.sampled_from(families(theorem) if often else FAMILIES))
     centres, weights = ("-2", "0", "0.5", "1", "4"), ("0.1", "1", "3")
     parts: list[str] = []
     if kind in ("huber", "pseudo-huber", "lad"):
@@ -65,14 +79,16 @@ def problem_specs(draw: Any) -> tuple[str, int]:
         targets = ",".join(draw(st.permutations(["0", "1"] * n)))
         owners = ",".join(str(client) for client in range(n) for _ in range(2))
         parts += [f"features=[{','.join(rows)}]", f"targets=[{targets}]", f"owners=[{owners}]"]
-        parts += [f"nu={draw(st.sampled_from(('0', '0.1', '1')))}", f"batch={draw(st.sampled_from(('full', '1')))}"]
+        nu = ("0.1", "1") if often and families(theorem) is CURVED else ("0",) if often else ("0", "0.1")
+        batch = ("full",) if quiet else ("full", "1")
+        parts += [f"nu={draw(st.sampled_from(nu))}", f"batch={draw(st.sampled_from(batch))}"]
         parts += [
             f"weights={draw(st.sampled_from(('equal', 'size', 'paper')))}",
             f"bias={draw(st.sampled_from(('yes', 'no')))}",
         ]
         parts += ["solver=newton"] if kind in ("logistic", "softmax") else []
     if kind in ("huber", "pseudo-huber", "lad", "quadratic", "max-affine", "smoothed-max-affine"):
-        parts += [f"sigma={draw(st.sampled_from(('0', '0', '0.3')))}"]
+        parts += [f"sigma={draw(st.sampled_from(('0',) if quiet else ('0', '0.3')))}"]
     parts += [f"x0={draw(st.sampled_from(('0', '0.5', '3')))}"]
     return f"{kind}:{','.join(parts)}", n
 
@@ -88,7 +104,9 @@ def option_values(draw: Any, theorem: Theorem, clients: int) -> dict[str, str]:
     algorithm = lookup("algorithms", theorem.algorithm)
     chosen: dict[str, str] = {}
     for name in sorted(options_of(theorem, algorithm)):
-        if draw(st.integers(0, 3)):
+        if draw(
+            st.integers(0, 20 if name in theorem.options or (name == "count" and algorithm.server == "any") else 3)
+        ):
             continue
         kind = draw(st.integers(0, 3))
         words = words_of(algorithm.parameters[name])
@@ -107,15 +125,23 @@ def option_values(draw: Any, theorem: Theorem, clients: int) -> dict[str, str]:
 def test_no_true_theorem_is_violated(name: str, data: st.DataObject) -> None:
     theorem = BUILT_IN[name]
     algorithm = lookup("algorithms", theorem.algorithm)
-    spec, clients = data.draw(problem_specs())
-    delays = data.draw(st.sampled_from(DELAYS))
-    server = data.draw(st.sampled_from(SERVERS)) if algorithm.server != "none" else None
-    chosen = data.draw(option_values(theorem, clients))
+    spec, clients = data.draw(problem_specs(theorem))
+    often = data.draw(st.integers(0, 9)) > 0
+    delays = data.draw(st.sampled_from(MEMORYLESS if often and about_the_mean(theorem.assumptions) else DELAYS))
+    servers = (None, "poisson:rate=2") if often else SERVERS
+    server = data.draw(st.sampled_from(servers)) if algorithm.server == "any" else None
+    base = dict(fitting(theorem).settings) if data.draw(st.booleans()) else {}
+    if "speeds" in base:
+        base["speeds"] = ["[1]", "[1,2]", "[1,1,2]"][clients - 1]
+    base = {option: value for option, value in base.items() if option not in rates(theorem, algorithm)}
+    chosen = base | data.draw(option_values(theorem, clients))
     iterations = data.draw(st.sampled_from((1, 2, 3, 5, 12, 30)))
     for symbol in sorted({"N", "D"} & set(theorem.settable)):
         if data.draw(st.booleans()):
-            chosen[symbol] = data.draw(st.sampled_from(("1", "2", "3")))
-    factor = {rate: data.draw(st.sampled_from(FACTORS)) for rate in sorted(rates(theorem, algorithm) & theorem.free())}
+            chosen[symbol] = data.draw(st.sampled_from(("1", "2", "3") if symbol == "N" else ("0.01", "0.05", "0.2")))
+    factor = {
+        rate: data.draw(st.sampled_from(FACTORS)) for rate in sorted(rates(theorem, algorithm) & theorem.free() - {"K"})
+    }
     note(f"{name} -p '{spec}' -d '{delays}' --server {server} -k {iterations} {chosen} {factor}")
     try:
         problem = problem_from(spec)

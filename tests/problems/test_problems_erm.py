@@ -188,3 +188,12 @@ def test_assumptions_name_what_would_fit() -> None:
         make("hinge").require("smooth", "area.theorem7.explicit")
     with pytest.raises(AssumptionError, match=r"strongly-convex .* set nu > 0"):
         make("lad-regression").require("strongly-convex", "area.theorem7.explicit")
+
+
+@pytest.mark.parametrize("kind", ["logistic", "softmax"])
+def test_where_all_features_are_zero_the_loss_is_constant_and_every_point_minimises_it(kind):
+    options = {"features": [[0.0], [0.0]], "targets": [0, 1], "owners": [0, 0], "nu": 0, "bias": "no", "solver": "newton"}
+    problem = build_problem(kind, options)
+    best = problem.optimum()
+    assert best.distance == 0.0
+    assert best.value == pytest.approx(np.log(2.0))
