@@ -67,6 +67,23 @@ class Exact(float):
         return bool(self.value)
 
 
+@final
+class Root(float):
+    """The square root of a rational number, of which PEPit takes the square: a Lipschitz constant."""
+
+    __slots__ = ("square",)
+    square: Fraction
+
+    def __new__(cls, square: Fraction) -> "Root":
+        """Keep the square beside the nearest float of the root."""
+        self = super().__new__(cls, float(square) ** 0.5)
+        self.square = square
+        return self
+
+    def __pow__(self, power: int, modulus: None = None) -> Any:  # type: ignore[override]
+        return Exact(self.square) if power == 2 else NotImplemented
+
+
 def fraction(number: float) -> Fraction:
     """Return the exact value of a number."""
     return number.value if isinstance(number, Exact) else Fraction(number)

@@ -38,9 +38,9 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
             ExitCode.NOT_APPLICABLE: _BESIDE,
         },
         "worst-case": {
-            ExitCode.STANDS: "the certified worst case is not above the bound",
-            ExitCode.REFUTED: "the worst case exceeds the bound",
-            ExitCode.UNDECIDED: "numeric: there is a number, but no certificate",
+            ExitCode.STANDS: "the certified worst case is at most the bound; of a theorem about noise, without noise",
+            ExitCode.REFUTED: "a function of the class exceeds the bound, certified",
+            ExitCode.UNDECIDED: "not decided: no certified value is on either side, however near (tight to …)",
             ExitCode.NOT_APPLICABLE: "the bound and the program are not about the same runs",
         },
         "falsify": {

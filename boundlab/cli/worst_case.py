@@ -98,7 +98,8 @@ def _page(result: "WorstCase") -> list[Any]:
     from rich.text import Text
 
     from boundlab.report.tables import plain_table
-    from boundlab.worst_case.analysis import upwards
+    from boundlab.worst_case import Outcome
+    from boundlab.worst_case.result import downwards, upwards
 
     plan = result.plan
     runs = "mean over all event sequences" if plan.average else "one run"
@@ -123,7 +124,7 @@ def _page(result: "WorstCase") -> list[Any]:
     certified = result.certified_upper
     table.add_row(
         "upper value", "-" if certified is None else upwards(certified),
-        "no rational dual point was found" if certified is None else "certified: rational dual, checked exactly",
+        "no certificate was found" if certified is None else "certified: rational multipliers, checked exactly",
     )  # fmt: skip
     if result.replayed is None:
         table.add_row("replayed", "-", result.missing)
@@ -132,11 +133,17 @@ def _page(result: "WorstCase") -> list[Any]:
         table.add_row(
             "replayed",
             f"{result.replayed:.9f}",
-            f"a function in {result.rank} dimension{'s' * (result.rank > 1)}, {belongs}",
+            f"numeric: a function in {result.rank} dimension{'s' * (result.rank > 1)}, {belongs}",
         )
-    table.add_row("bound", f"{result.bound:.9f}", plan.theorem.id)
+    if result.certified_lower is not None:
+        table.add_row(
+            "lower value", downwards(result.certified_lower), "certified: a point of the program, checked exactly"
+        )
+    what = {"exact": "a rational number", "certified": "enclosed by balls", "numeric": "iterated in floating point"}
+    kind = plan.exactly.right.kind
+    table.add_row("bound", f"{result.bound:.9f}", f"{kind}: {what[kind]}; {plan.theorem.id}")
     for name, value in plan.repaired.items():
-        table.add_row("repaired", f"{value:.9f}", f"{name}{'' if 'fixed' in name else ', with its own step'}")
-    style = {"holds": "bold green", "exceeds the bound": "bold red", "numeric": "bold yellow"}
-    word = result.outcome.value
-    return [*lines, "", table, "", Text.assemble((f"{word}: ", style.get(word, "bold blue")), result.reason)]
+        table.add_row("repaired", f"{value:.9f}", f"numeric: {name}{'' if 'fixed' in name else ', with its own step'}")
+    style = {Outcome.HOLDS: "bold green", Outcome.EXCEEDS: "bold red", Outcome.UNDECIDED: "bold yellow"}
+    headline = (f"{result.words}: ", style.get(result.outcome, "bold blue"))
+    return [*lines, "", table, "", Text.assemble(headline, result.reason)]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from boundlab.arithmetic.pepit import Exact, exact, fraction
@@ -19,7 +20,13 @@ class Oracle(Protocol):
         """Return prox_{step_size·f_client}(point); the same one for the same point and step size."""
 
 
-def run(tape: Tape, start: Any, oracle: Oracle, observe: Callable[[int, Any], None]) -> None:
+def run(
+    tape: Tape,
+    start: Any,
+    oracle: Oracle,
+    observe: Callable[[int, Any], None],
+    known: Mapping[float, Fraction] = MappingProxyType({}),
+) -> None:
     """Execute a tape on points.
 
     Parameters
@@ -32,10 +39,12 @@ def run(tape: Tape, start: Any, oracle: Oracle, observe: Callable[[int, Any], No
         Gradients, as points.
     observe
         Called as observe(m, point) for record m.
+    known
+        What floats of the tape stand for where more is known of them: the step size 2/(mu + L), for one.
     """
     kind = type(start)
     registers: list[Any] = starts(tape, start, kind(is_leaf=False, decomposition_dict={}))
-    for row in rows(tape, _exactly(own_numbers(tape))):
+    for row in rows(tape, _exactly(own_numbers(tape), known)):
         match row:
             case Combine(dst, terms):
                 registers[dst] = combine(kind, [(coefficient, registers[source]) for coefficient, source in terms])
@@ -52,9 +61,9 @@ def run(tape: Tape, start: Any, oracle: Oracle, observe: Callable[[int, Any], No
                 observe(row.row, registers[row.src])
 
 
-def _exactly(numbers: Numbers[float]) -> Numbers[Exact]:
+def _exactly(numbers: Numbers[float], known: Mapping[float, Fraction]) -> Numbers[Exact]:
     parts = (numbers.coefficients, numbers.step_sizes, numbers.local)
-    return Numbers(*([exact(value) for value in part] for part in parts))
+    return Numbers(*([Exact(known[value]) if value in known else exact(value) for value in part] for part in parts))
 
 
 def combine(kind: Any, terms: list[tuple[Exact, Any]]) -> Any:

@@ -2,222 +2,28 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 from typing import Any, final
 
-import numpy as np
-
 from boundlab.errors import AssumptionError, BoundlabError
-from boundlab.instance.rounding import above
 from boundlab.objective import Problem
 from boundlab.theorems import Theorem
-from boundlab.verdict import Verdict
+from boundlab.worst_case.attained import attained
 from boundlab.worst_case.certificate import certify
 from boundlab.worst_case.classes import FunctionClass, function_class
 from boundlab.worst_case.function import SHARES, extract, flat, inside, stand_in
-from boundlab.worst_case.model import build
-from boundlab.worst_case.program import Compiled
+from boundlab.worst_case.lower import certified_lower
+from boundlab.worst_case.model import Model, build
+from boundlab.worst_case.parabolas import parabolas
+from boundlab.worst_case.program import Compiled, Solution
 from boundlab.worst_case.question import Question, ask
 from boundlab.worst_case.replay import replay
+from boundlab.worst_case.result import TIGHT, WorstCase
+from boundlab.worst_case.roots import in_units_of_the_step
+from boundlab.worst_case.verify import upper_value
 
-# A certified value this close above the bound is what a tight theorem looks like through a solver.
-TIGHT = 1e-4
-_NUMERIC = 1e-6
 # A function is good enough where its replay misses the solver's value by no more than this share.
 _CLOSE = 1e-4
-
-
-class Outcome(Enum):
-    """What a worst case says of a bound, in its own words."""
-
-    EXCEEDS = "exceeds the bound"
-    HOLDS = "holds"
-    NUMERIC = "numeric"
-    BESIDE = "not applicable"
-
-    @property
-    def verdict(self) -> Verdict:
-        """What that means for the theorem."""
-        return {
-            Outcome.HOLDS: Verdict.HOLDS,
-            Outcome.EXCEEDS: Verdict.VIOLATED,
-            Outcome.NUMERIC: Verdict.INCONCLUSIVE,
-            Outcome.BESIDE: Verdict.NOT_APPLICABLE,
-        }[self]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class WorstCase:
-    """The largest left side that any function of the class can make.
-
-    Parameters
-    ----------
-    kind
-        The class; where ``kind.relaxed`` says why, the program is larger than it, and its optimum an upper value.
-    points, inequalities
-        Size of the program.
-    status
-        Clarabel's; only ``optimal`` is a success.
-    primal, dual, gap
-        Numeric.
-    certified_upper
-        A rational upper value, checked exactly; None where the dual could not be rounded.
-    function
-        A function of few dimensions near the worst one, with x* = 0 and f* = 0; None where none was found.
-    rank
-        Its dimension.
-    in_class
-        Whether its constants were seen to be within those of the theorem.
-    replayed
-        The left side that it makes in the NumPy executor.
-    missing
-        Why there is no function or no replay, or ''.
-    """
-
-    plan: Question
-    kind: FunctionClass
-    points: int
-    inequalities: int
-    status: str
-    primal: float
-    dual: float
-    certified_upper: Fraction | None
-    function: Problem | None
-    rank: int
-    in_class: bool
-    replayed: float | None
-    missing: str
-
-    @property
-    def gap(self) -> float:
-        """The dual less the primal value."""
-        return self.dual - self.primal
-
-    @property
-    def bound(self) -> float:
-        """The theorem's right side."""
-        return self.plan.bound
-
-    @property
-    def outcome(self) -> Outcome:
-        """What this says of the bound."""
-        if self.plan.beside or self.plan.theorem.shape:
-            return Outcome.BESIDE
-        limit = Fraction(self.bound)
-        if self.in_class and self.replayed is not None and above(self.replayed, self.bound):
-            return Outcome.EXCEEDS
-        if self.certified_upper is not None and self.certified_upper <= limit:
-            return Outcome.HOLDS
-        near = self.dual <= self.bound * (1.0 + _NUMERIC)
-        if near and self.certified_upper is not None and self.certified_upper <= limit * Fraction(1.0 + TIGHT):
-            return Outcome.HOLDS
-        return Outcome.NUMERIC
-
-    @property
-    def reason(self) -> str:
-        """One sentence on why the outcome is what it is."""
-        found = self.outcome
-        if found is Outcome.BESIDE:
-            return self.plan.beside or "the bound is a printed O(·) whose constants are unknown"
-        if found is Outcome.EXCEEDS:
-            return f"the function found, of the class, makes {self.replayed:.7g} > {self.bound:.7g}"
-        certified = self.certified_upper
-        if found is Outcome.HOLDS and certified is not None:
-            if certified <= Fraction(self.bound):
-                return f"certified for full gradients: at most {upwards(certified)} ≤ {self.bound:.7g}"
-            factor = upwards(certified / Fraction(self.bound))
-            return f"tight: certified {upwards(certified)}, within a factor {factor} of {self.bound:.7g}"
-        if self.status != "optimal":
-            return f"Clarabel ended with status {self.status}, which is no success"
-        if certified is None:
-            return "the dual was not certified; the numbers of the solver prove nothing"
-        if self.primal <= self.bound:
-            return (
-                f"the solver's {self.primal:.7g} is below {self.bound:.7g}, the certified {upwards(certified)} is not"
-            )
-        why = f"larger than the class: {self.kind.relaxed}" if self.kind.relaxed else "not seen to be attained"
-        return f"the program reaches {self.primal:.7g} > {self.bound:.7g}, but is {why}"
-
-    def case(self) -> dict[str, Any] | None:
-        """Return the function found as a case file, or None."""
-        if self.function is None:
-            return None
-        plan = self.plan
-        parameters = {name: _plain(value) for name, value in plan.options.items()}
-        settings = {"R": float(np.linalg.norm(self.function.x0))}
-        out: dict[str, Any] = {
-            "theorem": plan.theorem.id,
-            "algorithm": plan.algorithm.id,
-            "problem": self.function.spec(),
-            "parameters": parameters,
-        }
-        if plan.events is not None:
-            out["events"] = plan.algorithm.events_as_json(plan.events)
-        elif "p" in plan.values:
-            p = [float(one) for one in plan.values["p"]]
-            out |= {"delays": {"type": "iid", "p": p, "p_s": 1.0 - sum(p)}, "iterations": plan.iterations}
-        else:
-            out |= {"delays": {"type": "deterministic"}, "iterations": plan.iterations}
-        constants = {
-            name: _plain(value)
-            for name, value in {**plan.values, **settings}.items()
-            if name in (*plan.theorem.inputs(plan.values), "R") and name != plan.theorem.counter
-        }
-        made = "unknown" if self.replayed is None else f"{self.replayed:.9g}"
-        claim = f"{plan.metric.expectation} = {made}, bound {self.bound:.9g}"
-        return {**out, "constants": constants, "claim": claim, "note": "from boundlab worst-case; x* = 0, f* = 0"}
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return JSON-ready fields."""
-        plan = self.plan
-        certified = self.certified_upper
-        return {
-            "theorem": plan.theorem.id,
-            "status_of_theorem": plan.theorem.status,
-            "left_side": plan.metric.expectation,
-            "class": self.kind.words,
-            "relaxed": self.kind.relaxed,
-            "clients": plan.clients,
-            "iterations": plan.iterations,
-            "runs": "average over all event sequences" if plan.average else "one run",
-            "parameters": {name: _plain(value) for name, value in plan.options.items()},
-            "values": {name: _plain(value) for name, value in plan.values.items()},
-            "defaults": list(plan.defaults),
-            "points": self.points,
-            "inequalities": self.inequalities,
-            "solver": "Clarabel",
-            "status": self.status,
-            "primal": self.primal,
-            "dual": self.dual,
-            "gap": self.gap,
-            "certified_upper": None if certified is None else upwards(certified),
-            "certified_upper_exact": None if certified is None else str(certified),
-            "bound": self.bound,
-            "repaired": dict(plan.repaired),
-            "replayed": self.replayed,
-            "rank": self.rank,
-            "in_class": self.in_class,
-            "missing": self.missing,
-            "outcome": self.outcome.value,
-            "reason": self.reason,
-            "case": self.case(),
-        }
-
-
-def upwards(value: Fraction, digits: int = 9) -> str:
-    """Return a decimal that is at least the value."""
-    scaled = value * 10**digits
-    whole = -((-scaled.numerator) // scaled.denominator)
-    text = f"{abs(whole):0{digits + 1}d}"
-    return f"{'-' if whole < 0 else ''}{text[:-digits]}.{text[-digits:]}"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def worst_case(
@@ -266,17 +72,75 @@ def worst_case(
     step = max((float(tape.descend.step_size.max(initial=0.0)) for tape, _ in plan.tapes()), default=0.0) or 1.0
     if kind.kind in ("ConvexFunction", "StronglyConvexFunction") and kind.gradient_square is None:
         constants["step"] = step
-    model = build(kind, plan.metric, plan.tapes(), plan.clients, constants)
+    model = build(kind, plan.metric, plan.tapes(), plan.clients, constants, plan.exactly.steps)
     compiled = Compiled(model.program)
     solution = compiled.solve()
-    certified = certify(compiled, solution) if solution.status == "optimal" else None
+    upper, lower, equal = None, None, False
     found = _Found("" if find_function else "not asked for")
-    if find_function and solution.status == "optimal":
-        found = _search(plan, kind, constants, step, solution.primal)
+    if solution.status == "optimal":
+        upper = certify(compiled, solution)
+        equal = _reaches(plan, kind, constants, model, compiled, solution, upper)
+        lower = _lower(plan, kind, constants, compiled, solution, step)
+        if find_function:
+            found = _search(plan, kind, constants, step, solution.primal)
     return WorstCase(
         plan, kind, model.program.points, len(model.program.rows), solution.status, solution.primal, solution.dual,
-        certified, found.problem, found.rank, found.in_class, found.replayed, found.missing,
+        plan.exactly.right.high if equal else upper, equal, lower,
+        found.problem, found.rank, found.in_class, found.replayed, found.missing,
     )  # fmt: skip
+
+
+def _reaches(
+    plan: Question,
+    kind: FunctionClass,
+    constants: Mapping[str, Any],
+    model: Model,
+    compiled: Compiled,
+    solution: Solution,
+    upper: Fraction | None,
+) -> bool:
+    """Whether the bound itself is certified as an upper value, where it is attained so far as the solver sees."""
+    right = plan.exactly.right
+    near = solution.primal <= float(right.high) * (1.0 + TIGHT)
+    if not near or (upper is not None and not right.low < upper <= right.high * Fraction(1.0 + TIGHT)):
+        return False
+    if right.exact is not None:
+        ranges = parabolas(model, kind.constants)
+        proposed = attained(compiled, solution, right.exact, ranges)
+        return any(upper_value(compiled.program, one) == right.exact for one in proposed)
+    unit = in_units_of_the_step(plan, kind, constants)
+    if unit is None:
+        return False
+    program, value = unit
+    compiled = Compiled(program)
+    solution = compiled.solve()
+    proposed = attained(compiled, solution, value) if solution.status == "optimal" else iter(())
+    return any(upper_value(program, one) == value for one in proposed)
+
+
+def _lower(
+    plan: Question,
+    kind: FunctionClass,
+    constants: Mapping[str, Any],
+    compiled: Compiled,
+    solution: Solution,
+    step: float,
+) -> Fraction | None:
+    """Return a certified lower value above the bound, or None: of the class, or of a part that has no more."""
+    high = plan.exactly.right.high
+    if Fraction(solution.primal) <= high:
+        return None
+    if not kind.relaxed:
+        return certified_lower(compiled, solution, high)
+    part = stand_in(kind, float(constants.get("R", 1.0)), step, SHARES[0])
+    if part is None or part.relaxed or part.deviation is not None or part.gradient_square is not None:
+        return None
+    model = build(part, plan.metric, plan.tapes(), plan.clients, constants, plan.exactly.steps)
+    inside = Compiled(model.program)
+    try:
+        return certified_lower(inside, inside.solve(), high)
+    except BoundlabError:
+        return None
 
 
 def _bounding(theorem: Theorem, plan: Question) -> dict[str, Any]:

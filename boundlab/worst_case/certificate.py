@@ -1,8 +1,7 @@
-"""Turn Clarabel's multipliers into a rational dual point, and check it exactly.
+"""Turn Clarabel's multipliers into rational ones that prove an upper value.
 
-For λ ≥ 0 with Σ λ_k·a_k = c and S = Σ λ_k·A_k − C ⪰ 0, every point of the program has
-c·F + ⟨C, G⟩ ≤ Σ λ_k·(a_k·F + ⟨A_k, G⟩) ≤ −Σ λ_k·b_k. Multipliers from a solver meet this up to rounding; here the
-equations are solved in fractions, and S ⪰ 0 is shown by S = Q·Qᵀ + E with a diagonally dominant E.
+Multipliers from a solver meet Σ λ_k·a_k = c and S ⪰ 0 up to rounding. Here they are moved a little into the interior,
+and the equations are solved in fractions; :mod:`boundlab.worst_case.verify` then says what they prove.
 """
 
 from collections.abc import Sequence
@@ -13,12 +12,12 @@ from numpy.typing import NDArray
 
 from boundlab.errors import CertificateError
 from boundlab.worst_case.program import Compiled, Program, Solution
+from boundlab.worst_case.verify import upper_value
 
 Floats = NDArray[np.float64]
 Sparse = dict[int, Fraction]
 _INTERIOR = 0.3
 _SHARES = tuple(10.0 ** (-8.0 + step / 3.0) for step in range(19))
-_BITS = 70
 
 
 def certify(compiled: Compiled, solution: Solution) -> Fraction | None:
@@ -38,11 +37,11 @@ def certify(compiled: Compiled, solution: Solution) -> Fraction | None:
         return None
     for share in _SHARES:
         mixed = (1.0 - share) * solution.multipliers + share * inner.multipliers
-        exactly = _rational(program, mixed, basis)
-        if exactly is not None and _semidefinite(program, exactly):
-            constants = [one.constant for one in program.rows]
-            lost = sum((weight * b for weight, b in zip(exactly, constants, strict=True)), start=Fraction(0))
-            return program.objective.constant - lost
+        proposed = _rational(program, mixed, basis)
+        if proposed is not None and _room(program, proposed):
+            value = upper_value(program, proposed)
+            if value is not None:
+                return value
     return None
 
 
@@ -112,61 +111,13 @@ def _solve(equations: list[Sparse], right: list[Fraction]) -> list[Fraction] | N
     return found
 
 
-def _semidefinite(program: Program, multipliers: Sequence[Fraction]) -> bool:
-    """Show S = Σ λ_k·A_k − C ⪰ 0 exactly: S = Q·Qᵀ + E, E diagonally dominant."""
+def _room(program: Program, multipliers: Sequence[Fraction]) -> bool:
+    """Whether S = Σ λ_k·A_k − C looks positive definite in floating point: then the exact check is worth its time."""
     n = program.points
-    slack = [[Fraction(0)] * n for _ in range(n)]
-    parts = [(weight, one) for weight, one in zip(multipliers, program.rows, strict=True) if weight]
-    for weight, one in [*parts, (Fraction(-1), program.objective)]:
+    slack = np.zeros((n, n))
+    parts = [(float(weight), one) for weight, one in zip(multipliers, program.rows, strict=True) if weight]
+    for weight, one in [*parts, (-1.0, program.objective)]:
         for (i, j), entry in one.gram.items():
-            slack[i][j] += weight * entry if i == j else weight * entry / 2
-    # In the solver's units, rounded to powers of 2, all entries are of one size; a congruence keeps S ⪰ 0.
-    scale = [Fraction(2) ** round(np.log2(length)) for length in program.scale.tolist()]
-    for i in range(n):
-        for j in range(i, n):
-            slack[j][i] = slack[i][j] = slack[i][j] * scale[i] * scale[j]
-    numeric = np.array([[float(entry) for entry in line] for line in slack])
-    least = float(np.linalg.eigvalsh(numeric)[0]) if n else 1.0
-    if least <= 0.0:
-        return False
-    try:
-        root: Floats = np.linalg.cholesky(numeric - 0.5 * least * np.eye(n)).astype(np.float64)
-    except np.linalg.LinAlgError:
-        return False
-    return _dominant(slack, root)
-
-
-def _dominant(slack: list[list[Fraction]], root: Floats) -> bool:
-    """Whether E = slack − root·rootᵀ, computed exactly, is diagonally dominant: then slack ⪰ 0."""
-    n = len(slack)
-    if not n:
-        return True
-    integer = np.array([[int(Fraction(float(x)) * 2**_BITS) for x in line] for line in root], dtype=object)
-    product = integer @ integer.T
-    denominator = 2 ** (2 * _BITS)
-    for i in range(n):
-        room = slack[i][i] - Fraction(int(product[i, i]), denominator)
-        away = sum(
-            (abs(slack[i][j] - Fraction(int(product[i, j]), denominator)) for j in range(n) if j != i),
-            start=Fraction(0),
-        )
-        if room < away:
-            return False
-    return True
-
-
-def check(program: Program, multipliers: Sequence[Fraction]) -> Fraction | None:
-    """Return the upper value that rational multipliers prove, or None if they prove nothing."""
-    if any(weight < 0 for weight in multipliers):
-        return None
-    total: Sparse = {}
-    for weight, one in zip(multipliers, program.rows, strict=True):
-        for i, entry in one.values.items():
-            total[i] = total.get(i, Fraction(0)) + weight * entry
-    wanted = program.objective.values
-    if any(total.get(i, Fraction(0)) != wanted.get(i, Fraction(0)) for i in range(program.values)):
-        return None
-    if not _semidefinite(program, multipliers):
-        return None
-    lost = sum((weight * one.constant for weight, one in zip(multipliers, program.rows, strict=True)), Fraction(0))
-    return program.objective.constant - lost
+            slack[i, j] += weight * float(entry) / 2.0
+            slack[j, i] += weight * float(entry) / 2.0
+    return not n or bool(np.linalg.eigvalsh(slack * np.outer(program.scale, program.scale))[0] > 0.0)

@@ -9,6 +9,7 @@ import numpy as np
 from boundlab.arithmetic.pepit import Exact, exact
 from boundlab.assumptions import assumption
 from boundlab.errors import AssumptionError, SpecError, SymbolError
+from boundlab.formulas.symbols import SYMBOLS
 from boundlab.metrics import Quantity
 from boundlab.theorems import Theorem
 
@@ -18,6 +19,34 @@ _KNOWN = frozenset(
         "bounded-second-moment", "bounded-heterogeneity", "bounded-below", "minimiser",
     }
 )  # fmt: skip
+# Symbols of the functions and of the start, by the assumption without which they have no meaning.
+_DEFINED_BY = {
+    "mu": ("strongly-convex",), "L": ("smooth",), "L_sq": (), "B": ("lipschitz",), "G_sq": ("bounded-gradients",),
+    "G": ("bounded-second-moment",), "sigma_g": ("bounded-heterogeneity",), "sigma_g_mean": ("bounded-heterogeneity",),
+    "R": ("minimiser", "lipschitz", "convex", "strongly-convex"), "zeta": ("minimiser", "strongly-convex"),
+    "G_star": ("minimiser", "strongly-convex"),
+}  # fmt: skip
+_BETWEEN_CLIENTS = frozenset({"sigma_g", "sigma_g_mean", "zeta", "G_star"})
+_NOISE_OF = {"bounded-variance", "bounded-second-moment", "expected-smoothness"}
+_NOISE = ("sigma", "sigma_l", "G")
+
+
+def noise(theorem: Theorem) -> tuple[str, ...]:
+    """Return what makes a theorem one about gradients with noise: its assumptions on noise, else symbols of noise."""
+    named = tuple(name for name in theorem.assumptions if name in _NOISE_OF)
+    excluded = {one.quantity.name for one in theorem.conditions if one.quantity.is_Symbol and one.limit == 0}
+    return named or tuple(name for name in theorem.inputs() if name in _NOISE and name not in excluded)
+
+
+def loose(theorem: Theorem, values: Mapping[str, Any], clients: int) -> tuple[str, ...]:
+    """Return symbols of functions that a theorem reads and no assumption defines, and its own symbols besides."""
+    out = []
+    for name in theorem.inputs(values):
+        if name not in SYMBOLS:
+            out.append(name)
+        elif name in _DEFINED_BY and not set(_DEFINED_BY[name]) & set(theorem.assumptions):
+            out += [] if clients == 1 and name in _BETWEEN_CLIENTS else [name]
+    return tuple(out)
 
 
 @final
@@ -115,8 +144,8 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
         if "smooth" in assumed:
             L = constant("L", "f_i is L-smooth")
             kind, constants = "SmoothConvexLipschitzFunction", {"L": L, "M": B}
+            # Sufficient too: the gradients of the smooth convex interpolant are means of those at the points.
             words = f"convex, {B:g}-Lipschitz, {L:g}-smooth"
-            relaxed.append("the inequalities of smooth Lipschitz functions are necessary, not sufficient")
         else:
             kind, constants, words = "ConvexLipschitzFunction", {"M": B}, f"convex and {B:g}-Lipschitz"
     elif "strongly-convex" in assumed and "smooth" in assumed:
@@ -153,6 +182,9 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
     if kind == "SmoothConvexFunction" and clients == 1 and theorem.left.quantity is Quantity.SLOPE:
         # f ≥ inf f says all of it; x* itself may be arbitrarily far, and the program without an optimum.
         minimiser = bool({"R", "zeta", "G_star"} & set(theorem.inputs(values)))
+    unknown = sorted({"R", "zeta", "G_star"} & set(theorem.inputs(values))) if not minimiser else []
+    if unknown:
+        relaxed.append(f"there is no x* in it that {' and '.join(unknown)} could bound")
     if not minimiser and clients > 1:
         relaxed.append("f ≥ inf f is asked for at recorded points only")
     return FunctionClass(kind, constants, words, square, deviation, minimiser, "; ".join(relaxed))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
@@ -136,6 +137,7 @@ def build(
     runs: Iterable[tuple[Tape, Exact]],
     clients: int,
     constants: Mapping[str, Any],
+    steps: Mapping[float, Fraction] = MappingProxyType({}),
 ) -> Model:
     """Build the program of the largest weighted mean of the left side over the runs.
 
@@ -146,6 +148,8 @@ def build(
     constants
         By symbol: R or F0 bound the start; zeta or G_star bound how far the clients differ, if they are given.
         ``step`` says how steep functions are that nothing else bounds: R/step.
+    steps
+        The rational step sizes that floats of the tapes stand for, as far as formulas say them.
 
     Raises
     ------
@@ -156,7 +160,7 @@ def build(
         raise SpecError(f"worst-case needs a left side that is a mean of what a run shows, which {metric.id} is not")
     session = Session()
     with session.active() as module:
-        return _build(module, kind, metric, runs, clients, constants)
+        return _build(module, kind, metric, runs, clients, constants, steps)
 
 
 def _build(
@@ -166,6 +170,7 @@ def _build(
     runs: Iterable[tuple[Tape, Exact]],
     clients: int,
     constants: Mapping[str, Any],
+    steps: Mapping[float, Fraction],
 ) -> Model:
     point, expression = module.Point, module.Expression
     oracle = _Clients(module, kind, clients)
@@ -184,7 +189,7 @@ def _build(
     averages: dict[Any, tuple[Any, Exact]] = {}
     for tape, weight in runs:
         seen: list[Any] = []
-        run(tape, start, oracle, lambda _, shown, seen=seen: seen.append(shown))  # type: ignore[misc]
+        run(tape, start, oracle, lambda _, shown, seen=seen: seen.append(shown), steps)  # type: ignore[misc]
         each = Exact(metric.over.share(len(seen)) or 0)
         for shown in seen:
             known, share = key(shown), weight * each

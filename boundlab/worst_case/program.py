@@ -123,12 +123,12 @@ class Compiled:
             abs(constant),
         )
         shrink = 1.0 / self._length
-        self._rows = (
+        self._form = (
             linear.multiply(shrink[:, None]).tocsr() @ self._values
             + quadratic.multiply(shrink[:, None]).tocsr() @ cp.vec(self._gram, order="F")
             + constant * shrink
-            <= 0
         )
+        self._rows = self._form <= 0
         first, second, self._offset = _matrices((program.objective,), program)
         self._objective = first @ self._values + second @ cp.vec(self._gram, order="F")
 
@@ -153,6 +153,17 @@ class Compiled:
         dual = float(self.program.objective.constant) - float(multipliers @ constants)
         primal = float(cp.sum(self._objective).value + self._offset[0])
         return Solution(status, primal, dual, *self._point(), multipliers)
+
+    def interior(self) -> tuple[Floats, Floats] | None:
+        """Return a primal point with room in all rows and in G ⪰ 0, or None where the solver finds none."""
+        cp = self._cp
+        room = cp.Variable()
+        eye = np.eye(self.program.points)
+        rows = [self._form + room <= 0, self._gram - room * eye >> 0, room <= 1.0]
+        status = _solve(cp, cp.Problem(cp.Maximize(room), rows), self.program.points)
+        if self._gram.value is None or not status.startswith("optimal") or not float(room.value) > 0.0:
+            return None
+        return self._point()
 
     def flatten(self, weight: Floats, least: float) -> tuple[Floats, Floats] | None:
         """Return a primal point of small ⟨weight, scaled G⟩ whose objective is at least ``least``, or None."""

@@ -22,6 +22,8 @@ from boundlab.registry import lookup, registered
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Theorem
+from boundlab.worst_case.classes import loose, noise
+from boundlab.worst_case.right import Exactly, exactly
 
 _UNITS = ("R", "B", "L", "F0")
 _NOISE = ("sigma", "sigma_l")
@@ -43,7 +45,9 @@ class Question:
     defaults
         Those of ``values`` that nobody set.
     bound
-        The right side at K, or T.
+        The right side at K, or T, in floating point.
+    exactly
+        The same in rational numbers, and the step sizes with which the program is written.
     repaired
         The bounds of the repaired theorems, by id.
     average
@@ -54,6 +58,10 @@ class Question:
         Of the one run.
     beside
         Why the bound does not speak about this run, or ''.
+    noise
+        What makes the theorem one about gradients with noise, which the runs here do not have.
+    loose
+        Symbols of functions that the theorem reads without an assumption that gives them a meaning.
     """
 
     theorem: Theorem
@@ -65,11 +73,14 @@ class Question:
     values: Mapping[str, Any]
     defaults: tuple[str, ...]
     bound: float
+    exactly: Exactly
     repaired: Mapping[str, float]
     average: bool
     actors: Callable[[], Iterator[tuple[tuple[int, ...], Exact]]]
     events: Events | None
     beside: str
+    noise: tuple[str, ...]
+    loose: tuple[str, ...]
 
     @property
     def metric(self) -> Metric:
@@ -152,11 +163,14 @@ def ask(
     else:
         actors = _nothing
         options, events_found, bound = _single(theorem, algorithm, chosen, values, clients, iterations, delays, events)
+    rational = exactly(theorem, values, options, bound)
+    beside = f"these numbers do not meet {rational.broken}, by however little" if rational.broken else ""
+    if not average and about_the_mean(theorem.assumptions):
+        beside = "the theorem bounds the mean over random events, and this is one run"
     return Question(
         theorem, algorithm, clients, iterations, options, algorithm.read(Options(algorithm.id, options)), values,
-        defaults, bound, _repaired(theorem, values, options), average, actors, events_found,
-        "" if average or not about_the_mean(theorem.assumptions) else
-        "the theorem bounds the mean over random events, and this is one run",
+        defaults, bound, rational, _repaired(theorem, values, options), average, actors, events_found, beside,
+        noise(theorem), loose(theorem, values, clients),
     )  # fmt: skip
 
 

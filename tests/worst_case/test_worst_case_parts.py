@@ -20,12 +20,13 @@ from boundlab.problems.smoothed_max_affine import maximise
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import load_theorem
-from boundlab.worst_case.certificate import certify, check
+from boundlab.worst_case.certificate import certify
 from boundlab.worst_case.classes import function_class
 from boundlab.worst_case.model import build
 from boundlab.worst_case.program import Compiled, Program, Row
 from boundlab.worst_case.question import ask
 from boundlab.worst_case.session import Session
+from boundlab.worst_case.verify import upper_value
 
 FRACTIONS = st.fractions(min_value=-100, max_value=100, max_denominator=50)
 
@@ -176,10 +177,10 @@ def test_a_rational_dual_point_is_checked_exactly() -> None:
     # λ = (1, 1, 1/2): S = [[1/2, −1/2], [−1/2, 1/2]] is singular, so a little is added: (1, 1 + e, 1/2 + e).
     e = Fraction(1, 10**6)
     half = Fraction(1, 2)
-    assert check(tiny(), [Fraction(1), 1 + e, half + e]) == Fraction(3, 2) + 2 * e
-    assert check(tiny(), [Fraction(1), 1 - e, half + e]) is None  # S is not positive semidefinite
-    assert check(tiny(), [1 + e, 1 + e, half + e]) is None  # the values do not cancel
-    assert check(tiny(), [Fraction(1), 1 + e, -half]) is None
+    assert upper_value(tiny(), [Fraction(1), 1 + e, half + e]) == Fraction(3, 2) + 2 * e
+    assert upper_value(tiny(), [Fraction(1), 1 - e, half + e]) is None  # S is not positive semidefinite
+    assert upper_value(tiny(), [1 + e, 1 + e, half + e]) is None  # the values do not cancel
+    assert upper_value(tiny(), [Fraction(1), 1 + e, -half]) is None
     compiled = Compiled(tiny())
     solution = compiled.solve()
     assert solution.status == "optimal"

@@ -1,0 +1,112 @@
+"""Round multipliers to a certificate of a given value: of a bound that is attained, and has no room above it.
+
+At an optimum S·G = 0, so that S ⪰ 0 has no interior to move into. The range of G, whose vectors a worst function of few
+dimensions makes, is read as a rational subspace V; then Σ λ_k·a_k = c, −Σ λ_k·b_k = value and S·V = 0 are linear
+equations for those λ_k that are not 0, and are solved in fractions near the solver's multipliers.
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.arithmetic.numbers import flint, fraction, rational
+from boundlab.worst_case.program import Compiled, Program, Row, Solution
+from boundlab.worst_case.ranges import Vector, kernels
+
+Floats = NDArray[np.float64]
+# Multipliers below the first share of the largest, and eigenvalues of G below the second, are taken for 0; the third is
+# how far an entry of V may be from the solver's. Where G and S both have small eigenvalues, the solver is that far off.
+_TRIES = (
+    (1e-5, 1e-5, 1e-5), (1e-4, 1e-5, 1e-5), (1e-3, 1e-4, 1e-4), (1e-6, 1e-7, 1e-6), (1e-2, 1e-3, 1e-2),
+    (1e-3, 1e-2, 1e-3),
+)  # fmt: skip
+_STEP = 2**24
+# Elimination over the fractions takes seconds beyond.
+_LARGEST = 20
+
+
+def attained(
+    compiled: Compiled, solution: Solution, value: Fraction, known: Sequence[list[Vector]] = ()
+) -> Iterator[list[Fraction]]:
+    """Propose multipliers that prove the value; :mod:`boundlab.worst_case.verify` says which do.
+
+    Parameters
+    ----------
+    value
+        What is to be proved, near the optimum.
+    known
+        Guesses of V, which are tried beside those that the solver's G suggests.
+    """
+    program = compiled.program
+    if program.points > _LARGEST:
+        return
+    weight = solution.multipliers * _sizes(program)
+    done: list[tuple[list[int], list[Vector]]] = []
+    for small, thin, error in _TRIES:
+        order = [int(k) for k in np.argsort(-weight) if weight[k] > small * weight.max()]
+        for kernel in kernels(program, solution, order, thin, error, known):
+            if (order, kernel) not in done:
+                done.append((order, kernel))
+                found = _solve(program, order, kernel, value, solution.multipliers)
+                if found is not None:
+                    yield found
+
+
+def _sizes(program: Program) -> Floats:
+    """Return how large each row is in the solver's units."""
+    out = np.zeros(len(program.rows))
+    for place, one in enumerate(program.rows):
+        linear = [abs(float(entry)) * program.level for entry in one.values.values()]
+        square = [abs(float(entry)) * program.scale[i] * program.scale[j] for (i, j), entry in one.gram.items()]
+        out[place] = max([*linear, *square, abs(float(one.constant))])
+    return out
+
+
+def _solve(
+    program: Program, order: Sequence[int], kernel: Sequence[Vector], value: Fraction, near: Floats
+) -> list[Fraction] | None:
+    """Solve the equations for the multipliers of ``order``, the first ones by the others; None if they contradict."""
+    reduced, rank = flint().fmpq_mat(*_equations(program, order, kernel, value)).rref()
+    width = len(order)
+    pivots = [next(column for column in range(width + 1) if reduced[row, column] != 0) for row in range(int(rank))]
+    if width in pivots:
+        return None
+    found = {column: Fraction(round(float(near[k]) * _STEP), _STEP) for column, k in enumerate(order)}
+    free = [column for column in range(width) if column not in set(pivots)]
+    for row, pivot in enumerate(pivots):
+        others = (fraction(reduced[row, column]) * found[column] for column in free)
+        found[pivot] = fraction(reduced[row, width]) - sum(others, Fraction(0))
+    out = [Fraction(0)] * len(program.rows)
+    for column, k in enumerate(order):
+        out[k] = found[column]
+    return out if min(out) >= 0 else None
+
+
+def _equations(
+    program: Program, order: Sequence[int], kernel: Sequence[Vector], value: Fraction
+) -> tuple[int, int, list[object]]:
+    """Return the number of equations, that of columns with the right sides, and the entries row by row."""
+    columns, objective, zero = [program.rows[k] for k in order], program.objective, Fraction(0)
+    lines = [
+        [*(one.values.get(i, zero) for one in columns), objective.values.get(i, zero)] for i in range(program.values)
+    ]
+    lines.append([*(-one.constant for one in columns), value - objective.constant])
+    for vector in kernel:
+        images = [_image(one, vector) for one in (*columns, objective)]
+        lines += [[image[i] for image in images] for i in range(program.points)]
+    lines = [line for line in lines if any(line)]
+    return len(lines), len(order) + 1, [rational(entry) for line in lines for entry in line]
+
+
+def _image(form: Row, vector: Vector) -> Vector:
+    """Return A·v for the matrix A of a form."""
+    out = [Fraction(0)] * len(vector)
+    for (i, j), entry in form.gram.items():
+        if i == j:
+            out[i] += entry * vector[i]
+        else:
+            out[i] += entry * vector[j] / 2
+            out[j] += entry * vector[i] / 2
+    return out

@@ -1,0 +1,202 @@
+"""The right side as a rational number, or between two: at the very numbers that the program is written with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, final
+
+import numpy as np
+import sympy
+
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.pepit import exact
+from boundlab.errors import BoundlabError
+from boundlab.formulas.known_numbers import Formulas, KnownNumber
+from boundlab.formulas.symbols import symbol
+from boundlab.instance.rounding import NUMERIC
+from boundlab.theorems import Condition, Theorem
+
+_BITS = 512  # irrational bounds are told from rational values that differ by more than 2⁻⁵⁰⁰
+_FAR = 1e-6
+
+Kind = Literal["exact", "certified", "numeric"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RightSide:
+    """A bound between two rational numbers.
+
+    Parameters
+    ----------
+    low, high
+        The bound lies between them; for ``exact`` they are equal.
+    kind
+        ``exact``: rational. ``certified``: enclosed by balls. ``numeric``: iterated in floating point, with
+        room for its rounding.
+    """
+
+    low: Fraction
+    high: Fraction
+    kind: Kind
+
+    @property
+    def exact(self) -> Fraction | None:
+        """The bound where it is a rational number."""
+        return self.low if self.kind == "exact" else None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RootStep:
+    """A step size that is a square root, where its product with the bound is rational.
+
+    Parameters
+    ----------
+    about
+        The float that stands in the tape.
+    square
+        The step size squared.
+    product
+        The step size times the bound, both as the formulas give them.
+    """
+
+    about: float
+    square: Fraction
+    product: Fraction
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Exactly:
+    """A theorem at the rational numbers with which its run is made.
+
+    Parameters
+    ----------
+    right
+        The right side.
+    steps
+        What the theorem's formulas give exactly, by the float that stands in the tape: step sizes.
+    broken
+        A condition that these numbers do not meet, in words, or ''.
+    root
+        The step size as its formula gives it, where that is a square root.
+    """
+
+    right: RightSide
+    steps: Mapping[float, Fraction]
+    broken: str
+    root: RootStep | None
+
+
+def exactly(theorem: Theorem, values: Mapping[str, Any], options: Mapping[str, Any], bound: float) -> Exactly:
+    """Evaluate a theorem in rational numbers.
+
+    Parameters
+    ----------
+    values
+        Symbols, the counter among them; floats are read as the program reads them.
+    options
+        Of the algorithm, step sizes among them.
+    bound
+        The right side in floating point.
+    """
+    known = {name: KnownNumber.of(exact(float(value)).value) for name, value in values.items() if np.ndim(value) == 0}
+    known |= _arrivals(theorem, values)
+    own = [name for name in theorem.step if name in options and name != theorem.counter]
+    rules = {name: rule for name, rule in theorem.defining().items() if name not in known}
+    by_formula = Formulas(known, rules)
+    steps: dict[float, Fraction] = {}
+    root = None
+    for name in own:
+        about = float(options[name])
+        found = by_formula.exact(_symbol(theorem, name)) if name in rules else None
+        if found is not None and not found.is_Rational:
+            root = _root(theorem, by_formula, found, about)
+        # A step with a root is the float with which the algorithm runs.
+        step = _fraction(found) if found is not None and found.is_Rational else exact(about).value
+        if abs(float(step) - about) <= _FAR * abs(about):
+            steps[about] = step
+            known[name] = KnownNumber.of(step)
+    formulas = Formulas(known, {name: rule for name, rule in rules.items() if name not in known})
+    return Exactly(_right(theorem, formulas, bound), steps, _first_broken(theorem, formulas), root)
+
+
+def _symbol(theorem: Theorem, name: str) -> sympy.Symbol:
+    return theorem.symbols[name].symbol if name in theorem.symbols else symbol(name)
+
+
+def _root(theorem: Theorem, formulas: Formulas, step: sympy.Expr, about: float) -> RootStep | None:
+    square = sympy.expand(step**2)
+    if not theorem.bound.closed or not square.is_Rational or _first_broken(theorem, formulas):
+        return None
+    product = formulas.exact(step * sympy.Add(*theorem.bound.expressions().values()))
+    if product is None or not product.is_Rational:
+        return None
+    return RootStep(about, _fraction(square), _fraction(product))
+
+
+def _first_broken(theorem: Theorem, formulas: Formulas) -> str:
+    absent = theorem.bound.gone(frozenset(formulas.values))
+    return next((words for one in theorem.conditions if (words := _broken(one, formulas, absent))), "")
+
+
+def _arrivals(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, KnownNumber]:
+    """Return n, p_s, p_min and qbar of independent events."""
+    if "p" not in values or "iid-events" not in theorem.assumptions:
+        return {}
+    p = [exact(float(one)).value for one in values["p"]]
+    p_s = 1 - sum(p, Fraction(0))
+    qbar = sum((1 / one for one in p), Fraction(0)) / len(p)
+    found = {"n": Fraction(len(p)), "p_s": p_s, "p_min": min(*p, p_s), "qbar": qbar}
+    return {name: KnownNumber.of(value) for name, value in found.items()}
+
+
+def _right(theorem: Theorem, formulas: Formulas, bound: float) -> RightSide:
+    about = Fraction(bound)
+    room = abs(about) * Fraction(NUMERIC)
+    numeric = RightSide(about - room, about + room, "numeric")
+    if not theorem.bound.closed:
+        return numeric
+    total = sympy.Add(*theorem.bound.expressions().values())
+    found = formulas.exact(total)
+    if found is not None and found.is_Rational:
+        value = _fraction(found)
+        side = RightSide(value, value, "exact")
+    else:
+        try:
+            side = RightSide(*_enclosed(formulas, total), "certified")
+        except (BoundlabError, ValueError):
+            return numeric
+    if abs(side.low - about) <= Fraction(_FAR) * abs(about):
+        return side
+    # Both are evaluations of one formula: where they differ, neither is taken for the bound.
+    return RightSide(min(side.low, numeric.low), max(side.high, numeric.high), "numeric")
+
+
+def _enclosed(formulas: Formulas, expression: sympy.Expr) -> tuple[Fraction, Fraction]:
+    with numbers.digits(_BITS):
+        found = formulas.ball(expression)
+        if not found.is_finite():
+            raise ValueError("not finite")
+        middle, radius = numbers.fraction(found.mid().fmpq()), numbers.fraction(found.rad().fmpq())
+    return middle - radius, middle + radius
+
+
+def _broken(condition: Condition, formulas: Formulas, absent: frozenset[str]) -> str:
+    """Return the condition where it certainly fails, by however little, else ''."""
+    if {one.name for side in (condition.quantity, condition.limit) for one in side.free_symbols} & absent:
+        return ""
+    left, right = formulas.exact(condition.quantity), formulas.exact(condition.limit)
+    if left is not None and right is not None and left.is_Rational and right.is_Rational:
+        fails = bool(left > right)
+    else:
+        try:
+            fails = _enclosed(formulas, condition.quantity)[0] > _enclosed(formulas, condition.limit)[1]
+        except (BoundlabError, ValueError):
+            return ""  # the evaluation in floating point has decided it
+    return condition.statement if fails else ""
+
+
+def _fraction(value: sympy.Rational) -> Fraction:
+    return Fraction(int(value.p), int(value.q))

@@ -1,0 +1,40 @@
+"""The step size as the unit: then B·R/√K and a step R/(B·√K) leave only rational numbers in the program.
+
+Under f → α·f with α the step size, steps become rational and B becomes α·B, of which the program holds the square. Only
+convex Lipschitz functions know no other constant that would become a root.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from boundlab.arithmetic.pepit import Root, fraction
+from boundlab.arithmetic.rational import ENGINE, rational
+from boundlab.metrics import Quantity
+from boundlab.worst_case.classes import FunctionClass
+from boundlab.worst_case.model import build
+from boundlab.worst_case.program import Program
+from boundlab.worst_case.question import Question
+
+
+def in_units_of_the_step(
+    plan: Question, kind: FunctionClass, constants: Mapping[str, Any]
+) -> tuple[Program, Fraction] | None:
+    """Return the program with the step size as its formula gives it, and the bound, both in units of the step size.
+
+    None where they are not rational in these units either.
+    """
+    root = plan.exactly.root
+    if root is None or kind.kind != "ConvexLipschitzFunction" or plan.metric.quantity is not Quantity.GAP:
+        return None
+    steps: dict[float, Fraction] = {}
+    for tape, _ in plan.tapes():
+        for size in set(tape.descend.step_size.tolist()) - set(steps):
+            ratio = rational(size / root.about, ENGINE)
+            if ratio is None:
+                return None
+            steps[size] = ratio
+    steepest = Root(root.square * fraction(kind.constants["M"]) ** 2)
+    unit = replace(kind, constants={"M": steepest})  # type: ignore[dict-item]  # PEPit takes its square only
+    return build(unit, plan.metric, plan.tapes(), plan.clients, constants, steps).program, root.product

@@ -1,0 +1,199 @@
+"""No bound that is false is ever said to hold, no true one to be exceeded, however near to the worst case it is."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sympy
+
+from boundlab.cli import invoke
+from boundlab.errors import BoundlabError
+from boundlab.registry import registered
+from boundlab.theorems import FormulaBound, RecursionBound, Theorem, load_theorem
+from boundlab.theorems.classics import TIGHT
+from boundlab.worst_case import Outcome, WorstCase, worst_case
+
+SHARES = tuple(Fraction(1, 10**power) for power in range(4, 10))
+ALL = sorted(registered("theorems"))
+SOME = sorted(TIGHT | set(ALL[::4]))
+# There is no worst case without a bound on the start.
+REFUSED = ("area.theorem7",)
+NESTED = ("classics.ogm",)
+
+
+def values_of(theorem: Theorem, **more: float) -> dict[str, Any]:
+    """Return a value for what the theorem reads and worst-case does not choose."""
+    known = {"mu": 0.1, "alpha": 0.5, "beta": 0.3, "zeta": 0.5, "sigma_g": 0.5, "G_sq": 1.0, "G": 1.0, **more}
+    wanted = {*theorem.inputs(), *(("G",) if "bounded-second-moment" in theorem.assumptions else ())}
+    values: dict[str, Any] = {name: value for name, value in known.items() if name in wanted}
+    if "iid-events" in theorem.assumptions:
+        values["p"] = [0.5]
+    if theorem.algorithm == "fedcompass":
+        values |= {"Qmin": 1, "Qmax": 1}
+    return values
+
+
+def scaled(theorem: Theorem, factor: Fraction) -> Theorem:
+    """Return the theorem with its bound multiplied."""
+    bound = theorem.bound
+    if isinstance(bound, FormulaBound):
+        exactly = sympy.Rational(factor.numerator, factor.denominator)
+        return replace(theorem, bound=FormulaBound({name: exactly * term for name, term in bound.terms.items()}))
+    assert isinstance(bound, RecursionBound)
+    function: Callable[..., Any] = bound.function
+    return replace(theorem, bound=replace(bound, function=lambda values, ks: float(factor) * function(values, ks)))
+
+
+def ask(theorem: Theorem, iterations: int, **more: float) -> WorstCase:
+    return worst_case(theorem, iterations, values_of(theorem, **more), find_function=False)
+
+
+def never_wrong(name: str, iterations: int, shares: tuple[Fraction, ...]) -> None:
+    """Hold a theorem to its worst case, certified from both sides: a little below it is false, a little above true."""
+    theorem = load_theorem(name)
+    if name in REFUSED:
+        with pytest.raises(BoundlabError, match="no worst case"):
+            ask(theorem, iterations)
+        return
+    first = ask(theorem, iterations)
+    if first.outcome is Outcome.BESIDE:
+        return
+    known = first.plan.exactly.right
+    ratio = Fraction(first.primal / first.bound).limit_denominator(10**12)
+    low = ask(scaled(theorem, ratio * Fraction(999, 1000)), iterations)
+    assert low.outcome is not Outcome.HOLDS
+    upper = first.certified_upper
+    assert upper is not None
+    assert first.kind.relaxed or low.outcome is Outcome.EXCEEDS
+    lower = low.certified_lower
+    assert lower is None or lower <= upper
+    # Bounds of a textbook are their worst case, exactly: a float below them is below it.
+    below = Fraction(1) if first.attained else (lower or Fraction(first.primal)) / known.high
+    for share in shares:
+        false = ask(scaled(theorem, below * (1 - share)), iterations)
+        assert false.outcome is not Outcome.HOLDS, (share, false.reason)
+        true = ask(scaled(theorem, upper / known.low * (1 + share)), iterations)
+        assert true.outcome is not Outcome.EXCEEDS, (share, true.reason)
+        assert not true.words.startswith("exceeds")
+    # With room for what the solver leaves open, both are decided.
+    assert ask(scaled(theorem, upper / known.low * Fraction(1001, 1000)), iterations).outcome is Outcome.HOLDS
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_a_bound_a_little_below_the_worst_case_never_holds_and_one_above_is_never_exceeded(name: str) -> None:
+    never_wrong(name, 2, (SHARES[SOME.index(name) % len(SHARES)],))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("iterations", [1, 2, 3, 4])
+@pytest.mark.parametrize("name", ALL)
+def test_all_shares_of_all_theorems(name: str, iterations: int) -> None:
+    never_wrong(name, iterations, SHARES)
+
+
+@pytest.mark.parametrize("name", sorted(TIGHT))
+def test_textbook_bounds_that_are_attained_are_certified_exactly(name: str) -> None:
+    # Irrational steps and bounds among them: 2 is no square, and R/√2 no rational number.
+    found = ask(load_theorem(name), 2, alpha=0.25, mu=0.3)
+    if name in NESTED:
+        assert found.words.startswith("tight to ")
+        assert found.outcome.verdict.exit_code == 3
+    else:
+        assert found.attained, found.reason
+        assert found.outcome is Outcome.HOLDS
+        assert "the bound itself" in found.reason
+
+
+@pytest.mark.parametrize("name", sorted(TIGHT - set(NESTED)))
+def test_an_attained_bound_with_one_iteration_more_in_its_formula_never_holds(name: str) -> None:
+    theorem = load_theorem(name)
+    assert isinstance(theorem.bound, FormulaBound)
+    counter = theorem.symbols[theorem.counter].symbol
+    terms = {key: term.subs(counter, counter + sympy.Rational(1, 10**6)) for key, term in theorem.bound.terms.items()}
+    found = ask(replace(theorem, bound=FormulaBound(terms)), 3)
+    # The step is that for K still. Where bound and step depend on K, the bound of another K is only smaller.
+    assert found.outcome is not Outcome.HOLDS
+    assert found.words.startswith(("tight to", "exceeds"))
+
+
+OWN = """
+id = "own.gd"
+title = "gradient descent"
+algorithm = "gd"
+metric = "gap"
+assumptions = ["convex", "smooth", "minimiser"{more}]
+options = {{ sampling = "all", M = "1", decay = "none" }}
+
+[step]
+alpha = "{step}"
+
+[terms]
+bound = "{bound}"
+"""
+
+
+def own(tmp_path: Path, bound: str, more: str = "", step: str = "1/L") -> str:
+    file = tmp_path / "own.toml"
+    file.write_text(OWN.format(bound=bound, more=more, step=step))
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("bound", "code", "words"),
+    [
+        ("L*R**2/(4*K+2)", 0, "holds: certified for full gradients: at most the bound itself"),
+        ("L*R**2/(4*K+2)*0.99999995", 3, "tight to "),
+        ("L*R**2/(4*K+2)*0.999999999999", 3, "tight to "),
+        ("L*R**2/(4*K+2)*0.9999", 1, "exceeds the bound: certified"),
+        ("L*R**2/(4*K+2)*1.00001", 0, "holds: certified"),
+    ],
+)
+def test_the_command_never_calls_a_false_bound_tight(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], bound: str, code: int, words: str
+) -> None:
+    assert invoke(["worst-case", own(tmp_path, bound), "--iterations", "3"]) == code
+    assert words in capsys.readouterr().out.replace("\n", " ")
+
+
+def test_every_number_of_the_json_says_what_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for bound, kind in (("L*R**2/(2*K)", "exact"), ("L*R**2/sqrt(2*K)", "certified")):
+        assert invoke(["worst-case", own(tmp_path, bound), "--iterations", "3", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["kinds"]["bound"] == kind
+        assert set(found["kinds"].values()) <= {"exact", "certified", "numeric"}
+        low, high = map(Fraction, found["bound_between"])
+        assert low <= Fraction(found["bound"]) <= high or high - low < Fraction(1, 10**15)
+        assert (found["bound_exact"] is not None) == (kind == "exact")
+        numbers = {key for key, value in found.items() if isinstance(value, float)}
+        assert numbers <= set(found["kinds"])
+
+
+def test_a_theorem_with_noise_is_answered_without_it() -> None:
+    noisy, quiet = (ask(load_theorem(f"classics.{name}"), 2) for name in ("sgd.gap", "gd.pl"))
+    assert noisy.words == "holds without noise"
+    assert "bounded-variance" in noisy.reason
+    assert noisy.as_dict()["outcome"] == "holds without noise"
+    assert noisy.as_dict()["without_noise"] == ["bounded-variance"]
+    # Its condition is σ = 0: it is about full gradients.
+    assert quiet.words == "holds"
+    assert quiet.as_dict()["without_noise"] == []
+
+
+def test_a_step_beyond_its_condition_is_beside_the_theorem_by_however_little() -> None:
+    theorem = load_theorem("classics.gd.ergodic")
+    for step, applies in ((1.0, True), (1.0000000000009, False), (1.00000000000001, False)):
+        found = worst_case(theorem, 2, {"alpha": float(step)}, find_function=False)
+        assert (found.outcome is not Outcome.BESIDE) == applies
+    # 1/L is rounded to a float, and is 1/L all the same.
+    for smooth in (3.0, 0.7, 0.123456789, 49.0):
+        assert worst_case(theorem, 2, {"L": smooth}, find_function=False).outcome is Outcome.HOLDS
+
+
+def test_a_symbol_without_its_assumption_decides_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for bound in ("B*R/10**6", "B*R*10**6"):
+        assert invoke(["worst-case", own(tmp_path, bound), "--iterations", "2"]) == 3
+        assert "not decided: the bound reads B, to which no assumption" in capsys.readouterr().out.replace("\n", " ")
