@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problem_makers import LOSSES, make, point, sample_gradients, tiny
 
+from boundlab.build import build_problem
 from boundlab.errors import AssumptionError
 from boundlab.problems.minibatch import MiniBatch
 from boundlab.randomness import Streams
@@ -192,8 +193,8 @@ def test_assumptions_name_what_would_fit() -> None:
 
 @pytest.mark.parametrize("kind", ["logistic", "softmax"])
 def test_where_all_features_are_zero_the_loss_is_constant_and_every_point_minimises_it(kind):
-    options = {"features": [[0.0], [0.0]], "targets": [0, 1], "owners": [0, 0], "nu": 0, "bias": "no", "solver": "newton"}
-    problem = build_problem(kind, options)
+    options = {"features": [[0.0], [0.0]], "targets": [0, 1], "owners": [0, 0], "nu": 0, "bias": "no"}
+    problem = build_problem(kind, options | {"solver": "newton"})
     best = problem.optimum()
     assert best.distance == 0.0
     assert best.value == pytest.approx(np.log(2.0))
