@@ -6,6 +6,7 @@ import json
 import pkgutil
 import subprocess
 import sys
+import tomllib
 import venv
 from pathlib import Path
 
@@ -32,6 +33,13 @@ def test_every_public_name_can_be_imported():
 def test_no_module_is_longer_than_400_lines():
     files = [path for folder in ("boundlab", "problems", "proofs") for path in (ROOT / folder).rglob("*.py")]
     assert {path.name: size for path in files if (size := len(path.read_text().splitlines())) > 400} == {}
+
+
+def test_every_folder_of_modules_is_in_the_wheel():
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+    tops = {"boundlab": "boundlab", "problems": "boundlab.problems", "proofs": "boundlab.proofs"}
+    folders = [path.parent.relative_to(ROOT) for top in tops for path in (ROOT / top).rglob("__init__.py")]
+    assert sorted(listed) == sorted(".".join((tops[path.parts[0]], *path.parts[1:])) for path in folders)
 
 
 def test_the_machinery_never_imports_problems_or_proofs():

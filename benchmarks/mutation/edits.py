@@ -54,6 +54,8 @@ class Mutant:
         First and last line of the statement: a test that runs none of them cannot notice.
     number
         Tells apart equal edits of one function, from 0 on.
+    at_import
+        Whether it stands outside of all functions: it runs when the module is imported.
     """
 
     file: str
@@ -64,6 +66,7 @@ class Mutant:
     after: str
     lines: tuple[int, int]
     number: int = 0
+    at_import: bool = False
 
     @property
     def id(self) -> str:
@@ -83,15 +86,17 @@ def mutants(root: Path, file: str) -> list[Mutant]:
     offsets = [0]
     for line in source.splitlines(keepends=True):
         offsets.append(offsets[-1] + len(line))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     found, seen = [], dict[tuple[str, str, str], int]()
     for place, statement, node, after in _Walk().edits(tree):
+        at_import = not any(one.lineno <= statement.lineno <= (one.end_lineno or 0) for one in functions)
         start = offsets[node.lineno - 1] + node.col_offset
         end = offsets[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
         before = source[start:end].decode()
         short = " ".join(before.split()), " ".join(after.split())
         number = seen[key] = seen.get(key := (place, *short), -1) + 1
         lines = statement.lineno, _last_line(statement)
-        found.append(Mutant(file, place, start, end, short[0], after, lines, number))
+        found.append(Mutant(file, place, start, end, short[0], after, lines, number, at_import))
     return sorted(found, key=lambda one: (one.start, one.end, one.after))
 
 

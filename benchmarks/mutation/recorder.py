@@ -5,11 +5,13 @@ Coverage.py's dynamic contexts are the tests' own ids. The record goes to the fi
 in it.
 """
 
+import importlib
 import json
 import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from pkgutil import walk_packages
 
 import coverage
 import pytest
@@ -28,6 +30,10 @@ class Recorder:
             data_file=str(out.with_suffix(".coverage")), source=[str(root / room) for room in ROOMS], config_file=False
         )
         self.coverage.start()
+        # What runs at import would otherwise be put down to the first test that needs the module.
+        for module in walk_packages(importlib.import_module("boundlab").__path__, "boundlab."):
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:

@@ -56,7 +56,7 @@ class Records:
         module = self.lines.get(mutant.file, {})
         found = frozenset().union(*(module.get(line, frozenset()) for line in range(first, last + 1)))
         home = f"tests/{room(mutant.file)}/"
-        if not found:
+        if mutant.at_import or not found:
             found = self._by_module.get(mutant.file, frozenset())
             found |= {test for test in self.seconds if test.startswith(home)}
         stem = Path(mutant.file).stem.strip("_")
