@@ -184,3 +184,17 @@ def test_a_wrong_server_policy_says_what_would_be_right(policy, message):
 def test_iid_delays_bring_their_own_server():
     with pytest.raises(SpecError, match="bring their own server"):
         read_policy("poisson:rate=1", model("iid", 2))
+
+
+def test_a_trace_keeps_its_servers_poisson_events_until_its_end(tmp_path):
+    file = tmp_path / "trace.csv"
+    file.write_text("".join(f"{time},{time % 2}\n" for time in range(1, 21)))
+    delays = model("trace", 2, file=str(file))
+    policy = read_policy("poisson:rate=30", delays)
+    events = sample_events(delays, policy, Streams(1), 500)
+    server = events.time[events.actor == SERVER]
+    # 600 ± 25 events of the server within the trace, so that 500 events end about time 16.
+    assert 14 < events.time[-1] < 18
+    assert np.diff(np.concatenate([[0.0], server])).max() < 0.5  # P(a gap of rate 30 that long) = 3e-7
+    assert events.time[events.actor != SERVER].tolist() == list(range(1, int(events.time[-1]) + 1))
+    assert (np.diff(events.time) >= 0).all()

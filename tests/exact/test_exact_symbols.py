@@ -1,0 +1,71 @@
+"""The exact values of a theorem's symbols are the floats that every other judge reads."""
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from boundlab.build import build_delays
+from boundlab.case import load_case
+from boundlab.delays import frequencies, read_policy
+from boundlab.exact import evaluate
+from boundlab.exact._symbols import _frequencies
+from boundlab.expectation import EventLaw
+from boundlab.instance.from_case import plan_of
+from boundlab.theorems import load_theorem
+
+pytest.importorskip("flint")
+
+HUBER = {"type": "huber", "c": [0, 1, "7/2"], "w": [1, 2, 1], "sigma": 0}
+AREA = {"algorithm": "area", "problem": HUBER, "x0": "13/3", "parameters": {"M": 2, "alpha": "1/7"}, "iterations": 4}
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "iid, p": ("area.theorem8.repaired.fixed-step", {**AREA, "delays": {"type": "iid", "p": ["1/2", "1/5", "1/10"]}}),
+    "iid, p_s": ("area.theorem8.repaired.fixed-step", {**AREA, "delays": "iid:p_s=0.3"}),
+    "iid": ("area.theorem8.algorithm-start", {**AREA, "delays": "iid"}),
+    "own step": ("area.theorem8", {**AREA, "parameters": {"M": 2}, "delays": "iid:p_s=0.3"}),
+    "rates": (
+        "area.theorem8.repaired.fixed-step",
+        {**AREA, "delays": {"type": "exponential", "rates": [2, 1, 0.5]}, "server": "poisson:rate=1.5"},
+    ),
+    "moments": (
+        "area.theorem7.explicit",
+        {
+            "algorithm": "area", "x0": [4, -1], "iterations": 3, "delays": "iid:p_s=0.4",
+            "problem": {
+                "type": "quadratic", "A": [[[1, 0], [0, 2]], [[2, 0], [0, 1]]], "b": [[0, 1], [3, 1]], "sigma": "1/2",
+            },
+            "parameters": {"M": 1, "D": "1/3"},
+        },
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_exact_symbols_and_the_exact_bound_are_those_of_floats(name: str, tmp_path: Any) -> None:
+    theorem_id, fields = CASES[name]
+    theorem, file = load_theorem(theorem_id), tmp_path / "case.json"
+    file.write_text(json.dumps({**fields, "theorem": theorem_id}))
+    case = load_case(file)
+    found, plan = evaluate(theorem, case), plan_of(theorem, case)
+    known = {**plan.values, **plan.parameter_values}
+    if "p" in known:
+        p, p_s = np.asarray(known["p"]), float(known["p_s"])
+        known |= {"p_min": min(*p, p_s), "qbar": float((1 / p).mean())}
+    for symbol, value in found.values.items():
+        if symbol in known and symbol != theorem.counter:
+            exact = float(Fraction(value)) if isinstance(value, str) and "sqrt" not in value else None
+            assert exact is None or exact == pytest.approx(float(known[symbol]), rel=1e-12), symbol
+    assert {"n", "p_s", "qbar"} <= set(found.values) or name == "moments"
+    assert found.right == pytest.approx(float(plan.bound[-1]), rel=1e-12)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_under_a_count_frequencies_are_long_run_fractions_of_all_iterations(count: int) -> None:
+    rates = [Fraction(2), Fraction(1), Fraction(1, 2)]
+    law = EventLaw(np.array([rate / sum(rates) for rate in rates], dtype=object), Fraction(0), count)
+    found = {name: float(value.exact) for name, value in _frequencies(law).items()}
+    delays = build_delays("exponential", {"rates": [float(rate) for rate in rates]}, 3)
+    p, p_s = frequencies(delays, read_policy(f"count:every={count}", delays))
+    assert found == pytest.approx({"n": 3, "p_s": p_s, "p_min": min(*p, p_s), "qbar": (1 / p).mean()}, rel=1e-14)
