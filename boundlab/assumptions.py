@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, final
+from typing import Any, Final, Literal, final
 
 from boundlab import registry
 
@@ -28,6 +28,9 @@ class Assumption:
         Whether each event is drawn without regard to those before, so that the mean is one over all sequences.
     by_construction
         Whether every run meets it, or the schedule itself shows that it does not.
+    noise
+        Whether it says how large the noise of stochastic gradients may be. A theorem without any such assumption, and
+        without a symbol of noise, is about full gradients: see ``deterministic``.
     fits
         What to run instead where it fails, for messages.
     check
@@ -41,8 +44,16 @@ class Assumption:
     mean: bool = False
     independent: bool = False
     by_construction: bool = False
+    noise: bool = False
     fits: str = ""
     check: Callable[[Any], str] | None = None
+
+
+DETERMINISTIC: Final = "deterministic"
+
+
+def _why_noisy(problem: Any) -> str:
+    return "" if problem.noiseless else "its gradients are stochastic; sigma=0, or full batches, would fit"
 
 
 BUILT_IN: tuple[Assumption, ...] = (
@@ -50,9 +61,10 @@ BUILT_IN: tuple[Assumption, ...] = (
     Assumption("strongly-convex", "every f_i is mu-strongly convex"),
     Assumption("smooth", "every f_i has L-Lipschitz gradients"),
     Assumption("lipschitz", "every f_i is convex and B-Lipschitz"),
-    Assumption("bounded-variance", "stochastic (sub)gradients are unbiased with variance at most sigma^2"),
+    Assumption(DETERMINISTIC, "(sub)gradients are full ones: they have no noise", check=_why_noisy),
+    Assumption("bounded-variance", "stochastic (sub)gradients are unbiased with variance at most sigma^2", noise=True),
     Assumption("bounded-gradients", "every ‖∇f_i‖ is bounded"),
-    Assumption("bounded-second-moment", "stochastic (sub)gradients have E‖g‖² ≤ G²"),
+    Assumption("bounded-second-moment", "stochastic (sub)gradients have E‖g‖² ≤ G²", noise=True),
     Assumption("bounded-heterogeneity", "‖∇f_i − ∇f‖ ≤ sigma_g everywhere"),
     Assumption("bounded-below", "f is bounded below"),
     Assumption("minimiser", "f has a minimiser with a certificate"),
@@ -72,10 +84,9 @@ BUILT_IN: tuple[Assumption, ...] = (
         "uniform-buffer", "every buffer is a uniform subset of the clients", "run",
         mean=True, fits="exponential delays of equal rates with reply=wait or count=1 would fit",
     ),
-    # Who is asked is an option of the algorithm.
     Assumption(
         "uniform-sampling", "each step asks one client, drawn uniformly and independently of the others", "run",
-        mean=True, independent=True, by_construction=True,
+        mean=True, independent=True, fits="an algorithm with sampling=uniform would fit",
     ),
     Assumption(
         "equal-weights", "every update of every client weighs 1/n, whatever its staleness and local steps", "run",

@@ -20,6 +20,10 @@ class SymbolError(BoundlabError):
     """A symbol is unknown, missing, or has a value outside its domain."""
 
 
+class InfiniteError(SymbolError):
+    """A bound has no finite value where it is asked for."""
+
+
 class SpecError(BoundlabError):
     """A name or an option of a theorem, algorithm, problem, delay model or server policy is wrong."""
 
@@ -68,3 +72,7 @@ class AssumptionError(BoundlabError):
     """A theorem's assumption is not met by the problem, the delays or the algorithm's options."""
 
     exit_code = ExitCode.NOT_APPLICABLE
+
+
+class SilentError(AssumptionError):
+    """A theorem says nothing at one number of iterations, though it may at another."""

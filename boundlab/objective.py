@@ -192,7 +192,7 @@ class Problem(ABC):
     def assumptions(self) -> Mapping[str, str]:
         """Return '' or why it is not met, for each of :data:`boundlab.assumptions.ASSUMPTIONS` about functions.
 
-        A problem may answer for the assumptions of plug-ins, too.
+        Those with a check of their own may be left out; a problem may answer for the assumptions of plug-ins, too.
         """
 
     @abstractmethod
@@ -258,6 +258,21 @@ class Problem(ABC):
             One positive number a client.
         """
         return None
+
+    def near_kink(self, client: int, X: Array, room: float) -> NDArray[np.bool_]:
+        """Return at which rows of X the gradient of f_client may jump within a distance of ``room``, shape (S,).
+
+        By default nowhere where f is smooth, and everywhere else. A problem whose gradient jumps at known places says
+        more; what it takes at a kink itself is its own choice, the same in all arithmetics.
+
+        Parameters
+        ----------
+        X
+            Shape (S, d), unit (0, 1).
+        room
+            A distance, unit (0, 1): what rounding may have done to the points.
+        """
+        return np.full(len(X), self.assumptions().get("smooth", "unsaid") != "")
 
     def client_key(self, client: int) -> bytes | None:
         """Return what only clients with the same function share, or None: it is not known which do."""

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.objective import Constant, Optimum
+from boundlab.objective import Constant, Optimum, Problem
 from boundlab.problems.common import EPS, clip_up
 
 Floats = NDArray[np.float64]
@@ -19,6 +19,15 @@ ALWAYS_BOUNDED = (
     "minimiser",
 )
 NONNEGATIVE = "f(x0) − inf f ≤ f(x0), as the loss ≥ 0"
+
+
+def alike(problem: Problem, found: dict[str, Constant]) -> dict[str, Constant]:
+    """Return the constants with no heterogeneity where all clients have one function: none, not what rounding adds."""
+    first = problem.client_key(0)
+    if first is None or any(problem.client_key(client) != first for client in range(1, problem.n)):
+        return found
+    none = Constant(0.0, "exact", "all clients have the same function")
+    return found | {name: none for name in ("sigma_g", "sigma_g_mean", "zeta") if name in found}
 
 
 def smoothness(constant: Constant) -> dict[str, Constant]:

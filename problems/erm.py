@@ -14,7 +14,7 @@ from boundlab.errors import CertificateError
 from boundlab.objective import Array, Constant, FullGradients, Optimum, Oracle, Problem
 from boundlab.problems import bounds, losses, piecewise, smooth
 from boundlab.problems import data as datasets
-from boundlab.problems.common import EPS, calm, clip_up, distance
+from boundlab.problems.common import EPS, calm, clip_up, distance, key_of
 from boundlab.problems.losses import LOSSES, Loss, LossId, Targets
 from boundlab.problems.minibatch import MiniBatch
 from boundlab.problems.reach import Reach, of_risks
@@ -152,6 +152,20 @@ class EmpiricalRisk(Problem):
         if self.nu:
             out += (factor * self.nu) * x
         return out
+
+    def client_key(self, client: int) -> bytes:
+        """Return the samples, in their order, and the weight."""
+        rows = self._rows(client)
+        return key_of(self.X[rows], self.y[rows], self.factors[client : client + 1])
+
+    def near_kink(self, client: int, X: Array, room: float) -> NDArray[np.bool_]:
+        """Return where a sample's margin may lie at its kink, shape (S,); nowhere for smooth losses."""
+        rows = self._rows(client)
+        away = losses.from_kink(self.loss, X @ self.X[rows].T, self.y[rows])
+        if away is None:
+            return np.zeros(len(X), dtype=np.bool_)
+        # Margins are rounded, too: by about as much as the points move them.
+        return np.asarray((away <= 2.0 * room * np.linalg.norm(self.X[rows], axis=1)).any(axis=1))
 
     def full_gradient(self, x: Array) -> NDArray[np.float64]:
         """Return a (sub)gradient of f, shape (d,), unit (1, −1), in float64 by one pass over the data."""
@@ -303,7 +317,7 @@ class EmpiricalRisk(Problem):
         _ = self._attempt
         # Clients are looked at one by one.
         with calm(int(self.sizes.max()) * self.X.shape[1]):
-            return self._find_constants()
+            return bounds.alike(self, self._find_constants())
 
     def _find_constants(self) -> dict[str, Constant]:
         best = self._attempt if isinstance(self._attempt, Optimum) else None

@@ -88,6 +88,20 @@ def slopes(loss: Loss, z: Array, y: Targets) -> Array:
     return signs
 
 
+def from_kink(loss: Loss, z: Array, y: Targets) -> Array | None:
+    """Return how far margins are from where the derivative jumps, of the shape of z; None where it jumps nowhere.
+
+    Parameters
+    ----------
+    z
+        Shape (…, s).
+    """
+    if loss.smooth:
+        return None
+    out: Array = np.abs(1.0 - y * z) if loss.id == "hinge" else np.abs(z - y)
+    return out
+
+
 def middles(loss: Loss, y: Targets, classes: int) -> tuple[NDArray[np.float64], float]:
     """Return points m_j and a radius: the derivative in z is within the radius of m_j, whatever z is.
 

@@ -85,6 +85,17 @@ class MaxAffine(ArrayProblem):
         out: Array = self.a[client][np.argmax(X @ self.a[client].T + self.b[client], axis=1)]
         return out
 
+    def near_kink(self, client: int, X: Array, room: float) -> NDArray[np.bool_]:
+        """Return where another piece may be the highest one, shape (S,)."""
+        slopes = self.a[client]
+        heights = X @ slopes.T + self.b[client]
+        top = heights.argmax(axis=1)
+        gap = heights.max(axis=1, keepdims=True) - heights
+        apart = np.linalg.norm(slopes[top][:, None, :] - slopes[None, :, :], axis=2)
+        # The heights themselves are rounded, by about as much as the points move them.
+        size = np.linalg.norm(slopes, axis=1)
+        return np.asarray(((gap <= room * (apart + size[top][:, None] + size)) & (apart > 0.0)).any(axis=1))
+
     def values(self, X: Array) -> NDArray[np.float64]:
         """Return f at each row of X, shape (S,), unit (1, 0)."""
         total = np.zeros(len(X))
@@ -200,7 +211,7 @@ class MaxAffine(ArrayProblem):
             size = float((np.abs(self.a) @ np.abs(self.x0) + np.abs(self.b)).max())
             start = self.value(self.x0) + (self.n + self.d + 8) * EPS * size
             out |= bounds.start_gap(start, best, None)
-        return out
+        return bounds.alike(self, out)
 
     def _reach(self, norms: NDArray[np.float64]) -> Reach:
         """Bound where the slopes of each client lie."""

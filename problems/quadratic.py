@@ -242,7 +242,7 @@ class Quadratic(ArrayProblem):
             away = float(np.linalg.norm(best.x - self.b, axis=1).max())
             zeta = clip_up(away, self.d + 4) + best.distance
             out["zeta"] = Constant(zeta, "upper", "closed form max‖x* − b_i‖")
-        return out
+        return bounds.alike(self, out)
 
     @cached_property
     def _equal(self) -> bool:

@@ -116,6 +116,13 @@ class Separable(ArrayProblem):
         """Return the (sub)gradients of f_client at each row of X, shape (S, d), unit (1, −1)."""
         return self.gradient(client, X)
 
+    def near_kink(self, client: int, X: Array, room: float) -> NDArray[np.bool_]:
+        """Return where a coordinate is this near to its centre, shape (S,); nowhere but for |x|."""
+        if self.smooth:
+            return np.zeros(len(X), dtype=np.bool_)
+        near = np.abs(X - self.c[client]) <= room
+        return np.asarray((near & (self.w[client] > 0.0)).any(axis=1))
+
     def values(self, X: Array) -> NDArray[np.float64]:
         """Return f at each row of X, shape (S,), unit (1, 0)."""
         total = np.zeros(len(X))
@@ -224,7 +231,7 @@ class Separable(ArrayProblem):
             if (self.w > 0.0).all():
                 away = float(np.linalg.norm(best.x - self.c, axis=1).max())
                 out["zeta"] = Constant(clip_up(away, self.d + 4) + far, "upper", "closed form max‖x* − c_i‖")
-        return out
+        return bounds.alike(self, out)
 
     @property
     def _steepest(self) -> float:

@@ -24,6 +24,7 @@ from boundlab.problems.common import (
     ArrayProblem,
     clip_up,
     distance,
+    key_of,
     read_array,
     read_start,
 )
@@ -90,6 +91,10 @@ class SmoothedMaxAffine(ArrayProblem):
     def gradient(self, client: int, x: Array) -> Array:
         """Return ∇f_client(x), shape (d,), unit (1, −1)."""
         return self._envelope(client, x)[1] + self.mu * x
+
+    def client_key(self, client: int) -> bytes:
+        """Return the pieces a_i and c_i."""
+        return key_of(self.a[client], self.c[client])
 
     def prox(self, client: int, x: Array, step_size: float) -> Array:
         """Return argmin_z f_client(z) + ‖z − x‖²/(2·step_size), shape (d,), unit (0, 1)."""
@@ -169,7 +174,7 @@ class SmoothedMaxAffine(ArrayProblem):
             out |= bounds.start_gap(start + (self.n + self.d + 8) * EPS * size, best, None)
             if self.mu > 0.0:
                 out["zeta"] = Constant(self._zeta(best), "upper", "‖∇f_i(x*)‖/mu, and the certified ‖x − x*‖")
-        return out
+        return bounds.alike(self, out)
 
     def _zeta(self, best: Optimum) -> float:
         norms = self.gradient_norms_at_optimum()

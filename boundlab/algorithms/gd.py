@@ -119,6 +119,13 @@ class Gd(Rounds[GdParameters]):
             now = times[place] = clock.arrival(client, now)
         return Events(times, actor)
 
+    def why_not(self, assumption: str, parameters: GdParameters, delays: DelayModel) -> str:
+        """Say whether each iteration asks one client, drawn uniformly: an option says who is asked, no delay does."""
+        if assumption != "uniform-sampling":
+            return super().why_not(assumption, parameters, delays)
+        who = parameters.sampling
+        return "" if who == "uniform" else f"sampling={who} does not draw one client at a time"
+
     def read_events(self, raw: object, clients: int, where: str) -> Events:
         """Read [[time, "s"], …] for sampling=all, [[time, client], …] for the others."""
         return read_events(raw, clients, where)

@@ -99,11 +99,11 @@ def _about(
             return f"it is about another left side than {theorem.metric}"
         if known(theorem.algorithm) is None:
             return f"no such instance is known of {theorem.algorithm}"
-        if step_name(theorem.algorithm) not in theorem.step or theorem.options.get("decay", "none") != "none":
+        if step_name(theorem.algorithm) not in theorem.step or theorem.fixed_options.get("decay", "none") != "none":
             return "the step is not constant"
         for option, usual in _USUAL.get(theorem.algorithm, {}).items():
-            if theorem.options.get(option, usual) != usual:
-                return f"nothing is known of {option}={theorem.options[option]}"
+            if theorem.fixed_options.get(option, usual) != usual:
+                return f"nothing is known of {option}={theorem.fixed_options[option]}"
         return _outside(theorem, *classes, runs=runs)
 
     return applies
@@ -112,6 +112,8 @@ def _about(
 def _started(theorem: Theorem) -> str:
     if theorem.metric == "gradient-norm":
         return "see first-gradient"
+    if theorem.start > theorem.left.first:
+        return "it says nothing of the start"
     return _outside(theorem, _HUBER, _SQUARE, _KINK, runs=_RUNS | {"iid-events"})
 
 

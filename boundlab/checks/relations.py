@@ -41,7 +41,7 @@ def replication(view: View) -> Iterator[Check]:
         reason = "the bound is iterated, not a formula"
     elif theorem.algorithm not in _COPYING:
         reason = f"copies that arrive together are not the same run for {theorem.algorithm}, which counts arrivals"
-    elif "uniform-sampling" in theorem.assumptions or theorem.options.get("sampling", "all") != "all":
+    elif "uniform-sampling" in theorem.assumptions or theorem.fixed_options.get("sampling", "all") != "all":
         reason = "one client a step is drawn"
     if reason:
         yield Check(identity, statement, "not applicable", reason)
@@ -106,7 +106,7 @@ def refinement(view: View) -> Iterator[Check]:
             identity, statement, "not applicable", "no delay, or no step that may be chosen, enters the formula"
         )
         return
-    if view.theorem.options.get("mode") == "param":
+    if view.theorem.fixed_options.get("mode") == "param":
         yield Check(identity, statement, "not applicable", "averaging models divides the step by the delay")
         return
     step = view.symbol(steps[0])

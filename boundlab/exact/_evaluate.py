@@ -15,6 +15,7 @@ from boundlab.assumptions import about_the_mean
 from boundlab.case import Case, RandomEvents
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.exact import _numeric
+from boundlab.exact._conditions import require
 from boundlab.exact._result import ExactResult
 from boundlab.exact._symbols import exact_law, formulas
 from boundlab.execute.rationals import TooLongError, run, understand
@@ -110,6 +111,7 @@ class _Exactly:
 
     def result(self) -> ExactResult:
         """Return both sides and what follows."""
+        require(self.plan.theorem, self.formulas)
         right = self._right()
         left = self._left()
         violated, exact = self._above(left, right)

@@ -3,15 +3,15 @@
 import numpy as np
 
 from boundlab.case import Case, RandomEvents
-from boundlab.errors import SpecError
+from boundlab.errors import SpecError, UndecidedError
 from boundlab.exact._result import ExactResult
 from boundlab.execute import moments
+from boundlab.execute.floats import run
+from boundlab.execute.kinks import WaryGradients
 from boundlab.expectation import engine, left_side
 from boundlab.instance.plan import Plan
 from boundlab.instance.rounding import above, ceiling
 from boundlab.metrics import Watch
-from boundlab.randomness import Streams
-from boundlab.simulate.trial import run_once
 from boundlab.tape import Tape
 
 
@@ -60,7 +60,11 @@ def _fixed(plan: Plan, case: Case) -> tuple[float, str]:
     assert not isinstance(case.events, RandomEvents)  # noqa: S101  (for the type checker)
     tape = plan.algorithm.schedule(plan.parameters, case.events, plan.problem.n, watch.records, int(ks[-1]))
     if plan.problem.noiseless:
-        run_once(tape, plan.problem, Streams(0), watch)
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                run(tape, plan.problem.x0, WaryGradients(plan.problem), watch)
+        except UndecidedError as error:
+            raise SpecError(f"no exact engine applies: {error}") from None
         return float(watch.low[0]), "the schedule in floating point"
     reason = why_no_moments(plan, tape)
     if reason:

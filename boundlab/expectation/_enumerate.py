@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from boundlab.algorithms.area import AreaParameters
 from boundlab.errors import SpecError
 from boundlab.events import SERVER
+from boundlab.execute.kinks import jumps, require_apart
 from boundlab.expectation._law import EventLaw
 from boundlab.expectation._twins import twins
 from boundlab.metrics import Metric
@@ -37,6 +38,8 @@ def expectation(
     ------
     SpecError
         If there are too many different states.
+    UndecidedError
+        If rounding could decide on which side of a kink an iterate lies.
     """
     function = _AtPoints(problem)
     found = {}
@@ -92,6 +95,7 @@ class _States:
         self.n, self.d = problem.n, problem.d
         self.width = (2 * self.n + 1) * self.d
         self.twins = twins(problem, law.p)
+        self.sharp, self.steps = jumps(problem), 0
         x0 = np.asarray(problem.x0, dtype=np.float64)
         row = np.tile(x0, 2 * self.n + 1 + average)[None, :]
         row[:, self.width :] = 0.0
@@ -121,15 +125,19 @@ class _States:
         self.rows[:, self.width :] += self.x_s
 
     def _descend(self, rows: Floats, client: int, k: int) -> Floats:
-        size = float(self.parameters.step.at(np.array(k)))
+        step_size = float(self.parameters.step.at(np.array(k)))
         x = rows[:, : self.d].copy()
-        for _ in range(self.parameters.M):
-            x -= size * self.problem.gradients(client, x)
+        for step in range(self.parameters.M):
+            if self.sharp:
+                size = float(np.abs(rows).max(initial=np.abs(x).max()))
+                require_apart(self.problem, client, x, self.steps + step + self.n, size)
+            x -= step_size * self.problem.gradients(client, x)
         return x
 
     def advance(self, event: int, ahead: int, largest: int) -> None:
         """Let everybody who can act in this event do so."""
         choices = self.law.at(event)
+        self.steps += self.parameters.M + self.n
         size = len(self.rows) * len(choices) * self.rows.shape[1]
         if size > largest:
             raise SpecError(

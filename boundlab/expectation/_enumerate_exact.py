@@ -43,6 +43,8 @@ class Walk:
     ----------
     step
         step(k) is α_k as a number.
+    largest
+        Most states of one event.
     """
 
     def __init__(
@@ -52,8 +54,10 @@ class Walk:
         law: EventLaw[Fraction],
         step: Callable[[int], Scalar],
         twins: list[list[int]],
+        largest: int = LARGEST,
     ) -> None:
         self.model, self.parameters, self.law, self.step, self.twins = model, parameters, law, step, twins
+        self.largest = largest
         self._answers: dict[Any, Point] = {}
 
     def expectation(self, metric: Metric, best: Minimum, last: int) -> Scalar:
@@ -107,7 +111,7 @@ class Walk:
 
     def _advance(self, states: dict[Any, tuple[State, Any]], event: int, ahead: int) -> dict[Any, tuple[State, Any]]:
         choices = [(actor, numbers.rational(share)) for actor, share in self.law.at(event)]
-        if len(states) * len(choices) > LARGEST:
+        if len(states) * len(choices) > self.largest:
             raise SpecError(
                 f"enumeration in exact numbers reaches {len(states) * len(choices)} states at k = {event + 1}, "
                 "which is too many; take fewer iterations or clients"

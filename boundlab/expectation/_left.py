@@ -6,10 +6,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundlab.algorithms import Algorithm
+from boundlab.arithmetic.numbers import ball, rational
+from boundlab.arithmetic.problem import InexactError
+from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.delays import DelayModel, ServerPolicy
-from boundlab.errors import SpecError
+from boundlab.errors import MissingExtraError, SpecError, UndecidedError
 from boundlab.expectation import _enumerate, _moments
-from boundlab.expectation._law import event_law, why_no_law
+from boundlab.expectation._enumerate_exact import Walk
+from boundlab.expectation._law import EventLaw, event_law, why_no_law
+from boundlab.expectation._twins import twins
 from boundlab.metrics import Metric, Quantity
 from boundlab.metrics import metric as metric_of
 from boundlab.objective import Problem
@@ -18,6 +23,7 @@ from boundlab.theorems import Theorem
 Floats = NDArray[np.float64]
 ENUMERATION = "enumeration of all event sequences, equal states merged"
 MOMENTS = "first and second moments by linear recursion"
+_FRACTIONS = 40_000  # most states of one event in fractions: about a second
 
 
 def engine(
@@ -85,6 +91,8 @@ def left_side(
     ------
     SpecError
         If no exact engine applies, or enumeration meets too many different states.
+    UndecidedError
+        If rounding could decide on which side of a kink an iterate lies, and fractions do not reach.
     """
     left = _metric(metric)
     how, reason = engine(metric, algorithm, problem, parameters, delays, policy)
@@ -98,4 +106,31 @@ def left_side(
     if how == MOMENTS:
         sigma = problem.require_quadratic("the moments").sigma
         return _moments.expectation(problem, parameters, law, sigma, left, points)
-    return _enumerate.expectation(problem, parameters, law, left, points)
+    try:
+        return _enumerate.expectation(problem, parameters, law, left, points)
+    except UndecidedError as error:
+        return _in_fractions(problem, parameters, law, left, points, str(error))
+
+
+def _in_fractions(
+    problem: Problem, parameters: Any, law: EventLaw[float], left: Metric, points: NDArray[np.int64], why: str
+) -> Floats:
+    """Return what floats cannot: each number is taken as the decimal that it prints as, as in a case file."""
+    try:
+        model = problem.rational(problem.spec())
+        best = None if model is None else model.minimum()
+        if model is None or best is None or left.quantity is Quantity.SLOPE:
+            raise InexactError(f"problem {problem.id} is not evaluated in rational numbers")
+        c, d = (None if one is None else _exact(one) for one in (parameters.step.c, parameters.step.d))
+        shares = np.array([shortest_decimal(one) for one in law.p.tolist()], dtype=object)
+        walk = Walk(
+            model, parameters, EventLaw(shares, shortest_decimal(law.p_s), law.count),
+            lambda k: c if d is None else c / (k + d), twins(problem, law.p), _FRACTIONS,
+        )  # fmt: skip
+        return np.array([float(ball(walk.expectation(left, best, k))) for k in points.tolist()])
+    except (SpecError, MissingExtraError) as error:
+        raise UndecidedError(f"{why}, and {error}") from None
+
+
+def _exact(value: float) -> Any:
+    return rational(shortest_decimal(value))

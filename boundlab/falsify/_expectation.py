@@ -32,7 +32,7 @@ def evaluate(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None = 
     if theorem.horizon == "fixed" or ks is None:
         points = np.array([horizon])
     else:
-        points = np.array([k for k in ks if theorem.left.first <= k <= horizon], dtype=np.int64)
+        points = np.array([k for k in ks if theorem.start <= k <= horizon], dtype=np.int64)
     nothing = Sides(points, np.zeros((len(points), 1)), np.full((len(points), 1), np.inf), np.zeros(1))
     try:
         plan = make_plan(theorem, problem, delays, policy, horizon, candidate.all_settings(), ks=points)

@@ -9,7 +9,6 @@ from boundlab.assumptions import about_the_mean
 from boundlab.errors import SpecError
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate, text
-from boundlab.instance.readings import reads
 from boundlab.options import Options
 from boundlab.theorems import Theorem
 
@@ -39,7 +38,7 @@ _WIDTH = 4  # settings looked at on all schedules before the next ones
 def knobs(theorem: Theorem, algorithm: Algorithm[Any]) -> list[dict[str, str]]:
     """Return combinations of integer settings, those with the fewest changes from the simplest first."""
     free = {*theorem.inputs(), *theorem.settable}
-    fixed = {*theorem.options, *theorem.step}
+    fixed = {name for name in algorithm.parameters if name in theorem.step or not theorem.leaves_open(name)}
     values = {name: KNOBS[name] for name in KNOBS if name == "N" and name in free}
     for name in sorted(set(KNOBS) & set(algorithm.parameters) - fixed):
         usable = [value for value in KNOBS[name] if _readable(theorem, algorithm, {name: value})]
@@ -59,7 +58,7 @@ def knobs(theorem: Theorem, algorithm: Algorithm[Any]) -> list[dict[str, str]]:
 
 def _readable(theorem: Theorem, algorithm: Algorithm[Any], setting: Mapping[str, str]) -> bool:
     try:
-        algorithm.read(Options(algorithm.id, {**dict.fromkeys(theorem.step, 1), **theorem.options, **setting}))
+        algorithm.read(Options(algorithm.id, {**dict.fromkeys(theorem.step, 1), **theorem.fixed_options, **setting}))
     except SpecError:
         return False
     return True
@@ -70,7 +69,7 @@ def schedules(theorem: Theorem, algorithm: Algorithm[Any]) -> Iterator[tuple[str
     if about_the_mean(theorem.assumptions):
         yield from _orderless(theorem, algorithm)
         return
-    speeds = "speeds" in algorithm.parameters and "speeds" not in theorem.options
+    speeds = "speeds" in algorithm.parameters and theorem.leaves_open("speeds")
     combinations = knobs(theorem, algorithm)
     for first in range(0, len(combinations), _WIDTH):
         part = combinations[first : first + _WIDTH]
@@ -142,7 +141,7 @@ def _sizes(theorem: Theorem, iterations: int, sizes: Sequence[float]) -> Iterato
     for rate in local_rates(theorem):
         for size in sizes:
             yield 1.0, {rate: size}
-    if not {"L", "B"} & reads(theorem, theorem.step):
+    if not {"L", "B"} & theorem.read_by(theorem.step):
         # The rule does not know how steep or curved f is: scale f instead, by as much as the rule leaves open.
         for size in sizes:
             yield size * iterations, {}

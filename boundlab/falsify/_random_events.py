@@ -38,7 +38,7 @@ def _batch(
     n = len(problem["c"])
     rest = 1.0 - share
     p = [rest / n] * n if not unequal else [*([rest / (n + 2)] * (n - 1)), 3.0 * rest / (n + 2)]
-    settings = {"M": local} if "M" in theorem.parameters else {}
+    settings = {"M": local} if theorem.leaves_open("M") else {}
     rates = local_rates(theorem)
     sizes = _SIZES if rates else (1.0,)
     for size in sizes:

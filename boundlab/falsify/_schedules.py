@@ -14,7 +14,7 @@ from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._columns import Columns, rounding, run_columns
 from boundlab.formulas.floats import evaluate as expression_value
 from boundlab.formulas.symbols import names_of
-from boundlab.instance.applicability import check
+from boundlab.instance.applicability import check, deviations
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import own_parameters, split
 from boundlab.objective import Optimum, Problem
@@ -135,6 +135,7 @@ def make_bench(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None 
     delays, policy = catalog.delays(candidate.delays, problem.n, algorithm)
     first = Schedules(theorem, algorithm, problem.n, delays, policy, candidate.iterations, 0, chosen)
     check(theorem, problem, algorithm, first.parameters, delays, policy, ())
+    deviations(theorem, algorithm, chosen, ())
     horizon = first.horizon(values)
     if horizon < 1:
         raise AssumptionError("the window is longer than the run")
@@ -144,7 +145,7 @@ def make_bench(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None 
         step = theorem.step_options({**first.read(first.tape(0), horizon, values), **known})
         server = {name: step[name] for name in server_rates(theorem)}
     schedules = replace(first, chosen={**chosen, **server})
-    start = theorem.left.first
+    start = theorem.start
     if theorem.horizon == "fixed":
         points = np.array([horizon])
     elif ks is None:

@@ -67,14 +67,14 @@ def walk(expression: Any, numbers: NumberSystem, value: Callable[[str], Any]) ->
     expression
         Over the whitelist of :mod:`boundlab.formulas.parse`.
     numbers
-        :data:`BALLS` or :data:`INTERVALS`.
+        :data:`BALLS` or :data:`INTERVALS`, or :data:`boundlab.formulas.rationals.RATIONALS`.
     value
         Gives the enclosure of a symbol by its name.
 
     Raises
     ------
     SymbolError, UndecidedError
-        The one of balls, the other of intervals: if there is no rule for a part.
+        The one of balls, the other of the other two: if there is no rule for a part.
     """
     if expression.is_Symbol:
         return value(expression.name)

@@ -7,6 +7,7 @@ from boundlab.algorithms import Algorithm
 from boundlab.assumptions import assumption
 from boundlab.delays import DelayModel, ServerPolicy, why_not_iid
 from boundlab.errors import AssumptionError
+from boundlab.instance.settings import differences
 from boundlab.objective import Problem
 from boundlab.theorems import Theorem
 
@@ -53,19 +54,18 @@ def check(
     return outside
 
 
-def deviations(theorem: Theorem, chosen: Mapping[str, Any], beyond: Sequence[str]) -> dict[str, str]:
-    """Return the options in which the run differs from what the proof takes.
+def deviations(
+    theorem: Theorem, algorithm: Algorithm[Any], chosen: Mapping[str, Any], beyond: Sequence[str]
+) -> dict[str, str]:
+    """Return the options in which the run differs from what the theorem is about.
 
     Raises
     ------
     AssumptionError
         If there is one and ``options`` is not in ``beyond``.
     """
-    outside: dict[str, str] = {}
-    for key, want in theorem.options.items():
-        if str(chosen[key]) != want:
-            reason = f"the proof takes {key}={want}, the run {key}={chosen[key]}"
-            if "options" not in beyond:
-                raise AssumptionError(f"{theorem.id}: {reason} (--beyond options compares outside the theorem)")
-            outside[f"{key}={want}"] = reason
-    return outside
+    found = differences(theorem, algorithm, chosen)
+    if found and "options" not in beyond:
+        reason = next(iter(found.values()))
+        raise AssumptionError(f"{theorem.id}: {reason} (--beyond options compares outside the theorem)")
+    return found

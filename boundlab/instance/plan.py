@@ -11,6 +11,7 @@ from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.instance.applicability import check, deviations
+from boundlab.instance.points import spoken
 from boundlab.instance.readings import Reading, Sources
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import own_parameters, rates, split
@@ -18,9 +19,8 @@ from boundlab.metrics import Metric, metric
 from boundlab.objective import Constant, Problem
 from boundlab.options import Options, nearest, number
 from boundlab.registry import lookup
-from boundlab.simulate.trial import spaced_iterations
 from boundlab.tape import Tape
-from boundlab.theorems import Theorem
+from boundlab.theorems import Evaluation, Theorem
 from boundlab.weighted import minimised
 
 
@@ -99,7 +99,8 @@ def make_plan(
     beyond
         Assumptions that may fail; the result then says so and cannot refute the theorem.
     ks
-        Iterations to compare at; default: about twelve, or the horizon alone where the step depends on it.
+        Iterations to compare at; default: about twelve at which the theorem says something, or the horizon alone
+        where the step depends on it.
     trials, seed
         Whose schedules the step size must suit where it depends on the schedule.
     algorithm
@@ -125,7 +126,7 @@ def make_plan(
     schedules = Schedules(theorem, algorithm, problem.n, delays, policy, iterations, seed, chosen)
     problem = minimised(problem, algorithm, schedules.parameters)
     outside = check(theorem, problem, algorithm, schedules.parameters, delays, policy, beyond)
-    outside |= deviations(theorem, chosen, beyond)
+    outside |= deviations(theorem, algorithm, chosen, beyond)
     read = set(theorem.inputs()) | set(theorem.settable)
     constants = {name: one for name, one in problem.constants().items() if name in read or algorithm.server == "any"}
     values = _known(theorem, problem, constants, delays, policy)
@@ -142,15 +143,20 @@ def make_plan(
     sources = Sources(theorem, problem, delays, constants, measured, scheduled, schedules.averaged, yours)
     sources.check()
     values |= {name: value for name, value in yours.items() if name not in ("p_s", "p_min", "qbar")}
-    points = _points(theorem, schedules.horizon(values), left) if ks is None else ks
     step = theorem.step_options(schedules.worst(values, scheduled, trials))
     parameter_values = {**chosen, **step}
     parameters = algorithm.read(Options(algorithm.id, parameter_values))
     values |= {name: value for name, value in step.items() if name in (*theorem.settable, *theorem.inputs())}
-    if first is None:
-        evaluation = theorem.at_iterations(values, points)
+
+    def bounds(at: NDArray[np.int64]) -> Evaluation:
+        if first is None:
+            return theorem.at_iterations(values, at)
+        return schedules.evaluate(schedules.read_at(first, at, values), at, values)
+
+    if ks is None:
+        points, evaluation = spoken(theorem, schedules.horizon(values), bounds)
     else:
-        evaluation = schedules.evaluate(schedules.read_at(first, points, values), points, values)
+        points, evaluation = ks, bounds(ks)
     return Plan(
         theorem, problem, delays, policy, algorithm, parameters, parameter_values, left, iterations, points,
         {**scheduled, **values}, constants, evaluation.total, evaluation.terms, outside,
@@ -240,10 +246,3 @@ def _symbols(theorem: Theorem, algorithm: Algorithm[Any], rest: Mapping[str, str
                 f"{key!r} is neither a free symbol of {theorem.id} nor a parameter of {algorithm.id}; {hint}"
             )
     return found
-
-
-def _points(theorem: Theorem, iterations: int, left: Metric) -> NDArray[np.int64]:
-    if theorem.horizon == "fixed":
-        return np.array([iterations], dtype=np.int64)
-    # A printed shape is made for large K: nothing is read off it at K = 0.
-    return spaced_iterations(iterations, 1 if left.first or theorem.shape else 0)

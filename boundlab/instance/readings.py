@@ -5,7 +5,7 @@ it the theorem says nothing about this run; on the safe side it is used; where n
 it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
@@ -14,7 +14,7 @@ import numpy as np
 from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.assignments import arrival_statistics
-from boundlab.formulas.symbols import Side, SymbolInfo, names_of
+from boundlab.formulas.symbols import Side, SymbolInfo
 from boundlab.objective import Constant, Problem
 from boundlab.theorems import Theorem, derive
 
@@ -234,7 +234,7 @@ class Sources:
             require_safe(theorem, name, given, follows, "its definition")
         return Reading(
             name, given, info.side, "yours", f"in place of {rule} = {follows:.6g}",
-            certified=safe(info, given, follows) and not reads(theorem, [name]) & self.scheduled.keys(),
+            certified=safe(info, given, follows) and not theorem.read_by([name]) & self.scheduled.keys(),
         )  # fmt: skip
 
     def _defined(self, name: str, derived: Mapping[str, Any]) -> float | None:
@@ -261,16 +261,3 @@ class Sources:
             constant = self.constants[name]
             return f"problem {self.problem.id} ({constant.side}, {constant.how})"
         return "the run"
-
-
-def reads(theorem: Theorem, names: Iterable[str]) -> set[str]:
-    """Return the names and all symbols that their definitions use."""
-    rules = theorem.defining()
-    found: set[str] = set()
-    stack = list(names)
-    while stack:
-        name = stack.pop()
-        if name not in found:
-            found.add(name)
-            stack += sorted(names_of(rules[name])) if name in rules else []
-    return found

@@ -1,6 +1,6 @@
 """What rounding may do to a verdict: every tolerance that decides one, and why it is as large as it is.
 
-The tolerance of a theorem's conditions is :data:`boundlab.theorems.CONDITION`, that of equal rates of clients
+Conditions of theorems have none, where sides are compared. The tolerance of equal rates of clients is
 :data:`boundlab.algorithms.EQUAL_RATES`.
 """
 

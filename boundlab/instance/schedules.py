@@ -11,7 +11,7 @@ from boundlab.algorithms import Algorithm
 from boundlab.assumptions import about_the_mean, assumption
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError
-from boundlab.instance.readings import reads, require_safe
+from boundlab.instance.readings import require_safe
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.simulate.trial import compile_trial
@@ -94,7 +94,7 @@ class Schedules:
             What is read off the schedule of the first trial.
         """
         found = dict(scheduled)
-        if (reads(self.theorem, self.theorem.step) & set(scheduled)) - set(values):
+        if (self.theorem.read_by(self.theorem.step) & set(scheduled)) - set(values):
             for trial in range(1, trials):
                 for name, value in self.read(self.tape(trial), self.horizon(values), values).items():
                     found[name] = max(value, found[name])

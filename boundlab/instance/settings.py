@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from boundlab.algorithms import Algorithm
-from boundlab.errors import AssumptionError
+from boundlab.errors import AssumptionError, SpecError
 from boundlab.options import Options
 from boundlab.theorems import Theorem
 
@@ -44,14 +44,51 @@ def split(
     AssumptionError
         If an option differs from the proof's and may not.
     """
-    options: dict[str, Any] = dict(theorem.options)
+    options: dict[str, Any] = dict(theorem.fixed_options)
     own = options_of(theorem, algorithm)
     for name in own & set(settings):
         value = settings[name]
         if not override and name in options and str(options[name]) != str(value):
             raise AssumptionError(f"{theorem.id}: the proof takes {name}={options[name]}, not {name}={value}")
         options[name] = value
+    if not override:
+        for reason in differences(theorem, algorithm, options).values():
+            raise AssumptionError(f"{theorem.id}: {reason}")
     return options, {name: value for name, value in settings.items() if name not in own}
+
+
+def differences(theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[str, Any]) -> dict[str, str]:
+    """Return the options in which a run differs from what the theorem is about, each with one line on how.
+
+    An option that the theorem neither names nor leaves open stands at its documented default.
+
+    Parameters
+    ----------
+    options
+        Those of the run, the rates apart.
+
+    Raises
+    ------
+    SpecError
+        If the algorithm does not take the options.
+    """
+    rates_ = dict.fromkeys(theorem.step, 1)
+    chosen = algorithm.read(Options(algorithm.id, {**rates_, **options}))
+    found = {}
+    for name in sorted(options_of(theorem, algorithm) & set(options)):
+        if theorem.leaves_open(name):
+            continue
+        usual = {key: value for key, value in {**rates_, **options}.items() if key != name}
+        want = theorem.fixed_options.get(name)
+        try:
+            same = algorithm.read(Options(algorithm.id, usual if want is None else {**usual, name: want})) == chosen
+        except SpecError:
+            same = want is None  # it has no default: whoever runs the algorithm chooses
+        if not same and want is None:
+            found[f"{name} at its default"] = f"it leaves {name} at its default, the run has {name}={options[name]}"
+        elif not same:
+            found[f"{name}={want}"] = f"the proof takes {name}={want}, the run {name}={options[name]}"
+    return found
 
 
 def own_parameters(
@@ -72,5 +109,7 @@ def own_parameters(
     return {
         parameter: (symbol, Options(algorithm.id, options).integer(parameter, 1, minimum=1))
         for parameter, symbol in theorem.parameters.items()
-        if symbol not in measured and parameter in algorithm.parameters
+        if symbol not in measured
+        and parameter in algorithm.parameters
+        and (theorem.leaves_open(parameter) or parameter in options)
     }

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from boundlab.theorems import Theorem
 
 _STEP = (-1, 2)
+_RATES = ("alpha", "c", "d")  # how a step size may be given
 
 
 def theorem_page(theorem: "Theorem") -> list[Any]:
@@ -23,15 +24,12 @@ def theorem_page(theorem: "Theorem") -> list[Any]:
         Text(
             "holds for    "
             + (
-                f"every {theorem.counter} of one run"
+                f"every {theorem.counter} ≥ {theorem.start} of one run"
                 if theorem.horizon == "every"
                 else f"the {theorem.counter} its step is chosen for"
             )
         ),
-        Text(
-            f"algorithm    {theorem.algorithm}"
-            + "".join(f", {key} = {value}" for key, value in theorem.options.items())
-        ),
+        Text(f"algorithm    {theorem.algorithm}{_options(theorem)}"),
     ]
     for key, rule in fields["step"].items():
         shown = "given" if rule == key else rule + (" (or given)" if key in theorem.settable else "")
@@ -60,3 +58,16 @@ def theorem_page(theorem: "Theorem") -> list[Any]:
     if theorem.note:
         lines += ["", Text(theorem.note, style="italic")]
     return lines
+
+
+def _options(theorem: "Theorem") -> str:
+    """Return which options the run has: those of the proof, those left open, and what becomes of the others."""
+    from boundlab.registry import lookup
+
+    rest = [name for name in lookup("algorithms", theorem.algorithm).parameters if name not in theorem.step]
+    rest = [name for name in rest if name not in theorem.fixed_options and name not in _RATES]
+    free = [name for name in rest if theorem.leaves_open(name)]
+    said = "".join(f", {key} = {value}" for key, value in theorem.fixed_options.items())
+    said += f", any {', '.join(free)}" if free else ""
+    kept = [name for name in rest if name not in free]
+    return said + (f"; {', '.join(kept)} at the default" + "s" * (len(kept) > 1) if kept else "")

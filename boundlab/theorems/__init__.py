@@ -4,13 +4,14 @@ from pathlib import Path
 
 from boundlab.files import is_file
 from boundlab.registry import lookup
-from boundlab.theorems._bound import CONDITION as CONDITION
 from boundlab.theorems._bound import Bound as Bound
 from boundlab.theorems._bound import Condition as Condition
 from boundlab.theorems._bound import Evaluation as Evaluation
 from boundlab.theorems._bound import FormulaBound as FormulaBound
 from boundlab.theorems._bound import RecursionBound as RecursionBound
 from boundlab.theorems._evaluate import derive as derive
+from boundlab.theorems._statement import ANY as ANY
+from boundlab.theorems._statement import OTHERS as OTHERS
 from boundlab.theorems._theorem import Theorem as Theorem
 
 

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, final
+from typing import Any, Literal, final
 
 import numpy as np
 import sympy
@@ -178,10 +178,6 @@ class RecursionBound(Bound):
     def as_dict(self) -> dict[str, Any]:
         """Return the description."""
         return {"terms": {}, "recursion": self.description}
-
-
-# A condition may fail by the last digits of two sides that are equal.
-CONDITION: Final = 1e-12
 
 
 @final

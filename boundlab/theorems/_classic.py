@@ -33,6 +33,6 @@ BOTTOU = "Bottou, Curtis and Nocedal, Optimization Methods for Large-Scale Machi
 
 
 def classic(name: str, terms: dict[str, Expr], **fields: Any) -> Theorem:
-    """Return a theorem ``classics.NAME`` with a sum of terms, the status ``textbook`` and every horizon by default."""
-    defaults: dict[str, Any] = {"status": "textbook", "horizon": "every", "options": {}, "parameters": {}}
+    """Return a theorem ``classics.NAME`` with a sum of terms, the status ``textbook`` and K = 0 by default."""
+    defaults: dict[str, Any] = {"status": "textbook", "options": {}, "parameters": {}, "first": 0}
     return Theorem(id=f"classics.{name}", bound=FormulaBound(terms), **{**defaults, **fields})

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import sympy
 
-from boundlab.errors import AssumptionError, SymbolError
+from boundlab.errors import InfiniteError, SymbolError
 from boundlab.formulas.floats import evaluate as evaluate_expression
 from boundlab.formulas.symbols import check, names_of
 from boundlab.options import nearest
-from boundlab.theorems._bound import CONDITION, Condition, Evaluation, Floats
+from boundlab.theorems._bound import Evaluation, Floats
+from boundlab.theorems._conditions import require
 from boundlab.theorems._statement import Statement
 
 
@@ -107,8 +108,13 @@ def derive(theorem: Statement, known: Mapping[str, Any], goals: Iterable[str] | 
     return found
 
 
-def evaluated(theorem: Statement, known: Mapping[str, Any], first: int) -> Evaluation:
+def evaluated(theorem: Statement, known: Mapping[str, Any], first: int, *, exactly: bool) -> Evaluation:
     """Evaluate the bound after checking its conditions.
+
+    Parameters
+    ----------
+    exactly
+        Whether the conditions are checked at the very numbers, as a comparison needs it; else up to rounding.
 
     Raises
     ------
@@ -116,15 +122,15 @@ def evaluated(theorem: Statement, known: Mapping[str, Any], first: int) -> Evalu
         As :meth:`Theorem.evaluate`.
     """
     found = derive(theorem, known, None, first)
+    base, order = needs(theorem, known)
     absent = theorem.bound.gone(frozenset(known))
     for condition in theorem.conditions:
         if not (names_of(condition.quantity) | names_of(condition.limit)) & absent:
-            _require(theorem, condition, found)
+            require(theorem, condition, found, base, exactly=exactly)
     terms = {
         name: _sound(theorem, words, value, found)
         for name, words, value in theorem.bound.terms_at(found, theorem.symbols, theorem.counter, theorem.id)
     }
-    base, order = needs(theorem, known)
     shapes = [found[name].shape for name in base if not theorem.symbols[name].vector]
     shape = np.broadcast_shapes(*shapes, *(term.shape for term in terms.values()))
     full = {name: np.broadcast_to(term, shape) for name, term in terms.items()}
@@ -132,16 +138,6 @@ def evaluated(theorem: Statement, known: Mapping[str, Any], first: int) -> Evalu
     _sound(theorem, "the sum of the terms", total, found)
     derived = {name: found[name] for name in order}
     return Evaluation(total, MappingProxyType(full), MappingProxyType(derived), theorem.kind)
-
-
-def _require(theorem: Statement, condition: Condition, found: Mapping[str, Floats]) -> None:
-    quantity = evaluate_expression(condition.quantity, found, f"{theorem.id}, {condition.statement}")
-    limit = evaluate_expression(condition.limit, found, f"{theorem.id}, {condition.statement}")
-    left, right = np.broadcast_arrays(quantity, limit)
-    broken = ~(left <= right * (1 + CONDITION))
-    if broken.any():
-        a, b = left[broken].flat[0], right[broken].flat[0]
-        raise AssumptionError(f"{theorem.id} needs {condition.statement}, got {a:.6g} > {b:.6g}")
 
 
 def _sound(theorem: Statement, what: str, value: Floats, found: Mapping[str, Floats]) -> Floats:
@@ -155,4 +151,4 @@ def _sound(theorem: Statement, what: str, value: Floats, found: Mapping[str, Flo
         if name not in theorem.defining() and not theorem.symbols[name].vector:
             at = array if array.ndim == 0 else np.broadcast_to(array, np.broadcast_shapes(array.shape, value.shape))
             parts.append(f"{name}={float(at.reshape(-1)[0] if array.ndim == 0 else at[place]):g}")
-    raise SymbolError(f"{theorem.id}: {what} is {kind} at {', '.join(parts)}")
+    raise InfiniteError(f"{theorem.id}: {what} is {kind} at {', '.join(parts)}")

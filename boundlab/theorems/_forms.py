@@ -3,9 +3,12 @@
 from sympy import Expr, Integer, Max, sqrt
 
 from boundlab.formulas.symbols import symbol
+from boundlab.theorems._statement import ANY, OTHERS
 
 G_sq, sigma_l, sigma_g, share_bias = (symbol(name) for name in ("G_sq", "sigma_l", "sigma_g", "share_bias"))
 
+# The theorems of the papers are about every word of the options that they do not name.
+OPEN = {OTHERS: ANY}
 ONE = Integer(1)
 ZERO = Integer(0)
 # Every stochastic gradient has E‖g‖² ≤ s2.

@@ -1,16 +1,25 @@
 """The statement of a theorem: its fields, and what follows from them alone."""
 
 import graphlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 import sympy
 
+from boundlab import assumptions as known_assumptions
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, lookup, names_of
 from boundlab.metrics import Metric, choices, metric
 from boundlab.theorems._bound import Bound, Condition
+
+ANY: Final = "any"
+"""The word for an option that a theorem leaves open."""
+OTHERS: Final = "*"
+"""The key for all options that a theorem does not name."""
+
+NOISE: Final = frozenset({"sigma", "sigma_l", "G"})
+"""The symbols that say how large the noise of gradients is."""
 
 Status = Literal["as printed", "repaired", "derived here", "textbook", "user"]
 STATUSES: tuple[Status, ...] = ("as printed", "repaired", "derived here", "textbook", "user")
@@ -29,14 +38,19 @@ class Statement:
     status
         ``as printed``, ``repaired``, ``derived here``, ``textbook`` (true, with a proof in books) or ``user``.
     assumptions
-        Ids of :data:`boundlab.assumptions.ASSUMPTIONS`.
+        Ids of :data:`boundlab.assumptions.ASSUMPTIONS`. A theorem that neither assumes anything about noise nor reads
+        a symbol of it is about full gradients: ``deterministic`` is added.
     algorithm, options
-        What is run, and the options that the proof uses: ``{"start": "analysis"}``.
+        What is run, and the options that the proof uses: ``{"start": "analysis"}``. ``any`` leaves an option open,
+        under ``*`` all that are not named; so does a parameter that a formula reads. Every other option stands at
+        its documented default.
     metric
         The left side, the id of a metric.
     horizon
         ``every``: one run obeys the bound at every K (or T). ``fixed``: the step size is chosen for one K, and
-        the bound is about that K only.
+        the bound is about that K only. None stands for what the step says: ``fixed`` where it depends on K.
+    first
+        The smallest K (or T) that the theorem is about: 1, or 0 where it says something about the start.
     step
         What the theorem sets, by parameter of the algorithm: ``{"alpha": …}`` (constant), ``{"c": …, "d": …}``
         (α_k = c/(k+d)), ``{"eta": …}``, ``{"eta_l": …, "eta_g": …}``. Each name is a symbol; one that stands
@@ -77,9 +91,10 @@ class Statement:
     algorithm: str
     options: Mapping[str, str]
     metric: str
-    horizon: Literal["every", "fixed"]
     step: Mapping[str, sympy.Expr]
     bound: Bound
+    horizon: Literal["every", "fixed"] | None = None
+    first: int = 1
     definitions: Mapping[str, sympy.Expr] = field(default_factory=dict)
     settable: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = ()
@@ -93,10 +108,13 @@ class Statement:
         for what, value, allowed in (
             ("status", self.status, STATUSES),
             ("metric", self.metric, choices(self.metric)),
-            ("horizon", self.horizon, ("every", "fixed")),
+            ("horizon", self.horizon, ("every", "fixed", None)),
+            ("first", self.first, (0, 1)),
+            (f"the option {OTHERS}", self.options.get(OTHERS, ANY), (ANY,)),
         ):
             if value not in allowed:
-                raise SpecError(f"{self.id}: {what} must be one of {', '.join(allowed)}, got {value!r}")
+                words = ", ".join(str(one) for one in allowed if one is not None)
+                raise SpecError(f"{self.id}: {what} must be one of {words}, got {value!r}")
         if not self.step or ("c" in self.step) != ("d" in self.step) or {"alpha", "c"} <= set(self.step):
             raise SpecError(
                 f"{self.id}: step must give alpha, or c and d, or the algorithm's own rates such as eta or eta_l; "
@@ -112,6 +130,67 @@ class Statement:
             tuple(graphlib.TopologicalSorter({name: names_of(rule) for name, rule in rules.items()}).static_order())
         except graphlib.CycleError as error:
             raise SpecError(f"{self.id}: the definitions go round in a circle: {' → '.join(error.args[1])}") from None
+        self._infer_horizon()
+        if self._says_nothing_of_noise():
+            object.__setattr__(self, "assumptions", (*self.assumptions, known_assumptions.DETERMINISTIC))
+
+    def _infer_horizon(self) -> None:
+        """Set the horizon that the step says, and refuse another one."""
+        for option, name in self.parameters.items():
+            if name == self.counter:
+                raise SpecError(
+                    f"{self.id}: the option {option} cannot be the counter {name}, which is what a run is compared "
+                    f"at; where the method is told its horizon, give it under step: {option} = {name}"
+                )
+        # A rate that stands for itself is an input, but the counter is none: the method is told its horizon.
+        depends = self.counter in self.read_by(self.step)
+        if depends and self.horizon == "every":
+            names = ", ".join(name for name in self.step if self.counter in self.read_by([name]))
+            raise SpecError(
+                f"{self.id}: horizon cannot be every: {names} depends on {self.counter}, so that the runs for two "
+                f"horizons have different steps; write horizon = fixed, or leave it out"
+            )
+        if self.horizon is None:
+            object.__setattr__(self, "horizon", "fixed" if depends else "every")
+
+    def _says_nothing_of_noise(self) -> bool:
+        chosen = (known_assumptions.choices(name).get(name) for name in self.assumptions)
+        if known_assumptions.DETERMINISTIC in self.assumptions or any(one is not None and one.noise for one in chosen):
+            return False
+        return not NOISE & self.read_by(self._all_names())
+
+    def _all_names(self) -> set[str]:
+        """Return every symbol that bound, conditions and step hold as they stand."""
+        found = {name for one in self.expressions() for name in names_of(one)}
+        return found | {*self.bound.reads(frozenset()), *self.step}
+
+    def read_by(self, names: Iterable[str]) -> frozenset[str]:
+        """Return the names and all symbols that their definitions use."""
+        rules = self.defining()
+        found: set[str] = set()
+        stack = list(names)
+        while stack:
+            name = stack.pop()
+            if name not in found:
+                found.add(name)
+                stack += sorted(names_of(rules[name])) if name in rules else []
+        return frozenset(found)
+
+    @property
+    def fixed_options(self) -> dict[str, str]:
+        """The options that the proof uses, those that it leaves open apart."""
+        return {option: word for option, word in self.options.items() if word != ANY}
+
+    def leaves_open(self, option: str) -> bool:
+        """Return whether the theorem is about any value of an option of its algorithm.
+
+        Otherwise the option has the value that the proof uses, or else its documented default.
+        """
+        if option in self.options:
+            return self.options[option] == ANY
+        if option in self.step or self.options.get(OTHERS) == ANY:
+            return True
+        return option in self.parameters and self.parameters[option] in self.read_by(self._all_names())
 
     @property
     def kind(self) -> Literal["bound", "shape"]:
@@ -127,6 +206,11 @@ class Statement:
     def counter(self) -> Literal["K", "T"]:
         """The symbol that counts iterations: ``K`` (events) or ``T`` (server updates)."""
         return self.left.counter
+
+    @property
+    def start(self) -> int:
+        """The smallest value of the counter that the theorem is about and that has a left side."""
+        return max(self.first, self.left.first)
 
     def defining(self) -> dict[str, sympy.Expr]:
         """Return how each defined symbol follows from others; the step size is one of them."""

@@ -13,6 +13,7 @@ from boundlab.errors import SpecError, SymbolError
 from boundlab.formulas.assignments import arrival_statistics
 from boundlab.formulas.symbols import lookup
 from boundlab.theorems._bound import Evaluation, Floats
+from boundlab.theorems._conditions import admissible
 from boundlab.theorems._evaluate import derive, evaluated, expanded, inputs, rules
 from boundlab.theorems._show import statement_fields, statement_latex
 from boundlab.theorems._statement import Statement
@@ -43,7 +44,7 @@ class Theorem(Statement):
         wide["lambda_s"] = wide["rates"]
         return tuple(name for name in names if name not in read and not wide.get(name, set()) & read)
 
-    def evaluate(self, values: Mapping[str, ArrayLike]) -> Evaluation:
+    def evaluate(self, values: Mapping[str, ArrayLike], *, exactly: bool = False) -> Evaluation:
         """Evaluate the bound.
 
         Parameters
@@ -51,6 +52,8 @@ class Theorem(Statement):
         values
             Numbers or arrays by symbol name, broadcastable with each other; vectors have shape (n,).
             Symbols that the theorem does not read are ignored.
+        exactly
+            Whether conditions are checked at the very numbers, as a comparison needs it; else up to rounding.
 
         Raises
         ------
@@ -60,21 +63,21 @@ class Theorem(Statement):
         AssumptionError
             If a condition of the theorem is not met.
         """
-        return evaluated(self, self._known(values), 1)
+        return evaluated(self, self._known(values), self.start, exactly=exactly)
 
     def value_at(self, values: Mapping[str, ArrayLike], ks: ArrayLike) -> Floats:
         """Return the bound at many iterations of one run, shape (m,); see :meth:`at_iterations`."""
         return self.at_iterations(values, ks).total
 
     def at_iterations(self, values: Mapping[str, ArrayLike], ks: ArrayLike) -> Evaluation:
-        """Evaluate the bound and its terms at many iterations of one run.
+        """Evaluate the bound and its terms at many iterations of one run, with conditions at the very numbers.
 
         Parameters
         ----------
         values
             One number a symbol, the counter apart; vectors of shape (n,).
         ks
-            K or T, shape (m,): ≥ 0 where the metric is about the last iterate, else ≥ 1.
+            K or T, shape (m,): none below the first that the theorem is about.
 
         Returns
         -------
@@ -95,7 +98,7 @@ class Theorem(Statement):
                 f"{self.id} is about the one {self.counter} for which its step size is chosen, "
                 f"and {self.counter} is {own}"
             )
-        found = evaluated(self, self._known({**values, self.counter: iterations}), self.left.first)
+        found = evaluated(self, self._known({**values, self.counter: iterations}), self.start, exactly=True)
         # A bound that does not depend on the counter is the same at all of them.
         terms = {name: np.broadcast_to(term, iterations.shape) for name, term in found.terms.items()}
         total = np.broadcast_to(found.total, iterations.shape)
@@ -104,6 +107,8 @@ class Theorem(Statement):
     def step_options(self, values: Mapping[str, ArrayLike]) -> dict[str, float]:
         """Return what the theorem sets, as options of the algorithm: alpha, or c and d, or eta_l and eta_g, ….
 
+        Each is one number, rounded so that it meets the conditions without any tolerance.
+
         Raises
         ------
         SymbolError
@@ -111,14 +116,14 @@ class Theorem(Statement):
         """
         known = self._known(values)
         names = self.bound.instead(self.step, frozenset(known))
-        found = derive(self, known, names, 1)
+        found = derive(self, known, names, self.start)
         options = {}
         for name in names:
             value = found[name]
             if value.size != 1 or not np.isfinite(value).all() or not (value > 0).all():
                 raise SymbolError(f"{self.id}: the step size needs one positive {name}, got {value.tolist()}")
             options[name] = float(value.reshape(-1)[0])
-        return options
+        return admissible(self, known, options)
 
     def step_sizes(self, values: Mapping[str, ArrayLike], K: int) -> Floats:
         """Return α_0 … α_K, shape (K+1,), unit (−1, 2).

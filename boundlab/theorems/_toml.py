@@ -23,7 +23,7 @@ _LONGEST = 1024
 _TEXT = ("id", "title", "paper", "place", "status", "algorithm", "metric", "horizon", "note")
 _TABLES = ("options", "step", "parameters", "definitions", "terms", "symbols")
 _LISTS = ("assumptions", "settable", "conditions")
-_KEYS = (*_TEXT, *_TABLES, *_LISTS, "shape")
+_KEYS = (*_TEXT, *_TABLES, *_LISTS, "shape", "first")
 _SYMBOL_KEYS = ("meaning", "domain", "units", "latex", "unicode", "side")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}")
 
@@ -32,11 +32,12 @@ def read_theorem(path: Path) -> Theorem:
     """Read a theorem.
 
     The file gives ``id``, ``metric`` and the tables ``[terms]`` and ``[step]``; further ``title``, ``paper``,
-    ``place``, ``note``, ``status`` (``user`` where absent), ``algorithm`` (``area``), ``horizon``
-    (``every``), ``assumptions``, ``shape``, ``settable``, ``conditions`` (each ``"left <= right"``),
-    ``[options]``, ``[parameters]`` (parameter of the algorithm = "symbol"; M = "M" for area where absent),
-    ``[definitions]``, and a table ``[symbols.NAME]`` with ``meaning``, ``domain`` and
-    ``units`` for every symbol that boundlab does not know.
+    ``place``, ``note``, ``status`` (``user`` where absent), ``algorithm`` (``area``), ``horizon`` (what the step says:
+    ``fixed`` where it depends on K), ``first`` (1; with 0 the theorem is about K = 0, too), ``assumptions``,
+    ``shape``, ``settable``, ``conditions`` (each ``"left <= right"``), ``[options]`` (``any`` leaves one open; what
+    is not named stands at its default), ``[parameters]`` (parameter of the algorithm = "symbol"; M = "M" for area
+    where absent), ``[definitions]``, and a table ``[symbols.NAME]`` with ``meaning``, ``domain`` and ``units`` for
+    every symbol that boundlab does not know.
 
     Raises
     ------
@@ -53,8 +54,9 @@ def read_theorem(path: Path) -> Theorem:
         *((key, dict, "a table") for key in _TABLES),
         *((key, list, "a list of texts") for key in _LISTS),
         ("shape", bool, "true or false"),
+        ("first", int, "0 or 1"),
     ):
-        if key in data and not isinstance(data[key], kind):
+        if key in data and (not isinstance(data[key], kind) or (kind is int and isinstance(data[key], bool))):
             raise SpecError(f"{where}: {key} must be {noun}, got {data[key]!r}")
         if kind is list and not all(isinstance(entry, str) for entry in data.get(key, ())):
             raise SpecError(f"{where}: {key} must be a list of texts, got {data[key]!r}")
@@ -85,7 +87,8 @@ def read_theorem(path: Path) -> Theorem:
             algorithm=algorithm,
             options={key: str(value) for key, value in data.get("options", {}).items()},
             metric=data["metric"],
-            horizon=data.get("horizon", "every"),
+            horizon=data.get("horizon"),
+            first=data.get("first", 1),
             step=formulas["step"],
             bound=FormulaBound(formulas["terms"]),
             definitions=formulas["definitions"],

@@ -7,7 +7,7 @@ from sympy import Expr, Min, Rational, sqrt
 
 from boundlab.formulas.symbols import symbol
 from boundlab.theorems._bound import Condition, FormulaBound
-from boundlab.theorems._forms import ONE, ZERO
+from boundlab.theorems._forms import ONE, OPEN, ZERO
 from boundlab.theorems._theorem import Theorem
 
 _PAPER = "Li et al., Anarchic Federated Learning with Delayed Gradient Averaging (AFL-DGA)"
@@ -27,7 +27,7 @@ THEOREM1 = Theorem(
     id="afl_dga.theorem1",
     title="nonconvex smooth functions, gradients with bounded second moment, stored gradients re-used",
     paper=_PAPER, place="Theorem 1", status="as printed", assumptions=_PRINTED,
-    algorithm="afl_dga", options={"server": "plain"}, metric="gradient-norm", horizon="fixed",
+    algorithm="afl_dga", options={**OPEN, "server": "plain"}, metric="gradient-norm",
     step={"eta": 1 / T},
     bound=FormulaBound(
         {
@@ -47,7 +47,7 @@ COROLLARY1 = Theorem(
     id="afl_dga.corollary1",
     title="the rate O(1/√(n·T))",
     paper=_PAPER, place="Corollary 1", status="as printed", assumptions=_PRINTED,
-    algorithm="afl_dga", options={"server": "plain"}, metric="gradient-norm", horizon="fixed",
+    algorithm="afl_dga", options={**OPEN, "server": "plain"}, metric="gradient-norm",
     step={"eta": sqrt(n) / (L * sqrt(T))},
     bound=FormulaBound(
         {
@@ -68,7 +68,7 @@ _NOISELESS = Condition(sigma, ZERO, "σ = 0 (full gradients)")
 
 # The proofs need the client's model to be the server's, but for server steps it has not got and own steps it has
 # not undone.
-_OPTIONS: Mapping[str, str] = {"server": "plain", "scaling": "analysis"}
+_OPTIONS: Mapping[str, str] = {**OPEN, "server": "plain", "scaling": "analysis"}
 _SENT = "Every client has sent an update before the first aggregation: a stored 0 is nobody's gradient."
 
 
@@ -77,7 +77,7 @@ def _repaired(
 ) -> Theorem:
     fields: dict[str, Any] = {
         "paper": _PAPER, "place": "Theorem 1, repaired", "status": "repaired", "assumptions": _REPAIRED,
-        "algorithm": "afl_dga", "options": _OPTIONS, "metric": "gradient-norm", "horizon": "every",
+        "algorithm": "afl_dga", "options": _OPTIONS, "metric": "gradient-norm",
     }  # fmt: skip
     return Theorem(
         id=f"afl_dga.{name}", title=title, step={"eta": step}, bound=FormulaBound({**_INITIAL, **terms}),

@@ -12,13 +12,14 @@ from sympy import Abs, Expr, Min, Rational, exp, sqrt
 
 from boundlab.formulas.symbols import symbol
 from boundlab.theorems._bound import Condition, FormulaBound, RecursionBound
+from boundlab.theorems._forms import OPEN
 from boundlab.theorems._theorem import Theorem
 from boundlab.theorems.area_recursion import from_values
 
 _PAPER = "Iakovidou and Kim, Asynchronous Exact Averaging (AREA)"
-_ANALYSIS = {"start": "analysis"}
-_PROOF = {"start": "analysis", "clock": "analysis"}
-_PRINTED = {"start": "algorithm", "clock": "algorithm"}
+_ANALYSIS = {**OPEN, "start": "analysis"}
+_PROOF = {**OPEN, "start": "analysis", "clock": "analysis"}
+_PRINTED = {**OPEN, "start": "algorithm", "clock": "algorithm"}
 _LIPSCHITZ = ("lipschitz", "bounded-variance", "iid-events")
 _SMOOTH = ("strongly-convex", "smooth", "bounded-variance", "iid-events")
 
@@ -39,7 +40,6 @@ _LOCAL_REPAIRED = M * B**2
 def _own_step(local: Expr) -> dict[str, Any]:
     """Return step and bound when alpha is chosen for the horizon K."""
     return {
-        "horizon": "fixed",
         "step": {"alpha": sqrt(A / ((sigma**2 + local) * M * K))},
         "bound": FormulaBound({"bound": sqrt(A * (sigma**2 + local) / (M * K))}),
         "definitions": _WEIGHTED,
@@ -51,7 +51,6 @@ def _any_step(local: Expr, first_pass: Mapping[str, Expr] | None = None) -> dict
     terms = {"initial": A / (2 * alpha * M * K), **(first_pass or {})}
     terms |= {"noise": alpha * sigma**2 / 2, "subgradient": alpha * local / 2}
     return {
-        "horizon": "every",
         "step": {"alpha": alpha},
         "bound": FormulaBound(terms),
         "definitions": _WEIGHTED,
@@ -93,7 +92,7 @@ THEOREM8_ALGORITHM = Theorem(
     id="area.theorem8.algorithm-start",
     title="the repaired Theorem 8 for the start of Algorithm 2, any constant step size",
     paper=_PAPER, place="Appendix C, repaired", status="repaired", assumptions=_LIPSCHITZ,
-    algorithm="area", options={"start": "algorithm"}, metric="ergodic-gap",
+    algorithm="area", options={**OPEN, "start": "algorithm"}, metric="ergodic-gap",
     note="The first message is a pass from x_s,0: one more client event at k = 0.",
     **_any_step(
         _LOCAL_REPAIRED,
@@ -123,7 +122,7 @@ THEOREM7 = Theorem(
     id="area.theorem7",
     title="strongly convex smooth functions, last iterate, diminishing step size",
     paper=_PAPER, place="Theorem 7", status="as printed", assumptions=_SMOOTH,
-    algorithm="area", options=_PROOF, metric="squared-distance", horizon="every",
+    algorithm="area", options=_PROOF, metric="squared-distance",
     step=_STEP,
     bound=FormulaBound(
         {
@@ -153,7 +152,7 @@ THEOREM7_EXPLICIT = Theorem(
     id="area.theorem7.explicit",
     title="Theorem 7 with constants, and without its K^(−3/2) terms",
     paper=_PAPER, place="derived for boundlab from the setting of Theorem 7", status="derived here",
-    assumptions=_SMOOTH, algorithm="area", options=_PROOF, metric="squared-distance", horizon="every",
+    assumptions=_SMOOTH, algorithm="area", options=_PROOF, metric="squared-distance", first=0,
     step=_STEP,
     bound=FormulaBound(
         {
@@ -219,7 +218,7 @@ THEOREM7_ONEPASS = Theorem(
     id="area.theorem7.onepass",
     title="the explicit form before its constants are rounded",
     paper=_PAPER, place="derived for boundlab from the setting of Theorem 7", status="derived here",
-    assumptions=_SMOOTH, algorithm="area", options=_PROOF, metric="squared-distance", horizon="every",
+    assumptions=_SMOOTH, algorithm="area", options=_PROOF, metric="squared-distance", first=0,
     step=_STEP,
     **_onepass(d, _SAME_START),
 )  # fmt: skip
@@ -227,7 +226,7 @@ THEOREM7_ONEPASS_ALGORITHM = Theorem(
     id="area.theorem7.onepass.algorithm-start",
     title="the one-pass form for Algorithms 1 and 2 as they are run",
     paper=_PAPER, place="derived for boundlab from the setting of Theorem 7", status="derived here",
-    assumptions=_SMOOTH, algorithm="area", options=_PRINTED, metric="squared-distance", horizon="every",
+    assumptions=_SMOOTH, algorithm="area", options=_PRINTED, metric="squared-distance", first=0,
     step=_STEP,
     note="Algorithm 1 answers with the next step size, so d' = d + 1; the broadcast carries α_0 = c/d.",
     **_onepass(d + 1, _OWN_START),
@@ -252,7 +251,7 @@ def _recursion(start: str, clock: str) -> dict[str, Any]:
         "definitions": {**_GAMMA, **_D},
         "settable": ("D", "c", "d"),
         "conditions": (Condition(c / d, 2 / (mu + L), "c/d ≤ 2/(μ+L)"),),
-        "options": {"start": start, "clock": clock},
+        "options": {**OPEN, "start": start, "clock": clock},
     }
 
 
@@ -260,7 +259,7 @@ THEOREM7_RECURSION = Theorem(
     id="area.theorem7.recursion",
     title="the tight bound: K iterations of a recursion over 2n+1 bounds",
     paper=_PAPER, place="derived for boundlab from the setting of Theorem 7", status="derived here",
-    assumptions=_SMOOTH, algorithm="area", metric="squared-distance", horizon="every",
+    assumptions=_SMOOTH, algorithm="area", metric="squared-distance", first=0,
     step=_STEP,
     note="Any α_k ≤ 2/(μ+L): give alpha, or c and d, or take the printed step. G_star may replace zeta.",
     **_recursion("analysis", "analysis"),
@@ -269,7 +268,7 @@ THEOREM7_RECURSION_ALGORITHM = Theorem(
     id="area.theorem7.recursion.algorithm-start",
     title="the recursion for Algorithms 1 and 2 as they are run",
     paper=_PAPER, place="derived for boundlab from the setting of Theorem 7", status="derived here",
-    assumptions=_SMOOTH, algorithm="area", metric="squared-distance", horizon="every",
+    assumptions=_SMOOTH, algorithm="area", metric="squared-distance", first=0,
     step=_STEP,
     note="The first message is a pass with α_0, and iteration k answers with α_k.",
     **_recursion("algorithm", "algorithm"),

@@ -7,6 +7,7 @@ docs/theory/area.md.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from math import sqrt
 from typing import Any, Literal, final
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import AssumptionError, SymbolError
-from boundlab.theorems._bound import CONDITION
+from boundlab.theorems._conditions import ROUNDED
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -132,7 +133,9 @@ def recursion(
     if probability.shape != np.shape(np.atleast_1d(p)):
         raise SymbolError(f"p has {np.size(p)} entries, the client gradients {np.size(G)}")
     first = c if d is None else c / d
-    if not first <= 2.0 / (mu + L) * (1 + CONDITION):
+    # c and d may follow from formulas, whose roundings the theorem's own condition takes care of.
+    rounded = 0 if d is None else Fraction(ROUNDED)
+    if not Fraction(first) * (Fraction(mu) + Fraction(L)) <= 2 * (1 + rounded):
         raise AssumptionError(f"the recursion needs α_0 ≤ 2/(μ+L), got {first:.6g} > {2.0 / (mu + L):.6g}")
     # Clients with the same p_i and G_i have the same bounds.
     pairs, count = np.unique(np.stack([probability, gradient], axis=1), axis=0, return_counts=True)

@@ -62,7 +62,7 @@ OGM = Theorem(
     title="the optimized gradient method on smooth convex functions, for its horizon",
     paper="Kim and Fessler, Optimized first-order methods for smooth convex minimization (2016)",
     place="Theorem 2; Kim and Fessler 2017 (tight); Drori 2017 (no method is faster)", status="textbook",
-    assumptions=CONVEX, algorithm="ogm", options={}, metric="gap", horizon="fixed",
+    assumptions=CONVEX, algorithm="ogm", options={}, metric="gap",
     step={"alpha": ONE / L, "K": K}, conditions=(EXACT,), parameters={},
     bound=RecursionBound(
         function=_optimal,

@@ -18,13 +18,14 @@ from boundlab.theorems._classic import (
     mu,
     n,
 )
+from boundlab.theorems._statement import ANY
 
 _SUBGRADIENT: dict[str, Any] = {"assumptions": LIPSCHITZ, "algorithm": "gd", "options": ALL_CLIENTS}
 
 SUBGRADIENT = classic(
     "subgradient", {"bound": B * R / sqrt(K)},
     title="the subgradient method with the step for its horizon, average of the iterates",
-    paper=BUBECK, place="Theorem 3.2; Nesterov 2018, Theorem 3.2.2", metric="ergodic-gap", horizon="fixed",
+    paper=BUBECK, place="Theorem 3.2; Nesterov 2018, Theorem 3.2.2", metric="ergodic-gap",
     step={"alpha": R / (B * sqrt(K))}, conditions=(EXACT,),
     note="Tight: attained by B·max(x_1, …, x_K, −R/√K) from x_0 = 0; no method is faster (Drori and Teboulle 2016).",
     **_SUBGRADIENT,
@@ -39,7 +40,7 @@ SUBGRADIENT_LAST = classic(
     "subgradient.last-iterate", {"bound": B * R / sqrt(K + 1)},
     title="the subgradient method with linearly decreasing steps, last iterate",
     paper="Zamani and Glineur, Exact convergence rate of the last iterate in subgradient methods (2023)",
-    place="the optimal last-iterate method", metric="gap", horizon="fixed",
+    place="the optimal last-iterate method", metric="gap",
     step={"alpha": R / (B * sqrt(K + 1)), "K": K}, conditions=(EXACT,),
     note="α_k = R·(K−k)/(B·√(K+1)³). Tight: no method is faster (Drori and Teboulle 2016).",
     **{**_SUBGRADIENT, "options": {**ALL_CLIENTS, "decay": "linear"}},
@@ -48,7 +49,7 @@ INCREMENTAL = classic(
     "incremental", {"bound": B * R / sqrt(K)},
     title="the incremental subgradient method with the step for its horizon, average over the starts of K passes",
     paper="Nedić and Bertsekas, Incremental subgradient methods for nondifferentiable optimization (2001)",
-    place="Proposition 2.1, with C = nB", metric="ergodic-gap", horizon="fixed", algorithm="incremental", options={},
+    place="Proposition 2.1, with C = nB", metric="ergodic-gap", algorithm="incremental", options={"order": ANY},
     assumptions=LIPSCHITZ, step={"alpha": R / (n * B * sqrt(K))}, conditions=(EXACT,),
     note="Any order of the clients in a pass. Tight for n = 1.",
 )  # fmt: skip
@@ -56,7 +57,7 @@ PROXIMAL = classic(
     "proximal-point", {"bound": R**2 / (4 * alpha * K)},
     title="the proximal point algorithm on convex functions, last iterate",
     paper="Taylor, Hendrickx and Glineur, Exact worst-case performance of first-order methods (2017)",
-    place="Theorem 4.1; Güler 1991 with 2 in place of 4", metric="gap", horizon="fixed", algorithm="proximal_point",
+    place="Theorem 4.1; Güler 1991 with 2 in place of 4", metric="gap", first=1, algorithm="proximal_point",
     options={}, assumptions=("convex", "minimiser"), step={"alpha": alpha}, conditions=(EXACT,),
     note="Any α, any K ≥ 1. Tight: attained by (R/(2Kα))·|x| from x_0 = R.",
 )  # fmt: skip

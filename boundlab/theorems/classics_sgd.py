@@ -48,7 +48,7 @@ SGD_CONVEX = classic(
     "sgd.convex", {"bound": R * sqrt((B**2 + sigma**2) / K)},
     title="stochastic subgradients of clients drawn uniformly, average of the iterates",
     paper="Nemirovski, Juditsky, Lan and Shapiro, Robust stochastic approximation (2009)",
-    place=f"(2.20) and (2.21); {BUBECK}, Theorem 6.1", metric="ergodic-gap", horizon="fixed", algorithm="gd",
+    place=f"(2.20) and (2.21); {BUBECK}, Theorem 6.1", metric="ergodic-gap", algorithm="gd",
     options=ONE_CLIENT, assumptions=(*LIPSCHITZ, *_DRAWN), step={"alpha": R / sqrt((B**2 + sigma**2) * K)},
     note="Tight for n = 1 and σ = 0.",
 )  # fmt: skip
@@ -93,7 +93,7 @@ SGD_NONCONVEX = classic(
     "sgd.nonconvex", {"initial": 2 * F0 / (alpha * T), "noise": alpha * L * sigma**2 / n},
     title="stochastic gradients of all clients on smooth functions, average squared gradient",
     paper="Ghadimi and Lan, Stochastic first- and zeroth-order methods for nonconvex programming (2013)",
-    place="Theorem 2.1", metric="gradient-norm", horizon="fixed", step={"alpha": 1 / (L * sqrt(T))},
+    place="Theorem 2.1", metric="gradient-norm", step={"alpha": 1 / (L * sqrt(T))},
     settable=("alpha",), conditions=(SHORT,), assumptions=("smooth", "bounded-below", "bounded-variance"),
     note="Any α ≤ 1/L; tight at T = 1 with α = 1/L and σ = 0 (a quadratic).", **_SGD,
 )  # fmt: skip

@@ -7,11 +7,11 @@ from sympy import Expr, floor, log, sqrt
 
 from boundlab.formulas.symbols import symbol
 from boundlab.theorems._bound import Condition, FormulaBound
-from boundlab.theorems._forms import NONCONVEX, ONE, SECOND_MOMENT, SHARES, ZERO, largest, quadratic_root
+from boundlab.theorems._forms import NONCONVEX, ONE, OPEN, SECOND_MOMENT, SHARES, ZERO, largest, quadratic_root
 from boundlab.theorems._theorem import Theorem
 
 _PAPER = "Li et al., FedCompass"
-_PROOF = {"st": "constant"}
+_PROOF = {**OPEN, "st": "constant"}
 _REPAIRED = (*NONCONVEX, "fixed-schedule")
 
 L, F0, T, eta, n, N = (symbol(name) for name in ("L", "F0", "T", "eta", "n", "N"))
@@ -48,7 +48,7 @@ THEOREM1 = Theorem(
     id="fedcompass.theorem1",
     title="nonconvex smooth functions with bounded gradients, FedCompass's scheduler",
     paper=_PAPER, place="Theorem 1", status="as printed", assumptions=NONCONVEX,
-    algorithm="fedcompass", options=_PROOF, metric="gradient-norm", horizon="every",
+    algorithm="fedcompass", options=_PROOF, metric="gradient-norm",
     step={"eta": 1 / (2 * L * Qmax)},
     bound=_printed(g1, g2),
     definitions={
@@ -68,7 +68,7 @@ COROLLARY1 = Theorem(
     id="fedcompass.corollary1",
     title="the rate O(1/√T) for Qmin ≤ Qmax/μ",
     paper=_PAPER, place="Corollary 1", status="as printed", assumptions=NONCONVEX,
-    algorithm="fedcompass", options=_PROOF, metric="gradient-norm", horizon="fixed",
+    algorithm="fedcompass", options=_PROOF, metric="gradient-norm",
     step={"eta": 1 / (2 * L * Qmax * sqrt(T))},
     bound=FormulaBound(
         {
@@ -87,7 +87,7 @@ COROLLARY1_EXPLICIT = Theorem(
     id="fedcompass.corollary1.explicit",
     title="Theorem 1 with γ₁ = γ₂ = n, for Qmin ≤ Qmax/μ",
     paper=_PAPER, place="Appendix C.2, eq. (24)", status="as printed", assumptions=NONCONVEX,
-    algorithm="fedcompass", options=_PROOF, metric="gradient-norm", horizon="every",
+    algorithm="fedcompass", options=_PROOF, metric="gradient-norm",
     step={"eta": 1 / (2 * L * Qmax)},
     bound=_printed(n, n),
     definitions=_SIGMA2, settable=("eta",), conditions=(_RANGE, _ONE_GROUP, _PRINTED_STEP),
@@ -111,7 +111,7 @@ def _window(name: str, title: str, terms: Mapping[str, Expr], conditions: tuple[
     return Theorem(
         id=f"fedcompass.window.{name}", title=title,
         paper=_PAPER, place="Theorem 1, repaired", status="repaired", assumptions=_REPAIRED,
-        algorithm="fedcompass", options={}, metric="gradient-norm", horizon="every",
+        algorithm="fedcompass", options=OPEN, metric="gradient-norm",
         step={"eta": 1 / (2 * L * W_max)},
         bound=FormulaBound(terms), definitions=_WINDOW_DEFINITIONS, settable=("eta", "N"),
         conditions=conditions, parameters={"Qmax": "Qmax"},
@@ -143,7 +143,7 @@ WINDOW_B_NOISELESS = _window(
 _GROUP: Mapping[str, Any] = {
     "paper": _PAPER, "place": "Theorem 1, repaired", "status": "repaired",
     "assumptions": (*_REPAIRED, "equal-weights"),
-    "algorithm": "fedcompass", "options": _PROOF, "metric": "gradient-norm", "horizon": "every",
+    "algorithm": "fedcompass", "options": _PROOF, "metric": "gradient-norm",
     "step": {"eta": 1 / (2 * L * Q_mean)}, "settable": ("eta",), "parameters": {"Qmax": "Qmax"},
 }  # fmt: skip
 GROUP = Theorem(

@@ -6,7 +6,7 @@ from sympy import Expr, sqrt
 
 from boundlab.formulas.symbols import symbol
 from boundlab.theorems._bound import Condition, FormulaBound
-from boundlab.theorems._forms import NONCONVEX, ONE, SECOND_MOMENT, SHARES, ZERO, largest, quadratic_root
+from boundlab.theorems._forms import NONCONVEX, ONE, OPEN, SECOND_MOMENT, SHARES, ZERO, largest, quadratic_root
 from boundlab.theorems._theorem import Theorem
 
 _PAPER = "Xu et al., FedFa"
@@ -33,7 +33,7 @@ def _theorem1(smooth: Expr) -> dict[str, Any]:
     """Return what Theorem 1 says when the L of its formula is ``smooth``."""
     return {
         "paper": _PAPER, "place": "Theorem 1", "status": "as printed", "assumptions": NONCONVEX,
-        "algorithm": "fedfa", "options": {}, "metric": "gradient-norm", "horizon": "every",
+        "algorithm": "fedfa", "options": OPEN, "metric": "gradient-norm",
         "step": {"eta_l": 1 / (smooth * Q * eta_g), "eta_g": ONE},
         "bound": FormulaBound(
             {
@@ -68,7 +68,7 @@ COROLLARY = Theorem(
     id="fedfa.corollary",
     title="the rate O(1/√(T·Q))",
     paper=_PAPER, place="Corollary", status="as printed", assumptions=NONCONVEX,
-    algorithm="fedfa", options={"mode": "delta"}, metric="gradient-norm", horizon="fixed",
+    algorithm="fedfa", options={**OPEN, "mode": "delta"}, metric="gradient-norm",
     step={"eta_l": 1 / (L * window * largest(Q, sqrt(T * Q))), "eta_g": window},
     bound=FormulaBound(
         {
@@ -142,7 +142,7 @@ def _family(mode: str, rate: Expr, shown: str, conditions: tuple[Condition, ...]
             Theorem(
                 id=f"fedfa.{mode}.{name}", title=f"mode {mode}, through a virtual iterate, {title}",
                 paper=_PAPER, place="Theorem 1, repaired", status="repaired", assumptions=fields["assumptions"],
-                algorithm="fedfa", options={"mode": mode}, metric="gradient-norm", horizon="every",
+                algorithm="fedfa", options={**OPEN, "mode": mode}, metric="gradient-norm",
                 step=fields["step"], bound=form["bound"], definitions=definitions, settable=fields["settable"],
                 conditions=(*conditions, *own), parameters=_PARAMETERS, note=fields["note"],
             )

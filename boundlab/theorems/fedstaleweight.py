@@ -7,7 +7,7 @@ from sympy import Expr, Min
 
 from boundlab.formulas.symbols import symbol
 from boundlab.theorems._bound import Condition, FormulaBound
-from boundlab.theorems._forms import NONCONVEX, ONE, SECOND_MOMENT, largest
+from boundlab.theorems._forms import NONCONVEX, ONE, OPEN, SECOND_MOMENT, largest
 from boundlab.theorems._theorem import Theorem
 
 _PAPER = "Ma et al., FedStaleWeight"
@@ -29,7 +29,7 @@ THEOREM1 = Theorem(
     title="nonconvex smooth functions with bounded gradients, uniform buffers, staleness weights",
     paper=_PAPER, place="Section 5 and Appendix A, Theorem 2", status="as printed",
     assumptions=(*NONCONVEX, "uniform-buffer"),
-    algorithm="fedstaleweight", options={}, metric="gradient-norm", horizon="every",
+    algorithm="fedstaleweight", options=OPEN, metric="gradient-norm",
     step={"eta_l": 1 / (L * Q * eta_g), "eta_g": ONE, "scale": b},
     bound=FormulaBound(
         {
@@ -72,7 +72,7 @@ def _family(algorithm: str, options: Mapping[str, str]) -> tuple[Theorem, ...]:
     """Return rf1–rf3 for an algorithm that aggregates full buffers with weights that sum to 1."""
     shared: dict[str, Any] = {
         "paper": _PAPER, "place": "Appendix A, Theorem 2, repaired", "status": "repaired",
-        "algorithm": algorithm, "options": options, "metric": "gradient-norm", "horizon": "every",
+        "algorithm": algorithm, "options": options, "metric": "gradient-norm",
         "step": {"eta_l": 1 / (2 * L * Q * eta_g * (1 + tau_max)), "eta_g": ONE},
     }  # fmt: skip
     local = ("eta_l", "eta_g", "eta_sum", "eta_sq", "drift")
@@ -121,5 +121,5 @@ def _family(algorithm: str, options: Mapping[str, str]) -> tuple[Theorem, ...]:
     )  # fmt: skip
 
 
-THEOREMS = (THEOREM1, *_family("fedstaleweight", {}))
-FEDBUFF_THEOREMS = _family("fedbuff", {"staleness": "constant"})
+THEOREMS = (THEOREM1, *_family("fedstaleweight", OPEN))
+FEDBUFF_THEOREMS = _family("fedbuff", {**OPEN, "staleness": "constant"})

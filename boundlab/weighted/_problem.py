@@ -124,6 +124,10 @@ class Weighted(Problem):
         """Return the (sub)gradients of f_client at each row of X, shape (S, d), unit (1, −1)."""
         return self.inner.gradients(client, X)
 
+    def near_kink(self, client: int, X: Array, room: float) -> NDArray[np.bool_]:
+        """Return at which rows of X the gradient of f_client may jump within a distance of ``room``, shape (S,)."""
+        return self.inner.near_kink(client, X, room)
+
     def prox(self, client: int, x: Array, step_size: float) -> Array:
         """Return the proximal point of f_client, shape (d,), unit (0, 1)."""
         return self.inner.prox(client, x, step_size)

@@ -1,0 +1,128 @@
+"""Conditions of theorems at numbers: up to rounding for who looks at a formula, without any for who compares."""
+
+import itertools
+import math
+from collections.abc import Collection, Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from boundlab.errors import AssumptionError, SilentError
+from boundlab.formulas.decide import at_most
+from boundlab.formulas.floats import evaluate
+from boundlab.formulas.symbols import names_of
+from boundlab.theorems._bound import Condition, Floats
+from boundlab.theorems._statement import Statement
+
+# Two sides that are equal may differ by their last digits: so far, who only looks at a formula may go.
+ROUNDED: Final = 1e-12
+# Sides that are further apart are told from each other by floats.
+_APART: Final = 1e-9
+# How far a rounded step may lie beyond a condition that its formula meets: a few roundings.
+_ULPS: Final = 3
+
+
+def require(
+    theorem: Statement, condition: Condition, found: Mapping[str, Floats], base: Collection[str], *, exactly: bool
+) -> None:
+    """Make sure that a condition is met everywhere on a grid.
+
+    Parameters
+    ----------
+    found
+        Values of all symbols, broadcastable with each other.
+    base
+        Those that were given; the others follow from their definitions.
+    exactly
+        Whether the numbers are taken as the fractions that they are; a condition that is not decided is not met.
+
+    Raises
+    ------
+    AssumptionError
+        If it is not met; a :class:`boundlab.errors.SilentError` if another number of iterations may meet it.
+    """
+    what = f"{theorem.id}, {condition.statement}"
+    sides = np.broadcast_arrays(*(evaluate(one, found, what) for one in (condition.quantity, condition.limit)))
+    left, right = (np.atleast_1d(side) for side in sides)
+    broken = ~(left <= right * (1 + ROUNDED))
+    if exactly:
+        with np.errstate(invalid="ignore"):
+            near = np.abs(left - right) <= _APART * np.maximum(np.abs(left), np.abs(right))
+        for place in map(tuple, np.argwhere(near).tolist()):
+            values = _fractions(theorem, condition, found, base, left.shape, place)
+            broken[place] = not met(theorem, condition, values)
+    if broken.any():
+        a, b = left[broken].flat[0], right[broken].flat[0]
+        silent = theorem.counter in _read(theorem, condition)
+        raise (SilentError if silent else AssumptionError)(
+            f"{theorem.id} needs {condition.statement}, got {_unequal(a, b)}"
+        )
+
+
+def met(theorem: Statement, condition: Condition, values: Mapping[str, Fraction]) -> bool:
+    """Return whether a condition is certainly met at numbers by symbol; the rest follows from the definitions."""
+    return at_most(condition.quantity, condition.limit, theorem.defining(), values) is True
+
+
+def _read(theorem: Statement, condition: Condition) -> frozenset[str]:
+    return theorem.read_by(names_of(condition.quantity) | names_of(condition.limit))
+
+
+def _fractions(
+    theorem: Statement,
+    condition: Condition,
+    found: Mapping[str, Floats],
+    base: Collection[str],
+    shape: tuple[int, ...],
+    place: tuple[int, ...],
+) -> dict[str, Fraction]:
+    """Return what was given of a condition's symbols at one place of the grid, as the fractions that they are."""
+    names = (name for name in _read(theorem, condition) if name in base and not theorem.symbols[name].vector)
+    return {name: Fraction(float(np.broadcast_to(found[name], shape)[place])) for name in names}
+
+
+def _unequal(a: float, b: float) -> str:
+    """Return ``a > b`` with as many digits as tell them apart."""
+    short = f"{a:.6g} > {b:.6g}"
+    if f"{a:.6g}" != f"{b:.6g}":
+        return short
+    return f"{a:.17g} > {b:.17g}" if a > b else f"{a:.17g}, larger by less than rounding"
+
+
+def admissible(theorem: Statement, known: Mapping[str, Any], options: Mapping[str, float]) -> dict[str, float]:
+    """Return step sizes that meet the conditions as the fractions that they are, or the same ones if none is near.
+
+    A step that a formula gives is rounded, maybe beyond a condition that the formula just meets: 1/49 is above the
+    49th part of 1. The nearest number of floating point that meets all conditions is the step of the run.
+
+    Parameters
+    ----------
+    known
+        Numbers by symbol; where a condition reads another one, nothing is changed.
+    options
+        Step sizes by name.
+    """
+    free = [name for name in options if name in theorem.settable or name not in theorem.defining()]
+    absent = theorem.bound.gone(frozenset((*known, *options)))
+    about = [one for one in theorem.conditions if _read(theorem, one) & set(free) and not _read(theorem, one) & absent]
+    if not about:
+        return dict(options)
+    numbers = {name: float(np.asarray(value).reshape(-1)[0]) for name, value in known.items() if np.size(value) == 1}
+    values = {name: Fraction(value) for name, value in numbers.items() if np.isfinite(value)}
+    for moves in sorted(itertools.product(range(-_ULPS, _ULPS + 1), repeat=len(free)), key=_length):
+        moved = {name: _moved(options[name], by) for name, by in zip(free, moves, strict=True)}
+        exact = values | {name: Fraction(value) for name, value in moved.items()}
+        if all(met(theorem, one, exact) for one in about):
+            return {**options, **moved}
+    return dict(options)
+
+
+def _length(moves: tuple[int, ...]) -> int:
+    return sum(map(abs, moves))
+
+
+def _moved(value: float, by: int) -> float:
+    for _ in range(abs(by)):
+        value = math.nextafter(value, math.inf if by > 0 else 0.0)
+    return value
