@@ -36,6 +36,10 @@ class Assumption:
     check
         About functions: check(problem), a :class:`boundlab.objective.Problem` that does not answer for it by itself,
         returns '' if it is met, else why not. None: only a problem's own answer counts.
+    defines
+        The symbols that have a value because of it: without it they stand for nothing.
+    implies
+        Assumptions that whatever meets this one meets, too.
     """
 
     id: str
@@ -47,6 +51,8 @@ class Assumption:
     noise: bool = False
     fits: str = ""
     check: Callable[[Any], str] | None = None
+    defines: tuple[str, ...] = ()
+    implies: tuple[str, ...] = ()
 
 
 DETERMINISTIC: Final = "deterministic"
@@ -58,19 +64,30 @@ def _why_noisy(problem: Any) -> str:
 
 BUILT_IN: tuple[Assumption, ...] = (
     Assumption("convex", "every f_i is convex"),
-    Assumption("strongly-convex", "every f_i is mu-strongly convex"),
-    Assumption("smooth", "every f_i has L-Lipschitz gradients"),
-    Assumption("lipschitz", "every f_i is convex and B-Lipschitz"),
+    Assumption(
+        "strongly-convex", "every f_i is mu-strongly convex", defines=("mu",), implies=("convex", "minimiser")
+    ),
+    Assumption("smooth", "every f_i has L-Lipschitz gradients", defines=("L", "L_sq")),
+    Assumption("lipschitz", "every f_i is convex and B-Lipschitz", defines=("B",), implies=("convex",)),
     Assumption(DETERMINISTIC, "(sub)gradients are full ones: they have no noise", check=_why_noisy),
-    Assumption("bounded-variance", "stochastic (sub)gradients are unbiased with variance at most sigma^2", noise=True),
-    Assumption("bounded-gradients", "every ‖∇f_i‖ is bounded"),
-    Assumption("bounded-second-moment", "stochastic (sub)gradients have E‖g‖² ≤ G²", noise=True),
-    Assumption("bounded-heterogeneity", "‖∇f_i − ∇f‖ ≤ sigma_g everywhere"),
-    Assumption("bounded-below", "f is bounded below"),
-    Assumption("minimiser", "f has a minimiser with a certificate"),
+    Assumption(
+        "bounded-variance", "stochastic (sub)gradients are unbiased with variance at most sigma^2",
+        noise=True, defines=("sigma", "sigma_l"),
+    ),
+    Assumption("bounded-gradients", "every ‖∇f_i‖ is bounded", defines=("G_sq", "G")),
+    Assumption("bounded-second-moment", "stochastic (sub)gradients have E‖g‖² ≤ G²", noise=True, defines=("G",)),
+    Assumption(
+        "bounded-heterogeneity", "‖∇f_i − ∇f‖ ≤ sigma_g everywhere", defines=("sigma_g", "sigma_g_mean")
+    ),
+    Assumption("bounded-below", "f is bounded below", defines=("F0",)),
+    Assumption(
+        "minimiser", "f has a minimiser with a certificate", defines=("R", "zeta", "G_star"),
+        implies=("bounded-below",),
+    ),
     Assumption(
         "iid-events", "events are i.i.d.: at each iteration client i with p_i, the server with p_s", "run",
         mean=True, independent=True, fits="exponential delays with --server poisson, or delays iid, would fit",
+        defines=("p", "p_s", "p_min", "qbar", "rates", "lambda_s"),
     ),
     # Compilers never look at gradients.
     Assumption(
@@ -78,7 +95,7 @@ BUILT_IN: tuple[Assumption, ...] = (
     ),
     Assumption(
         "stationary-participation", "given the past, client i enters a buffer with expected weight pi_i", "run",
-        mean=True, fits="exponential or iid delays with equal weights would fit",
+        mean=True, fits="exponential or iid delays with equal weights would fit", defines=("chi2", "pi_max"),
     ),
     Assumption(
         "uniform-buffer", "every buffer is a uniform subset of the clients", "run",
@@ -95,7 +112,7 @@ BUILT_IN: tuple[Assumption, ...] = (
     # A lag that is not constant is found when the schedule is read.
     Assumption(
         "constant-lag", "every update is used the same number of server updates after it was begun", "run",
-        by_construction=True, fits="deterministic delays of equal rates would fit",
+        by_construction=True, fits="deterministic delays of equal rates would fit", defines=("lag", "C_lag"),
     ),
 )  # fmt: skip
 ASSUMPTIONS: Mapping[str, Assumption] = MappingProxyType({one.id: one for one in BUILT_IN})
@@ -127,3 +144,21 @@ def about_the_mean(names: Iterable[str]) -> bool:
 def independent_events(names: Iterable[str]) -> bool:
     """Return whether that mean is one over all sequences of independent events."""
     return any(assumption(name).independent for name in names)
+
+
+def with_implied(names: Iterable[str]) -> frozenset[str]:
+    """Return the ids, with those of all assumptions that they imply."""
+    found: set[str] = set()
+    stack = list(names)
+    while stack:
+        name = stack.pop()
+        if name not in found:
+            found.add(name)
+            stack += assumption(name).implies
+    return frozenset(found)
+
+
+def definers(symbol: str) -> tuple[str, ...]:
+    """Return the ids of the assumptions that define a symbol, those of plug-ins among them."""
+    known: Mapping[str, Assumption] = {**ASSUMPTIONS, **registered("assumptions")}
+    return tuple(name for name, one in known.items() if symbol in one.defines)

@@ -11,10 +11,12 @@ from boundlab.checks._check import Group as Group
 from boundlab.checks._check import Verdict as Verdict
 from boundlab.checks._check import exit_code as exit_code
 from boundlab.checks._check import group as group
+from boundlab.checks._time import LAST_RESORT, time_limit
 from boundlab.checks._view import View as View
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.options import nearest
 from boundlab.registry import registered
+from boundlab.signs import Solver
 from boundlab.theorems import Theorem
 
 
@@ -65,9 +67,19 @@ def check(theorem: Theorem, only: Iterable[str] | None = None) -> tuple[Check, .
 
 
 def _run(theorem: Theorem, chosen: tuple[str, ...]) -> Iterator[Check]:
-    view, found = View(theorem), groups()
-    for name in chosen:
-        try:
-            yield from found[name](view)
-        except UndecidedError as error:
-            yield Check(name, found[name].summary, "unknown", str(error))
+    found = groups()
+    with Solver() as solver:
+        view = View(theorem, solver=solver)
+        for name in chosen:
+            done: list[Check] = []
+            try:
+                with time_limit(LAST_RESORT):
+                    done.extend(found[name](view))
+            except UndecidedError as error:
+                done.append(Check(_unused(name, done), found[name].summary, "unknown", str(error)))
+            yield from done
+
+
+def _unused(group: str, done: list[Check]) -> str:
+    """Return an id for what a group did not come to; its own may be taken by what it found before."""
+    return f"{group}.rest" if any(one.id == group for one in done) else group

@@ -1,22 +1,24 @@
-"""What a check says: three verdicts, a witness, and what follows from a failure."""
+"""What a check says: a verdict, a witness, and what follows from a failure."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, final
 
+from boundlab.signs import Shown
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
     from boundlab.checks._view import View
 
-Verdict = Literal["passed", "failed", "unknown", "not applicable"]
-Consequence = Literal["", "claim false", "claim vacuous", "implies more", "does not follow"]
+Verdict = Literal["failed", "suspicious", "unknown", "passed (z3)", "passed", "not applicable"]
+Consequence = Literal["", "claim false", "claim vacuous", "implies more", "does not follow", "not defined"]
 
 CONSEQUENCES: dict[str, str] = {
     "claim false": "the claim, for all problems that it names, is false",
     "claim vacuous": "the claim is true for trivial reasons where the witness says",
-    "implies more": "the claim implies the stronger one of the witness; suspicious, no refutation by itself",
+    "implies more": "the claim implies the stronger one of the witness; no refutation by itself",
     "does not follow": "the statement does not follow from the theorem that it is derived from",
+    "not defined": "the statement reads or sets what nothing in it defines",
 }
 
 
@@ -32,12 +34,14 @@ class Check:
     statement
         What was asked.
     verdict
-        ``passed``: shown, symbolically or by a certificate. ``failed``: the witness shows the contrary.
-        ``unknown``: neither within the time limit. ``not applicable``: the question makes no sense here.
+        ``passed``: shown, symbolically or by a certificate that was checked again. ``passed (z3)``: z3 says so, and
+        nobody has checked it. ``failed``: the witness shows the contrary. ``suspicious``: a true theorem may do that,
+        but seldom does. ``unknown``: none of these within the limits. ``not applicable``: the question makes no sense
+        here.
     witness
-        Failed: the scaling, the instance or the values that show it. Else what was found, or why not.
+        Failed or suspicious: the scaling, the instance or the values that show it. Else what was found, or why not.
     consequence
-        What follows from a failure, a key of :data:`CONSEQUENCES`; empty otherwise.
+        What follows from what failed or is suspicious, a key of :data:`CONSEQUENCES`; empty otherwise.
     latex
         The central formula, where there is one.
     """
@@ -95,9 +99,15 @@ def group(identity: str, summary: str) -> "Callable[[Callable[[View], Iterable[C
     return make
 
 
+def passed(shown: Shown) -> Verdict:
+    """Return the verdict of what was shown in this way."""
+    return "passed" if shown is Shown.BY_CERTIFICATE else "passed (z3)"
+
+
 def exit_code(checks: Iterable[Check]) -> ExitCode:
     """Return ``REFUTED`` if a check failed, ``UNDECIDED`` if none could be decided, else ``STANDS``."""
     verdicts = {check.verdict for check in checks}
     if "failed" in verdicts:
         return ExitCode.REFUTED
-    return ExitCode.UNDECIDED if "unknown" in verdicts and "passed" not in verdicts else ExitCode.STANDS
+    decided = verdicts & {"passed", "passed (z3)", "suspicious"}
+    return ExitCode.UNDECIDED if "unknown" in verdicts and not decided else ExitCode.STANDS

@@ -1,6 +1,6 @@
-"""Time limits, without which SymPy can take minutes over a limit or a simplification.
+"""The clock as the last resort: what is asked is bounded by counts, and SymPy may still have a corner that is not.
 
-On a slow machine the environment variable BOUNDLAB_PATIENCE multiplies them all.
+On a slow machine the environment variable BOUNDLAB_PATIENCE multiplies the limit.
 """
 
 import gc
@@ -8,12 +8,14 @@ import math
 import os
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from boundlab.errors import UndecidedError
+
+# Seconds of processor time for a group of checks; the slowest built-in theorem takes two.
+LAST_RESORT = 20.0
 
 
 class _OutOfTimeError(BaseException):
@@ -70,14 +72,3 @@ def time_limit(seconds: float) -> Iterator[None]:
                 gc.enable()
     except _OutOfTimeError:
         raise UndecidedError(f"not decided in {seconds:.2g} s") from None
-
-
-class Budget:
-    """A number of seconds that several questions share."""
-
-    def __init__(self, seconds: float) -> None:
-        self._end = time.process_time() + seconds * patience()
-
-    def share(self, most: float) -> float:
-        """Return how long the next question may take: what is left, but not more than ``most``."""
-        return max(0.02, min(most, (self._end - time.process_time()) / patience()))

@@ -6,7 +6,7 @@ from typing import Any, final
 
 import sympy
 
-from boundlab.assumptions import RUN_ASSUMPTIONS
+from boundlab.assumptions import DETERMINISTIC, RUN_ASSUMPTIONS
 from boundlab.checks._instances import (
     SMALL,
     START,
@@ -20,6 +20,7 @@ from boundlab.checks._instances import (
 from boundlab.theorems import Theorem
 
 Values = Mapping[str, Any]
+Need = tuple[str, sympy.Expr, sympy.Expr]
 _HALF = sympy.Rational(1, 2)
 
 
@@ -46,6 +47,8 @@ class Truth:
         The family in words, for witnesses.
     limit
         Whether ``left`` is true up to a factor that tends to 1; otherwise it holds at every e of (0, 1/10].
+    needs
+        What ``left`` needs of the values for small e: in words, and what must be at most what.
     """
 
     id: str
@@ -57,6 +60,7 @@ class Truth:
     left: Callable[[Values], sympy.Expr]
     instance: str
     limit: bool = True
+    needs: Callable[[Values], tuple[Need, ...]] = lambda _: ()
 
     def step(self, theorem: Theorem) -> str:
         """Return the name of the step size."""
@@ -65,17 +69,27 @@ class Truth:
 
 # What the instances meet; one client whose every step counts has no events of the server between its own.
 _RUNS = RUN_ASSUMPTIONS - {"iid-events"}
-_ANY = {"convex", "bounded-variance", "bounded-below", "minimiser"}
+_ANY = {"convex", DETERMINISTIC, "bounded-variance", "bounded-below", "minimiser"}
 _HUBER = _ANY | {"smooth", "lipschitz", "bounded-gradients", "bounded-second-moment", "bounded-heterogeneity"}
 _SQUARE = _ANY | {"smooth", "strongly-convex", "bounded-heterogeneity"}
 _KINK = _ANY | {"lipschitz"}
 FUNCTIONS = frozenset({"smooth", "strongly-convex", "lipschitz", "convex"})
 
 
-# Options with which the instances are what they are said to be.
-_USUAL: Mapping[str, Mapping[str, str]] = {
-    "fedcompass": {"normalise": "false"}, "afl_dga": {"server": "plain"}, "fedbuff": {"staleness": "constant"},
-}  # fmt: skip
+# Options that a theorem may fix, and the words with which the instances are what they are said to be; () for any word.
+_ONE = ("1",)
+_LOCAL: Mapping[str, tuple[str, ...]] = {"M": _ONE, "count": _ONE, "reply": (), "eta_g": _ONE}
+_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "gd": {"sampling": (), "M": _ONE, "decay": ("none",)},
+    "afl_dga": {"server": ("plain",), "scaling": (), "local_steps": _ONE, "correction_delay": ("0",)},
+    "fedbuff": {"staleness": ("constant",), **_LOCAL},
+    "fedstaleweight": {"include": (), "scale": (), **_LOCAL},
+    "fedcompass": {"normalise": ("false", "no"), "st": ("constant",), "Qmin": _ONE, "Qmax": _ONE},
+    "fedfa": {"mode": (), "Q": _ONE, "start": (), "eta_g": _ONE},
+    "area": {"start": (), "clock": (), "reply": ()},
+}
+# Options whose default is another than the instances': a user's theorem must say what they are.
+_OTHERWISE: Mapping[str, frozenset[str]] = {"fedcompass": frozenset({"Qmin", "Qmax"}), "fedfa": frozenset({"K"})}
 
 
 def _outside(theorem: Theorem, *classes: set[str], runs: frozenset[str] = _RUNS) -> str:
@@ -93,6 +107,7 @@ def _about(
     known: Callable[[str], Any] = alone,
     classes: tuple[set[str], ...] = (_HUBER, _SQUARE),
     runs: frozenset[str] = _RUNS,
+    noisy: bool = False,
 ) -> Callable[[Theorem], str]:
     def applies(theorem: Theorem) -> str:
         if theorem.metric not in metrics:
@@ -101,12 +116,44 @@ def _about(
             return f"no such instance is known of {theorem.algorithm}"
         if step_name(theorem.algorithm) not in theorem.step or theorem.fixed_options.get("decay", "none") != "none":
             return "the step is not constant"
-        for option, usual in _USUAL.get(theorem.algorithm, {}).items():
-            if theorem.fixed_options.get(option, usual) != usual:
-                return f"nothing is known of {option}={theorem.fixed_options[option]}"
-        return _outside(theorem, *classes, runs=runs)
+        if noisy and DETERMINISTIC in theorem.assumptions:
+            return "it is about full gradients"
+        return _strange(theorem) or _outside(theorem, *classes, runs=runs)
 
     return applies
+
+
+def _strange(theorem: Theorem) -> str:
+    """Return the options of the theorem with which nothing is known of the instances, or ''."""
+    words = _WORDS.get(theorem.algorithm, {})
+    for option, value in theorem.fixed_options.items():
+        if option not in words or (words[option] and value not in words[option]):
+            return f"nothing is known of {option}={value}"
+    if theorem.status == "user":
+        unsaid = _OTHERWISE.get(theorem.algorithm, frozenset()) - {*theorem.options, *theorem.parameters}
+        if unsaid:
+            return f"nothing is known of the default of {', '.join(sorted(unsaid))}"
+    return ""
+
+
+def _small_steps(values: Values) -> tuple[Need, ...]:
+    """Return that the step tends to 0, and that the horizon is much longer than one over it."""
+    step = next(values[name] for name in ("eta", "eta_l", "alpha") if name in values)
+    longer = next(values[name] for name in ("T", "K") if name in values)
+    return (
+        ("a step that tends to 0", step, sympy.sqrt(sympy.sqrt(SMALL))),
+        ("a long run", 1 / step, longer * SMALL ** sympy.Rational(1, 8)),
+    )
+
+
+def _settled(values: Values) -> tuple[Need, ...]:
+    """Return that the step is at most 1, and that the horizon is much longer than one over it."""
+    step = next(values[name] for name in ("eta", "eta_l", "alpha") if name in values)
+    longer = next(values[name] for name in ("T", "K") if name in values)
+    return (
+        ("a step of at most 1/L", step, sympy.S.One),
+        ("a long run", 1 / step, longer * SMALL ** sympy.Rational(1, 8)),
+    )
 
 
 def _started(theorem: Theorem) -> str:
@@ -114,6 +161,8 @@ def _started(theorem: Theorem) -> str:
         return "see first-gradient"
     if theorem.start > theorem.left.first:
         return "it says nothing of the start"
+    if not theorem.left.over.averages_iterates:
+        return f"{theorem.counter} counts from 1 on, and then a step was taken"
     return _outside(theorem, _HUBER, _SQUARE, _KINK, runs=_RUNS | {"iid-events"})
 
 
@@ -143,7 +192,7 @@ def _first_value(theorem: Theorem, step: sympy.Expr) -> Values:
     left = {"squared-distance": sympy.S.One, "gradient-norm-last": sympy.S.One}.get(theorem.metric, gap)
     # A Huber function of slope 1 and |x| have E‖g‖² ≤ 1 without noise.
     known = {"G_sq": 1, "G": 1, **START, **(alone(theorem.algorithm) or {}), "B": 1, "F0": gap, "left": left}
-    return {**known, theorem.counter: theorem.left.first, "alpha": step}
+    return {**known, theorem.counter: 1, "alpha": step}
 
 
 TRUTHS: tuple[Truth, ...] = (
@@ -152,10 +201,10 @@ TRUTHS: tuple[Truth, ...] = (
         "SGD with a constant step keeps a noise floor of first order in the step",
         "x' = (1 − η)x ± η stays in [−1, 1] and E x² → η/(2 − η) ≥ η/2, which is E‖∇f‖² and twice the gap",
         "the stationary variance of an autoregression; Bottou, Curtis and Nocedal (2018), Section 4.2",
-        _about("gradient-norm", "gradient-norm-last", "squared-distance", "gap"), _noisy,
+        _about("gradient-norm", "gradient-norm-last", "squared-distance", "gap", noisy=True), _noisy,
         lambda values: values["left"] * next(values[name] for name in ("eta", "eta_l", "alpha") if name in values),
         "one client, one local step, no delay, f Huber (x²/2 on [−1, 1], slope ≤ 1) from its minimum, noise ±1, "
-        "T = e⁻³, step e or the theorem's own",
+        "T = e⁻³, step e or the theorem's own", needs=_settled,
     ),
     Truth(
         "slope",
@@ -200,6 +249,7 @@ TRUTHS: tuple[Truth, ...] = (
         lambda _: UNEQUAL_SQUARED_GRADIENT,
         "two clients, Huber at 0 and at 1 (slope ≤ 1), no noise, client 2 five times slower (its share is 1/6), "
         "T = e⁻², step e or the theorem's own; no term knows how often clients arrive, or none is large enough",
+        needs=_small_steps,
     ),
     Truth(
         "reused-gradients",

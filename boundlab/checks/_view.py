@@ -1,7 +1,7 @@
 """A theorem as the checks see it: its formula in base symbols, points where it speaks, exact comparisons."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 import sympy
 
-from boundlab.checks._expressions import substitute
-from boundlab.checks._sign import Prover
 from boundlab.errors import BoundlabError, FormulaError, UndecidedError
 from boundlab.formulas.enclose import enclose
+from boundlab.formulas.expansion import expand, size
 from boundlab.formulas.floats import evaluate
+from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import SymbolInfo, names_of
 from boundlab.formulas.units import degrees
+from boundlab.signs import Prover, Solver
 from boundlab.theorems import Condition, Theorem
 
 _POINTS = 200
+_LARGEST = 20_000
 
 
 @dataclass(frozen=True)
@@ -33,11 +35,14 @@ class View:
         Terms that the claim implies to be superfluous.
     unconditional
         Statements of conditions that the claim implies to be superfluous.
+    solver
+        What is asked for signs that have no certificate.
     """
 
     theorem: Theorem
     dropped: frozenset[str] = frozenset()
     unconditional: frozenset[str] = frozenset()
+    solver: Solver = field(default_factory=Solver, compare=False, repr=False)
     _cache: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -67,7 +72,7 @@ class View:
             degrees(term, self.symbols)
         except FormulaError:
             try:
-                parts = sympy.Add.make_args(sympy.expand(self.expand(term)))
+                parts = sympy.Add.make_args(expand(self.expand(term)))
                 for part in parts:
                     degrees(part, self.symbols)
             except (FormulaError, UndecidedError):
@@ -115,7 +120,10 @@ class View:
         if key not in self._cache:
             rules = self.rules(known)
             found = expression
+            sizes = {self.symbol(name): size(rule) for name, rule in rules.items()}
             while names_of(found) & rules.keys():
+                if size(found, sizes) > _LARGEST:
+                    raise UndecidedError(f"with its definitions put in it has more than {_LARGEST} parts")
                 found = substitute(found, {self.symbol(name): rule for name, rule in rules.items()})
             self._cache[key] = found
         result: sympy.Expr = self._cache[key]
@@ -178,7 +186,13 @@ class View:
 
     def prover(self, at_least: Mapping[str, int] | None = None) -> Prover:
         """Return what proves signs where the theorem's conditions hold."""
-        return Prover(self.symbols, at_least or {}, self._facts)
+        if at_least:
+            return Prover(self.symbols, at_least, self._facts, self.solver)
+        return self._prover
+
+    @cached_property
+    def _prover(self) -> Prover:
+        return Prover(self.symbols, {}, self._facts, self.solver)
 
     @cached_property
     def _facts(self) -> dict[sympy.Symbol, sympy.Expr]:
@@ -225,6 +239,27 @@ class View:
     def points(self) -> tuple[dict[str, Any], ...]:
         """Points of the domain, reproducible, at which the theorem's conditions hold and the bound is finite."""
         return tuple(itertools.islice(self._points(), 24))
+
+    def allows(self, zeros: Iterable[str] = ()) -> bool:
+        """Return whether some point with these symbols at 0 meets all conditions, and does not start at a minimum.
+
+        A claim that is about no run, or about runs that never move only, is true whatever its right side.
+        """
+        gone = dict.fromkeys(zeros, 0.0)
+        return any(
+            self._meets({**point, **gone}) and all(point.get(name, 1.0) > 0 for name in ("R", "F0"))
+            for point in self.points
+        )
+
+    def _meets(self, values: Mapping[str, Any]) -> bool:
+        try:
+            sides = [
+                (self.number(self.expand(one.quantity), values), self.number(self.expand(one.limit), values))
+                for one in self.conditions
+            ]
+        except (BoundlabError, KeyError):
+            return False
+        return all(left <= right for left, right in sides)
 
     @cached_property
     def draws(self) -> tuple[dict[str, Any], ...]:

@@ -1,9 +1,10 @@
 """The groups of checks that come with boundlab, in the order in which they are asked."""
 
-from boundlab.checks import admissible, limits, monotone, relations, truths, units, vacuity
+from boundlab.checks import admissible, limits, monotone, relations, scope, truths, units, vacuity
 from boundlab.checks._check import Group
 
 GROUPS: tuple[Group, ...] = (
+    scope.checks,
     units.checks,
     limits.checks,
     truths.checks,

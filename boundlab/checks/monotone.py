@@ -1,26 +1,21 @@
 """Monotonicity: a class of problems that grows with a constant cannot have a smaller worst case."""
 
 from collections.abc import Iterator
-from typing import Any
+from fractions import Fraction
 
+import numpy as np
 import sympy
 
-from boundlab.checks._check import Check, group
-from boundlab.checks._sign import rational
-from boundlab.checks._time import Budget, time_limit
+from boundlab.checks._check import Check, group, passed
+from boundlab.checks._sides import FALLING, GROWING
 from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.formulas.enclose import enclose
 from boundlab.formulas.symbols import names_of
+from boundlab.signs import Direction, Shown, Trend
 
-# Constants that bound something from above, so that larger values admit more; mu bounds from below.
-GROWING = (
-    "L", "L_sq", "B", "G", "G_sq", "sigma", "sigma_l", "sigma_g", "sigma_g_mean", "zeta", "R", "F0", "speed_ratio",
-    "tau_max", "tau_a", "t_d", "K_m", "D_m", "tau_sum", "S", "M_own", "Q_age", "SM2", "reuse", "reuse_n", "share_bias",
-    "chi2", "chi2_path", "alpha2", "pi_max", "C_lag", "A_max", "V_max", "Q_bias",
-)  # fmt: skip
-FALLING = ("mu",)
-_SECONDS = 1.5
+_STILL = Trend(0, Shown.BY_CERTIFICATE)
+_FACTORS = (sympy.Rational(11, 10), sympy.Integer(2), sympy.Integer(10))
 
 
 @group("monotone", "worse constants do not lower the bound")
@@ -29,48 +24,43 @@ def checks(view: View) -> Iterator[Check]:
     from boundlab.checks.limits import fixed_zero
 
     zero = fixed_zero(view)
-    budget = Budget(_SECONDS)
     found = False
     for name in view.inputs:
         if name in (*GROWING, *FALLING) and name not in zero:
             found = True
-            sign = 1 if name in GROWING else -1
+            sign: Direction = 1 if name in GROWING else -1
             try:
-                with time_limit(budget.share(0.2 if _moves(view, name) else 0.4)):
-                    one = _check(view, name, sign)
+                yield _check(view, name, sign)
             except UndecidedError as error:
-                one = Check(f"monotone.{name}", _statement(name, sign), "unknown", str(error))
-                if _moves(view, name):
-                    one = _other_run(view, name, sign)
-            yield one
+                yield Check(f"monotone.{name}", _statement(name, sign), "unknown", str(error))
     if not found:
         yield Check("monotone", "worse constants do not lower the bound", "not applicable", "it has no such constant")
 
 
-def _statement(name: str, sign: int) -> str:
+def _statement(name: str, sign: Direction) -> str:
     word = "larger" if sign == 1 else "smaller"
     return f"a {word} {name} does not lower the right side, the step held fixed where it is free"
 
 
-def _check(view: View, name: str, sign: int) -> Check:
+def _check(view: View, name: str, sign: Direction) -> Check:
     identity = f"monotone.{name}"
     statement = _statement(name, sign)
     if not view.formula:
         return _recursion(view, name, sign, Check(identity, statement, "unknown"))
     symbol = view.symbol(name)
-    try:
-        signs = {part: _through(view, term, symbol) for part, term in view.terms.items()}
-    except UndecidedError as error:
-        return Check(identity, statement, "unknown", str(error))
-    if all(one in (0, sign) for one in signs.values()):
-        return Check(identity, statement, "passed", "" if any(signs.values()) else "it does not depend on it")
+    trends = {part: _through(view, term, symbol) for part, term in view.terms.items()}
+    open_terms = [part for part, trend in trends.items() if trend.direction not in (0, sign)]
+    if not open_terms:
+        worst = min((trend.shown for trend in trends.values()), default=Shown.BY_CERTIFICATE)
+        still = not any(trend.direction for trend in trends.values())
+        return Check(identity, statement, passed(worst), "it does not depend on it" if still else "")
     if _moves(view, name):
         return _other_run(view, name, sign)
     witness = _counterexample(view, name, sign)
     if witness:
-        return Check(identity, statement, "failed", witness, "implies more")
-    open_terms = ", ".join(part for part, one in signs.items() if one not in (0, sign))
-    return Check(identity, statement, "unknown", f"no counterexample and no certificate for {open_terms}")
+        return Check(identity, statement, "suspicious", witness, "implies more")
+    reason = f"no counterexample and no certificate for {', '.join(open_terms)}"
+    return Check(identity, statement, "unknown", reason)
 
 
 def _moves(view: View, name: str) -> list[str]:
@@ -79,79 +69,90 @@ def _moves(view: View, name: str) -> list[str]:
     return [step for step in chosen if view.symbol(name) in view.expand(view.symbol(step)).free_symbols]
 
 
-def _other_run(view: View, name: str, sign: int) -> Check:
+def _other_run(view: View, name: str, sign: Direction) -> Check:
     reason = f"the theorem's {', '.join(_moves(view, name))} depends on {name}, so that the runs differ"
     return Check(f"monotone.{name}", _statement(name, sign), "not applicable", reason)
 
 
-def _through(view: View, term: sympy.Expr, symbol: sympy.Symbol) -> int | None:
-    """Return the direction of a term, through the definitions it uses; the whole is expanded if that fails."""
+def _through(view: View, term: sympy.Expr, symbol: sympy.Symbol) -> Trend:
+    """Return the trend of a term, through the definitions it uses; the whole is expanded if that fails."""
     rules = view.rules(frozenset(view.free_steps))
-    memo: dict[str, int | None] = {}
+    memo: dict[str, Trend] = {}
     prover = view.prover()
 
-    def of(name: str) -> int | None:
+    def of(name: str) -> Trend:
         if name == symbol.name:
-            return 1
+            return Trend(1, Shown.BY_CERTIFICATE)
         if name not in rules:
-            return 0
+            return _STILL
         if name not in memo:
             memo[name] = chain(rules[name])
         return memo[name]
 
-    def chain(expression: sympy.Expr) -> int | None:
-        total: set[int] = set()
-        for other in names_of(expression):
+    def chain(expression: sympy.Expr) -> Trend:
+        total: set[Direction] = set()
+        shown = Shown.BY_CERTIFICATE
+        for other in sorted(names_of(expression)):
             inner = of(other)
-            if inner == 0:
+            if inner.direction == 0:
                 continue
             outer = prover.direction(expression, view.symbol(other))
-            if inner is None or outer is None:
-                return None
-            total.add(inner * outer)
-        total.discard(0)
+            if inner.direction is None or outer.direction is None:
+                return Trend(None, Shown.NOT)
+            if outer.direction != 0:
+                total.add(1 if inner.direction == outer.direction else -1)
+            shown = min(shown, inner.shown, outer.shown)
         if len(total) > 1:
-            return None
-        return total.pop() if total else 0
+            return Trend(None, Shown.NOT)
+        return Trend(total.pop() if total else 0, shown)
 
     found = chain(term)
-    return found if found is not None else prover.direction(view.expand(term), symbol)
+    return found if found.direction is not None else prover.direction(view.expand(term), symbol)
 
 
-def _counterexample(view: View, name: str, sign: int) -> str:
+def _counterexample(view: View, name: str, sign: Direction) -> str:
     """Return a point at which a worse constant has a smaller right side, by enclosures; '' if none is found."""
-    info = view.symbols[name]
+    integer = view.symbols[name].domain.integer
     for point in view.points:
-        exact = {other: rational(float(value)) for other, value in point.items() if not view.symbols[other].vector}
-        steps = {step: view.symbol(step) for step in view.free_steps}
+        exact = {other: _near(float(value)) for other, value in point.items() if not view.symbols[other].vector}
         try:
-            exact |= {step: view.at(rule, exact) for step, rule in steps.items()}
+            exact |= {step: view.at(view.symbol(step), exact) for step in view.free_steps}
         except UndecidedError:
             continue
-        more = exact[name] + 1 if info.domain.integer else exact[name] * (2 if sign == 1 else sympy.S.Half)
-        try:
-            if not info.domain.contains(_array(more)) or not (view.holds(exact) and view.holds({**exact, name: more})):
+        for factor in _FACTORS:
+            worse = exact[name] + sympy.ceiling(factor) - 1 if integer else exact[name] * factor**sign
+            try:
+                witness = _lower(view, name, exact, worse)
+            except UndecidedError:
                 continue
-            before, after = view.total(exact), view.total({**exact, name: more})
-            if enclose(after - before)[1] < 0:
-                shown = ", ".join(f"{other} = {value}" for other, value in exact.items() if other != name)
-                return (
-                    f"{name} = {exact[name]} gives {sympy.N(before, 6)}, {name} = {more} gives {sympy.N(after, 6)} "
-                    f"at {shown}; what holds for the wider class holds for the narrower: the claim implies the smaller "
-                    "value for both"
-                )
-        except UndecidedError:
-            continue
+            if witness:
+                return witness
     return ""
 
 
-def _array(value: Any) -> Any:
-    import numpy as np
+def _lower(view: View, name: str, values: dict[str, sympy.Expr], worse: sympy.Expr) -> str:
+    """Return in words that the worse constant has a smaller right side; '' if it has not, or conditions exclude it."""
+    moved = {**values, name: worse}
+    inside = view.symbols[name].domain.contains(np.asarray(float(worse)))
+    if not inside or not (view.holds(values) and view.holds(moved)):
+        return ""
+    before, after = view.total(values), view.total(moved)
+    if not enclose(after - before)[1] < 0:
+        return ""
+    shown = ", ".join(f"{other} = {value}" for other, value in values.items() if other != name)
+    return (
+        f"{name} = {values[name]} gives {sympy.N(before, 6)}, {name} = {worse} gives {sympy.N(after, 6)} at {shown}; "
+        "what holds for the wider class holds for the narrower: the claim implies the smaller value for both"
+    )
 
-    return np.asarray(float(value))
+
+def _near(number: float) -> sympy.Rational:
+    """Return a short rational near a float."""
+    near = Fraction(number).limit_denominator(1000)
+    return sympy.Rational(near.numerator, near.denominator)
 
 
-def _recursion(view: View, name: str, sign: int, blank: Check) -> Check:
+def _recursion(view: View, name: str, sign: Direction, blank: Check) -> Check:
     """Look for a counterexample among numbers; there is no proof."""
     tried = 0
     for point in view.points[:6]:
@@ -171,5 +172,5 @@ def _recursion(view: View, name: str, sign: int, blank: Check) -> Check:
         if after < before * (1 - 1e-9):
             shown = ", ".join(f"{key} = {number}" for key, number in fixed.items())
             witness = f"{name} = {worse:.6g} gives {after:.9g} < {before:.9g} at {shown} (numeric)"
-            return Check(blank.id, blank.statement, "failed", witness, "implies more")
+            return Check(blank.id, blank.statement, "suspicious", witness, "implies more")
     return Check(blank.id, blank.statement, "unknown", f"iterated numerically: no counterexample at {tried} points")

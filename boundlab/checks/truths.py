@@ -6,20 +6,25 @@ assumptions of the theorems it is matched with. A right side below it refutes th
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import sympy
 
-from boundlab.checks._check import Check, group
-from boundlab.checks._expressions import leading
+from boundlab.checks._check import Check, Verdict, group
 from boundlab.checks._instances import SMALL
+from boundlab.checks._leading import leading
+from boundlab.checks._sides import FALLING, WIDENED
 from boundlab.checks._truths import TRUTHS, Truth
 from boundlab.checks._view import View
+from boundlab.checks.limits import fixed_zero
 from boundlab.checks.units import implied_claim
 from boundlab.errors import UndecidedError
 from boundlab.formulas.enclose import enclose
+from boundlab.formulas.substitution import substitute
 
 _TRIED = tuple(sympy.Rational(1, 10) ** power for power in (1, 2, 3))
+_WIDER = (sympy.Integer(2), sympy.Integer(10))
 
 
 @group("truths", "the right side is above what is known to happen")
@@ -28,7 +33,7 @@ def checks(view: View) -> Iterator[Check]:
     implied = implied_claim(view)
     for truth in TRUTHS:
         identity = f"truths.{truth.id}"
-        reason = truth.applies(view.theorem)
+        reason = truth.applies(view.theorem) or _redefined(view, truth)
         if not reason and not view.formula:
             reason = "the bound is iterated, not a formula"
         if reason:
@@ -45,65 +50,143 @@ def checks(view: View) -> Iterator[Check]:
 
 
 def hold(view: View, truth: Truth) -> Check:
-    """Compare the right side of a claim with one truth."""
+    """Compare the right side of a claim with one truth, at the instance's own constants and at worse ones.
+
+    A problem that has a constant of at most L has one of at most 2·L, too: the claim for the wider class is about it.
+    """
+    own = _hold(view, truth, {})
+    if own.verdict in ("failed", "not applicable"):
+        return own
+    for wider in _wider(view):
+        found = _hold(view, truth, wider)
+        if found.verdict == "failed":
+            shown = ", ".join(f"{name} times {by}" for name, by in wider.items())
+            return replace(found, witness=f"with the worse constants {shown}: {found.witness}")
+    return own
+
+
+def _redefined(view: View, truth: Truth) -> str:
+    """Return which constants of the instance the theorem gives another meaning, or ''."""
+    theorem = view.theorem
+    own = set(theorem.definitions) - set(theorem.settable)
+    names = sorted(own & set(truth.values(theorem, SMALL)))
+    return f"the theorem defines {', '.join(names)} itself" if names else ""
+
+
+def _hold(view: View, truth: Truth, wider: Mapping[str, sympy.Expr]) -> Check:
     identity, statement = f"truths.{truth.id}", truth.statement
     try:
-        values = values_of(view, truth)
-        barred = _outside(view, values)
+        values = values_of(view, truth, wider)
+        barred = _outside(view, truth, values)
         if barred:
             return Check(identity, statement, "not applicable", barred)
         return _compare(view, truth, view.total(values), truth.left(values))
     except UndecidedError as error:
         reason = str(error)
-        verdict = (
-            "not applicable"
-            if "infinite" in reason or "no value there" in reason or reason.startswith("no value for")
-            else "unknown"
-        )
-        return Check(identity, statement, verdict, reason)  # type: ignore[arg-type]
+        verdict: Verdict = "unknown"
+        if "infinite" in reason or "no value there" in reason or reason.startswith("no value for"):
+            verdict = "not applicable"
+        return Check(identity, statement, verdict, reason)
 
 
-def values_of(view: View, truth: Truth) -> dict[str, Any]:
-    """Return the symbols on the truth's family, the theorem's own step included where it allows no other."""
+def _wider(view: View) -> Iterator[dict[str, sympy.Expr]]:
+    """Yield what constants are multiplied with, or are where the instance has 0: one at a time, then all together."""
+    names = [name for name in view.inputs if name in WIDENED and name not in fixed_zero(view)]
+    for factor in _WIDER:
+        each = {name: factor if name not in FALLING else 1 / factor for name in names}
+        yield from ({name: by} for name, by in each.items())
+        if len(each) > 1:
+            yield each
+
+
+def values_of(view: View, truth: Truth, wider: Mapping[str, sympy.Expr] = MappingProxyType({})) -> dict[str, Any]:
+    """Return the symbols on the truth's family, the theorem's own step included where it allows no other.
+
+    Parameters
+    ----------
+    wider
+        What constants are multiplied with; where the instance has 0 of one, it is this.
+    """
     fixed = [name for name in view.theorem.step if name not in view.free_steps]
     step = truth.step(view.theorem)
-    values = dict(truth.values(view.theorem, SMALL))
+
+    def family(size: sympy.Expr) -> dict[str, Any]:
+        values = dict(truth.values(view.theorem, size))
+        return values | {name: values[name] * by or by for name, by in wider.items() if name in values}
+
+    values = family(SMALL)
     if step in fixed:
         known = {name: value for name, value in values.items() if name not in fixed}
-        values = dict(truth.values(view.theorem, view.at(view.symbol(step), known)))
+        values = family(view.at(view.symbol(step), known))
     own = {step: values[step]} if step in values else {}
     return {name: value for name, value in values.items() if name not in fixed} | own
 
 
-def _outside(view: View, values: Mapping[str, Any]) -> str:
-    """Return the condition that the family breaks for small e, or ''."""
+def _outside(view: View, truth: Truth, values: Mapping[str, Any]) -> str:
+    """Return the condition, of the theorem or of the truth, that the family breaks for small e, or ''.
+
+    Raises
+    ------
+    UndecidedError
+        If that is not decided.
+    """
     for condition in view.conditions:
-        a, p = leading(view.at(condition.quantity, values), SMALL)
-        b, q = leading(view.at(condition.limit, values), SMALL)
-        # Equal leading terms occur with equal sides, such as 1 ≤ τ_max.
-        if p < q or (p == q and bool(a > b)):
+        if not _at_most(view.at(condition.quantity, values), view.at(condition.limit, values)):
             return f"{condition.statement} excludes the instance"
+    for words, left, right in truth.needs(values):
+        if not _at_most(left, right):
+            return f"the instance needs {words}"
     return ""
+
+
+def _at_most(left: sympy.Expr, right: sympy.Expr) -> bool:
+    """Return whether left ≤ right for all small e."""
+    left, right = sympy.sympify(left), sympy.sympify(right)
+    a, p = leading(left, SMALL)
+    b, q = leading(right, SMALL)
+    if p != q:
+        # The one that tends to 0 faster, or to ∞ more slowly, does not matter.
+        return _negative(a) if p < q else not _negative(b)
+    if p == sympy.oo:
+        if left == right:
+            return True
+        raise UndecidedError("two sides that fall below every power")
+    low, high = enclose(a - b)
+    if high < 0 or low > 0:
+        return high < 0
+    gap, _ = leading(left - right, SMALL)
+    return gap == 0 or _negative(gap)
+
+
+def _negative(number: sympy.Expr) -> bool:
+    """Return whether a number is < 0, or raise UndecidedError if that is not clear; 0 is not."""
+    low, high = enclose(number)
+    if low < 0 <= high and number != 0:
+        raise UndecidedError("a sign is not decided")
+    return high < 0
 
 
 def _compare(view: View, truth: Truth, right: sympy.Expr, left: sympy.Expr) -> Check:
     identity, statement = f"truths.{truth.id}", truth.statement
     a, p = leading(right, SMALL)
-    b, q = leading(left, SMALL)
-    if p != sympy.oo:
-        gap = enclose(a - b) if p == q and not view.theorem.shape else (0, 0)
-    below = p > q or (p == q and gap[1] < 0)
+    b, q = leading(sympy.sympify(left), SMALL)
     shown = f"right side ~ {_lead(a, p)}, left side ≥ ~ {_lead(b, q)} as e → 0"
     why = f"Why: {truth.proof} ({truth.source})"
-    if below:
-        ratio = (
-            "their quotient tends to 0: no constant helps" if p > q else f"their quotient tends to {sympy.N(a / b, 3)}"
-        )
-        latex = rf"{sympy.latex(a * SMALL**p) if p != sympy.oo else '0'} < {sympy.latex(b * SMALL**q)}"
-        return Check(identity, statement, "failed", f"{truth.instance}: {shown}; {ratio}. {why}", "claim false", latex)
+    if q != sympy.oo and enclose(b)[0] > 0:
+        below = ""
+        if p > q:
+            below = "their quotient tends to 0: no constant helps"
+        elif p == q and not view.theorem.shape and enclose(a - b)[1] < 0:
+            below = f"their quotient tends to {sympy.N(a / b, 3)}"
+        elif p < q and enclose(a)[1] < 0:
+            below = "the right side is negative"
+        if below:
+            latex = rf"{sympy.latex(a * SMALL**p) if p != sympy.oo else '0'} < {sympy.latex(b * SMALL**q)}"
+            text = f"{truth.instance}: {shown}; {below}. {why}"
+            return Check(identity, statement, "failed", text, "claim false", latex)
     if not truth.limit and not view.theorem.shape:
         for number in _TRIED:
-            if enclose((right - left).subs(SMALL, number))[1] < 0:
+            if enclose(substitute(right - left, {SMALL: number}))[1] < 0:
                 witness = f"{truth.instance}, e = {number}: the right side is below the left. {why}"
                 return Check(identity, statement, "failed", witness, "claim false")
     return Check(identity, statement, "passed", shown)

@@ -13,10 +13,10 @@ import numpy as np
 import sympy
 
 from boundlab.checks._check import Check, Consequence, group
-from boundlab.checks._expressions import substitute
 from boundlab.checks._instances import QUIET
 from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, FormulaError, UndecidedError
+from boundlab.formulas.substitution import substitute
 from boundlab.formulas.units import Pair, degrees
 
 # f → c^u·f, x → c^v·x with c → 0: pure scalings of f first, then of x, then both.
@@ -143,6 +143,8 @@ def implied_claim(view: View, found: Violations | None = None) -> Implied | None
     if bad_steps:
         return None
     for zeros in _faces(view):
+        if not view.allows(zeros):
+            continue
         terms = {name: pair for name, pair in found.terms.items() if not _vanishes(view, view.terms[name], zeros)}
         direction = _direction(terms, found.conditions)
         if direction is None:

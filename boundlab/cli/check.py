@@ -21,13 +21,15 @@ def check(
         typer.Option(
             "--only",
             metavar="GROUPS",
-            help="Some of units, limits, … (boundlab list checks).",
+            help="Some of scope, units, … (boundlab list checks).",
         ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Show the checks that do not apply, too.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", "--all", help="Show what passed and what does not apply, too.")
+    ] = False,
     as_json: AsJson = False,
 ) -> ExitCode:
-    """Check a theorem by its formula alone: units, limits, known truths, relations. No simulation."""
+    """Check a theorem by its formula alone: scope, units, limits, known truths, relations. No simulation."""
     from boundlab.checks import check as check_theorem
     from boundlab.checks import exit_code, read_groups
     from boundlab.theorems import load_theorem
@@ -42,6 +44,6 @@ def check(
     from boundlab.report.check_table import check_table
 
     screen = console()
-    for line in check_table(statement, found, every):
+    for line in check_table(statement, found, verbose):
         screen.print(line)
     return code

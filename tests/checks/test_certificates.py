@@ -11,7 +11,6 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boundlab.checks._expressions import leading, substitute
 from boundlab.checks._instances import (
     SMALL,
     UNEQUAL,
@@ -19,12 +18,14 @@ from boundlab.checks._instances import (
     reused,
     reused_squared_gradient,
 )
-from boundlab.checks._sign import Prover
+from boundlab.checks._leading import leading
 from boundlab.checks._time import time_limit
 from boundlab.checks._view import View
 from boundlab.errors import UndecidedError
 from boundlab.formulas.enclose import enclose
+from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import SYMBOLS, symbol
+from boundlab.signs import Prover
 from boundlab.theorems import load_theorem
 
 e = SMALL
@@ -132,7 +133,7 @@ def test_what_is_proved_to_be_nonnegative_is(expression: sympy.Expr, values: dic
 def test_what_is_proved_to_grow_grows(
     expression: sympy.Expr, values: dict[str, float], name: str, more: int
 ) -> None:  # fmt: skip
-    found = PROVER.direction(expression, symbol(name))
+    found = PROVER.direction(expression, symbol(name)).direction
     if found is not None:
         before, after = (
             float(expression.subs({symbol(other): value for other, value in point.items()}))

@@ -20,7 +20,8 @@ THEOREMS: dict[str, Theorem] = registered("theorems")
 PRINTED = sorted(name for name, theorem in THEOREMS.items() if theorem.status == "as printed")
 
 # Every printed theorem of the five papers: what fails, and what follows. Nothing fails for Theorem 8 of AREA, which
-# is false: no relation that the formula alone can break tells (M+1)·B²/2 from M·B².
+# is false: no relation that the formula alone can break tells (M+1)·B²/2 from M·B². What only implies more, or says
+# nothing somewhere, is suspicious: a true theorem can do so, too. Wrong units are no statement at all, and fail.
 FAILED: dict[str, dict[str, str]] = {
     "area.theorem7": {"units.terms": "claim false", "limits.gradient-descent": "claim false"},
     "area.theorem8": {},
@@ -47,6 +48,10 @@ FAILED: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 
+def raised(found: tuple[Check, ...]) -> dict[str, str]:
+    return {one.id: one.consequence for one in found if one.verdict in ("failed", "suspicious")}
+
+
 def failed(found: tuple[Check, ...]) -> dict[str, str]:
     return {one.id: one.consequence for one in found if one.verdict == "failed"}
 
@@ -58,15 +63,19 @@ def one(found: tuple[Check, ...], identity: str) -> Check:
 @pytest.mark.parametrize("name", PRINTED)
 def test_what_fails_for_each_printed_theorem(name: str) -> None:
     found = check(THEOREMS[name])
-    assert failed(found) == FAILED[name]
-    assert all(each.witness and each.consequence for each in found if each.verdict == "failed")
+    assert raised(found) == FAILED[name]
+    assert all(each.witness and each.consequence for each in found if each.id in FAILED[name])
+    for each in found:
+        if each.id in FAILED[name]:
+            mild = each.consequence in ("implies more", "claim vacuous") and each.group != "units"
+            assert each.verdict == ("suspicious" if mild else "failed")
     assert exit_code(found) == (1 if FAILED[name] else 0)
 
 
 @pytest.mark.parametrize("name", sorted(set(THEOREMS) - set(PRINTED)))
 def test_no_false_alarm_for_a_true_theorem(name: str) -> None:
     found = check(THEOREMS[name])
-    assert failed(found) == {}
+    assert raised(found) == {}
     assert any(each.verdict == "passed" for each in found)
     assert not any(each.consequence for each in found)
     assert len({each.id for each in found}) == len(found)
@@ -173,7 +182,8 @@ def test_a_true_theorem_from_a_file_passes(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_broken_theorem_from_a_file_is_told(tmp_path: Path, terms: str, identity: str, consequence: str) -> None:
     found = one(check(mine(tmp_path, terms)), identity)
-    assert (found.verdict, found.consequence) == ("failed", consequence), found.witness
+    verdict = "suspicious" if found.group == "monotone" else "failed"
+    assert (found.verdict, found.consequence) == (verdict, consequence), found.witness
 
 
 def test_one_half_of_the_noise_floor_is_still_enough(tmp_path: Path) -> None:
@@ -210,7 +220,7 @@ def test_a_bound_that_says_nothing(tmp_path: Path) -> None:
         tmp_path, 'initial = "2*F0/(alpha*T)"\nsecond = "2*G_sq"', assumptions='"smooth", "bounded-gradients"'
     )
     found = one(check(theorem, ["vacuity"]), "vacuity")
-    assert (found.verdict, found.consequence) == ("failed", "claim vacuous")
+    assert (found.verdict, found.consequence) == ("suspicious", "claim vacuous")
 
 
 @pytest.mark.parametrize("metric", ["squared-distance", "ergodic-gap", "gap", "gradient-norm", "gradient-norm-last"])
@@ -227,7 +237,7 @@ def test_a_bound_that_reads_no_counter_goes_through_every_check(tmp_path: Path, 
 
 @pytest.mark.parametrize(
     ("terms", "verdict"),
-    [("R**2", "failed"), ("2*R**2", "failed"), ("R**2/2", "passed"), ("R**2 + sigma**2", "failed")],
+    [("R**2", "suspicious"), ("2*R**2", "suspicious"), ("R**2/2", "passed"), ("R**2 + sigma**2", "suspicious")],
 )
 def test_a_constant_bound_is_held_against_the_trivial_one(tmp_path: Path, terms: str, verdict: str) -> None:
     theorem = mine(tmp_path, f'only = "{terms}"', metric="squared-distance", conditions="")

@@ -1,66 +1,14 @@
-"""SymPy work that stays quick: substitution without comparing, leading terms."""
+"""Leading terms by the rules of dominated terms: exact where they apply, and quick."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import sympy
 
 from boundlab.errors import UndecidedError
+from boundlab.formulas.expansion import expand
+from boundlab.formulas.substitution import extremum
 
 Lead = tuple[sympy.Expr, sympy.Expr]
-
-
-def substitute(expression: sympy.Expr, values: Mapping[sympy.Symbol, sympy.Expr]) -> sympy.Expr:
-    """Replace symbols, and leave Min and Max unevaluated: SymPy would compare their arguments, which takes long.
-
-    Raises
-    ------
-    UndecidedError
-        If the result is infinite or not a number.
-    """
-    memo: dict[sympy.Expr, sympy.Expr] = {}
-
-    def visit(part: sympy.Expr) -> sympy.Expr:
-        if part in memo:
-            return memo[part]
-        if part.is_Symbol:
-            found = values.get(part, part)
-        elif not part.args:
-            found = part
-        else:
-            arguments = [visit(argument) for argument in part.args]
-            found = _extremum(part.func, arguments) if part.func in (sympy.Min, sympy.Max) else part.func(*arguments)
-        if found is sympy.nan:
-            raise UndecidedError(f"{part} has no value there")
-        memo[part] = found
-        return found
-
-    result = visit(sympy.sympify(expression))
-    if result.has(sympy.zoo, sympy.oo, sympy.nan):
-        raise UndecidedError("the value is infinite there")
-    return result
-
-
-def _extremum(kind: Any, arguments: list[sympy.Expr]) -> sympy.Expr:
-    """Return Min or Max, with its numbers merged and infinities taken out."""
-    # With M = 1 the D of AREA's Theorem 7 holds γ/(L²(M−1)) inside a Min: all symbols are ≥ 0, so that it is +∞.
-    infinite = [part for part in arguments if part in (sympy.zoo, sympy.oo)]
-    if infinite and kind is sympy.Max:
-        return sympy.oo
-    arguments = [part for part in arguments if part not in infinite]
-    if not arguments:
-        return sympy.oo
-    numbers = [part for part in arguments if part.is_number and part.is_comparable]
-    rest = list(dict.fromkeys(part for part in arguments if part not in numbers))
-    if numbers:
-        best = numbers[0]
-        for number in numbers[1:]:
-            larger = bool(sympy.N(number - best, 30) > 0)
-            best = number if larger == (kind is sympy.Max) else best
-        # All symbols are ≥ 0, and so is what they make up where a 0 stands beside it in a Max.
-        if not (kind is sympy.Max and best == 0 and any(part.is_nonnegative for part in rest)):
-            rest.append(best)
-    return rest[0] if len(rest) == 1 else kind(*rest, evaluate=False)
 
 
 def leading(expression: sympy.Expr, small: sympy.Symbol) -> Lead:
@@ -88,7 +36,7 @@ def leading(expression: sympy.Expr, small: sympy.Symbol) -> Lead:
         return sympy.Mul(*(lead[0] for lead in leads)), sympy.Add(*(lead[1] for lead in leads))
     if expression.is_Pow and parts[1].is_number:
         coefficient, power = leading(parts[0], small)
-        if not (coefficient.is_positive or parts[1].is_integer):
+        if not (coefficient.is_positive or (parts[1].is_integer and (coefficient != 0 or parts[1].is_positive))):
             raise UndecidedError(f"a power of {parts[0]}")
         return coefficient ** parts[1], power * parts[1]
     if expression.is_Pow:
@@ -111,15 +59,17 @@ def _extreme_lead(kind: Any, leads: list[Lead]) -> Lead:
         raise UndecidedError("Min or Max of what may be negative")
     powers = [power for _, power in positive]
     chosen = min(powers) if kind is sympy.Max else max(powers)
-    return _extremum(kind, [coefficient for coefficient, power in positive if power == chosen]), chosen
+    return extremum(kind, [coefficient for coefficient, power in positive if power == chosen]), chosen
 
 
 def _sum(leads: list[Lead]) -> Lead:
     power = min(lead[1] for lead in leads)
-    coefficient = sympy.Add(*(lead[0] for lead in leads if lead[1] == power))
-    if power != sympy.oo and coefficient.is_zero is not False:
+    largest = [lead[0] for lead in leads if lead[1] == power]
+    coefficient = sympy.Add(*largest)
+    # One alone has nothing to cancel with.
+    if power != sympy.oo and len(largest) > 1 and coefficient.is_zero is not False:
         # n − n cancels to 0; what has a known sign does not.
-        coefficient = sympy.expand(coefficient)
+        coefficient = expand(coefficient)
         if coefficient == 0 or not (coefficient.is_nonnegative or coefficient.is_zero is False):
             raise UndecidedError("leading terms may cancel")
     return coefficient, power
@@ -135,11 +85,13 @@ def _exponential(expression: sympy.Expr, small: sympy.Symbol) -> Lead:
     if q < 0 and small not in base.free_symbols:
         # A rate between 0 and 1, to the power of the horizon, falls below every power.
         parts = base.args if isinstance(base, sympy.Max) else (base,)
-        if b.is_positive and all(sympy.together(1 - part).is_positive for part in parts):
+        if b.is_positive and all(_positive(1 - part) for part in parts):
+            return sympy.S.Zero, sympy.oo
+        if b.is_negative and all(_positive(part - 1) for part in parts):
             return sympy.S.Zero, sympy.oo
     if leading(base, small) != (1, 0):
         raise UndecidedError(f"the power {expression}")
-    a, p = leading(sympy.expand(base - 1), small)
+    a, p = leading(expand(base - 1), small)
     if p + q > 0:
         return sympy.S.One, sympy.S.Zero
     if p + q == 0:
@@ -147,3 +99,8 @@ def _exponential(expression: sympy.Expr, small: sympy.Symbol) -> Lead:
     if (a * b).is_negative:
         return sympy.S.Zero, sympy.oo  # below every power
     raise UndecidedError(f"the power {expression}")
+
+
+def _positive(expression: sympy.Expr) -> bool:
+    expand(expression)  # refuses what SymPy would multiply out for long
+    return bool(sympy.together(expression).is_positive)

@@ -1,0 +1,198 @@
+"""Scope: whether the statement hangs together, each thing that it reads or sets being defined by something in it."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import sympy
+
+from boundlab.algorithms import Algorithm
+from boundlab.assumptions import assumption, definers, with_implied
+from boundlab.build import delays_from
+from boundlab.checks._check import Check, group
+from boundlab.checks._view import View
+from boundlab.checks.limits import fixed_zero
+from boundlab.errors import BoundlabError, SpecError
+from boundlab.formulas.symbols import SYMBOLS, names_of
+from boundlab.metrics import Quantity
+from boundlab.options import Options, nearest
+from boundlab.randomness import Streams
+from boundlab.registry import registered
+from boundlab.simulate.trial import compile_trial
+from boundlab.tape import RecordAt
+from boundlab.theorems import Theorem
+
+_CLIENTS = (2, 1)  # some algorithms have one only
+_ITERATIONS = 20
+_COUNTERS = ("K", "T")
+# ∞ where no assumption makes it finite: the claim then says nothing, and is not wrong.
+_EXTENDED = frozenset({"F0"})
+
+
+@group("scope", "what the statement reads and sets is defined by something in it")
+def checks(view: View) -> Iterator[Check]:
+    """Check the algorithm, its options, the symbols of bound and conditions, and what nobody uses."""
+    theorem = view.theorem
+    known = registered("algorithms")
+    statement = "the algorithm exists"
+    if theorem.algorithm not in known:
+        text = f"there is no algorithm {theorem.algorithm!r}; {nearest(theorem.algorithm, known)}"
+        yield Check("scope.algorithm", statement, "failed", text, "not defined")
+        return
+    algorithm: Algorithm[Any] = known[theorem.algorithm]
+    yield Check("scope.algorithm", statement, "passed")
+    options = _options(theorem, algorithm)
+    yield options
+    defined = _defined(view)
+    measured = None if options.verdict == "failed" else _measured(theorem, algorithm)
+    bound = {*theorem.inputs()} - (own := _of_conditions(theorem))
+    yield _symbols(view, algorithm, "symbols", "the bound and the step read", bound, defined, measured)
+    yield _symbols(view, algorithm, "conditions", "the conditions read", own, defined, measured)
+    yield _unused(view)
+
+
+def _options(theorem: Theorem, algorithm: Algorithm[Any]) -> Check:
+    identity, statement = "scope.options", "every step and option that the theorem sets is a parameter of its algorithm"
+    parts = (("step", theorem.step), ("option", theorem.options), ("parameter", theorem.parameters))
+    strange = [(noun, name) for noun, names in parts for name in names if name not in algorithm.parameters]
+    if strange:
+        text = "; ".join(
+            f"{noun} {name} is no parameter of {algorithm.id}; {nearest(name, algorithm.parameters)}"
+            for noun, name in strange
+        )
+        return Check(identity, statement, "failed", text, "not defined")
+    try:
+        _read(theorem, algorithm, theorem.options)
+    except SpecError as error:
+        try:
+            _read(theorem, algorithm, {})
+        except SpecError:
+            return Check(identity, statement, "unknown", f"the algorithm needs more than the theorem says: {error}")
+        return Check(identity, statement, "failed", str(error), "not defined")
+    return Check(identity, statement, "passed")
+
+
+def _read(theorem: Theorem, algorithm: Algorithm[Any], options: Any) -> Any:
+    """Return the algorithm's parameters, with 1 for the steps, and for parameters whose defaults do not do."""
+    steps = {**dict.fromkeys(theorem.step, 1), **options}
+    try:
+        return algorithm.read(Options(algorithm.id, steps))
+    except SpecError as error:
+        try:
+            return algorithm.read(Options(algorithm.id, {**dict.fromkeys(theorem.parameters, 1), **steps}))
+        except SpecError:
+            raise error from None
+
+
+def _measured(theorem: Theorem, algorithm: Algorithm[Any]) -> frozenset[str] | None:
+    """Return the symbols that a run of the algorithm has, read off a short schedule; None if none could be made."""
+    if algorithm.server == "any":
+        return frozenset()
+    for clients in _CLIENTS:
+        try:
+            parameters = _read(theorem, algorithm, theorem.options)
+            delays = delays_from("deterministic", clients)
+            policy = algorithm.policy(None, delays)
+            nothing = RecordAt(np.empty(0, dtype=np.int64))
+            tape = compile_trial(algorithm, parameters, clients, delays, policy, _ITERATIONS, nothing, Streams(0, 0))
+            return frozenset(algorithm.quantities(parameters, tape, _ITERATIONS, {})) | {"N"}
+        except BoundlabError:
+            continue
+    return None
+
+
+def _of_conditions(theorem: Theorem) -> set[str]:
+    """Return the symbols that only conditions read."""
+    sides = [side for one in theorem.conditions for side in (one.quantity, one.limit)]
+    others = [*theorem.bound.expressions().values(), *theorem.step.values()]
+    rest = _reached(theorem, others) | _reached(theorem, map(_symbol(theorem), theorem.bound.reads(frozenset())))
+    return _reached(theorem, sides) & set(theorem.inputs()) - rest
+
+
+def _symbol(theorem: Theorem) -> Any:
+    return lambda name: theorem.symbols[name].symbol
+
+
+def _reached(theorem: Theorem, expressions: Iterable[sympy.Expr]) -> set[str]:
+    """Return the names in expressions and in the definitions that they use."""
+    rules = theorem.defining()
+    found: set[str] = set()
+    stack = [name for expression in expressions for name in names_of(expression)]
+    while stack:
+        name = stack.pop()
+        if name not in found:
+            found.add(name)
+            stack += names_of(rules[name]) if name in rules else ()
+    return found
+
+
+def _defined(view: View) -> frozenset[str]:
+    """Return the symbols that something in the statement defines, the runs of its algorithm apart."""
+    theorem = view.theorem
+    # A left side with x* or f* in it is about functions that have one.
+    about = () if theorem.left.quantity is Quantity.SLOPE else ("minimiser",)
+    assumed = with_implied((*theorem.assumptions, *about))
+    return frozenset(
+        {
+            "n", theorem.counter, *theorem.step, *theorem.defining(), *theorem.parameters.values(),
+            *(symbol for name in assumed for symbol in assumption(name).defines),
+            # "σ ≤ 0" says by itself what σ is.
+            *fixed_zero(view),
+            # What a file declares by itself is its author's.
+            *(name for name in theorem.symbols if name not in SYMBOLS),
+        }
+    )  # fmt: skip
+
+
+def _symbols(
+    view: View,
+    algorithm: Algorithm[Any],
+    place: str,
+    words: str,
+    read: set[str],
+    defined: frozenset[str],
+    measured: frozenset[str] | None,
+) -> Check:
+    identity = f"scope.{place}"
+    statement = f"what {words} is defined: by an assumption, the metric, a definition or the algorithm's runs"
+    if not read:
+        return Check(identity, statement, "not applicable", "nothing is read")
+    missing = sorted(read - defined - (measured or frozenset()))
+    infinite = [name for name in missing if name in _EXTENDED]
+    missing = [name for name in missing if name not in _EXTENDED]
+    if missing and measured is None:
+        return Check(identity, statement, "unknown", f"no schedule could be made that may have {', '.join(missing)}")
+    if missing:
+        text = "; ".join(_undefined(view, algorithm, name) for name in missing)
+        return Check(identity, statement, "failed", text, "not defined")
+    notes = [f"{name} may be ∞: nothing says {' or '.join(definers(name))}" for name in infinite]
+    return Check(identity, statement, "passed", "; ".join(notes))
+
+
+def _undefined(view: View, algorithm: Algorithm[Any], name: str) -> str:
+    theorem = view.theorem
+    if name in _COUNTERS:
+        return f"{name} is read, but {theorem.metric} counts {theorem.counter}"
+    line = f"{name} ({theorem.symbols[name].meaning}) is read, but nothing defines it"
+    if assumed := definers(name):
+        return f"{line}: assume {' or '.join(assumed)}"
+    if name in algorithm.parameters:
+        return f'{line}: under [parameters] write {name} = "{name}", the option of {algorithm.id}'
+    return f"{line}: neither an assumption, nor a run of {algorithm.id}, nor a definition"
+
+
+def _unused(view: View) -> Check:
+    """Name what the statement does not use; it is no error."""
+    theorem = view.theorem
+    read = {*theorem.inputs(), *theorem.rules(), *theorem.step}
+    about = frozenset() if theorem.left.quantity is Quantity.SLOPE else with_implied(["minimiser"])
+    idle = [
+        f"assumption {name} ({', '.join(symbols)} {'is' if len(symbols) == 1 else 'are'} not read)"
+        for name in theorem.assumptions
+        if (symbols := [one for other in sorted(with_implied([name])) for one in assumption(other).defines])
+        and name not in about
+        and not read & set(symbols)
+    ]
+    idle += [f"definition {name}" for name in theorem.definitions if name not in read]
+    text = f"unused: {'; '.join(idle)}" if idle else ""
+    return Check("scope.unused", "assumptions and definitions that nothing uses are named", "passed", text)

@@ -1,0 +1,275 @@
+"""Signs: what is shown is true, how it is shown is said, and the same question has the same answer on every machine."""
+
+import itertools
+import os
+import signal
+import time
+from fractions import Fraction
+
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sympy.polys.rings import PolyElement, ring
+
+from boundlab.errors import UndecidedError
+from boundlab.formulas.expansion import expand, predicted, size
+from boundlab.formulas.substitution import substitute
+from boundlab.formulas.symbols import SYMBOLS, symbol
+from boundlab.signs import NoAnswerError, Prover, Shown, Solver, vanishes
+from boundlab.signs import _solver as solver_module
+from boundlab.signs._cover import Cut, covers, find_cover
+
+a, b, c = (symbol(name) for name in ("sigma", "zeta", "R"))
+R, x, y, z = ring("x, y, z", sympy.QQ)
+# Nonnegative where all variables are; the second and third are no sums of squares in variables that may be negative.
+NONNEGATIVE = {
+    "a square": (x - y) ** 2,
+    "Motzkin": x**4 * y**2 + x**2 * y**4 + z**6 - 3 * x**2 * y**2 * z**2,
+    "Schur": x * (x - y) * (x - z) + y * (y - x) * (y - z) + z * (z - x) * (z - y),
+    "a zero at 2 : 1": (x - 2 * y) ** 2,
+    "a zero at 5 : 3": (3 * x - 5 * y) ** 2,
+    "not homogeneous": (x - 1) ** 2 + (y - 1) ** 2 * x,
+    "means": x**3 + y**3 + z**3 - 3 * x * y * z,
+    "a discriminant": x**2 - x * y + y**2,
+}
+BY_SOLVER = (a - 7 * c) ** 2 * (3 * a - 5 * b) ** 2
+
+
+# ---------------------------------------------------------------------------------------------- certificates
+
+
+@pytest.mark.parametrize("name", NONNEGATIVE)
+def test_a_cover_shows_what_coefficients_do_not(name: str) -> None:
+    polynomial = NONNEGATIVE[name]
+    assert min(polynomial.values()) < 0
+    cut = find_cover(polynomial)
+    assert cut is not None
+    assert covers(polynomial, cut)
+
+
+@pytest.mark.parametrize("name", sorted(set(NONNEGATIVE) - {"a discriminant"}))
+def test_no_certificate_survives_a_smaller_polynomial(name: str) -> None:
+    # Each is 0 at some point inside the orthant: a little less is negative there.
+    polynomial = NONNEGATIVE[name]
+    cut = find_cover(polynomial)
+    assert cut is not None
+    for powers in polynomial:
+        smaller = polynomial - R.from_dict({powers: sympy.QQ(1, 10**6)})
+        assert not covers(smaller, cut)
+        assert find_cover(smaller) is None
+
+
+def cuts(depth: int) -> st.SearchStrategy[Cut | None]:
+    if depth == 0:
+        return st.none()
+    pairs = st.sampled_from(list(itertools.permutations(range(4), 2)))
+    return st.none() | st.builds(lambda pair, one, two: Cut(*pair, one, two), pairs, cuts(depth - 1), cuts(depth - 1))
+
+
+polynomials = st.dictionaries(
+    st.tuples(*(st.integers(0, 3) for _ in range(3))), st.integers(-4, 4).filter(bool), min_size=1, max_size=5
+)
+POINTS = [Fraction(number, 4) for number in (0, 1, 3, 4, 5, 8, 20)]
+
+
+def value(polynomial: PolyElement, point: tuple[Fraction, ...]) -> Fraction:
+    return sum(
+        Fraction(int(coefficient.numerator), int(coefficient.denominator))
+        * point[0] ** powers[0] * point[1] ** powers[1] * point[2] ** powers[2]
+        for powers, coefficient in polynomial.items()
+    )  # fmt: skip
+
+
+@given(polynomials, cuts(3))
+@settings(max_examples=80, deadline=None)
+def test_any_cuts_that_pass_the_second_check_are_a_proof(terms: dict[tuple[int, ...], int], cut: Cut | None) -> None:
+    polynomial = R.from_dict({powers: sympy.QQ(coefficient) for powers, coefficient in terms.items()})
+    if cut is not None and covers(polynomial, cut):
+        assert all(value(polynomial, point) >= 0 for point in itertools.product(POINTS, repeat=3))
+
+
+@given(polynomials)
+@settings(max_examples=80, deadline=None)
+def test_what_is_found_is_true(terms: dict[tuple[int, ...], int]) -> None:
+    polynomial = R.from_dict({powers: sympy.QQ(coefficient) for powers, coefficient in terms.items()})
+    negative = any(value(polynomial, point) < 0 for point in itertools.product(POINTS, repeat=3))
+    if min(polynomial.values()) < 0 and find_cover(polynomial) is not None:
+        assert not negative
+
+
+# ------------------------------------------------------------------------------------- how it is shown is said
+
+
+def test_a_certificate_and_z3_are_told_apart() -> None:
+    with Solver() as solver:
+        prover = Prover(SYMBOLS, solver=solver)
+        assert prover.nonnegative(a + b) is Shown.BY_CERTIFICATE
+        assert prover.nonnegative(sympy.expand((a - b) ** 2)) is Shown.BY_CERTIFICATE
+        assert prover.nonnegative(sympy.expand(BY_SOLVER)) is Shown.BY_SOLVER
+        assert prover.nonnegative(a**2 - 3 * a * b + b**2) is Shown.NOT
+    assert Prover(SYMBOLS).nonnegative(sympy.expand(BY_SOLVER)) is Shown.NOT
+
+
+def test_a_conclusion_is_known_as_well_as_its_worst_part() -> None:
+    with Solver() as solver:
+        prover = Prover(SYMBOLS, solver=solver)
+        weak = sympy.expand(BY_SOLVER)
+        assert prover.certain(sympy.Min(a, weak, evaluate=False)) is Shown.BY_SOLVER
+        assert prover.certain(sympy.Max(a, weak, evaluate=False)) is Shown.BY_CERTIFICATE
+        assert prover.direction(symbol("L") * weak, symbol("L")) == (1, Shown.BY_SOLVER)
+        assert prover.direction(-symbol("L") * (a + b), symbol("L")) == (-1, Shown.BY_CERTIFICATE)
+
+
+def test_roots_and_quotients() -> None:
+    prover = Prover(SYMBOLS)
+    assert prover.nonnegative(a + b - 2 * sympy.sqrt(a) * sympy.sqrt(b)) is Shown.BY_CERTIFICATE
+    assert prover.nonnegative(1 / (1 + a) - 1 / (2 + a)) is Shown.BY_CERTIFICATE
+    assert prover.nonnegative(1 / (2 + a) - 1 / (1 + a)) is Shown.NOT
+    assert prover.nonnegative(sympy.sqrt(2) * a - sympy.Rational(7, 5) * a) is Shown.BY_CERTIFICATE
+    assert prover.nonnegative(a / (1 - a)) is Shown.NOT
+    assert prover.nonnegative(-a / (1 - 2 * a + a**2)) is Shown.NOT
+    assert prover.nonnegative(a / (1 - 2 * a + a**2)) is Shown.BY_CERTIFICATE
+    assert vanishes((a + b) ** 2 - a**2 - 2 * a * b - b**2)
+    assert not vanishes((a + b) ** 2 - a**2 - b**2)
+
+
+# ------------------------------------------------------------------------- the same answer on every machine
+
+
+QUESTION = {(2, 0): (1, 1), (1, 1): (-1, 1), (0, 2): (1, 1)}
+HARD = {(4, 2, 0): (1, 1), (2, 4, 0): (1, 1), (0, 0, 6): (1, 1), (2, 2, 2): (-3, 1)}
+
+
+def test_what_was_asked_before_changes_no_answer() -> None:
+    # The limit is just enough, or just not enough, for the one question: its count is the same wherever it stands.
+    with Solver() as solver:
+        solver.nonnegative(3, HARD)
+        count = solver_module.TOTAL - solver._left
+    assert count > 1000
+    for limit, shown in ((count + 100, True), (count // 2, False)):
+        for before in (0, 3):
+            with Solver(limit=limit, total=10**9) as solver:
+                for number in range(before):
+                    solver.nonnegative(2, {**QUESTION, (0, 2): (number + 1, 1)})
+                assert solver.nonnegative(3, HARD) is shown
+
+
+def test_all_questions_together_have_a_limit_too() -> None:
+    with Solver(total=1000) as solver:
+        assert solver.nonnegative(2, QUESTION)
+        assert not solver.nonnegative(3, HARD)
+
+
+def test_without_z3_only_certificates_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solver_module.importlib.util, "find_spec", lambda _: None)
+    with Solver() as solver:
+        assert not solver.nonnegative(2, QUESTION)
+        assert solver._process is None
+
+
+# --------------------------------------------------------------------------------- z3 can be stopped at any time
+
+
+def alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_the_clock_is_the_last_resort_and_is_named() -> None:
+    with Solver(limit=10**9, total=10**9, seconds=0.0) as solver:
+        with pytest.raises(NoAnswerError, match="z3 gave no answer within 0 s, and was stopped"):
+            solver.nonnegative(3, HARD)
+        assert solver._process is None
+        with pytest.raises(NoAnswerError, match="no answer"):
+            Prover(SYMBOLS, solver=solver).nonnegative(sympy.expand(BY_SOLVER))
+
+
+def test_a_solver_that_dies_gives_no_answer() -> None:
+    with Solver() as solver:
+        assert solver.nonnegative(2, QUESTION)
+        assert solver._process is not None
+        solver._process.kill()
+        solver._process.wait()
+        with pytest.raises(NoAnswerError, match="z3 ended without an answer"):
+            solver.nonnegative(3, HARD)
+
+
+def test_an_interrupt_ends_z3_with_us(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Solver() as solver:
+        assert solver.nonnegative(2, QUESTION)
+        assert solver._process is not None
+        process = solver._process.pid
+
+        def interrupted(*_: object) -> None:
+            signal.raise_signal(signal.SIGINT)
+            time.sleep(10)
+
+        monkeypatch.setattr(solver_module.select, "select", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            solver.nonnegative(3, HARD)
+        assert not alive(process)
+
+
+def test_whoever_forgets_to_close_leaves_nothing_behind() -> None:
+    solver = Solver()
+    assert solver.nonnegative(2, QUESTION)
+    assert solver._process is not None
+    process = solver._process.pid
+    del solver
+    assert not alive(process)
+
+
+# ------------------------------------------------------------------------------------------------ bounded work
+
+
+@st.composite
+def formulas(draw: st.DrawFn, depth: int = 4) -> sympy.Expr:
+    if depth == 0 or draw(st.booleans()):
+        return draw(st.sampled_from([a, b, c, sympy.Integer(2), sympy.Rational(1, 3)]))
+    left, right = draw(formulas(depth - 1)), draw(formulas(depth - 1))
+    match draw(st.sampled_from("+*^-/")):
+        case "+":
+            return left + right
+        case "*":
+            return left * right
+        case "^":
+            return left ** draw(st.sampled_from([2, 3, -2, sympy.Rational(3, 2), sympy.Rational(-5, 2)]))
+        case "-":
+            return left - right
+        case _:
+            return left / (1 + right)
+
+
+@given(formulas())
+@settings(max_examples=80, deadline=None)
+def test_no_more_terms_than_predicted(formula: sympy.Expr) -> None:
+    count = predicted(formula)
+    if count <= 300:
+        found = sympy.expand(formula)
+        assert len(sympy.Add.make_args(found)) <= count
+        assert expand(formula) == found
+    else:
+        with pytest.raises(UndecidedError, match="multiplied out it has more than 300 terms"):
+            expand(formula, 300)
+
+
+def test_what_would_be_too_long_is_refused_before_it_is_made() -> None:
+    power = (a + b + c + symbol("L") + symbol("mu")) ** 64
+    with pytest.raises(UndecidedError, match="more than 2000 terms"):
+        expand(power)
+    assert Prover(SYMBOLS).nonnegative(power - a**64 / 2) is Shown.NOT
+    K = symbol("K")
+    with pytest.raises(UndecidedError, match="bits"):
+        substitute(K**K**K, {K: sympy.Integer(400)})
+
+
+def test_the_size_of_a_formula_counts_equal_parts_each_time() -> None:
+    whole = a + b
+    for _ in range(10):
+        whole = sympy.sqrt(1 + whole) + sympy.exp(whole)
+    assert size(whole) > 2**10
+    assert size(a + a * b, {a: 10}) == 10 + 10 + 1 + 2
