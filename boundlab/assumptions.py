@@ -160,5 +160,5 @@ def with_implied(names: Iterable[str]) -> frozenset[str]:
 
 def definers(symbol: str) -> tuple[str, ...]:
     """Return the ids of the assumptions that define a symbol, those of plug-ins among them."""
-    known: Mapping[str, Assumption] = {**ASSUMPTIONS, **registered("assumptions")}
+    known: Mapping[str, Assumption] = {**ASSUMPTIONS, **registry.registered("assumptions")}
     return tuple(name for name, one in known.items() if symbol in one.defines)
