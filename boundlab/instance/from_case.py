@@ -29,7 +29,7 @@ class FixedEvents(Algorithm[Any]):
     def __init__(self, inner: Algorithm[Any], events: Events) -> None:
         self.inner, self.events = inner, events
         self.id, self.summary, self.server = inner.id, inner.summary, inner.server
-        self.parameter_type = inner.parameter_type
+        self.parameter_type, self.local_rates, self.alone = inner.parameter_type, inner.local_rates, inner.alone
 
     @property
     def parameters(self) -> Mapping[str, str]:

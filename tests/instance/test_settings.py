@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
+from boundlab.algorithms import Algorithm
 from boundlab.build import build_delays, build_problem
 from boundlab.errors import AssumptionError, SpecError
+from boundlab.events import Events
 from boundlab.instance import make_plan
+from boundlab.instance.from_case import FixedEvents
 from boundlab.instance.settings import options_of, own_parameters, rates, split
 from boundlab.registry import lookup, registered
 from boundlab.theorems import load_theorem
@@ -93,3 +96,13 @@ def test_local_steps_are_read_off_the_run(name, delays, settings, steps):
     free = {rate: "0.01" for rate in theorem.step if rate in theorem.free()}
     plan = make_plan(theorem, problem, model, policy, 6, {**settings, **free}, ks=np.array([6]))
     assert plan.local_steps == steps
+
+
+def test_an_algorithm_with_the_events_of_a_case_answers_as_the_algorithm_itself():
+    public = {name for name, value in vars(Algorithm).items() if callable(value) and not name.startswith("_")}
+    # What only the algorithm itself asks of itself, what a run shows, and what a case has already read.
+    assert public - set(vars(FixedEvents)) <= {"server_rate", "figures", "events_for", "policy", "read_events"}
+    inner = lookup("algorithms", "fedcompass")
+    fixed = FixedEvents(inner, Events(np.empty(0), np.empty(0, dtype=np.int32)))
+    for name in Algorithm.__annotations__:
+        assert getattr(fixed, name) == getattr(inner, name)

@@ -133,3 +133,12 @@ def test_runs_with_weights_come_to_rest_where_the_weighted_objective_does(
     delays = build_delays("deterministic", {}, problem.n)
     found = simulate(algorithm, problem, delays, None, settings, iterations=3000, trials=1, seed=0)
     assert found.metrics["gradient-norm"][0, -1] < 1e-9
+
+
+# What follows from the others, or says that a family has no such thing.
+INHERITED = {"full_gradients", "noiseless", "quadratic", "require", "require_quadratic", "scaled", "why_not"}
+
+
+def test_nothing_that_a_problem_can_do_is_lost_behind_its_weights() -> None:
+    public = {name for name in vars(Problem) if not name.startswith("_")}
+    assert public - set(vars(Weighted)) <= INHERITED
