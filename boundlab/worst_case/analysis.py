@@ -84,7 +84,8 @@ def worst_case(
         if find_function:
             found = _search(plan, kind, constants, step, solution.primal)
     return WorstCase(
-        plan, kind, model.program.points, len(model.program.rows), solution.status, solution.primal, solution.dual,
+        plan, plan.rounded(), kind, model.program.points, len(model.program.rows),
+        solution.status, solution.primal, solution.dual,
         plan.exactly.right.high if equal else upper, equal, lower,
         found.problem, found.rank, found.in_class, found.replayed, found.missing,
     )  # fmt: skip
@@ -104,17 +105,17 @@ def _reaches(
     near = solution.primal <= float(right.high) * (1.0 + TIGHT)
     if not near or (upper is not None and not right.low < upper <= right.high * Fraction(1.0 + TIGHT)):
         return False
-    if right.exact is not None:
-        ranges = parabolas(model, kind.constants)
-        proposed = attained(compiled, solution, right.exact, ranges)
-        return any(upper_value(compiled.program, one) == right.exact for one in proposed)
     unit = in_units_of_the_step(plan, kind, constants)
-    if unit is None:
+    if unit is not None:
+        program, value = unit
+        compiled = Compiled(program)
+        solution = compiled.solve()
+        proposed = attained(compiled, solution, value) if solution.status == "optimal" else iter(())
+    elif right.exact is not None:
+        program, value = compiled.program, right.exact
+        proposed = attained(compiled, solution, value, parabolas(model, kind.constants))
+    else:
         return False
-    program, value = unit
-    compiled = Compiled(program)
-    solution = compiled.solve()
-    proposed = attained(compiled, solution, value) if solution.status == "optimal" else iter(())
     return any(upper_value(program, one) == value for one in proposed)
 
 

@@ -6,6 +6,7 @@ and the equations are solved in fractions; :mod:`boundlab.worst_case.verify` the
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,9 @@ from boundlab.worst_case.verify import upper_value
 Floats = NDArray[np.float64]
 Sparse = dict[int, Fraction]
 _INTERIOR = 0.3
-_SHARES = tuple(10.0 ** (-8.0 + step / 3.0) for step in range(19))
+_SHARES = tuple(10.0 ** (-8.0 + step / 3.0) for step in range(25))
+# Below this share of the largest, a multiplier may be noise: rows that nothing needs are left out.
+_SMALL = (0.0, 1e-6)
 
 
 def certify(compiled: Compiled, solution: Solution) -> Fraction | None:
@@ -35,8 +38,9 @@ def certify(compiled: Compiled, solution: Solution) -> Fraction | None:
     basis = _basis(program, solution.multipliers + 1e-3 * inner.multipliers)
     if basis is None:
         return None
-    for share in _SHARES:
+    for share, small in product(_SHARES, _SMALL):
         mixed = (1.0 - share) * solution.multipliers + share * inner.multipliers
+        mixed[mixed < small * mixed.max()] = 0.0
         proposed = _rational(program, mixed, basis)
         if proposed is not None and _room(program, proposed):
             value = upper_value(program, proposed)

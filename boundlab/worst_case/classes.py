@@ -26,6 +26,7 @@ _DEFINED_BY = {
     "R": ("minimiser", "lipschitz", "convex", "strongly-convex"), "zeta": ("minimiser", "strongly-convex"),
     "G_star": ("minimiser", "strongly-convex"),
 }  # fmt: skip
+FUNCTIONS = frozenset({*_DEFINED_BY, "F0"})
 _BETWEEN_CLIENTS = frozenset({"sigma_g", "sigma_g_mean", "zeta", "G_star"})
 _NOISE_OF = {"bounded-variance", "bounded-second-moment", "expected-smoothness"}
 _NOISE = ("sigma", "sigma_l", "G")
@@ -38,14 +39,16 @@ def noise(theorem: Theorem) -> tuple[str, ...]:
     return named or tuple(name for name in theorem.inputs() if name in _NOISE and name not in excluded)
 
 
-def loose(theorem: Theorem, values: Mapping[str, Any], clients: int) -> tuple[str, ...]:
-    """Return symbols of functions that a theorem reads and no assumption defines, and its own symbols besides."""
+def undefined(theorem: Theorem, values: Mapping[str, Any], clients: int) -> tuple[str, ...]:
+    """Return the symbols of functions that a theorem reads and no assumption defines, and its own, in words."""
     out = []
     for name in theorem.inputs(values):
         if name not in SYMBOLS:
-            out.append(name)
+            out.append(f"{name} (a symbol of its own)")
+        elif clients == 1 and name in _BETWEEN_CLIENTS:
+            continue
         elif name in _DEFINED_BY and not set(_DEFINED_BY[name]) & set(theorem.assumptions):
-            out += [] if clients == 1 and name in _BETWEEN_CLIENTS else [name]
+            out.append(f"{name} (no assumption of the theorem defines it)")
     return tuple(out)
 
 

@@ -9,9 +9,11 @@ import numpy as np
 
 from boundlab.algorithms import Algorithm
 from boundlab.arithmetic.pepit import Exact, exact
+from boundlab.arithmetic.rational import PROGRAM
 from boundlab.assumptions import about_the_mean, independent_events
 from boundlab.errors import BoundlabError, SpecError, SymbolError
 from boundlab.events import SERVER, Events
+from boundlab.execute import own_numbers
 from boundlab.formulas.assignments import parse_values
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import options_of, own_parameters, split
@@ -22,12 +24,13 @@ from boundlab.registry import lookup, registered
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Theorem
-from boundlab.worst_case.classes import loose, noise
+from boundlab.worst_case.classes import FUNCTIONS, noise, undefined
 from boundlab.worst_case.right import Exactly, exactly
 
 _UNITS = ("R", "B", "L", "F0")
 _NOISE = ("sigma", "sigma_l")
 _APART = ("zeta", "sigma_g", "sigma_g_mean")
+_ARRIVALS = ("n", "p", "p_s", "p_min", "qbar")
 _MOST_RUNS = 1_500
 
 
@@ -60,8 +63,8 @@ class Question:
         Why the bound does not speak about this run, or ''.
     noise
         What makes the theorem one about gradients with noise, which the runs here do not have.
-    loose
-        Symbols of functions that the theorem reads without an assumption that gives them a meaning.
+    leans
+        Values on which the bound leans and that nothing here certifies, in words.
     """
 
     theorem: Theorem
@@ -80,7 +83,7 @@ class Question:
     events: Events | None
     beside: str
     noise: tuple[str, ...]
-    loose: tuple[str, ...]
+    leans: tuple[str, ...]
 
     @property
     def metric(self) -> Metric:
@@ -105,6 +108,15 @@ class Question:
         time = np.arange(1.0, self.iterations + 1.0)
         for actors, weight in self.actors():
             yield self._compile(Events(time, np.array(actors, dtype=np.int32)), records), weight
+
+    def rounded(self) -> bool:
+        """Whether a number of the runs is a formula's only up to rounding: a root, or a quotient of long numbers."""
+        known = {*self.exactly.steps, *(self.values[name] for name in self.theorem.step if name in self.values)}
+        found: set[float] = set()
+        for tape, _ in self.tapes():
+            own = own_numbers(tape)
+            found.update(own.coefficients, own.step_sizes, own.local)
+        return any(exact(one).value.denominator > PROGRAM.denominator for one in found - known)
 
     def _compile(self, events: Events, records: RecordAt) -> Tape:
         return self.algorithm.schedule(self.parameters, events, self.clients, records, self.iterations)
@@ -154,15 +166,19 @@ def ask(
     values["n"] = clients
     if "iid-events" in theorem.assumptions and "p" not in values:
         raise SymbolError(f"{theorem.id} needs p: set p=0.5 (one probability a client), or delays iid:p_s=0.5")
+    yours = frozenset(values) - {"n"}
     values[theorem.counter] = iterations
     defaults = _fill(theorem, values, clients)
     for parameter, (name, value) in own_parameters(theorem, algorithm, chosen, {}).items():
         chosen[parameter] = values[name] = value
     if average:
+        scheduled: frozenset[str] = frozenset()
         options, events_found, bound, actors = _averaged(theorem, chosen, values, clients, iterations)
     else:
         actors = _nothing
-        options, events_found, bound = _single(theorem, algorithm, chosen, values, clients, iterations, delays, events)
+        options, events_found, bound, scheduled = _single(
+            theorem, algorithm, chosen, values, clients, iterations, delays, events, yours
+        )
     rational = exactly(theorem, values, options, bound)
     beside = f"these numbers do not meet {rational.broken}, by however little" if rational.broken else ""
     if not average and about_the_mean(theorem.assumptions):
@@ -170,12 +186,23 @@ def ask(
     return Question(
         theorem, algorithm, clients, iterations, options, algorithm.read(Options(algorithm.id, options)), values,
         defaults, bound, rational, _repaired(theorem, values, options), average, actors, events_found, beside,
-        noise(theorem), loose(theorem, values, clients),
+        noise(theorem), (*undefined(theorem, values, clients), *_leaning(theorem, values, yours - scheduled)),
     )  # fmt: skip
 
 
 def _nothing() -> Iterator[tuple[tuple[int, ...], Exact]]:
     yield from ()
+
+
+def _leaning(theorem: Theorem, values: Mapping[str, Any], yours: frozenset[str]) -> tuple[str, ...]:
+    """Return what the user set in place of a definition, or of what the run would have to say."""
+    anchored = {*FUNCTIONS, *theorem.step, *theorem.parameters.values(), *_NOISE, theorem.counter, *_ARRIVALS}
+    anchored |= set(theorem.bound.replacements())
+    return tuple(
+        f"{name} = {float(values[name]):.6g} (yours, not certified)"
+        for name in sorted(yours - anchored)
+        if theorem.symbols[name].side != "any" and name in theorem.free(yours - {name})
+    )
 
 
 def _read(
@@ -276,7 +303,8 @@ def _single(
     iterations: int,
     delays: str | None,
     events: Sequence[Any] | None,
-) -> tuple[dict[str, Any], Events, float]:
+    yours: frozenset[str],
+) -> tuple[dict[str, Any], Events, float, frozenset[str]]:
     from boundlab.build import build_delays
 
     policy_free = algorithm.server == "any" and events is None
@@ -285,7 +313,8 @@ def _single(
     kind, spec = parse_spec(delays or "deterministic", "delays")
     model = build_delays(kind, spec, clients)
     policy = algorithm.policy(None, model)
-    schedules = Schedules(theorem, algorithm, clients, model, policy, iterations, 0, chosen)
+    own = {name: float(values[name]) for name in yours if np.ndim(values[name]) == 0}
+    schedules = Schedules(theorem, algorithm, clients, model, policy, iterations, 0, chosen, own)
     nothing = RecordAt(np.empty(0, dtype=np.int64))
     if events is None:
         tape = compile_trial(
@@ -301,7 +330,7 @@ def _single(
     if algorithm.server == "any":
         bound_of = float(theorem.value_at(known, [iterations])[0])
         options = {**chosen, **theorem.step_options(known)}
-        return options, tape.events, bound_of
+        return options, tape.events, bound_of, frozenset()
     if "N" in {*theorem.inputs(), *theorem.settable}:
         known["N"] = int(float(values.get("N", 1)))
         horizon = schedules.horizon(known)
@@ -312,7 +341,7 @@ def _single(
     ks = np.array([horizon])
     total = schedules.evaluate([scheduled], ks, {**known, **free}).total
     values |= {name: value for name, value in scheduled.items() if name not in values}
-    return {**chosen, **step}, tape.events, float(total[0])
+    return {**chosen, **step}, tape.events, float(total[0]), frozenset(scheduled)
 
 
 def _used(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
+from boundlab.instance.rounding import NUMERIC
 from boundlab.objective import Problem
 from boundlab.verdict import Verdict
 from boundlab.worst_case.classes import FunctionClass
@@ -42,6 +43,8 @@ class WorstCase:
 
     Parameters
     ----------
+    rounded
+        Whether numbers of the runs are rounded, as roots are: then a bound must be further away than that explains.
     kind
         The class; where ``kind.relaxed`` says why, the program is larger than it, and its optimum an upper value.
     points, inequalities
@@ -71,6 +74,7 @@ class WorstCase:
     """
 
     plan: Question
+    rounded: bool
     kind: FunctionClass
     points: int
     inequalities: int
@@ -102,11 +106,12 @@ class WorstCase:
         if self.plan.beside or self.plan.theorem.shape:
             return Outcome.BESIDE
         right = self.plan.exactly.right
-        if self.plan.loose:
+        if self.plan.leans:
             return Outcome.UNDECIDED
-        if self.certified_lower is not None and self.certified_lower > right.high:
+        room = Fraction(NUMERIC) if self.rounded else Fraction(0)
+        if self.certified_lower is not None and self.certified_lower > right.high * (1 + room):
             return Outcome.EXCEEDS
-        if self.attained or (self.certified_upper is not None and self.certified_upper <= right.low):
+        if self.attained or (self.certified_upper is not None and self.certified_upper <= right.low * (1 - room)):
             return Outcome.HOLDS
         return Outcome.UNDECIDED
 
@@ -124,7 +129,7 @@ class WorstCase:
     def _tight(self) -> float | None:
         """How far the certified value is above a bound that may be attained, relatively; None where that is not so."""
         low = self.plan.exactly.right.low
-        if self.outcome is not Outcome.UNDECIDED or self.plan.loose or self.certified_upper is None or low <= 0:
+        if self.outcome is not Outcome.UNDECIDED or self.plan.leans or self.certified_upper is None or low <= 0:
             return None
         room = float(self.certified_upper / low - 1)
         return max(room, 0.0) if room <= TIGHT else None
@@ -141,11 +146,8 @@ class WorstCase:
             )
         if found is Outcome.HOLDS and certified is not None:
             return self._holds(certified)
-        if self.plan.loose:
-            return (
-                f"the bound reads {', '.join(self.plan.loose)}, to which no assumption of the theorem gives a meaning: "
-                "the program knows nothing of it"
-            )
+        if self.plan.leans:
+            return f"the bound leans on {' and '.join(self.plan.leans)}, of which the program knows nothing"
         if self._tight is not None and certified is not None:
             known = " (numeric)" if self.plan.exactly.right.kind == "numeric" else ""
             return f"certified {upwards(certified)}, above {self._bound}{known} by no more than that share"
@@ -228,6 +230,8 @@ class WorstCase:
             "runs": "average over all event sequences" if plan.average else "one run",
             "noise": "full gradients",
             "without_noise": list(plan.noise),
+            "leans_on": list(plan.leans),
+            "rounded": self.rounded,
             "parameters": {name: _plain(value) for name, value in plan.options.items()},
             "values": {name: _plain(value) for name, value in plan.values.items()},
             "defaults": list(plan.defaults),

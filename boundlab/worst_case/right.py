@@ -76,7 +76,7 @@ class Exactly:
     right
         The right side.
     steps
-        What the theorem's formulas give exactly, by the float that stands in the tape: step sizes.
+        Step sizes that the theorem's formulas give as rational numbers, by the float that stands in the tape.
     broken
         A condition that these numbers do not meet, in words, or ''.
     root
@@ -103,22 +103,19 @@ def exactly(theorem: Theorem, values: Mapping[str, Any], options: Mapping[str, A
     """
     known = {name: KnownNumber.of(exact(float(value)).value) for name, value in values.items() if np.ndim(value) == 0}
     known |= _arrivals(theorem, values)
-    own = [name for name in theorem.step if name in options and name != theorem.counter]
     rules = {name: rule for name, rule in theorem.defining().items() if name not in known}
-    by_formula = Formulas(known, rules)
+    formulas = Formulas(known, rules)
     steps: dict[float, Fraction] = {}
     root = None
-    for name in own:
+    for name in theorem.step:
+        found = formulas.exact(_symbol(theorem, name)) if name in rules and name in options else None
+        if found is None:
+            continue
         about = float(options[name])
-        found = by_formula.exact(_symbol(theorem, name)) if name in rules else None
-        if found is not None and not found.is_Rational:
-            root = _root(theorem, by_formula, found, about)
-        # A step with a root is the float with which the algorithm runs.
-        step = _fraction(found) if found is not None and found.is_Rational else exact(about).value
-        if abs(float(step) - about) <= _FAR * abs(about):
-            steps[about] = step
-            known[name] = KnownNumber.of(step)
-    formulas = Formulas(known, {name: rule for name, rule in rules.items() if name not in known})
+        if not found.is_Rational:
+            root = _root(theorem, formulas, found, about)
+        elif abs(float(found) - about) <= _FAR * abs(about):
+            steps[about] = _fraction(found)
     return Exactly(_right(theorem, formulas, bound), steps, _first_broken(theorem, formulas), root)
 
 
@@ -128,7 +125,7 @@ def _symbol(theorem: Theorem, name: str) -> sympy.Symbol:
 
 def _root(theorem: Theorem, formulas: Formulas, step: sympy.Expr, about: float) -> RootStep | None:
     square = sympy.expand(step**2)
-    if not theorem.bound.closed or not square.is_Rational or _first_broken(theorem, formulas):
+    if not theorem.bound.closed or not square.is_Rational:
         return None
     product = formulas.exact(step * sympy.Add(*theorem.bound.expressions().values()))
     if product is None or not product.is_Rational:

@@ -11,7 +11,7 @@ import pytest
 import sympy
 
 from boundlab.cli import invoke
-from boundlab.errors import BoundlabError
+from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.registry import registered
 from boundlab.theorems import FormulaBound, RecursionBound, Theorem, load_theorem
 from boundlab.theorems.classics import TIGHT
@@ -193,7 +193,34 @@ def test_a_step_beyond_its_condition_is_beside_the_theorem_by_however_little() -
         assert worst_case(theorem, 2, {"L": smooth}, find_function=False).outcome is Outcome.HOLDS
 
 
+@pytest.mark.parametrize(
+    ("factor", "code"), [("0.9999", 1), ("0.9999999999", 3), ("1", 3), ("1.0000000001", 3), ("1.00001", 0)]
+)
+def test_a_step_with_a_root_is_decided_with_room_for_its_rounding(tmp_path: Path, factor: str, code: int) -> None:
+    # Attained, by Huber's function; but √2 is no number of the program.
+    bound = f"L*R**2/(4*K/sqrt(2) + 2)*{factor}"
+    assert invoke(["worst-case", own(tmp_path, bound, step="1/(L*sqrt(2))"), "--iterations", "2"]) == code
+
+
 def test_a_symbol_without_its_assumption_decides_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for bound in ("B*R/10**6", "B*R*10**6"):
         assert invoke(["worst-case", own(tmp_path, bound), "--iterations", "2"]) == 3
-        assert "not decided: the bound reads B, to which no assumption" in capsys.readouterr().out.replace("\n", " ")
+        assert "not decided: the bound leans on B (no assumption" in capsys.readouterr().out.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("settings", "outcome"),
+    [
+        ({}, Outcome.HOLDS),
+        ({"tau_max": 9}, Outcome.HOLDS),  # larger than the schedule's: the bound only grows
+        ({"err2": 0, "drift": 0}, Outcome.UNDECIDED),  # in place of what follows from the schedule
+    ],
+)
+def test_values_of_the_user_are_held_against_the_run(settings: dict[str, float], outcome: Outcome) -> None:
+    theorem = load_theorem("fedbuff.rf1")
+    known = {"n": 2, "sigma_g_mean": 0.5, "G_sq": 1.0, "count": 1, **settings}
+    found = worst_case(theorem, 3, known, find_function=False)
+    assert found.outcome is outcome
+    assert ("yours, not certified" in found.reason) == (outcome is Outcome.UNDECIDED)
+    with pytest.raises(AssumptionError, match=r"tau_max = 0 is set, but the schedule has"):
+        worst_case(theorem, 3, known | {"tau_max": 0})
