@@ -1,16 +1,79 @@
-"""Read JSON with clear messages; write whole files or nothing."""
+"""Read files of a limited size with clear messages; write whole files or nothing, and only where it is safe."""
 
 import contextlib
 import json
 import os
-import tempfile
-from collections.abc import Iterator
+import secrets
+import stat
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from boundlab.errors import BoundlabError, CaseError, OutputError
 
-_LARGEST = 64 * 2**20
+LARGEST = 64 * 2**20
+RESULT = "result.json"
+_MARK = "files"  # the key of RESULT under which the files of a folder stand that belong to it
+
+
+def check_readable(path: Path, error: type[BoundlabError], largest: int = LARGEST, what: str = "") -> None:
+    """Refuse what is no file, or a file that is too large: devices and pipes may have no end.
+
+    Parameters
+    ----------
+    what
+        What the file is, for messages: ``the trace``.
+
+    Raises
+    ------
+    BoundlabError
+        Of the given type, naming the file and what is wrong with it.
+    """
+    name = f"{what} {path}".strip()
+    try:
+        found = path.stat()
+    except (OSError, ValueError) as reason:
+        raise error(f"cannot read {name}: {_why(reason)}") from None
+    if not stat.S_ISREG(found.st_mode):
+        kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a device or a pipe"
+        raise error(f"cannot read {name}: it is {kind}, not a file")
+    if found.st_size > largest:
+        raise error(f"{path} is larger than {largest >> 20} MiB")
+
+
+def is_file(path: Path) -> bool:
+    """Return whether there is such a file; a name that no file can have is that of none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def read_text(path: Path, error: type[BoundlabError], largest: int = LARGEST) -> str:
+    """Return the text of a UTF-8 file of at most ``largest`` bytes.
+
+    Raises
+    ------
+    BoundlabError
+        Of the given type, naming the file and what is wrong with it.
+    """
+    check_readable(path, error, largest)
+    try:
+        with path.open("rb") as stream:
+            raw = stream.read(largest + 1)  # files of /proc say that they are empty
+        if len(raw) > largest:
+            raise error(f"{path} is larger than {largest >> 20} MiB")
+        return raw.decode("utf-8")
+    except OSError as reason:
+        raise error(f"cannot read {path}: {_why(reason)}") from None
+    except UnicodeDecodeError:
+        raise error(f"{path} is not UTF-8 text") from None
+
+
+def _why(reason: OSError | ValueError) -> str:
+    if isinstance(reason, FileNotFoundError):
+        return "there is no such file"
+    return getattr(reason, "strerror", None) or str(reason)
 
 
 def read_json(path: Path, error: type[BoundlabError] = CaseError) -> Any:
@@ -26,44 +89,73 @@ def read_json(path: Path, error: type[BoundlabError] = CaseError) -> Any:
         raise error(f"{path}: {word} is not a number that JSON knows")
 
     try:
-        if path.stat().st_size > _LARGEST:
-            raise error(f"{path} is larger than {_LARGEST >> 20} MiB")
-        return json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse)
-    except OSError as reason:
-        raise error(f"cannot read {path}: {reason.strerror}") from None
-    except UnicodeDecodeError:
-        raise error(f"{path} is not UTF-8 text") from None
+        return json.loads(read_text(path, error), parse_constant=refuse)
     except RecursionError:
         raise error(f"{path} is nested too deeply") from None
     except json.JSONDecodeError as reason:
         raise error(f"{path}, line {reason.lineno}: {reason.msg}") from None
+    except ValueError:  # Python reads no integer of more than 4300 digits
+        raise error(f"{path} holds an integer with too many digits") from None
 
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Give a temporary path beside ``path`` and rename it when the block succeeds.
 
-    A reader never sees a half-written file, and a failure leaves what was there before.
+    A reader never sees a half-written file, and a failure leaves what was there before. A link is followed. A file that
+    is replaced keeps its mode; a new one has the mode that the umask leaves.
 
     Raises
     ------
     OutputError
-        If the folder does not exist or cannot be written.
+        If the folder does not exist or cannot be written, or the path is a device, a pipe or a folder.
     """
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
-    except OSError as reason:
-        raise OutputError(f"cannot write {path}: {reason.strerror}") from None
-    os.close(handle)
-    temporary = Path(name)
+        target = path.resolve()
+        mode = _mode(target, path)
+        temporary = target.with_name(f".boundlab-{secrets.token_hex(6)}{target.suffix[:16]}")
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    except (OSError, ValueError, RuntimeError) as reason:  # RuntimeError: links that go round in circles
+        raise OutputError(f"cannot write {path}: {getattr(reason, 'strerror', None) or reason}") from None
     try:
         yield temporary
-        temporary.chmod(0o644)
-        temporary.replace(path)
+        if mode is not None:
+            temporary.chmod(mode)
+        temporary.replace(target)
     except OSError as reason:
         raise OutputError(f"cannot write {path}: {reason.strerror}") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _mode(target: Path, path: Path) -> int | None:
+    """Return the mode of a file that is to be replaced, None where there is none; the name must be a possible one."""
+    try:
+        found = target.stat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(found.st_mode):
+        raise OutputError(f"{path} is a folder; name a file")
+    if not stat.S_ISREG(found.st_mode):
+        raise OutputError(f"cannot write {path}: it is a device or a pipe, not a file")
+    return stat.S_IMODE(found.st_mode)
+
+
+def check_writable(path: Path) -> None:
+    """Say before the work, not after it, that a file could not be written.
+
+    Raises
+    ------
+    OutputError
+        As :func:`replacing` would.
+    """
+    with contextlib.suppress(_ProbedError), replacing(path):
+        raise _ProbedError
+
+
+class _ProbedError(Exception):
+    """Leaves a probe of :func:`check_writable` without creating its file."""
 
 
 def write_text(path: Path, text: str) -> None:
@@ -72,17 +164,77 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+def json_text(value: Any) -> str:
+    """Return a value as the JSON of a file: half of a surrogate pair, which no UTF-8 holds, is escaped."""
+    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write a JSON file atomically."""
-    write_text(path, json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(path, json_text(value))
 
 
 def folder(path: Path) -> Path:
-    """Create a folder for results if it does not exist, and check that it can be written."""
+    """Create a folder for results if it does not exist, and check that it can be written and is boundlab's to change.
+
+    That is a folder which is empty, or holds a ``result.json`` of boundlab's.
+
+    Raises
+    ------
+    OutputError
+        If it is no folder, cannot be written, or holds files of somebody else.
+    """
     try:
         path.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path):
-            pass
-    except OSError as reason:
-        raise OutputError(f"cannot write into {path}: {reason.strerror}") from None
+        probe = path / f".boundlab-{secrets.token_hex(6)}"
+        os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        probe.unlink()
+        empty = next(path.iterdir(), None) is None
+    except (OSError, ValueError) as reason:
+        raise OutputError(f"cannot write into {path}: {_why(reason)}") from None
+    if not empty and _result(path) is None:
+        raise OutputError(f"cannot write into {path}: it holds files but no {RESULT} of boundlab's; name a new folder")
     return path
+
+
+def _result(path: Path) -> Mapping[str, Any] | None:
+    """Return the result that boundlab has left in a folder, None if there is none."""
+    try:
+        found = read_json(path / RESULT, OutputError)
+    except OutputError:
+        return None
+    return found if isinstance(found, dict) and "boundlab" in found else None
+
+
+def write_folder(path: Path, result: Mapping[str, Any], files: Mapping[str, Any], others: tuple[str, ...] = ()) -> None:
+    """Write ``result.json`` and further JSON files into a folder in place of all that an earlier result has left there.
+
+    Everything new is written beside what is there before anything old is removed.
+
+    Parameters
+    ----------
+    result
+        What ``result.json`` holds, beside the names of the files that belong to it.
+    files
+        Further files: name → what it holds.
+    others
+        Names of files that somebody else writes into the folder for this result, such as plots.
+
+    Raises
+    ------
+    OutputError
+        If a file cannot be written.
+    """
+    earlier = (_result(folder(path)) or {}).get(_MARK, [])
+    documents = {**files, RESULT: {**result, _MARK: [RESULT, *files, *others]}}
+    with contextlib.ExitStack() as stack:
+        for name, value in documents.items():
+            temporary = stack.enter_context(replacing(path / name))
+            try:
+                temporary.write_text(json_text(value), encoding="utf-8")
+            except OSError as reason:
+                raise OutputError(f"cannot write {path / name}: {reason.strerror}") from None
+        for name in earlier if isinstance(earlier, list) else []:
+            if isinstance(name, str) and name == Path(name).name and name not in {*documents, *others}:
+                (path / name).unlink(missing_ok=True)

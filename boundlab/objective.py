@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
@@ -197,6 +198,10 @@ class Problem(ABC):
     @abstractmethod
     def spec(self) -> dict[str, Any]:
         """Return the JSON form that rebuilds this problem: {"type": id, …}."""
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the files that its data were read from."""
+        return ()
 
     def full_gradient(self, x: Array) -> NDArray[np.float64]:
         """Return ∇f(x), at a kink a subgradient, shape (d,), unit (1, −1), in float64."""

@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from boundlab.errors import SpecError
+from boundlab.files import read_text
 
 # Squares and products of two inputs must neither overflow nor vanish.
 _SMALLEST, _LARGEST = 1e-100, 1e100
 _LARGEST_INTEGER = 2**53
+_LARGEST_FILE = 16 * 2**20  # bytes
+_LONGEST = 1_000_000  # numbers of a list
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -119,15 +122,11 @@ def numbers(text: object, what: str) -> list[float]:
     Raises
     ------
     SpecError
-        If the list is empty, an entry is not a finite number, or the file cannot be read.
+        If the list is empty or has more than a million entries, an entry is not a finite number, or the file cannot
+        be read or is larger than 16 MiB.
     """
     if isinstance(text, str) and text.startswith("@"):
-        path = Path(text[1:])
-        try:
-            raw = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not text"
-            raise SpecError(f"{what}: cannot read {path}: {reason}") from None
+        raw = read_text(Path(text[1:]), SpecError, _LARGEST_FILE)
         entries: list[object] = [word for line in raw.splitlines() for word in _words(line)]
     elif isinstance(text, str):
         entries = [word for word in text.strip().strip("[]").replace(",", " ").split() if word]
@@ -137,6 +136,8 @@ def numbers(text: object, what: str) -> list[float]:
         entries = [text]
     if not entries:
         raise SpecError(f"{what} is an empty list; give at least one number")
+    if len(entries) > _LONGEST:
+        raise SpecError(f"{what} has {len(entries)} entries; at most {_LONGEST} are taken")
     return [number(entry, f"{what}, entry {place}") for place, entry in enumerate(entries, 1)]
 
 
@@ -154,11 +155,14 @@ class Options:
         Who reads them, for messages: ``problem huber``.
     values
         The raw options, text from the command line or values from JSON.
+    used
+        What was read, defaults included; a list that was given as a file is the list.
     """
 
     owner: str
     values: Mapping[str, Any]
     seen: set[str] = field(default_factory=set)
+    used: dict[str, Any] = field(default_factory=dict)
 
     def has(self, key: str) -> bool:
         """Return whether the option was given."""
@@ -168,13 +172,16 @@ class Options:
     def raw(self, key: str, default: Any = None) -> Any:
         """Return the option as it was given."""
         self.seen.add(key)
-        return self.values.get(key, default)
+        value = self.values.get(key, default)
+        if value is not None:
+            self.used[key] = value
+        return value
 
     def require(self, key: str) -> Any:
         """Return the option as it was given, or say that it is missing."""
         if not self.has(key):
             raise SpecError(f"{self.owner} needs the option {key}")
-        return self.values[key]
+        return self.raw(key)
 
     def number(
         self,
@@ -208,7 +215,10 @@ class Options:
         raw = self.raw(key, default)
         if raw is None:
             raise SpecError(f"{self.owner} needs the option {key}")
-        return numbers(raw, f"{self.owner}: {key}")
+        found = numbers(raw, f"{self.owner}: {key}")
+        if isinstance(raw, str) and raw.startswith("@"):
+            self.used[key] = found
+        return found
 
     def choice(self, key: str, default: str, allowed: Iterable[str]) -> str:
         """Return one of the allowed words."""

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from boundlab.errors import DataError, MissingExtraError, SpecError
 from boundlab.options import nearest
-from boundlab.problems.idx import opened, read_folder
+from boundlab.problems.idx import check_text, files_of_folder, opened, read_folder
 
 Scale = Literal["auto", "none", "range"]
 SCALES: tuple[Scale, ...] = ("auto", "none", "range")
 BUNDLED = ("breast_cancer", "diabetes", "digits")
 READERS = ("csv:PATH", "idx:FOLDER", "libsvm:PATH", "mnist:FOLDER", "openml:NAME")
 _LARGEST = 150_000_000  # entries of a dense feature matrix: 1.2 GB in float64
+_HUGE = 1e50  # squares of squares of a feature must not overflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +72,20 @@ def load(name: str) -> Dataset:
         "openml": _openml,
     }
     if not colon and kind in BUNDLED:
-        return _check(_bundled(kind))
+        return checked(_bundled(kind))
     if kind in readers:
         if not place:
             raise SpecError(f"data={name} names no place; write {kind}:PATH")
-        return _check(replace(readers[kind](place), name=name))
+        return checked(replace(readers[kind](place), name=name))
     raise SpecError(f"unknown data {name!r}; {nearest(name, BUNDLED + READERS)}")
+
+
+def files_of(name: str) -> tuple[Path, ...]:
+    """Return the files that :func:`load` reads under this name; none for what comes with scikit-learn or by OpenML."""
+    kind, _, place = name.partition(":")
+    if kind in ("csv", "libsvm"):
+        return (_path(place),)
+    return files_of_folder(_path(place)) if kind in ("idx", "mnist") else ()
 
 
 def sklearn_datasets() -> Any:
@@ -94,15 +103,25 @@ def sklearn_datasets() -> Any:
     return datasets
 
 
-def _check(data: Dataset) -> Dataset:
+def checked(data: Dataset) -> Dataset:
+    """Return a data set that problems can use.
+
+    Raises
+    ------
+    DataError
+        If it is empty, or a value is not finite or so large that its powers overflow.
+    """
     if len(data.targets) == 0 or data.features.shape[1] == 0:
         raise DataError(f"{data.name} holds no samples")
     for values, what in ((data.features, "column {1}"), (data.targets[:, None], "the target")):
-        bad = np.argwhere(~np.isfinite(values))
+        bad = np.argwhere(~(np.abs(values) <= _HUGE))
         if len(bad):
             row, column = (int(index) + 1 for index in bad[0])
             word = values[row - 1, column - 1]
-            raise DataError(f"{data.name}: row {row}, {what.format(row, column)} is {word}; every value must be finite")
+            raise DataError(
+                f"{data.name}: row {row}, {what.format(row, column)} is {word}; "
+                f"every value must be finite and at most {_HUGE:g} in size"
+            )
     return data
 
 
@@ -113,8 +132,8 @@ def _bundled(name: str) -> Dataset:
 
 
 def _libsvm(place: str) -> Dataset:
-    path = Path(place).expanduser()
-    _must_exist(path)
+    path = _path(place)
+    check_text(path)
     try:
         with opened(path) as stream, warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -132,14 +151,14 @@ def _libsvm(place: str) -> Dataset:
 
 
 def _idx(place: str) -> Dataset:
-    pixels, labels = read_folder(Path(place).expanduser())
+    pixels, labels = read_folder(_path(place))
     return Dataset(place, pixels.astype(np.float64), labels.astype(np.float64), 255.0)
 
 
 def _csv(place: str) -> Dataset:
-    path = Path(place).expanduser()
-    _must_exist(path)
-    rows: list[list[float]] = []
+    path = _path(place)
+    check_text(path)
+    rows: list[NDArray[np.float64]] = []
     words: dict[str, int] = {}  # a target column of words is numbered in the order of the alphabet
     targets: list[str] = []
     try:
@@ -158,7 +177,7 @@ def _csv(place: str) -> Dataset:
                         continue  # the header
                     column = numbers.index(None)
                     raise DataError(f"{path}, line {line}, column {column + 1}: {fields[column]!r} is not a number")
-                rows.append([number for number in numbers if number is not None])
+                rows.append(np.array(numbers, dtype=np.float64))
                 targets.append(fields[-1].strip())
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not a CSV text"
@@ -208,9 +227,12 @@ def _openml(place: str) -> Dataset:
         raise DataError(f"openml:{place} has features that are not numbers") from None
 
 
-def _must_exist(path: Path) -> None:
-    if not path.is_file():
-        raise DataError(f"cannot read {path}: there is no such file")
+def _path(place: str) -> Path:
+    """Return the path; a ``~`` that is nobody's home stays."""
+    try:
+        return Path(place).expanduser()
+    except RuntimeError:
+        return Path(place)
 
 
 def prepare(data: Dataset, scale: Scale, *, normalise: bool, bias: bool) -> NDArray[np.float64]:

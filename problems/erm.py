@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal, final
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from boundlab.errors import CertificateError
 from boundlab.objective import Array, Constant, FullGradients, Optimum, Oracle, Problem
 from boundlab.problems import bounds, losses, piecewise, smooth
+from boundlab.problems import data as datasets
 from boundlab.problems.common import EPS, calm, clip_up, distance
 from boundlab.problems.losses import LOSSES, Loss, LossId, Targets
 from boundlab.problems.minibatch import MiniBatch
@@ -370,6 +372,10 @@ class EmpiricalRisk(Problem):
             "bounded-heterogeneity": "" if self._cancels else differ,
             "minimiser": str(self._attempt).removeprefix(f"{self._what}: ") if sought else "",
         }
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the files of the data."""
+        return datasets.files_of(str(self.source.get("data", "")))
 
     def spec(self) -> dict[str, Any]:
         """Return the options that rebuild this problem."""

@@ -11,9 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import DataError
+from boundlab.files import check_readable, is_file
 
 _IMAGES, _LABELS = 0x0803, 0x0801
-_LARGEST = 2**31  # bytes of pixels
+_LARGEST_FILE = 2**31
+_LARGEST_TEXT, _MOST_LINES = 256 * 2**20, 1_000_000
+_LARGEST = 150_000_000  # pixels: 1.2 GB as the float64 that they become
 
 
 @contextmanager
@@ -25,6 +28,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
     DataError
         If the file is missing, unreadable, or its compressed stream is truncated or corrupt.
     """
+    check_readable(path, DataError, _LARGEST_FILE)
     try:
         with path.open("rb") as plain:
             zipped = plain.read(2) == b"\x1f\x8b"
@@ -40,6 +44,22 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         raise DataError(f"{path} is not a sound gz file: {error}") from None
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror or error}") from None
+
+
+def check_text(path: Path) -> None:
+    """Refuse a text, compressed or not, that takes too long to read: more than a million lines, or 256 MiB.
+
+    Raises
+    ------
+    DataError
+        If it is longer than that.
+    """
+    lines = size = 0
+    with opened(path) as stream:
+        while block := stream.read(1 << 20):
+            lines, size = lines + block.count(b"\n"), size + len(block)
+            if lines > _MOST_LINES or size > _LARGEST_TEXT:
+                raise DataError(f"{path} holds more than {_MOST_LINES} lines or {_LARGEST_TEXT >> 20} MiB of text")
 
 
 def read_folder(folder: Path) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -60,10 +80,14 @@ def read_folder(folder: Path) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     DataError
         If a file is missing, truncated, has a wrong magic number, or the counts differ.
     """
-    if not folder.is_dir():
+    try:
+        found = folder.is_dir()
+    except OSError:  # a name that is too long
+        found = False
+    if not found:
         raise DataError(f"{folder} is not a folder with IDX files")
-    images = _read(_find(folder, "train-images"), _IMAGES)
-    labels = _read(_find(folder, "train-labels"), _LABELS)
+    first, second = files_of_folder(folder)
+    images, labels = _read(first, _IMAGES), _read(second, _LABELS)
     if len(images) != len(labels):
         raise DataError(f"{folder} holds {len(images)} images but {len(labels)} labels")
     if len(images) == 0:
@@ -71,11 +95,22 @@ def read_folder(folder: Path) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     return images.reshape(len(images), -1), labels.astype(np.int64)
 
 
+def files_of_folder(folder: Path) -> tuple[Path, Path]:
+    """Return the files of the training images and of their labels.
+
+    Raises
+    ------
+    DataError
+        If one is missing.
+    """
+    return _find(folder, "train-images"), _find(folder, "train-labels")
+
+
 def _find(folder: Path, stem: str) -> Path:
     kind = {"train-images": 3, "train-labels": 1}[stem]
     names = [f"{stem}{mark}idx{kind}-ubyte{end}" for mark in "-." for end in ("", ".gz")]
     for name in names:
-        if (folder / name).is_file():
+        if is_file(folder / name):
             return folder / name
     raise DataError(f"{folder} has no {names[0]} or {names[1]}")
 

@@ -110,7 +110,10 @@ def build(kind: LossId, options: Options) -> EmpiricalRisk:
     if owners is None:
         owners = split(partition, groups, clients, seed, **splitting)
     order = np.argsort(owners, kind="stable")
-    X: Array = np.ascontiguousarray(features[order], dtype=shared["dtype"])
+    with np.errstate(over="ignore"):
+        X: Array = np.ascontiguousarray(features[order], dtype=shared["dtype"])
+    if not np.isfinite(X).all():
+        raise SpecError(f"{options.owner}: the features are too large for dtype={shared['dtype']}")
     d = X.shape[1] * (int(y.max()) + 1 if kind == "softmax" else 1)
     x0 = _start(options, start, d, seed).astype(X.dtype)
     source |= {key: shared[key] for key in shared if key not in ("weights", "dtype")}
@@ -186,7 +189,7 @@ def _inline(options: Options) -> Dataset:
     targets = read_array(options, "targets", 1)
     if len(features) != len(targets):
         raise SpecError(f"{options.owner}: {len(features)} rows of features, but {len(targets)} targets")
-    return Dataset("the case's data", features, targets, 1.0)
+    return datasets.checked(Dataset("the case's data", features, targets, 1.0))
 
 
 def _owners(options: Options, samples: int) -> Owners | None:
@@ -195,9 +198,12 @@ def _owners(options: Options, samples: int) -> Owners | None:
     if options.has("partition"):
         raise SpecError(f"{options.owner}: give owners or a partition, not both")
     raw = read_array(options, "owners", 1)
+    if len(raw) != samples or (raw != np.floor(raw)).any() or (raw < 0).any() or (raw >= samples).any():
+        raise SpecError(
+            f"{options.owner}: owners must give one client number 0, 1, … for each of {samples} samples; "
+            f"every client needs a sample, so that numbers are below {samples}"
+        )
     owners = raw.astype(np.int64)
-    if len(owners) != samples or (owners != raw).any() or (owners < 0).any():
-        raise SpecError(f"{options.owner}: owners must give one client number 0, 1, … for each of {samples} samples")
     missing = np.setdiff1d(np.arange(int(owners.max()) + 1), owners)
     if len(missing):
         raise SpecError(f"{options.owner}: client {missing[0]} owns no sample; every client needs one")

@@ -5,6 +5,8 @@ import sys
 import traceback
 from collections.abc import Sequence
 
+from boundlab.cli._interrupt import WORDS, Interrupts, interrupts
+from boundlab.cli._screen import occupy, screens
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.verdict import ExitCode
 
@@ -13,37 +15,51 @@ _DEBUG = "BOUNDLAB_DEBUG"
 
 def main(arguments: list[str] | None = None) -> None:
     """Run ``boundlab`` and exit with a code of :class:`boundlab.verdict.ExitCode`."""
+    occupy()
     sys.exit(invoke(sys.argv[1:] if arguments is None else arguments))
 
 
 def invoke(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; every failure is one line on stderr.
 
-    With ``--debug`` before the command, or BOUNDLAB_DEBUG=1, the traceback of an unforeseen one stands before it.
+    With ``--debug`` before the command, or BOUNDLAB_DEBUG=1, the traceback of an unforeseen one stands before it. An
+    answer that cannot be written is no answer: the code is then that of a file that cannot be written.
     """
-    code: int | None
+    with screens() as out:
+        try:
+            with interrupts() as user:
+                code = _answer(arguments, user)
+                out.flush()
+        except KeyboardInterrupt:  # while the answer was being put into words
+            return _complain(WORDS, ExitCode.INTERRUPTED)
+        if user.asked and code != ExitCode.INTERRUPTED:
+            return _complain(WORDS, ExitCode.INTERRUPTED)
+        if out.lost is not None and code not in (ExitCode.USAGE, ExitCode.UNFORESEEN, ExitCode.INTERRUPTED):
+            reason = getattr(out.lost, "strerror", None) or str(out.lost)
+            return _complain(f"cannot write the output: {reason}; what it said is lost", ExitCode.USAGE)
+    return code
+
+
+def _answer(arguments: Sequence[str], user: Interrupts) -> int:
+    """Run one command line, and answer whatever it raises."""
     try:
-        code = _run(arguments)
-        sys.stdout.flush()
+        return _run(arguments)
     except BoundlabError as error:
         if error.exit_code not in (ExitCode.USAGE, ExitCode.UNDECIDED, ExitCode.NOT_APPLICABLE):
             return _unforeseen(error, arguments)
         return _complain(str(error), error.exit_code)
-    except KeyboardInterrupt:
-        return _complain("interrupted", ExitCode.INTERRUPTED)
-    except BrokenPipeError:
-        # Whoever read the output has left; Python must not complain about it again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.STANDS
+    except KeyboardInterrupt as error:
+        if user.watched and not user.asked and _by_plugin(error):
+            return _unforeseen(error, arguments)
+        return _complain(WORDS, ExitCode.INTERRUPTED)
     except MemoryError:
         message = "not enough memory; make the problem, the grid or the number of iterations smaller"
         return _complain(message, ExitCode.USAGE)
     except BaseException as error:  # SystemExit, too: what a plug-in raises never chooses the exit code
-        if isinstance(error.__context__, BrokenPipeError):  # Rich has closed the output, and asks for exit code 1
-            return ExitCode.STANDS
+        if user.asked:  # a library has turned KeyboardInterrupt into something else
+            return _complain(WORDS, ExitCode.INTERRUPTED)
         code = _expected(error)
         return _unforeseen(error, arguments) if code is None else code
-    return code
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -79,6 +95,16 @@ def _origin(error: BaseException) -> str:
     """Return the top-level module whose code raised an exception."""
     *_, (frame, _line) = traceback.walk_tb(error.__traceback__)
     return str(frame.f_globals.get("__name__", "")).split(".")[0]
+
+
+def _by_plugin(error: BaseException) -> bool:
+    """Return whether a plug-in's own code has raised it; of a broken registry nobody can tell."""
+    from boundlab.cli._crash import raised_by_plugin
+
+    try:
+        return raised_by_plugin(error)
+    except Exception:
+        return False
 
 
 def _unforeseen(error: BaseException, arguments: Sequence[str]) -> int:

@@ -46,15 +46,17 @@ Seed = Annotated[int, typer.Option("--seed", "-s", help="Seed of all random numb
 
 
 def print_json(value: Any) -> None:
-    """Print JSON on standard output."""
-    sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    """Print JSON on standard output; where its encoding cannot hold all characters, with JSON's own escapes."""
+    escaped = not sys.stdout.encoding.lower().replace("_", "-").startswith("utf")
+    sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=escaped, allow_nan=False) + "\n")
 
 
 def console() -> "Console":
     """Return the console for tables; wide enough for them when the output is not a terminal."""
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else 120, highlight=False, soft_wrap=False)
+    width = None if sys.stdout.isatty() else 120
+    return Console(width=width, highlight=False, soft_wrap=False, markup=False, emoji=False)
 
 
 def settings_map(settings: list[str] | None) -> dict[str, str]:
@@ -89,20 +91,10 @@ def count(value: int, name: str, minimum: int, maximum: int) -> int:
 def writable(path: Path | None) -> Path | None:
     """Fail before the work, not after it, if a file cannot be written."""
     if path is not None:
-        from boundlab.files import replacing
+        from boundlab.files import check_writable
 
-        if path.is_dir():
-            raise SpecError(f"{path} is a folder; name a file")
-        try:
-            with replacing(path.with_name(path.name + ".probe")):
-                raise _ProbedError
-        except _ProbedError:
-            pass
+        check_writable(path)
     return path
-
-
-class _ProbedError(Exception):
-    """Leaves a probe of :func:`writable` without creating its file."""
 
 
 @contextmanager

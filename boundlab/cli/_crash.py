@@ -22,10 +22,7 @@ def place(error: BaseException) -> str:
         plugins = owners()
     except Exception:  # a registry that is broken itself must not hide the place
         plugins = {}
-    frames = [
-        (str(frame.f_globals.get("__name__", "")), frame.f_code.co_filename, line)
-        for frame, line in traceback.walk_tb(error.__traceback__)
-    ]
+    frames = _frames(error)
     ours = [one for one in frames if _root(one[0]) == BUILT_IN or _root(one[0]) in plugins]
     if not ours:
         return f"{frames[-1][1]}:{frames[-1][2]}" if frames else "an unknown place"
@@ -34,6 +31,20 @@ def place(error: BaseException) -> str:
     if callers and callers[-1] is not ours[-1]:
         return f"{where}, called by {_words(*callers[-1], plugins)}"
     return where
+
+
+def raised_by_plugin(error: BaseException) -> bool:
+    """Return whether the innermost frame of an exception is a plug-in's."""
+    frames = _frames(error)
+    return bool(frames) and _root(frames[-1][0]) in owners()
+
+
+def _frames(error: BaseException) -> list[tuple[str, str, int]]:
+    """Return module, file and line of each frame that an exception went through, the innermost last."""
+    return [
+        (str(frame.f_globals.get("__name__", "")), frame.f_code.co_filename, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+    ]
 
 
 def _root(module: str) -> str:

@@ -1,7 +1,8 @@
 """``boundlab compare``."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,8 +22,12 @@ from boundlab.cli._common import (
     settings_map,
     writable,
 )
+from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
 from boundlab.verdict import ExitCode
+
+if TYPE_CHECKING:
+    from boundlab.compare import Comparison
 
 _EXAMPLE = "compare area.theorem8 --problem lad:x0=3 --delays iid:p_s=0.5 --iterations 6 --set M=50 --trials 400"
 
@@ -79,9 +84,9 @@ def compare(
         from boundlab.report.plots import check_format
 
         check_format(plot)
-    writable(plot)
     if out is not None:
         folder(out)
+    writable(plot)
     chosen = problem_from(problem)
     model = delays_from(delays, chosen.n)
     algorithm = lookup("algorithms", statement.algorithm)
@@ -98,22 +103,34 @@ def compare(
     )
     with progress("trials", trials) as tick:
         result = compare_plan(plan, trials, seed, level, band, tick, exact=exact)  # type: ignore[arg-type]
-    from boundlab.report.save import save_case, save_comparison
+    return _deliver(result, out, plot, terms=terms, as_json=as_json)
 
-    written = save_case(result, Path()) if out is None else save_comparison(result, out)
-    if plot is not None:
-        from boundlab.report.plots import plot_comparison
 
-        plot_comparison(result, plot, terms)
-        written.append(plot)
-    if as_json:
-        print_json({**result.as_dict(), "written": [str(path) for path in written]})
-    else:
+def _deliver(result: "Comparison", out: Path | None, plot: Path | None, *, terms: bool, as_json: bool) -> ExitCode:
+    """Show the verdict, then leave the case file of a violation, and what the user has asked for."""
+    from boundlab.report.save import files_of, save_case, save_comparison
+
+    def show(files: Sequence[Path]) -> None:
+        if as_json:
+            print_json({**result.as_dict(), "written": [str(path) for path in files]})
+            return
         from boundlab.report.tables import comparison_table
 
         screen = console()
         for line in comparison_table(result, terms):
             screen.print(line)
-        for path in written:
-            screen.print(f"written: {path}")
-    return result.verdict.exit_code
+
+    def write() -> None:
+        if out is not None:
+            beside = plot is not None and plot.parent.resolve() == out.resolve()
+            save_comparison(result, out, (plot.name,) if plot is not None and beside else ())
+        else:
+            save_case(result, Path())
+        if plot is not None:
+            from boundlab.report.plots import plot_comparison
+
+            plot_comparison(result, plot, terms)
+
+    files = files_of(result, out or Path(), whole=out is not None) + ([] if plot is None else [plot])
+    asked = out is not None or plot is not None
+    return deliver(result.verdict.exit_code, files, show, write, quiet=as_json, asked=asked)

@@ -1,6 +1,6 @@
 """``boundlab falsify``."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from boundlab.cli._common import AsJson, Seed, console, print_json
+from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
 from boundlab.verdict import ExitCode
 
@@ -39,7 +40,7 @@ def falsify(
     A counterexample always leaves THEOREM.counterexample.json, in the current folder unless --out names another.
     """
     from boundlab.falsify import falsify as search
-    from boundlab.files import folder
+    from boundlab.files import RESULT, folder, write_folder, write_json
     from boundlab.theorems import load_theorem
 
     statement = load_theorem(theorem)
@@ -47,28 +48,29 @@ def falsify(
         folder(out)
     with _status() as say:
         found = search(statement, budget if candidates is None else 1e9, seed, say, candidates)
-    written = _write(found, out)
-    if as_json:
-        print_json({**found.as_dict(), "written": [str(path) for path in written]})
-    else:
-        _show(found, written, theorem)
-    return found.verdict.exit_code
+    case = [(out or Path()) / _case_name(found)] if found.violated else []
+    result = {**found.as_dict(), "budget": None if candidates is not None else budget, "limit": candidates}
+
+    def show(files: Sequence[Path]) -> None:
+        if as_json:
+            print_json({**result, "written": [str(path) for path in files]})
+        else:
+            _show(found, case, theorem)
+
+    def write() -> None:
+        if out is not None:
+            write_folder(out, result, {path.name: found.case for path in case})
+        else:
+            write_json(case[0], found.case)
+
+    files = case if out is None else [*case, out / RESULT]
+    return deliver(found.verdict.exit_code, files, show, write, quiet=as_json, asked=out is not None)
 
 
-def _write(found: "Falsification", out: Path | None) -> list[Path]:
-    """Write the case file of a counterexample, and with --out the whole result."""
+def _case_name(found: "Falsification") -> str:
     import re
 
-    from boundlab.files import write_json
-
-    where, written = out or Path(), []
-    if found.violated:
-        written.append(where / f"{re.sub(r'[^A-Za-z0-9_.-]', '_', found.theorem.id)}.counterexample.json")
-        write_json(written[0], found.case)
-    if out is not None:
-        written.append(out / "result.json")
-        write_json(written[-1], found.as_dict())
-    return written
+    return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', found.theorem.id)[:100]}.counterexample.json"
 
 
 @contextmanager
@@ -123,5 +125,3 @@ def _show(found: "Falsification", written: list[Path], typed: str) -> None:
     again = "or" if found.violated and best.kind != "numeric" else "repeat"
     command = best.as_dict(statement)["compare"].replace(f"compare {statement.id} ", f"compare {typed} ", 1)
     screen.print(f"{again}: {command}", soft_wrap=True)
-    for path in written:
-        screen.print(f"written: {path}")

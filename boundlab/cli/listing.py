@@ -76,7 +76,7 @@ def _others(what: "Kind", rows: "Sequence[Row]") -> "list[Table]":
     for row in rows:
         table.add_row(row.id, _summary(row.item), *_origin(row, rows))
         for key, line in _options(row.item).items():
-            if key not in shared:
+            if shared.get(key) != line:
                 table.add_row(f"    {key}", line, style="dim")
     return [table, *_delay_tables(shared)] if what == "delays" else [table]
 

@@ -1,12 +1,15 @@
 """``boundlab optimal-rate``."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from boundlab.cli._common import AsJson, console, print_json, writable
+from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
+from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
     from boundlab.server_rate import OptimalRate
@@ -54,15 +57,21 @@ def optimal_rate(
         check_format(plot)
     writable(plot)
     result = best_rate(given, objective, number(server_cost, "--server-cost"), number(epsilon, "--epsilon"))  # type: ignore[arg-type]
-    if plot is not None:
+    steps = _derivation() if derivation else []
+
+    def show(_files: Sequence[Path]) -> None:
+        if as_json:
+            print_json({**result.as_dict(), **({"derivation": steps} if derivation else {})})
+        else:
+            _show(result, steps)
+
+    def write() -> None:
         from boundlab.report.plots import plot_rates
 
-        plot_rates(result, plot)
-    steps = _derivation() if derivation else []
-    if as_json:
-        print_json({**result.as_dict(), **({"derivation": steps} if derivation else {})})
-        return
-    _show(result, steps, plot)
+        if plot is not None:
+            plot_rates(result, plot)
+
+    deliver(ExitCode.STANDS, [] if plot is None else [plot], show, write, quiet=as_json)
 
 
 def _derivation() -> list[dict[str, Any]]:
@@ -79,7 +88,7 @@ def _derivation() -> list[dict[str, Any]]:
     ]
 
 
-def _show(result: "OptimalRate", steps: list[dict[str, Any]], plot: Path | None) -> None:
+def _show(result: "OptimalRate", steps: list[dict[str, Any]]) -> None:
     from rich.text import Text
 
     from boundlab.report.tables import figure, plain_table
@@ -103,5 +112,3 @@ def _show(result: "OptimalRate", steps: list[dict[str, Any]], plot: Path | None)
     screen.print(table)
     for step in steps:
         screen.print(Text(f"{step['verdict']:>9}  {step['statement']}"))
-    if plot is not None:
-        screen.print(f"written: {plot}")

@@ -1,7 +1,8 @@
 """``boundlab run`` and ``boundlab replay``."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -21,11 +22,11 @@ from boundlab.cli._common import (
     settings_map,
     writable,
 )
+from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
+from boundlab.verdict import ExitCode
 
-if TYPE_CHECKING:
-    from boundlab.simulate.simulation import Simulation
-
+_NOISE = "full gradients: the noise of this problem is left out, so this is not the run that a sampled trial has seen"
 _EXAMPLE = "run area --problem softmax:clients=10 --delays exponential:spread=10 --set alpha=0.5 --iterations 2000"
 
 
@@ -65,22 +66,31 @@ def run(
     model = delays_from(delays, chosen.n)
     with progress("trials", trials) as tick:
         result = simulate(algorithm, chosen, model, server, settings_map(settings), iterations, trials, seed, tick)
-    if out is not None:
-        from boundlab.files import write_json
 
-        write_json(out, result.as_dict())
-    if as_json:
-        print_json(result.as_dict())
-    else:
-        _show_run(result)
+    def show(_files: Sequence[Path]) -> None:
+        if as_json:
+            print_json(result.as_dict())
+            return
+        from boundlab.report.tables import run_table
+
+        screen = console()
+        for line in run_table(result):
+            screen.print(line)
+
+    _deliver(show, out, result.as_dict, as_json=as_json)
 
 
-def _show_run(result: "Simulation") -> None:
-    from boundlab.report.tables import run_table
+def _deliver(
+    show: Callable[[Sequence[Path]], None], out: Path | None, document: Callable[[], Any], *, as_json: bool
+) -> None:
+    """Show a result, then write it as JSON where that was asked for."""
+    from boundlab.files import write_json
 
-    screen = console()
-    for line in run_table(result):
-        screen.print(line)
+    def write() -> None:
+        if out is not None:
+            write_json(out, document())
+
+    deliver(ExitCode.STANDS, [] if out is None else [out], show, write, quiet=as_json)
 
 
 def replay(
@@ -95,14 +105,18 @@ def replay(
     from boundlab.case import replay as replay_case
 
     writable(out)
-    result: dict[str, Any] = {"trajectory": replay_case(load_case(case))}
-    if out is not None:
-        from boundlab.files import write_json
+    given = load_case(case)
+    noisy = not given.problem.noiseless
+    result: dict[str, Any] = {"trajectory": replay_case(given), **({"note": _NOISE} if noisy else {})}
 
-        write_json(out, result)
-    if as_json:
-        print_json(result)
-        return
-    from boundlab.report.tables import trajectory_table
+    def show(_files: Sequence[Path]) -> None:
+        if as_json:
+            print_json(result)
+            return
+        from boundlab.report.tables import trajectory_table
 
-    console().print(trajectory_table(result["trajectory"]))
+        console().print(trajectory_table(result["trajectory"]))
+        if noisy:
+            console().print(_NOISE)
+
+    _deliver(show, out, lambda: result, as_json=as_json)

@@ -1,13 +1,15 @@
 """``boundlab worst-case``."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from boundlab.cli._common import AsJson, Iterations, Settings, console, count, print_json, settings_map, writable
+from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
-from boundlab.errors import CaseError, SpecError
+from boundlab.errors import CaseError, OutputError, SpecError
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
@@ -66,22 +68,24 @@ def worst_case(
     writable(out)
     listed = None if events is None else _events(events)
     result = analyse(load_theorem(theorem), iterations, chosen, average, delays=delays, events=listed)
-    case = result.case()
-    if out is not None:
-        if case is None:
-            raise SpecError(f"no function was found, so that {out} was not written: {result.missing}")
-        from boundlab.files import write_json
 
-        write_json(out, case)
-    if as_json:
-        print_json(result.as_dict())
-    else:
+    def show(_files: Sequence[Path]) -> None:
+        if as_json:
+            print_json(result.as_dict())
+            return
         screen = console()
         for line in _page(result):
             screen.print(line)
-        if out is not None:
-            screen.print(f"written: {out}")
-    return result.outcome.verdict.exit_code
+
+    def write() -> None:
+        from boundlab.files import write_json
+
+        case = result.case()
+        if case is None or out is None:
+            raise OutputError(f"{out} is not written: no function was found, {result.missing}")
+        write_json(out, case)
+
+    return deliver(result.outcome.verdict.exit_code, [out] if out else [], show, write, quiet=as_json)
 
 
 def _events(path: Path) -> list[Any]:

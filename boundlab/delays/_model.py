@@ -2,9 +2,10 @@
 
 import csv
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from boundlab.delays._clock import Clock, Durations, Ticks
 from boundlab.delays._laws import Exponential, Law
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events
+from boundlab.files import check_readable
 from boundlab.randomness import Stream, Streams
 
 
@@ -41,6 +43,14 @@ class DelayModel(ABC):
     def how_rates(self) -> str:
         """Say where the rates come from: closed form, or long-run estimate."""
 
+    def spec(self) -> dict[str, Any]:
+        """Return the JSON form that rebuilds this model for as many clients: {"type": id, …}, all options included."""
+        return {"type": self.id}
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the files that it was read from."""
+        return ()
+
     def clock(self, streams: Streams) -> Clock:
         """Return what tells a scheduler when an update that it hands out will arrive.
 
@@ -63,11 +73,22 @@ class DelayModel(ABC):
 @final
 @dataclass(frozen=True, slots=True)
 class Renewal(DelayModel):
-    """Each client's updates take i.i.d. times of one law; all clients start at time 0."""
+    """Each client's updates take i.i.d. times of one law; all clients start at time 0.
+
+    Parameters
+    ----------
+    options
+        Those that built it, defaults included.
+    """
 
     id: str
     n: int
     law: Law
+    options: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def spec(self) -> dict[str, Any]:
+        """Return the options, defaults included."""
+        return {"type": self.id, **self.options}
 
     def rates(self) -> NDArray[np.float64]:
         """Return 1/mean (the elementary renewal theorem)."""
@@ -143,6 +164,11 @@ class IndependentEvents(DelayModel):
     p: NDArray[np.float64]
     p_s: float
     id: str = "iid"
+    options: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def spec(self) -> dict[str, Any]:
+        """Return the options as they were given, else the probabilities."""
+        return {"type": self.id, **(self.options or {"p": self.p.tolist(), "p_s": self.p_s})}
 
     @property
     def n(self) -> int:  # type: ignore[override]
@@ -188,6 +214,14 @@ class Trace(DelayModel):
     source: str
     id: str = "trace"
 
+    def spec(self) -> dict[str, Any]:
+        """Return the path of the file."""
+        return {"type": self.id, "file": self.source}
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the file."""
+        return (Path(self.source),)
+
     def rates(self) -> NDArray[np.float64]:
         """Return observed updates per unit of time."""
         return np.bincount(self.arrivals.actor, minlength=self.n) / float(self.arrivals.time[-1])
@@ -227,6 +261,7 @@ def read_trace(path: Path, n: int) -> Trace:
     """
     times: list[float] = []
     actors: list[int] = []
+    check_readable(path, SpecError, what="the trace")
     try:
         with path.open(newline="", encoding="utf-8") as file:
             for line, row in enumerate(csv.reader(file), 1):

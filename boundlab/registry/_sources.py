@@ -5,6 +5,7 @@ A file is named by ``boundlab --plugin FILE.py`` or by the environment variable 
 """
 
 import os
+import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -158,8 +159,10 @@ def _declared(path: Path) -> Mapping[str, Any] | str:
     """Return what a file declares, or in one line why it cannot be loaded."""
     try:
         stamp = path.stat()
-    except OSError as error:
-        return str(error.strerror)
+    except (OSError, ValueError) as error:
+        return str(getattr(error, "strerror", None) or error)
+    if not stat.S_ISREG(stamp.st_mode):
+        return "it is not a file"
     return _run(path, stamp.st_mtime_ns, stamp.st_size)
 
 

@@ -4,11 +4,22 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from boundlab.files import write_json
+from boundlab.files import RESULT, write_folder, write_json
 from boundlab.verdict import Verdict
 
 if TYPE_CHECKING:
     from boundlab.compare.comparison import Comparison
+
+
+def case_name(theorem: str) -> str:
+    """Return the name of the case file of a theorem's violation."""
+    return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', theorem)[:100]}.case.json"
+
+
+def files_of(result: "Comparison", where: Path, *, whole: bool) -> list[Path]:
+    """Return what :func:`save_comparison` (``whole``), or else :func:`save_case`, will write into a folder."""
+    case = [where / case_name(result.plan.theorem.id)] if result.verdict is Verdict.VIOLATED else []
+    return [where / RESULT, *case] if whole else case
 
 
 def save_case(result: "Comparison", where: Path) -> list[Path]:
@@ -24,16 +35,19 @@ def save_case(result: "Comparison", where: Path) -> list[Path]:
     OutputError
         If the file cannot be written.
     """
-    if result.verdict is not Verdict.VIOLATED:
-        return []
-    name = re.sub(r"[^\w.-]", "_", result.plan.theorem.id)
-    path = where / f"{name}.case.json"
-    write_json(path, result.case())
-    return [path]
+    found = files_of(result, where, whole=False)
+    for path in found:
+        write_json(path, result.case())
+    return found
 
 
-def save_comparison(result: "Comparison", where: Path) -> list[Path]:
-    """Write ``result.json``, and the case file if the bound is violated, into a folder.
+def save_comparison(result: "Comparison", where: Path, others: tuple[str, ...] = ()) -> list[Path]:
+    """Write ``result.json``, and the case file if the bound is violated, in place of what the folder held of both.
+
+    Parameters
+    ----------
+    others
+        Names of further files in the folder that belong to the result, such as a plot.
 
     Returns
     -------
@@ -45,6 +59,6 @@ def save_comparison(result: "Comparison", where: Path) -> list[Path]:
     OutputError
         If a file cannot be written; files are whole or absent.
     """
-    path = where / "result.json"
-    write_json(path, result.as_dict())
-    return [path, *save_case(result, where)]
+    found = files_of(result, where, whole=True)
+    write_folder(where, result.as_dict(), {path.name: result.case() for path in found[1:]}, others)
+    return found

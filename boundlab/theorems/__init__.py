@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from boundlab.files import is_file
 from boundlab.registry import lookup
 from boundlab.theorems._bound import CONDITION as CONDITION
 from boundlab.theorems._bound import Bound as Bound
@@ -29,7 +30,7 @@ def load_theorem(name_or_path: str) -> Theorem:
         If a formula of the file is not on the whitelist.
     """
     path = Path(name_or_path)
-    if name_or_path.endswith(".toml") or (len(path.name) < 256 and "\0" not in name_or_path and path.is_file()):
+    if name_or_path.endswith(".toml") or is_file(path):
         from boundlab.theorems._toml import read_theorem
 
         return read_theorem(path)

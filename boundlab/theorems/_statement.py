@@ -57,6 +57,8 @@ class Statement:
         What a reader should know.
     symbols
         The table in which the names are looked up.
+    source
+        The text of the file that it was read from; empty for those of packages.
 
     Raises
     ------
@@ -85,6 +87,7 @@ class Statement:
     shape: bool = False
     note: str = ""
     symbols: Mapping[str, SymbolInfo] = field(default_factory=lambda: SYMBOLS)
+    source: str = ""
 
     def __post_init__(self) -> None:
         for what, value, allowed in (

@@ -10,6 +10,7 @@ from typing import Any
 import sympy
 
 from boundlab.errors import BoundlabError, SpecError
+from boundlab.files import read_text
 from boundlab.formulas.parse import FUNCTIONS, parse
 from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, SymbolInfo, make_symbol
 from boundlab.metrics import choices
@@ -43,7 +44,7 @@ def read_theorem(path: Path) -> Theorem:
     FormulaError
         If a formula cannot be read; the message names file and key.
     """
-    data = _load(path)
+    text, data = _load(path)
     where = str(path)
     _known(data, _KEYS, where)
     for key, kind, noun in (
@@ -93,6 +94,7 @@ def read_theorem(path: Path) -> Theorem:
             shape=data.get("shape", False),
             note=data.get("note", ""),
             symbols=symbols,
+            source=text,
         )
     except BoundlabError as error:
         if str(error).startswith(where):
@@ -109,18 +111,14 @@ def _parameters(data: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], wher
     return dict(found)
 
 
-def _load(path: Path) -> dict[str, Any]:
+def _load(path: Path) -> tuple[str, dict[str, Any]]:
+    """Return the text of the file and what it holds."""
     try:
-        if path.is_file() and path.stat().st_size > _LARGEST:
-            raise SpecError(f"{path} is larger than {_LARGEST >> 20} MiB")
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as reason:
-        raise SpecError(f"cannot read {path}: {reason.strerror}") from None
-    except UnicodeDecodeError:
-        raise SpecError(f"{path} is not UTF-8 text") from None
+        text = read_text(path, SpecError, _LARGEST)
+        return text, tomllib.loads(text)
     except RecursionError:
         raise SpecError(f"{path} is nested too deeply") from None
-    except ValueError as reason:  # tomllib.TOMLDecodeError, and "embedded null byte" of the path itself
+    except ValueError as reason:  # tomllib.TOMLDecodeError, and integers of more than 4300 digits
         raise SpecError(f"{str(path)!r}: {reason}") from None
 
 

@@ -1,0 +1,122 @@
+"""What a result depends on beside the numbers that it shows: files, libraries, and all options of the delays."""
+
+import contextlib
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from boundlab.__about__ import __version__
+from boundlab.delays import DelayModel, ServerPolicy
+from boundlab.objective import Problem
+from boundlab.registry import files as plugins
+
+_PACKAGES = (
+    "numpy", "scipy", "sympy", "cvxpy", "clarabel", "scikit-learn", "python-flint", "z3-solver", "pepit",
+)  # fmt: skip
+
+
+class Claim(Protocol):
+    """A theorem, as far as it matters here."""
+
+    @property
+    def id(self) -> str:
+        """Its name."""
+
+    @property
+    def source(self) -> str:
+        """The text of the file that it was read from; empty where it came with a package."""
+
+
+def provenance(
+    theorem: Claim | None = None,
+    problem: Problem | None = None,
+    delays: DelayModel | None = None,
+    policy: ServerPolicy | None = None,
+    parameters: Any = None,
+) -> dict[str, Any]:
+    """Return what determines a result, JSON-ready: with the same, it can be repeated to the last bit.
+
+    Parameters
+    ----------
+    parameters
+        What the algorithm has read, defaults included.
+    """
+    found: dict[str, Any] = {"boundlab": __version__, "versions": versions(), "blas": blas()}
+    if theorem is not None:
+        found["theorem"] = {"id": theorem.id, **_text(theorem.source)}
+    if delays is not None:
+        found["delays"] = plain(delays.spec())
+    if policy is not None:
+        found["server"] = policy.spec()
+    if parameters is not None:
+        found["parameters"] = plain(parameters)
+    data = [*([] if problem is None else problem.files()), *([] if delays is None else delays.files())]
+    return {**found, "files": _hashes(data), "plugins": _hashes(plugins())}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that results depend on, where they are installed."""
+    found = {"python": platform.python_version(), "machine": platform.machine()}
+    for name in _PACKAGES:
+        with contextlib.suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
+
+
+def blas() -> list[dict[str, Any]]:
+    """Return the libraries of linear algebra that are loaded: their kernels round in different ways.
+
+    Without threadpoolctl (it comes with scikit-learn) the one that NumPy was built with.
+    """
+    try:
+        from threadpoolctl import threadpool_info  # type: ignore[import-untyped, unused-ignore]
+    except ImportError:
+        built: Any = np.show_config(mode="dicts")
+        one = built.get("Build Dependencies", {}).get("blas", {})
+        return [{key: str(one[key]) for key in ("name", "version") if key in one}]
+    keys = ("internal_api", "version", "architecture", "num_threads")
+    found: list[dict[str, Any]] = []
+    for library in threadpool_info():
+        one = {key: library.get(key) for key in keys}
+        if library.get("user_api") == "blas" and one not in found:
+            found.append(one)
+    return found
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: arrays as lists, parameters as objects, anything else as its words."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _text(source: str) -> dict[str, str]:
+    return {"sha256": sha256(source.encode("utf-8")).hexdigest(), "text": source} if source else {}
+
+
+def _hashes(paths: Iterable[Path]) -> dict[str, str]:
+    """Return the SHA-256 of each file, by its path."""
+    found = {}
+    for path in paths:
+        with contextlib.suppress(OSError), path.open("rb") as stream:
+            digest = sha256()
+            while block := stream.read(1 << 20):
+                digest.update(block)
+            found[str(path)] = digest.hexdigest()
+    return found

@@ -1,0 +1,105 @@
+"""An interrupt at any moment, while modules are being imported too, is one line and 130."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_examples import RUN
+
+from boundlab.cli import invoke
+from boundlab.cli._interrupt import interrupts
+from boundlab.verdict import ExitCode
+
+# The process interrupts itself when the given module is being imported, or a function of it is entered.
+AT_IMPORT = """
+import signal, sys
+
+def hook(event, arguments):
+    if event == "import" and arguments[0] == {module!r} and not done:
+        done.append(1)
+        signal.raise_signal(signal.SIGINT)
+
+done = []
+sys.addaudithook(hook)
+sys.argv = ["boundlab", *{arguments!r}]
+from boundlab.__main__ import main
+main()
+"""
+COMPARE = ("compare", "area.theorem8.repaired", *RUN, "--trials=20")
+MODULES = (
+    "boundlab.cli", "boundlab.errors", "boundlab.cli._app", "typer", "click", "boundlab.options", "numpy",
+    "numpy._core.multiarray", "numpy.random", "boundlab.build", "boundlab.compare", "sympy", "mpmath",
+    "scipy", "rich.console",
+)  # fmt: skip
+
+
+def ended(arguments: list[str]) -> tuple[int, str, str]:
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_an_interrupt_while_a_module_is_imported_is_one_line(module: str) -> None:
+    code, out, err = ended(["-c", AT_IMPORT.format(module=module, arguments=COMPARE)])
+    assert (code, out, err) == (ExitCode.INTERRUPTED, "", "boundlab: interrupted\n")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("step", range(0, 3000, 40))
+def test_an_interrupt_at_any_of_thousands_of_moments_is_one_line(step: int) -> None:
+    script = AT_IMPORT.replace('event == "import" and arguments[0] == {module!r} and not done', "counted({step})")
+    counted = "events = []\n\ndef counted(step):\n    events.append(1)\n    return len(events) == step + 400\n"
+    code, out, err = ended(["-c", counted + script.format(step=step, arguments=COMPARE)])
+    assert code == ExitCode.INTERRUPTED or "holds" in out or "consistent" in out or "inconclusive" in out
+    assert err in ("", "boundlab: interrupted\n")
+
+
+def test_an_interrupt_that_a_library_swallows_still_ends_the_command(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def swallow(*_args: object, **_options: object) -> str:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            return "as if nothing had happened"
+        return ""
+
+    def turn(*_args: object, **_options: object) -> str:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ImportError("a part of a package is missing") from None
+        return ""
+
+    for wrong in (swallow, turn):
+        monkeypatch.setattr("boundlab.theorems.Theorem.latex", wrong)
+        assert invoke(["show", "area.theorem8", "--latex"]) == ExitCode.INTERRUPTED
+        assert capsys.readouterr().err == "boundlab: interrupted\n"
+
+
+def test_the_handlers_of_a_program_that_uses_boundlab_are_put_back() -> None:
+    handler, hook = signal.getsignal(signal.SIGINT), sys.unraisablehook
+    with interrupts() as user:
+        assert user.watched
+        assert signal.getsignal(signal.SIGINT) is not handler
+    assert signal.getsignal(signal.SIGINT) is handler
+    assert sys.unraisablehook is hook
+
+
+def test_a_second_interrupt_ends_the_process_at_once(tmp_path: Path) -> None:
+    (tmp_path / "stuck.py").write_text(
+        "import signal\n"
+        "from boundlab.problems import PROBLEMS\n"
+        "def build(_options):\n"
+        "    for _ in range(2):\n"
+        "        try:\n"
+        "            signal.raise_signal(signal.SIGINT)\n"
+        "        except KeyboardInterrupt:\n"
+        "            pass\n"
+        "import dataclasses\n"
+        'BOUNDLAB = {"problems": dataclasses.replace(PROBLEMS[0], id="stuck", build=build)}\n'
+    )
+    arguments = ["--plugin", str(tmp_path / "stuck.py"), "run", "area", "--set=alpha=1", "--problem=stuck"]
+    assert ended(["-m", "boundlab", *arguments]) == (ExitCode.INTERRUPTED, "", "boundlab: interrupted\n")

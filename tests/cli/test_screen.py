@@ -1,0 +1,176 @@
+"""What is printed reaches every terminal, and what does not reach it is never taken for an answer."""
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_examples import CASE, LAW, QUICK, SLOW
+
+from boundlab.cli import invoke
+from boundlab.cli._endings import ENDINGS
+from boundlab.cli._screen import Screen, spelled
+from boundlab.verdict import ExitCode
+
+ROOT = Path(__file__).parents[2]
+ENCODINGS = ("ascii", "latin-1", "cp437", "cp037", "shift_jis", "utf-16", "utf-7")
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "case.json").write_text(json.dumps(CASE))
+    (tmp_path / "law.json").write_text(json.dumps(LAW))
+    return tmp_path
+
+
+def line(command: str) -> list[str]:
+    words = {**QUICK, **SLOW}[command]
+    return [word.format(case="case.json", law="law.json", folder="plots") for word in words]
+
+
+def shown(arguments: list[str], encoding: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str, str]:
+    """Run a command line on a terminal with a strict encoding, and return its code and what the terminal shows."""
+    raw = io.BytesIO(), io.BytesIO()
+    streams = [io.TextIOWrapper(one, encoding=encoding, errors="strict") for one in raw]
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", streams[0])
+        patch.setattr(sys, "stderr", streams[1])
+        code = invoke(arguments)
+    for stream in streams:
+        stream.flush()
+    return code, *(one.getvalue().decode(encoding) for one in raw)  # type: ignore[return-value]
+
+
+def test_every_command_has_an_example() -> None:
+    assert sorted({**QUICK, **SLOW}) == sorted(ENDINGS)
+
+
+@pytest.mark.parametrize("command", [*QUICK, pytest.param("demo", marks=pytest.mark.nightly)])
+def test_every_command_ends_alike_under_every_encoding(
+    command: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected, _, _ = shown(line(command), "utf-8", monkeypatch)
+    assert expected in (ExitCode.STANDS, ExitCode.REFUTED)
+    quick = command not in ("compare", "falsify", "worst-case", "demo")
+    for encoding in ENCODINGS if quick else ("ascii", "latin-1"):
+        code, out, err = shown(line(command), encoding, monkeypatch)
+        assert (code, err) == (expected, ""), encoding
+        assert out
+        assert "\\u" not in out
+        assert "?" not in out
+
+
+@pytest.mark.parametrize("command", sorted(ENDINGS))
+def test_the_help_of_every_command_can_be_shown_everywhere(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for encoding in ENCODINGS:
+        code, out, err = shown([command, "--help"], encoding, monkeypatch)
+        assert (code, err) == (ExitCode.STANDS, "")
+        assert "\\u" not in out
+        assert "Exit codes" in out
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_json_is_the_same_under_every_encoding(encoding: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for command in ("list", "show", "replay", "run"):
+        _, expected, _ = shown([*line(command), "--json"], "utf-8", monkeypatch)
+        _, out, _ = shown([*line(command), "--json"], encoding, monkeypatch)
+        assert json.loads(out) == json.loads(expected)
+
+
+def test_complaints_can_be_shown_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    for encoding in ENCODINGS:
+        code, out, err = shown(["show", "λ‖\udcff"], encoding, monkeypatch)
+        assert (code, out) == (ExitCode.USAGE, "")
+        assert err.startswith("boundlab: unknown theorem")
+        assert err.count("\n") == 1
+
+
+def test_every_character_of_the_code_has_a_spelling() -> None:
+    letters = set()
+    for folder in ("boundlab", "problems", "proofs"):
+        for path in (ROOT / folder).rglob("*.py"):
+            letters |= set(path.read_text(encoding="utf-8"))
+    lost = {letter: spelled(letter) for letter in letters if "\\" in spelled(letter) and letter != "\\"}
+    assert lost == {}
+    assert all(spelled(letter).isascii() for letter in letters)
+    assert len([letter for letter in letters if not letter.isascii()]) > 60
+
+
+def test_spellings_are_those_of_the_field() -> None:
+    text = "‖x̄ − x*‖² ≤ λ_s·√½, Σ_i p_i = 1 ∀ i ∈ ℕ, μ ≥ 10⁻³, aᵀb₂"
+    expected = "||xbar - x*||^2 <= lambda_s*sqrt 1/2, sum _i p_i = 1 for all  i  in  N, mu >= 10^-^3, a^Tb_2"
+    assert "".join(map(spelled, text)) == expected
+
+
+class Broken(io.StringIO):
+    """An output whose reader has left, or whose disk is full, after some text."""
+
+    def __init__(self, room: int, error: Exception) -> None:
+        super().__init__()
+        self.room, self.error = room, error
+
+    def write(self, text: str) -> int:
+        self.room -= len(text)
+        if self.room < 0:
+            raise self.error
+        return super().write(text)
+
+
+LOSSES = (BrokenPipeError(32, "Broken pipe"), OSError(28, "No space left"), ValueError("closed"))
+
+
+@pytest.mark.parametrize("command", [command for command in QUICK if command not in ("falsify", "worst-case")])
+def test_a_lost_answer_is_no_answer(
+    command: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for room, error in [(40, error) for error in LOSSES] if command != "compare" else [(0, LOSSES[0])]:
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", Broken(room, error))
+            assert invoke(line(command)) == ExitCode.USAGE
+        err = capsys.readouterr().err
+        assert err.startswith("boundlab: cannot write the output: ")
+        assert err.count("\n") == 1
+
+
+def test_files_are_written_even_if_nobody_sees_the_verdict(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", Broken(0, OSError(28, "No space left")))
+    assert invoke([*line("compare"), "--out=out"]) == ExitCode.USAGE
+    assert json.loads((place / "out" / "result.json").read_text())["verdict"] == "violated"
+
+
+def test_a_screen_that_was_closed_from_the_start_loses_what_is_written() -> None:
+    screen = Screen(None)
+    assert not screen.isatty()
+    screen.flush()
+    assert screen.lost is None
+    screen.write("x")
+    assert isinstance(screen.lost, OSError)
+
+
+@pytest.fixture(params=["ends", "nothing"])
+def shell(request: pytest.FixtureRequest) -> Any:
+    """Return what runs a shell line in which $B is boundlab; ``nothing`` has neither input nor error output."""
+    closed = " <&- 2>&-" if request.param == "nothing" else ""
+
+    def run(script: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+        known = {**os.environ, "B": f"{sys.executable} -m boundlab", **environment}
+        return subprocess.run(["bash", "-c", f"({script}){closed}"], env=known, capture_output=True, check=False)
+
+    return run
+
+
+def test_real_descriptors_may_be_closed_full_or_broken(shell: Any, place: Path) -> None:
+    assert shell("$B list >&-").returncode == ExitCode.USAGE
+    assert shell("$B list > /dev/full").returncode == ExitCode.USAGE
+    assert shell("set -o pipefail; $B list | true").returncode in (ExitCode.USAGE, ExitCode.STANDS)
+    done = shell("$B list delays", PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C")
+    assert done.returncode == ExitCode.STANDS
+    assert b"lambda_i" in done.stdout
+    assert not re.search(rb"\\u|\?", done.stdout)
+    assert shell("$B show nothing >&- 2>/dev/full").returncode == ExitCode.USAGE

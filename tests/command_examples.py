@@ -1,0 +1,38 @@
+"""One quick command line for each command: what the tests of all commands run."""
+
+from collections.abc import Mapping, Sequence
+
+RUN = ("--problem=lad:x0=3", "--delays=iid:p_s=0.5", "--iterations=6", "--set=M=50")
+# Command → arguments, of which {case} is a case file. The verdict of the last four is the one that its name says.
+QUICK: Mapping[str, Sequence[str]] = {
+    "list": ("list", "delays"),
+    "show": ("show", "fedcompass.theorem1"),
+    "eval": ("eval", "area.theorem8", *(f"--set={one}" for one in ("p=0.5", "M=50", "B=1", "sigma=0", "R=3", "K=6"))),
+    "optimal-rate": ("optimal-rate", "--rates=1,2"),
+    "run": ("run", "fedbuff", "--problem=huber", "--set=eta_l=0.1", "--iterations=5", "--trials=2"),
+    "replay": ("replay", "{case}"),
+    "check": ("check", "area.theorem7", "--only=units"),
+    "compare": ("compare", "area.theorem8", *RUN, "--trials=200"),
+    "exact": ("exact", "area.theorem8", "{law}"),
+    "worst-case": ("worst-case", "classics.gd.convex", "--iterations=1"),
+    "falsify": ("falsify", "area.theorem8", "--candidates=300"),
+}
+SLOW: Mapping[str, Sequence[str]] = {
+    "demo": ("demo", "--out={folder}"),
+    "bench": ("bench", "--updates=20", "--repeats=1"),
+}
+CASE = {
+    "algorithm": "area",
+    "problem": {"type": "quadratic", "A": [[[1]]], "b": [[0]], "sigma": 1},
+    "x0": [1],
+    "parameters": {"alpha": 1},
+    "events": [[1, 0], [2, "s"]],
+}
+LAW = {
+    "algorithm": "area",
+    "problem": {"type": "lad"},
+    "x0": [3],
+    "parameters": {"M": 50},
+    "delays": {"type": "iid", "p_s": 0.5},
+    "iterations": 6,
+}
