@@ -1,7 +1,7 @@
 """Case files: one problem, one algorithm, and one explicit list of events or the law of random ones."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +20,9 @@ from boundlab.tape import RecordAt
 
 _KEYS = ("algorithm", "problem", "x0", "parameters", "events")
 _NOTES = (
-    "theorem",
-    "constants",
-    "note",
-    "claim",
-    "delays",
-    "server",
-    "seed",
-    "trial",
-    "iterations",
-    "settings",
-    "symbols",
-)
+    "theorem", "constants", "note", "claim", "delays", "server", "law", "seed", "trial", "iterations", "settings",
+    "symbols", "provenance",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +47,8 @@ class Case:
         The horizon; None: as far as the events go.
     raw
         The file as it stands, where numbers keep their words.
+    law
+        That of the random events of which ``events`` are a draw, where the file has it.
     """
 
     algorithm: Algorithm[Any]
@@ -64,6 +57,14 @@ class Case:
     events: Events | RandomEvents
     iterations: int | None = None
     raw: Mapping[str, Any] = field(default_factory=dict)
+    law: RandomEvents | None = None
+
+    def over_events(self) -> "Case":
+        """Return the case about the expectation over random events, where the file has their law beside the events."""
+        if self.law is None:
+            return self
+        raw = {key: value for key, value in self.raw.items() if key not in ("events", "law")}
+        return replace(self, events=self.law, law=None, raw={**raw, **self.raw["law"]})
 
 
 def load_case(path: Path) -> Case:
@@ -104,6 +105,11 @@ def load_case(path: Path) -> Case:
         events = _law(raw, algorithm, built.n, str(path))
     else:
         events = algorithm.read_events(raw["events"], built.n, str(path))
+    law = None
+    if not random and "law" in raw:
+        if not isinstance(raw["law"], dict) or "delays" not in raw["law"] or set(raw["law"]) - {"delays", "server"}:
+            raise CaseError(f'{path}: law must be an object with "delays", and "server" where there is one')
+        law = _law(raw["law"], algorithm, built.n, str(path))
     iterations = None
     if random or ("theorem" in raw and "iterations" in raw):
         iterations = Options(str(path), raw).integer("iterations", 0, minimum=1)
@@ -113,7 +119,7 @@ def load_case(path: Path) -> Case:
         if "theorem" not in raw and not random:
             raise
         read = None  # without a step size; the theorem knows it
-    return Case(algorithm, built, read, events, iterations, raw)
+    return Case(algorithm, built, read, events, iterations, raw, law)
 
 
 def plain(value: Any) -> Any:

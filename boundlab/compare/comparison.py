@@ -1,10 +1,7 @@
 """From trials to a verdict (design: holds, violated, inconclusive, not applicable)."""
 
-import contextlib
-import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -16,6 +13,7 @@ from boundlab.compare.judge import judge, judge_each, ratio_of
 from boundlab.compare.trials import run_trials, trial_events, trial_tape
 from boundlab.compare.unsampled import expectation, random_events, require_given_schedule
 from boundlab.instance.plan import Plan
+from boundlab.provenance import plain, provenance
 from boundlab.tape import Statistics, statistics
 from boundlab.verdict import Verdict
 
@@ -66,7 +64,7 @@ class Comparison:
         plan, left = self.plan, self.band
         return {
             "boundlab": __version__,
-            "versions": versions(),
+            "provenance": provenance(plan.theorem, plan.problem, plan.delays, plan.policy, plan.parameters),
             "theorem": plan.theorem.id,
             "status": plan.theorem.status,
             "metric": plan.metric.id,
@@ -108,8 +106,8 @@ class Comparison:
     def case(self) -> dict[str, Any]:
         """Return a case file of the worst trial: its events, the problem, the constants and the claim.
 
-        ``boundlab replay`` runs it with full gradients; the sampled run itself is repeated by the
-        recorded seed, delays and server policy.
+        ``boundlab replay`` runs it with full gradients; the sampled run itself is repeated by the recorded seed, delays
+        and server policy. Where the theorem is about the mean over schedules, ``boundlab exact`` takes their law.
         """
         plan = self.plan
         problem = dict(plan.problem.spec())
@@ -119,11 +117,9 @@ class Comparison:
             schedule = random_events(plan)
         else:
             events = trial_events(plan, self.seed, self.worst_trial)
-            schedule = {
-                "events": plan.algorithm.events_as_json(events),
-                "delays": plan.delays.id,
-                "server": plan.policy.describe(),
-            }
+            schedule = {"events": plan.algorithm.events_as_json(events)}
+            if plan.schedules is None or plan.schedules.averaged:  # the theorem is about the mean over schedules
+                schedule["law"] = {"delays": plain(plan.delays.spec()), "server": plan.policy.spec()}
         parameters = {key: _plain(value) for key, value in plan.parameter_values.items()}
         return {
             "algorithm": plan.algorithm.id,
@@ -138,6 +134,7 @@ class Comparison:
             "symbols": [reading.as_dict() for reading in plan.symbols],
             "seed": self.seed,
             "trial": self.worst_trial,
+            "provenance": provenance(plan.theorem, plan.problem, plan.delays, plan.policy, plan.parameters),
             "claim": {
                 "k": int(plan.ks[row]),
                 "bound": _plain(self.bound[row]),
@@ -147,15 +144,6 @@ class Comparison:
                 "trials": self.band.trials,
             },
         }
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that results depend on, where they are installed."""
-    found = {"python": platform.python_version()}
-    for name in ("numpy", "scipy", "sympy", "cvxpy", "clarabel", "scikit-learn"):
-        with contextlib.suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
 
 
 def _plain(value: Any) -> Any:

@@ -75,15 +75,16 @@ def renewal(name: str, summary: str, extra: Mapping[str, str], law: Callable[[Op
     name, summary
         Its id, and one line.
     extra
-        Options of the law, each with one line; those of the rates, :data:`RATE_OPTIONS`, are added.
+        Options of the law, each with one line; those of the rates, :data:`RATE_OPTIONS`, are added unless they stand
+        here, in words of their own.
     law
         Makes the law from the options and the means 1/rate, shape (n,), unit of time.
     """
 
     def build(options: Options, n: int) -> DelayModel:
-        model = Renewal(name, n, law(options, 1.0 / read_rates(options, n)))
+        found = law(options, 1.0 / read_rates(options, n))
         options.finish()
-        return model
+        return Renewal(name, n, found, options.used)
 
     return DelayType(name, summary, build, {**RATE_OPTIONS, **extra})
 
@@ -92,7 +93,7 @@ def _step_times(options: Options, n: int) -> DelayModel:
     steps = options.integer("steps", 1, minimum=1)
     law = TruncatedNormal(steps / read_rates(options, n), options.number("jitter", 0.05, minimum=1e-6, maximum=1.0))
     options.finish()
-    return Renewal("per-step", n, law)
+    return Renewal("per-step", n, law, options.used)
 
 
 def _iid(options: Options, n: int) -> DelayModel:
@@ -109,7 +110,7 @@ def _iid(options: Options, n: int) -> DelayModel:
         raise SpecError(f"delays iid: probabilities must be > 0, got p_s = {p_s:g}, smallest p = {p.min():g}")
     if abs(float(p.sum()) + p_s - 1.0) > 1e-9:
         raise SpecError(f"delays iid: probabilities sum to {p.sum() + p_s:.6g}, they must sum to 1")
-    return IndependentEvents(p, p_s)
+    return IndependentEvents(p, p_s, options=options.used)
 
 
 def _trace(options: Options, n: int) -> DelayModel:
@@ -153,8 +154,11 @@ DELAYS: tuple[DelayType, ...] = (
     ),
     renewal(
         "truncated-normal",
-        "normal times conditioned on being positive; 1/rate is the location",
-        {"cv": "standard deviation relative to the location (default 0.3)"},
+        "normal times conditioned on being positive",
+        {
+            "rates": "1/location, one a client; the mean time is longer: location·(1 + cv·φ(1/cv)/Φ(1/cv))",
+            "cv": "standard deviation relative to the location (default 0.3)",
+        },
         lambda o, m: TruncatedNormal(m, o.number("cv", 0.3, minimum=1e-6, maximum=10.0)),
     ),
     renewal(
@@ -167,8 +171,12 @@ DELAYS: tuple[DelayType, ...] = (
     ),
     renewal(
         "markov",
-        "exponential work that rests while the client is off; 1/rate is the time of work",
-        {"on": "mean time on (default 1)", "off": "mean time off (default 1)"},
+        "exponential work that rests while the client is off",
+        {
+            "rates": "1/(mean time of work), one a client; it makes λ_i·on/(on + off) updates per unit of time",
+            "on": "mean time on (default 1)",
+            "off": "mean time off (default 1)",
+        },
         lambda o, m: OnOff(m, o.number("on", 1.0, above=0.0), o.number("off", 1.0, above=0.0)),
     ),
     DelayType(
@@ -177,6 +185,7 @@ DELAYS: tuple[DelayType, ...] = (
         _step_times,
         {
             **RATE_OPTIONS,
+            "rates": "local steps per unit of time, one a client; an update takes about steps/λ_i",
             "steps": "local steps of a round (default 1)",
             "jitter": "relative sd (default 0.05)",
         },

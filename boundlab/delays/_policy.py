@@ -54,6 +54,13 @@ class ServerPolicy:
             return "as the algorithm decides" if self.kind == "own" else "events of the delay model"
         return f"{self.kind}:{word}={self.value:g}"
 
+    def spec(self) -> str | None:
+        """Return the text that :func:`read_policy` reads as this very policy; None where delays or algorithm decide."""
+        if self.kind in ("own", "given"):
+            return None
+        value = self.count if self.count is not None else float(self.value)
+        return f"{self.kind}:{'rate' if self.kind == 'poisson' else 'every'}={value!r}"
+
 
 def read_policy(
     text: str | None, delays: DelayModel, server: Literal["any", "count", "none"] = "any", who: str = "the algorithm"

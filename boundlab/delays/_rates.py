@@ -8,7 +8,7 @@ from boundlab.options import Options
 from boundlab.randomness import Stream, Streams
 
 RATE_OPTIONS = {
-    "rates": "updates per unit of time, one a client: [10,10,2.5] or @file",
+    "rates": "λ_i, one a client: [10,10,2.5] or @file; updates per unit of time unless the model says otherwise",
     "rate": "the same rate for all clients (default 1); the largest one with spread, the mean with draw",
     "spread": "rates fall geometrically from rate to rate/spread",
     "draw": "normal or exponential: rates drawn once from a distribution with mean rate",

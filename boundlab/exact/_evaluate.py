@@ -11,6 +11,7 @@ import sympy
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import LARGEST_BITS, START_BITS, Scalar, ball, digits, rational
 from boundlab.arithmetic.problem import AtMinimum, InexactError, Minimum, RationalProblem
+from boundlab.assumptions import about_the_mean
 from boundlab.case import Case, RandomEvents
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.exact import _numeric
@@ -45,6 +46,8 @@ def evaluate(theorem: Theorem, case: Case) -> ExactResult:
         If python-flint is not installed.
     """
     numbers.flint()
+    if about_the_mean(theorem.assumptions):
+        case = case.over_events()
     plan = plan_of(theorem, case)
     problem_options = {**case.raw.get("problem", {}), **({"x0": case.raw["x0"]} if "x0" in case.raw else {})}
     model = plan.problem.rational(problem_options)

@@ -9,7 +9,6 @@ from typing import Any, final
 import numpy as np
 
 from boundlab.__about__ import __version__
-from boundlab.compare.comparison import versions
 from boundlab.compare.trials import run_trial, trial_events
 from boundlab.errors import AssumptionError, BoundlabError, TapeError
 from boundlab.falsify import _catalog as catalog
@@ -19,6 +18,7 @@ from boundlab.instance import Plan, make_plan
 from boundlab.instance.leaning import leans_on
 from boundlab.instance.rounding import NUMERIC
 from boundlab.objective import Constant
+from boundlab.provenance import provenance
 from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict
 
@@ -145,7 +145,7 @@ class Falsification:
         best = self.best
         return {
             "boundlab": __version__,
-            "versions": versions(),
+            "provenance": provenance(self.theorem),
             "theorem": self.theorem.id,
             "status": self.theorem.status,
             "verdict": self.verdict,
@@ -223,6 +223,7 @@ def _case(plan: Plan, found: Instance) -> dict[str, Any]:
         "constants": {name: constant.as_dict() for name, constant in found.constants.items()},
         "claim": {"k": found.iterations, "left": found.left, "bound": found.right},
         "note": found.words(),
+        "provenance": provenance(theorem, plan.problem, plan.delays, plan.policy, plan.parameters),
     }
 
 

@@ -14,6 +14,7 @@ from boundlab.errors import CertificateError, SpecError
 from boundlab.metrics import METRICS, Certified, Metric
 from boundlab.objective import Array, Problem
 from boundlab.options import Options
+from boundlab.provenance import provenance
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.trial import compile_trial, run_once, spaced_iterations
@@ -29,6 +30,8 @@ class Simulation:
     ----------
     ks
         Recorded iterations, shape (points,).
+    settings, parameters
+        What was set, and what the algorithm has read, defaults included.
     metrics
         Metric id → values of all trials, shape (trials, points): midpoints of the certified intervals.
     statistics, figures
@@ -40,6 +43,8 @@ class Simulation:
     delays: DelayModel
     policy: ServerPolicy
     settings: Mapping[str, Any]
+    parameters: Any
+    iterations: int
     seed: int
     ks: NDArray[np.int64]
     metrics: Mapping[str, NDArray[np.float64]]
@@ -48,7 +53,6 @@ class Simulation:
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
-        p, p_s = frequencies(self.delays, self.policy)
         return {
             "boundlab": __version__,
             "kind": "sampled",
@@ -56,17 +60,30 @@ class Simulation:
             "problem": self.problem.spec(),
             "delays": self.delays.id,
             "server": self.policy.describe(),
+            "provenance": provenance(None, self.problem, self.delays, self.policy, self.parameters),
             "parameters": dict(self.settings),
+            "iterations": self.iterations,
+            "trials": len(self.statistics),
             "seed": self.seed,
             "k": self.ks.tolist(),
             "metrics": {
                 name: [[_finite(value) for value in trial] for trial in values.tolist()]
                 for name, values in self.metrics.items()
             },
-            "expected_frequencies": {"p": p.tolist(), "p_s": p_s, "how": self.delays.how_rates},
+            "expected_frequencies": self._expected(),
             "statistics": [figures.as_dict() for figures in self.statistics],
             "figures": self.figures,
         }
+
+    def _expected(self) -> dict[str, Any] | None:
+        """Return long-run frequencies where the delay model alone decides who comes when.
+
+        Other algorithms hand work out themselves, and a client that waits for it comes less often.
+        """
+        if self.algorithm.server != "any":
+            return None
+        p, p_s = frequencies(self.delays, self.policy)
+        return {"p": p.tolist(), "p_s": p_s, "how": self.delays.how_rates}
 
 
 def _finite(value: float) -> float | None:
@@ -119,7 +136,9 @@ def simulate(
         figures.append(compiler.figures(parameters, tape))
         if progress is not None:
             progress(trial + 1)
-    return Simulation(compiler, problem, delays, policy, chosen, seed, ks, values, seen, figures)
+    return Simulation(
+        compiler, problem, delays, policy, chosen, parameters, iterations, seed, ks, values, seen, figures
+    )
 
 
 def _metrics(problem: Problem) -> list[Metric]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -162,6 +163,10 @@ class Weighted(Problem):
             name: why for name, why in self.objective.assumptions().items() if name in ("minimiser", "bounded-below")
         }
         return {**self.inner.assumptions(), **about}
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the files of the clients' data."""
+        return self.inner.files()
 
     def spec(self) -> dict[str, Any]:
         """Return the JSON form of the clients' problem: the weights are the algorithm's."""

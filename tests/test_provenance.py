@@ -1,0 +1,152 @@
+"""What a result holds suffices to repeat it."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from boundlab.build import build_delays, delays_from, problem_from
+from boundlab.cli import invoke
+from boundlab.delays import DELAYS, read_policy
+from boundlab.provenance import blas, plain, provenance, versions
+from boundlab.randomness import Streams
+from boundlab.theorems import load_theorem
+
+README = ("--problem=lad:x0=3", "--delays=iid:p_s=0.5", "--iterations=6", "--set=M=50")
+# A word for each option of a delay model that has no default which the test could take.
+WORDS = {"p": "[0.3,0.4]", "p_s": "0.3"}
+
+
+MINE = """
+id = "mine"  # ‖x‖ ≤ 1
+metric = "ergodic-gap"
+assumptions = ["lipschitz", "bounded-variance", "iid-events"]
+[step]
+alpha = "alpha"
+[terms]
+steps = "alpha*(sigma**2 + M*B**2)/2"
+"""
+
+
+def options_of(kind: str, tmp_path: Path) -> dict[str, str]:
+    if kind == "trace":
+        (tmp_path / "trace.csv").write_text("time,client\n1,0\n2,1\n3,0\n")
+        return {"file": str(tmp_path / "trace.csv")}
+    if kind == "iid":
+        return dict(WORDS)
+    (tmp_path / "rates.txt").write_text("3\n1.25\n")
+    return {"rates": f"@{tmp_path / 'rates.txt'}"}
+
+
+@pytest.mark.parametrize("kind", [one.id for one in DELAYS])
+def test_a_delay_model_is_rebuilt_from_its_spec_alone(kind: str, tmp_path: Path) -> None:
+    model = build_delays(kind, options_of(kind, tmp_path), 2)
+    spec = json.loads(json.dumps(plain(model.spec())))
+    if kind != "trace":
+        for path in tmp_path.iterdir():
+            path.unlink()
+    again = build_delays(spec.pop("type"), spec, 2)
+    assert again.spec() == model.spec()
+    count = 3 if kind == "trace" else 50
+    server = model.p_s if kind == "iid" else 0.0
+    assert np.array_equal(again.sample(Streams(1), count, server).time, model.sample(Streams(1), count, server).time)
+
+
+@pytest.mark.parametrize("kind", [one.id for one in DELAYS if one.id not in ("trace", "iid")])
+def test_the_spec_of_a_delay_model_names_every_option_with_a_default_of_its_own(kind: str) -> None:
+    from boundlab.delays import RATE_OPTIONS
+
+    model = build_delays(kind, {}, 3)
+    own = {name for one in DELAYS if one.id == kind for name in one.options} - set(RATE_OPTIONS)
+    assert own <= set(model.spec())
+    drawn = build_delays(kind, {"draw": "normal"}, 3)
+    assert {"draw", "sd", "negative", "rate_seed", "rate"} <= set(drawn.spec())
+
+
+@pytest.mark.parametrize(
+    "text", [None, "poisson:rate=optimal", "poisson:rate=0.1", "count:every=3", "periodic:every=0.7"]
+)
+def test_a_server_policy_is_read_again_from_its_spec(text: str | None) -> None:
+    delays = delays_from("exponential:rates=[3,1,0.7]", 3)
+    policy = read_policy(text, delays)
+    assert read_policy(policy.spec(), delays) == policy
+
+
+def test_versions_and_linear_algebra_are_named() -> None:
+    assert {"python", "machine", "numpy", "scipy", "sympy"} <= set(versions())
+    assert all(one.get("version") for one in blas())
+    assert blas()
+
+
+def test_files_are_named_with_their_hash(tmp_path: Path) -> None:
+    data, trace = tmp_path / "data.csv", tmp_path / "trace.csv"
+    data.write_text("1,0\n2,1\n3,0\n4,1\n")
+    trace.write_text("1,0\n2,1\n")
+    problem = problem_from(f"logistic:data=csv:{data},clients=2")
+    found = provenance(None, problem, build_delays("trace", {"file": str(trace)}, 2))
+    assert found["files"] == {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in (data, trace)}
+
+
+def output(capsys: Any, *arguments: str, code: int = 0) -> dict[str, Any]:
+    assert invoke([*arguments, "--json"]) == code
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_a_theorem_from_a_file_stands_in_the_result_with_its_text(tmp_path: Path, capsys: Any) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(MINE, encoding="utf-8")
+    theorem = load_theorem(str(file))
+    assert theorem.source == file.read_text(encoding="utf-8")
+    found = provenance(theorem)["theorem"]
+    assert found["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    (tmp_path / "again.toml").write_text(found["text"], encoding="utf-8")
+    assert load_theorem(str(tmp_path / "again.toml")).as_dict()["terms"] == theorem.as_dict()["terms"]
+
+
+def test_the_violation_of_the_readme_is_confirmed_exactly_from_the_file_that_it_leaves(
+    tmp_path: Path, capsys: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    left = output(capsys, "compare", "area.theorem8", *README, "--trials=400", code=1)["written"]
+    exact = output(capsys, "exact", "area.theorem8", *left, code=1)
+    assert (exact["verdict"], exact["kind"]) == ("violated", "exact")
+    assert exact["left"] == pytest.approx(3 - 9 * 51**0.5 / 136, rel=1e-15)
+    assert len(output(capsys, "replay", *left)["trajectory"]) == 6
+
+
+def test_a_result_is_repeated_from_what_it_holds(tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "rates.txt").write_text("3\n1\n")
+    words = ("compare", "fedbuff.rf1", "--problem=huber:c=[0,1],sigma=0.1", "--set=count=2", "--iterations=20")
+    first = output(capsys, *words, f"--delays=lognormal:rates=@{tmp_path / 'rates.txt'}", "--trials=7", "--seed=3")
+    known = first["provenance"]
+    (tmp_path / "rates.txt").unlink()
+    spec = dict(known["delays"])
+    kind = spec.pop("type")
+    delays = f"{kind}:" + ",".join(f"{name}={value}" for name, value in spec.items())
+    again = output(capsys, *words, f"--delays={delays}", f"--trials={first['trials']}", f"--seed={first['seed']}")
+    assert again["rows"] == first["rows"]
+    assert known["parameters"]["count"] == 2
+
+
+def test_a_search_keeps_its_limit(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = output(capsys, "falsify", "area.theorem8.repaired", "--candidates=5", code=3)
+    assert (found["limit"], found["budget"]) == (5, None)
+    assert found["provenance"]["versions"]["numpy"] == np.__version__
+
+
+def test_a_replay_says_that_it_leaves_the_noise_out(tmp_path: Path, capsys: Any) -> None:
+    case = {
+        "algorithm": "area", "problem": {"type": "lad", "sigma": 1}, "x0": [3],
+        "parameters": {"alpha": 1}, "events": [[1, 0], [2, "s"]],
+    }  # fmt: skip
+    for sigma in (0, 1):
+        case["problem"]["sigma"] = sigma  # type: ignore[index]
+        (tmp_path / "case.json").write_text(json.dumps(case))
+        assert ("note" in output(capsys, "replay", str(tmp_path / "case.json"))) == bool(sigma)
+        invoke(["replay", str(tmp_path / "case.json")])
+        assert ("the noise of this problem is left out" in " ".join(capsys.readouterr().out.split())) == bool(sigma)
