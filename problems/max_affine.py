@@ -149,9 +149,11 @@ class MaxAffine(ArrayProblem):
         y /= n * y.sum(axis=1, keepdims=True)
         rest = rows.T @ y.ravel()
         radius = 10.0 * (1.0 + float(np.linalg.norm(best)) + distance(self.x0, best))
-        lower = float((y * self.b).sum() + rest @ best) - float(np.linalg.norm(rest)) * radius
-        size = float(np.abs(self.b).max() + np.abs(rows @ best).max())
-        gap = max(value - lower, 0.0) + (n + m + d) * EPS * size
+        # The sum behind rest has nm terms of total weight 1.
+        slip = (n * m + d) * EPS * float(np.linalg.norm(rows, axis=1).max())
+        lower = float((y * self.b).sum() + rest @ best) - (float(np.linalg.norm(rest)) + slip) * radius
+        size = float(np.abs(self.b).max() + (np.abs(rows) @ np.abs(best)).max())
+        gap = max(value - lower, 0.0) + (n * m + d + 8) * EPS * size
         check_gap(gap, value, "problem max-affine")
         if self.minimiser is not None and self._stationary(best):
             return Optimum(

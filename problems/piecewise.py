@@ -70,7 +70,8 @@ def solve(risk: Risk, x0: Vector, solver: Solver, what: str) -> Optimum:
         if how == "Clarabel":
             x = _nearer(rows, offset, low, risk, x, x0, what)
     value, rest = risk.value(x), rows.T @ (risk.omega * u)
-    norm = float(np.linalg.norm(rest))
+    slip = (len(y) + len(x)) * EPS * float(risk.omega @ np.linalg.norm(rows, axis=1))  # of the sum behind rest
+    norm = float(np.linalg.norm(rest)) + slip
     lower = float((risk.omega * u) @ offset)
     if risk.nu > 0.0:
         lower -= norm**2 / (2.0 * risk.nu)
@@ -80,8 +81,9 @@ def solve(risk: Risk, x0: Vector, solver: Solver, what: str) -> Optimum:
         radius = 10.0 * (1.0 + away)
         lower += float(rest @ x) - norm * radius
         how += f", dual bound over radius {radius:.3g}"
-    size = float(risk.omega @ (np.abs(rows @ x) + np.abs(offset))) + abs(value)
-    gap = max(value - lower, 0.0) + (len(y) + len(x)) * EPS * size
+    # Margins as sums of absolute values: large entries of opposite signs leave a rounding error behind.
+    size = float(risk.omega @ (np.abs(rows) @ np.abs(x) + np.abs(offset))) + abs(value)
+    gap = max(value - lower, 0.0) + (len(y) + 2 * len(x) + 16) * EPS * size
     check_gap(gap, value, what)
     distance = clip_up(float(np.sqrt(2.0 * gap / risk.nu)), 4) if risk.nu > 0.0 else None
     return Optimum(x, value, gap, distance, how)

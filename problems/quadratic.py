@@ -202,7 +202,9 @@ class Quadratic(ArrayProblem):
         if not self.b.any():
             x, residual = np.zeros(self.d), 0.0
         mu = self._mean_mu
-        rounding = (self.n + 2 * self.d) * EPS * self.value(x)
+        # Entries of opposite signs cancel in f(x): the error is relative to the norms, not to the value.
+        sizes = np.linalg.norm(self.A, axis=(1, 2)) * np.linalg.norm(x - self.b, axis=1) ** 2
+        rounding = (self.n + 2 * self.d + 8) * EPS * float(sizes.mean())
         return Optimum(x, self.value(x), residual**2 / (2.0 * mu) + rounding, residual / mu, "linear solve, ‖∇f‖/mu")
 
     def optimum(self) -> Optimum:

@@ -124,6 +124,22 @@ class Risk:
         out[np.diag_indices(self.d)] += self.nu
         return out
 
+    def value_rounding(self, x: Array) -> float:
+        """Bound the rounding error of the computed value, unit (1, 0).
+
+        The margins' errors act through the largest slope; the losses' own, such as those of logarithms and
+        exponentials, are of order 1 however small the loss is.
+        """
+        size = float(np.linalg.norm(x))
+        norms = np.concatenate([np.linalg.norm(X, axis=1) for _, X in self._chunks()])
+        margins = self.loss.slope * float(self.omega @ norms) * size
+        terms = float(self.omega.sum()) * (2.0 * self.classes + 16.0)
+        p = self.X.shape[1]
+        total = (
+            (len(norms) + 32.0) * abs(self.value(x)) + terms + (p + 16.0) * margins + (self.d + 8.0) * self.nu * size**2
+        )
+        return EPS * float(total)
+
     def rounding(self, x: Array) -> float:
         """Bound the rounding error of the computed gradient's norm, unit (1, −1)."""
         norms = np.concatenate([np.linalg.norm(X, axis=1) for _, X in self._chunks()])

@@ -1,5 +1,6 @@
 """Minimise a smooth risk, with the certificate ‖∇f‖²/(2μ) ≥ f(x) − f*, ‖∇f‖/μ ≥ ‖x − x*‖."""
 
+import contextlib
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from boundlab.errors import CertificateError
 from boundlab.objective import Optimum
-from boundlab.problems.common import EPS
+from boundlab.problems.common import EPS, clip_up
 from boundlab.problems.risk import Risk
 from boundlab.problems.solvers import LOOSE, clarabel, cvxpy
 
@@ -70,9 +71,10 @@ def _newton_step(risk: Risk, x: Vector, gradient: Vector, norm: float) -> Vector
 
     hessian = risk.hessian(x)
     if risk.nu > 0.0:
-        step: Vector = -cho_solve(cho_factor(hessian, overwrite_a=True, check_finite=False), gradient)
-        return step
-    # Without regulariser some directions may be flat; the gradient has no part in them.
+        with contextlib.suppress(np.linalg.LinAlgError):  # features of very different sizes drown nu in rounding
+            step: Vector = -cho_solve(cho_factor(hessian, check_finite=False), gradient)
+            return step
+    # Some directions may be flat, without regulariser or to rounding; the gradient has no part in them.
     curved, basis = eigh(hessian, check_finite=False)
     flat = curved <= 1e-13 * len(curved) * curved[-1]
     inverse = np.where(flat, 0.0, 1.0 / np.where(flat, 1.0, curved))
@@ -165,7 +167,7 @@ def solve(risk: Risk, solver: Solver, what: str) -> Optimum:
         x, _ = minimise(risk, start, lambda _, norm: norm <= goal)
         value, gradient = risk.value_and_gradient(x)
         norm = float(np.linalg.norm(gradient)) + risk.rounding(x)
-        gap = norm**2 / (2.0 * risk.nu) + (len(risk.X) + 16) * EPS * abs(value)
+        gap = clip_up(norm**2 / (2.0 * risk.nu), 4) + risk.value_rounding(x)
         return Optimum(x, value, gap, norm / risk.nu, f"{first}Newton, ‖∇f‖/mu")
     x, _ = minimise(risk, start, lambda _, norm: norm <= 1e-13)
     return _unregularised(risk, x, f"{first}Newton, self-concordance", what)
@@ -208,5 +210,5 @@ def _unregularised(risk: Risk, x: Vector, how: str, what: str) -> Optimum:
     m = bottom / float(np.e)
     if not (m > 0.0 and norm < m * reach / 2.0):
         raise CertificateError(message)
-    gap = norm**2 / (2.0 * m) + (len(X) + 16) * EPS * abs(value)
+    gap = clip_up(norm**2 / (2.0 * m), 4) + risk.value_rounding(x)
     return Optimum(x, value, gap, norm / m, how)

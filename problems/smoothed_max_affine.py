@@ -120,7 +120,9 @@ class SmoothedMaxAffine(ArrayProblem):
             gap, how = slope * radius, f"{how}, gradient bound over radius {radius:.3g}"
         else:
             gap = slope * away / 2.0
-        size = float(np.abs(self.c).max() + (np.abs(self.a) @ np.abs(best)).max())
+        steep = float(np.einsum("nmd,nmd->nm", self.a, self.a).max())
+        size = float(np.abs(self.c).max() + (np.abs(self.a) @ np.abs(best)).max() + self.mu * (best @ best))
+        size += steep / (self.L - self.mu)
         gap += (self.n + self.d + 8) * EPS * size
         check_gap(gap, value, f"problem {self.id}")
         return Optimum(best, value, gap, away, how)
