@@ -354,6 +354,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--bias", action="store_true", help="append the feature 1; eq. (4) has none")
     parser.add_argument("--group", action="append", choices=("table", "fair", "selection", "reading"))
     parser.add_argument("--weights", choices=("paper", "size"), help="only rows with these weights")
+    parser.add_argument("--method", choices=tuple(NAMES), help="only rows of this method")
     parser.add_argument("--out", type=Path, help="JSON file for the results")
     parser.add_argument("--plot", type=Path, help="draw accuracy over time into this file")
     parser.add_argument("--read", type=Path, help="show and draw the results of an earlier --out; run nothing")
@@ -370,6 +371,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             some = [
                 row for row in rows()
                 if (not chosen.group or row.group in chosen.group) and chosen.weights in (None, row.weights)
+                and chosen.method in (None, row.method)
             ]  # fmt: skip
             with calm(1):  # matrices are small: one BLAS thread is the fastest
                 document = measure(

@@ -8,7 +8,9 @@ The closed forms are derived step by step in ``boundlab.proofs.optimal_rate``.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from typing import Any, Literal, final
 
 import numpy as np
@@ -24,6 +26,8 @@ Objective = Literal["per-iteration", "per-time"]
 OBJECTIVES: tuple[Objective, ...] = ("per-iteration", "per-time")
 
 _AGREEMENT = 1e-6
+_DIGITS = 80  # the values near a minimum agree to twice as many digits as the points
+_WIDTH = Decimal("1e-13")
 
 
 @final
@@ -143,10 +147,8 @@ def optimal_rate(
             given, objective, 0.0, enough, None, inverse, epsilon,
             "at fixed wall-clock time the bound only decreases with λ_s: no interior optimum",
         )  # fmt: skip
-    # Additive constants are left out: they would drown the minimum in rounding.
-    a, b = (given.sum(), inverse) if objective == "per-iteration" else (1.0, inverse * server_cost)
-    best = closed_form(given) if objective == "per-iteration" else math.sqrt(a / b)
-    numeric = _minimise(a, b)
+    best = closed_form(given) if objective == "per-iteration" else 1.0 / math.sqrt(inverse * server_cost)
+    numeric = _minimise(_objective(given, objective, server_cost), float(given.max()))
     if not abs(numeric - best) <= _AGREEMENT * best:
         raise CertificateError(f"closed form {best:.9g} and numerical minimiser {numeric:.9g} of λ_s do not agree")
     note = "minimises 1/p_s + 2q̄ at fixed K" if objective == "per-iteration" else "minimises (1/λ_s + h)(1 + C·λ_s)"
@@ -189,21 +191,46 @@ def _inverse(rates: Floats) -> float:
     return float(2.0 * np.mean(1.0 / rates))
 
 
-def _minimise(a: float, b: float) -> float:
-    """Minimise a/λ + b·λ over λ > 0 numerically, in the logarithm of λ."""
-    from scipy.optimize import minimize_scalar
+def _objective(rates: Floats, objective: Objective, server_cost: float) -> Callable[[Decimal], Decimal]:
+    """Return the objective itself, from its definition, in decimal numbers.
 
-    left, right = np.log(a), np.log(b)
-    # The minimum is at (left − right)/2, between the two logarithms at which one of the terms is 1.
-    low, high = sorted((left, -right))
-    scale = 0.5 * (left + right)
-    found = minimize_scalar(
-        lambda u: np.exp(left - u - scale) + np.exp(right + u - scale),
-        bounds=(low - 1.0, high + 1.0),
-        method="bounded",
-        options={"xatol": 1e-10},
-    )
-    return float(np.exp(found.x))
+    In floating point its constant part drowns the minimum in rounding where rates differ much.
+    """
+    each = [Decimal(rate) for rate in rates.tolist()]
+    total, inverse, cost = sum(each, Decimal(0)), sum((1 / rate for rate in each), Decimal(0)), Decimal(server_cost)
+
+    def per_iteration(server: Decimal) -> Decimal:
+        events = server + total  # λ̄, so that p_s = λ_s/λ̄ and q̄ = (1/n)Σ1/p_i = (λ̄/n)Σ1/λ_i
+        return events / server + 2 * (events / len(each) * inverse)
+
+    def per_time(server: Decimal) -> Decimal:
+        return (1 / server + 2 * inverse / len(each)) * (1 + cost * server)
+
+    return per_iteration if objective == "per-iteration" else per_time
+
+
+def _minimise(objective: Callable[[Decimal], Decimal], start: float) -> float:
+    """Minimise a function over λ > 0 that is convex in the logarithm of λ: bracket, then golden sections."""
+    with localcontext(prec=_DIGITS):
+        low, high = Decimal(start), Decimal(start)
+        while objective(low / 4) < objective(low):
+            low /= 4
+        while objective(high * 4) < objective(high):
+            high *= 4
+        left, right = (low / 4).ln(), (high * 4).ln()
+        golden = (Decimal(5).sqrt() - 1) / 2
+        inner = [right - golden * (right - left), left + golden * (right - left)]
+        values = [objective(one.exp()) for one in inner]
+        while right - left > _WIDTH:
+            if values[0] < values[1]:
+                right, inner[1], values[1] = inner[1], inner[0], values[0]
+                inner[0] = right - golden * (right - left)
+                values[0] = objective(inner[0].exp())
+            else:
+                left, inner[0], values[0] = inner[0], inner[1], values[1]
+                inner[1] = left + golden * (right - left)
+                values[1] = objective(inner[1].exp())
+        return float(((left + right) / 2).exp())
 
 
 def _result(

@@ -108,7 +108,19 @@ def _counted(result: "Comparison", events: str) -> str:
 
 
 def _band_label(result: "Comparison") -> str:
-    return f"{result.band.level:.0%} joint band of E[{result.plan.metric.symbol}], {result.band.trials} trials"
+    left = result.band
+    if left.level < 1.0:
+        return f"{left.level:.0%} joint band of E[{result.plan.metric.symbol}], {left.trials} trials"
+    if result.exact == "expectation":
+        return f"E[{result.plan.metric.symbol}], computed"
+    return f"smallest to largest of {left.trials} schedules"
+
+
+def _mean_label(result: "Comparison") -> str:
+    left = result.band
+    if result.exact == "expectation":
+        return f"E[{result.plan.metric.symbol}], computed"
+    return f"mean of {left.trials} {'trials' if left.level < 1.0 else 'schedules'}"
 
 
 def _draw_curves(axes: Any, result: "Comparison", keep: NDArray[np.bool_], lines: list[_Line]) -> None:
@@ -116,8 +128,9 @@ def _draw_curves(axes: Any, result: "Comparison", keep: NDArray[np.bool_], lines
     ks, left = result.plan.ks[keep], result.band
     lower, upper = left.lower[keep], left.upper[keep]
     floor = np.maximum(lower, upper * 1e-6)
-    axes.fill_between(ks, floor, upper, color=SKY, alpha=0.45, linewidth=0, label=_band_label(result))
-    axes.plot(ks, left.mean[keep], "-", color=BLUE, linewidth=2, label=f"mean of {left.trials} trials")
+    if result.exact != "expectation":  # a number has no band
+        axes.fill_between(ks, floor, upper, color=SKY, alpha=0.45, linewidth=0, label=_band_label(result))
+    axes.plot(ks, left.mean[keep], "-", color=BLUE, linewidth=2, label=_mean_label(result))
     for label, values, colour, style in lines:
         shown = np.where(values[keep] > 0.0, values[keep], np.nan)
         axes.plot(ks, shown, linestyle=style, color=colour, linewidth=2, label=label)

@@ -133,7 +133,7 @@ def _events_of(result: "Simulation") -> Table:
     updates = np.mean([figures.updates for figures in result.statistics], axis=0)
     weighted = [figures.shares for figures in result.statistics if figures.shares is not None]
     shares = np.mean(weighted, axis=0) if weighted else None
-    events = plain_table("client", "rate", "updates a trial", "share of updates", "share of weight π")
+    events = plain_table("client", "rate without waiting", "updates a trial", "share of updates", "share of weight π")
     total = max(float(updates.sum()), 1.0)
     for client in range(min(result.problem.n, _LONG)):
         weight = "" if shares is None else figure(shares[client])
