@@ -1,12 +1,16 @@
 """``boundlab demo``: the main job on built-in real data."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from boundlab.__about__ import __version__
 from boundlab.cli._common import AsJson, console, print_json, progress
+from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
+from boundlab.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
 _DATA = {"data": "digits", "clients": "10", "partition": "dirichlet", "a": "0.1", "batch": "32", "normalise": "yes"}
 _DELAYS = ("exponential", {"spread": "10", "rate": "10"})
 _TRIALS = 20
+_PLOTS = ("theorem7.png", "theorem8.png")
 # As printed: no term for the bias of a client that arrives five times as often; no first-order noise term.
 _Failure = tuple[str, str, dict[str, str], tuple[str, dict[str, str]], int, dict[str, str]]
 _FAILURES: tuple[_Failure, ...] = (
@@ -40,9 +45,9 @@ def demo(
 ) -> None:
     """Check theorems on real data and where they fail, and tune the server rate: about half a minute."""
     from boundlab.build import build_problem
-    from boundlab.files import folder
+    from boundlab.files import RESULT, folder, write_folder
     from boundlab.report.plots import check_format, plot_comparison
-    from boundlab.report.save import save_case
+    from boundlab.report.save import case_name
     from boundlab.report.tables import comparison_table, figure
     from boundlab.server_rate import optimal_rate
 
@@ -53,6 +58,7 @@ def demo(
     screen = console()
     screen.quiet = as_json
     results: list[Comparison] = []
+    saved: list[Comparison] = []
 
     def check(plan: "Plan", trials: int = _TRIALS) -> "Comparison":
         from boundlab.compare import compare
@@ -65,7 +71,6 @@ def demo(
     explicit = check(_plan("area.theorem7.explicit", smooth, 20_000))
     for line in comparison_table(explicit):
         screen.print(line)
-    plot_comparison(explicit, out / "theorem7.png", terms=True)
 
     screen.rule("2. convex and Lipschitz: hinge loss on the same data, M = 10 local steps")
     for name in ("area.theorem8", "area.theorem8.repaired"):
@@ -75,23 +80,20 @@ def demo(
         _plan(f"{name}.fixed-step", hinge, 2000, M="10", alpha=alpha)
         for name in ("area.theorem8", "area.theorem8.repaired")
     )
-    plot_comparison(check(printed), out / "theorem8.png", others=(repaired,))
+    constant = check(printed)
 
     screen.rule("3. the smallest problem: f(x) = |x|, one client, p = p_s = 1/2, M = 50, K = 6, x0 = 3")
-    files = [out / "theorem7.png", out / "theorem8.png"]
     absolute = build_problem("lad", {"x0": "3"})
     for name in ("area.theorem8", "area.theorem8.repaired"):
-        result = check(_plan(name, absolute, 6, ("iid", {"p_s": "0.5"}), M="50"), trials=400)
-        _verdict(screen, result)
-        files += save_case(result, out)
+        saved.append(check(_plan(name, absolute, 6, ("iid", {"p_s": "0.5"}), M="50"), trials=400))
+        _verdict(screen, saved[-1])
 
     screen.rule("4. other papers: FedBuff on the data of 1, and printed theorems where they fail")
     flat = build_problem("softmax", {**_DATA, "nu": "0"})
     _verdict(screen, check(_plan("fedbuff.rf1", flat, 300, count="4", M="5")))
     for name, kind, options, delays, iterations, settings in _FAILURES:
-        result = check(_plan(name, build_problem(kind, options), iterations, delays, **settings), trials=50)
-        _verdict(screen, result)
-        files += save_case(result, out)
+        saved.append(check(_plan(name, build_problem(kind, options), iterations, delays, **settings), trials=50))
+        _verdict(screen, saved[-1])
 
     screen.rule("5. the best server rate for the clients of 1 and 2")
     rates = explicit.plan.delays.rates()
@@ -104,15 +106,23 @@ def demo(
         "at fixed time more is better; if one aggregation costs 0.01 units of time, "
         f"λ_s* = {figure(priced.lambda_s or 0.0)}"
     )
-    screen.print(f"written: {', '.join(map(str, files))}")
-    if as_json:
-        print_json(
-            {
-                "comparisons": [result.as_dict() for result in results],
-                "optimal_rate": [best.as_dict(), priced.as_dict()],
-                "written": [str(path) for path in files],
-            }
-        )
+    cases = {case_name(one.plan.theorem.id): one.case() for one in saved if one.verdict is Verdict.VIOLATED}
+    document = {
+        "boundlab": __version__,
+        "comparisons": [result.as_dict() for result in results],
+        "optimal_rate": [best.as_dict(), priced.as_dict()],
+    }
+
+    def show(files: Sequence[Path]) -> None:
+        if as_json:
+            print_json({**document, "written": [str(path) for path in files]})
+
+    def write() -> None:
+        write_folder(out, document, cases, _PLOTS)
+        plot_comparison(explicit, out / _PLOTS[0], terms=True)
+        plot_comparison(constant, out / _PLOTS[1], others=(repaired,))
+
+    deliver(ExitCode.STANDS, [out / name for name in (*_PLOTS, *cases, RESULT)], show, write, quiet=as_json)
 
 
 def _plan(

@@ -19,6 +19,7 @@ from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._theorem import Theorem
 
 _LARGEST = 1 << 20
+_LONGEST = 1024
 _TEXT = ("id", "title", "paper", "place", "status", "algorithm", "metric", "horizon", "note")
 _TABLES = ("options", "step", "parameters", "definitions", "terms", "symbols")
 _LISTS = ("assumptions", "settable", "conditions")
@@ -115,11 +116,26 @@ def _load(path: Path) -> tuple[str, dict[str, Any]]:
     """Return the text of the file and what it holds."""
     try:
         text = read_text(path, SpecError, _LARGEST)
-        return text, tomllib.loads(text)
+        return text, _measured(tomllib.loads(text))
     except RecursionError:
         raise SpecError(f"{path} is nested too deeply") from None
     except ValueError as reason:  # tomllib.TOMLDecodeError, and integers of more than 4300 digits
         raise SpecError(f"{str(path)!r}: {reason}") from None
+
+
+def _measured(value: Any) -> Any:
+    """Refuse integers, which may be hexadecimal, of more digits than Python prints.
+
+    Raises
+    ------
+    ValueError
+        If there is one.
+    """
+    for entry in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _measured(entry)
+    if isinstance(value, int) and value.bit_length() > _LONGEST:
+        raise ValueError(f"an integer has more than {_LONGEST} binary digits")
+    return value
 
 
 def _known(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
