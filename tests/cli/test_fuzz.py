@@ -1,80 +1,107 @@
 """Random command lines, sensible and mangled, end as the table of exit codes says: never with a crash."""
 
+import os
 import random
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
+from command_fuzz import COMMANDS, RAISED, SHARES, Fuzz
 
 from boundlab.cli import invoke
-from boundlab.registry import registered
 from boundlab.verdict import ExitCode
 
-PROBLEMS = (
-    "huber:c=[0,1],w=[1,1],delta=1,sigma=0,x0=2", "huber:c=[0],w=[1],delta=0.5,x0=1", "lad:x0=3", "quadratic",
-    "quadratic:clients=2,dimension=2,sigma=1", "pseudo-huber:c=[0,2],w=[1,1],x0=1",
-    "max-affine:a=[[[1],[-1]]],b=[[0,0]],x0=[1]",
-)  # fmt: skip
-DELAYS = (
-    "deterministic", "deterministic:rates=[2,1]", "iid:p_s=0.5", "exponential", "exponential:rates=[3,1]", "lognormal",
-    "gamma:shape=2", "uniform", "two-speed",
-)  # fmt: skip
-SETTINGS = (
-    "alpha=0.1", "eta_l=0.05", "eta=0.01", "eta_g=1", "M=2", "M=1", "K=2", "Q=2", "count=2", "reply=wait", "N=2",
-    "p=0.5", "p_s=0.5", "L=1", "mu=0.1", "B=1", "R=1", "sigma=0", "sigma=1", "F0=1", "tau_max=0", "n=2",
-    "start=algorithm",
-)  # fmt: skip
-NOISE = (
-    "", "=", "nan", "1e400", "-1", "0", "∞", "[[", "]", "@", "../..", "0x10", "K=K", "x" * 300, "alpha=", "%s", "\0",
-)  # fmt: skip
 REFUTING = ("compare", "exact", "check", "falsify", "worst-case")
+REFUTED = ("violated", "failed", "exceeds", "false")
+EXPECTED = {code for code in ExitCode if code not in (ExitCode.UNFORESEEN, ExitCode.INTERRUPTED)}
+INVOCATIONS = int(os.environ.get("BOUNDLAB_FUZZ", "20000"))
+ENCODINGS = ("utf-8", "ascii", "latin-1", "cp437", "utf-16", "ascii:strict", "cp037")
+OUTPUTS = ("", "", ">&-", ">/dev/full", "| true", ">out.txt")
+ERRORS = ("", "", "2>&-", "2>/dev/full")
 
 
-def line(rng: random.Random) -> list[str]:
-    """Return a command line; most are meant seriously, and then a word of some is replaced."""
-    theorem = rng.choice(sorted(registered("theorems")))
-    algorithm = rng.choice(sorted(registered("algorithms")))
-    settings = [word for name in rng.sample(SETTINGS, rng.randrange(4)) for word in ("--set", name)]
-    horizon = ["-k", str(rng.choice((1, 2, 3, 5)))]
-    run = ["--problem", rng.choice(PROBLEMS), "--delays", rng.choice(DELAYS)]
-    trials = ["-r", "2", "-s", str(rng.randrange(5))]
-    words = {
-        "list": ["list", *rng.choice(([], ["theorems"], ["delays"], ["metrics"], ["checks"]))],
-        "show": ["show", theorem, *rng.choice(([], ["--latex"], ["--json"]))],
-        "eval": ["eval", theorem, *settings, "--set", "K=3", *rng.choice(([], ["--terms"], ["--csv"], ["--json"]))],
-        "optimal-rate": ["optimal-rate", "--rates", rng.choice(("1,2", "10,10,2.5", "1", "0,1"))],
-        "run": ["run", algorithm, *run, *horizon, *trials, *settings, *rng.choice(([], ["--json"]))],
-        "compare": ["compare", theorem, *run, *horizon, *trials, *settings, *rng.choice(([], ["--json"], ["--exact"]))],
-        "exact": ["exact", theorem, "proofs/counterexamples/area.theorem8.json"],
-        "replay": ["replay", "proofs/counterexamples/area.theorem8.json"],
-        "doctor": ["--version"],
-    }
-    found = list(words[rng.choice(sorted(words))])
-    for _ in range(rng.choice((0, 0, 0, 1, 2))):
-        found[rng.randrange(len(found))] = rng.choice(NOISE)
-    return found
-
-
-def check(arguments: list[str], capsys: Any) -> None:
-    code = invoke(arguments)
-    out, err = capsys.readouterr()
-    assert code in set(ExitCode) - {ExitCode.UNFORESEEN, ExitCode.INTERRUPTED}, (arguments, err)
-    assert "Traceback" not in out + err, arguments
+def check(arguments: list[str], code: int, out: str, err: str) -> None:
+    assert code in EXPECTED, (arguments, code, err)
+    assert "Traceback" not in out + err, (arguments, err)
     assert err.count("\n") == 1 if code == ExitCode.USAGE else err.count("\n") <= 1, (arguments, err)
     if code == ExitCode.REFUTED:
-        assert arguments[0] in REFUTING, arguments
-        assert any(word in out for word in ("violated", "failed", "exceeds")), arguments
+        assert any(word in REFUTING for word in arguments), arguments
+        assert any(word in out for word in REFUTED), (arguments, out)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_twenty_random_command_lines_end_as_the_table_says(seed: int, capsys: Any) -> None:
-    rng = random.Random(seed)  # noqa: S311
-    for _ in range(20):
-        check(line(rng), capsys)
+def run(seed: int, count: int, place: Path, capsys: Any, monkeypatch: Any) -> None:
+    monkeypatch.chdir(place)
+    fuzz = Fuzz(random.Random(seed), place)  # noqa: S311
+    for _ in range(count):
+        arguments = fuzz.line()
+        code = invoke(arguments)
+        check(arguments, code, *capsys.readouterr())
+
+
+def test_every_command_is_drawn() -> None:
+    assert sorted(SHARES) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_command_lines_end_as_the_table_says(seed: int, tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
+    run(seed, 25, tmp_path, capsys, monkeypatch)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("seed", range(100, 200))
-def test_many_random_command_lines_end_as_the_table_says(seed: int, capsys: Any) -> None:
+def test_twenty_thousand_in_one_process(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
+    run(1000, INVOCATIONS, tmp_path, capsys, monkeypatch)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_whatever_a_plugin_raises_refutes_nothing(seed: int, tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    for place, statement in enumerate(RAISED):
+        fuzz = Fuzz(random.Random(100 * seed + place), tmp_path, statement)  # noqa: S311
+        arguments = fuzz.line()
+        code = invoke(arguments)
+        out, err = capsys.readouterr()
+        assert code in {*EXPECTED, ExitCode.UNFORESEEN}, (arguments, code)
+        assert "Traceback" not in err
+        assert code != ExitCode.REFUTED or any(word in out for word in REFUTED), arguments
+
+
+def shell(seed: int, place: Path) -> None:
+    """Run one command line in a process of its own, with hostile streams, and some with a plug-in that raises."""
     rng = random.Random(seed)  # noqa: S311
-    for _ in range(40):
-        check(line(rng), capsys)
+    fuzz = Fuzz(rng, place, rng.choice((*RAISED, *[""] * len(RAISED))))
+    arguments = [word for word in fuzz.line() if "\0" not in word]
+    outward, error = rng.choice(OUTPUTS), rng.choice(ERRORS)
+    words = " ".join(_quoted(word) for word in arguments)
+    script = f"set -o pipefail; $B {words} {error} {outward}"
+    environment = {**os.environ, "B": f"{sys.executable} -m boundlab", "PYTHONIOENCODING": rng.choice(ENCODINGS)}
+    done = subprocess.run(
+        ["bash", "-c", script], env=environment, cwd=place, capture_output=True, check=False, timeout=600
+    )
+    told = done.stderr.replace(b"\0", b"")
+    assert done.returncode in {*EXPECTED, ExitCode.UNFORESEEN}, (script, done)
+    assert b"Traceback" not in told, (script, done)
+    assert done.returncode != ExitCode.UNFORESEEN or fuzz.statement or "plugin" in script, (script, done)
+    if done.returncode == ExitCode.REFUTED:
+        seen = done.stdout if outward == "" else (place / "out.txt").read_bytes()
+        shown = seen.decode(environment["PYTHONIOENCODING"].split(":")[0])
+        assert any(word in shown for word in REFUTED), (script, done)
+    if outward in (">&-", ">/dev/full"):
+        assert done.returncode not in (ExitCode.STANDS, ExitCode.REFUTED), (script, done)
+
+
+def _quoted(word: str) -> str:
+    escaped = word.replace("'", "'\\''")
+    return f"'{escaped}'"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_command_lines_with_hostile_streams(seed: int, tmp_path: Path) -> None:
+    shell(seed, tmp_path)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(1000, 1500))
+def test_five_hundred_with_hostile_streams(seed: int, tmp_path: Path) -> None:
+    shell(seed, tmp_path)

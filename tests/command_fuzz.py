@@ -1,0 +1,256 @@
+"""Random command lines over every command, option and kind of file: sensible ones, and ones with words replaced."""
+
+import gzip
+import json
+import random
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import typer.main
+
+from boundlab.cli._app import app
+from boundlab.registry import registered
+
+COMMANDS: Mapping[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+# Commands by how often they are drawn: a search or a check takes a thousand times as long as a list.
+SHARES = {
+    "list": 8, "show": 12, "eval": 16, "optimal-rate": 10, "run": 20, "replay": 14, "compare": 24, "exact": 8,
+    "check": 2, "worst-case": 2, "falsify": 1, "demo": 1, "bench": 1,
+}  # fmt: skip
+PROBLEMS = (
+    "huber:c=[0,1],w=[1,1],delta=1,sigma=0,x0=2", "huber:c=[0],w=[1],delta=0.5,x0=1", "lad:x0=3", "quadratic",
+    "quadratic:clients=2,dimension=2,sigma=1", "pseudo-huber:c=[0,2],w=[1,1],x0=1",
+    "max-affine:a=[[[1],[-1]]],b=[[0,0]],x0=[1]", "logistic:data=csv:{csv},clients=2,nu=0.1",
+    "softmax:data=libsvm:{libsvm},clients=2,batch=2",
+    "hinge:data=idx:{idx},clients=2,nu=1,samples=6",
+    "lad-regression:data=csv:{csv},clients=2,nu=1e-9,scale=none",
+    "softmax:features=[[1],[2]],targets=[0,1],owners=[0,1]",
+    "huber:c=@{list},w=@{list},x0=1",
+)  # fmt: skip
+DELAYS = (
+    "deterministic", "deterministic:rates=[2,1]", "iid:p_s=0.5", "exponential", "exponential:rates=@{list}",
+    "lognormal", "gamma:shape=2",
+    "uniform", "two-speed", "markov", "per-step:steps=3", "truncated-normal", "pareto", "weibull",
+    "trace:file={trace}",
+)  # fmt: skip
+SETTINGS = (
+    "alpha=0.1", "eta_l=0.05", "eta=0.01", "eta_g=1", "M=2", "M=1", "K=2", "Q=2", "count=2", "reply=wait", "N=2",
+    "p=0.5", "p_s=0.5", "L=1", "mu=0.1", "B=1", "R=1", "sigma=0", "sigma=1", "F0=1", "tau_max=0", "n=2",
+    "start=algorithm", "rates=@{list}",
+)  # fmt: skip
+NOISE = (
+    "", "=", "nan", "1e400", "-1", "0", "1e308", "-1e308", "1e-308", "∞", "λ‖é", "\udcff", "[[", "]", "@", "@/dev/zero",
+    "../..", "0x10", "K=K", "x" * 300, "alpha=", "%s", "\0", "9" * 5000, "[/bold]", ":smile:", "1/0", "1e-300/1e300",
+    "--", "--json", "-h", "{csv}", "{case}", "{theorem}", "{plugin}", "/dev/null", "/dev/full", "/", "é=1", "1,2,,3",
+)  # fmt: skip
+NASTY: tuple[Any, ...] = (
+    None, True, -1, 0, 0.5, 1e308, -1e308, 1e-308, 10**4000, 2**63, "", "x", "1/0", "1e999", "λ", "\udcff", "[/b]",
+    [], {}, [[]], [1, [2]], [[1, 2], [3]], {"type": "lad"}, "@/dev/zero", "sqrt(-1)", "9**9**9", [1e308, -1e308], "nan",
+)  # fmt: skip
+CASES: tuple[dict[str, Any], ...] = (
+    {"algorithm": "area", "problem": {"type": "lad"}, "x0": [3], "parameters": {"alpha": "1/3"},
+     "events": [[1, 0], [2, "s"]]},
+    {"algorithm": "area", "problem": {"type": "huber", "c": [[0], [1]], "w": [[1], [1]], "delta": 1, "sigma": 1},
+     "x0": [1], "parameters": {"M": 2}, "delays": {"type": "iid", "p_s": 0.5}, "iterations": 2},
+    {"algorithm": "fedbuff", "problem": {"type": "quadratic", "A": [[[1]]], "b": [[0]]}, "x0": [1],
+     "parameters": {"eta_l": 0.1, "count": 1}, "events": [[1, 0], [2, 0]], "theorem": "fedbuff.rf1", "iterations": 2},
+)  # fmt: skip
+THEOREM = """id = "mine"
+title = "λ ≤ 1"
+metric = "ergodic-gap"
+assumptions = ["lipschitz", "bounded-variance", "iid-events"]
+conditions = ["M <= 9"]
+[step]
+alpha = "alpha"
+[definitions]
+A = "(1/p_s + 2*qbar)*R**2"
+[terms]
+initial = "A/(2*alpha*M*K)"
+steps = "alpha*(sigma**2 + M*B**2)/2"
+[symbols.extra]
+meaning = "more"
+domain = "positive"
+units = [0, 0]
+"""
+PLUGIN = """
+from boundlab.delays import DelayType
+def build(options, n):
+    {statement}
+BOUNDLAB = {{"delays": DelayType("mine", "mine", build, {{}})}}
+"""
+RAISED = (
+    "raise BrokenPipeError(32, 'Broken pipe')", "raise SystemExit(1)", "raise SystemExit", "raise KeyboardInterrupt",
+    "raise OSError(28, 'No space left on device')", "raise UnicodeEncodeError('ascii', 'λ', 0, 1, 'no')",
+    "assert not 1",
+        "raise RecursionError", "raise GeneratorExit", "raise BaseException('λ')", "raise ConnectionResetError", "1/0",
+    "import click; raise click.exceptions.Exit(1)", "import click; raise click.Abort", "import sys; sys.stdout.close()",
+    "import sys; sys.stdout = None", "print('λ'); raise ValueError('\\udcff')",
+)  # fmt: skip
+
+
+@dataclass
+class Fuzz:
+    """A source of random command lines, and of the files that they name.
+
+    Parameters
+    ----------
+    place
+        Where the files lie.
+    """
+
+    rng: random.Random
+    place: Path
+    statement: str = ""
+    _made: int = field(default=0)
+
+    def line(self) -> list[str]:
+        """Return a command line; most are meant seriously, and then a word of some is replaced."""
+        names = [name for name in SHARES if name in COMMANDS]
+        command = self.rng.choices(names, [SHARES[name] for name in names])[0]
+        found = [command, *self._serious(command)]
+        if self.statement:
+            found = ["--plugin", "{plugin}", *found]
+        for _ in range(self.rng.choice((0, 0, 0, 0, 1, 1, 2))):
+            found[self.rng.randrange(self.rng.choice((0, 1, 1, 1)), len(found))] = self.rng.choice(NOISE)
+        if self.rng.random() < 0.1:
+            found += self._option(command)
+        return [self._files(word) for word in found]
+
+    def _option(self, command: str) -> list[str]:
+        """Return any option of a command, with a value from anywhere."""
+        options = [one for one in COMMANDS[command].params if one.opts and one.opts[0].startswith("--")]
+        if not options:
+            return []
+        one = self.rng.choice(options)
+        return [self.rng.choice(one.opts), *([] if one.is_flag else [self.rng.choice((*NOISE, *SETTINGS))])]
+
+    def _serious(self, command: str) -> list[str]:
+        """Return arguments that mostly fit each other."""
+        rng, theorems = self.rng, registered("theorems")
+        theorem = rng.choice((*sorted(theorems), "{theorem}", "{theorem}"))
+        if command in ("compare", "exact") and rng.random() < 0.5:
+            theorem = rng.choice(("area.theorem8", "area.theorem8.repaired", "fedbuff.rf1", "area.theorem7.explicit"))
+        name = rng.choice(sorted(registered("algorithms")))
+        algorithm = registered("algorithms")[name]
+        settings = [word for one in rng.sample(SETTINGS, rng.choice((0, 0, 0, 1, 2))) for word in ("--set", one)]
+        steps = [f"--set={one}=0.05" for one in ("alpha", "eta_l", "eta") if one in algorithm.parameters]
+        inputs = theorems[theorem].inputs() if theorem in theorems else ("p_s", "qbar", "R", "M", "K", "B", "sigma")
+        values = [f"--set={one}={rng.choice((1, 2, '1:9:log')) if one == 'K' else 1}" for one in inputs if one != "p"]
+        delays = "mine" if self.statement else rng.choice(DELAYS)
+        run = ["--problem", rng.choice(PROBLEMS), "--delays", delays, "-k", str(rng.choice((1, 2, 3, 5)))]
+        run += ["-r", "2", "-s", str(rng.randrange(5))]
+        if rng.random() < 0.1:
+            run += ["--server", rng.choice(("poisson:rate=2", "count:every=2", "periodic:every=1"))]
+        file = rng.choices(([], ["--out", "{out}"], ["--out", rng.choice(("/dev/full", "{folder}"))]), (6, 3, 1))[0]
+        folder = rng.choices(([], ["--out", rng.choice(("{out}", "{folder}"))], ["--out", "{csv}"]), (6, 3, 1))[0]
+        shown, exact = rng.choice(([], [], ["--json"])), rng.choice(([], [], ["--exact"]))
+        rates = rng.choice(("1,2", "10,10,2.5", "0,1", "@{list}", "1e99,1e-99"))
+        kinds = ("theorems", "delays", "metrics", "checks", "proofs", "problems", "algorithms", "assumptions")
+        made: dict[str, list[str]] = {
+            "list": [rng.choice(kinds), *shown],
+            "show": [theorem, *rng.choice(([], ["--latex"], ["--json"]))],
+            "eval": [theorem, *values, *settings, *rng.choice(([], ["--terms"], ["--csv"], ["--json"]))],
+            "optimal-rate": ["--rates", rates, *rng.choice(([], ["--objective", "per-time"])), *shown],
+            "run": [name, *run, *steps, *settings, *shown, *file],
+            "replay": ["{case}", *shown, *file],
+            "compare": [theorem, *run, *settings, *shown, *folder, *exact],
+            "exact": [theorem, "{case}", *shown],
+            "check": [theorem, "--only", rng.choice(("units", "limits")), *shown],
+            "worst-case": [theorem, "-k", "1", *settings, *shown, *file],
+            "falsify": [theorem, "--candidates", "2", *shown, *folder],
+            "demo": ["--out", rng.choice(("{csv}", "/dev/null", "/"))],
+            "bench": ["--updates", "0", *shown],
+        }
+        return made[command]
+
+    def _files(self, word: str) -> str:
+        """Write the files that a word names."""
+        makers: dict[str, Callable[[Path], None]] = {
+            "csv": self._csv, "libsvm": self._libsvm, "idx": self._idx, "list": self._list, "trace": self._trace,
+            "case": self._case, "theorem": self._theorem, "plugin": self._plugin, "out": lambda _path: None,
+            "folder": lambda path: path.mkdir(),
+        }  # fmt: skip
+        for name, make in makers.items():
+            if f"{{{name}}}" in word:
+                self._made += 1
+                suffix = {"theorem": ".toml", "plugin": ".py"}.get(name, "")
+                path = self.place / f"{name}{self._made}{suffix}"
+                make(path)
+                word = word.replace(f"{{{name}}}", str(path))
+        return word
+
+    def _spoiled(self, content: bytes) -> bytes:
+        """Return a content as it is, cut, or with bytes replaced."""
+        kind = self.rng.random()
+        if kind < 0.8 or not content:
+            return content
+        if kind < 0.9:
+            return content[: self.rng.randrange(len(content))]
+        at = self.rng.randrange(len(content))
+        return (
+            content[:at]
+            + self.rng.choice((b"\xff", b"\0", b'"', b"1e308,", b"-" * 9, b"nan", b"\n\n"))
+            + content[at + 1 :]
+        )
+
+    def _number(self) -> str:
+        return self.rng.choice(("0", "1", "-2.5", "1e9", "1e-9", "1e308", "-1e308", "0.1", "3", "7e20"))
+
+    def _csv(self, path: Path) -> None:
+        wild = self.rng.random() < 0.3
+        rows = [
+            ",".join([self._number() if wild else f"{self.rng.gauss(0, 1):.3f}" for _ in range(2)] + [str(line % 2)])
+            for line in range(8)
+        ]
+        path.write_bytes(self._spoiled("\n".join(["a,b,y", *rows]).encode()))
+
+    def _libsvm(self, path: Path) -> None:
+        text = "".join(f"{line % 3} 1:{self.rng.random():.3f} {2 + line % 2}:{self._number()}\n" for line in range(9))
+        raw = self._spoiled(text.encode())
+        path.write_bytes(self._spoiled(gzip.compress(raw)) if self.rng.random() < 0.5 else raw)
+
+    def _idx(self, path: Path) -> None:
+        path.mkdir()
+        images = struct.pack(">4I", 0x803, 8, 1, 2) + bytes(range(16))
+        (path / "train-images-idx3-ubyte").write_bytes(self._spoiled(images))
+        (path / "train-labels-idx1-ubyte").write_bytes(self._spoiled(struct.pack(">2I", 0x801, 8) + bytes([0, 1] * 4)))
+
+    def _list(self, path: Path) -> None:
+        path.write_bytes(self._spoiled(self.rng.choice((b"1\n2\n", b"3,1 # two\n", b"1\n", b"1e308 1\n"))))
+
+    def _trace(self, path: Path) -> None:
+        path.write_bytes(self._spoiled(b"time,client\n" + b"".join(b"%d,%d\n" % (t, t % 2) for t in range(1, 40))))
+
+    def _case(self, path: Path) -> None:
+        case = json.loads(json.dumps(self.rng.choice(CASES)))
+        if self.rng.random() < 0.4:
+            self._replace(case, self.rng.choice(NASTY))
+        path.write_bytes(self._spoiled(json.dumps(case).encode()))
+
+    def _replace(self, tree: Any, value: Any) -> None:
+        """Put a value somewhere into nested lists and objects."""
+        keys = list(tree) if isinstance(tree, dict) else list(range(len(tree)))
+        key = self.rng.choice(keys)
+        if isinstance(tree[key], (dict, list)) and tree[key] and self.rng.random() < 0.7:
+            self._replace(tree[key], value)
+        else:
+            tree[key] = value
+
+    def _theorem(self, path: Path) -> None:
+        lines = THEOREM.splitlines()
+        if self.rng.random() < 0.6:
+            at = self.rng.randrange(len(lines))
+            key, sign, _ = lines[at].partition(" = ")
+            words = ('""', '"λ"', "0x" + "f" * 4000, "1e308", "[]", '"[/b]"', '"1/0"', "true", '"x**K"', '"K!"', "nan")
+            lines[at] = (
+                f"{key}{sign}{self.rng.choice(words)}" if sign else self.rng.choice(("[x]", "[terms]", "", "a.b.c = 1"))
+            )
+        path.write_bytes(self._spoiled("\n".join(lines).encode()))
+
+    def _plugin(self, path: Path) -> None:
+        path.write_text(
+            PLUGIN.format(statement=self.statement or "raise ValueError"), encoding="utf-8", errors="replace"
+        )
