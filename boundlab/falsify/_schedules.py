@@ -244,7 +244,8 @@ def _bounds(
     if not len(order):
         return
     try:
-        found = theorem.evaluate({**base, **{name: value[order] for name, value in arrays.items()}})
+        columns = {name: value[order] for name, value in arrays.items()}
+        found = theorem.evaluate({**base, **columns}, exactly=True)
     except (AssumptionError, SymbolError):
         if len(order) > 1:
             half = len(order) // 2
