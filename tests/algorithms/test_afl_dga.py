@@ -1,6 +1,7 @@
 """AFL-DGA: hand calculations, the printed trajectory, what is read off, and what is refused."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -385,6 +386,51 @@ def test_no_gradient_is_taken_further_from_the_server_than_the_statistics_say(ro
         shown = AFL_DGA.figures(None, tape)
         assert shown["M"] == found["M_own"]
         assert shown["S"] <= found["S"]
+
+
+def missing_and_own(rows, scaling, n):
+    """Return (t, i, Σ|s_h|, max|s_h|·age, Σ|m|) of every use of a gradient, written down from the algorithm.
+
+    w^t − w_ij = −η Σ_{h<t} s_h ḡ^h + η Σ m·g: s_h = 1 − c_h, where c_h is the coefficient of −ηḡ^h in w_ij.
+    """
+    rounds, stored = [{} for _ in range(n)], [[] for _ in range(n)]  # points of each round; of what was sent last
+    contained, own = [{} for _ in range(n)], [[] for _ in range(n)]  # round → c_h; what is left of own gradients
+    aggregated, uses = [], []
+    for who, word, r in rows:
+        if word == "step":
+            rounds[who].setdefault(r, []).append((dict(contained[who]), sum(map(sum, own[who]))))
+            if len(rounds[who][r]) == 1:
+                own[who].append([])
+            own[who][-1].append(1.0)
+        elif word == "send":
+            stored[who] = rounds[who][r]
+        elif word == "aggregate":
+            t = len(aggregated)
+            for i, points in enumerate(stored):
+                for has, left in points:
+                    s = [abs(1.0 - has.get(one, 0.0)) for one in aggregated]
+                    span = max(s, default=0.0) * max((t - h for h, size in enumerate(s) if size), default=0)
+                    uses.append((t, i, sum(s), span, left))
+            aggregated.append(r)
+        else:
+            count = len(rounds[who].get(r, ()))
+            contained[who][r] = float(count) if count and scaling == "sum" else 1.0
+            if count:
+                place = list(rounds[who]).index(r)
+                own[who][place] = [(1 - 1 / count) if scaling == "average" else 0.0] * count
+    return uses
+
+
+@given(histories(size=50), st.sampled_from(["sum", "average", "analysis"]))
+def test_the_distance_of_gradients_from_the_server_is_that_of_the_definition(rows, scaling):
+    tape = AFL_DGA.schedule(parameters(1.0, scaling=scaling), events_of(rows, 3), 3, RecordAt(), 10**6)
+    T = int(tape.version[-1])
+    found = AFL_DGA.quantities(None, tape, T, {})
+    t, i, missing, span, own = np.array(missing_and_own(rows, scaling, 3)).T
+    assert found["S"] == math.ceil(max(missing.max(), span.max()) - 1e-9)
+    assert found["M_own"] == math.ceil(own.max() - 1e-9)
+    squares = [np.mean(((missing + own) ** 2)[(t == a) & (i == b)]) for a in range(T) for b in range(3)]
+    assert found["SM2"] == pytest.approx(np.mean(squares), rel=1e-12)
 
 
 @given(histories())
