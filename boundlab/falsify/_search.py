@@ -16,7 +16,7 @@ from boundlab.falsify._shrink import CLEAR, shrink
 
 Progress = Callable[[str], None]
 _HORIZONS = (30, 300, 3000, 30_000)  # shorter ones are looked at on the way
-_OWN_HORIZONS = (30, 300, 3000)  # where the step size depends on the horizon
+_OWN_HORIZONS = (30, 3, 1, 300, 3000)  # where the step size depends on the horizon
 _SLICE = 8  # schedules looked at before the next horizon has its turn
 _SCAN, _IMPROVE = 0.6, 0.75  # shares of the budget after which the next stage begins
 _NOISY_RUN = 300
