@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boundlab.algorithms.afl_dga import AFL_DGA, AflDgaParameters, check_order, gradient_names
+from boundlab.algorithms.afl_dga._statistics import _distance
 from boundlab.build import build_problem
 from boundlab.case import load_case, replay
 from boundlab.delays import DELAYS
@@ -426,7 +427,13 @@ def test_the_distance_of_gradients_from_the_server_is_that_of_the_definition(row
     tape = AFL_DGA.schedule(parameters(1.0, scaling=scaling), events_of(rows, 3), 3, RecordAt(), 10**6)
     T = int(tape.version[-1])
     found = AFL_DGA.quantities(None, tape, T, {})
-    t, i, missing, span, own = np.array(missing_and_own(rows, scaling, 3)).T
+    uses = missing_and_own(rows, scaling, 3)
+    runs, versions = tape.uses.update, tape.uses.version
+    server, local, reach = _distance(tape, runs, versions)
+    seen = zip(versions.tolist(), tape.descend.client[runs].tolist(), server, reach, local, strict=True)
+    for one, other in zip(sorted(seen), sorted(uses), strict=True):
+        assert one == pytest.approx(other, rel=1e-12)
+    t, i, missing, span, own = np.array(uses).T
     assert found["S"] == math.ceil(max(missing.max(), span.max()) - 1e-9)
     assert found["M_own"] == math.ceil(own.max() - 1e-9)
     squares = [np.mean(((missing + own) ** 2)[(t == a) & (i == b)]) for a in range(T) for b in range(3)]
