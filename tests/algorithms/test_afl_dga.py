@@ -6,10 +6,11 @@ import math
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from boundlab.algorithms.afl_dga import AFL_DGA, AflDgaParameters, check_order, gradient_names
+from boundlab.algorithms.afl_dga._statistics import _distance
 from boundlab.build import build_problem
 from boundlab.case import load_case, replay
 from boundlab.delays import DELAYS
@@ -421,12 +422,39 @@ def missing_and_own(rows, scaling, n):
     return uses
 
 
+# Everybody takes two steps a round; averages are received at once, or two at a time and the later one first.
+AT_ONCE = [
+    row
+    for r in range(1, 5)
+    for row in (
+        *[(i, word, r) for i in range(3) for word in ("step", "step", "send")], (S, "aggregate", r),
+        *[(i, "recv", r) for i in range(3)],
+    )
+]  # fmt: skip
+LATER_FIRST = [
+    row
+    for r in range(1, 6)
+    for row in (
+        *[(i, word, r) for i in range(3) for word in ("step", "step", "send")], (S, "aggregate", r),
+        *[(i, "recv", late) for i in range(3) for late in (r, r - 1) if r % 2 == 0],
+    )
+]  # fmt: skip
+
+
+@example(AT_ONCE, "sum")
+@example(LATER_FIRST, "sum")
 @given(histories(size=50), st.sampled_from(["sum", "average", "analysis"]))
 def test_the_distance_of_gradients_from_the_server_is_that_of_the_definition(rows, scaling):
     tape = AFL_DGA.schedule(parameters(1.0, scaling=scaling), events_of(rows, 3), 3, RecordAt(), 10**6)
     T = int(tape.version[-1])
     found = AFL_DGA.quantities(None, tape, T, {})
-    t, i, missing, span, own = np.array(missing_and_own(rows, scaling, 3)).T
+    uses = missing_and_own(rows, scaling, 3)
+    runs, versions = tape.uses.update, tape.uses.version
+    server, local, reach = _distance(tape, runs, versions)
+    seen = zip(versions.tolist(), tape.descend.client[runs].tolist(), server, reach, local, strict=True)
+    for one, other in zip(sorted(seen), sorted(uses), strict=True):
+        assert one == pytest.approx(other, rel=1e-12)
+    t, i, missing, span, own = np.array(uses).T
     assert found["S"] == math.ceil(max(missing.max(), span.max()) - 1e-9)
     assert found["M_own"] == math.ceil(own.max() - 1e-9)
     squares = [np.mean(((missing + own) ** 2)[(t == a) & (i == b)]) for a in range(T) for b in range(3)]
