@@ -3,8 +3,8 @@
 import time
 from collections.abc import Callable
 
-from boundlab.errors import AssumptionError, BoundlabError, SpecError
-from boundlab.falsify._judge import Judge
+from boundlab.errors import AssumptionError, SpecError
+from boundlab.falsify._judge import FAILURES, Judge
 from boundlab.falsify._rates import local_rate
 from boundlab.falsify._result import Falsification, confirm
 from boundlab.falsify._search import search
@@ -63,7 +63,7 @@ def falsify(
     for score in search(judge, seed, progress or (lambda _: None)):
         try:
             instance, case = confirm(judge, score)
-        except (BoundlabError, ArithmeticError) as error:
+        except FAILURES as error:
             judge.refuse(error)
             continue
         broken = score.violates and instance.violated

@@ -25,8 +25,8 @@ from boundlab.theorems import Theorem
 _BENCHES = 12
 # What problems are told apart by.
 _CONSTANTS = {"mu", "L", "B", "G", "sigma", "zeta", "R", "F0", "L_sq", "G_sq", "sigma_l", "sigma_g", "sigma_g_mean"}
-# What floating point does to numbers that nobody would choose; anything else is a defect, and must be seen.
-_NUMERICAL = (ArithmeticError, np.linalg.LinAlgError)
+# What engines say, and what floating point does to numbers that nobody would choose; all else is a defect to be seen.
+FAILURES = (BoundlabError, ArithmeticError, np.linalg.LinAlgError)
 
 
 @final
@@ -161,7 +161,7 @@ class Judge:
             problem = candidate.build()
             for name in asked:
                 problem.require(name, self.theorem.id)
-        except (BoundlabError, *_NUMERICAL) as error:
+        except FAILURES as error:
             self.refuse(error)
             return False
         return True
@@ -169,7 +169,7 @@ class Judge:
     def _one(self, candidate: Candidate, ks: Sequence[int] | None) -> list[Score]:
         try:
             sides = _expectation.evaluate(self.theorem, candidate, ks)
-        except (BoundlabError, *_NUMERICAL) as error:
+        except FAILURES as error:
             self.refuse(error)
             return []
         return self._scored(sides, [candidate])
@@ -177,7 +177,7 @@ class Judge:
     def _group(self, group: list[Candidate], ks: Sequence[int] | None) -> list[Score]:
         try:
             sides = _sides.evaluate(self.bench(group[0], ks), group)
-        except (BoundlabError, *_NUMERICAL) as error:
+        except FAILURES as error:
             if len(group) > 1:
                 return [score for one in group for score in self._group([one], ks)]
             self.refuse(error)

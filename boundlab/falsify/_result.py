@@ -11,10 +11,10 @@ import numpy as np
 from boundlab.__about__ import __version__
 from boundlab.assumptions import about_the_mean, independent_events
 from boundlab.compare.trials import trial_events
-from boundlab.errors import AssumptionError, BoundlabError, UndecidedError
+from boundlab.errors import AssumptionError, UndecidedError
 from boundlab.falsify._candidate import Candidate, text
 from boundlab.falsify._expectation import horizon, left_of, plan_of
-from boundlab.falsify._judge import Judge, Score
+from boundlab.falsify._judge import FAILURES, Judge, Score
 from boundlab.instance import Plan
 from boundlab.instance.leaning import leans_on
 from boundlab.instance.rounding import above
@@ -260,7 +260,7 @@ def _exactly(plan: Plan, found: Instance, case: Mapping[str, Any]) -> Instance:
         write_json(path, dict(case))
         try:
             result = evaluate(theorem, load_case(path))
-        except BoundlabError as error:
+        except FAILURES as error:
             return replace(found, method=f"{found.method} (boundlab exact does not apply: {error})")
     if found.violated:
         _agree(found.left, result.left, "left", "the exact engine", 1e-4)

@@ -9,11 +9,11 @@ from typing import final
 import numpy as np
 
 from boundlab.assumptions import independent_events
-from boundlab.errors import BoundlabError, MissingExtraError
+from boundlab.errors import MissingExtraError
 from boundlab.falsify import _families, _noise, _random_events, _shapes, _witnesses, _worst
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._families import Schedule
-from boundlab.falsify._judge import Judge, Score
+from boundlab.falsify._judge import FAILURES, Judge, Score
 from boundlab.falsify._optimise import climb, optimise, perturbed, to_vector
 from boundlab.falsify._shrink import CLEAR, shrink
 from boundlab.falsify._sides import constants_of, step_size
@@ -24,14 +24,14 @@ _HORIZONS = (30, 300, 3000, 30_000)  # shorter ones are looked at on the way
 _OWN_HORIZONS = (3, 1, 10, 30, 2, 300, 5, 100, 1000, 3000)  # where the step size depends on the horizon
 _DRAWN = {1: 30, 2: 8, 3: 5, 4: 4}  # horizons at which all sequences of that many clients can be looked at
 _SLICE, _OWN_SLICE = 8, 2  # schedules looked at before the next horizon has its turn
-_BEFORE = 500  # candidates before the first worst case: the solver takes seconds to load
-_BETWEEN = 150  # candidates from one worst case to the next
+_BEFORE = 400  # candidates before the first worst case: the solver takes seconds to load
+_BETWEEN = 60  # candidates from one worst case to the next
 _SCAN, _IMPROVE = 0.6, 0.75  # shares of the budget after which the next stage begins
 _NOISY_RUN = 1000
 _LONGEST = 100_000  # server updates times clients: seconds
 _DEVIATIONS = 5.5  # the quadratic part in standard deviations of the run
 _AFTER = 0.3  # of the candidates that led to a violation are looked at for a clearer one
-_HOPELESS = 30  # refused candidates for each that may be tried, after which the theorem seems to apply to nothing
+_HOPELESS = 10  # refused candidates for each that was tried, after which the theorem seems to apply to hardly anything
 _BASINS = 8  # closest instances from which the search begins again
 _IDLE = 200  # restarts without a candidate after which it ends
 
@@ -256,7 +256,7 @@ def _runs(judge: Judge, candidates: Sequence[Candidate]) -> tuple[object, ...]:
     """Return what only schedules share that make the same runs; nothing where there are none."""
     try:
         return (judge.bench(candidates[0]).fingerprint, candidates[0].problem_spec()) if candidates else ()
-    except BoundlabError:
+    except FAILURES:
         return ()
 
 
@@ -268,7 +268,7 @@ def _widened(judge: Judge, candidate: Candidate) -> Candidate | None:
         bench = judge.bench(candidate)
         size = step_size(bench, candidate, constants_of(bench.theorem, candidate))
         spread = _noise.widest(bench, candidate, size) if np.isfinite(size) else np.nan
-    except BoundlabError as error:
+    except FAILURES as error:
         judge.refuse(error)
         return None
     if not np.isfinite(spread) or not 0.0 < spread < 1e6:

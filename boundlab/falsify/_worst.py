@@ -6,9 +6,9 @@ from itertools import product
 from typing import Any, final
 
 from boundlab.assumptions import about_the_mean, independent_events
-from boundlab.errors import BoundlabError, MissingExtraError
+from boundlab.errors import MissingExtraError
 from boundlab.falsify._candidate import Candidate, text
-from boundlab.falsify._judge import Judge, Score
+from boundlab.falsify._judge import FAILURES, Judge, Score
 from boundlab.falsify._options import settings
 from boundlab.falsify._rates import by_length, open_rates
 from boundlab.theorems import Theorem
@@ -90,7 +90,7 @@ def answer(judge: Judge, ask: Ask) -> Score | None:
         found = worst_case(judge.theorem, ask.iterations, given)
     except MissingExtraError:
         raise
-    except (BoundlabError, ArithmeticError) as error:
+    except FAILURES as error:
         judge.refuse(error)
         return None
     if found.function is None:

@@ -9,12 +9,9 @@ from sympy import Integer, Rational, sqrt
 from boundlab.formulas.symbols import symbol
 from boundlab.theorems import Condition, FormulaBound, Theorem, load_theorem
 
-alpha, B, c, d, F0, K, L, M, mu, n, R, sigma, T, zeta, eta_l, p_s, qbar = (
-    symbol(name)
-    for name in (
-        "alpha", "B", "c", "d", "F0", "K", "L", "M", "mu", "n", "R", "sigma", "T", "zeta", "eta_l", "p_s", "qbar",
-    )
-)  # fmt: skip
+alpha, c, d, F0, K, L, n, R, sigma, T, eta_l = (
+    symbol(name) for name in ("alpha", "c", "d", "F0", "K", "L", "n", "R", "sigma", "T", "eta_l")
+)
 
 
 def terms(name: str) -> dict[str, Any]:
@@ -70,6 +67,9 @@ WRONG: Mapping[str, Theorem] = {
     "a kink in more than one dimension": replace(
         scaled("classics.subgradient", Rational(9, 10)), conditions=(Condition(Integer(2), K, "2 ≤ K"),)
     ),
+    "hardly below what is attained": replace(
+        scaled("classics.subgradient", Rational(99, 100)), conditions=(Condition(Integer(3), K, "3 ≤ K"),)
+    ),
     "noise where gradients are bounded": for_full_gradients("classics.sgd.convex"),
     "noise of AREA where gradients are bounded": for_full_gradients("area.theorem8.repaired.fixed-step"),
     "both numbers of a decreasing step are free": changed(
@@ -78,8 +78,11 @@ WRONG: Mapping[str, Theorem] = {
     "a free local step beside a server rate of 1": Theorem(
         id="wrong.fedbuff", title="FedBuff with equal clients", paper="", place="", status="user",
         assumptions=("smooth", "bounded-below"), algorithm="fedbuff", options={"count": "1"}, metric="gradient-norm",
-        horizon="every", step={"eta_l": eta_l, "eta_g": Integer(1)}, bound=FormulaBound({"start": F0 / (4 * eta_l * T)}),
+        horizon="every", step={"eta_l": eta_l, "eta_g": Integer(1)},
+        bound=FormulaBound({"start": F0 / (4 * eta_l * T)}),
         parameters={},
     ),
-    "a rate that is too fast": changed("classics.subgradient.fixed-step", {"distance": R**2 / (2 * alpha * sqrt(K**3))}),
+    "a rate that is too fast": changed(
+        "classics.subgradient.fixed-step", {"distance": R**2 / (2 * alpha * sqrt(K**3))}
+    ),
 }  # fmt: skip
