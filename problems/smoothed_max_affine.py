@@ -7,6 +7,7 @@ these (Taylor, Hendrickx and Glineur, Mathematical Programming 2017, Theorem 4 a
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
 
@@ -119,6 +120,8 @@ class SmoothedMaxAffine(ArrayProblem):
         value = self.value(best)
         away = slope / self.mu if self.mu > 0.0 else None
         how = "the point given, checked" if given else "Clarabel"
+        if given and self._stationary(best):
+            away, slope, how = 0.0, 0.0, f"{how} exactly"
         if away is None:
             # A convex f is at least f(x) − ‖∇f(x)‖·radius within the radius around x.
             radius = 10.0 * (1.0 + float(np.linalg.norm(best)) + distance(self.x0, best))
@@ -131,6 +134,26 @@ class SmoothedMaxAffine(ArrayProblem):
         gap += (self.n + self.d + 8) * EPS * size
         check_gap(gap, value, f"problem {self.id}")
         return Optimum(best, value, gap, away, how)
+
+    def _stationary(self, x: Floats) -> bool:
+        """Return whether ∇f(x) = 0 in rational numbers, where one piece of every client is on top.
+
+        The inner minimum is at y = x − a_ij/(L − mu) for the piece j that is on top there.
+        """
+        at, width = [Fraction(entry) for entry in x.tolist()], Fraction(self.L) - Fraction(self.mu)
+        total = [self.n * Fraction(self.mu) * entry for entry in at]
+        for client in range(self.n):
+            own = int(np.argmax(maximise(self.c[client] + self.a[client] @ x, self.a[client], self.L - self.mu)))
+            slopes = [[Fraction(entry) for entry in row] for row in self.a[client].tolist()]
+            inner = [entry - part / width for entry, part in zip(at, slopes[own], strict=True)]
+            heights = [
+                Fraction(offset) + sum(part * entry for part, entry in zip(row, inner, strict=True))
+                for offset, row in zip(self.c[client].tolist(), slopes, strict=True)
+            ]
+            if heights[own] < max(heights):
+                return False
+            total = [whole + part for whole, part in zip(total, slopes[own], strict=True)]
+        return not any(total)
 
     def _search(self) -> Floats:
         cp = cvxpy()

@@ -1,7 +1,7 @@
 """What every algorithm gives: its parameters, and a compiler."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Generic, Literal, TypeVar
 
@@ -46,6 +46,10 @@ class Algorithm(ABC, Generic[P]):
     def parameters(self) -> Mapping[str, str]:
         """Option → one line on what it is."""
         return option.says(self.parameter_type)
+
+    def examples(self, clients: int) -> Mapping[str, Sequence[str]]:
+        """Return option → some of its values as they are typed, the simplest first, '' for none; see :mod:`_option`."""
+        return option.examples(self.parameter_type, clients)
 
     def read(self, options: Options) -> P:
         """Return the parameters.

@@ -14,10 +14,15 @@ from dataclasses import MISSING, dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, TypeVar, final
 
+import numpy as np
+
 from boundlab.options import Options
 
 _KEY = "option"
 _Read = Callable[[Options, str], Any]
+_SMALL = 20.0  # examples of numbers are no larger: searches begin with short runs
+Examples = Callable[[int], Sequence[str]] | Sequence[str]
+"""Some values of an option as they are typed, the simplest first, '' for none: a list, or one for n clients."""
 
 
 class Parameters:
@@ -43,14 +48,20 @@ class Parameters:
 @final
 @dataclass(frozen=True, slots=True)
 class _Option:
-    """The options behind a field: option → one line on what it is ('' for the field's own name), and the reader."""
+    """The options behind a field: option → one line on what it is ('' for the field's own name), and the reader.
+
+    ``examples`` has values to try, for the options that say some.
+    """
 
     says: Mapping[str, str]
     read: _Read
     required: bool
+    examples: Callable[[int], Mapping[str, Sequence[str]]]
 
 
-def custom(says: str | Mapping[str, str], read: _Read, default: Any = MISSING) -> Any:
+def custom(
+    says: str | Mapping[str, str], read: _Read, default: Any = MISSING, examples: Mapping[str, Examples] | None = None
+) -> Any:
     """Declare a field with a reader of its own, read(options, name of the field).
 
     Parameters
@@ -59,42 +70,62 @@ def custom(says: str | Mapping[str, str], read: _Read, default: Any = MISSING) -
         The help of the option with the field's name, or of all options that the reader reads.
     default
         The field's value where nothing is read; the reader decides what happens where an option is missing.
+    examples
+        Option ('' for the field's own name) → values that differ in what they do, for searches.
     """
-    return field(default=default, metadata={_KEY: _Option({"": says} if isinstance(says, str) else says, read, False)})
+    some = examples or {}
+    option = _Option(
+        {"": says} if isinstance(says, str) else says, read, False,
+        lambda clients: {name: one(clients) if callable(one) else one for name, one in some.items()},
+    )  # fmt: skip
+    return field(default=default, metadata={_KEY: option})
 
 
 def part(kind: type[Parameters]) -> Any:
     """Declare a field whose value is made of options of its own; all of them have defaults."""
-    option = _Option(says(kind), lambda options, _: _fill(kind, options), False)
+    option = _Option(
+        says(kind), lambda options, _: _fill(kind, options), False, lambda clients: examples(kind, clients)
+    )  # fmt: skip
     return field(default_factory=kind, metadata={_KEY: option})
 
 
 def number(says: str, default: Any = MISSING, **limits: float) -> Any:
     """Declare a number; limits as in :meth:`Options.number`. The default None stands for an absent option."""
-    return _simple(says, default, lambda options, name: options.number(name, _or(default, 1.0), **limits))
+    some = _within([1.0, 0.5, 2.0, 0.1, 10.0], default, limits)
+    return _simple(says, default, lambda options, name: options.number(name, _or(default, 1.0), **limits), some)
 
 
 def integer(says: str, default: Any = MISSING, **limits: int) -> Any:
     """Declare an integer; limits as in :meth:`Options.integer`. The default None stands for an absent option."""
-    return _simple(says, default, lambda options, name: options.integer(name, _or(default, 1), **limits))
+    some = _within([1, 2, 5, 20], default, limits)
+    return _simple(says, default, lambda options, name: options.integer(name, _or(default, 1), **limits), some)
 
 
 def choice(says: str, words: Sequence[str], default: str | None = None) -> Any:
     """Declare one of several words, the first by default."""
     usual = words[0] if default is None else default
-    return _simple(says, usual, lambda options, name: options.choice(name, usual, words))
+    order = dict.fromkeys((usual, *words))
+    return _simple(says, usual, lambda options, name: options.choice(name, usual, words), tuple(order))
 
 
 def flag(says: str) -> Any:
     """Declare a yes/no option, no by default."""
-    return _simple(says, False, lambda options, name: options.flag(name))
+    return _simple(says, False, lambda options, name: options.flag(name), ("no", "yes"))
 
 
-def _simple(says: str, default: Any, read: _Read) -> Any:
+def _within(values: Sequence[float], default: Any, limits: Mapping[str, float]) -> tuple[str, ...]:
+    """Return numbers within the limits as they are typed, a default up to 2 first; '' is no value."""
+    low, above, high = limits.get("minimum", -np.inf), limits.get("above", -np.inf), limits.get("maximum", np.inf)
+    usual = [] if default is MISSING or default is None or default > 2 else [default]
+    inside = [one for one in (*usual, low, *values, high) if low <= one <= high and above < one and abs(one) <= _SMALL]
+    return (*([""] if default is None else []), *(f"{one:g}" for one in dict.fromkeys(inside)))
+
+
+def _simple(says: str, default: Any, read: _Read, some: Sequence[str]) -> Any:
     def read_if_given(options: Options, name: str) -> Any:
         return read(options, name) if options.has(name) else None
 
-    option = _Option({"": says}, read_if_given if default is None else read, default is MISSING)
+    option = _Option({"": says}, read_if_given if default is None else read, default is MISSING, lambda _: {"": some})
     return field(default=default, metadata={_KEY: option})
 
 
@@ -107,6 +138,19 @@ def says(kind: type[Parameters]) -> Mapping[str, str]:
     """Return option → one line on what it is, in the order of the fields."""
     return MappingProxyType(
         {key or name: line for name, option in _options(kind) for key, line in option.says.items()}
+    )  # fmt: skip
+
+
+def examples(kind: type[Parameters], clients: int) -> Mapping[str, Sequence[str]]:
+    """Return option → some of its values as they are typed, the simplest first, '' for none, where an option says some.
+
+    Parameters
+    ----------
+    clients
+        n, for options with one entry a client.
+    """
+    return MappingProxyType(
+        {key or name: tuple(some) for name, option in _options(kind) for key, some in option.examples(clients).items()}
     )  # fmt: skip
 
 

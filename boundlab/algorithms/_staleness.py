@@ -12,6 +12,8 @@ FORMS = (
     "1/(a(tau-b)+1))"
 )
 
+EXAMPLES = ("constant", "inverse", "polynomial", "hinge:a=10,b=1")
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class Staleness:
 
 def staleness_function(says: str = f"staleness function: {FORMS}; default constant") -> Any:
     """Declare a staleness function."""
-    return option.custom(says, read_staleness, Staleness())
+    return option.custom(says, read_staleness, Staleness(), {"": EXAMPLES})
 
 
 def read_staleness(options: Options, key: str) -> Staleness:

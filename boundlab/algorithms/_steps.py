@@ -108,4 +108,6 @@ def local_steps(rate: str, steps: str) -> Any:
         rate: "local step size, or a list of one a local step",
         steps: f"local steps (default 1, or as many as {rate} has entries)",
     }
-    return option.custom(says, lambda options, _: LocalSteps.read(options, rate, steps))
+    return option.custom(
+        says, lambda options, _: LocalSteps.read(options, rate, steps), examples={steps: ("1", "2", "5")}
+    )

@@ -37,8 +37,9 @@ class SFedAvgParameters(Parameters):
 
     local: LocalSteps = local_steps("alpha", "M")
     weights: tuple[float, ...] = option.custom(
-        "one number a client, normalised over a round (default equal)", _read_weights, ()
-    )
+        "one number a client, normalised over a round (default equal)", _read_weights, (),
+        {"": lambda clients: ("", f"[{','.join(['3', *['1'] * (clients - 1)])}]")},
+    )  # fmt: skip
     sampled: int | None = option.integer(
         "clients of a round, drawn uniformly without replacement (default all)", None, minimum=1
     )

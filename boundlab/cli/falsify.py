@@ -1,6 +1,6 @@
 """``boundlab falsify``."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from boundlab.falsify import Falsification
 
 _FAMILIES = 12
+_REASONS = 5
 
 
 def register(app: typer.Typer) -> None:
@@ -87,6 +88,19 @@ def _status() -> Iterator[Callable[[str], None]]:
         yield status.update
 
 
+def _show_refused(refused: Mapping[str, int]) -> None:
+    """Print how many candidates were given up and why."""
+    if not refused:
+        return
+    screen, ranked = console(), sorted(refused.items(), key=lambda item: -item[1])
+    screen.print(f"\n{sum(refused.values())} more were given up, and do not count:")
+    for reason, number in ranked[:_REASONS]:
+        screen.print(f"  {number} times: {reason}")
+    if len(ranked) > _REASONS:
+        rest = ranked[_REASONS:]
+        screen.print(f"  {sum(number for _, number in rest)} times: {len(rest)} other reasons (--json lists them)")
+
+
 def _show(found: "Falsification", written: list[Path], typed: str) -> None:
     """Print the page; ``typed`` is the theorem as the user gave it, an id or a file."""
     from boundlab.report.tables import figure, plain_table, verdict_line
@@ -101,10 +115,9 @@ def _show(found: "Falsification", written: list[Path], typed: str) -> None:
     if len(ranked) > _FAMILIES:
         families.add_row(f"{len(ranked) - _FAMILIES} more", str(sum(number for _, number in ranked[_FAMILIES:])))
     screen.print(families)
+    _show_refused(found.refused)
     if best is None:
         screen.print(verdict_line("inconclusive", "the theorem applies to nothing that was tried"))
-        for reason, number in sorted(found.refused.items(), key=lambda item: -item[1])[:3]:
-            screen.print(f"  {number} times: {reason}")
         return
     screen.print(f"\n{'smallest counterexample' if found.violated else 'closest instance'}: {best.words()}")
     constants = plain_table("constant", "value", "side", "how")

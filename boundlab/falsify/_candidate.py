@@ -5,9 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boundlab.falsify import _catalog as catalog
 from boundlab.objective import Problem
+
+Floats = NDArray[np.float64]
+_CLIENTS = ("c", "A", "a")  # arrays with one entry a client
 
 
 @final
@@ -20,8 +24,9 @@ class Candidate:
     family
         Which structured family it comes from, in words.
     problem
-        In one dimension: ``type`` (huber, lad or quadratic), centres c and weights w with one entry a client, x0,
-        sigma and, for huber, delta.
+        ``type`` and options. Where coordinates do not mix (huber, lad, and quadratics without A): centres c and
+        weights w with one entry a client, each a number or a list of one number a coordinate, x0, sigma and, for
+        huber, delta. Else the options as case files have them.
     delays
         Spec of the delay model.
     settings
@@ -42,15 +47,34 @@ class Candidate:
     @property
     def clients(self) -> int:
         """The number of clients."""
-        return len(self.problem["c"])
+        return len(next(self.problem[name] for name in _CLIENTS if name in self.problem))
+
+    @property
+    def separable(self) -> bool:
+        """Whether coordinates do not mix."""
+        return "w" in self.problem
+
+    @property
+    def noisy(self) -> bool:
+        """Whether gradients have noise."""
+        return bool(self.problem.get("sigma", 0.0))
+
+    def rows(self, name: str) -> Floats:
+        """Return centres or weights of a problem whose coordinates do not mix, shape (n, d)."""
+        return np.array(self.problem[name], dtype=np.float64).reshape(self.clients, -1)
+
+    def start(self) -> Floats:
+        """Return x0 of a problem whose coordinates do not mix, shape (d,)."""
+        return np.array(self.problem["x0"], dtype=np.float64).reshape(-1)
 
     def options(self) -> dict[str, Any]:
         """Return the problem's options as case files have them, without its type."""
         own = {name: value for name, value in self.problem.items() if name != "type"}
-        if self.problem["type"] != "quadratic":
+        if self.problem["type"] != "quadratic" or not self.separable:
             return own
-        c, w = own.pop("c"), own.pop("w")
-        return {"A": [[[one]] for one in w], "b": [[one] for one in c], **own}
+        rows, c, _ = self.rows("w"), own.pop("c"), own.pop("w")
+        centres = [one if isinstance(one, (list, tuple)) else [one] for one in c]
+        return {"A": [np.diag(row).tolist() for row in rows], "b": [list(one) for one in centres], **own}
 
     def build(self) -> Problem:
         """Return the problem."""
@@ -100,9 +124,10 @@ def digits(value: Any) -> int:
     return len(text(value)) if value else 0
 
 
-def complexity(candidate: Candidate) -> tuple[int, int, int, int]:
-    """Return what a smaller instance has less of: clients, iterations, integer settings, digits."""
+def complexity(candidate: Candidate) -> tuple[int, int, int, int, int]:
+    """Return what a smaller instance has less of: clients, iterations, dimensions, integer settings, digits."""
     whole = sum(int(value) for value in candidate.settings.values() if str(value).isdigit())
     numbers_ = [value for name, value in candidate.problem.items() if name != "type"]
     written = sum(digits(value) for value in (*numbers_, *candidate.step.values()))
-    return candidate.clients, candidate.iterations, whole, written + len(candidate.delays)
+    dimension = np.size(candidate.problem["x0"])
+    return candidate.clients, candidate.iterations, dimension, whole, written + len(candidate.delays)

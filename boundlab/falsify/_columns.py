@@ -1,6 +1,6 @@
-"""Many one-dimensional problems on one tape: each coordinate of the registers is a problem with its own step size."""
+"""Many problems on one tape: each coordinate of the registers is a coordinate of a problem with its own step size."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -8,41 +8,71 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.execute.floats import run
+from boundlab.falsify._candidate import Candidate
 from boundlab.instance.rounding import one_dimensional
 from boundlab.metrics import Metric, Series
 from boundlab.objective import Array, Optimum, Oracle
 from boundlab.tape import Tape
 
 Floats = NDArray[np.float64]
+_KINDS = {"quadratic": np.inf, "lad": 0.0}
 
 
 @final
-@dataclass(slots=True)
-class Columns(Oracle):
-    """Full gradients of B one-dimensional problems, the step sizes multiplied in.
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The numbers of B problems whose coordinates do not mix, coordinate after coordinate in C columns.
 
     Parameters
     ----------
     w, c
-        Shape (n, B): weights and centres.
+        Shape (n, C): weights and centres.
     delta
-        Shape (B,): where the loss turns linear; inf for quadratics, 0 for absolute values.
-    step_sizes
-        Shape (B,).
+        Shape (C,): where the loss turns linear; inf for quadratics, 0 for absolute values.
+    x0
+        Shape (C,).
+    first
+        Shape (B,): the first column of each problem.
+    owner
+        Shape (C,): the problem of each column.
     """
 
     w: Floats
     c: Floats
     delta: Floats
-    step_sizes: Floats
+    x0: Floats
+    first: NDArray[np.int64]
+    owner: NDArray[np.int64]
 
     @classmethod
-    def of(cls, problems: Sequence[Mapping[str, Any]], step_sizes: Floats) -> "Columns":
-        """Return the columns of the problems of candidates."""
-        w, c = (np.array([one[name] for one in problems], dtype=np.float64).T for name in ("w", "c"))
-        kind = {"quadratic": np.inf, "lad": 0.0}
-        delta = [kind[one["type"]] if one["type"] in kind else one["delta"] for one in problems]
-        return cls(w, c, np.array(delta, dtype=np.float64), step_sizes)
+    def of(cls, candidates: Sequence[Candidate]) -> "Layout":
+        """Return the layout of candidates with the same number of clients."""
+        w, c = (np.concatenate([one.rows(name) for one in candidates], axis=1) for name in ("w", "c"))
+        starts = [one.start() for one in candidates]
+        sizes = np.array([len(one) for one in starts])
+        widths = [_KINDS.get(one.problem["type"], one.problem.get("delta", 0.0)) for one in candidates]
+        owner = np.repeat(np.arange(len(candidates)), sizes)
+        first = np.cumsum(sizes) - sizes
+        return cls(w, c, np.array(widths, dtype=np.float64)[owner], np.concatenate(starts), first, owner)
+
+    def each(self, per_column: Floats) -> Floats:
+        """Add up what the columns of each problem say, shape (B,)."""
+        return np.asarray(np.add.reduceat(per_column, self.first))
+
+
+@final
+@dataclass(slots=True)
+class Columns(Oracle):
+    """Full gradients of the columns, the step sizes multiplied in.
+
+    Parameters
+    ----------
+    step_sizes
+        Shape (C,).
+    """
+
+    layout: Layout
+    step_sizes: Floats
 
     def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
         """Return placeholders."""
@@ -53,90 +83,94 @@ class Columns(Oracle):
         return 0
 
     def _slope(self, away: Floats) -> Floats:
-        sharp = self.delta == 0.0
-        out = np.clip(away, -self.delta, self.delta)
+        delta = self.layout.delta
+        sharp = delta == 0.0
+        out = np.clip(away, -delta, delta)
         return np.where(sharp, np.sign(away), out) if sharp.any() else out
 
     def step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
         """Do one gradient step in every column."""
-        x -= self._slope(x - self.c[client]) * self.w[client] * (step_size * self.step_sizes)
+        at = self.layout
+        x -= self._slope(x - at.c[client]) * at.w[client] * (step_size * self.step_sizes)
 
     def implicit_step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
         """Do one proximal step in every column."""
-        away, a = x - self.c[client], step_size * self.step_sizes * self.w[client]
-        steepest = np.where(self.delta == 0.0, 1.0, self.delta)
+        at = self.layout
+        away, a = x - at.c[client], step_size * self.step_sizes * at.w[client]
+        steepest = np.where(at.delta == 0.0, 1.0, at.delta)
         with np.errstate(invalid="ignore"):
             far = np.sign(away) * np.maximum(np.abs(away) - a * steepest, 0.0)
-            near = np.abs(away) <= self.delta * (1.0 + a)
-        x[:] = self.c[client] + np.where(near, away / (1.0 + a), far)
+            near = np.abs(away) <= at.delta * (1.0 + a)
+        x[:] = at.c[client] + np.where(near, away / (1.0 + a), far)
 
     def slope(self, x: Array) -> Floats:
-        """Return f'(x) of each column, shape (B,)."""
-        out: Floats = (self.w * self._slope(x - self.c)).mean(axis=0)
+        """Return f' of each column, shape (C,)."""
+        out: Floats = (self.layout.w * self._slope(x - self.layout.c)).mean(axis=0)
         return out
 
     def value(self, x: Array) -> Floats:
-        """Return f(x) of each column, shape (B,)."""
-        size = np.abs(x - self.c)
-        small = np.minimum(size, self.delta)
-        out: Floats = (self.w * np.where(self.delta == 0.0, size, small * (size - small / 2.0))).mean(axis=0)
+        """Return f of each column, shape (C,)."""
+        at = self.layout
+        size = np.abs(x - at.c)
+        small = np.minimum(size, at.delta)
+        out: Floats = (at.w * np.where(at.delta == 0.0, size, small * (size - small / 2.0))).mean(axis=0)
         return out
 
 
-def rounding(metric: Metric, problem: Mapping[str, Any], iterations: int) -> float:
+def rounding(metric: Metric, candidate: Candidate, iterations: int) -> float:
     """Return what rounding may add to a left side on a candidate's problem."""
-    reach = float(max(abs(problem["x0"]), *(abs(one) for one in problem["c"]), 1e-30))
-    steepest = float(max(problem["w"])) * (1.0 if problem["type"] == "lad" else reach)
-    return one_dimensional(metric.quantity, steepest, reach, iterations)
+    start, rows = candidate.start(), candidate.rows("c")
+    reach = float(max(np.abs(start).max(), np.abs(rows).max(), 1e-30))
+    steepest = float(candidate.rows("w").max()) * (1.0 if candidate.problem["type"] == "lad" else reach)
+    return one_dimensional(metric.quantity, steepest, reach, iterations) * len(start)
 
 
 def run_columns(
-    tape: Tape, columns: Columns, x0: Floats, metric: Metric, ks: NDArray[np.int64], optima: Sequence[Optimum]
+    tape: Tape, columns: Columns, metric: Metric, ks: NDArray[np.int64], optima: Sequence[Optimum]
 ) -> tuple[Floats, Floats]:
     """Run a tape of unit steps with the records of the metric.
 
     Parameters
     ----------
-    x0
-        Shape (B,).
     ks
         Sorted horizons, shape (points,).
     optima
-        One a column.
+        One a problem.
 
     Returns
     -------
     left
         Shape (points, B): the left side at each horizon, never above the truth by more than rounding.
     last
-        Shape (B,): what was recorded last.
+        Shape (C,): what was recorded last.
     """
-    left, last = Series(metric, ks, x0.shape), x0.copy()
-    function = _Optima(columns, np.array([one.x[0] for one in optima]), np.array([one.value for one in optima]))
+    layout = columns.layout
+    left, last = Series(metric, ks, layout.first.shape), layout.x0.copy()
+    function = _Optima(columns, np.concatenate([one.x for one in optima]), np.array([one.value for one in optima]))
 
     def observe(_row: int, x: Array) -> None:
         last[:] = x
         left.add(metric.at(function, x))
 
     with np.errstate(over="ignore", invalid="ignore"):
-        run(tape, x0.astype(np.float64), columns, observe)
+        run(tape, layout.x0.copy(), columns, observe)
     return left.values, last
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class _Optima:
-    """The quantities of each column, shape (B,); best and least are x* and f* of each."""
+    """The quantities of each problem, shape (B,); best are the columns of x*, least is f* of each."""
 
     columns: Columns
     best: Floats
     least: Floats
 
     def squared_distance(self, x: Array) -> Floats:
-        return np.asarray((x - self.best) ** 2)
+        return self.columns.layout.each((x - self.best) ** 2)
 
     def gap(self, x: Array) -> Floats:
-        return np.maximum(self.columns.value(x) - self.least, 0.0)
+        return np.maximum(self.columns.layout.each(self.columns.value(x)) - self.least, 0.0)
 
     def squared_slope(self, x: Array) -> Floats:
-        return np.asarray(self.columns.slope(x) ** 2)
+        return self.columns.layout.each(self.columns.slope(x) ** 2)

@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable
 
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.falsify._judge import Judge
-from boundlab.falsify._result import Falsification, confirm, violates
-from boundlab.falsify._schedules import local_rate
+from boundlab.falsify._judge import FAILURES, Judge
+from boundlab.falsify._rates import local_rate
+from boundlab.falsify._result import Falsification, confirm
 from boundlab.falsify._search import search
 from boundlab.theorems import Theorem
 
@@ -21,7 +21,8 @@ def falsify(
     """Search for an instance on which the left side of a theorem exceeds its right side.
 
     Constants are certified and all assumptions are checked, so that what is found refutes the theorem. Candidates
-    come in an order that the theorem and the seed determine; a violation is shrunk and then confirmed from scratch.
+    come in an order that the theorem and the seed determine; a violation is shrunk and then confirmed from scratch. One
+    that is not confirmed, or on which two engines differ, is counted among the refused, and the search goes on.
 
     Parameters
     ----------
@@ -58,9 +59,18 @@ def falsify(
     local_rate(theorem)  # or say that there is none
     begin = time.monotonic()
     judge = Judge(theorem, begin + budget, limit)
-    score = search(judge, seed, progress or (lambda _: None))
-    instance, case = (None, None) if score is None else confirm(judge, score)
-    broken = instance is not None and violates(instance)
+    instance, case, broken = None, None, False
+    for score in search(judge, seed, progress or (lambda _: None)):
+        try:
+            instance, case = confirm(judge, score)
+        except FAILURES as error:
+            judge.refuse(error)
+            continue
+        broken = score.violates and instance.violated
+        if broken or not score.violates:
+            break
+        judge.refuse("not above the bound where it is evaluated from scratch")
+        instance, case = None, None
     return Falsification(
         theorem, instance, broken, dict(judge.tried), dict(judge.refused), time.monotonic() - begin, seed, case
     )

@@ -3,20 +3,30 @@
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
 from boundlab.assumptions import assumption
 from boundlab.errors import BoundlabError
 from boundlab.falsify import _catalog as catalog
-from boundlab.falsify import _expectation, _noise, _schedules
+from boundlab.falsify import _expectation, _sides
+from boundlab.falsify._benches import Bench, make_bench
 from boundlab.falsify._candidate import Candidate
-from boundlab.falsify._schedules import Bench, Sides
+from boundlab.falsify._options import parameters
+from boundlab.falsify._rates import behind_tape
+from boundlab.falsify._sides import Sides
 from boundlab.instance.rounding import above
 from boundlab.theorems import Theorem
 
-_BENCHES = 8
+_BENCHES = 12
+# What problems are told apart by.
+_CONSTANTS = {"mu", "L", "B", "G", "sigma", "zeta", "R", "F0", "L_sq", "G_sq", "sigma_l", "sigma_g", "sigma_g_mean"}
+# What engines say, and what floating point does to numbers that nobody would choose; all else is a defect to be seen.
+FAILURES = (BoundlabError, ArithmeticError, np.linalg.LinAlgError)
 
 
 @final
@@ -29,7 +39,7 @@ class Score:
     lost
         √(3P) where the left side is a lower bound, see :mod:`boundlab.falsify._noise`; else 0.
     last
-        The server model at the end of the run, 0 where an expectation was taken.
+        Where the run ended, shape (d,); empty where there is no one run.
     """
 
     candidate: Candidate
@@ -37,7 +47,7 @@ class Score:
     right: float
     ratio: float
     lost: float = 0.0
-    last: float = 0.0
+    last: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
 
     @property
     def violates(self) -> bool:
@@ -56,6 +66,8 @@ class Judge:
         Value of ``time.monotonic()`` after which :attr:`over` is true.
     limit
         Most candidates, or None.
+    tried, refused
+        How many candidates the theorem applied to, by family, and why it did not apply to the others.
     """
 
     theorem: Theorem
@@ -64,7 +76,8 @@ class Judge:
     tried: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     best: Score | None = None
-    benches: OrderedDict[tuple[object, ...], Bench] = field(default_factory=OrderedDict)
+    weights: dict[tuple[object, ...], bool] = field(default_factory=dict)
+    benches: OrderedDict[tuple[object, ...], Bench | BoundlabError] = field(default_factory=OrderedDict)
 
     @property
     def algorithm(self) -> Algorithm[Any]:
@@ -73,7 +86,7 @@ class Judge:
 
     @property
     def expectation(self) -> bool:
-        """Whether the theorem is about the mean over random events."""
+        """Whether the theorem is about the mean over random events that exact engines know."""
         return self.algorithm.server == "any"
 
     @property
@@ -95,13 +108,14 @@ class Judge:
             Horizons to look at; by default about a dozen, or the candidate's own where the theorem is about one.
         """
         found: list[Score] = []
-        candidates = [one for one in candidates if self._meets(one)]
-        quiet = [] if self.expectation else [one for one in candidates if not one.problem["sigma"]]
-        for one in candidates if self.expectation else [one for one in candidates if one.problem["sigma"]]:
-            found += self._one(one, ks)
         groups: dict[tuple[object, ...], list[Candidate]] = {}
-        for one in quiet:
-            groups.setdefault(self._tape(one), []).append(one)
+        for one in candidates:
+            if not self._meets(one):
+                continue
+            if self._alone(one):
+                found += self._one(one, ks)
+            else:
+                groups.setdefault((self._tape(one), one.noisy, *sorted(one.step)), []).append(one)
         for group in groups.values():
             found += self._group(group, ks)
         for score in found:
@@ -109,83 +123,108 @@ class Judge:
                 self.best = score
         return found
 
+    def score(self, candidate: Candidate) -> Score | None:
+        """Return the score of one candidate at its own horizon, None where the theorem does not apply."""
+        found = self.scores([candidate], [_expectation.horizon(candidate)])
+        return found[0] if found else None
+
+    def refuse(self, reason: object, number: int = 1) -> None:
+        """Count candidates that were given up."""
+        self.refused[" ".join(str(reason).split())[:160]] += number
+
+    def _alone(self, one: Candidate) -> bool:
+        """Return whether a candidate is evaluated by itself, and not with all that share its runs."""
+        if not one.separable or self._weighs(one):
+            return True
+        return self.expectation and (not one.noisy or one.problem["type"] == "quadratic")
+
+    def _weighs(self, one: Candidate) -> bool:
+        """Return whether the algorithm minimises another mean of the f_i than the plain one."""
+        key = one.clients, tuple(sorted(one.settings.items()))
+        if key not in self.weights:
+            try:
+                p = self.algorithm.objective_weights(
+                    parameters(self.theorem, self.algorithm, one.settings), one.clients
+                )
+            except BoundlabError:
+                p = None  # the bench will say what is wrong
+            self.weights[key] = p is not None and len(set(p)) > 1
+        return self.weights[key]
+
     def _meets(self, candidate: Candidate) -> bool:
         """Return whether the problem meets the assumptions that are checked problem by problem.
 
         The others hold for a whole family or not at all, and are asked once a tape.
         """
         asked = [name for name in self.theorem.assumptions if assumption(name).check is not None]
-        if not asked:
-            return True
         try:
             problem = candidate.build()
             for name in asked:
                 problem.require(name, self.theorem.id)
-        except BoundlabError as error:
-            self.refused[_short(error)] += 1
+        except FAILURES as error:
+            self.refuse(error)
             return False
         return True
 
-    def score(self, candidate: Candidate) -> Score | None:
-        """Return the score of one candidate at its own horizon, None where the theorem does not apply."""
-        found = self.scores([candidate], [candidate.iterations])
-        return found[0] if found else None
-
     def _one(self, candidate: Candidate, ks: Sequence[int] | None) -> list[Score]:
-        lost = 0.0
         try:
-            if self.expectation:
-                sides = _expectation.evaluate(self.theorem, candidate, ks)
-            else:
-                sides, lost = _noise.evaluate(self.bench(candidate, ks), candidate)
-        except BoundlabError as error:
-            self.refused[_short(error)] += 1
+            sides = _expectation.evaluate(self.theorem, candidate, ks)
+        except FAILURES as error:
+            self.refuse(error)
             return []
-        self.tried[candidate.family] += 1
-        return _scored(sides, [candidate], lost)
+        return self._scored(sides, [candidate])
 
     def _group(self, group: list[Candidate], ks: Sequence[int] | None) -> list[Score]:
         try:
-            bench = self.bench(group[0], ks)
-            sides = _schedules.evaluate(bench, group)
-        except BoundlabError as error:
-            self.refused[_short(error)] += len(group)
+            sides = _sides.evaluate(self.bench(group[0], ks), group)
+        except FAILURES as error:
+            if len(group) > 1:
+                return [score for one in group for score in self._group([one], ks)]
+            self.refuse(error)
             return []
-        for one in group:
-            self.tried[one.family] += 1
-        return _scored(sides, group, 0.0)
+        return self._scored(sides, group)
 
     def bench(self, candidate: Candidate, ks: Sequence[int] | None = None) -> Bench:
-        """Return the tape of a candidate's schedule, from the last few if it is there."""
+        """Return the runs of a candidate's schedule, from the last few if they are there.
+
+        Raises
+        ------
+        BoundlabError
+            If they cannot be made.
+        """
         key = (*self._tape(candidate), None if ks is None else tuple(ks))
         if key not in self.benches:
-            self.benches[key] = _schedules.make_bench(self.theorem, candidate, ks)
+            try:
+                self.benches[key] = make_bench(self.theorem, candidate, ks)
+            except BoundlabError as error:
+                self.benches[key] = error.with_traceback(None)
             while len(self.benches) > _BENCHES:
                 self.benches.popitem(last=False)
         self.benches.move_to_end(key)
-        return self.benches[key]
+        found = self.benches[key]
+        if isinstance(found, BoundlabError):
+            raise type(found)(str(found))
+        return found
 
     def _tape(self, one: Candidate) -> tuple[object, ...]:
-        """Return what a candidate's tape depends on; other rates than the local one may depend on L and mu."""
-        server = _schedules.server_rates(self.theorem)
-        weights = tuple(one.problem["w"]) if server else one.clients
-        return weights, one.delays, tuple(sorted(one.settings.items())), one.iterations
+        """Return what a candidate's tapes depend on; other rates than the local one may depend on L, mu and others."""
+        behind = behind_tape(self.theorem)
+        step = tuple(sorted((name, value) for name, value in one.step.items() if name in behind))
+        problem = one.problem_spec() if behind & _CONSTANTS else (one.clients, str(one.problem["type"]))
+        return problem, step, one.delays, tuple(sorted(one.settings.items())), one.iterations
 
-
-def _short(error: BoundlabError) -> str:
-    return " ".join(str(error).split())[:120]
-
-
-def _scored(sides: Sides, group: Sequence[Candidate], lost: float) -> list[Score]:
-    from dataclasses import replace
-
-    ratio, place = sides.best()
-    found = []
-    for column, (one, row) in enumerate(zip(group, place.tolist(), strict=True)):
-        if ratio[column] > 0.0:
+    def _scored(self, sides: Sides, group: Sequence[Candidate]) -> list[Score]:
+        ratio, place = sides.best()
+        found = []
+        for column, (one, row) in enumerate(zip(group, place.tolist(), strict=True)):
+            if ratio[column] < 0.0:
+                self.refuse("no step size, a condition that is not met, or a run that diverges: nothing is claimed")
+                continue
+            self.tried[one.family] += 1
             # The window N needs updates beyond the horizon; the candidate's own iterations include them.
             beyond = one.iterations - int(sides.ks[-1])
             own = replace(one, iterations=int(sides.ks[row]) + beyond)
             left, right = float(sides.left[row, column]), float(sides.right[row, column])
-            found.append(Score(own, left, right, float(ratio[column]), lost, float(sides.last[column])))
-    return found
+            lost = float(sides.lost[column])
+            found.append(Score(own, left, right, float(ratio[column]), lost, sides.last[column]))
+        return found

@@ -1,10 +1,12 @@
 """Gaussian noise on a tape, exactly: each register is a mean and the coefficients of all noise that entered it.
 
 On the quadratic part of a Huber function a run is linear in its noise. A run that leaves this part with a probability
-of at most P has E x² of at least (1 − √(3P)) times what the linear run has: for a Gaussian x with E x⁴ ≤ 3(E x²)²,
-E x²·1{left} ≤ √(3P)·E x² (Cauchy and Schwarz), and what the run does after it has left only adds.
+of at most P has E q(x) of at least (1 − √(3P)) times what the linear run has, where q is a square or a sum of squares
+of linear functions: a Gaussian y has E y⁴ ≤ 3(E y²)², so that E y²·1{left} ≤ √(3P)·E y² (Cauchy and Schwarz), and what
+the run does after it has left only adds.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -14,32 +16,38 @@ from scipy.special import ndtr
 
 from boundlab.errors import SpecError
 from boundlab.execute.floats import run
+from boundlab.falsify._benches import Bench
 from boundlab.falsify._candidate import Candidate
-from boundlab.falsify._schedules import Bench, Sides, _constants, right_sides, step_size
-from boundlab.metrics import Series
+from boundlab.falsify._columns import Layout
+from boundlab.metrics import Quantity, Series
 from boundlab.objective import Array, Oracle
+from boundlab.tape import Tape
 
 Floats = NDArray[np.float64]
-LARGEST = 4000  # noises of one run
+LARGEST = 4_000_000  # coefficients of one register
 
 
 @final
 @dataclass(slots=True)
 class LinearRun(Oracle):
-    """Gradients w_i·(x − c_i) + noise on vectors (mean, coefficients of the noises of unit variance).
+    """Gradients w_i·(x − c_i) + noise on C columns, each a mean and the coefficients of N noises of unit variance.
 
     Parameters
     ----------
+    step_sizes, deviations
+        Shape (C,): the step size, and the standard deviation of the noise in this coordinate.
+    watched
+        Whether to remember where gradients were taken.
     away
-        For each gradient taken, |mean of x − c_i| and the standard deviation of x.
+        For each gradient taken, |mean of x − c_i| and the standard deviation of x, shape (2, C).
     """
 
-    w: Floats
-    c: Floats
-    sigma: float
-    size: float
+    layout: Layout
+    step_sizes: Floats
+    deviations: Floats
+    watched: bool
     taken: int = 0
-    away: list[tuple[float, float]] = field(default_factory=list)
+    away: list[Floats] = field(default_factory=list)
 
     def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
         """Return the number of each noise."""
@@ -53,67 +61,99 @@ class LinearRun(Oracle):
 
     def step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
         """Do one step, and remember how far from the centre its gradient was taken."""
-        self.away.append((abs(float(x[0] - self.c[client])), float(np.sqrt((x[1:] ** 2).sum()))))
-        a = step_size * self.size
-        x *= 1.0 - a * self.w[client]
-        x[0] += a * self.w[client] * self.c[client]
-        x[int(draw)] -= a * self.sigma
+        at = self.layout
+        each = x.reshape(len(at.x0), -1)
+        if self.watched:
+            self.away.append(apart(each, at.c[client]))
+        a = step_size * self.step_sizes
+        each *= (1.0 - a * at.w[client])[:, None]
+        each[:, 0] += a * at.w[client] * at.c[client]
+        each[:, int(draw)] -= a * self.deviations
 
 
-def evaluate(bench: Bench, candidate: Candidate) -> tuple[Sides, float]:
-    """Return both sides for one candidate with noise, the left side from below, and √(3P).
+def apart(each: Array, centres: Floats) -> Floats:
+    """Return |mean of x − centre| and the standard deviation of x for each column, shape (2, C)."""
+    return np.array([np.abs(each[:, 0] - centres), np.sqrt((each[:, 1:] ** 2).sum(axis=1))])
+
+
+def left_side(bench: Bench, candidates: Sequence[Candidate], layout: Layout, steps: Floats) -> tuple[Floats, Floats]:
+    """Return the left sides, from below, shape (points, B), and √(3P), shape (B,).
 
     Raises
     ------
     SpecError
-        If the run is too long, or its left side is not quadratic, or no mean of what the run shows.
+        If a run is too long, or its left side is no mean of what the run shows.
     """
-    if not bench.theorem.left.is_mean:
+    metric, ks = bench.theorem.left, bench.ks
+    if not metric.is_mean:
         raise SpecError(f"{bench.theorem.metric} is no mean of what a run shows: moments do not tell its expectation")
-    own = _constants(bench.theorem, [candidate])[0][0]
-    tape, metric, problem = bench.tape, bench.theorem.left, candidate.problem
-    noises = int((tape.descend.steps).sum())
-    if noises > LARGEST or problem["type"] == "lad" or len(tape.implicit):
-        raise SpecError(f"{noises} noises of {problem['type']} are too many to keep apart")
-    size = step_size(bench, candidate, own)
-    if not np.isfinite(size):
-        raise SpecError("the theorem has no step size here")
-    w, c = np.array(problem["w"], dtype=np.float64), np.array(problem["c"], dtype=np.float64)
-    linear = LinearRun(w, c, float(problem["sigma"]), size)
-    slope, centre = float(w.mean()), float(w @ c / w.sum())
-    series = Series(metric, bench.ks, (1,))
-    hessian = np.array([[[slope]]])
-    shown: list[tuple[float, float]] = []
+    if any(one.problem["type"] == "lad" for one in candidates) or any(len(tape.implicit) for tape, _ in bench.tapes):
+        raise SpecError("noise is carried along on quadratic parts only")
+    slope = layout.w.mean(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        centre = np.where(slope > 0.0, (layout.w * layout.c).sum(axis=0) / layout.w.sum(axis=0), 0.0)
+    square = {Quantity.DISTANCE: np.ones_like(slope), Quantity.GAP: slope / 2.0, Quantity.SLOPE: slope**2}
+    weight = square[metric.quantity]
+    total = np.zeros((len(ks), len(candidates)))
+    most = np.zeros(len(candidates))
+    for tape, share in bench.tapes:
+        linear = _linear(tape, candidates, layout, steps)
+        series = Series(metric, ks, layout.first.shape)
+        # The quadratic part must hold its own minimiser, too.
+        still = np.zeros_like(centre)
+        shown = [np.array([np.abs(centre - one), still]) for one in layout.c]
 
-    def observe(_row: int, x: Array) -> None:
-        spread = float((x[1:] ** 2).sum())
-        shown.extend((abs(float(x[0] - one)), float(np.sqrt(spread))) for one in c)
-        second = np.array([[[float(x[0] - centre) ** 2 + spread]]])
-        series.add(np.array([metric.of_second_moment(hessian, second)]))
+        def observe(_row: int, x: Array, linear: LinearRun = linear, series: Series = series, shown=shown) -> None:  # type: ignore[no-untyped-def]
+            each = x.reshape(len(layout.x0), -1)
+            if linear.watched:
+                shown.extend(apart(each, one) for one in layout.c)
+            second = (each[:, 0] - centre) ** 2 + (each[:, 1:] ** 2).sum(axis=1)
+            series.add(layout.each(weight * second))
 
-    x0 = np.zeros(noises + 1)
-    x0[0] = problem["x0"]
-    run(tape, x0, linear, observe)
-    lost = 0.0
-    if problem["type"] == "huber":
-        mean, spread = np.array([*linear.away, *shown]).T
-        with np.errstate(divide="ignore", invalid="ignore"):
-            room = (problem["delta"] - mean) / spread
-        room[np.isnan(room)] = -np.inf
-        lost = float(np.sqrt(3.0 * min(1.0, float((2.0 * ndtr(-room)).sum()))))
-    left = series.values * max(0.0, 1.0 - lost)
-    return Sides(bench.ks, left, right_sides(bench, [own], np.array([size])), np.zeros(1)), lost
+        run(tape, _start(layout, tape), linear, observe)
+        lost = _lost(np.array([*linear.away, *shown]), layout) if linear.watched else np.zeros(len(candidates))
+        total += share * series.values * np.maximum(0.0, 1.0 - lost)
+        most = np.maximum(most, lost)
+    return total, most
 
 
-def widest(bench: Bench, candidate: Candidate) -> float:
+def widest(bench: Bench, candidate: Candidate, size: float) -> float:
     """Return the largest standard deviation of a point at which a gradient is taken or a model shown."""
-    w, c = np.array(candidate.problem["w"], dtype=np.float64), np.array(candidate.problem["c"], dtype=np.float64)
-    own = _constants(bench.theorem, [candidate])[0][0]
-    linear = LinearRun(w, c, float(candidate.problem["sigma"]), step_size(bench, candidate, own))
-    x0 = np.zeros(int(bench.tape.descend.steps.sum()) + 1)
-    x0[0] = candidate.problem["x0"]
-    spread: list[float] = [0.0]
-    if linear.size != linear.size or len(x0) > LARGEST + 1:
-        raise SpecError("the run has no step size, or too many noises")
-    run(bench.tape, x0, linear, lambda _row, x: spread.append(float(np.sqrt((x[1:] ** 2).sum()))))
-    return max(max(spread), max((one for _, one in linear.away), default=0.0))
+    layout = Layout.of([candidate])
+    spread = 0.0
+    for tape, _ in bench.tapes:
+        linear = _linear(tape, [candidate], layout, np.full(len(layout.x0), size))
+        linear.watched = True
+        seen: list[Floats] = []
+        run(
+            tape, _start(layout, tape), linear,
+            lambda _row, x, seen=seen: seen.append(apart(x.reshape(len(layout.x0), -1), layout.c[0])),  # type: ignore[misc]
+        )  # fmt: skip
+        spread = max(spread, float(np.array([*linear.away, *seen])[:, 1].max(initial=0.0)))
+    return spread
+
+
+def _linear(tape: Tape, candidates: Sequence[Candidate], layout: Layout, steps: Floats) -> LinearRun:
+    noises = int(tape.descend.steps.sum())
+    if (noises + 1) * len(layout.x0) > LARGEST:
+        raise SpecError(f"{noises} noises are too many to keep apart")
+    sizes = np.bincount(layout.owner)
+    sigma = np.array([float(one.problem["sigma"]) for one in candidates])
+    watched = any(one.problem["type"] == "huber" for one in candidates)
+    return LinearRun(layout, steps, (sigma / np.sqrt(sizes))[layout.owner], watched)
+
+
+def _start(layout: Layout, tape: Tape) -> Floats:
+    x0 = np.zeros((len(layout.x0), int(tape.descend.steps.sum()) + 1))
+    x0[:, 0] = layout.x0
+    return x0.reshape(-1)
+
+
+def _lost(away: Floats, layout: Layout) -> Floats:
+    """Return √(3P), where P bounds the probability that a problem's run leaves its quadratic part."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = (layout.delta - away[:, 0]) / away[:, 1]
+    # Without spread a point is within or it is not.
+    room = np.where(np.isnan(room), -np.inf, room)
+    outside = layout.each((2.0 * ndtr(-room)).sum(axis=0))
+    return np.asarray(np.sqrt(3.0 * np.minimum(1.0, outside)))

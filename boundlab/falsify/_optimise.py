@@ -1,7 +1,6 @@
-"""Local optimisation of left/right over the continuous numbers of a candidate (SciPy, Nelder and Mead)."""
+"""Local optimisation of left/right over the continuous numbers of a candidate: generations that share their runs."""
 
-import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -9,63 +8,113 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.falsify._candidate import Candidate, text
+from boundlab.falsify._expectation import horizon
 from boundlab.falsify._judge import Judge, Score
 from boundlab.options import numbers, parse_spec
 
 Floats = NDArray[np.float64]
 _LARGEST = 30.0  # of a coordinate: logarithms, logits and centres stay within what numbers can be
+_ELITE = 6
+_SHORTEST = 1e-4
+_SMALLEST = 1e-12
+_STEP = 1e-3  # by how much an integer must help
+_LARGEST_INTEGER = 500
+_ENUMERATED = 12  # iterations of which all sequences of events are looked at
 
 
-class _OverError(Exception):
-    """Ends an optimisation whose budget is used up."""
+def optimise(
+    score: Score, judge: Judge, over: Callable[[], bool], rng: np.random.Generator, generations: int = 14
+) -> Score:
+    """Return the best score near a candidate, with the same discrete choices.
 
-
-def optimise(score: Score, judge: Judge, over: Callable[[], bool], evaluations: int = 150) -> Score:
-    """Return the best score near a candidate, with the same discrete choices."""
-    from scipy.optimize import minimize
-
+    Each generation draws points around the best one, as wide and in the directions in which the good ones lie, and
+    looks at them together: they share their runs.
+    """
     start = to_vector(score.candidate)
     if not len(start):
         return score
-    best = [score]
+    best, centre, wide = score, start, 0.25
+    elite = [(score.ratio, start)]
+    size = 2 * len(start) + 8
+    for _ in range(generations):
+        if over() or wide < _SHORTEST:
+            break
+        points = centre + wide * _directions(elite, size, rng)
+        points = points[np.abs(points).max(axis=1) <= _LARGEST]
+        made = {one.key(): (one, z) for one, z in ((from_vector(score.candidate, z), z) for z in points)}
+        better = False
+        for found in judge.scores([one for one, _ in made.values()], [horizon(score.candidate)]):
+            key = replace(found.candidate, iterations=score.candidate.iterations).key()
+            elite.append((found.ratio, made[key][1]))
+            if found.ratio > best.ratio:
+                better = better or found.ratio > best.ratio * (1.0 + 1e-4)
+                best, centre = found, made[key][1]
+        elite = sorted(elite, key=lambda one: -one[0])[:_ELITE]
+        wide *= 1.5 if better else 0.4
+    return best
 
-    def objective(z: Floats) -> float:
-        if over():
-            raise _OverError
-        if np.abs(z).max() > _LARGEST:
-            return 0.0
-        found = judge.score(from_vector(score.candidate, z))
-        if found is None:
-            return 0.0
-        if found.ratio > best[0].ratio:
-            best[0] = found
-        return -found.ratio
 
-    simplex = np.vstack([start, start + 0.25 * np.eye(len(start))])
-    options = {"maxfev": evaluations, "initial_simplex": simplex, "xatol": 1e-4, "fatol": 1e-6}
-    with contextlib.suppress(_OverError):
-        minimize(objective, start, method="Nelder-Mead", options=options)
-    return best[0]
+def climb(score: Score, judge: Judge, over: Callable[[], bool]) -> Score:
+    """Return the best score that larger integer settings and other horizons lead to, one at a time."""
+    best, moved = score, True
+    while moved and not over():
+        moved = False
+        enumerated = judge.expectation and best.candidate.problem["type"] != "quadratic"
+        for candidate in _neighbours(best.candidate, _ENUMERATED if enumerated else _LARGEST_INTEGER):
+            found = judge.score(candidate)
+            if found is not None and found.ratio > best.ratio * (1.0 + _STEP):
+                best, moved = found, True
+                break
+            if over():
+                break
+    return best
+
+
+def _neighbours(one: Candidate, longest: int) -> Iterator[Candidate]:
+    for name, value in one.settings.items():
+        if value.isdigit() and 0 < int(value) <= _LARGEST_INTEGER:
+            yield replace(one, settings={**one.settings, name: str(2 * int(value))})
+    for last in (2 * one.iterations, one.iterations + 1, one.iterations // 2):
+        if 1 <= last <= longest:
+            yield replace(one, iterations=last)
+
+
+def _directions(elite: list[tuple[float, Floats]], size: int, rng: np.random.Generator) -> Floats:
+    """Return random directions of unit size, half of them within the differences of good points."""
+    dimension = len(elite[0][1])
+    plain = rng.standard_normal((size, dimension))
+    # Single coordinates: most of them matter little.
+    plain[: size // 3] *= rng.permutation(np.resize(np.eye(dimension), (size // 3, dimension)))
+    if len(elite) > 2:
+        apart = np.array([point - elite[0][1] for _, point in elite[1:]])
+        length = float(np.abs(apart).max()) or 1.0
+        half = size // 2
+        plain[-half:] = rng.standard_normal((half, len(apart))) @ (apart / length) + 0.05 * plain[-half:]
+    return plain
 
 
 def perturbed(candidate: Candidate, rng: np.random.Generator) -> Candidate:
-    """Return a candidate some way off."""
+    """Return a candidate some way off, near or far."""
     start = to_vector(candidate)
-    return from_vector(candidate, start + 0.3 * rng.standard_normal(len(start)))
+    wide = (0.2, 0.6, 2.0)[int(rng.integers(3))]
+    return from_vector(candidate, np.clip(start + wide * rng.standard_normal(len(start)), -_LARGEST, _LARGEST))
 
 
 def to_vector(candidate: Candidate) -> Floats:
-    """Return the continuous numbers: steps, delta and weights as logarithms, probabilities as log-odds, places as such.
+    """Return the continuous numbers: steps, delta, sigma and weights as logarithms, probabilities as log-odds.
 
-    The first centre and the first weight stay what they are: they fix the origin and a unit.
+    The first client's centre and its first weight stay what they are: they fix the origin and a unit. Of problems
+    whose coordinates mix only the step sizes are moved.
     """
-    problem, out = candidate.problem, [np.log(value) for value in candidate.step.values()]
-    out += [np.log(problem["delta"])] if "delta" in problem else []
-    out += [np.log(max(value, 1e-12)) for value in problem["w"][1:]]
-    out += list(problem["c"][1:])
-    out += [problem["x0"]]
-    p = _probabilities(candidate)
-    out += [np.log(value) for value in p]
+    problem = candidate.problem
+    out = [np.log(value) for value in candidate.step.values()]
+    if candidate.separable:
+        out += [np.log(problem["delta"])] if "delta" in problem else []
+        out += [np.log(problem["sigma"])] if candidate.noisy else []
+        out += np.log(np.maximum(candidate.rows("w").reshape(-1)[1:], _SMALLEST)).tolist()
+        out += candidate.rows("c")[1:].reshape(-1).tolist()
+        out += candidate.start().tolist()
+    out += [np.log(value) for value in _probabilities(candidate)]
     return np.array(out, dtype=np.float64)
 
 
@@ -73,18 +122,30 @@ def from_vector(candidate: Candidate, z: Floats) -> Candidate:
     """Return the candidate with these numbers."""
     entries = iter(z.tolist())
     step = {name: float(np.exp(next(entries))) for name in candidate.step}
-    problem: dict[str, Any] = dict(candidate.problem)
-    if "delta" in problem:
-        problem["delta"] = float(np.exp(next(entries)))
-    problem["w"] = [problem["w"][0], *(float(np.exp(next(entries))) for _ in problem["w"][1:])]
-    problem["c"] = [problem["c"][0], *(next(entries) for _ in problem["c"][1:])]
-    problem["x0"] = next(entries)
-    found = replace(candidate, step=step, problem=problem)
+    found = replace(candidate, step=step)
+    if candidate.separable:
+        problem: dict[str, Any] = dict(candidate.problem)
+        for name in ("delta", "sigma"):
+            if problem.get(name):
+                problem[name] = float(np.exp(next(entries)))
+        w, c, start = candidate.rows("w"), candidate.rows("c"), candidate.start()
+        w.reshape(-1)[1:] = [float(np.exp(next(entries))) for _ in range(w.size - 1)]
+        c[1:] = np.reshape([next(entries) for _ in range(c[1:].size)], c[1:].shape)
+        start[:] = [next(entries) for _ in start]
+        problem |= {"w": shaped(w, candidate.problem["w"]), "c": shaped(c, candidate.problem["c"])}
+        problem["x0"] = start.tolist() if isinstance(candidate.problem["x0"], list) else float(start[0])
+        found = replace(found, problem=problem)
     p = _probabilities(candidate)
     if not p:
         return found
     odds = np.exp(np.array([next(entries) for _ in p]))
     return replace(found, delays=iid((odds / (1.0 + odds.sum())).tolist()))
+
+
+def shaped(rows: Floats, like: Any) -> list[Any]:
+    """Return an array (n, d) in the form in which a candidate has it: numbers in one dimension, else lists."""
+    found: list[Any] = rows.tolist() if isinstance(like[0], list) else rows[:, 0].tolist()
+    return found
 
 
 def _probabilities(candidate: Candidate) -> list[float]:

@@ -1,61 +1,87 @@
 """Structured families for theorems about i.i.d. events (AREA)."""
 
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
+from boundlab.algorithms import Algorithm
+from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate
-from boundlab.falsify._families import local_rates
+from boundlab.falsify._families import steps
 from boundlab.falsify._optimise import iid
+from boundlab.falsify._options import settings
+from boundlab.falsify._shapes import bounded, noise_allowed
 from boundlab.theorems import Theorem
 
-_STEPS = ("1", "2", "5", "20", "50", "3", "10")
-_HORIZONS = (1, 3, 6, 4, 8, 5, 12)
-_LONG = (10, 100, 1000)
+_LOCAL = ("1", "2", "5", "20", "50", "3", "10")
+_HORIZONS = (1, 3, 6, 2, 4, 8, 5, 12)
+_LONG = (10, 1, 3, 100, 1000)
 _SHARES = (0.5, 0.25, 0.75, 0.1)
-_SIZES = (0.01, 0.02, 0.05, 0.1, 0.3, 1.0, 0.001)
+_SIZES = (0.01, 0.02, 0.05, 0.1, 0.3, 1.0, 0.001, 2.0)
+_OPTIONS = 8  # combinations of further options
 
 
 def candidates(theorem: Theorem) -> Iterator[list[Candidate]]:
     """Yield batches: few clients, few iterations and few local steps first."""
+    algorithm = catalog.algorithm(theorem.algorithm)
     rough = "strongly-convex" not in theorem.assumptions
-    shapes = list(_rough() if rough else _smooth())
+    shapes = [one for one in (_rough(theorem) if rough else _smooth()) if noise_allowed(theorem) or not one[1]["sigma"]]
     horizons: Sequence[int] = _HORIZONS if rough else _LONG
-    axes = (range(len(shapes)), range(len(_STEPS)), range(len(horizons)), range(len(_SHARES)))
-    places = sorted(product(*axes), key=lambda place: (sum(place), place))
-    for shape, local, horizon, share in places:
+    local = _LOCAL if theorem.leaves_open("M") else ("1",)
+    others = {n: _others(theorem, algorithm, n) for n in (1, 2, 3)}
+    most = max(map(len, others.values()))
+    axes = [range(len(axis)) for axis in (shapes, local, horizons, _SHARES)]
+    places = sorted(product(*axes, range(most)), key=lambda place: (sum(place) + 2 * place[-1], place))
+    for shape, steps_, last, share, other in places:
         family, problem = shapes[shape]
         n = len(problem["c"])
-        if rough and n > 1 and horizons[horizon] > 8:
+        if other >= len(others[n]) or (rough and horizons[last] > 8 and n > 1):
             continue
+        # All sequences of a noisy run are followed one by one, at every iteration up to the last.
+        longest = {1: 8, 2: 5}.get(n, 0) if rough and problem["sigma"] else None
+        if longest is not None and last:
+            continue
+        setting = {**others[n][other], **({"M": local[steps_]} if theorem.leaves_open("M") else {})}
         for unequal in (False, True)[: min(n, 2)]:
-            yield list(_batch(theorem, family, problem, _STEPS[local], horizons[horizon], _SHARES[share], unequal))
+            yield list(_batch(theorem, family, problem, setting, longest or horizons[last], _SHARES[share], unequal))
+
+
+def _others(theorem: Theorem, algorithm: Algorithm[Any], clients: int) -> list[dict[str, str]]:
+    """Return combinations of the options beside the number of local steps."""
+    found = [
+        {name: value for name, value in one.items() if name != "M"}
+        for one in islice(settings(theorem, algorithm, clients), 8 * _OPTIONS)
+    ]
+    return [dict(one) for one in dict.fromkeys(tuple(sorted(one.items())) for one in found)][:_OPTIONS]
 
 
 def _batch(
-    theorem: Theorem, family: str, problem: dict[str, Any], local: str, horizon: int, share: float, unequal: bool
-) -> Iterator[Candidate]:
+    theorem: Theorem, family: str, problem: dict[str, Any], setting: dict[str, str], horizon: int, share: float,
+    unequal: bool,
+) -> Iterator[Candidate]:  # fmt: skip
     n = len(problem["c"])
     rest = 1.0 - share
     p = [rest / n] * n if not unequal else [*([rest / (n + 2)] * (n - 1)), 3.0 * rest / (n + 2)]
-    settings = {"M": local} if theorem.leaves_open("M") else {}
-    rates = local_rates(theorem)
-    sizes = _SIZES if rates else (1.0,)
-    for size in sizes:
-        step = dict.fromkeys(rates, size)
-        yield Candidate(family, problem, iid(p), settings, step, horizon)
+    for weight, step in steps(theorem, horizon, _SIZES, default=True):
+        w = [[weight * one for one in row] if isinstance(row, list) else weight * row for row in problem["w"]]
+        yield Candidate(family, {**problem, "w": w}, iid(p), setting, step, horizon)
 
 
-def _rough() -> Iterator[tuple[str, dict[str, Any]]]:
+def _rough(theorem: Theorem) -> Iterator[tuple[str, dict[str, Any]]]:
     one: dict[str, Any] = {"type": "lad", "c": [0.0], "w": [1.0], "x0": 1.0, "sigma": 0.0}
     two = {**one, "c": [0.0, 0.0], "w": [1.0, 1.0]}
+    wide = {**one, "type": "huber", "delta": 1.0} if bounded(theorem) else {**one, "type": "quadratic"}
     yield "|x|, one client", one
     yield "|x|, equal clients", two
+    yield "noise at the minimiser, one client", {**wide, "x0": 0.0, "sigma": 100.0}
     yield "|x − c_i|, two centres", {**two, "c": [0.0, 1.0], "x0": 3.0}
     yield "Huber close to |x|, one client", {**one, "type": "huber", "delta": 0.05}
     yield "|x|, a flat client", {**two, "w": [1.0, 0.25]}
     yield "Huber close to |x|, two centres", {**two, "type": "huber", "delta": 0.1, "c": [0.0, 1.0], "x0": 2.0}
     yield "|x|, three clients", {**one, "c": [0.0, 0.0, 1.0], "w": [1.0, 1.0, 1.0], "x0": 2.0}
+    yield "Huber, one client", {**one, "type": "huber", "delta": 1.0}
+    yield "noise on the way, one client", {**wide, "sigma": 100.0}
+    yield "noise, two clients", {**wide, "c": [0.0, 0.0], "w": [1.0, 1.0], "x0": 0.0, "sigma": 100.0}
 
 
 def _smooth() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -65,7 +91,11 @@ def _smooth() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "quadratic with noise, one client", {**one, "sigma": 1.0}
     yield "quadratics, two centres", two
     yield "quadratics with noise from the minimiser", {**two, "x0": 0.5, "sigma": 1.0}
+    yield "quadratic of two curvatures, one client", {**one, "c": [[0.0, 0.0]], "w": [[0.1, 1.0]], "x0": [1.0, 0.0]}
     yield "quadratics, two curvatures", {**two, "w": [1.0, 4.0], "x0": 0.0}
     yield "quadratics from the minimiser", {**two, "w": [1.0, 4.0], "x0": 0.8}
     yield "quadratics, two curvatures, noise", {**two, "w": [1.0, 4.0], "x0": 2.0, "sigma": 0.1}
+    yield "noise in two directions, one client", {
+        **one, "c": [[0.0, 0.0]], "w": [[0.1, 1.0]], "x0": [0.0, 0.0], "sigma": 1.0,
+    }  # fmt: skip
     yield "quadratics, three clients", {**one, "c": [0.0, 1.0, -1.0], "w": [1.0, 2.0, 3.0], "x0": 2.0}

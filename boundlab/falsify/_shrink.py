@@ -4,11 +4,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from boundlab.errors import SpecError
 from boundlab.falsify._candidate import Candidate, complexity, text
 from boundlab.falsify._judge import Judge, Score
 from boundlab.options import numbers, parse_spec
 
+Move = Callable[[Candidate], Iterator[Candidate]]
 CLEAR = 1.15  # a shrunk instance breaks the bound by at least this much where the search found as much
 
 
@@ -27,7 +30,7 @@ def shrink(score: Score, judge: Judge, over: Callable[[], bool]) -> Score:
     best, changed, seen = score, True, {score.candidate.key()}
     while changed and not over():
         changed = False
-        for move in (_fewer_clients, _fewer_iterations, _smaller_settings, _simpler_delays, _simpler_numbers):
+        for move in _MOVES:
             again = True
             while again and not over():
                 again = False
@@ -47,11 +50,25 @@ def shrink(score: Score, judge: Judge, over: Callable[[], bool]) -> Score:
 def _fewer_clients(one: Candidate) -> Iterator[Candidate]:
     n = one.clients
     for gone in range(n if n > 1 else 0):
-        problem = {name: _without(value, gone, n) for name, value in one.problem.items()}
+        arrays = ("c", "w", "A", "b", "a") if one.separable or one.problem["type"] != "quadratic" else ("A", "b")
+        problem = {name: _without(value, gone, n) if name in arrays else value for name, value in one.problem.items()}
         settings = {name: _listed(value, gone, n) for name, value in one.settings.items()}
         name, options = parse_spec(one.delays, "delays")
         parts = ",".join(f"{key}={_listed(value, gone, n)}" for key, value in options.items())
         yield replace(one, problem=problem, settings=settings, delays=f"{name}:{parts}" if parts else name)
+
+
+def _fewer_dimensions(one: Candidate) -> Iterator[Candidate]:
+    """Leave out a coordinate."""
+    d = len(one.start()) if one.separable else 1
+    for gone in range(d if d > 1 else 0):
+        rest = {name: np.delete(one.rows(name), gone, axis=1) for name in ("w", "c")}
+        start = np.delete(one.start(), gone)
+        if d > 2:
+            yield one.with_problem(w=rest["w"].tolist(), c=rest["c"].tolist(), x0=start.tolist())
+        else:
+            w, c = (rest[name][:, 0].tolist() for name in ("w", "c"))
+            yield one.with_problem(w=w, c=c, x0=float(start[0]))
 
 
 def _without(value: Any, gone: int, n: int) -> Any:
@@ -108,17 +125,25 @@ def _simpler_numbers(one: Candidate) -> Iterator[Candidate]:
         for simple in _simpler(value):
             yield replace(one, step={**one.step, name: simple})
     for name, value in one.problem.items():
-        if name == "type":
+        if name == "type" or value is None:
             continue
-        if not isinstance(value, (list, tuple)):
+        if isinstance(value, (int, float)):
             for simple in _simpler(float(value)):
                 yield one.with_problem(**{name: simple})
             continue
-        for simple in dict.fromkeys(entry for whole in value for entry in _simpler(float(whole))):
-            yield one.with_problem(**{name: [simple] * len(value)})
-        for place, entry in enumerate(value):
-            for simple in _simpler(float(entry)):
-                yield one.with_problem(**{name: [*value[:place], simple, *value[place + 1 :]]})
+        flat = np.array(value, dtype=np.float64)
+        if not one.separable:
+            # Numbers of an interpolated function fit each other: they are rounded together.
+            for places in (2, 3, 4, 6):
+                yield one.with_problem(**{name: np.vectorize(lambda x, p=places: float(f"{x:.{p}g}"))(flat).tolist()})
+            continue
+        for simple in dict.fromkeys(entry for whole in flat.reshape(-1).tolist() for entry in _simpler(whole)):
+            yield one.with_problem(**{name: np.full_like(flat, simple).tolist()})
+        for place in np.ndindex(flat.shape):
+            for simple in _simpler(float(flat[place])):
+                other = flat.copy()
+                other[place] = simple
+                yield one.with_problem(**{name: other.tolist()})
 
 
 def _simpler(value: float) -> Iterator[float]:
@@ -130,3 +155,8 @@ def _simpler(value: float) -> Iterator[float]:
         yield float(f"{value:.{places - 1}e}")
         for factor in (0.5, 2.0, 10.0, 100.0):
             yield float(f"{factor * value:.{places - 1}e}")
+
+
+_MOVES: tuple[Move, ...] = (
+    _fewer_clients, _fewer_iterations, _fewer_dimensions, _smaller_settings, _simpler_delays, _simpler_numbers,
+)  # fmt: skip

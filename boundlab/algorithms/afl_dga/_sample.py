@@ -65,7 +65,8 @@ def _range(says: str, smallest: int) -> Any:
             raise SpecError(f"{what} must be an integer ≥ {smallest} or a range lo..hi of them, got {raw}")
         return int(ends[0]), int(ends[-1])
 
-    return option.custom(says, read, (smallest, smallest))
+    some = (str(smallest), str(smallest + 1), str(smallest + 2), f"{smallest}..{smallest + 3}")
+    return option.custom(says, read, (smallest, smallest), {"": some})
 
 
 @final
@@ -75,11 +76,11 @@ class Schedule(Parameters):
 
     participation: tuple[float, ...] = option.custom(
         "sampled schedules: probability of taking part in a round, one for all or a list (default 1)",
-        _read_participation, (1.0,),
+        _read_participation, (1.0,), {"": ("", "0.5")},
     )  # fmt: skip
     periods: tuple[int, ...] = option.custom(
         "instead: client i takes part in rounds 1, 1 + period_i, 1 + 2·period_i, …; one number or a list",
-        _read_periods, (),
+        _read_periods, (), {"": lambda n: ("", "2", "5", "20", f"[{','.join(['1'] * (n - 1) + ['3'])}]")},
     )  # fmt: skip
     local_steps: tuple[int, int] = _range(
         "sampled schedules: local steps K of a round, a number or lo..hi (uniform; default 1)", 1

@@ -64,6 +64,17 @@ def _read_factor(options: Options, name: str) -> Fraction:
     return shortest_decimal(options.number(name, 1.2, minimum=1.0, maximum=1e6))
 
 
+def _example_weights(clients: int) -> tuple[str, ...]:
+    """Return equal weights, and one that is larger than the others together."""
+    rest = round(0.25 / max(clients - 1, 1), 6)
+    return "", f"[{','.join([repr(round(1.0 - rest * (clients - 1), 6)), *[repr(rest)] * (clients - 1)])}]"
+
+
+def _example_speeds(clients: int) -> tuple[str, ...]:
+    """Return equal speeds, and a client that takes twice the time of the others."""
+    return "", *(f"[{','.join(['1'] * (clients - 1) + [last])}]" for last in ("1", "2"))
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class FedCompassParameters(Parameters):
@@ -78,11 +89,16 @@ class FedCompassParameters(Parameters):
     Qmin: int = option.integer(
         "smallest number of local steps, and that of the warm-up (default 20)", 20, minimum=1, maximum=10**6
     )
-    Qmax: int = option.custom("largest number of local steps (default 100)", _read_largest, 100)
-    latest_time_factor: Fraction = option.custom(
-        "lambda >= 1: a group waits lambda times as long as expected (default 1.2)", _read_factor, Fraction(6, 5)
+    Qmax: int = option.custom(
+        "largest number of local steps (default 100)", _read_largest, 100, {"": ("1", "2", "5", "6", "20")}
     )
-    p: tuple[float, ...] | None = option.custom("weights p_i of the clients (default 1/n each)", _read_p, None)
+    latest_time_factor: Fraction = option.custom(
+        "lambda >= 1: a group waits lambda times as long as expected (default 1.2)", _read_factor, Fraction(6, 5),
+        {"": ("1.2", "1", "3")},
+    )  # fmt: skip
+    p: tuple[float, ...] | None = option.custom(
+        "weights p_i of the clients (default 1/n each)", _read_p, None, {"": _example_weights}
+    )
     st: Staleness = option.custom(
         {
             "st": f"staleness function: {FORMS}; default constant",
@@ -91,6 +107,7 @@ class FedCompassParameters(Parameters):
         },
         _read_st,
         Staleness(),
+        {"st": ("constant", "inverse", "polynomial", "hinge")},
     )
     alpha: float = option.number("factor of the staleness function (default 1; Appendix E.2 has 0.9)", 1.0, above=0.0)
     normalise: bool = option.flag("yes: weight an update of Q local steps with Qmax/Q (default no)")
@@ -98,8 +115,9 @@ class FedCompassParameters(Parameters):
         "yes: a new group takes the largest candidate inside [Qmin, Qmax] (default: largest, clipped)"
     )
     speeds: tuple[tuple[Fraction, ...], ...] | None = option.custom(
-        "time of one local step, one a client: arrivals follow it and not the delay model", _read_speeds, None
-    )
+        "time of one local step, one a client: arrivals follow it and not the delay model", _read_speeds, None,
+        {"": _example_speeds},
+    )  # fmt: skip
     warmup: Literal["qmin", "speeds"] = option.choice(
         "qmin (default: Qmin steps without a group first) or speeds (the server knows them beforehand)",
         ("qmin", "speeds"),

@@ -1,0 +1,188 @@
+"""The runs behind a candidate: one tape, or one for each sequence of events, that serve many candidates."""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.algorithms import Algorithm
+from boundlab.assumptions import independent_events
+from boundlab.delays import frequencies
+from boundlab.errors import AssumptionError, SpecError
+from boundlab.events import SERVER, Events
+from boundlab.falsify import _catalog as catalog
+from boundlab.falsify._candidate import Candidate
+from boundlab.falsify._rates import local_rate, server_rates
+from boundlab.instance.applicability import check, deviations
+from boundlab.instance.schedules import Schedules
+from boundlab.instance.settings import own_parameters, split
+from boundlab.objective import Optimum, Problem
+from boundlab.options import number
+from boundlab.randomness import Streams
+from boundlab.simulate.trial import compile_trial, spaced_iterations
+from boundlab.tape import RecordAt, Tape
+from boundlab.theorems import Theorem
+
+SEQUENCES = 256  # event sequences that a mean is taken over
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Tapes of unit local steps with their probabilities, and what the theorem reads off them at several horizons.
+
+    Parameters
+    ----------
+    tapes
+        One, or one for each sequence of independent events.
+    ks
+        Sorted horizons, shape (points,).
+    seen
+        What is read off the tape at each of them.
+    values
+        Symbols that neither problem nor step size changes.
+    server
+        Rates that are part of the tape.
+    """
+
+    theorem: Theorem
+    algorithm: Algorithm[Any]
+    tapes: tuple[tuple[Tape, float], ...]
+    ks: NDArray[np.int64]
+    seen: tuple[Mapping[str, float], ...]
+    values: Mapping[str, Any]
+    server: Mapping[str, float]
+
+    @property
+    def rate(self) -> str:
+        """The name of the local step size."""
+        return local_rate(self.theorem)
+
+    @property
+    def fingerprint(self) -> bytes:
+        """What only runs that do the same share, whenever they do it."""
+        read = repr((self.ks.tolist(), self.seen, sorted(self.server.items())))
+        parts = [read.encode()]
+        for tape, _ in self.tapes:
+            of, at = tape.affine, tape.descend
+            parts += [
+                part.tobytes() for part in (tape.op, of.dst, of.start, of.src, of.coef, at.dst, at.src, at.client)
+            ]
+            parts += [part.tobytes() for part in (at.steps, at.step_size, tape.local, tape.record.src)]
+        return sha256(b"".join(parts)).digest()
+
+
+def make_bench(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None = None) -> Bench:
+    """Compile the tapes of a candidate.
+
+    Parameters
+    ----------
+    ks
+        Horizons; by default about a dozen, or the longest alone where the theorem is about one.
+
+    Raises
+    ------
+    AssumptionError
+        If problem, delays or options do not fit the theorem.
+    BoundlabError
+        If settings, delays and clients do not fit each other.
+    """
+    algorithm = catalog.algorithm(theorem.algorithm)
+    problem = candidate.build()
+    options, symbols = split(theorem, algorithm, candidate.settings)
+    values: dict[str, Any] = {"n": problem.n, **{name: int(number(value, name)) for name, value in symbols.items()}}
+    delays, policy = catalog.delays(candidate.delays, problem.n, algorithm)
+    first = Schedules(theorem, algorithm, problem.n, delays, policy, candidate.iterations, 0, options)
+    check(theorem, problem, algorithm, first.parameters, delays, policy, ())
+    deviations(theorem, algorithm, options, ())
+    horizon = first.horizon(values)
+    if horizon < 1:
+        raise AssumptionError("the window is longer than the run")
+    if algorithm.server == "any":
+        values["p"], values["p_s"] = frequencies(delays, policy)
+    events = None if algorithm.server == "any" else first.tape(0)
+    scheduled = {} if events is None else first.read(events, horizon, values)
+    for parameter, (name, value) in own_parameters(theorem, algorithm, options, scheduled).items():
+        options[parameter] = values[name] = value
+    unread = theorem.unused(values)
+    values = {name: value for name, value in values.items() if name not in unread}
+    server = {}
+    if server_rates(theorem):
+        known = {**values, **problem_values(theorem, problem), **candidate.step, theorem.counter: horizon}
+        step = theorem.step_options({**scheduled, **known})
+        server = {name: step[name] for name in server_rates(theorem)}
+    schedules = replace(first, chosen={**options, **server})
+    points = points_of(theorem, horizon, ks)
+    records = theorem.left.records(points)
+    runs = tuple(tapes(schedules, records))
+    if events is None:
+        seen: tuple[Mapping[str, float], ...] = ({},) * len(points)
+    else:
+        seen = tuple(schedules.read_at(runs[0][0], points, values))
+    return Bench(theorem, algorithm, runs, points, seen, values, server)
+
+
+def points_of(theorem: Theorem, horizon: int, ks: Sequence[int] | None) -> NDArray[np.int64]:
+    """Return the horizons to look at, sorted.
+
+    Raises
+    ------
+    SpecError
+        If none is left.
+    """
+    if theorem.horizon == "fixed":
+        return np.array([horizon])
+    if ks is None:
+        return spaced_iterations(horizon, 1)
+    found = np.array([k for k in ks if theorem.start <= k <= horizon], dtype=np.int64)
+    if not len(found):
+        raise SpecError("no horizon is left to look at")
+    return found
+
+
+def tapes(schedules: Schedules, records: RecordAt) -> Iterator[tuple[Tape, float]]:
+    """Yield tapes with their probabilities: one where the theorem is about each schedule.
+
+    Raises
+    ------
+    SpecError
+        If there are too many sequences of events.
+    """
+    who, parameters, n, last = schedules.algorithm, schedules.parameters, schedules.clients, schedules.iterations
+    delays, policy = schedules.delays, schedules.policy
+    drawn = independent_events(schedules.theorem.assumptions)
+    if not drawn or (n == 1 and who.server != "any"):
+        yield compile_trial(who, parameters, n, delays, policy, last, records, Streams(0, 0)), 1.0
+        return
+    shares: list[tuple[int, float]] = [(client, 1.0 / n) for client in range(n)]
+    if who.server == "any":
+        p, p_s = frequencies(delays, policy)
+        shares = [*enumerate(p.tolist()), (SERVER, float(p_s))]
+    if len(shares) ** last > SEQUENCES:
+        raise SpecError(f"{len(shares)}^{last} sequences of events are too many for a search")
+    time = np.arange(1.0, last + 1.0)
+    for actors in itertools.product(shares, repeat=last):
+        events = Events(time, np.array([actor for actor, _ in actors], dtype=np.int32))
+        weight = float(np.prod([share for _, share in actors]))
+        yield who.schedule(parameters, events, n, records, last), weight
+
+
+def problem_values(theorem: Theorem, problem: Problem) -> dict[str, float]:
+    """Return the certified constants that the theorem reads."""
+    read = {*theorem.inputs(), *theorem.settable}
+    return {name: one.value for name, one in problem.constants().items() if name in read}
+
+
+def constants(theorem: Theorem, candidates: Sequence[Candidate]) -> list[tuple[dict[str, float], Optimum]]:
+    """Return the constants and the optimum of each candidate, computed once a problem."""
+    known: dict[str, tuple[dict[str, float], Optimum]] = {}
+    for one in candidates:
+        key = one.problem_spec()
+        if key not in known:
+            problem = one.build()
+            known[key] = problem_values(theorem, problem), problem.optimum()
+    return [known[one.problem_spec()] for one in candidates]

@@ -1,0 +1,85 @@
+"""Settings to try: every option that the algorithm declares and that the theorem leaves open, and windows."""
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations, product
+from typing import Any
+
+from boundlab.algorithms import Algorithm
+from boundlab.errors import SpecError
+from boundlab.instance.settings import options_of
+from boundlab.options import Options
+from boundlab.theorems import Theorem
+
+_WINDOWS = ("1", "2", "3", "6")
+_AT_ONCE = 4  # options that differ from their simplest values at a time
+
+
+def settings(theorem: Theorem, algorithm: Algorithm[Any], clients: int) -> Iterator[dict[str, str]]:
+    """Yield combinations of settings, those with the fewest and smallest changes from the simplest first.
+
+    Parameters
+    ----------
+    clients
+        n, for options with one entry a client.
+    """
+    values = choices(theorem, algorithm, clients)
+    names = list(values)
+    first = {name: some[0] for name, some in values.items()}
+    several = [name for name in names if len(values[name]) > 1]
+    places = [
+        dict(zip(changed, place, strict=True))
+        for number in range(min(_AT_ONCE, len(several)) + 1)
+        for changed in combinations(several, number)
+        for place in product(*(range(1, min(len(values[name]), 1 + _reach(number))) for name in changed))
+    ]
+    for place in sorted(places, key=lambda one: (sum(one.values()), len(one))):
+        chosen = first | {name: values[name][entry] for name, entry in place.items()}
+        given = {name: value for name, value in chosen.items() if value}
+        if readable(theorem, algorithm, given):
+            yield given
+
+
+def _reach(number: int) -> int:
+    """Return how many values of each option are tried where so many change: all of few, few of many."""
+    return {0: 1, 1: 9, 2: 4, 3: 2}.get(number, 1)
+
+
+def choices(theorem: Theorem, algorithm: Algorithm[Any], clients: int) -> dict[str, tuple[str, ...]]:
+    """Return the values to try of each option that is open, simplest first; '' leaves it out."""
+    free = {*theorem.inputs(), *theorem.settable}
+    found: dict[str, tuple[str, ...]] = {"N": _WINDOWS} if "N" in free else {}
+    own = options_of(theorem, algorithm)
+    for name, some in algorithm.examples(clients).items():
+        if name in own and theorem.leaves_open(name):
+            found[name] = tuple("" if _usual(theorem, algorithm, name, value) else value for value in some)
+    return found
+
+
+def _usual(theorem: Theorem, algorithm: Algorithm[Any], name: str, value: str) -> bool:
+    """Return whether an option has this value where it is left out."""
+    given = {**dict.fromkeys(theorem.step, 1), **theorem.fixed_options}
+    try:
+        return bool(algorithm.read(Options("", given)) == algorithm.read(Options("", {**given, name: value})))
+    except SpecError:
+        return False
+
+
+def readable(theorem: Theorem, algorithm: Algorithm[Any], setting: Mapping[str, str]) -> bool:
+    """Return whether options go together."""
+    try:
+        parameters(theorem, algorithm, setting)
+    except SpecError:
+        return False
+    return True
+
+
+def parameters(theorem: Theorem, algorithm: Algorithm[Any], setting: Mapping[str, str]) -> Any:
+    """Return the algorithm's parameters with these settings, and 1 in place of its rates.
+
+    Raises
+    ------
+    SpecError
+        If options do not go together.
+    """
+    known = {name: value for name, value in setting.items() if name in algorithm.parameters}
+    return algorithm.read(Options(algorithm.id, {**dict.fromkeys(theorem.step, 1), **theorem.fixed_options, **known}))

@@ -1,0 +1,61 @@
+"""Step sizes and other rates: which a theorem leaves open, and which of them belong to the tape."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from boundlab.errors import SpecError
+from boundlab.falsify import _catalog as catalog
+from boundlab.formulas.symbols import SYMBOLS
+from boundlab.theorems import Theorem
+
+_LENGTHS = {"alpha", "c", "eta", "eta_l"}  # of the built-in symbols: what is counted in 1/L
+
+
+def local_rate(theorem: Theorem) -> str:
+    """Return the symbol of the local step size.
+
+    Raises
+    ------
+    SpecError
+        If the theorem sets none that is known here.
+    """
+    known = catalog.algorithm(theorem.algorithm).local_rates
+    for name in theorem.step:
+        if name in known:
+            return name
+    raise SpecError(
+        f"{theorem.id} sets {', '.join(theorem.step)}; the search knows local step sizes named {', '.join(known)}"
+    )
+
+
+def server_rates(theorem: Theorem) -> list[str]:
+    """Return the rates that the theorem sets and that are part of the tape."""
+    local = catalog.algorithm(theorem.algorithm).local_rates
+    return [name for name in theorem.step if name not in local]
+
+
+def behind_tape(theorem: Theorem) -> set[str]:
+    """Return the symbols that the rates of a tape follow from: runs are shared only where these are the same."""
+    return theorem.read_by(server_rates(theorem))
+
+
+def open_rates(theorem: Theorem) -> list[str]:
+    """Return what a run may choose of its rates: those left open, and symbols of the theorem's own behind the others.
+
+    A symbol of the theorem's own is a choice where the step size follows from it, as in α = θ/L for any θ ≤ 1; where
+    only the bound reads it, nothing says what it is.
+    """
+    free = {*theorem.settable, *theorem.inputs()} - {theorem.counter}
+    return [name for name in theorem.step if name in free] + [
+        name for name in sorted(theorem.read_by(theorem.step) & free) if name not in SYMBOLS and name not in theorem.step
+    ]
+
+
+def by_length(theorem: Theorem, name: str) -> bool:
+    """Return whether a rate is a step size, counted in 1/L, and not a number without unit."""
+    return name in _LENGTHS or theorem.symbols[name].units == (-1, 2)
+
+
+def chosen(theorem: Theorem, step: Mapping[str, float]) -> dict[str, Any]:
+    """Return the values of symbols that open rates give."""
+    return {name: value for name, value in step.items() if name in open_rates(theorem)}

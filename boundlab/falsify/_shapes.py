@@ -1,0 +1,120 @@
+"""Structured problems: the functions and starts on which bounds fail, for each kind of theorem."""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any
+
+from boundlab.assumptions import DETERMINISTIC
+from boundlab.theorems import Theorem
+
+Shape = tuple[str, dict[str, Any]]
+# λ/L of the coordinate that a run moves in, where another one has the curvature L and rests.
+_LOW = (0.5, 0.1, 0.01)
+
+
+def kind_of(theorem: Theorem) -> str:
+    """Return which functions the theorem is about: quadratics where f must be strongly convex."""
+    if "strongly-convex" in theorem.assumptions:
+        return "quadratic"
+    return "huber" if "smooth" in theorem.assumptions else "lad"
+
+
+def bounded(theorem: Theorem) -> bool:
+    """Return whether the theorem asks for bounded (sub)gradients, which quadratics do not have."""
+    return bool({"lipschitz", "bounded-gradients", "bounded-second-moment"} & set(theorem.assumptions))
+
+
+def noise_allowed(theorem: Theorem) -> bool:
+    """Return whether the theorem is about noisy gradients, too."""
+    return DETERMINISTIC not in theorem.assumptions
+
+
+def quiet(theorem: Theorem, clients: int, lasts: Sequence[int]) -> Iterator[Shape]:
+    """Yield (what it is, problem) without noise, from the minimiser if the centres differ, else from one unit away.
+
+    Parameters
+    ----------
+    lasts
+        Horizons for which the worst threshold of a Huber function is known: 1/(2K+1) for gradient descent.
+    """
+    kind = kind_of(theorem)
+    base = _base(kind, clients)
+    yield "equal functions", {**base, "c": [0.0] * clients, "x0": 1.0}
+    if kind == "lad":
+        yield "equal functions", {**base, "type": "huber", "delta": 0.1, "c": [0.0] * clients, "x0": 1.0}
+    if kind == "huber" and clients == 1:
+        for last in lasts:
+            for delta in dict.fromkeys((1.0 / (2 * last + 1), 1.0 / (last + 1))):
+                yield "equal functions, linear far out", {**base, "delta": delta, "c": [0.0] * clients, "x0": 1.0}
+    if clients > 1:
+        yield from _apart(kind, base, clients)
+    if clients == 1 or (clients == 2 and kind == "quadratic"):
+        yield from _directions(theorem, clients)
+
+
+def _base(kind: str, clients: int) -> dict[str, Any]:
+    return {"type": kind, "sigma": 0.0, "w": [1.0] * clients} | _width(kind, 1.0)
+
+
+def _width(kind: str, delta: float) -> dict[str, float]:
+    return {"delta": delta} if kind == "huber" else {}
+
+
+def _directions(theorem: Theorem, clients: int) -> Iterator[Shape]:
+    """Yield functions of several coordinates: one gives L, one mu, and a run moves in one of them or between."""
+    kind = kind_of(theorem)
+    flat = "quadratic" if kind == "huber" and not bounded(theorem) else kind
+    base = {"type": flat, "sigma": 0.0, **_width(flat, 1.0)}
+    for low in _LOW if kind == "quadratic" else _LOW[:2]:
+        for start in ([1.0, 0.0], [0.0, 1.0], [1.0, 1.0]) if kind == "quadratic" else ([1.0, 0.0], [1.0, 1.0]):
+            problem = {**base, "w": [[low, 1.0]] * clients, "c": [[0.0, 0.0]] * clients, "x0": start}
+            yield f"two curvatures in two directions, ratio {1.0 / low:g}", problem
+    for low, between in ((0.1, 0.75), (0.1, 0.5), (0.1, 0.25), (1e-4, 1e-2)) if kind == "quadratic" else ():
+        problem = {**base, "c": [[0.0] * 3] * clients, "x0": [0.0, 1.0, 0.0]}
+        yield "three curvatures", {**problem, "w": [[low, between, 1.0]] * clients}
+
+
+def _apart(kind: str, base: dict[str, Any], clients: int) -> Iterator[Shape]:
+    """Yield clients that pull to different places."""
+    last = [0.0] * (clients - 1) + [1.0]
+    for delta in (1.0, 0.5, 0.25, 2.0) if kind == "huber" else (1.0,):
+        yield "two centres", {**base, "c": last, **_width(kind, delta), "x0": 1.0 / clients}
+    yield "two centres", {**base, "c": [0.0] + [1.0] * (clients - 1), "x0": 1.0 - 1.0 / clients}
+    uneven = [1.0] * (clients - 1) + [0.25]
+    yield "two curvatures", {**base, "c": last, "w": uneven, "x0": 0.25 / sum(uneven)}
+    if clients == 2 and kind == "quadratic":
+        # A client that is flat where the other is steep.
+        yield "crossed curvatures", {**base, "w": [[1.0, 0.1], [0.1, 1.0]], "c": [[0.0, 1.0], [1.0, 0.0]],
+                                     "x0": [1.0 / 11.0, 1.0 / 11.0]}  # fmt: skip
+
+
+def starts(shape: dict[str, Any]) -> tuple[Any, ...]:
+    """Return start points besides the one that the shape has: kinks, a centre, and points further away."""
+    if isinstance(shape["x0"], list) or shape.get("delta", 1.0) not in (1.0, 0.1):
+        return ()
+    if not any(shape["c"]):
+        return 0.5, 2.0, 5.0
+    return 0.0, 1.0, 1.0 / 3.0
+
+
+def noisy(theorem: Theorem, clients: int) -> Iterator[Shape]:
+    """Yield problems with noise, from the minimiser and from one unit away.
+
+    Runs with noise are followed on quadratic parts; where gradients must be bounded, the quadratic part of a Huber
+    function is made as wide as the run needs.
+    """
+    wide = bounded(theorem)
+    kind = "huber" if wide else "quadratic"
+    base: dict[str, Any] = {"type": kind, "c": [0.0] * clients, "w": [1.0] * clients, **_width(kind, 1.0)}
+    yield "noise at the minimiser", {**base, "x0": 0.0, "sigma": 1.0}
+    for sigma in (1.0, 0.1, 10.0, 100.0):
+        yield "noise on the way", {**base, "x0": 1.0, "sigma": sigma}
+    if not wide:
+        for low, start in product((0.5, 0.1), ([0.0, 0.0], [1.0, 0.0], [1.0, 1.0])):
+            yield "noise in two directions", {
+                **base, "w": [[low, 1.0]] * clients, "c": [[0.0, 0.0]] * clients, "x0": start, "sigma": 1.0,
+            }  # fmt: skip
+    if clients > 1:
+        apart = {**base, "c": [0.0] * (clients - 1) + [1.0]}
+        yield "noise and two centres", {**apart, "x0": 1.0 / clients, "sigma": 0.5}
+        yield "noise and two centres", {**apart, "x0": 0.0, "sigma": 0.1}

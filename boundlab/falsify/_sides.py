@@ -1,0 +1,169 @@
+"""Both sides of a bound for many candidates that share their runs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError
+from boundlab.falsify import _noise
+from boundlab.falsify._benches import Bench, constants
+from boundlab.falsify._candidate import Candidate
+from boundlab.falsify._columns import Columns, Layout, rounding, run_columns
+from boundlab.falsify._rates import chosen
+from boundlab.formulas.floats import evaluate as expression_value
+from boundlab.formulas.symbols import names_of
+from boundlab.theorems import Theorem, derive
+
+Floats = NDArray[np.float64]
+_LARGEST = 1e60  # of a left side: what a diverging run shows beyond is no number to compare with
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Both sides of a bound for B candidates.
+
+    Parameters
+    ----------
+    ks
+        Shape (points,).
+    left, right
+        Shape (points, B); the right side is inf where the theorem claims nothing.
+    last
+        Where each run ended, one array a candidate; empty where there is no one run.
+    lost
+        Shape (B,): √(3P) where the left side is a lower limit, see :mod:`boundlab.falsify._noise`; else 0.
+    """
+
+    ks: NDArray[np.int64]
+    left: Floats
+    right: Floats
+    last: Sequence[Floats]
+    lost: Floats
+
+    def best(self) -> tuple[Floats, NDArray[np.int64]]:
+        """Return the largest left/right of each candidate and the place of its horizon, shape (B,) each.
+
+        The ratio is −1 where the theorem claims nothing at any horizon, inf where it claims something below 0.
+        """
+        told = np.isfinite(self.right) & (np.abs(self.left) < _LARGEST)
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            ratio = np.maximum(self.left / self.right, 0.0)
+        ratio = np.where(np.isnan(ratio), 0.0, ratio)
+        # No left side is below 0.
+        ratio = np.where(self.right < 0.0, np.inf, ratio)
+        ratio = np.where(told, ratio, -1.0)
+        place = ratio.argmax(axis=0)
+        return ratio[place, np.arange(ratio.shape[1])], place
+
+
+def evaluate(bench: Bench, candidates: Sequence[Candidate]) -> Sides:
+    """Return both sides for candidates that share the runs of a bench; all with noise, or all without.
+
+    Raises
+    ------
+    BoundlabError
+        If a left side is not known.
+    """
+    theorem = bench.theorem
+    both = constants(theorem, candidates)
+    known = [own for own, _ in both]
+    if len({frozenset(own) for own in known}) > 1:
+        raise SpecError("problems that have different constants are looked at one by one")
+    sizes = np.array([step_size(bench, one, own) for one, own in zip(candidates, known, strict=True)])
+    layout = Layout.of(candidates)
+    steps = np.where(np.isfinite(sizes), sizes, 0.0)[layout.owner]
+    lost, last = np.zeros(len(candidates)), [np.empty(0)] * len(candidates)
+    if candidates[0].noisy:
+        left, lost = _noise.left_side(bench, candidates, layout, steps)
+    else:
+        left = np.zeros((len(bench.ks), len(candidates)))
+        for tape, weight in bench.tapes:
+            each, ends = run_columns(tape, Columns(layout, steps), theorem.left, bench.ks, [best for _, best in both])
+            left += weight * each
+        if len(bench.tapes) == 1:
+            last = np.split(ends, layout.first[1:])
+        left -= np.array([rounding(theorem.left, one, int(bench.ks[-1])) for one in candidates])
+    right = right_sides(bench, candidates, known, sizes)
+    if theorem.read_by(theorem.step) & set(bench.seen[-1]):
+        # The theorem's own step for the whole schedule is not the one for a part of it.
+        right[:-1, [bench.rate not in one.step for one in candidates]] = np.inf
+    return Sides(bench.ks, left, right, last, lost)
+
+
+def right_sides(
+    bench: Bench, candidates: Sequence[Candidate], known: Sequence[Mapping[str, float]], sizes: Floats
+) -> Floats:
+    """Return the bound for problems with these constants and step sizes, shape (points, B); inf where there is none."""
+    theorem = bench.theorem
+    arrays: dict[str, Any] = {name: np.array([own[name] for own in known]) for name in known[0]}
+    free = [chosen(theorem, one.step) for one in candidates]
+    arrays |= {name: np.array([own[name] for own in free]) for name in free[0]}
+    if bench.rate in theorem.settable or bench.rate in theorem.inputs():
+        arrays[bench.rate] = sizes
+    right = np.full((len(bench.ks), len(sizes)), np.inf)
+    usable = np.flatnonzero(np.isfinite(sizes))
+    order = usable[np.argsort(sizes[usable], kind="stable")]
+    for row, k in enumerate(bench.ks.tolist()):
+        base = {**bench.seen[row], **bench.values, theorem.counter: k}
+        base = {name: value for name, value in base.items() if name not in arrays}
+        base |= {name: value for name, value in bench.server.items() if name in theorem.free() and name not in arrays}
+        _bounds(theorem, base, arrays, order[_admissible(theorem, base, arrays, order)], right[row])
+    return right
+
+
+def _admissible(
+    theorem: Theorem, base: Mapping[str, Any], arrays: Mapping[str, Any], order: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return which columns meet the conditions, as far as these have a value."""
+    met = np.ones(len(order), dtype=np.bool_)
+    known = {**base, **{name: value[order] for name, value in arrays.items()}}
+    try:
+        names = set().union(*(names_of(one.quantity) | names_of(one.limit) for one in theorem.conditions))
+        found = derive(theorem, known, names, 1)
+        for one in theorem.conditions:
+            sides = (expression_value(side, found, one.statement) for side in (one.quantity, one.limit))
+            quantity, limit = (np.broadcast_to(side, met.shape) for side in sides)
+            met &= quantity <= limit
+    except BoundlabError:
+        return met  # the bound itself will say what is wrong
+    return met
+
+
+def constants_of(theorem: Theorem, candidate: Candidate) -> dict[str, float]:
+    """Return the certified constants of one candidate that the theorem reads."""
+    return constants(theorem, [candidate])[0][0]
+
+
+def step_size(bench: Bench, candidate: Candidate, own: Mapping[str, float]) -> float:
+    """Return the local step size: chosen, or the theorem's own for the longest horizon; nan where there is none."""
+    theorem = bench.theorem
+    known = {**bench.seen[-1], **bench.values, **own, theorem.counter: int(bench.ks[-1])}
+    known = {name: value for name, value in known.items() if name not in theorem.step or name == theorem.counter}
+    try:
+        step = theorem.step_options({**known, **candidate.step})
+    except BoundlabError:
+        return float("nan")
+    # Another problem may make other rates of the server, for which these tapes are not the ones.
+    return step[bench.rate] if all(step[name] == value for name, value in bench.server.items()) else float("nan")
+
+
+def _bounds(
+    theorem: Theorem, base: Mapping[str, Any], arrays: Mapping[str, Any], order: NDArray[np.int64], out: Floats
+) -> None:
+    """Fill in the right side, halving the columns until those that break a condition stand alone."""
+    if not len(order):
+        return
+    try:
+        columns = {name: value[order] for name, value in arrays.items()}
+        found = theorem.evaluate({**base, **columns}, exactly=True)
+    except (AssumptionError, SymbolError):
+        if len(order) > 1:
+            half = len(order) // 2
+            _bounds(theorem, base, arrays, order[:half], out)
+            _bounds(theorem, base, arrays, order[half:], out)
+        return
+    out[order] = np.broadcast_to(found.total, order.shape)

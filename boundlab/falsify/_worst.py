@@ -1,0 +1,104 @@
+"""Ask for the worst function of the theorem's class, and look at it as an instance like any other."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, final
+
+from boundlab.assumptions import about_the_mean, independent_events
+from boundlab.errors import MissingExtraError
+from boundlab.falsify._candidate import Candidate, text
+from boundlab.falsify._judge import FAILURES, Judge, Score
+from boundlab.falsify._options import settings
+from boundlab.falsify._rates import by_length, open_rates
+from boundlab.theorems import Theorem
+
+FAMILY = "worst function of the class"
+_HORIZONS = (1, 2, 3, 5, 8)
+_APART: tuple[str, ...] = ("zeta", "sigma_g", "sigma_g_mean")
+_FLAT = (0.1, 0.5, 0.01)  # mu for L = 1
+_SIZES = (1.0, 1.9, 0.5, 0.1, 3.0)
+_MOST = 60
+_NEAR = 1e-7  # of the solver's digits
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One worst case to compute: constants of the class, options of the algorithm, chosen rates, and the horizon."""
+
+    constants: Mapping[str, str]
+    setting: Mapping[str, str]
+    step: Mapping[str, float]
+    clients: int
+    iterations: int
+
+
+def asks(judge: Judge) -> Iterator[Ask]:
+    """Yield worst cases to compute, small ones first; none where the mean over schedules has no such program."""
+    theorem = judge.theorem
+    drawn = independent_events(theorem.assumptions)
+    if about_the_mean(theorem.assumptions) and not drawn:
+        return
+    read = {*theorem.inputs(), *theorem.settable}
+    constants = [{"mu": text(mu)} for mu in _FLAT] if "strongly-convex" in theorem.assumptions else [{}]
+    constants = [{**one, **{name: "1" for name in ("G", "G_sq") if name in read}} for one in constants]
+    clients = (1, 2)
+    some = {n: [one for one, _ in zip(settings(theorem, judge.algorithm, n), range(3), strict=False)] for n in clients}
+    rates = _rates(theorem)
+    axes = (constants, rates, clients, _HORIZONS, range(3))
+    places = sorted(product(*(range(len(axis)) for axis in axes)), key=lambda place: (sum(place), place))
+    made = 0
+    for a, b, c, d, e in places:
+        n = clients[c]
+        if e >= len(some[n]) or made >= _MOST:
+            continue
+        apart = {name: "1" for name in _APART if name in read and n > 1}
+        shares = {"p": text([0.5 / n] * n)} if "iid-events" in theorem.assumptions else {}
+        made += 1
+        yield Ask({**constants[a], **apart, **shares}, some[n][e], rates[b], n, _HORIZONS[d])
+
+
+def _rates(theorem: Theorem) -> Sequence[dict[str, float]]:
+    needed = [name for name in open_rates(theorem) if name not in theorem.settable]
+    offered = [name for name in open_rates(theorem) if by_length(theorem, name) and name in theorem.settable]
+    found: list[dict[str, float]] = [] if needed else [{}]
+    names = needed or offered[:1]
+    more = [{name: size if by_length(theorem, name) else 1.0 for name in names} for size in _SIZES if names]
+    return found + more
+
+
+def answer(judge: Judge, ask: Ask) -> Score | None:
+    """Return the score of the worst function, None where it is not above the bound or none was found.
+
+    Raises
+    ------
+    MissingExtraError
+        If the solver is not installed.
+    """
+    from boundlab.worst_case import worst_case
+
+    rates = {name: text(value) for name, value in ask.step.items()}
+    given = {**ask.constants, **ask.setting, **rates, "n": str(ask.clients)}
+    if "p" in given:
+        del given["n"]
+    try:
+        found = worst_case(judge.theorem, ask.iterations, given, find_function=False)
+        judge.tried[FAMILY] += 1
+        if not found.primal > found.bound * (1.0 + _NEAR):
+            return None
+        found = worst_case(judge.theorem, ask.iterations, given)
+    except MissingExtraError:
+        raise
+    except FAILURES as error:
+        judge.refuse(error)
+        return None
+    if found.function is None:
+        judge.refuse(f"a worst function above the bound was not written down: {found.missing}")
+        return None
+    return judge.score(_candidate(found.function.spec(), ask))
+
+
+def _candidate(spec: Mapping[str, Any], ask: Ask) -> Candidate:
+    delays = f"iid:p={ask.constants['p']}" if "p" in ask.constants else "deterministic"
+    return Candidate(FAMILY, dict(spec), delays, ask.setting, ask.step, ask.iterations)

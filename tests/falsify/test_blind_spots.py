@@ -1,0 +1,83 @@
+"""Where a search can be blind: each wrong theorem here is found, and none of the true ones that they come from."""
+
+import pytest
+from wrong_theorems import WRONG
+
+from boundlab.algorithms import Algorithm
+from boundlab.errors import SpecError
+from boundlab.falsify import falsify
+from boundlab.falsify._options import choices, settings
+from boundlab.options import Options
+from boundlab.registry import registered
+from boundlab.theorems import load_theorem
+
+TRUE = sorted({theorem.id.removeprefix("wrong.") for theorem in WRONG.values()} - {"fedbuff"})
+
+
+@pytest.mark.parametrize("words", sorted(WRONG))
+def test_a_wrong_theorem_is_refuted(words: str) -> None:
+    found = falsify(WRONG[words], limit=900)
+    assert found.violated
+    assert found.best is not None
+    assert found.ratio > 1.0 + 1e-6
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_the_true_theorem_is_not(name: str) -> None:
+    found = falsify(load_theorem(name), limit=300)
+    assert not found.violated
+
+
+def test_the_worst_function_of_the_class_is_asked_for_where_structured_ones_do_not_reach() -> None:
+    # Within a hundredth of the tight bound, from K = 2 on: no |x| comes so near.
+    theorem = WRONG["hardly below what is attained"]
+    found = falsify(theorem, limit=900)
+    assert found.violated
+    assert found.tried["worst function of the class"] > 0
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_the_same_limit_gives_the_same_answer_with_worst_cases_too(seed: int) -> None:
+    first, second = (falsify(load_theorem("classics.gd.gradient"), limit=600, seed=seed) for _ in range(2))
+    assert first.tried == second.tried
+    assert first.refused == second.refused
+    assert first.best is not None
+    assert second.best is not None
+    assert first.best.as_dict(first.theorem) == second.best.as_dict(second.theorem)
+
+
+class TestOptions:
+    """What is varied comes from what algorithms declare."""
+
+    @pytest.mark.parametrize("name", sorted(registered("algorithms")))
+    def test_every_declared_option_has_examples_that_it_reads(self, name: str) -> None:
+        algorithm: Algorithm[object] = registered("algorithms")[name]
+        needed = {rate: "0.5" for rate in algorithm.parameters if rate in ("alpha", "eta", "eta_l", "beta")}
+        needed |= {"K": "3"} if name == "ogm" else {}
+        for clients in (1, 2, 3):
+            for option, some in algorithm.examples(clients).items():
+                assert option in algorithm.parameters
+                assert len(set(some)) == len(some) > 0
+                assert any(_reads(algorithm, needed | ({option: one} if one else {})) for one in some)
+
+    def test_every_open_option_is_varied(self) -> None:
+        for theorem in registered("theorems").values():
+            algorithm = registered("algorithms")[theorem.algorithm]
+            for name, some in choices(theorem, algorithm, 2).items():
+                # One value is no choice; a number of one value is a limit.
+                assert len(some) > 1, (theorem.id, name)
+
+    def test_settings_begin_with_the_simplest_and_go_together(self) -> None:
+        theorem = load_theorem("fedcompass.theorem1")
+        algorithm = registered("algorithms")["fedcompass"]
+        found = list(settings(theorem, algorithm, 2))
+        assert {name for one in found for name in one} >= {"Qmin", "Qmax", "speeds", "warmup", "p", "normalise"}
+        assert all(int(one.get("Qmin", 20)) <= int(one.get("Qmax", 100)) for one in found)
+
+
+def _reads(algorithm: Algorithm[object], options: dict[str, str]) -> bool:
+    try:
+        algorithm.read(Options(algorithm.id, options))
+    except SpecError:
+        return False
+    return True

@@ -1,0 +1,110 @@
+"""Whatever engines say or fail at, a search drops the candidate, says so, and goes on."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sympy import Integer
+
+from boundlab import errors
+from boundlab.cli import invoke
+from boundlab.falsify import Candidate, _expectation, _result, _sides, falsify
+from boundlab.falsify._judge import Judge
+from boundlab.formulas.symbols import symbol
+from boundlab.theorems import Condition, FormulaBound, Theorem, load_theorem
+
+FAILURES = (
+    errors.TapeError("two engines differ"), errors.SpecError("no engine"), errors.CertificateError("no certificate"),
+    errors.UndecidedError("too many digits"), ZeroDivisionError("0"), OverflowError("large"),
+    np.linalg.LinAlgError("singular"),
+)  # fmt: skip
+
+
+def wrong() -> Theorem:
+    """Return a theorem that is refuted at once."""
+    theorem = load_theorem("classics.gd.ergodic")
+    return replace(theorem, id="wrong", status="user", bound=FormulaBound({"nothing": Integer(0)}))
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("where", ["confirm", "evaluate", "alone"])
+def test_what_fails_is_counted_and_ends_nothing(
+    failure: Exception, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise failure
+
+    room, name = {
+        "confirm": (_result, "left_of"), "evaluate": (_sides, "run_columns"), "alone": (_expectation, "plan_of"),
+    }[where]  # fmt: skip
+    monkeypatch.setattr(room, name, fails)
+    theorem = load_theorem("area.theorem8.repaired") if where == "alone" else wrong()
+    found = falsify(theorem, limit=40)
+    assert not found.violated
+    assert any(str(failure) in reason for reason in found.refused)
+
+
+def test_engines_that_differ_refute_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_result, "left_of", lambda plan, _: np.full(len(plan.ks), 7.0))
+    found = falsify(wrong(), limit=40)
+    assert not found.violated
+    assert any("differ on the left side" in reason for reason in found.refused)
+
+
+def test_refused_candidates_do_not_count() -> None:
+    # Hardly any step meets the condition.
+    theorem = load_theorem("classics.gd.convex")
+    alpha, L = symbol("alpha"), symbol("L")
+    few = replace(theorem, id="few", conditions=(*theorem.conditions, Condition(alpha, 1 / (50 * L), "α ≤ 1/(50L)")))
+    found = falsify(few, limit=100)
+    assert sum(found.tried.values()) >= 100
+    assert sum(found.refused.values()) > 0
+
+
+def test_a_theorem_that_applies_to_nothing_ends_and_says_why(capsys: pytest.CaptureFixture[str], tmp_path) -> None:
+    file = tmp_path / "nothing.toml"
+    file.write_text(
+        'id = "nothing"\nmetric = "gap"\nalgorithm = "gd"\nassumptions = ["convex", "smooth", "minimiser"]\n'
+        'conditions = ["2*R <= R"]\n[step]\nalpha = "1/L"\n[terms]\nmain = "L*R**2/K"\n'
+    )
+    assert invoke(["falsify", str(file), "--candidates", "20", "--out", str(tmp_path)]) == 3
+    shown = capsys.readouterr().out
+    assert "given up" in shown
+    assert "a condition that is not met" in shown
+
+
+def test_weights_of_zero_are_a_problem_like_any_other() -> None:
+    theorem = load_theorem("classics.gd.nonconvex")
+    problem = {"type": "huber", "c": [0.0, 1.0], "w": [1.0, 1.0], "delta": 1.0, "x0": 0.5, "sigma": 0.0}
+    some = [problem, {**problem, "w": [0.0, 1.0]}, {**problem, "w": [0.0, 0.0]}]
+    judge = Judge(theorem, float("inf"))
+    found = judge.scores([Candidate("test", one, "deterministic", {}, {}, 5) for one in some])
+    assert len(found) == 2
+    assert judge.count == 2
+    assert sum(judge.refused.values()) == 1
+
+
+@pytest.mark.parametrize(
+    ("step", "algorithm", "metric"),
+    [
+        ({"eta_l": symbol("eta_l"), "eta_g": Integer(1)}, "fedbuff", "gradient-norm"),
+        ({"eta_l": symbol("eta_l"), "eta_g": symbol("eta_g")}, "fedbuff", "gradient-norm"),
+        ({"c": symbol("c"), "d": symbol("d")}, "gd", "gradient-norm"),
+        ({"alpha": symbol("alpha"), "beta": symbol("beta")}, "heavy_ball", "gradient-norm"),
+    ],
+)
+def test_whatever_rates_are_open_some_candidates_are_looked_at(step, algorithm: str, metric: str) -> None:
+    theorem = Theorem(
+        id="open", title="", paper="", place="", status="user", assumptions=("smooth", "bounded-below"),
+        algorithm=algorithm, options={}, metric=metric, horizon="every", step=step, parameters={},
+        bound=FormulaBound({"huge": 10**9 * symbol("F0") * symbol("L")}),
+    )  # fmt: skip
+    found = falsify(theorem, limit=60)
+    assert sum(found.tried.values()) >= 60
+
+
+def test_a_bound_below_zero_is_refuted() -> None:
+    theorem = load_theorem("classics.gd.convex")
+    below = replace(theorem, id="below", bound=FormulaBound({"main": -symbol("L") * symbol("R") ** 2}))
+    found = falsify(below, limit=30)
+    assert found.violated
