@@ -114,14 +114,17 @@ class _Exactly:
         require(self.plan.theorem, self.formulas)
         right = self._right()
         left = self._left()
-        violated, exact = self._above(left, right)
+        above, exact = self._compare(left, right)
         with digits(START_BITS):
             l_ball, r_ball = left.at(), right.at()
+            if not r_ball.is_finite():
+                raise InexactError("the bound has no finite enclosure here")
             return ExactResult(
                 self.plan.theorem.id, float(l_ball), float(r_ball),
                 numbers.text(l_ball if left.exact is None else left.exact), self._right_text(right, r_ball),
-                "exact" if exact else "enclosure", violated, self.method,
-                int(self.plan.ks[-1]), self._values(), self._constants(), symbols=self.plan.symbols,
+                "exact" if exact else "enclosure", above is True, self.method,
+                int(self.plan.ks[-1]), self._values(), self._constants(),
+                symbols=self.plan.symbols, decided=above is not None,
             )  # fmt: skip
 
     # --------------------------------------------------------------------------------------------- the right side
@@ -240,8 +243,8 @@ class _Exactly:
 
     # ------------------------------------------------------------------------------------------------- comparison
 
-    def _above(self, left: _Side, right: _Side) -> tuple[bool, bool]:
-        """Return whether left > right for certain, and whether both are exact."""
+    def _compare(self, left: _Side, right: _Side) -> tuple[bool | None, bool]:
+        """Return whether left > right, None where no precision tells, and whether both are exact."""
         a, b = left.exact, right.exact
         if a is not None and b is not None:
             roots = {numbers.fraction(side.r) for side in (a, b) if isinstance(side, numbers.Surd)}
@@ -254,7 +257,7 @@ class _Exactly:
                 if gap > 0 or gap <= 0:
                     return bool(gap > 0), False
             bits *= 4
-        return False, False
+        return None, False
 
     def _values(self) -> dict[str, Any]:
         found: dict[str, Any] = {}

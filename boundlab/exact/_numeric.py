@@ -43,6 +43,7 @@ def result(plan: Plan, case: Case, why: str) -> ExactResult:
         plan.theorem.id, left, right, f"{left:.10g}", f"{right:.10g}", "numeric", violated, method, int(plan.ks[-1]),
         {name: np.asarray(value).tolist() for name, value in plan.values.items()},
         {name: constant.as_dict() for name, constant in plan.constants.items()}, note, plan.symbols,
+        decided=violated or (left <= right and not plan.theorem.shape),
     )  # fmt: skip
 
 

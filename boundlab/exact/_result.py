@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, final
 
+import numpy as np
+
 from boundlab.__about__ import __version__
 from boundlab.instance.leaning import conditional, leans_on
 from boundlab.instance.readings import Reading
-from boundlab.instance.rounding import above
+from boundlab.instance.rounding import NUMERIC
 from boundlab.verdict import Verdict
 
 Kind = Literal["exact", "enclosure", "numeric"]
@@ -43,6 +45,9 @@ class ExactResult:
         What a reader should know, such as why a number that is above the bound does not refute the theorem.
     symbols
         All symbols that the bound reads, with sides and origins.
+    decided
+        Whether the sides can be told apart: not where floats differ by rounding, where intervals overlap, or where
+        the bound has unknown constants.
     """
 
     theorem: str
@@ -58,6 +63,7 @@ class ExactResult:
     constants: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
     symbols: tuple[Reading, ...] = ()
+    decided: bool = True
 
     @property
     def ratio(self) -> float:
@@ -78,10 +84,14 @@ class ExactResult:
 
     @property
     def _judged(self) -> tuple[Verdict, str]:
-        larger = above(self.left, self.right)
-        words = f"the left side is {'above' if self.violated or larger else 'not above'} the bound on this case"
-        found = Verdict.VIOLATED if self.violated else Verdict.INCONCLUSIVE if larger else Verdict.HOLDS
-        return conditional(leans_on(self.symbols), found, f"{words} ({self.kind})")
+        found = Verdict.VIOLATED if self.violated else Verdict.HOLDS if self.decided else Verdict.INCONCLUSIVE
+        near = np.isclose(self.left, self.right, rtol=NUMERIC, atol=0.0)
+        words = {
+            Verdict.VIOLATED: "is above",
+            Verdict.HOLDS: "is not above",
+            Verdict.INCONCLUSIVE: "is not told from" if near else "refutes nothing beside",
+        }[found]
+        return conditional(leans_on(self.symbols), found, f"the left side {words} the bound on this case ({self.kind})")
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
