@@ -17,6 +17,7 @@ from boundlab.randomness import Streams
 
 if TYPE_CHECKING:  # rational numbers load SymPy
     from boundlab.arithmetic.problem import RationalProblem
+    from boundlab.confinement import Confinement
 
 Array = NDArray[np.floating[Any]]
 NO_NOISY_PROX = "a proximal step needs the function itself, not noisy gradients; set sigma=0, or batch=0"
@@ -299,6 +300,10 @@ class Problem(ABC):
         if form is None:
             raise AssumptionError(f"{who} need `quadratic()`, which problem {self.id} does not give")
         return form
+
+    def confinement(self) -> "Confinement | None":
+        """Return what is sure of every local step whatever is drawn, beyond what the constants say; None: nothing."""
+        return None
 
     def rational(self, options: Mapping[str, Any]) -> "RationalProblem | None":
         """Return the same problem in rational numbers, or None if its family has none.

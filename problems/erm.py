@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, final
+from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from boundlab.problems.reach import Reach, of_risks
 from boundlab.problems.risk import Risk
 from boundlab.problems.smooth import Solver
 from boundlab.randomness import Streams
+
+if TYPE_CHECKING:
+    from boundlab.confinement import Confinement
 
 Weights = Literal["equal", "size", "paper"]
 _COMPARISON = "distance to the solver's point; its gap widens the comparison"
@@ -179,6 +182,13 @@ class EmpiricalRisk(Problem):
             self.id, self.X, self.y, self.offsets, self.sizes, self.factors, self.nu, self.classes,
             self.batch, self.replacement, streams,
         )  # fmt: skip
+
+    def confinement(self) -> "Confinement":
+        """Return what no mini-batch changes: see :mod:`boundlab.problems.confinement`."""
+        from boundlab.problems.confinement import OfRisk
+
+        norm, factor = float(self._row_norms.max()), float(self.factors.max())
+        return OfRisk(self.loss, self.X, self.y, norm, factor, self.nu, self.classes, self.x0, lambda: self._optimum.x)
 
     @property
     def _what(self) -> str:
