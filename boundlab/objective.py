@@ -98,9 +98,7 @@ class Oracle(ABC):
         Parameters
         ----------
         clients, updates
-            Shape (B,): which client, and which of its updates (counted from 0).
-        steps
-            Local steps of each update.
+            Shape (B,): which client, and which of its updates (counted from 0), each of so many local ``steps``.
         """
 
     @abstractmethod
@@ -387,10 +385,8 @@ class ProblemType:
 
     Parameters
     ----------
-    id
-        Its name on the command line and in case files.
-    summary
-        One line for ``boundlab list problems``.
+    id, summary
+        Its name on the command line and in case files; one line for ``boundlab list problems``.
     options
         Option name → one line, for messages and help.
     build
