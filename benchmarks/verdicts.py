@@ -119,7 +119,7 @@ class Outcome:
     @property
     def words(self) -> str:
         """The verdict, as the table shows it."""
-        return f"{self.verdict}, says nothing" if self.says_nothing else self.verdict
+        return f"{self.verdict} (says nothing)" if self.says_nothing else self.verdict
 
 
 _ROUNDS = {"local_steps": "1..3", "participation": "0.7", "correction_delay": "0..2"}
@@ -219,7 +219,7 @@ def table(outcomes: list[Outcome]) -> str:
         theorem = load_theorem(name)
         words = [outcome.words for outcome in group]
         same = len(set(words)) == 1
-        verdict = f"{words[0]} (3 of 3)" if same and len(words) == 3 else "; ".join(words)
+        verdict = f"{words[0]} (3 of 3)" if same and len(words) == 3 else ", ".join(words)
         if theorem.shape:
             verdict = "a shape: no verdict"
         ratios = [outcome.ratio for outcome in group if outcome.ratio is not None]

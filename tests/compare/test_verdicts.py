@@ -90,7 +90,7 @@ def measured(lines, settings):
             line["verdict"],
             line["ratio"],
             line["reason"],
-            line["says_nothing"],
+            line.get("says_nothing", False),
         )
         for line in lines
     ]
