@@ -1,6 +1,6 @@
 """How often verdicts on samples are wrong, and how often they find out: the table of docs/verdicts.md.
 
-python benchmarks/calibration.py                    # writes benchmarks/calibration.json and calibration.md
+python benchmarks/calibration.py                    # writes calibration.json here, and the table into docs/verdicts.md
 python benchmarks/calibration.py --experiments 100  # a quick look, printed only
 
 Each experiment draws trials from a law of mean 1 and judges them as `boundlab compare` does. A bound 5 % too low is
@@ -31,6 +31,9 @@ TRIALS = (2, 5, 10, 40, 100, 400)
 TRUE, LOW, LOWER, LOWEST = 1.0, 0.95, 0.8, 0.5
 EXPERIMENTS = 200
 _POINTS = 20
+_COUNTS = Path(__file__).parent / "calibration.json"
+_PAGE = Path(__file__).parents[1] / "docs" / "verdicts.md"
+_BEGIN, _END = "<!-- by benchmarks/calibration.py -->", "<!-- end -->"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +160,15 @@ def _share(count: int, total: int) -> str:
     return f"{100 * count / total:.1f} ({100 * low:.1f}–{100 * high:.1f}) %"
 
 
+def save(cells: list[Cell]) -> None:
+    """Write the counts, and the tables between the two marks of the page on verdicts."""
+    write_json(_COUNTS, {"level": LEVEL, "cells": [asdict(one) for one in cells]})
+    before, _, rest = _PAGE.read_text(encoding="utf-8").partition(_BEGIN)
+    after = rest.partition(_END)[2]
+    with replacing(_PAGE) as temporary:
+        temporary.write_text(f"{before}{_BEGIN}\n{tables(cells)}{_END}{after}", encoding="utf-8")
+
+
 def main() -> int:
     """Run all cells."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -166,10 +178,7 @@ def main() -> int:
     text = tables(cells)
     sys.stdout.write(text)
     if chosen is None:
-        here = Path(__file__).parent
-        write_json(here / "calibration.json", {"level": LEVEL, "cells": [asdict(one) for one in cells]})
-        with replacing(here / "calibration.md") as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        save(cells)
     wrong = [words for one in cells for words in broken(one)]
     sys.stderr.write("".join(f"{words}\n" for words in wrong))
     return int(bool(wrong))

@@ -70,6 +70,4 @@ def test_the_documentation_shows_what_was_measured_and_no_promise_is_broken():
         (law, trials) for law in calibration.LAWS for trials in calibration.TRIALS
     }
     assert [words for one in cells for words in calibration.broken(one)] == []
-    shown = calibration.tables(cells)
-    assert (ROOT / "benchmarks" / "calibration.md").read_text(encoding="utf-8") == shown
-    assert shown in (ROOT / "docs" / "verdicts.md").read_text(encoding="utf-8")
+    assert calibration.tables(cells) in (ROOT / "docs" / "verdicts.md").read_text(encoding="utf-8")
