@@ -108,12 +108,18 @@ REFUTATIONS: tuple[Setting, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came out: the verdict, the largest mean/bound, and the reason."""
+    """What came out: the verdict, the largest mean/bound, the reason, and whether the bound says anything here."""
 
     setting: Setting
     verdict: str
     ratio: float | None
     reason: str
+    says_nothing: bool = False
+
+    @property
+    def words(self) -> str:
+        """The verdict, as the table shows it."""
+        return f"{self.verdict} (says nothing)" if self.says_nothing else self.verdict
 
 
 _ROUNDS = {"local_steps": "1..3", "participation": "0.7", "correction_delay": "0..2"}
@@ -155,6 +161,11 @@ def settings_of(theorem: Theorem) -> Iterator[Setting]:
             yield Setting(theorem.id, label, problem, model, trials=_trials(theorem), settings=chosen)
 
 
+def noiseless(setting: Setting) -> bool:
+    """Return whether the gradients of a setting are full ones."""
+    return any(one in setting.problem for one in ("sigma=0,", "batch=0"))
+
+
 def _delays(spec: str, clients: int, arrivals: int) -> DelayModel:
     """Build a delay model; a round robin is a trace in which clients arrive in turns, at irregular times."""
     if not spec.startswith("round robin"):
@@ -194,7 +205,8 @@ def judge(setting: Setting, seed: int = 0) -> Outcome:
         result = compare(plan, setting.trials, seed)
     except AssumptionError as error:
         return Outcome(setting, "not applicable", None, str(error))
-    return Outcome(setting, result.verdict.value, float(result.ratio.max()), result.reason)
+    says_nothing = bool(result.says_nothing)
+    return Outcome(setting, result.verdict.value, float(result.ratio.max()), result.reason, says_nothing)
 
 
 def table(outcomes: list[Outcome]) -> str:
@@ -205,7 +217,7 @@ def table(outcomes: list[Outcome]) -> str:
         groups.setdefault((outcome.setting.theorem, outcome.setting.label), []).append(outcome)
     for (name, label), group in groups.items():
         theorem = load_theorem(name)
-        words = [outcome.verdict for outcome in group]
+        words = [outcome.words for outcome in group]
         same = len(set(words)) == 1
         verdict = f"{words[0]} (3 of 3)" if same and len(words) == 3 else ", ".join(words)
         if theorem.shape:
@@ -244,6 +256,7 @@ def as_dict(outcome: Outcome) -> dict[str, Any]:
         "theorem": setting.theorem, "problem": setting.problem, "delays": setting.delays,
         "iterations": setting.iterations, "trials": setting.trials, "settings": dict(setting.settings),
         "verdict": outcome.verdict, "ratio": outcome.ratio, "reason": outcome.reason,
+        "says_nothing": outcome.says_nothing,
     }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from boundlab.randomness import Streams
 
 if TYPE_CHECKING:  # rational numbers load SymPy
     from boundlab.arithmetic.problem import RationalProblem
+    from boundlab.confinement import Confinement
 
 Array = NDArray[np.floating[Any]]
 NO_NOISY_PROX = "a proximal step needs the function itself, not noisy gradients; set sigma=0, or batch=0"
@@ -97,9 +98,7 @@ class Oracle(ABC):
         Parameters
         ----------
         clients, updates
-            Shape (B,): which client, and which of its updates (counted from 0).
-        steps
-            Local steps of each update.
+            Shape (B,): which client, and which of its updates (counted from 0), each of so many local ``steps``.
         """
 
     @abstractmethod
@@ -300,6 +299,10 @@ class Problem(ABC):
             raise AssumptionError(f"{who} need `quadratic()`, which problem {self.id} does not give")
         return form
 
+    def confinement(self) -> "Confinement | None":
+        """Return what is sure of every local step whatever is drawn, beyond what the constants say; None: nothing."""
+        return None
+
     def rational(self, options: Mapping[str, Any]) -> "RationalProblem | None":
         """Return the same problem in rational numbers, or None if its family has none.
 
@@ -382,10 +385,8 @@ class ProblemType:
 
     Parameters
     ----------
-    id
-        Its name on the command line and in case files.
-    summary
-        One line for ``boundlab list problems``.
+    id, summary
+        Its name on the command line and in case files; one line for ``boundlab list problems``.
     options
         Option name → one line, for messages and help.
     build

@@ -15,10 +15,11 @@ from boundlab.objective import Array, Constant, FullGradients, Optimum, Oracle, 
 from boundlab.problems import bounds, losses, piecewise, smooth
 from boundlab.problems import data as datasets
 from boundlab.problems.common import EPS, calm, clip_up, distance, key_of
+from boundlab.problems.confinement import OfRisk
 from boundlab.problems.losses import LOSSES, Loss, LossId, Targets
 from boundlab.problems.minibatch import MiniBatch
 from boundlab.problems.reach import Reach, of_risks
-from boundlab.problems.risk import Risk
+from boundlab.problems.risk import Risk, largest_eigenvalue
 from boundlab.problems.smooth import Solver
 from boundlab.randomness import Streams
 
@@ -45,16 +46,12 @@ class EmpiricalRisk(Problem):
         ν ≥ 0, unit (1, −2).
     weights
         ``equal``: w_i = 1; ``size``: n·s_i/S; ``paper``: s_i/S.
-    batch
-        Mini-batch size b; 0 for full gradients.
-    replacement
-        Whether a mini-batch may hold a sample twice.
+    batch, replacement
+        Mini-batch size b, 0 for full gradients; whether a mini-batch may hold a sample twice.
     x0
         Shape (d,), of X's dtype.
-    source
-        The options that rebuild the problem.
-    solver
-        See :func:`boundlab.problems.smooth.solve`.
+    source, solver
+        The options that rebuild the problem; see :func:`boundlab.problems.smooth.solve`.
     multipliers
         One more factor a client of its w_i, or none.
     """
@@ -179,6 +176,12 @@ class EmpiricalRisk(Problem):
             self.id, self.X, self.y, self.offsets, self.sizes, self.factors, self.nu, self.classes,
             self.batch, self.replacement, streams,
         )  # fmt: skip
+
+    def confinement(self) -> OfRisk:
+        """Return what no mini-batch changes: see :mod:`boundlab.problems.confinement`."""
+        norm, factor = float(self._row_norms.max()), float(self.factors.max())
+        data = self.loss, self.X, self.y, norm, factor, self.nu, self.classes, self.x0
+        return OfRisk(*data, solved=lambda: self._optimum.x)
 
     @property
     def _what(self) -> str:
@@ -394,16 +397,3 @@ class EmpiricalRisk(Problem):
     def spec(self) -> dict[str, Any]:
         """Return the options that rebuild this problem."""
         return {"type": self.id, **self.source}
-
-
-def largest_eigenvalue(X: Array) -> float:
-    """Return λ_max(XᵀX) from above, by the smaller of the two Gram matrices in float64."""
-    from scipy.linalg import eigh
-
-    wide = X.astype(np.float64)
-    gram = wide @ wide.T if len(wide) < wide.shape[1] else wide.T @ wide
-    k = len(gram)
-    with calm(k * k):
-        top = float(eigh(gram, eigvals_only=True, subset_by_index=[k - 1, k - 1], check_finite=False)[0])
-    # Rounding of the products and of the eigensolver, both relative to the trace.
-    return top + 4.0 * float(k + max(X.shape)) * EPS * float(np.trace(gram))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from boundlab.objective import Array
 from boundlab.problems import losses
-from boundlab.problems.common import EPS
+from boundlab.problems.common import EPS, calm
 from boundlab.problems.losses import Loss, Targets
 
 _CHUNK = 4096  # rows converted to float64 at a time
@@ -148,3 +148,16 @@ class Risk:
         bend = (self.loss.curvature or 0.0) * float(self.omega @ norms**2) * float(np.linalg.norm(x))
         p = self.X.shape[1]
         return EPS * float((len(norms) + 16.0) * size + p * bend + 4.0 * self.nu * float(np.linalg.norm(x)))
+
+
+def largest_eigenvalue(X: Array) -> float:
+    """Return λ_max(XᵀX) from above, by the smaller of the two Gram matrices in float64."""
+    from scipy.linalg import eigh
+
+    wide = X.astype(np.float64)
+    gram = wide @ wide.T if len(wide) < wide.shape[1] else wide.T @ wide
+    k = len(gram)
+    with calm(k * k):
+        top = float(eigh(gram, eigvals_only=True, subset_by_index=[k - 1, k - 1], check_finite=False)[0])
+    # Rounding of the products and of the eigensolver, both relative to the trace.
+    return top + 4.0 * float(k + max(X.shape)) * EPS * float(np.trace(gram))

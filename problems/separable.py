@@ -30,6 +30,7 @@ from boundlab.problems.reach import against_mean
 from boundlab.randomness import Stream, Streams
 
 if TYPE_CHECKING:
+    from boundlab.confinement import Confinement
     from boundlab.problems.rational import RationalSeparable
 
 Kind = Literal["huber", "pseudo-huber", "lad"]
@@ -150,6 +151,15 @@ class Separable(ArrayProblem):
         x0 = read.vector("x0", self.x0)
         c, w, sigma = read.rows("c", self.c), read.weights("w", self.w), read.one("sigma", self.sigma)
         return RationalSeparable(c, w, delta, x0, sigma)
+
+    def confinement(self) -> "Confinement | None":
+        """Return the box that full (sub)gradient steps do not leave; Gaussian noise leaves every set."""
+        from boundlab.problems.confinement import OfSeparable
+
+        if self.sigma > 0.0:
+            return None
+        delta = None if self.id == "lad" else self.delta
+        return OfSeparable(self.c, self.w, self.x0, delta, self._constants["B"].value)
 
     def prox(self, client: int, x: Array, step_size: float) -> Array:
         """Return the proximal point, shape (d,), unit (0, 1): soft thresholding for lad, its like for huber.

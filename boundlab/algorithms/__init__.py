@@ -5,8 +5,9 @@
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
+from boundlab.algorithms._averages import Averages
 from boundlab.algorithms._buffer import EQUAL_RATES
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._steps import StepSize
 
-__all__ = ["EQUAL_RATES", "Algorithm", "Parameters", "StepSize", "option"]
+__all__ = ["EQUAL_RATES", "Algorithm", "Averages", "Parameters", "StepSize", "option"]

@@ -8,6 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 
 from boundlab.algorithms import _option as option
+from boundlab.algorithms._averages import Averages
 from boundlab.delays import DelayModel, ServerPolicy, read_policy, sample_events
 from boundlab.errors import CaseError
 from boundlab.events import SERVER, Events, events_as_json, read_events
@@ -137,6 +138,10 @@ class Algorithm(ABC, Generic[P]):
         """
         found = usage(tape, until, self.server_rate(parameters))
         return {} if found is None else found.symbols()
+
+    def averages(self, parameters: P, clients: int) -> Averages | None:
+        """Return how the server models are averages of local passes, whatever the events are; None: they are not."""
+        return None
 
     def server_rate(self, parameters: P) -> float | None:
         """Return what multiplies the weights of all updates; None where it is no parameter."""

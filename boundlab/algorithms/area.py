@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
+from boundlab.algorithms._averages import Averages
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._steps import StepSize, step_size
 from boundlab.errors import SpecError
@@ -98,6 +99,20 @@ class Area(Algorithm[AreaParameters]):
             np.concatenate([np.full(clients, 1.0 / clients), [-1.0, -1.0]]),
         )
         return asm.tape(initial, events, clients, _X_S, version, (identity,))
+
+    def averages(self, parameters: AreaParameters, clients: int) -> Averages:
+        """Return how x_s averages passes: after every event mean(y_i) = x_s + u (the tape's identity).
+
+        So an aggregation writes x_s ← mean(y_i), and a y_i is x0 or an earlier x_i, which is x0 or Descend(x_s). A
+        pass takes three events to the next one: an arrival computes x_i, the client's next arrival makes it y_i, an
+        aggregation reads it. The first messages spare an event if they are passes, and with reply=post the
+        aggregation itself is the event that computes the next x_i.
+        """
+        ahead = 1 if parameters.start == "algorithm" else 0
+        every = 3
+        if parameters.reply == "post":
+            every, ahead = 2, ahead - 1
+        return Averages(parameters.M, float(parameters.step.at(np.array(0))), every, ahead)
 
 
 def _register(client: Ints, turn: Ints, n: int) -> Ints:

@@ -7,6 +7,7 @@ from typing import Literal, final
 import numpy as np
 
 from boundlab.algorithms import _option as option
+from boundlab.algorithms._averages import Averages
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._rounds import MeanStep, Rounds
 from boundlab.algorithms._steps import StepSize, step_size
@@ -96,6 +97,10 @@ class Gd(Rounds[GdParameters]):
                 writer.replace_model((1.0, mean.first + actor))
             writer.end()
         return writer.tape()
+
+    def averages(self, parameters: GdParameters, clients: int) -> Averages:
+        """Each iteration is the mean of passes of all clients, or the pass of one."""
+        return Averages(parameters.M, parameters.at(0), every=1, ahead=0)
 
     def sample(
         self,

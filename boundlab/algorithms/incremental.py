@@ -7,6 +7,7 @@ import numpy as np
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
+from boundlab.algorithms._averages import Averages
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._steps import StepSize, step_size
 from boundlab.delays import DelayModel, ServerPolicy
@@ -60,6 +61,10 @@ class Incremental(Algorithm[IncrementalParameters]):
             writer.replace_model((1.0, inner))
             writer.end()
         return writer.tape()
+
+    def averages(self, parameters: IncrementalParameters, clients: int) -> Averages:
+        """Each iteration is a pass of one step a client."""
+        return Averages(clients, float(parameters.step.at(np.array(0))), every=1, ahead=0)
 
     def sample(
         self,

@@ -26,9 +26,9 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
             ExitCode.UNDECIDED: "nothing could be decided",
         },
         "compare": {
-            ExitCode.STANDS: "holds",
+            ExitCode.STANDS: "holds, or consistent: no violation seen",
             ExitCode.REFUTED: "violated",
-            ExitCode.UNDECIDED: "inconclusive",
+            ExitCode.UNDECIDED: "inconclusive; with --require holds also consistent",
             ExitCode.NOT_APPLICABLE: _BESIDE,
         },
         "exact": {

@@ -24,7 +24,7 @@ from boundlab.cli._common import (
 )
 from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
-from boundlab.verdict import ExitCode
+from boundlab.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
     from boundlab.compare import Comparison
@@ -54,9 +54,17 @@ def compare(
     ] = None,
     terms: Annotated[bool, typer.Option("--terms", help="Show the named terms of the bound.")] = False,
     exact: Annotated[
-        bool,
-        typer.Option("--exact", help="Compute expectations in place of sampling, where an exact engine applies."),
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--exact/--sampled",
+            help="Compute expectations in place of sampling, or sample all the same. "
+            "Default: compute where an exact engine applies and is predicted to take seconds.",
+        ),
+    ] = None,
+    require: Annotated[
+        str | None,
+        typer.Option("--require", metavar="VERDICT", help="holds: exit 3 where the trials are only consistent."),
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw band and bound (png, svg, pdf).")
     ] = None,
@@ -72,6 +80,7 @@ def compare(
     """
     from boundlab.build import delays_from, problem_from
     from boundlab.compare import compare as compare_plan
+    from boundlab.errors import SpecError
     from boundlab.files import folder
     from boundlab.instance import make_plan
     from boundlab.registry import lookup
@@ -79,6 +88,8 @@ def compare(
 
     count(iterations, "iterations", 1, 10**8)
     count(trials, "trials", 2, 10**6)
+    if require not in (None, "holds"):
+        raise SpecError(f"--require knows holds only, got {require!r}")
     statement = load_theorem(theorem)
     if plot is not None:
         from boundlab.report.plots import check_format
@@ -103,10 +114,14 @@ def compare(
     )
     with progress("trials", trials) as tick:
         result = compare_plan(plan, trials, seed, level, band, tick, exact=exact)  # type: ignore[arg-type]
-    return _deliver(result, out, plot, terms=terms, as_json=as_json)
+    missed = require == "holds" and result.verdict is Verdict.CONSISTENT
+    code = ExitCode.UNDECIDED if missed else result.verdict.exit_code
+    return _deliver(result, code, out, plot, terms=terms, as_json=as_json)
 
 
-def _deliver(result: "Comparison", out: Path | None, plot: Path | None, *, terms: bool, as_json: bool) -> ExitCode:
+def _deliver(
+    result: "Comparison", code: ExitCode, out: Path | None, plot: Path | None, *, terms: bool, as_json: bool
+) -> ExitCode:
     """Show the verdict, then leave the case file of a violation, and what the user has asked for."""
     from boundlab.report.save import files_of, save_case, save_comparison
 
@@ -133,4 +148,4 @@ def _deliver(result: "Comparison", out: Path | None, plot: Path | None, *, terms
 
     files = files_of(result, out or Path(), whole=out is not None) + ([] if plot is None else [plot])
     asked = out is not None or plot is not None
-    return deliver(result.verdict.exit_code, files, show, write, quiet=as_json, asked=asked)
+    return deliver(code, files, show, write, quiet=as_json, asked=asked)

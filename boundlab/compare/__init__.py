@@ -1,6 +1,6 @@
 """Compare a theorem's bound with what really happens."""
 
 from boundlab.compare.comparison import Comparison as Comparison
-from boundlab.compare.comparison import compare as compare
 from boundlab.compare.confidence import Band as Band
 from boundlab.compare.confidence import band as band
+from boundlab.compare.run import compare as compare

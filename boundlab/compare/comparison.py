@@ -1,6 +1,6 @@
-"""From trials to a verdict (design: holds, violated, inconclusive, not applicable)."""
+"""The outcome of a comparison, with everything that it rests on."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.__about__ import __version__
-from boundlab.compare.confidence import Band, BandKind, band
-from boundlab.compare.judge import judge, judge_each, ratio_of
-from boundlab.compare.trials import run_trials, trial_events, trial_tape
-from boundlab.compare.unsampled import expectation, random_events, require_given_schedule
+from boundlab.compare.confidence import Band
+from boundlab.compare.judge import ratio_of
+from boundlab.compare.standstill import Standstill
+from boundlab.compare.trials import trial_events
+from boundlab.compare.unsampled import random_events
 from boundlab.instance.plan import Plan
 from boundlab.provenance import plain, provenance
-from boundlab.tape import Statistics, statistics
+from boundlab.ranges import Range
+from boundlab.tape import Statistics
 from boundlab.verdict import Verdict
 
 Floats = NDArray[np.float64]
@@ -41,6 +43,11 @@ class Comparison:
     exact
         ``expectation``: the left side is E over all events and noise, computed; ``given schedules``: each trial is
         E over the noise given its schedule; empty: samples.
+    standstill
+        How the bound compares with a run that stays at x0.
+    range_
+        Of the left side of a sample, for every event sequence and batch; None where nothing is known, or nothing
+        was sampled.
     """
 
     plan: Plan
@@ -52,7 +59,25 @@ class Comparison:
     seed: int
     statistics: Statistics
     worst_trial: int
+    standstill: Standstill
     exact: str = ""
+    range_: Range | None = None
+
+    @property
+    def says_nothing(self) -> str:
+        """Why a theorem that was not refuted says nothing here; empty where it says something."""
+        upheld = self.verdict in (Verdict.HOLDS, Verdict.CONSISTENT)
+        return self.standstill.words(self.plan.theorem.counter) if upheld else ""
+
+    @property
+    def headline(self) -> str:
+        """The verdict, and whether it says anything."""
+        return f"{self.verdict.value}, but says nothing here" if self.says_nothing else self.verdict.value
+
+    @property
+    def explanation(self) -> str:
+        """What follows the headline."""
+        return f"{self.says_nothing}; {self.reason}" if self.says_nothing else self.reason
 
     @property
     def ratio(self) -> Floats:
@@ -81,6 +106,9 @@ class Comparison:
             "method": left.method,
             "kind": "numeric" if self.exact == "expectation" or left.level == 1.0 else "sampled",
             "exact": self.exact,
+            "upper_guaranteed": left.guaranteed or left.level == 1.0,
+            "range": None if self.range_ is None else {"high": _plain(self.range_.high), "how": self.range_.how},
+            "no_step": self.standstill.as_dict(),
             "values": {key: _plain(value) for key, value in plan.values.items()},
             "constants": {name: constant.as_dict() for name, constant in plan.constants.items()},
             "symbols": [reading.as_dict() for reading in plan.symbols],
@@ -154,67 +182,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (np.floating, float)):
         return float(value) if np.isfinite(value) else None
     return value
-
-
-def compare(
-    plan: Plan,
-    trials: int,
-    seed: int,
-    level: float = 0.99,
-    kind: BandKind = "bootstrap",
-    progress: Callable[[int], None] | None = None,
-    *,
-    exact: bool = False,
-) -> Comparison:
-    """Run the trials of a plan and compare the joint band with the bound.
-
-    Parameters
-    ----------
-    exact
-        Compute expectations in place of sampling: over the events and the noise where an engine does both, else
-        over the noise given each trial's schedule.
-
-    Raises
-    ------
-    SpecError
-        If there are too few trials or the level is out of range; with ``exact``, if no engine applies.
-    """
-    if exact and (computed := expectation(plan)) is not None:
-        values, method = computed
-        left = Band(values, values, values, 1.0, method, 0)
-        verdict, reason = judge(plan, left, plan.bound)
-        shown = statistics(trial_tape(plan, seed, 0))
-        return Comparison(plan, left, plan.bound, plan.terms, verdict, reason, seed, shown, 0, "expectation")
-    if exact:
-        require_given_schedule(plan)
-    noisy = not plan.problem.noiseless
-    found = run_trials(plan, trials, seed, progress, average_noise=exact and noisy)
-    bound = found.common_bound
-    with np.errstate(over="ignore", invalid="ignore"):
-        each = found.low / np.maximum(found.bound, 1e-300)
-        worst = int(np.argmax(each.max(axis=1)))
-        # Equal bounds leave the values as they are, to the last digit.
-        scale = np.where(found.bound == bound, 1.0, bound / np.maximum(found.bound, 1e-300))
-        low, high = found.low * scale, found.high * scale
-        if _own_case(plan) and (exact or not noisy):
-            words = "expectations over the noise" if noisy else "no noise"
-            left = _extremes(low, high, words)
-            verdict, reason = judge_each(plan, left, low.max(axis=0), bound, int(np.argmax(each[worst])), worst)
-        else:
-            left = band(low, high, level, kind, seed)
-            verdict, reason = judge(plan, left, bound)
-    shown, how = found.statistics[worst], "given schedules" if exact and noisy else ""
-    return Comparison(plan, left, bound, found.common_terms, verdict, reason, seed, shown, worst, how)
-
-
-def _own_case(plan: Plan) -> bool:
-    """Return whether each trial has a bound for its very schedule, and so, without noise, is a case of its own."""
-    return plan.schedules is not None and not plan.schedules.averaged
-
-
-def _extremes(low: Floats, high: Floats, words: str) -> Band:
-    method = f"{words}: smallest and largest of the trials, each a number for its own schedule"
-    return Band((low + high).mean(axis=0) / 2.0, low.min(axis=0), high.max(axis=0), 1.0, method, len(low))
 
 
 def _optimum(plan: Plan) -> dict[str, Any]:

@@ -6,22 +6,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.delays import frequencies
-from boundlab.errors import SpecError
+from boundlab.errors import SpecError, UndecidedError
 from boundlab.execute import moments
-from boundlab.expectation import engine, left_side
+from boundlab.expectation import AFFORDABLE, engine, left_side, operations
 from boundlab.instance.plan import Plan
 from boundlab.tape import Tape
 
 Floats = NDArray[np.float64]
+_ROW = 10**5  # operations that the interpreter costs for a row of a tape, or a local step, beside the arithmetic
 
 
-def expectation(plan: Plan) -> tuple[Floats, str] | None:
-    """Return the left side at plan.ks over all events and all noise, and the method; None if no engine gives it."""
+def expectation(plan: Plan, *, unasked: bool = False) -> tuple[Floats, str] | None:
+    """Return the left side at plan.ks over all events and all noise, and the method; None if no engine gives it.
+
+    Parameters
+    ----------
+    unasked
+        Whether that is done only where the predicted number of operations is at most
+        :data:`boundlab.expectation.AFFORDABLE`.
+    """
     arguments = plan.theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy
     method, reason = engine(*arguments)
     if reason:
         return None
-    return left_side(*arguments, iterations=plan.iterations, ks=plan.ks), f"no sampling: {method}"
+    words = f"no sampling: {method}"
+    if unasked:
+        predicted = operations(*arguments, iterations=plan.iterations)
+        if predicted > AFFORDABLE:
+            return None
+        words += f"; {predicted:.1g} operations predicted, up to {AFFORDABLE:.0e} are done unasked"
+    try:
+        return left_side(*arguments, iterations=plan.iterations, ks=plan.ks), words
+    except UndecidedError:
+        if unasked:  # rounding could decide at a kink; trials are taken then
+            return None
+        raise
+
+
+def given_schedule_operations(plan: Plan, tape: Tape) -> float:
+    """Return how many operations :func:`given_schedule` takes, predicted; infinite where it does not apply."""
+    problem = plan.problem
+    if problem.noiseless or problem.quadratic() is None or not plan.metric.is_mean or tape.implicit.any():
+        return float("inf")
+    if moments.entries(tape.registers, problem) > moments.LARGEST:
+        return float("inf")
+    # A row of the tape writes one register's covariance with all others; a local step multiplies matrices.
+    each, step = _ROW + 4.0 * tape.registers * problem.d**2, _ROW + 4.0 * problem.d**3
+    return len(tape) * each + float(tape.descend.steps.sum()) * step
 
 
 def require_given_schedule(plan: Plan) -> None:

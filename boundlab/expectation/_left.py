@@ -12,6 +12,7 @@ from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import MissingExtraError, SpecError, UndecidedError
 from boundlab.expectation import _enumerate, _moments
+from boundlab.expectation._cost import enumeration_operations, moments_operations
 from boundlab.expectation._enumerate_exact import Walk
 from boundlab.expectation._law import EventLaw, event_law, why_no_law
 from boundlab.expectation._twins import twins
@@ -65,6 +66,23 @@ def applicable(
     if iterations < left.first:
         return f"{left.id} begins at iteration {left.first}"
     return engine(metric, algorithm, problem, parameters, delays, policy)[1]
+
+
+def operations(
+    metric: Theorem | str, algorithm: Algorithm[Any] | str, problem: Problem, parameters: Any, delays: DelayModel,
+    policy: ServerPolicy, iterations: int,
+) -> float:  # fmt: skip
+    """Return how many operations :func:`left_side` will take at most, predicted; infinite if no engine applies.
+
+    Moments and enumeration of the last horizon give all earlier ones by the way.
+    """
+    left = _metric(metric)
+    how, reason = engine(metric, algorithm, problem, parameters, delays, policy)
+    if reason:
+        return float("inf")
+    if how == MOMENTS:
+        return moments_operations(problem, iterations, average=left.over.averages_iterates)
+    return enumeration_operations(problem, parameters, delays, policy, iterations)
 
 
 def left_side(

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from boundlab.server_rate import OptimalRate
 
 BLUE, ORANGE, GREEN, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"
+BLACK = "#000000"
 _TERM_STYLES = (
     (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (3, 2)), (0, (7, 2, 1, 2, 1, 2)), (0, (1, 3)), (0, (9, 2)),
 )  # fmt: skip
-_Line = tuple[str, NDArray[np.float64], str, Any]  # label, values at plan.ks, colour, line style
+_Line = tuple[str, NDArray[np.float64], str, Any, float]  # label, values at plan.ks, colour, line style, width
 _FORMATS = ("png", "svg", "pdf")
 
 
@@ -84,13 +85,16 @@ def plot_comparison(result: "Comparison", path: Path, terms: bool = False, other
     check_format(path)
     figure, axes = new_figure()
     plan = result.plan
-    lines: list[_Line] = [(f"{plan.theorem.id} ({plan.theorem.status})", result.bound, ORANGE, "--")]
-    lines += [(f"{other.theorem.id} ({other.theorem.status})", other.bound, GREEN, "-.") for other in others]
+    lines: list[_Line] = [(f"{plan.theorem.id} ({plan.theorem.status})", result.bound, ORANGE, "--", 2.0)]
+    lines += [(f"{other.theorem.id} ({other.theorem.status})", other.bound, GREEN, "-.", 2.0) for other in others]
     if terms and len(result.terms) > 1:
         for place, (name, values) in enumerate(result.terms.items()):
             if (values > 0.0).any():  # a term that vanishes has no place on a logarithmic axis
                 grey = str(0.25 + 0.12 * (place % 4))
-                lines.append((f"term: {name}", values, grey, _TERM_STYLES[place % len(_TERM_STYLES)]))
+                lines.append((f"term: {name}", values, grey, _TERM_STYLES[place % len(_TERM_STYLES)], 2.0))
+    still = result.standstill.level
+    if np.isfinite(still) and still > 0.0:
+        lines.append((f"no step at all: {still:.3g}", np.full(len(plan.ks), still), BLACK, "-", 0.8))
     keep = plan.ks > 0
     (_draw_point if np.count_nonzero(keep) == 1 else _draw_curves)(axes, result, keep, lines)
     axes.set_ylabel(f"E[{plan.metric.symbol}]   [{plan.metric.unit}]")
@@ -107,33 +111,30 @@ def _counted(result: "Comparison", events: str) -> str:
     return f"{events} (client updates and aggregations)"
 
 
-def _band_label(result: "Comparison") -> str:
-    left = result.band
-    if left.level < 1.0:
-        return f"{left.level:.0%} joint band of E[{result.plan.metric.symbol}], {left.trials} trials"
+def _labels(result: "Comparison") -> tuple[str, str]:
+    """Return what the middle of the left side is, and what the band around it is; '' where there is none."""
+    left, symbol = result.band, f"E[{result.plan.metric.symbol}]"
     if result.exact == "expectation":
-        return f"E[{result.plan.metric.symbol}], computed"
-    return f"smallest to largest of {left.trials} schedules"
-
-
-def _mean_label(result: "Comparison") -> str:
-    left = result.band
-    if result.exact == "expectation":
-        return f"E[{result.plan.metric.symbol}], computed"
-    return f"mean of {left.trials} {'trials' if left.level < 1.0 else 'schedules'}"
+        return f"{symbol}, computed", ""
+    if left.level == 1.0:
+        what = "expectations" if result.exact else "values"
+        return f"mean of {left.trials} schedules", f"smallest to largest of the {what} of {left.trials} schedules"
+    kind = "" if left.guaranteed else ", upper side approximate"
+    return f"mean of {left.trials} trials", f"{left.level:.0%} joint band of {symbol}{kind}"
 
 
 def _draw_curves(axes: Any, result: "Comparison", keep: NDArray[np.bool_], lines: list[_Line]) -> None:
     """Draw band, mean and bounds over the iterations, both axes logarithmic."""
     ks, left = result.plan.ks[keep], result.band
-    lower, upper = left.lower[keep], left.upper[keep]
-    floor = np.maximum(lower, upper * 1e-6)
-    if result.exact != "expectation":  # a number has no band
-        axes.fill_between(ks, floor, upper, color=SKY, alpha=0.45, linewidth=0, label=_band_label(result))
-    axes.plot(ks, left.mean[keep], "-", color=BLUE, linewidth=2, label=_mean_label(result))
-    for label, values, colour, style in lines:
+    middle, band = _labels(result)
+    if band:
+        lower, upper = left.lower[keep], left.upper[keep]
+        floor = np.maximum(lower, upper * 1e-6)
+        axes.fill_between(ks, floor, upper, color=SKY, alpha=0.45, linewidth=0, label=band)
+    axes.plot(ks, left.mean[keep], "-", color=BLUE, linewidth=2, label=middle)
+    for label, values, colour, style, width in lines:
         shown = np.where(values[keep] > 0.0, values[keep], np.nan)
-        axes.plot(ks, shown, linestyle=style, color=colour, linewidth=2, label=label)
+        axes.plot(ks, shown, linestyle=style, color=colour, linewidth=width, label=label)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel(_counted(result, "iteration k"))
@@ -143,12 +144,12 @@ def _draw_point(axes: Any, result: "Comparison", keep: NDArray[np.bool_], lines:
     """Draw what a bound about one K alone says: an error bar, and a level for each line."""
     left, k = result.band, int(result.plan.ks[keep][0])
     mean, lower, upper = left.mean[keep], left.lower[keep], left.upper[keep]
-    axes.errorbar(
-        [0.0], mean, yerr=[mean - lower, upper - mean], fmt="o", color=BLUE, capsize=8, label=_band_label(result)
-    )
-    levels = [float(values[keep][0]) for _, values, _, _ in lines]
-    for level, (label, _, colour, style) in zip(levels, lines, strict=True):
-        axes.axhline(level, linestyle=style, color=colour, linewidth=2, label=label)
+    middle, band = _labels(result)
+    error = [mean - lower, upper - mean] if band else None
+    axes.errorbar([0.0], mean, yerr=error, fmt="o", color=BLUE, capsize=8, label=band or middle)
+    levels = [float(values[keep][0]) for _, values, *_ in lines]
+    for level, (label, _, colour, style, width) in zip(levels, lines, strict=True):
+        axes.axhline(level, linestyle=style, color=colour, linewidth=width, label=label)
     if max(levels) > 30.0 * float(mean[0]):
         axes.set_yscale("log")
     else:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.table import Table
 from rich.text import Text
 
@@ -33,9 +34,15 @@ def plain_table(*columns: str, title: str | None = None) -> Table:
     return table
 
 
-def verdict_line(word: str, reason: str) -> Text:
-    """Return the verdict, coloured, with its reason."""
-    return Text.assemble((f"{word}: ", _STYLE[word]), reason)
+def verdict_line(word: str, reason: str, note: str = "") -> Text:
+    """Return the verdict, coloured, with what is to be noted and its reason."""
+    return Text.assemble((f"{word}{note}: ", _STYLE[word]), reason)
+
+
+def comparison_line(result: "Comparison") -> Text:
+    """Return the verdict of a comparison with its reason."""
+    word = result.verdict.value
+    return verdict_line(word, result.explanation, result.headline.removeprefix(word))
 
 
 def comparison_table(result: "Comparison", terms: bool = False) -> list[Any]:
@@ -46,7 +53,7 @@ def comparison_table(result: "Comparison", terms: bool = False) -> list[Any]:
         f"{plan.theorem.id} ({plan.theorem.status}): {plan.metric.label} E[{plan.metric.symbol}]\n"
         f"problem {plan.problem.id}: n = {plan.problem.n} clients, d = {plan.problem.d}; "
         f"{plan.delays.id} delays, server {plan.policy.describe()}; "
-        f"{left.trials} trials, seed {result.seed}"
+        f"{f'{left.trials} trials' if left.trials else 'no trials'}, seed {result.seed}"
     )
     parameters = ", ".join(f"{key} = {_word(value)}" for key, value in plan.parameter_values.items())
     symbols = plain_table("symbol", "value", "side", "origin", "how")
@@ -55,18 +62,16 @@ def comparison_table(result: "Comparison", terms: bool = False) -> list[Any]:
     for one in plan.symbols:
         style = "" if one.certified else "bold yellow"
         symbols.add_row(one.name, _entries(one.value), one.side, one.origin, one.how, style=style)
-    sampled = left.level < 1.0
-    limits = (f"{left.level:.0%} lower", f"{left.level:.0%} upper") if sampled else ("smallest", "largest")
-    rows = plain_table("k" if plan.theorem.counter == "K" else "T", "mean", *limits, "bound", "mean/bound", *names)
+    left_side = _left_columns(result)
+    rows = plain_table("k" if plan.theorem.counter == "K" else "T", *left_side, "bound", "mean/bound", *names)
     for row, k in enumerate(plan.ks):
-        bound = result.bound[row]
         rows.add_row(
-            str(k), figure(left.mean[row]), figure(left.lower[row]), figure(left.upper[row]), figure(bound),
+            str(k), *(figure(column[row]) for column in left_side.values()), figure(result.bound[row]),
             figure(result.ratio[row]), *(figure(result.terms[name][row]) for name in names),
         )  # fmt: skip
     return [
         Text(setting), Text(f"parameters: {parameters}"), "", symbols, "", rows, Text(left.method, style="dim"), "",
-        verdict_line(result.verdict.value, result.reason),
+        comparison_line(result),
     ]  # fmt: skip
 
 
@@ -75,6 +80,17 @@ def _entries(value: Any) -> str:
     if not isinstance(value, list):
         return figure(value)
     return f"{', '.join(figure(one) for one in value[:_SHORT])}{', …' if len(value) > _SHORT else ''}"
+
+
+def _left_columns(result: "Comparison") -> dict[str, NDArray[np.float64]]:
+    """Return what is known of the left side, by the head of its column."""
+    left = result.band
+    if result.exact == "expectation":
+        return {"expectation": left.mean}
+    if left.level == 1.0:
+        return {"mean": left.mean, "smallest": left.lower, "largest": left.upper}
+    kind = "upper" if left.guaranteed else "upper, approximate"
+    return {"mean": left.mean, f"{left.level:.0%} lower": left.lower, f"{left.level:.0%} {kind}": left.upper}
 
 
 def _word(value: Any) -> str:

@@ -72,7 +72,8 @@ def test_run_reports_errors_frequencies_and_staleness(capsys, tmp_path):
 
 
 def test_compare_exits_with_its_verdict_and_writes_whole_files(capsys, tmp_path):
-    arguments = ("--problem=lad:x0=3", "--delays=iid:p_s=0.5", "--iterations=6", "--set=M=50", "--trials=200")
+    arguments = ("--problem=lad:x0=3", "--delays=iid:p_s=0.5", "--iterations=6", "--set=M=50", "--sampled")
+    arguments = (*arguments, "--trials=200")
     folder = tmp_path / "out"
     plot = tmp_path / "plot.svg"
     page = output(capsys, "compare", "area.theorem8", *arguments, f"--out={folder}", f"--plot={plot}", code=1)
@@ -87,13 +88,23 @@ def test_compare_exits_with_its_verdict_and_writes_whole_files(capsys, tmp_path)
 
 def test_a_violation_leaves_a_case_file_even_if_nobody_asked(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    arguments = ("--problem=lad:x0=3", "--delays=iid:p_s=0.5", "--iterations=6", "--set=M=50", "--trials=200")
+    arguments = ("--problem=lad:x0=3", "--delays=iid:p_s=0.5", "--iterations=6", "--set=M=50")
     result = json.loads(output(capsys, "compare", "area.theorem8", *arguments, "--json", code=1))
     assert result["written"] == ["area.theorem8.case.json"]
     case = json.loads((tmp_path / "area.theorem8.case.json").read_text())
     assert case["claim"]["lower"] > case["claim"]["bound"]
     assert case["constants"]["B"]["how"]
-    assert len(json.loads(output(capsys, "replay", "area.theorem8.case.json", "--json"))["trajectory"]) == 6
+    replayed = json.loads(output(capsys, "exact", "area.theorem8", "area.theorem8.case.json", "--json", code=1))
+    assert replayed["verdict"] == "violated"  # it was computed over all event sequences, and so it is again
+
+
+def test_a_sample_without_a_range_is_consistent_which_is_not_enough_where_holds_is_required(capsys):
+    arguments = ("compare", "area.theorem8.repaired", "--problem=lad:x0=3,sigma=0.5", "--delays=iid:p_s=0.5")
+    arguments = (*arguments, "--iterations=6", "--set=M=5", "--trials=20")
+    assert "consistent" in output(capsys, *arguments)
+    assert "consistent" in output(capsys, *arguments, "--require=holds", code=3)
+    assert invoke([*arguments, "--require=luck"]) == 2
+    assert "knows holds only" in capsys.readouterr().err
 
 
 def test_a_theorem_of_the_users_own_is_shown_evaluated_and_compared(capsys, tmp_path):

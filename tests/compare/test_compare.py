@@ -27,13 +27,17 @@ def plan_of(theorem, problem, delays, iterations, server=None, beyond=(), **sett
     return make_plan(load_theorem(theorem), built, model, read_policy(server, model), iterations, chosen, beyond)
 
 
-def verdict_of(*arguments, trials=12, seed=0, **options):
-    return compare(plan_of(*arguments, **options), trials, seed)
+def verdict_of(*arguments, trials=12, seed=0, exact=None, **options):
+    return compare(plan_of(*arguments, **options), trials, seed, exact=exact)
+
+
+# What a true theorem may get from a sample: holds where a range decides, else no violation seen.
+UPHELD = (Verdict.HOLDS, Verdict.CONSISTENT)
 
 
 def test_theorem8_as_printed_is_refuted_on_the_absolute_value():
     # The printed bound is 2.142; the exact expected error is 2.527 (the enumeration below).
-    result = verdict_of("area.theorem8", "lad:x0=3", "iid:p_s=0.5", 6, M=50, trials=400)
+    result = verdict_of("area.theorem8", "lad:x0=3", "iid:p_s=0.5", 6, M=50, trials=400, exact=False)
     assert result.bound[0] == pytest.approx(2.14243, abs=1e-5)
     assert result.verdict is Verdict.VIOLATED
     assert result.verdict.exit_code == 1
@@ -61,7 +65,7 @@ def test_the_exact_expected_error_on_the_absolute_value_is_2_527():
         total += abs(gathered / 6) / 64
     assert np.sqrt(bound_square) == pytest.approx(2.1424, abs=1e-4)
     assert total == pytest.approx(2.527, abs=5e-4)
-    sampled = verdict_of("area.theorem8", "lad:x0=3", "iid:p_s=0.5", 6, M=50, trials=400)
+    sampled = verdict_of("area.theorem8", "lad:x0=3", "iid:p_s=0.5", 6, M=50, trials=400, exact=False)
     assert sampled.band.lower[0] <= total <= sampled.band.upper[0]
 
 
@@ -81,8 +85,14 @@ def test_the_optimum_is_shown_but_for_the_mean_slope_over_all_versions(theorem, 
 
 
 def test_the_repaired_theorem8_holds_where_the_printed_one_fails():
-    result = verdict_of("area.theorem8.repaired", "lad:x0=3", "iid:p_s=0.5", 6, M=50, trials=400)
+    result = verdict_of("area.theorem8.repaired", "lad:x0=3", "iid:p_s=0.5", 6, M=50)
     assert result.verdict is Verdict.HOLDS
+    assert result.exact == "expectation"
+    # The error is at most 3.08 whatever the events: 400 trials decide it as well, 2 do not.
+    assert (
+        verdict_of("area.theorem8.repaired", "lad:x0=3", "iid:p_s=0.5", 6, M=50, trials=400, exact=False).verdict
+        is Verdict.HOLDS
+    )
 
 
 def test_nothing_is_violated_where_the_distance_to_a_minimiser_is_not_certified(tmp_path):
@@ -102,7 +112,7 @@ def test_nothing_is_violated_where_the_distance_to_a_minimiser_is_not_certified(
 def test_a_violation_comes_with_a_case_that_can_be_replayed(tmp_path):
     from boundlab.case import load_case, replay
 
-    result = verdict_of("area.theorem8", "lad:x0=3", "iid:p_s=0.5", 6, M=50, trials=200)
+    result = verdict_of("area.theorem8", "lad:x0=3", "iid:p_s=0.5", 6, M=50, trials=200, exact=False)
     file = tmp_path / "case.json"
     file.write_text(json.dumps(result.case()))
     models = [3.0, *(entry["x"][0] for entry in replay(load_case(file)))]
@@ -124,7 +134,7 @@ OTHER_DELAYS = ["deterministic:spread=3", "lognormal:spread=5", "two-speed"]
 @pytest.mark.parametrize(("problem", "delays", "M"), list(product(SMOOTH, IID_DELAYS, [1, 5])))
 def test_the_explicit_theorem7_holds_on_digits_and_breast_cancer(problem, delays, M):
     result = verdict_of("area.theorem7.explicit", problem, delays, 500, M=M, trials=8)
-    assert result.verdict is Verdict.HOLDS, result.reason
+    assert result.verdict in UPHELD, result.reason
 
 
 @pytest.mark.parametrize("delays", OTHER_DELAYS)
@@ -134,7 +144,7 @@ def test_outside_its_model_of_delays_the_theorem_is_not_applied_unless_asked(del
     result = verdict_of(
         "area.theorem7.explicit", SMOOTH[1], delays, 200, beyond=("iid-events",), server="count:every=3"
     )
-    assert result.verdict is Verdict.HOLDS
+    assert result.verdict in UPHELD
     assert "outside the theorem" in result.reason
     assert list(result.plan.outside) == ["iid-events"]
 
@@ -150,7 +160,7 @@ NONSMOOTH = [
 @pytest.mark.parametrize(("problem", "M"), list(product(NONSMOOTH, [1, 10, 50])))
 def test_the_repaired_theorem8_holds_on_hinge_and_absolute_deviations(problem, M):
     result = verdict_of("area.theorem8.repaired", problem, "exponential:spread=10", 400, M=M, trials=10)
-    assert result.verdict is Verdict.HOLDS, result.reason
+    assert result.verdict in UPHELD, result.reason
 
 
 @pytest.mark.slow
@@ -160,7 +170,7 @@ def test_the_explicit_theorem7_holds_on_mnist(kind, data_folder):
     mnist = build_problem(kind, {**options, "a": "0.3", "batch": "32", "nu": "0.1"})
     for delays, M in product(IID_DELAYS, [1, 5]):
         result = verdict_of("area.theorem7.explicit", mnist, delays, 200, M=M, trials=4)
-        assert result.verdict is Verdict.HOLDS, (delays, M, result.reason)
+        assert result.verdict in UPHELD, (delays, M, result.reason)
 
 
 def test_the_recursion_is_above_the_truth_and_below_the_explicit_form():
@@ -186,7 +196,7 @@ def test_the_same_seed_gives_the_same_result_and_a_trial_does_not_depend_on_the_
 
 
 def test_the_result_carries_its_provenance():
-    result = verdict_of("area.theorem8.repaired", "lad:x0=3", "iid:p_s=0.5", 6, M=5, trials=10).as_dict()
+    result = verdict_of("area.theorem8.repaired", "lad:x0=3", "iid:p_s=0.5", 6, M=5, trials=10, exact=False).as_dict()
     assert result["kind"] == "sampled"
     assert result["constants"]["B"]["side"] in ("exact", "upper")
     assert result["constants"]["R"]["how"]

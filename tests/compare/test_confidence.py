@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundlab.compare.confidence import band, lower_limits
+from boundlab.compare.confidence import band, lower_limits, trials_to_decide, upper_limits
 from boundlab.errors import SpecError
 from boundlab.randomness import Stream, Streams
 
@@ -30,6 +30,65 @@ def test_lower_limits_err_less_often_than_promised_on_a_skewed_law():
     # 400 experiments at error 0.05; a promise kept has more than 33 misses with probability below 0.002.
     misses = sum(lower_limits(exponentials(seed, 15, 1), 0.05)[0] > 1.0 for seed in range(400))
     assert misses <= 33
+
+
+def test_the_lower_band_errs_as_seldom_at_twenty_points_together_as_at_one():
+    # 300 experiments with 20 independent points and an error of 0.05 in all; without Bonferroni's share of the error
+    # at each point almost half of the bands are wrong.
+    wrong = 0
+    for seed in range(300):
+        values = exponentials(seed, 40, 20) ** 2 / 2.0  # mean 1, skewed
+        wrong += bool((band(values, values, 0.9, "student", 0).lower > 1.0).any())
+    assert wrong <= 26  # P(more | 5 % wrong) < 0.003
+
+
+def test_the_approximate_band_is_nowhere_below_students():
+    for seed in range(20):
+        values = exponentials(seed, 4, 3)
+        both = [band(values, values, 0.95, kind, seed).upper for kind in ("bootstrap", "student")]
+        assert (both[0] >= both[1]).all()
+
+
+LAWS = {
+    "rare": (lambda u: 100.0 * (u < 0.01), 100.0), "uniform": (lambda u: 2.0 * u, 2.0),
+    "two points": (lambda u: 2.0 * (u < 0.5), 2.0), "skewed": (lambda u: 10.0 * u**9, 10.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("trials", [2, 10, 100])
+@pytest.mark.parametrize("law", LAWS)
+def test_upper_limits_from_a_range_err_less_often_than_promised(law, trials):
+    # 400 experiments at error 0.05; the mean is 1.
+    values, largest = LAWS[law]
+    misses = 0
+    for seed in range(400):
+        u = Streams(seed).uniforms(Stream.START, 0, np.arange(trials), 1)
+        misses += upper_limits(values(u), np.array([largest]), 0.05)[0] < 1.0
+    assert misses <= 33
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=2, max_size=30), st.floats(1.0, 1e6))
+def test_upper_limits_lie_between_the_mean_and_the_range(values, largest):
+    limit = upper_limits(largest * np.array(values)[:, None], np.array([largest]), 0.01)[0]
+    assert largest * np.mean(values) <= limit * (1 + 1e-9)
+    assert limit <= largest
+
+
+def test_the_upper_limit_is_about_that_of_the_bet_on_everything():
+    """B − exp(ln(ε)/T + mean ln(B − X)): nine tenths of the stake follow this bet, which costs ln(0.9)/T."""
+    values, B, error = exponentials(3, 25, 1) % 1.0, 50.0, 0.005
+    formula = B - np.exp(np.log(error) / 25 + np.log(B - values).mean())
+    limit = upper_limits(values, np.array([B]), error)[0]
+    assert formula <= limit <= B - np.exp(np.log(0.9 * error) / 25 + np.log(B - values).mean()) + 1e-9
+
+
+def test_as_many_trials_as_are_asked_for_decide():
+    B, bound, error = np.array([415.0]), np.array([180.0]), 0.005
+    needed = trials_to_decide(np.zeros(1), B, bound, error)
+    assert needed == pytest.approx(np.log(1 / error) / -np.log1p(-180 / 415), rel=0.03)
+    enough, short = (np.zeros((count, 1)) for count in (int(np.ceil(needed)), int(needed)))
+    assert upper_limits(enough, B, error)[0] <= bound[0] < upper_limits(short, B, error)[0]
+    assert trials_to_decide(np.array([180.0]), B, bound, error) == np.inf
 
 
 def test_the_bootstrap_band_covers_on_a_skewed_law_where_student_does_not():

@@ -134,7 +134,8 @@ def test_each_holds_on_two_problems(name, text):
     delays = lookup("delays", "exponential").build(Options("delays exponential", {}), problem.n)
     policy = read_policy(None, delays, "none", theorem.algorithm)
     plan = make_plan(theorem, problem, delays, policy, 25, FREE.get(name, {}))
-    assert compare(plan, 30 if noisy else 1, 0).verdict is Verdict.HOLDS
+    verdict = compare(plan, 30 if noisy else 1, 0).verdict
+    assert verdict in ((Verdict.HOLDS, Verdict.CONSISTENT) if noisy else (Verdict.HOLDS,))
 
 
 # ---------------------------------------------------------------------------------------- they are attained

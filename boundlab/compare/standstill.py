@@ -1,0 +1,98 @@
+"""What no step at all gives: the level below which a bound begins to say something."""
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.errors import BoundlabError
+from boundlab.instance.plan import Plan
+from boundlab.metrics import Certified
+
+Floats = NDArray[np.float64]
+FARTHEST = 10**12  # the largest horizon that is looked at
+_ITERATED = 10**6  # the same for bounds that are iterated, not evaluated
+_POINTS = 2000
+_EQUAL = 1e-9
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Standstill:
+    """How a bound compares with a run that stays at x0.
+
+    Parameters
+    ----------
+    level
+        The left side of such a run, in the units of the metric: it is the same at every horizon.
+    smallest
+        The smallest bound compared. At the level or above it the theorem says nothing here.
+    says_nothing
+        Whether that is so.
+    crosses
+        About the first horizon at which the same bound is below the level; None if it is not up to ``searched``.
+    searched
+        The largest horizon looked at; None where none was, or the bound cannot be evaluated there.
+    """
+
+    level: float
+    smallest: float
+    says_nothing: bool
+    crosses: int | None = None
+    searched: int | None = None
+
+    def words(self, counter: str) -> str:
+        """Return the half sentence for people, empty where the bound says something."""
+        if not self.says_nothing:
+            return ""
+        above = self.smallest > self.level * (1.0 + _EQUAL)
+        text = f"{'above' if above else 'no better than'} what no step at all gives ({self.level:.3g})"
+        if self.crosses is not None:
+            return f"{text}; it would cross at about {counter} = {_short(self.crosses)}"
+        return text if self.searched is None else f"{text}, at every {counter} up to {_short(self.searched)}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields."""
+        return {
+            "level": self.level if np.isfinite(self.level) else None,
+            "says_nothing": self.says_nothing,
+            "crosses_at": self.crosses,
+            "searched_to": self.searched,
+        }
+
+
+def standstill(plan: Plan, bound: Floats) -> Standstill:
+    """Compare a bound with what no step at all gives.
+
+    A start at a minimiser is no such case: what a bound says there is how far noise may drive the iterates.
+
+    Parameters
+    ----------
+    bound
+        Shape (points,), at ``plan.ks``.
+    """
+    low, _ = plan.metric.at(Certified(plan.problem), plan.problem.x0)
+    level, smallest = float(low), float(bound.min())
+    if plan.theorem.shape or level <= 0.0 or not smallest >= level * (1.0 - _EQUAL):
+        return Standstill(level, smallest, says_nothing=False)
+    most = FARTHEST if plan.theorem.bound.closed else _ITERATED
+    first = int(plan.ks[-1])
+    if first >= most:
+        return Standstill(level, smallest, says_nothing=True)
+    horizons = np.unique(np.rint(np.geomspace(max(first, 1), most, _POINTS)).astype(np.int64))
+    try:
+        with np.errstate(all="ignore"):
+            later = plan.theorem.evaluate({**plan.values, plan.theorem.counter: horizons}).total
+    except BoundlabError:  # a condition that fails there, or a number that is not finite
+        return Standstill(level, smallest, says_nothing=True)
+    below = np.flatnonzero(np.broadcast_to(later, horizons.shape) < level)
+    return Standstill(level, smallest, True, int(horizons[below[0]]) if len(below) else None, most)
+
+
+def _short(number: int) -> str:
+    """Return an integer with two significant digits, as 1e8 where it is long."""
+    if number < 10**5:
+        return str(int(float(f"{number:.2g}")))
+    mantissa, exponent = f"{number:.1e}".split("e+")
+    return f"{mantissa.removesuffix('.0')}e{int(exponent)}"

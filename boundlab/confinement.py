@@ -1,0 +1,81 @@
+"""What is sure of local steps whatever is drawn: sets that no step leaves, and how far a step can go.
+
+A problem that has such facts gives them as a :class:`Confinement`; ranges of errors are made of them.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Region(ABC):
+    """A convex set of points, shape (d,) each, unit (0, 1)."""
+
+    how: str
+
+    @abstractmethod
+    def farthest(self, z: Floats) -> float:
+        """Return the largest distance of a point of the set to z, from above."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ball(Region):
+    """The points at most ``radius`` from ``centre``; ``how`` says why no step leaves it."""
+
+    centre: Floats
+    radius: float
+    how: str
+
+    def farthest(self, z: Floats) -> float:
+        """Return ‖centre − z‖ + radius."""
+        return _up(float(np.linalg.norm(self.centre - z)) + self.radius, len(z))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Box(Region):
+    """The points between ``low`` and ``high`` in every coordinate; ``how`` says why no step leaves it."""
+
+    low: Floats
+    high: Floats
+    how: str
+
+    def farthest(self, z: Floats) -> float:
+        """Return the distance to the farthest corner."""
+        return _up(float(np.linalg.norm(np.maximum(np.abs(self.low - z), np.abs(self.high - z)))), len(z))
+
+
+class Confinement(ABC):
+    """What is sure of every local step x ← x − α·g of every client, whatever mini-batch is drawn for g.
+
+    An optional fact that does not exist is None, or absent from the list. Every set holds x0.
+    """
+
+    @abstractmethod
+    def regions(self, step_size: float) -> Sequence[Region]:
+        """Return sets with x0 that no step of a size in (0, step_size] leaves from within."""
+
+    @abstractmethod
+    def steepest(self) -> float | None:
+        """Return what ‖g‖ never exceeds, anywhere, unit (1, −1)."""
+
+    def excess(self, z: Floats) -> float | None:
+        """Return what h(z) − inf h never exceeds, h the drawn convex function, g its (sub)gradient; unit (1, 0)."""
+        return None
+
+
+def _up(value: float, d: int) -> float:
+    """Allow for the rounding of a norm of d entries."""
+    return value * (1.0 + (d + 8) * float(np.finfo(np.float64).eps))
+
+
+def plain(x: Any) -> Floats:
+    """Return a point as float64."""
+    return np.asarray(x, dtype=np.float64)

@@ -1,0 +1,116 @@
+"""What a sample may say: consistent, unless a range decides; and when a bound says nothing."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from test_compare import plan_of, verdict_of
+
+from boundlab.compare import compare
+from boundlab.compare.judge import side
+from boundlab.compare.standstill import standstill
+from boundlab.expectation import AFFORDABLE, operations
+from boundlab.verdict import Verdict
+
+FALSE = "area.theorem8", "lad:x0=3", "iid:p_s=0.5", 6
+LOGISTIC = "logistic:features=[[1,0.5],[-2,1],[0.3,-1],[1.5,2]],targets=[0,1,1,0],owners=[0,0,1,1],nu=0.2,batch=1,x0=1"
+
+
+@pytest.mark.parametrize("trials", [2, 3, 5, 10])
+def test_a_false_theorem_never_holds_however_few_the_trials(trials):
+    """The printed bound is 2.142 and the error 2.527: samples of equal values are no proof that it is small."""
+    computed = verdict_of(*FALSE, M=50, trials=trials, seed=5)
+    assert computed.verdict is Verdict.VIOLATED
+    assert computed.exact == "expectation"
+    for seed in range(5, 15):
+        assert verdict_of(*FALSE, M=50, trials=trials, seed=seed, exact=False).verdict is not Verdict.HOLDS
+
+
+def test_what_is_computed_unasked_depends_on_sizes_alone_and_is_said():
+    plan = plan_of(*FALSE, M=50)
+    arguments = plan.theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy
+    assert operations(*arguments, iterations=6) < AFFORDABLE < operations(*arguments, iterations=60)
+    assert "operations predicted" in compare(plan, 2, 0).band.method
+    sampled = compare(plan_of("area.theorem8", "lad:x0=3", "iid:p_s=0.5", 60, M=50), 3, 0)
+    assert sampled.exact == ""
+
+
+def test_moments_are_computed_up_to_tens_of_thousands_of_events():
+    plan = plan_of("area.theorem7.recursion", "quadratic:clients=3,dimension=2,sigma=1", "exponential", 10)
+    arguments = plan.theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy
+    for iterations, cheap in ((10_000, True), (10**6, False)):
+        assert (operations(*arguments, iterations=iterations) < AFFORDABLE) == cheap
+
+
+def test_a_noisy_quadratic_is_a_number_for_each_schedule_where_that_is_cheap():
+    result = verdict_of("classics.gd.strongly-convex", "quadratic:clients=2,dimension=2", "exponential", 5, trials=2)
+    assert result.verdict is Verdict.HOLDS
+    assert "schedules drawn" in result.reason
+
+
+def test_gaussian_noise_has_no_range_and_a_sample_of_it_never_holds():
+    result = verdict_of("area.theorem8.repaired", "lad:x0=3,sigma=0.5", "iid:p_s=0.5", 6, M=5, trials=40)
+    assert result.verdict is Verdict.CONSISTENT
+    assert "no range of this error is known" in result.reason
+    assert result.range_ is None
+    assert not result.as_dict()["upper_guaranteed"]
+
+
+def test_a_range_lets_a_theorem_about_mini_batches_hold():
+    """Every x_s stays in the ball of the regulariser; the bound lies above or not far below its square."""
+    result = verdict_of("area.theorem7.explicit", LOGISTIC, "exponential", 60, trials=20)
+    assert result.verdict is Verdict.HOLDS, result.reason
+    assert result.band.guaranteed
+    assert result.as_dict()["range"]["high"] == result.range_.high.tolist()
+
+
+def test_where_trials_are_too_few_the_answer_says_how_many_would_do():
+    result = verdict_of("area.theorem7.explicit", LOGISTIC, "exponential", 800, trials=4)
+    assert result.verdict is Verdict.CONSISTENT
+    assert "such trials would decide" in result.reason
+
+
+def test_limits_and_bounds_make_verdicts():
+    band = verdict_of("area.theorem8.repaired", "lad:x0=3,sigma=0.5", "iid:p_s=0.5", 6, M=5, trials=10).band
+    assert side(band, band.upper) is Verdict.CONSISTENT
+    assert side(replace(band, guaranteed=True), band.upper) is Verdict.HOLDS
+    assert side(band, band.upper * 0.99) is Verdict.INCONCLUSIVE
+    assert side(band, band.lower * 0.99) is Verdict.VIOLATED
+
+
+def test_a_bound_above_what_no_step_at_all_gives_says_nothing_and_when_it_would():
+    plan = plan_of("area.theorem7.explicit", LOGISTIC, "exponential", 60)
+    result = compare(plan, 20, 0)
+    level = float(((plan.problem.x0 - plan.problem.optimum().x) ** 2).sum())
+    still = result.standstill
+    assert still.level == pytest.approx(level)
+    assert still.says_nothing
+    assert result.headline == "holds, but says nothing here"
+    assert result.explanation.startswith(f"above what no step at all gives ({level:.3g}); it would cross at about K = ")
+    # It says something from there on, and nothing shortly before.
+    at = plan.theorem.at_iterations(plan.values, np.array([still.crosses * 9 // 10, still.crosses])).total
+    assert at[1] < level < at[0]
+    fields = result.as_dict()
+    assert fields["verdict"] == "holds"
+    assert fields["no_step"] == {
+        "level": still.level, "says_nothing": True, "crosses_at": still.crosses, "searched_to": 10**12,
+    }  # fmt: skip
+
+
+def test_a_bound_that_grows_with_the_horizon_never_crosses():
+    flat = plan_of("area.theorem8.repaired.fixed-step", "lad:x0=3", "iid:p_s=0.5", 60, alpha=9, M=5)
+    found = standstill(flat, flat.bound)
+    assert found.says_nothing
+    assert found.crosses is None
+    assert found.words("K").endswith("at every K up to 1e12")
+
+
+def test_a_start_at_the_minimiser_is_not_what_no_step_gives():
+    plan = plan_of("area.theorem8.repaired.fixed-step", "lad:x0=0", "iid:p_s=0.5", 60, alpha=0.1, M=5)
+    assert not standstill(plan, plan.bound).says_nothing
+
+
+def test_an_informative_bound_has_no_such_words():
+    result = verdict_of("area.theorem8.repaired", "lad:x0=3", "iid:p_s=0.3", 12, M=2)
+    assert result.verdict is Verdict.HOLDS
+    assert result.headline == ("holds, but says nothing here" if result.standstill.says_nothing else "holds")
