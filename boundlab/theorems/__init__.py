@@ -11,6 +11,7 @@ from boundlab.theorems._bound import FormulaBound as FormulaBound
 from boundlab.theorems._bound import RecursionBound as RecursionBound
 from boundlab.theorems._evaluate import derive as derive
 from boundlab.theorems._statement import ANY as ANY
+from boundlab.theorems._statement import NOISE as NOISE
 from boundlab.theorems._statement import OTHERS as OTHERS
 from boundlab.theorems._theorem import Theorem as Theorem
 

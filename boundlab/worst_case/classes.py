@@ -7,47 +7,45 @@ from typing import Any, final
 import numpy as np
 
 from boundlab.arithmetic.pepit import Exact, exact
-from boundlab.assumptions import assumption
+from boundlab.assumptions import DETERMINISTIC, assumption, definers, with_implied
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.metrics import Quantity
-from boundlab.theorems import Theorem
+from boundlab.theorems import NOISE, Theorem
 
 _KNOWN = frozenset(
     {
         "convex", "strongly-convex", "smooth", "lipschitz", "bounded-variance", "bounded-gradients",
         "bounded-second-moment", "bounded-heterogeneity", "bounded-below", "minimiser",
+        DETERMINISTIC,
     }
 )  # fmt: skip
-# Symbols of the functions and of the start, by the assumption without which they have no meaning.
-_DEFINED_BY = {
-    "mu": ("strongly-convex",), "L": ("smooth",), "L_sq": (), "B": ("lipschitz",), "G_sq": ("bounded-gradients",),
-    "G": ("bounded-second-moment",), "sigma_g": ("bounded-heterogeneity",), "sigma_g_mean": ("bounded-heterogeneity",),
-    "R": ("minimiser", "lipschitz", "convex", "strongly-convex"), "zeta": ("minimiser", "strongly-convex"),
-    "G_star": ("minimiser", "strongly-convex"),
-}  # fmt: skip
-FUNCTIONS = frozenset({*_DEFINED_BY, "F0"})
+# What the program takes from the values: constants of the functions, and how far the start is away.
+CONSTANTS = frozenset({"mu", "L", "B", "G", "G_sq", "sigma_g", "sigma_g_mean", "R", "F0", "zeta", "G_star"})
 _BETWEEN_CLIENTS = frozenset({"sigma_g", "sigma_g_mean", "zeta", "G_star"})
-_NOISE_OF = {"bounded-variance", "bounded-second-moment", "expected-smoothness"}
-_NOISE = ("sigma", "sigma_l", "G")
 
 
 def noise(theorem: Theorem) -> tuple[str, ...]:
     """Return what makes a theorem one about gradients with noise: its assumptions on noise, else symbols of noise."""
-    named = tuple(name for name in theorem.assumptions if name in _NOISE_OF)
+    named = tuple(name for name in theorem.assumptions if assumption(name).noise)
+    if named or DETERMINISTIC in theorem.assumptions:
+        return named
     excluded = {one.quantity.name for one in theorem.conditions if one.quantity.is_Symbol and one.limit == 0}
-    return named or tuple(name for name in theorem.inputs() if name in _NOISE and name not in excluded)
+    return tuple(name for name in theorem.inputs() if name in NOISE - excluded)
 
 
 def undefined(theorem: Theorem, values: Mapping[str, Any], clients: int) -> tuple[str, ...]:
     """Return the symbols of functions that a theorem reads and no assumption defines, and its own, in words."""
+    assumed = with_implied(theorem.assumptions)
+    if "convex" in assumed:
+        assumed |= {"minimiser", "bounded-below"}  # the program holds an x*
     out = []
     for name in theorem.inputs(values):
         if name not in SYMBOLS:
             out.append(f"{name} (a symbol of its own)")
         elif clients == 1 and name in _BETWEEN_CLIENTS:
             continue
-        elif name in _DEFINED_BY and not set(_DEFINED_BY[name]) & set(theorem.assumptions):
+        elif name in CONSTANTS and not assumed & set(definers(name)):
             out.append(f"{name} (no assumption of the theorem defines it)")
     return tuple(out)
 
@@ -133,7 +131,11 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
 
     square = None
     if "bounded-gradients" in assumed and not assumed & {"lipschitz"}:
-        square = constant("G_sq", "‖∇f_i‖² ≤ G_sq")
+        if "G_sq" not in theorem.inputs(values) and "G" in theorem.inputs(values):
+            largest = constant("G", "‖∇f_i‖ ≤ G")
+            square = largest * largest
+        else:
+            square = constant("G_sq", "‖∇f_i‖² ≤ G_sq")
     if "bounded-second-moment" in assumed:
         second = constant("G", "full gradients have ‖∇f_i‖ ≤ G")
         square = second * second

@@ -24,7 +24,7 @@ from boundlab.registry import lookup, registered
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Theorem
-from boundlab.worst_case.classes import FUNCTIONS, noise, undefined
+from boundlab.worst_case.classes import CONSTANTS, noise, undefined
 from boundlab.worst_case.right import Exactly, exactly
 
 _UNITS = ("R", "B", "L", "F0")
@@ -196,7 +196,7 @@ def _nothing() -> Iterator[tuple[tuple[int, ...], Exact]]:
 
 def _leaning(theorem: Theorem, values: Mapping[str, Any], yours: frozenset[str]) -> tuple[str, ...]:
     """Return what the user set in place of a definition, or of what the run would have to say."""
-    anchored = {*FUNCTIONS, *theorem.step, *theorem.parameters.values(), *_NOISE, theorem.counter, *_ARRIVALS}
+    anchored = {*CONSTANTS, *theorem.step, *theorem.parameters.values(), *_NOISE, theorem.counter, *_ARRIVALS}
     anchored |= set(theorem.bound.replacements())
     return tuple(
         f"{name} = {float(values[name]):.6g} (yours, not certified)"

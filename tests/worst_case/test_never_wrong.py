@@ -185,9 +185,10 @@ def test_a_theorem_with_noise_is_answered_without_it() -> None:
 
 def test_a_step_beyond_its_condition_is_beside_the_theorem_by_however_little() -> None:
     theorem = load_theorem("classics.gd.ergodic")
-    for step, applies in ((1.0, True), (1.0000000000009, False), (1.00000000000001, False)):
-        found = worst_case(theorem, 2, {"alpha": float(step)}, find_function=False)
-        assert (found.outcome is not Outcome.BESIDE) == applies
+    assert worst_case(theorem, 2, {"alpha": 1.0}, find_function=False).outcome is Outcome.HOLDS
+    for step in (1.0000000000009, 1.00000000000001):
+        with pytest.raises(AssumptionError, match="α ≤ 1/L"):
+            worst_case(theorem, 2, {"alpha": step}, find_function=False)
     # 1/L is rounded to a float, and is 1/L all the same.
     for smooth in (3.0, 0.7, 0.123456789, 49.0):
         assert worst_case(theorem, 2, {"L": smooth}, find_function=False).outcome is Outcome.HOLDS
