@@ -161,7 +161,7 @@ class Fuzz:
             "check": [theorem, "--only", rng.choice(("units", "limits")), *shown],
             "worst-case": [theorem, "-k", "1", *settings, *shown, *file],
             "falsify": [theorem, "--candidates", "2", *shown, *folder],
-            "demo": ["--out", rng.choice(("{csv}", "/dev/null", "/"))],
+            "demo": ["--seed", "many", "--out", rng.choice(("{csv}", "/dev/null", "/"))],  # it takes half a minute
             "bench": ["--updates", "0", *shown],
         }
         return made[command]

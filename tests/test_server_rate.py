@@ -100,3 +100,18 @@ def test_a_result_is_json_ready() -> None:
     import json
 
     assert json.loads(json.dumps(optimal_rate([1, 2]).as_dict(), allow_nan=False))["limit"] is None
+
+
+def test_the_minimiser_agrees_however_much_the_rates_differ() -> None:
+    # In floating point the constant 1 + hΛ of the objective would drown its minimum.
+    for rates in ([1e-9, 1.0, 1e9], [1e-40, 1e40], [1.0] * 1000):
+        best = optimal_rate(rates)
+        assert best.numeric == pytest.approx(best.lambda_s, rel=1e-12)
+        priced = optimal_rate(rates, "per-time", 1e-6)
+        assert priced.numeric == pytest.approx(priced.lambda_s, rel=1e-12)
+
+
+def test_the_minimiser_knows_nothing_of_the_closed_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("boundlab.server_rate.policy_rate", lambda rates: 1.001 * float(rates.sum()))
+    with pytest.raises(CertificateError, match="do not agree"):
+        optimal_rate([10, 10, 2.5])

@@ -67,7 +67,8 @@ def worst_case(
         chosen["p"] = p
     writable(out)
     listed = None if events is None else _events(events)
-    result = analyse(load_theorem(theorem), iterations, chosen, average, delays=delays, events=listed)
+    statement = load_theorem(theorem)
+    result = analyse(statement, iterations, chosen, average, delays=delays, events=listed)
 
     def show(_files: Sequence[Path]) -> None:
         if as_json:
@@ -79,11 +80,12 @@ def worst_case(
 
     def write() -> None:
         from boundlab.files import write_json
+        from boundlab.provenance import provenance
 
         case = result.case()
         if case is None or out is None:
             raise OutputError(f"{out} is not written: no function was found, {result.missing}")
-        write_json(out, case)
+        write_json(out, {**case, "provenance": provenance(statement)})
 
     return deliver(result.outcome.verdict.exit_code, [out] if out else [], show, write, quiet=as_json)
 

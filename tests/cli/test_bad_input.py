@@ -133,7 +133,22 @@ NONSENSE = [
         4,
         "stationary-participation",
     ),
-    (["compare", "fedbuff.rf1", "--problem", "huber", "--set", "tau_max=5"], 2, "tau_max"),
+    (
+        [
+            "compare",
+            "fedbuff.rf1",
+            "--problem",
+            "huber:c=[0,9]",
+            "--delays",
+            "deterministic:rates=[1,0.1]",
+            "--set",
+            "count=1",
+            "--set",
+            "tau_max=0",
+        ],
+        4,
+        "tau_max = 0 is set, but the schedule has",
+    ),
     (["compare", "area.theorem8", "--problem", "logistic:nu=0"], 4, "minimiser"),
     (["compare", "area.theorem8.repaired", "--problem", "hinge", "--exact"], 2, "too many"),
     # Exact values, worst cases, checks, searches.
