@@ -88,7 +88,7 @@ _WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "fedfa": {"mode": (), "Q": _ONE, "start": (), "eta_g": _ONE},
     "area": {"start": (), "clock": (), "reply": ()},
 }
-# Options whose default is another than the instances': a user's theorem must say what they are.
+# Options whose default is another than the instances'.
 _OTHERWISE: Mapping[str, frozenset[str]] = {"fedcompass": frozenset({"Qmin", "Qmax"}), "fedfa": frozenset({"K"})}
 
 
@@ -129,11 +129,9 @@ def _strange(theorem: Theorem) -> str:
     for option, value in theorem.fixed_options.items():
         if option not in words or (words[option] and value not in words[option]):
             return f"nothing is known of {option}={value}"
-    if theorem.status == "user":
-        unsaid = _OTHERWISE.get(theorem.algorithm, frozenset()) - {*theorem.options, *theorem.parameters}
-        if unsaid:
-            return f"nothing is known of the default of {', '.join(sorted(unsaid))}"
-    return ""
+    otherwise = sorted(_OTHERWISE.get(theorem.algorithm, frozenset()) - theorem.fixed_options.keys())
+    unsaid = [option for option in otherwise if not theorem.leaves_open(option)]
+    return f"nothing is known of the default of {', '.join(unsaid)}" if unsaid else ""
 
 
 def _small_steps(values: Values) -> tuple[Need, ...]:
@@ -183,7 +181,7 @@ _FLOORS = {"gradient-norm": _HALF, "gradient-norm-last": _HALF, "squared-distanc
 
 def _sloped(theorem: Theorem, step: sympy.Expr) -> Values:
     T = SMALL**-3
-    return _alone(theorem, step, T=T, F0=step * (T - 1) + _HALF)
+    return _alone(theorem, step, T=T, F0=step * (T - 1) + _HALF, R=step * (T - 1) + 1)
 
 
 def _first_value(theorem: Theorem, step: sympy.Expr) -> Values:

@@ -4,7 +4,7 @@ Each truth of :mod:`boundlab.checks._truths` is a lower bound on the left side o
 assumptions of the theorems it is matched with. A right side below it refutes the theorem.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -22,6 +22,7 @@ from boundlab.checks.units import implied_claim
 from boundlab.errors import UndecidedError
 from boundlab.formulas.enclose import enclose
 from boundlab.formulas.substitution import substitute
+from boundlab.signs import vanishes
 
 _TRIED = tuple(sympy.Rational(1, 10) ** power for power in (1, 2, 3))
 _WIDER = (sympy.Integer(2), sympy.Integer(10))
@@ -116,10 +117,20 @@ def values_of(view: View, truth: Truth, wider: Mapping[str, sympy.Expr] = Mappin
 
     values = family(SMALL)
     if step in fixed:
-        known = {name: value for name, value in values.items() if name not in fixed}
-        values = family(view.at(view.symbol(step), known))
+        own_step = view.at(view.symbol(step), _without(values, fixed))
+        values = family(own_step)
+        if not _same(view.at(view.symbol(step), _without(values, fixed)), own_step):
+            raise UndecidedError("the instance depends on the step, and the theorem's step on the instance")
     own = {step: values[step]} if step in values else {}
-    return {name: value for name, value in values.items() if name not in fixed} | own
+    return _without(values, fixed) | own
+
+
+def _without(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in names}
+
+
+def _same(one: sympy.Expr, other: sympy.Expr) -> bool:
+    return bool(one == other) or vanishes(one - other)
 
 
 def _outside(view: View, truth: Truth, values: Mapping[str, Any]) -> str:
