@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 from boundlab.delays import DELAYS
 from boundlab.options import Options
@@ -73,6 +73,15 @@ def test_work_rests_for_a_poisson_number_of_exponential_periods(options, on, off
         assert law.durations(u, np.full(len(u), client)) == pytest.approx(work + idle, rel=1e-9)
         # E(work + idle) = E work + off·E work/on
         assert law.means()[client] == pytest.approx((1 + off / on) / rate, rel=1e-14)
+
+
+def test_where_the_poisson_law_jumps_the_number_of_rests_is_the_smaller_one():
+    law = law_of("markov")
+    first, stops = (part.ravel() for part in np.meshgrid(np.linspace(0.02, 0.98, 25), np.arange(7)))
+    work = -np.log(first) / RATES[0]
+    at_the_jumps = np.stack([first, special.pdtr(stops, work), np.full(len(first), 0.5)], axis=1)
+    idle = np.where(stops > 0, stats.gamma(np.maximum(stops, 1)).ppf(0.5), 0.0)
+    assert law.durations(at_the_jumps, np.zeros(len(first), int)) == pytest.approx(work + idle, rel=1e-9)
 
 
 def test_the_mean_of_a_heavy_tail_is_the_integral_of_its_quantiles():

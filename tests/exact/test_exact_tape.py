@@ -224,3 +224,31 @@ def test_the_recursion_of_theorem7_is_attained():
     plan = plan_of("area.theorem7.recursion", problem, ("iid", {"p_s": 0.5}), 200, M="1", alpha="0.3")
     found = compare(plan, 2, 0, exact=True)
     assert np.allclose(found.band.mean, found.bound, rtol=1e-12)
+
+
+ON_A_TAPE = {
+    "fedbuff.rf1": {"M": 3, "count": 2, "eta_l": "1/8", "eta_g": "3/4"},
+    "fedfa.delta.a": {"K": 2, "Q": 2, "eta_l": "1/16"},
+    "fedcompass.window.a": {"Qmin": 1, "Qmax": 4, "eta": "1/16"},
+    "afl_dga.r2": {"eta": "1/16"},
+}
+
+
+@pytest.mark.parametrize("theorem_id", ON_A_TAPE)
+def test_the_left_side_of_a_schedule_is_that_of_the_run_with_all_its_parameters(theorem_id, tmp_path):
+    theorem, parameters = load_theorem(theorem_id), ON_A_TAPE[theorem_id]
+    compiler, T, options = lookup("algorithms", theorem.algorithm), 5, dict(theorem.options)
+    read = compiler.read(Options(theorem.algorithm, {**options, **parameters}))
+    delays = build_delays("exponential", {"spread": 3}, 3)
+    events = compiler.sample(read, delays, compiler.policy(None, delays), Streams(7), 3, 120)
+    case = write(
+        tmp_path, algorithm=theorem.algorithm, theorem=theorem_id, iterations=T, x0=4.3, parameters=parameters,
+        problem={"type": "huber", "c": [0, 1, 3], "w": [1, 2, 1]}, events=compiler.events_as_json(events),
+    )  # fmt: skip
+    found = evaluate(theorem, case)
+    tape = compiler.schedule(read, events, 3, RecordAt(np.arange(T)), T)
+    slopes: list[float] = []
+    full = case.problem.full_gradient
+    run_once(tape, case.problem, Streams(0), lambda _m, x: slopes.append(float((full(x) ** 2).sum())))
+    assert found.kind in ("exact", "enclosure")
+    assert found.left == pytest.approx(np.mean(slopes[:T]), rel=1e-12)

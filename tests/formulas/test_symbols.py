@@ -1,10 +1,12 @@
 """Symbols: meanings, domains, units."""
 
+import math
+
 import numpy as np
 import pytest
 
 from boundlab.errors import SymbolError
-from boundlab.formulas.symbols import DOMAINS, SYMBOLS, check, lookup, make_symbol, symbol
+from boundlab.formulas.symbols import DOMAINS, SYMBOLS, check, make_symbol, symbol
 
 
 def test_every_symbol_says_what_it_is_and_prints_in_latex_and_unicode() -> None:
@@ -17,25 +19,46 @@ def test_every_symbol_says_what_it_is_and_prints_in_latex_and_unicode() -> None:
         assert info.as_dict()["units"] == list(info.units)
 
 
-@pytest.mark.parametrize(
-    ("names", "units"),
-    [
-        ("mu L gamma", (1, -2)),
-        ("B G sigma G_star", (1, -1)),
-        ("zeta R", (0, 1)),
-        ("F0", (1, 0)),
-        ("sigma_l sigma_g sigma_g_mean", (1, -1)),
-        ("G_sq", (2, -2)),
-        ("L_sq", (2, -4)),
-        ("eta eta_l eta_sum", (-1, 2)),
-        ("eta_sq drift", (-2, 4)),
-        ("eta_g T Q N tau_max share_bias W_min W_max V_max chi2 kappa_lag C_lag S M_own SM2", (0, 0)),
-        ("alpha c D a0 a_init", (-1, 2)),
-        ("p p_s p_min qbar n M K kappa delta d", (0, 0)),
-    ],
-)
-def test_units_are_those_of_the_design(names: str, units: tuple[int, int]) -> None:
-    assert {lookup(name).units for name in names.split()} == {units}
+# How each behaves under f → c·f (first) and x → s·x (second); every other symbol is a number without a unit.
+UNITS = {
+    (1, 0): "F0 F_v",
+    (1, -1): "B G sigma G_star sigma_l sigma_g sigma_g_mean bias stale shift X_v",
+    (1, -2): "mu L gamma",
+    (2, -2): "G_sq V_s sigma2 s2 err2 E_init",
+    (2, -4): "L_sq",
+    (0, 1): "zeta R",
+    (0, 2): "A X0 Y0 Lam0",
+    (-1, 2): "alpha c D a0 a_init eta eta_l eta_sum eta_head",
+    (-2, 4): "Ns eta_sq drift",
+}
+# Least value, largest value, and whether the least one itself is left out.
+RANGES = {
+    (1, math.inf, False): "n M K T Q N Qmin Qmax window K_m t_d b qbar r_p speed_ratio mu_step g1 g2",
+    (0, 1, True): "p p_s p_min q",
+    (0, 1, False): "delta kappa_lag a_max a_min beta",
+    (0, math.inf, True): (
+        "mu L rates lambda_s alpha c d D a0 a_init gamma kappa d_eff Ktilde kg q0 W1 W2 d_ratio L_sq eta eta_l eta_g "
+        "eta_sum eta_sq A_max W_min W_max Q_mean alpha2 pi_max"
+    ),
+}
+COUNTS = "n M K T Q N Qmin Qmax window K_m t_d b tau_max concurrency tau_a lag D_m S M_own Q_age"
+
+
+def test_units_are_those_of_the_design() -> None:
+    expected = {name: units for units, names in UNITS.items() for name in names.split()}
+    assert set(expected) <= set(SYMBOLS)
+    assert {name: info.units for name, info in SYMBOLS.items()} == {
+        name: expected.get(name, (0, 0)) for name in SYMBOLS
+    }
+
+
+def test_domains_are_those_of_the_design() -> None:
+    expected = {name: domain for domain, names in RANGES.items() for name in names.split()}
+    for name, info in SYMBOLS.items():
+        own = info.domain
+        assert (own.low, own.high, own.open_low) == expected.get(name, (0, math.inf, False)), name
+        assert own.integer == (name in COUNTS.split()), name
+        assert info.vector == (name in ("p", "rates", "G_star")), name
 
 
 @pytest.mark.parametrize(

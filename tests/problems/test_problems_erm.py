@@ -198,3 +198,10 @@ def test_where_all_features_are_zero_the_loss_is_constant_and_every_point_minimi
     best = problem.optimum()
     assert best.distance == 0.0
     assert best.value == pytest.approx(np.log(2.0))
+
+
+@pytest.mark.parametrize(("nu", "weights", "exists"), [(0.0, "size", True), (0.3, "size", False), (0.3, "equal", True)])
+def test_heterogeneity_is_bounded_unless_clients_weigh_the_regulariser_differently(nu, weights, exists):
+    problem = tiny("softmax", 1, nu=nu, weights=weights)
+    assert np.ptp(problem.sizes) > 0
+    assert ("sigma_g" in problem.constants()) == (problem.assumptions()["bounded-heterogeneity"] == "") == exists

@@ -121,6 +121,59 @@ def test_a_conclusion_is_known_as_well_as_its_worst_part() -> None:
         assert prover.direction(-symbol("L") * (a + b), symbol("L")) == (-1, Shown.BY_CERTIFICATE)
 
 
+def most(*parts: sympy.Expr) -> sympy.Expr:
+    return sympy.Max(*parts, evaluate=False)
+
+
+def least(*parts: sympy.Expr) -> sympy.Expr:
+    return sympy.Min(*parts, evaluate=False)
+
+
+EXTREMA = {
+    most(a, b) - a: True,
+    most(a, b) - b: True,
+    a - most(a, b): False,
+    b - most(a, b): False,
+    1 + a - most(a, 1): True,
+    1 + a - most(a, 2): False,
+    a - least(a, b): True,
+    b - least(a, b): True,
+    least(a, b) - a: False,
+    least(a, b) - b: False,
+    least(a + 1, b + 2) - 1: True,
+    least(a + 1, b) - 1: False,
+    1 / (1 + least(a, b)) - 1 / (1 + a): True,
+    1 / (1 + a) - 1 / (1 + least(a, b)): False,
+    most(a, b) - least(a, b): True,
+    least(a, b) - most(a, b): False,
+}
+
+
+@pytest.mark.parametrize("expression", EXTREMA, ids=str)
+def test_with_a_max_one_argument_is_enough_only_where_the_rest_grows_with_it(expression: sympy.Expr) -> None:
+    with Solver() as solver:
+        assert bool(Prover(SYMBOLS, solver=solver).certain(expression)) == EXTREMA[expression]
+
+
+def trees(depth: int) -> st.SearchStrategy[sympy.Expr]:
+    leaves = st.sampled_from([a, b, sympy.Integer(1), sympy.Integer(2)])
+    if depth == 0:
+        return leaves
+    pairs = st.tuples(trees(depth - 1), trees(depth - 1))
+    return leaves | st.one_of(
+        pairs.map(lambda two: two[0] + two[1]), pairs.map(lambda two: two[0] - two[1]),
+        pairs.map(lambda two: two[0] * two[1]), pairs.map(lambda two: most(*two)), pairs.map(lambda two: least(*two)),
+    )  # fmt: skip
+
+
+@given(trees(3))
+@settings(max_examples=60, deadline=None)
+def test_what_is_certain_of_extrema_is_true_at_every_point(expression: sympy.Expr) -> None:
+    if Prover(SYMBOLS).certain(expression):
+        for one, other in itertools.product((0, sympy.Rational(1, 3), 1, sympy.Rational(3, 2), 4), repeat=2):
+            assert expression.subs({a: one, b: other}) >= 0
+
+
 def test_roots_and_quotients() -> None:
     prover = Prover(SYMBOLS)
     assert prover.nonnegative(a + b - 2 * sympy.sqrt(a) * sympy.sqrt(b)) is Shown.BY_CERTIFICATE

@@ -1,0 +1,37 @@
+"""The instances on which checks state known truths are runs that there are."""
+
+import numpy as np
+import pytest
+
+from boundlab.build import build_delays
+from boundlab.checks._instances import ALONE
+from boundlab.options import Options
+from boundlab.randomness import Streams
+from boundlab.registry import registered
+from boundlab.simulate.trial import compile_trial
+from boundlab.tape import RecordAt
+
+ALGORITHMS = {name: one for name, one in registered("algorithms").items() if one.alone is not None}
+# One local step, one update a buffer or window.
+SMALLEST = {"fedcompass": {"Qmin": 1, "Qmax": 1}, "fedfa": {"K": 1}}
+# These papers count an update that is used at once as one with τ = 1; no theorem of AFL-DGA reads tau_max.
+COUNTED_FROM_ONE = {("fedfa", "tau_max"), ("afl_dga", "tau_max")}
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_one_client_without_delay_has_the_symbols_of_gradient_descent(name: str) -> None:
+    algorithm = ALGORITHMS[name]
+    parameters = algorithm.read(
+        Options(name, {**dict.fromkeys(algorithm.local_rates[:1], 0.1), **SMALLEST.get(name, {})})
+    )
+    delays = build_delays("deterministic", {}, 1)
+    policy = algorithm.policy(None, delays)
+    tape = compile_trial(algorithm, parameters, 1, delays, policy, 8, RecordAt(np.arange(1, 9)), Streams(0))
+    found = algorithm.quantities(parameters, tape, 6, {"n": 1, "N": 1})
+    stated = {**ALONE, **algorithm.alone}
+    shared = {one for one in stated if one in found and (name, one) not in COUNTED_FROM_ONE}
+    assert {one: found[one] for one in shared} == pytest.approx({one: stated[one] for one in shared}, abs=1e-12)
+    assert shared or name == "gd"
+    for one in stated:
+        if hasattr(parameters, one):
+            assert getattr(parameters, one) == stated[one], one
