@@ -110,13 +110,12 @@ def _table(true: Mapping[str, list[Answer]], false: Mapping[str, list[Answer]], 
         "|---|---|---|---|---|---|---|",
     ]
     for tool in tools:
-        good = {name: [one for one in some if one.tool == tool] for name, some in true.items()}
-        bad = {name: [one for one in some if one.tool == tool] for name, some in false.items()}
+        good, bad = _asked(true, tool), _asked(false, tool)
         kills = [sum(one.seconds for one in some) for some in bad.values() if any(one.refutes for one in some)]
         rows.append(
-            f"| `{tool}` | {_count(good, lambda one: one.refutes)} of {len(true)} "
+            f"| `{tool}` | {_count(good, lambda one: one.refutes)} of {len(good)} "
             f"| {_count(good, _crashed)} | {_count(good, lambda one: one.code == 2)} "
-            f"| {len(kills)} of {len(false)} | {_count(bad, _crashed)} "
+            f"| {len(kills)} of {len(bad)} | {_count(bad, _crashed)} "
             f"| {statistics.median(kills) if kills else float('nan'):.1f} |"
         )
     killed = _count(false, lambda one: one.refutes)
@@ -126,6 +125,12 @@ def _table(true: Mapping[str, list[Answer]], false: Mapping[str, list[Answer]], 
         f"| {_count(false, _crashed)} | |"
     )
     return rows
+
+
+def _asked(answers: Mapping[str, list[Answer]], tool: Tool) -> dict[str, list[Answer]]:
+    """Return what a tool answered, for the claims that it was asked about."""
+    found = {name: [one for one in some if one.tool == tool] for name, some in answers.items()}
+    return {name: some for name, some in found.items() if some}
 
 
 def _crashed(answer: Answer) -> bool:

@@ -20,8 +20,7 @@ def arguments(claim: Claim, path: Path, tool: Tool, candidates: int) -> Iterator
         case "worst-case":
             for steps in _long_and_short(claim):
                 for iterations in (1, 3):
-                    mu = ["--set", "mu=0.1"] if "mu" in claim.reads() else []
-                    yield ["worst-case", str(path), "-k", str(iterations), *steps, *mu, *_events(claim)]
+                    yield ["worst-case", str(path), "-k", str(iterations), *steps, *_constants(claim), *_events(claim)]
         case "compare":
             for problem, size in _problems(claim):
                 for delays in _delays(claim):
@@ -32,10 +31,10 @@ def arguments(claim: Claim, path: Path, tool: Tool, candidates: int) -> Iterator
 
 
 def _long_and_short(claim: Claim) -> list[list[str]]:
-    """Return settings of the free symbols in the units L = B = R = 1: a usual step, and a long one."""
+    """Return settings of the free symbols in the units L = B = R = 1: short, usual and long steps."""
     if not claim.free() & {"alpha", "c", "eta_l"}:
         return [_steps(claim, 1.0)]
-    return [_steps(claim, 1.0), _steps(claim, 3.0)]
+    return [_steps(claim, size) for size in (0.25, 1.0, 3.0)]
 
 
 def _steps(claim: Claim, size: float) -> list[str]:
@@ -45,6 +44,13 @@ def _steps(claim: Claim, size: float) -> list[str]:
         "T": 30.0, "mu": 1.0, "L": 1.0, "B": 1.0, "G_sq": 1.0, "sigma_g": 1.0, "p_s": 0.5, "qbar": 2.0,
     }  # fmt: skip
     return [part for name in sorted(claim.free()) for part in ("--set", f"{name}={values.get(name, 1.0):g}")]
+
+
+def _constants(claim: Claim) -> list[str]:
+    """Return the constants that have no unit of their own to be 1 in."""
+    sizes = {"mu": "0.1", "G_sq": "1", "sigma_g": "1", "sigma_l": "0", "sigma": "0", "zeta": "0"}
+    read = claim.reads() - claim.free()
+    return [part for name in sorted(read & set(sizes)) for part in ("--set", f"{name}={sizes[name]}")]
 
 
 def _events(claim: Claim) -> list[str]:
@@ -83,7 +89,7 @@ def _problems(claim: Claim) -> list[tuple[str, float]]:
     if "n <=" in conditions:
         return [(f"huber:delta=0.1,x0=3{noise}", 0.2), (f"quadratic:A=[[[2]]],b=[[0]],x0=3{noise}", 0.1)]
     if "sigma_g <=" in conditions:
-        return [(f"huber:c=[0,0,0],delta=0.5,x0=2{noise}", 0.02)]
+        return [(f"huber:c=[0,0,0],delta=0.5,x0=2{noise}", 0.01)]
     if "smooth" in claim.assumptions:
         found = [(f"huber:c=[0,1,4],w=[1,0.5,0.1],delta=1,x0=3{noise}", 0.05), (f"huber:delta=0.1,x0=3{noise}", 0.2)]
         bounded = {"lipschitz", "bounded-gradients", "bounded-heterogeneity"} & claim.assumptions
