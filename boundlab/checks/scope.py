@@ -20,7 +20,7 @@ from boundlab.randomness import Streams
 from boundlab.registry import registered
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt
-from boundlab.theorems import Theorem
+from boundlab.theorems import OTHERS, Theorem
 
 _CLIENTS = (2, 1)  # some algorithms have one only
 _ITERATIONS = 20
@@ -53,7 +53,7 @@ def checks(view: View) -> Iterator[Check]:
 
 def _options(theorem: Theorem, algorithm: Algorithm[Any]) -> Check:
     identity, statement = "scope.options", "every step and option that the theorem sets is a parameter of its algorithm"
-    parts = (("step", theorem.step), ("option", theorem.options), ("parameter", theorem.parameters))
+    parts = (("step", theorem.step), ("option", {*theorem.options} - {OTHERS}), ("parameter", theorem.parameters))
     strange = [(noun, name) for noun, names in parts for name in names if name not in algorithm.parameters]
     if strange:
         text = "; ".join(
@@ -62,7 +62,7 @@ def _options(theorem: Theorem, algorithm: Algorithm[Any]) -> Check:
         )
         return Check(identity, statement, "failed", text, "not defined")
     try:
-        _read(theorem, algorithm, theorem.options)
+        _read(theorem, algorithm, theorem.fixed_options)
     except SpecError as error:
         try:
             _read(theorem, algorithm, {})
@@ -90,7 +90,7 @@ def _measured(theorem: Theorem, algorithm: Algorithm[Any]) -> frozenset[str] | N
         return frozenset()
     for clients in _CLIENTS:
         try:
-            parameters = _read(theorem, algorithm, theorem.options)
+            parameters = _read(theorem, algorithm, theorem.fixed_options)
             delays = delays_from("deterministic", clients)
             policy = algorithm.policy(None, delays)
             nothing = RecordAt(np.empty(0, dtype=np.int64))
