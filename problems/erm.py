@@ -157,10 +157,10 @@ class EmpiricalRisk(Problem):
 
     def near_kink(self, client: int, X: Array, room: float) -> NDArray[np.bool_]:
         """Return where a sample's margin may lie at its kink, shape (S,); nowhere for smooth losses."""
+        if self.loss.smooth:
+            return np.zeros(len(X), dtype=np.bool_)
         rows = self._rows(client)
         away = losses.from_kink(self.loss, X @ self.X[rows].T, self.y[rows])
-        if away is None:
-            return np.zeros(len(X), dtype=np.bool_)
         # Margins are rounded, too: by about as much as the points move them.
         return np.asarray((away <= 2.0 * room * np.linalg.norm(self.X[rows], axis=1)).any(axis=1))
 

@@ -88,16 +88,14 @@ def slopes(loss: Loss, z: Array, y: Targets) -> Array:
     return signs
 
 
-def from_kink(loss: Loss, z: Array, y: Targets) -> Array | None:
-    """Return how far margins are from where the derivative jumps, of the shape of z; None where it jumps nowhere.
+def from_kink(loss: Loss, z: Array, y: Targets) -> Array:
+    """Return how far margins are from where the derivative of a loss that is not smooth jumps, of the shape of z.
 
     Parameters
     ----------
     z
         Shape (…, s).
     """
-    if loss.smooth:
-        return None
     out: Array = np.abs(1.0 - y * z) if loss.id == "hinge" else np.abs(z - y)
     return out
 

@@ -1,10 +1,22 @@
 """What theorems assume: said once, and everything that follows from it."""
 
+from dataclasses import replace
+from inspect import signature
+
+import numpy as np
 import pytest
+from problem_makers import from_text
 
 from boundlab.assumptions import ASSUMPTIONS, RUN_ASSUMPTIONS, about_the_mean, assumption, independent_events
-from boundlab.errors import SpecError
-from boundlab.registry import registered
+from boundlab.build import build_delays
+from boundlab.errors import AssumptionError, SpecError
+from boundlab.instance import make_plan
+from boundlab.options import Options, parse_spec
+from boundlab.randomness import Streams
+from boundlab.registry import lookup, registered
+from boundlab.simulate.trial import compile_trial
+from boundlab.tape import RecordAt
+from boundlab.theorems import load_theorem
 
 
 def test_assumptions_about_a_mean_are_about_the_run():
@@ -40,3 +52,78 @@ def test_every_registered_theorem_assumes_what_is_known():
 def test_an_unknown_assumption_is_refused_with_the_nearest():
     with pytest.raises(SpecError, match="did you mean smooth"):
         assumption("smoth")
+
+
+BARE = {"fedasync": {"beta": 0.5}, "ogm": {"K": 3}, "heavy_ball": {"beta": 0.5}}
+
+
+@pytest.mark.parametrize("name", sorted(registered("algorithms")))
+def test_only_runs_that_draw_one_client_uniformly_are_said_to(name):
+    # What holds by construction must hold for every word of every option; who is asked is one of these words.
+    algorithm = registered("algorithms")[name]
+    delays = build_delays("exponential", {}, 3)
+    rates = {rate: 0.1 for rate in (*algorithm.local_rates[:1], "eta_l") if rate in algorithm.parameters}
+    for sampling in ("uniform", "cyclic", "all", "arrival", None):
+        options = {**rates, **BARE.get(name, {}), **({} if sampling is None else {"sampling": sampling})}
+        try:
+            parameters = algorithm.read(Options(name, options))
+        except SpecError:
+            continue
+        assert (algorithm.why_not("uniform-sampling", parameters, delays) == "") is (
+            name == "gd" and sampling == "uniform"
+        )
+
+
+def test_what_holds_by_construction_is_what_no_option_can_change():
+    by_construction = {one.id for one in ASSUMPTIONS.values() if one.by_construction}
+    assert by_construction == {"fixed-schedule", "constant-lag"}
+    for algorithm in registered("algorithms").values():
+        # A compiler is given no problem, so that no gradient can have a say in its schedule.
+        assert "problem" not in signature(type(algorithm).schedule).parameters
+
+
+@pytest.mark.parametrize("delays", ["deterministic", "deterministic:rates=[3,1]", "exponential"])
+@pytest.mark.parametrize("name", sorted(registered("algorithms")))
+def test_a_constant_lag_is_a_fact_about_the_tape(name, delays):
+    # One that is not constant is refused when the schedule is read, whatever the algorithm and its options.
+    algorithm = registered("algorithms")[name]
+    clients = 1 if name == "proximal_point" else 2
+    kind, options = parse_spec(delays if clients == 2 else "deterministic", "delays")
+    model = build_delays(kind, options, clients)
+    rates = {rate: 0.1 for rate in (*algorithm.local_rates[:1], "eta_l") if rate in algorithm.parameters}
+    parameters = algorithm.read(Options(name, {**rates, **BARE.get(name, {})}))
+    nothing = RecordAt(np.empty(0, dtype=np.int64))
+    policy = algorithm.policy("poisson:rate=1" if algorithm.server == "any" else None, model)
+    tape = compile_trial(algorithm, parameters, clients, model, policy, 3 if name == "ogm" else 12, nothing, Streams(0))
+    found = algorithm.quantities(parameters, tape, tape.iterations, {})
+    if "lag" in found:
+        first = {}
+        for update, version in zip(tape.uses.update.tolist(), tape.uses.version.tolist(), strict=True):
+            first.setdefault(update, version)
+        ages = {version - int(tape.descend.version[update]) for update, version in first.items() if version >= 2}
+        assert ages == {found["lag"]}
+
+
+@pytest.mark.parametrize("sampling", ["cyclic", "all"])
+def test_a_theorem_about_uniform_draws_says_nothing_of_other_orders(sampling):
+    theorem = replace(load_theorem("classics.sgd.heterogeneous"), options={"*": "any"})
+    problem = from_text("quadratic:clients=2,dimension=1,sigma=0.1")
+    delays = build_delays("deterministic", {}, 2)
+    policy = lookup("algorithms", "gd").policy(None, delays)
+    make_plan(theorem, problem, delays, policy, 5, {"sampling": "uniform"})
+    with pytest.raises(AssumptionError, match=f"sampling={sampling} does not draw one client at a time"):
+        make_plan(theorem, problem, delays, policy, 5, {"sampling": sampling})
+
+
+def test_a_theorem_that_says_nothing_of_noise_is_about_full_gradients():
+    for theorem in registered("theorems").values():
+        reads = theorem.read_by({*theorem.inputs(), *theorem.step})
+        silent = not {"sigma", "sigma_l", "G"} & reads and not any(
+            assumption(name).noise for name in theorem.assumptions
+        )
+        assert ("deterministic" in theorem.assumptions) is silent, theorem.id
+    quiet = replace(load_theorem("classics.gd.convex"), conditions=())
+    assert "deterministic" in quiet.assumptions
+    assert "full" in assumption("deterministic").words
+    noisy = replace(quiet, assumptions=("convex", "smooth", "minimiser", "bounded-variance"))
+    assert "deterministic" not in noisy.assumptions

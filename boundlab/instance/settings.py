@@ -1,6 +1,6 @@
 """Whose is this setting: a parameter of the algorithm, or a symbol of the theorem."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from boundlab.algorithms import Algorithm
@@ -72,23 +72,42 @@ def differences(theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[st
     SpecError
         If the algorithm does not take the options.
     """
-    rates_ = dict.fromkeys(theorem.step, 1)
-    chosen = algorithm.read(Options(algorithm.id, {**rates_, **options}))
-    found = {}
-    for name in sorted(options_of(theorem, algorithm) & set(options)):
-        if theorem.leaves_open(name):
-            continue
-        usual = {key: value for key, value in {**rates_, **options}.items() if key != name}
-        want = theorem.fixed_options.get(name)
+
+    def read(given: Mapping[str, Any]) -> Any:
+        return algorithm.read(Options(algorithm.id, {**dict.fromkeys(theorem.step, 1), **given}))
+
+    def without(names: Collection[str]) -> Any:
+        """Return the parameters without these options, or None where the others do not do."""
         try:
-            same = algorithm.read(Options(algorithm.id, usual if want is None else {**usual, name: want})) == chosen
+            return read({name: value for name, value in options.items() if name not in names})
         except SpecError:
-            same = want is None  # it has no default: whoever runs the algorithm chooses
+            return None
+
+    chosen = read(options)
+    closed = [name for name in sorted(options_of(theorem, algorithm) & set(options)) if not theorem.leaves_open(name)]
+    unsaid = [name for name in closed if name not in theorem.fixed_options]
+    found = {}
+    for name in closed:
+        want = theorem.fixed_options.get(name)
+        if want is None:
+            # Some options go with others. One without a default is chosen by whoever runs the algorithm.
+            usual = without([name]) or without(unsaid)
+            same = usual is None or usual == chosen
+        else:
+            same = _takes(read, {**options, name: want}, chosen)
         if not same and want is None:
             found[f"{name} at its default"] = f"it leaves {name} at its default, the run has {name}={options[name]}"
         elif not same:
             found[f"{name}={want}"] = f"the proof takes {name}={want}, the run {name}={options[name]}"
     return found
+
+
+def _takes(read: Callable[[Mapping[str, Any]], Any], options: Mapping[str, Any], chosen: Any) -> bool:
+    """Return whether options make these parameters."""
+    try:
+        return bool(read(options) == chosen)
+    except SpecError:
+        return False
 
 
 def own_parameters(

@@ -184,7 +184,7 @@ def test_rows_scale_each_local_step_in_the_arithmetic_of_the_reader() -> None:
 PROXIMAL = """
 id = "user.proximal"
 title = "the proximal point algorithm"
-assumptions = ["convex", "minimiser"]
+assumptions = ["convex", "minimiser", "bounded-variance"]
 algorithm = "proximal_point"
 metric = "gap"
 

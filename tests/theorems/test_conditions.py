@@ -1,0 +1,145 @@
+"""Conditions have no tolerance where sides are compared, and a step is one number that meets them."""
+
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from problem_makers import from_text
+
+from boundlab.build import build_delays
+from boundlab.case import load_case
+from boundlab.errors import AssumptionError, SymbolError
+from boundlab.exact import evaluate
+from boundlab.formulas.symbols import names_of
+from boundlab.instance import make_plan
+from boundlab.registry import lookup, registered
+from boundlab.theorems import load_theorem
+from boundlab.verdict import Verdict
+
+THEOREMS = {name: one for name, one in registered("theorems").items() if not one.shape}
+
+
+def about_its_step(theorem):
+    """Return the conditions on a step that may be set, or that the theorem chooses."""
+    return [
+        one
+        for one in theorem.conditions
+        if theorem.read_by(names_of(one.quantity) | names_of(one.limit)) & set(theorem.step)
+    ]
+
+
+STEPPING = sorted(name for name, one in THEOREMS.items() if about_its_step(one))
+NUMBERS = st.floats(1e-2, 1e2)
+
+
+def constants(theorem, number):
+    """Return values of all inputs that meet the conditions on them, with mu ≤ L."""
+    values = {}
+    for name in theorem.inputs():
+        info = theorem.symbols[name]
+        if name == "p":
+            values |= {"p": np.array([0.2, 0.3]), "p_s": 0.5}
+        elif info.vector:
+            values[name] = np.array([number(name), number(name)])
+        elif info.domain.integer:
+            values[name] = max(info.domain.low, math.ceil(number(name) / 20))
+        elif info.domain.high == 1.0:
+            values[name] = 0.5
+        elif info.domain.low == 1.0:
+            values[name] = 1.0
+        else:
+            values[name] = number(name)
+    values |= dict.fromkeys({"sigma", "sigma_l", "Q_age", "tau_max", "M_own", "lag", "S"} & set(values), 0.0)
+    values |= {"K_m": 1.0} if "K_m" in values else {}
+    for small, large in (("mu", "L"), ("Qmin", "Qmax"), ("A_max", "Q_mean")):
+        if small in values and large in values:
+            values[small], values[large] = sorted((values[small], values[large]))
+    return values
+
+
+@pytest.mark.parametrize("name", STEPPING)
+@given(numbers=st.lists(NUMBERS, min_size=30, max_size=30))
+def test_the_step_that_a_theorem_chooses_meets_its_conditions_to_the_last_digit(name, numbers):
+    theorem = THEOREMS[name]
+    drawn = iter(numbers)
+    values = constants(theorem, lambda _: next(drawn))
+    try:
+        theorem.evaluate(values)
+    except AssumptionError:
+        return  # the constants themselves do not meet what the theorem asks of them
+    step = theorem.step_options(values)
+    given_ = {key: value for key, value in step.items() if key in theorem.settable or key not in theorem.defining()}
+    theorem.evaluate({**values, **given_}, exactly=True)
+
+
+@pytest.mark.parametrize("name", [name for name in STEPPING if set(THEOREMS[name].step) & set(THEOREMS[name].settable)])
+def test_the_largest_step_that_is_let_pass_is_the_last_float_below_the_condition(name):
+    theorem = THEOREMS[name]
+    values = constants(theorem, lambda _: 1.0)
+    own = theorem.step_options(values)
+    values |= {step: value for step, value in own.items() if step in theorem.settable}
+
+    def passes(step, size, *, exactly=True):
+        try:
+            theorem.evaluate({**values, step: size}, exactly=exactly)
+        except (AssumptionError, SymbolError):  # beyond a condition, or beyond what the symbol may be
+            return False
+        return True
+
+    for step in set(own) & set(theorem.settable):
+        low, high = own[step], 1e4 * own[step]
+        if not passes(step, low) or passes(step, high):
+            continue  # no condition limits it from above
+        while (middle := (low + high) / 2.0) not in (low, high):
+            low, high = (middle, high) if passes(step, middle) else (low, middle)
+        assert high == math.nextafter(low, math.inf)
+        assert passes(step, high, exactly=False), "who compares nothing may be a little off"
+        numbers = theorem.evaluate({**values, step: low}).derived
+        known = {theorem.symbols[one].symbol: float(np.asarray(value).reshape(-1)[0])
+                 for one, value in {**numbers, **values, step: low}.items() if np.ndim(value) == 0}  # fmt: skip
+        tightest = max(
+            float(one.quantity.xreplace(known) / one.limit.xreplace(known))
+            for one in about_its_step(theorem)
+            if one.limit.xreplace(known) != 0
+        )
+        assert tightest == pytest.approx(1.0, abs=1e-14)
+
+
+CASE = {
+    "algorithm": "gd", "problem": {"type": "huber", "c": [[0]], "w": [[49]], "delta": "1/4"}, "x0": [1],
+    "events": [[1, "s"], [2, "s"], [3, "s"], [4, "s"]], "iterations": 4,
+}  # fmt: skip
+
+
+def case_with(tmp_path, alpha):
+    path = tmp_path / "case.json"
+    path.write_text(json.dumps({**CASE, "parameters": {"alpha": alpha}}), encoding="utf-8")
+    return load_case(path)
+
+
+@pytest.mark.parametrize("alpha", ["1.0000000000009/49", "1.00000000000000000001/49", 0.020408163265306124])
+def test_an_exact_comparison_takes_words_at_their_word(tmp_path, alpha):
+    theorem = load_theorem("classics.gd.ergodic")
+    found = evaluate(theorem, case_with(tmp_path, "1/49"))
+    assert (found.left_text, found.right_text) == ("49/8 = 6.125", "49/8 = 6.125")
+    assert found.verdict is Verdict.HOLDS
+    with pytest.raises(AssumptionError, match="needs α ≤ 1/L, got"):
+        evaluate(theorem, case_with(tmp_path, alpha))
+
+
+@given(st.integers(1, 300))
+def test_one_over_the_smoothness_is_a_step_however_it_is_rounded(L):
+    theorem = load_theorem("classics.gd.ergodic")
+    delays = build_delays("deterministic", {}, 1)
+    policy = lookup("algorithms", "gd").policy(None, delays)
+    problem = from_text(f"huber:c=[0],w=[{L}],x0=1")
+    for settings in ({}, {"alpha": f"1/{L}"}, {"alpha": repr(1 / L)}):
+        plan = make_plan(theorem, problem, delays, policy, 4, settings)
+        alpha = Fraction(plan.parameter_values["alpha"])
+        assert alpha * L <= 1
+        assert alpha == Fraction(plan.values["alpha"]), "the run and the bound have one step"
+        assert 1 - alpha * L < Fraction(1, 10**15)
