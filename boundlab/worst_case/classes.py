@@ -16,7 +16,7 @@ from boundlab.theorems import Theorem
 _KNOWN = frozenset(
     {
         "convex", "strongly-convex", "smooth", "lipschitz", "bounded-variance", "bounded-gradients",
-        "bounded-second-moment", "bounded-heterogeneity", "bounded-below", "minimiser",
+        "bounded-second-moment", "bounded-heterogeneity", "bounded-below", "minimiser", "deterministic",
     }
 )  # fmt: skip
 # Symbols of the functions and of the start, by the assumption without which they have no meaning.
