@@ -24,7 +24,7 @@ from boundlab.objective import Array, Oracle
 from boundlab.tape import Tape
 
 Floats = NDArray[np.float64]
-LARGEST = 4_000_000  # coefficients of one register
+LARGEST = 400_000_000  # coefficients that all steps of a run change
 
 
 @final
@@ -135,7 +135,7 @@ def widest(bench: Bench, candidate: Candidate, size: float) -> float:
 
 def _linear(tape: Tape, candidates: Sequence[Candidate], layout: Layout, steps: Floats) -> LinearRun:
     noises = int(tape.descend.steps.sum())
-    if (noises + 1) * len(layout.x0) > LARGEST:
+    if noises**2 * len(layout.x0) > LARGEST:
         raise SpecError(f"{noises} noises are too many to keep apart")
     sizes = np.bincount(layout.owner)
     sigma = np.array([float(one.problem["sigma"]) for one in candidates])

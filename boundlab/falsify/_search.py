@@ -131,13 +131,13 @@ def _stages(
         progress(f"{judge.count} candidates, {label}, largest ratio {best:.4g}")
         found.take(batch)
         yield
-        if found.first is None and judge.count >= asked + _BETWEEN and not spent(_SCAN):
+        if judge.count >= asked + _BETWEEN and not spent(_SCAN):
             asked = judge.count
             _ask(found, asks)
             yield
         if spent(_SCAN):
             break
-    while found.first is None and not spent(_SCAN) and _ask(found, asks):
+    while not spent(_SCAN) and _ask(found, asks):
         yield
     for place, score in enumerate(found.ranked[:3]):
         end = _SCAN + (_IMPROVE - _SCAN) * (place + 1) / 3.0
@@ -161,19 +161,21 @@ def _stages(
 
 
 def _ask(found: _Found, asks: Iterator[_worst.Ask]) -> bool:
-    """Ask for the next worst case; False if nothing is left to ask, or there is no solver."""
-    ask = next(asks, None)
-    if ask is None:
-        return False
-    try:
-        score = _worst.answer(found.judge, ask)
-    except MissingExtraError as error:
-        found.judge.refuse(error)
-        for _ in asks:
-            pass
-        return False
-    found.take([] if score is None else [score])
-    return True
+    """Answer the next worst case that has an answer; False if nothing is left to ask, or there is no solver."""
+    judge = found.judge
+    before = judge.tried[_worst.FAMILY]
+    for ask in asks:
+        try:
+            score = _worst.answer(judge, ask)
+        except MissingExtraError as error:
+            judge.refuse(error)
+            for _ in asks:
+                pass
+            return False
+        found.take([] if score is None else [score])
+        if judge.tried[_worst.FAMILY] > before:
+            return True
+    return False
 
 
 def _random(judge: Judge) -> Iterator[tuple[str, list[Score]]]:

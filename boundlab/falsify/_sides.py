@@ -15,6 +15,7 @@ from boundlab.falsify._columns import Columns, Layout, rounding, run_columns
 from boundlab.falsify._rates import chosen
 from boundlab.formulas.floats import evaluate as expression_value
 from boundlab.formulas.symbols import names_of
+from boundlab.objective import Optimum
 from boundlab.theorems import Theorem, derive
 
 Floats = NDArray[np.float64]
@@ -74,24 +75,38 @@ def evaluate(bench: Bench, candidates: Sequence[Candidate]) -> Sides:
     if len({frozenset(own) for own in known}) > 1:
         raise SpecError("problems that have different constants are looked at one by one")
     sizes = np.array([step_size(bench, one, own) for one, own in zip(candidates, known, strict=True)])
-    layout = Layout.of(candidates)
-    steps = np.where(np.isfinite(sizes), sizes, 0.0)[layout.owner]
-    lost, last = np.zeros(len(candidates)), [np.empty(0)] * len(candidates)
-    if candidates[0].noisy:
-        left, lost = _noise.left_side(bench, candidates, layout, steps)
-    else:
-        left = np.zeros((len(bench.ks), len(candidates)))
-        for tape, weight in bench.tapes:
-            each, ends = run_columns(tape, Columns(layout, steps), theorem.left, bench.ks, [best for _, best in both])
-            left += weight * each
-        if len(bench.tapes) == 1:
-            last = np.split(ends, layout.first[1:])
-        left -= np.array([rounding(theorem.left, one, int(bench.ks[-1])) for one in candidates])
     right = right_sides(bench, candidates, known, sizes)
     if theorem.read_by(theorem.step) & set(bench.seen[-1]):
         # The theorem's own step for the whole schedule is not the one for a part of it.
         right[:-1, [bench.rate not in one.step for one in candidates]] = np.inf
+    left, lost = np.zeros_like(right), np.zeros(len(candidates))
+    last = [np.empty(0)] * len(candidates)
+    places = np.flatnonzero(np.isfinite(right).any(axis=0)).tolist()
+    if places:  # only these are worth a run
+        some = [candidates[place] for place in places]
+        found = _left_sides(bench, some, sizes[places], [both[place][1] for place in places])
+        left[:, places], lost[places], ends = found
+        for place, end in zip(places, ends, strict=True):
+            last[place] = end
     return Sides(bench.ks, left, right, last, lost)
+
+
+def _left_sides(
+    bench: Bench, candidates: Sequence[Candidate], sizes: Floats, optima: Sequence[Optimum]
+) -> tuple[Floats, Floats, Sequence[Floats]]:
+    """Return left sides, shape (points, B), √(3P), shape (B,), and where each run ended."""
+    metric, layout = bench.theorem.left, Layout.of(candidates)
+    steps = sizes[layout.owner]
+    ends = [np.empty(0)] * len(candidates)
+    if candidates[0].noisy:
+        return *_noise.left_side(bench, candidates, layout, steps), ends
+    left = np.zeros((len(bench.ks), len(candidates)))
+    for tape, weight in bench.tapes:
+        each, end = run_columns(tape, Columns(layout, steps), metric, bench.ks, optima)
+        left += weight * each
+        ends = np.split(end, layout.first[1:]) if len(bench.tapes) == 1 else ends
+    left -= np.array([rounding(metric, one, int(bench.ks[-1])) for one in candidates])
+    return left, np.zeros(len(candidates)), ends
 
 
 def right_sides(

@@ -39,14 +39,14 @@ def test_what_fails_is_counted_and_ends_nothing(
     }[where]  # fmt: skip
     monkeypatch.setattr(room, name, fails)
     theorem = load_theorem("area.theorem8.repaired") if where == "alone" else wrong()
-    found = falsify(theorem, limit=40)
+    found = falsify(theorem, limit=5)
     assert not found.violated
     assert any(str(failure) in reason for reason in found.refused)
 
 
 def test_engines_that_differ_refute_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_result, "left_of", lambda plan, _: np.full(len(plan.ks), 7.0))
-    found = falsify(wrong(), limit=40)
+    found = falsify(wrong(), limit=5)
     assert not found.violated
     assert any("differ on the left side" in reason for reason in found.refused)
 
