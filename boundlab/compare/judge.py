@@ -127,6 +127,8 @@ def judge(plan: Plan, left: Band, right: Floats) -> Judgement:
         what = f"{sure.replace('upper', 'lower')} {limit:.4g} is above the bound {bound:.4g}"
         return _refuted(plan, f"at {plan.theorem.counter} = {plan.ks[worst]} the {what}", _level(left))
     most = f"largest mean/bound {float(np.max(ratio_of(right, left))):.3g}{_outside(plan)}"
+    if found is Verdict.HOLDS and _blurred(left, right):
+        return Verdict.CONSISTENT, f"the {sure} is not told from the bound {_blurred(left, right)}; {most}"
     if found is Verdict.HOLDS:
         return found, f"the {sure} is below the bound {_everywhere(plan)} ({_level(left)}); {most}"
     if found is Verdict.CONSISTENT:
@@ -155,6 +157,11 @@ def judge_each(plan: Plan, left: Band, low: Floats, right: Floats, row: int, tri
     ratio = left.upper / np.maximum(right, 1e-300)
     most = f"largest ratio {float(ratio.max()):.4g}"
     top = ceiling(plan, right)
+    if (left.upper <= top).all() and _blurred(left, right):
+        return Verdict.CONSISTENT, (
+            f"on each of the {left.trials} schedules drawn the left side is below the bound or not told from it "
+            f"{_blurred(left, right)}; {most}{_outside(plan)}"
+        )
     if (left.upper <= top).all():
         return Verdict.HOLDS, (
             f"on each of the {left.trials} schedules drawn, where the left side is a number, it is below the bound "
@@ -183,6 +190,12 @@ def _needs_minimiser(plan: Plan) -> bool:
 
 def _outside(plan: Plan) -> str:
     return f"; outside the theorem: {'; '.join(plan.outside.values())}" if plan.outside else ""
+
+
+def _blurred(left: Band, right: Floats) -> str:
+    """Return at how many points only the room for rounding puts a value below the bound; '' where it is none."""
+    points = int(np.count_nonzero(left.upper > right))
+    return f"by the rounding of floats at {points} of {len(right)} points (boundlab exact decides)" if points else ""
 
 
 def _computed(left: Band) -> bool:
