@@ -35,6 +35,7 @@ def worst_case(
     delays: str | None = None,
     events: Sequence[Any] | None = None,
     find_function: bool = True,
+    certificates: bool = True,
 ) -> WorstCase:
     """Compute the worst case of the theorem's algorithm, run with full gradients, over the theorem's functions.
 
@@ -56,6 +57,9 @@ def worst_case(
         One run, as a case file lists it.
     find_function
         Whether to look for a function that makes the worst case.
+    certificates
+        Whether to look for certified values; without them only the numbers of the solver are there, and nothing is
+        decided.
 
     Raises
     ------
@@ -78,9 +82,10 @@ def worst_case(
     upper, lower, equal = None, None, False
     found = _Found("" if find_function else "not asked for")
     if solution.status == "optimal":
-        upper = certify(compiled, solution)
-        equal = _reaches(plan, kind, constants, model, compiled, solution, upper)
-        lower = _lower(plan, kind, constants, compiled, solution, step)
+        if certificates:
+            upper = certify(compiled, solution)
+            equal = _reaches(plan, kind, constants, model, compiled, solution, upper)
+            lower = _lower(plan, kind, constants, compiled, solution, step)
         if find_function:
             found = _search(plan, kind, constants, step, solution.primal)
     return WorstCase(

@@ -172,6 +172,16 @@ def test_every_number_of_the_json_says_what_it_is(tmp_path: Path, capsys: pytest
         assert numbers <= set(found["kinds"])
 
 
+def test_without_certificates_nothing_is_decided() -> None:
+    for factor in (Fraction(1, 2), Fraction(1), Fraction(2)):
+        theorem = scaled(load_theorem("classics.gd.convex"), factor)
+        found = worst_case(theorem, 2, find_function=False, certificates=False)
+        assert found.primal == pytest.approx(0.1, rel=1e-6)
+        assert found.certified_upper is None
+        assert found.certified_lower is None
+        assert found.outcome is Outcome.UNDECIDED
+
+
 def test_a_theorem_with_noise_is_answered_without_it() -> None:
     noisy, quiet = (ask(load_theorem(f"classics.{name}"), 2) for name in ("sgd.gap", "gd.pl"))
     assert noisy.words == "holds without noise"
