@@ -19,6 +19,9 @@ from boundlab.registry import registered
 from boundlab.signs import Solver
 from boundlab.theorems import Theorem
 
+# What SymPy raises of formulas whose numbers are too long or that are nested too deeply for it.
+_BEYOND_SYMPY = (ArithmeticError, NotImplementedError, RecursionError, MemoryError)
+
 
 def groups() -> dict[str, Group]:
     """Return all groups of checks by id: the built-in ones in their order, then those of plug-ins."""
@@ -77,6 +80,9 @@ def _run(theorem: Theorem, chosen: tuple[str, ...]) -> Iterator[Check]:
                     done.extend(found[name](view))
             except UndecidedError as error:
                 done.append(Check(_unused(name, done), found[name].summary, "unknown", str(error)))
+            except _BEYOND_SYMPY as error:
+                reason = f"SymPy gives up: {type(error).__name__}"
+                done.append(Check(_unused(name, done), found[name].summary, "unknown", reason))
             yield from done
 
 

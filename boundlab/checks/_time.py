@@ -16,6 +16,7 @@ from boundlab.errors import UndecidedError
 
 # Seconds of processor time for a group of checks; the slowest built-in theorem takes two.
 LAST_RESORT = 20.0
+_AGAIN = 0.5
 
 
 class _OutOfTimeError(BaseException):
@@ -54,21 +55,32 @@ def time_limit(seconds: float) -> Iterator[None]:
         raise UndecidedError("no time is left")
 
     def stop(*_: Any) -> None:
+        # Again after a while, should some code swallow it after all.
+        signal.setitimer(signal.ITIMER_PROF, _AGAIN)
         raise _OutOfTimeError
 
     before = signal.signal(signal.SIGPROF, stop)
     # What is raised inside a collection of garbage goes nowhere: there is none meanwhile.
     collecting = gc.isenabled()
     gc.disable()
-    # Again and again, should some code swallow it after all.
-    signal.setitimer(signal.ITIMER_PROF, seconds * patience(), 0.05)
+    signal.setitimer(signal.ITIMER_PROF, seconds * patience())
     try:
         try:
             yield
         finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            signal.signal(signal.SIGPROF, before)
+            _disarm(before)
             if collecting:
                 gc.enable()
     except _OutOfTimeError:
         raise UndecidedError(f"not decided in {seconds:.2g} s") from None
+
+
+def _disarm(before: Any) -> None:
+    """Stop the timer whatever happens: one that goes on would end the program later."""
+    while True:
+        try:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, before)
+        except _OutOfTimeError:
+            continue
+        return

@@ -8,6 +8,7 @@ import sympy
 from boundlab.errors import UndecidedError
 
 MAX_BITS = 1 << 16
+_MAX_ROOT = 1 << 10
 
 
 def substitute(expression: sympy.Expr, values: Mapping[sympy.Symbol, sympy.Expr]) -> sympy.Expr:
@@ -49,11 +50,12 @@ def _rebuild(kind: Any, arguments: list[sympy.Expr]) -> sympy.Expr:
 
 
 def _short(base: sympy.Expr, exponent: sympy.Expr) -> None:
-    """Refuse a power of rational numbers that SymPy would write down with too many digits."""
+    """Refuse a power of rational numbers that SymPy would write in too many digits, or a root that it would factor."""
     if not (base.is_Rational and exponent.is_Rational) or base in (0, 1, -1):
         return
     bits = max(int(base.p).bit_length(), int(base.q).bit_length())
-    if abs(exponent) * bits > MAX_BITS:
+    # A root of a number is written with the powers of its prime factors, numerator of the exponent by numerator.
+    if abs(int(exponent.p)) * bits > MAX_BITS or (not exponent.is_Integer and max(bits, int(exponent.q)) > _MAX_ROOT):
         raise UndecidedError(f"a power has more than {MAX_BITS} bits")
 
 

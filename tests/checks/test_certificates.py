@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import signal
 from fractions import Fraction
 from typing import Any
 
@@ -167,6 +168,15 @@ def _forever() -> None:
 def test_time_is_limited() -> None:
     with pytest.raises(UndecidedError, match="not decided in"), time_limit(0.05):
         _forever()
+
+
+@pytest.mark.parametrize("_", range(20))
+def test_a_limit_that_has_passed_leaves_no_timer_behind(_: int) -> None:
+    before = signal.getsignal(signal.SIGPROF)
+    with pytest.raises(UndecidedError, match="not decided in"), time_limit(0.001):
+        _forever()
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGPROF) == before
 
 
 # ---------------------------------------------------------------------------------------- the known truths
