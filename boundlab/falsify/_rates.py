@@ -34,7 +34,7 @@ def server_rates(theorem: Theorem) -> list[str]:
     return [name for name in theorem.step if name not in local]
 
 
-def behind_tape(theorem: Theorem) -> set[str]:
+def behind_tape(theorem: Theorem) -> frozenset[str]:
     """Return the symbols that the rates of a tape follow from: runs are shared only where these are the same."""
     return theorem.read_by(server_rates(theorem))
 
@@ -47,7 +47,9 @@ def open_rates(theorem: Theorem) -> list[str]:
     """
     free = {*theorem.settable, *theorem.inputs()} - {theorem.counter}
     return [name for name in theorem.step if name in free] + [
-        name for name in sorted(theorem.read_by(theorem.step) & free) if name not in SYMBOLS and name not in theorem.step
+        name
+        for name in sorted(theorem.read_by(theorem.step) & free)
+        if name not in SYMBOLS and name not in theorem.step
     ]
 
 

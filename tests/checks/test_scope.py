@@ -81,7 +81,7 @@ def test_a_step_or_an_option_of_another_algorithm_is_named(name: str) -> None:
     for key in set(theorem.step) - {"c", "d"}:
         broken = replace(theorem, step=renamed(theorem.step, key), settable=())
         assert f"step tau_mean is no parameter of {theorem.algorithm}" in failures(broken)["options"]
-    for key in theorem.options:
+    for key in theorem.fixed_options:
         broken = replace(theorem, options={**theorem.options, key: "nonsense"})
         assert "nonsense" in failures(broken)["options"]
 
