@@ -96,12 +96,8 @@ def test_a_constant_lag_is_a_fact_about_the_tape(name, delays):
     policy = algorithm.policy("poisson:rate=1" if algorithm.server == "any" else None, model)
     tape = compile_trial(algorithm, parameters, clients, model, policy, 3 if name == "ogm" else 12, nothing, Streams(0))
     found = algorithm.quantities(parameters, tape, tape.iterations, {})
-    if "lag" in found:
-        first = {}
-        for update, version in zip(tape.uses.update.tolist(), tape.uses.version.tolist(), strict=True):
-            first.setdefault(update, version)
-        ages = {version - int(tape.descend.version[update]) for update, version in first.items() if version >= 2}
-        assert ages == {found["lag"]}
+    # Only clients of equal speed take turns, and only FedFa has theorems about it.
+    assert ("lag" in found) is (name == "fedfa" and delays == "deterministic")
 
 
 @pytest.mark.parametrize("sampling", ["cyclic", "all"])
