@@ -213,3 +213,10 @@ def test_too_large_a_step_overflows_and_is_inconclusive_rather_than_wrong(tmp_pa
     )
     result = verdict_of(str(file), "quadratic", "exponential", 20_000, alpha=1e3)
     assert result.verdict in (Verdict.INCONCLUSIVE, Verdict.VIOLATED)
+
+
+def test_the_ratio_is_the_mean_over_the_bound():
+    result = verdict_of("area.theorem8.repaired.fixed-step", "lad:x0=3", "iid:p_s=0.5", 6, alpha="0.1", M=2, trials=5)
+    assert (result.bound > 1.5).all()
+    assert result.ratio == pytest.approx(result.band.mean / result.bound, rel=1e-14)
+    assert [row["ratio"] for row in result.as_dict()["rows"]] == pytest.approx(list(result.ratio), rel=1e-14)

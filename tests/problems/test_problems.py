@@ -322,3 +322,18 @@ def test_a_singular_client_costs_mu_and_zeta_but_not_the_optimum() -> None:
     assert problem.optimum().x == pytest.approx([1.0, 2.0], abs=1e-14)
     assert {"mu", "zeta"}.isdisjoint(problem.constants())
     assert problem.assumptions()["strongly-convex"]
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.7])
+def test_a_flat_direction_is_no_negative_eigenvalue(turn):
+    basis = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+
+    def matrix(smallest):
+        A = basis @ np.diag([3.0, smallest]) @ basis.T
+        return ((A + A.T) / 2).tolist()
+
+    flat = make("quadratic", A=[matrix(0.0), matrix(1.0)], b=[[1, 2], [0, 0]], x0=[0, 0])
+    assert "mu" not in flat.constants()
+    assert flat.assumptions()["strongly-convex"] == "some A_i has the eigenvalue 0"
+    with pytest.raises(SpecError, match="positive semidefinite"):
+        make("quadratic", A=[matrix(-1e-9), matrix(1.0)], b=[[1, 2], [0, 0]], x0=[0, 0])
