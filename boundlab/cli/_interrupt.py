@@ -23,7 +23,8 @@ class Interrupts:
     Parameters
     ----------
     watched
-        Whether signals are noted here; a thread of somebody else's program cannot do so.
+        Whether signals are noted here; a thread of somebody else's program cannot do so, and a job in the background of
+        a shell does not.
     asked
         Whether there was one. Libraries turn KeyboardInterrupt into other exceptions, or swallow it.
     """
@@ -39,7 +40,9 @@ def interrupts() -> Iterator[Interrupts]:
     So does one in a callback, out of which no exception can come.
     """
     found = Interrupts()
-    if threading.current_thread() is not threading.main_thread():
+    # A shell lets the jobs in its background ignore interrupts, and so do we.
+    deaf = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if deaf or threading.current_thread() is not threading.main_thread():
         yield found
         return
 

@@ -95,9 +95,9 @@ class Instance:
             "parameters": {name: _plain(value) for name, value in self.parameters.items()},
             "settings": dict(one.settings),
             theorem.counter: self.iterations,
-            "left": self.left,
-            "right": self.right,
-            "ratio": self.ratio if self.ratio < float("inf") else None,
+            "left": _plain(self.left),
+            "right": _plain(self.right),
+            "ratio": _plain(self.ratio),
             "kind": self.kind,
             "method": self.method,
             "constants": {name: constant.as_dict() for name, constant in self.constants.items()},
@@ -273,7 +273,9 @@ def _exactly(plan: Plan, found: Instance, case: Mapping[str, Any]) -> Instance:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
-        return value.item()
+        value = value.item()
+    if isinstance(value, float) and not np.isfinite(value):  # a bound that overflows; JSON has no such numbers
+        return None
     if isinstance(value, str):
         try:
             return int(value)

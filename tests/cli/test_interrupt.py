@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,8 +32,16 @@ COMPARE = ("compare", "area.theorem8.repaired", *RUN, "--trials=20")
 MODULES = (
     "boundlab.cli", "boundlab.errors", "boundlab.cli._app", "typer", "click", "boundlab.options", "numpy",
     "numpy._core.multiarray", "numpy.random", "boundlab.build", "boundlab.compare", "sympy", "mpmath",
-    "scipy", "rich.console",
+    "rich.console",
 )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def heard() -> Iterator[None]:
+    """Hear interrupts, and let subprocesses hear them, even where a shell runs the suite in its background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def ended(arguments: list[str]) -> tuple[int, str, str]:
@@ -86,6 +95,14 @@ def test_the_handlers_of_a_program_that_uses_boundlab_are_put_back() -> None:
         assert signal.getsignal(signal.SIGINT) is not handler
     assert signal.getsignal(signal.SIGINT) is handler
     assert sys.unraisablehook is hook
+
+
+def test_a_job_in_the_background_stays_deaf_to_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with interrupts() as user:
+        signal.raise_signal(signal.SIGINT)
+    assert not user.watched
+    assert not user.asked
 
 
 def test_a_second_interrupt_ends_the_process_at_once(tmp_path: Path) -> None:
