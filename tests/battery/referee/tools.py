@@ -31,10 +31,15 @@ def arguments(claim: Claim, path: Path, tool: Tool, candidates: int) -> Iterator
 
 
 def _long_and_short(claim: Claim) -> list[list[str]]:
-    """Return settings of the free symbols in the units L = B = R = 1: short, usual and long steps."""
-    if not claim.free() & {"alpha", "c", "eta_l"}:
+    """Return settings of the free symbols in the units L = B = R = 1: steps from short to long."""
+    may = (claim.free() | set(claim.data.get("settable", ()))) & {"alpha", "c", "eta_l"}
+    if not may:
         return [_steps(claim, 1.0)]
-    return [_steps(claim, size) for size in (0.25, 1.0, 3.0)]
+    own = [] if may & claim.free() else ["alpha"]
+    return [
+        [*_steps(claim, size), *(part for name in own for part in ("--set", f"{name}={size:g}"))]
+        for size in (0.25, 1.0, 1.2, 1.9, 3.0)
+    ]
 
 
 def _steps(claim: Claim, size: float) -> list[str]:
@@ -49,7 +54,7 @@ def _steps(claim: Claim, size: float) -> list[str]:
 def _constants(claim: Claim) -> list[str]:
     """Return the constants that have no unit of their own to be 1 in."""
     sizes = {"mu": "0.1", "G_sq": "1", "sigma_g": "1", "sigma_l": "0", "sigma": "0", "zeta": "0"}
-    read = claim.reads() - claim.free()
+    read = (claim.reads() | ({"mu"} if "strongly-convex" in claim.assumptions else set())) - claim.free()
     return [part for name in sorted(read & set(sizes)) for part in ("--set", f"{name}={sizes[name]}")]
 
 
