@@ -16,8 +16,8 @@ from boundlab.theorems import Theorem
 
 Schedule = tuple[str, int, str, dict[str, str]]
 # η·L: where conditions end, beyond, and towards 0; a few for a first look, then those between.
-FEW = (1.0, 0.1, 1e-4, 2.5, 0.01)
-SIZES = (0.5, 1.9, 0.2, 1.5, 5.0, 0.05, 0.02, 0.001, 1e-5)
+FEW = (1.0, 0.1, 1e-4, 1.9, 2.5, 0.01)
+SIZES = (0.5, 0.2, 1.5, 5.0, 0.05, 0.02, 0.001, 1e-5)
 LEVELS = 2
 # Rates without a unit: server rates, momentum, offsets.
 NUMBERS = (1.0, 0.5, 2.0, 0.1, 0.9, 10.0)
