@@ -3,6 +3,7 @@
 docs/checks.md says what each check means, with the mathematics.
 """
 
+import traceback
 from collections.abc import Iterable, Iterator
 
 from boundlab.checks._check import CONSEQUENCES as CONSEQUENCES
@@ -81,9 +82,17 @@ def _run(theorem: Theorem, chosen: tuple[str, ...]) -> Iterator[Check]:
             except UndecidedError as error:
                 done.append(Check(_unused(name, done), found[name].summary, "unknown", str(error)))
             except _BEYOND_SYMPY as error:
+                if not _of_sympy(error):
+                    raise
                 reason = f"SymPy gives up: {type(error).__name__}"
                 done.append(Check(_unused(name, done), found[name].summary, "unknown", reason))
             yield from done
+
+
+def _of_sympy(error: BaseException) -> bool:
+    """Return whether SymPy gave up, and not the group that called it."""
+    frames = (frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__))
+    return any(str(name).split(".")[0] in ("sympy", "mpmath") for name in frames)
 
 
 def _unused(group: str, done: list[Check]) -> str:

@@ -200,7 +200,7 @@ def test_the_result_carries_its_provenance():
     assert result["kind"] == "sampled"
     assert result["constants"]["B"]["side"] in ("exact", "upper")
     assert result["constants"]["R"]["how"]
-    assert {"boundlab", "versions", "seed", "level", "method", "optimum", "statistics"} <= set(result)
+    assert {"boundlab", "provenance", "seed", "level", "method", "optimum", "statistics"} <= set(result)
     json.dumps(result, allow_nan=False)
 
 

@@ -134,8 +134,10 @@ def test_each_holds_on_two_problems(name, text):
     delays = lookup("delays", "exponential").build(Options("delays exponential", {}), problem.n)
     policy = read_policy(None, delays, "none", theorem.algorithm)
     plan = make_plan(theorem, problem, delays, policy, 25, FREE.get(name, {}))
-    verdict = compare(plan, 30 if noisy else 1, 0).verdict
-    assert verdict in ((Verdict.HOLDS, Verdict.CONSISTENT) if noisy else (Verdict.HOLDS,))
+    found = compare(plan, 30 if noisy else 1, 0)
+    assert found.verdict in (Verdict.HOLDS, Verdict.CONSISTENT)
+    # Without noise only the rounding of floats may keep a bound that is attained from holding.
+    assert noisy or found.verdict is Verdict.HOLDS or "by the rounding of floats" in found.reason
 
 
 # ---------------------------------------------------------------------------------------- they are attained
@@ -299,7 +301,8 @@ def rapid(K):
 def test_a_bound_below_the_rounding_of_the_iterates_is_no_reason_for_an_alarm():
     found = rapid(60)
     assert found.bound[-1] < 1e-60
-    assert found.verdict is Verdict.HOLDS
+    assert found.verdict is Verdict.CONSISTENT
+    assert "by the rounding of floats" in found.reason
 
 
 def test_a_bound_that_is_too_small_by_little_is_still_violated():
