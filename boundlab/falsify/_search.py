@@ -89,7 +89,7 @@ def search(judge: Judge, seed: int, progress: Progress) -> Iterator[Score]:
 
     def spent(share: float) -> bool:
         used = limit is not None and (
-            judge.count >= share * limit or judge.refused.total() >= _HOPELESS * (limit + 100)
+            judge.count >= share * limit or judge.refused.total() >= _HOPELESS * (judge.count + min(limit, 100))
         )
         return used or time.monotonic() >= begin + share * budget
 

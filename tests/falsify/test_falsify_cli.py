@@ -75,8 +75,8 @@ def test_a_bound_of_zero_is_refuted_with_no_finite_ratio(tmp_path: Path, capsys:
         'id = "zero"\nmetric = "gap"\nalgorithm = "gd"\nassumptions = ["convex", "smooth"]\n'
         '[step]\nalpha = "1/L"\n[terms]\nmain = "0*L*R**2/K"\n'
     )
-    assert invoke(["falsify", str(file), "--candidates", "3", "--json", "--out", str(tmp_path)]) == 1
+    assert invoke(["falsify", str(file), "--candidates", "3", "--json", "--out", str(tmp_path / "out")]) == 1
     best = json.loads(capsys.readouterr().out)
-    assert (tmp_path / "result.json").exists()
+    assert (tmp_path / "out" / "result.json").exists()
     assert "Infinity" not in json.dumps(best)
     assert None in [part.get("ratio", 0) for part in [best, *best.values()] if isinstance(part, dict)]
