@@ -126,7 +126,10 @@ def numbers(text: object, what: str) -> list[float]:
         be read or is larger than 16 MiB.
     """
     if isinstance(text, str) and text.startswith("@"):
-        raw = read_text(Path(text[1:]), SpecError, _LARGEST_FILE)
+        try:
+            raw = read_text(Path(text[1:]), SpecError, _LARGEST_FILE)
+        except SpecError as error:
+            raise SpecError(f"{what}: {error}") from None
         entries: list[object] = [word for line in raw.splitlines() for word in _words(line)]
     elif isinstance(text, str):
         entries = [word for word in text.strip().strip("[]").replace(",", " ").split() if word]

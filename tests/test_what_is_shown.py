@@ -99,7 +99,7 @@ def labels(result: Comparison, path: Path, monkeypatch: Any) -> list[str]:
 def test_a_plot_without_noise_shows_schedules_and_no_level_of_confidence(tmp_path: Path, monkeypatch: Any) -> None:
     path = tmp_path / "plot.png"
     quiet = labels(comparison("huber:c=[0,1]", "exponential"), path, monkeypatch)
-    assert any("smallest to largest of 4 schedules" in one for one in quiet)
+    assert any("smallest to largest of the values of 4 schedules" in one for one in quiet)
     noisy = labels(comparison("huber:c=[0,1],sigma=1", "exponential"), path, monkeypatch)
     assert any("99% joint band" in one for one in noisy)
     computed = labels(

@@ -52,6 +52,20 @@ class Band:
     guaranteed: bool = False
 
 
+def require_band(level: float, kind: str) -> None:
+    """Refuse what no band is made of, whether one will be needed or not.
+
+    Raises
+    ------
+    SpecError
+        If the level is outside (0.5, 1), or the kind is unknown.
+    """
+    if not 0.5 < level < 1.0:
+        raise SpecError(f"the confidence level must be between 0.5 and 1, got {level:g}")
+    if kind not in ("student", "bootstrap"):
+        raise SpecError(f"the band must be student or bootstrap, got {kind!r}")
+
+
 def band(low: Floats, high: Floats, level: float, kind: BandKind, seed: int) -> Band:
     """Return the joint band of E[value] from trials of which only an interval is known.
 
@@ -71,8 +85,7 @@ def band(low: Floats, high: Floats, level: float, kind: BandKind, seed: int) -> 
     trials, points = low.shape
     if trials < 2:
         raise SpecError(f"a confidence band needs at least 2 trials, got {trials}; raise --trials")
-    if not 0.5 < level < 1.0:
-        raise SpecError(f"the confidence level must be between 0.5 and 1, got {level:g}")
+    require_band(level, kind)
     error = (1.0 - level) / 2.0
     lower = lower_limits(low, error / points)
     upper = _student(high, error / points)
@@ -80,8 +93,6 @@ def band(low: Floats, high: Floats, level: float, kind: BandKind, seed: int) -> 
     if kind == "bootstrap":
         upper = np.maximum(upper, _bootstrap(high, error, seed))
         words += f" or studentised bootstrap of their maximum, {_RESAMPLES} resamples, whichever is larger"
-    elif kind != "student":
-        raise SpecError(f"the band must be student or bootstrap, got {kind!r}")
     return Band((low + high).mean(axis=0) / 2.0, lower, upper, level, f"upper: {words}; lower: betting, exact", trials)
 
 

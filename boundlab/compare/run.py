@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.compare.comparison import Comparison
-from boundlab.compare.confidence import Band, BandKind, band
+from boundlab.compare.confidence import Band, BandKind, band, require_band
 from boundlab.compare.judge import judge, judge_each, judge_sample
 from boundlab.compare.standstill import standstill
 from boundlab.compare.trials import Trials, run_trials, trial_tape
@@ -45,6 +45,7 @@ def compare(
     SpecError
         If there are too few trials or the level is out of range; with ``exact``, if no engine applies.
     """
+    require_band(level, kind)
     if exact is not False and (computed := expectation(plan, unasked=exact is None)) is not None:
         values, method = computed
         left = Band(values, values, values, 1.0, method, 0)

@@ -112,6 +112,7 @@ ASKED = {
     "stationary-participation",
     "uniform-buffer",
     "equal-weights",
+    "uniform-sampling",
 }  # the others hold by construction, or by the delays alone
 
 

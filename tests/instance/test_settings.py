@@ -98,10 +98,13 @@ def test_local_steps_are_read_off_the_run(name, delays, settings, steps):
     assert plan.local_steps == steps
 
 
+ONLY_ITS_OWN = {"server_rate", "figures", "events_for", "policy", "read_events", "examples", "averages"}
+
+
 def test_an_algorithm_with_the_events_of_a_case_answers_as_the_algorithm_itself():
     public = {name for name, value in vars(Algorithm).items() if callable(value) and not name.startswith("_")}
     # What only the algorithm itself asks of itself, what a run shows, and what a case has already read.
-    assert public - set(vars(FixedEvents)) <= {"server_rate", "figures", "events_for", "policy", "read_events"}
+    assert public - set(vars(FixedEvents)) <= ONLY_ITS_OWN
     inner = lookup("algorithms", "fedcompass")
     fixed = FixedEvents(inner, Events(np.empty(0), np.empty(0, dtype=np.int32)))
     for name in Algorithm.__annotations__:

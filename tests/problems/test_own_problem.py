@@ -71,8 +71,8 @@ def test_equal_clients_of_any_problem_are_twins():
     for problem in both():
         assert twins(problem, np.full(3, 0.2)) == [[0, 2]]
         assert twins(problem, np.array([0.2, 0.2, 0.1])) == []
-    without_keys = build_problem("smoothed-max-affine", {"a": [[[1], [-1]]] * 2, "c": [[0, 0]] * 2})
-    assert twins(without_keys, np.full(2, 0.2)) == []
+    with_keys = build_problem("smoothed-max-affine", {"a": [[[1], [-1]]] * 2, "c": [[0, 0]] * 2})
+    assert twins(with_keys, np.full(2, 0.2)) == [[0, 1]]
 
 
 def test_exact_comparison_needs_no_built_in_problem():

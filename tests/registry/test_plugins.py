@@ -162,7 +162,7 @@ def test_the_option_loads_a_file_for_one_command(tmp_path, monkeypatch, capsys):
 
 def test_a_check_of_a_plugin_takes_part_with_its_own_group(file, capsys):
     file(GOOD)
-    assert invoke(["check", "area.theorem8.repaired", "--only", "mood"]) == 0
+    assert invoke(["check", "area.theorem8.repaired", "--only", "mood", "-v"]) == 0
     assert "mood.today" in capsys.readouterr().out
     assert invoke(["check", "area.theorem7", "--only", "mood,units", "--json"]) == 1
     ids = [one["id"] for one in json.loads(capsys.readouterr().out)["checks"]]
@@ -261,5 +261,5 @@ def test_the_page_names_every_kind_and_its_example_runs(tmp_path, capsys):
         assert f"`boundlab.{kind}`, `{kind}`" in page
         assert f"`{TYPES[kind].replace(':', '.')}`" in page or kind == "checks"
     (tmp_path / "title.py").write_text(page.split("```python\n")[1].split("```")[0])
-    assert invoke(["--plugin", str(tmp_path / "title.py"), "check", "area.theorem8", "--only", "title"]) == 0
+    assert invoke(["--plugin", str(tmp_path / "title.py"), "check", "area.theorem8", "--only", "title", "-v"]) == 0
     assert "title.length" in capsys.readouterr().out

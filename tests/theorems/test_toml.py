@@ -163,7 +163,7 @@ def test_a_wrong_file_is_answered_in_one_line_that_names_it(
 
 
 def test_what_cannot_be_read_as_text_is_said(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match=r"cannot read .*nothing.toml: No such file"):
+    with pytest.raises(SpecError, match=r"cannot read .*nothing.toml: there is no such file"):
         load_theorem(str(tmp_path / "nothing.toml"))
     folder = tmp_path / "folder.toml"
     folder.mkdir()

@@ -135,8 +135,10 @@ def test_runs_with_weights_come_to_rest_where_the_weighted_objective_does(
     assert found.metrics["gradient-norm"][0, -1] < 1e-9
 
 
-# What follows from the others, or says that a family has no such thing.
-INHERITED = {"full_gradients", "noiseless", "quadratic", "require", "require_quadratic", "scaled", "why_not"}
+# What follows from the others, or says that a family has no such thing; without a confinement nothing is sure.
+INHERITED = {
+    "confinement", "full_gradients", "noiseless", "quadratic", "require", "require_quadratic", "scaled", "why_not",
+}  # fmt: skip
 
 
 def test_nothing_that_a_problem_can_do_is_lost_behind_its_weights() -> None:
