@@ -1,7 +1,7 @@
 """A theorem on one case, with both sides exact, enclosed, or at least not sampled."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, final
 
@@ -56,9 +56,15 @@ def evaluate(theorem: Theorem, case: Case) -> ExactResult:
     if not why and model is not None:
         try:
             return _Exactly(plan, case, model).result()
+        except _NoValueError as error:
+            return replace(_numeric.result(plan, case, str(error)), violated=False, decided=False)
         except (InexactError, TooLongError, UndecidedError, _TooManyError) as error:
             why = str(error)
     return _numeric.result(plan, case, why)
+
+
+class _NoValueError(SpecError):
+    """No precision gives the bound a value: what floats make of it decides nothing."""
 
 
 class _TooManyError(SpecError):
@@ -118,7 +124,7 @@ class _Exactly:
         with digits(START_BITS):
             l_ball, r_ball = left.at(), right.at()
             if not r_ball.is_finite():
-                raise InexactError("the bound has no finite enclosure here")
+                raise _NoValueError("the bound has no finite enclosure here: it jumps, or divides 0 by 0")
             return ExactResult(
                 self.plan.theorem.id, float(l_ball), float(r_ball),
                 numbers.text(l_ball if left.exact is None else left.exact), self._right_text(right, r_ball),
