@@ -127,8 +127,8 @@ def judge(plan: Plan, left: Band, right: Floats) -> Judgement:
         what = f"{sure.replace('upper', 'lower')} {limit:.4g} is above the bound {bound:.4g}"
         return _refuted(plan, f"at {plan.theorem.counter} = {plan.ks[worst]} the {what}", _level(left))
     most = f"largest mean/bound {float(np.max(ratio_of(right, left))):.3g}{_outside(plan)}"
-    if found is Verdict.HOLDS and _blurred(left, right):
-        return Verdict.CONSISTENT, f"the {sure} is not told from the bound {_blurred(left, right)}; {most}"
+    if found is Verdict.HOLDS and (blurred := _blurred(left, right)):
+        return Verdict.CONSISTENT, f"the {sure} is not told from the bound {blurred}; {most}"
     if found is Verdict.HOLDS:
         return found, f"the {sure} is below the bound {_everywhere(plan)} ({_level(left)}); {most}"
     if found is Verdict.CONSISTENT:
@@ -157,12 +157,12 @@ def judge_each(plan: Plan, left: Band, low: Floats, right: Floats, row: int, tri
     ratio = left.upper / np.maximum(right, 1e-300)
     most = f"largest ratio {float(ratio.max()):.4g}"
     top = ceiling(plan, right)
-    if (left.upper <= top).all() and _blurred(left, right):
-        return Verdict.CONSISTENT, (
-            f"on each of the {left.trials} schedules drawn the left side is below the bound or not told from it "
-            f"{_blurred(left, right)}; {most}{_outside(plan)}"
-        )
     if (left.upper <= top).all():
+        if blurred := _blurred(left, right):
+            return Verdict.CONSISTENT, (
+                f"on each of the {left.trials} schedules drawn the left side is below the bound or not told from it "
+                f"{blurred}; {most}{_outside(plan)}"
+            )
         return Verdict.HOLDS, (
             f"on each of the {left.trials} schedules drawn, where the left side is a number, it is below the bound "
             f"{_everywhere(plan)}; {most}; other schedules were not looked at{_outside(plan)}"
@@ -177,15 +177,10 @@ def _refuted(plan: Plan, where: str, how: str) -> Judgement:
     """Return ``violated``, or what keeps a value above the bound from being one."""
     if plan.outside:
         return Verdict.NOT_APPLICABLE, f"{where}, but{_outside(plan).removeprefix(';')}"
-    if _needs_minimiser(plan):
+    if plan.near_minimiser:
         # R was taken to a point whose gap is certified; a minimiser may lie further away, with a larger bound.
         return Verdict.INCONCLUSIVE, f"{where}, but R is the distance to a near-minimiser, not certified for x*"
     return Verdict.VIOLATED, f"{where} ({how})"
-
-
-def _needs_minimiser(plan: Plan) -> bool:
-    """Return whether the bound rests on ‖x0 − x*‖ while no minimiser is certified."""
-    return "R" in plan.theorem.inputs(plan.fixed) and plan.problem.optimum().distance is None
 
 
 def _outside(plan: Plan) -> str:

@@ -35,7 +35,7 @@ def result(plan: Plan, case: Case, why: str) -> ExactResult:
         left, method = _fixed(plan, case)
     note = f"floating point: {why}"
     violated = above(left, right) and left > float(ceiling(plan, plan.bound)[-1])
-    if violated and "R" in plan.theorem.inputs(plan.fixed) and plan.problem.optimum().distance is None:
+    if violated and plan.near_minimiser:
         violated, note = False, f"{note}; above the bound, but R is the distance to a near-minimiser"
     if plan.theorem.shape:
         violated, note = False, "the printed O(·) has unknown constants, so nothing can refute or confirm it"

@@ -194,8 +194,7 @@ def confirm(judge: Judge, score: Score) -> tuple[Instance, dict[str, Any]]:
     values = {name: plan.values[name] for name in sorted(plan.values) if np.ndim(plan.values[name]) == 0}
     parameters = {name: value for name, value in plan.parameter_values.items() if name not in one.settings}
     constants = {name: one_ for name, one_ in plan.constants.items() if name in theorem.inputs()}
-    near = "R" in constants and plan.problem.optimum().distance is None  # R is then the distance to a near-minimiser
-    violated = above(left, right) and not near
+    violated = above(left, right) and not plan.near_minimiser
     found = Instance(one, left, right, "numeric", method, constants, values, parameters, violated)
     case = _case(plan, found)
     return _exactly(plan, found, case), case

@@ -73,6 +73,11 @@ class Plan:
     local_steps: int
     symbols: tuple[Reading, ...]
 
+    @property
+    def near_minimiser(self) -> bool:
+        """Whether the bound rests on ‖x0 − x*‖ while no minimiser is certified: R is then that to a near one."""
+        return "R" in self.theorem.inputs(self.fixed) and self.problem.optimum().distance is None
+
 
 def make_plan(
     theorem: Theorem,
@@ -142,7 +147,7 @@ def make_plan(
     schedules = replace(schedules, given={name: value for name, value in yours.items() if name not in measured})
     sources = Sources(theorem, problem, delays, constants, measured, scheduled, schedules.averaged, yours)
     sources.check()
-    values |= {name: value for name, value in yours.items() if name not in ("p_s", "p_min", "qbar")}
+    values |= sources.chosen
     step = theorem.step_options(schedules.worst(values, scheduled, trials))
     parameter_values = {**chosen, **step}
     parameters = algorithm.read(Options(algorithm.id, parameter_values))

@@ -9,13 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
-import numpy as np
-
 from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.assignments import arrival_statistics
 from boundlab.formulas.symbols import Side, SymbolInfo
 from boundlab.objective import Constant, Problem
+from boundlab.provenance import plain
 from boundlab.theorems import Theorem, derive
 
 Origin = Literal["problem", "delays", "tape", "run", "theorem", "yours"]
@@ -102,12 +101,6 @@ def require_safe(theorem: Theorem, name: str, given: float, true: float, whose: 
     )
 
 
-def plain(value: Any) -> Any:
-    """Return a number, or a list of numbers, as JSON has them."""
-    array = np.asarray(value)
-    return array.tolist() if array.ndim else array.item()
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class Sources:
@@ -144,10 +137,16 @@ class Sources:
         AssumptionError
             With both numbers.
         """
-        known = {**self.measured, **self._of_arrivals()}
+        known = self._determined()
         for name, given in self.yours.items():
             if name in known and name not in self.theorem.step:
                 require_safe(self.theorem, name, given, float(known[name]), self._who(name))
+
+    @property
+    def chosen(self) -> dict[str, float]:
+        """What the user set in place of other values; what follows from p was checked and stays as it follows."""
+        follow = self._of_arrivals()
+        return {name: value for name, value in self.yours.items() if name not in follow}
 
     def readings(self, used: Mapping[str, Any], derived: Mapping[str, Any]) -> tuple[Reading, ...]:
         """Return the table of all symbols that the bound reads.
@@ -167,7 +166,8 @@ class Sources:
         theorem = self.theorem
         names = dict.fromkeys((*theorem.inputs(used), *theorem.step, *self.yours))
         if "p" in used:
-            names = {"p": None, **{name: None for name in names if name not in ("p_s", "p_min", "qbar")}, "p_s": None}
+            follow = self._of_arrivals().keys() - {"n"}
+            names = dict.fromkeys(("p", *(name for name in names if name not in follow), "p_s"))
         return tuple(self._reading(name, used, derived) for name in names if name in used or name in derived)
 
     def _reading(self, name: str, used: Mapping[str, Any], derived: Mapping[str, Any]) -> Reading:
@@ -216,7 +216,7 @@ class Sources:
         info = theorem.symbols[name]
         if name in theorem.step or name in theorem.bound.replacements() or info.side == "any":
             return Reading(name, given, "any", "yours", "a choice: the theorem holds for each")
-        known = {**self.measured, **self._of_arrivals()}
+        known = self._determined()
         if name in known:
             return Reading(name, given, info.side, "yours", f"checked: {self._who(name)} has {float(known[name]):.6g}")
         if name in self.scheduled and (self.one_schedule or not self.averaged):
@@ -239,19 +239,23 @@ class Sources:
 
     def _defined(self, name: str, derived: Mapping[str, Any]) -> float | None:
         """Return what the theorem's definition gives, or None if it gives no number."""
-        values = {**self.scheduled, **self.measured, **self.yours}
+        values = {**self.scheduled, **self._determined(), **self.yours}
         values |= {
             step: derived[step] for step in self.theorem.step if step in derived and step in self.theorem.settable
         }
         del values[name]
         try:
-            found = derive(self.theorem, {**values, **self._of_arrivals()}, [name], 1)[name]
+            found = derive(self.theorem, values, [name], 1)[name]
         except BoundlabError:
             return None
         return float(found) if found.size == 1 else None
 
+    def _determined(self) -> dict[str, Any]:
+        """Return what is measured, and what follows from p."""
+        return {**self.measured, **self._of_arrivals()}
+
     def _of_arrivals(self) -> dict[str, float]:
-        """Return p_s, p_min and qbar, which follow from p."""
+        """Return n, p_s, p_min and qbar, which follow from p."""
         if "p" not in self.measured:
             return {}
         return arrival_statistics(self.measured["p"], self.measured.get("p_s"))

@@ -14,13 +14,11 @@ from boundlab.algorithms import Algorithm
 from boundlab.errors import AssumptionError
 from boundlab.objective import Array, Constant, Optimum, Oracle, Problem
 from boundlab.randomness import Streams
-from boundlab.weighted._spread import spread_factor
+from boundlab.weighted._spread import OF_BOTH, OF_OBJECTIVE, scales, spread_factor
 
 if TYPE_CHECKING:
     from boundlab.arithmetic.problem import RationalProblem
 
-_OF_OBJECTIVE = frozenset({"R", "F0", "zeta"})
-_OF_BOTH = frozenset({"sigma_g", "sigma_g_mean"})
 _EPS = float(np.finfo(np.float64).eps)
 Floats = NDArray[np.float64]
 
@@ -38,7 +36,7 @@ def minimised(problem: Problem, algorithm: Algorithm[Any], parameters: Any) -> P
     weights = algorithm.objective_weights(parameters, problem.n)
     if weights is None or len(set(weights)) == 1:
         return problem
-    scaled = problem.scaled([problem.n * weight for weight in weights])
+    scaled = problem.scaled(scales(weights))
     if scaled is None:
         raise AssumptionError(
             f"with these weights {algorithm.id} minimises Σ p_i f_i, and problem {problem.id} does not give that "
@@ -141,20 +139,20 @@ class Weighted(Problem):
         norms = self.objective.gradient_norms_at_optimum()
         if norms is None:
             return None
-        factors = np.array([float(self.n * weight) for weight in self.weights])
+        factors = np.array([float(scale) for scale in scales(self.weights)])
         out: Floats = norms / factors * (1.0 + 4.0 * _EPS)
         return out
 
     @cached_property
     def _constants(self) -> dict[str, Constant]:
         own, of_objective = self.inner.constants(), self.objective.constants()
-        found = {name: one for name, one in own.items() if name not in _OF_OBJECTIVE | _OF_BOTH}
-        found |= {name: one for name, one in of_objective.items() if name in _OF_OBJECTIVE}
+        found = {name: one for name, one in own.items() if name not in OF_OBJECTIVE | OF_BOTH}
+        found |= {name: one for name, one in of_objective.items() if name in OF_OBJECTIVE}
         spread = own.get("sigma_g")
         if spread is not None:
             factor = float(spread_factor(self.weights)) * (1.0 + 4.0 * _EPS)
             words = f"{spread.how}; about Σ p_k ∇f_k at most {factor:.6g} times that about the mean"
-            found |= {name: Constant(spread.value * factor, "upper", words) for name in sorted(_OF_BOTH)}
+            found |= {name: Constant(spread.value * factor, "upper", words) for name in sorted(OF_BOTH)}
         return found
 
     def constants(self) -> Mapping[str, Constant]:
@@ -181,5 +179,5 @@ class Weighted(Problem):
         from boundlab.weighted._rational import RationalWeighted
 
         inner = self.inner.rational(options)
-        scaled = None if inner is None else inner.scaled([self.n * weight for weight in self.weights])
+        scaled = None if inner is None else inner.scaled(scales(self.weights))
         return None if inner is None or scaled is None else RationalWeighted(inner, scaled, self.weights)

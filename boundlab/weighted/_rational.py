@@ -6,7 +6,7 @@ from typing import final
 
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import Constants, Minimum, RationalProblem, Vector, number
-from boundlab.weighted._spread import spread_factor
+from boundlab.weighted._spread import OF_BOTH, OF_OBJECTIVE, spread_factor
 
 
 @final
@@ -60,9 +60,8 @@ class RationalWeighted(RationalProblem):
     def constants(self) -> Constants:
         """Return those of the clients, and R, F0, zeta and the heterogeneity of F."""
         own, of_objective = self.inner.constants(), self.objective.constants()
-        found = {name: value for name, value in own.items() if name not in ("R", "F0", "zeta", "sigma_g_mean")}
-        found |= {name: value for name, value in of_objective.items() if name in ("R", "F0", "zeta")}
+        found = {name: value for name, value in own.items() if name not in OF_OBJECTIVE | OF_BOTH}
+        found |= {name: value for name, value in of_objective.items() if name in OF_OBJECTIVE}
         if "sigma_g" in own:
-            found["sigma_g"] = number(spread_factor(self.weights)) * own["sigma_g"]
-            found["sigma_g_mean"] = found["sigma_g"]
+            found |= dict.fromkeys(sorted(OF_BOTH), number(spread_factor(self.weights)) * own["sigma_g"])
         return found

@@ -2,6 +2,16 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Final
+
+# Constants of F alone, and those of how far its clients are from F; all others are the clients'.
+OF_OBJECTIVE: Final = frozenset({"R", "F0", "zeta"})
+OF_BOTH: Final = frozenset({"sigma_g", "sigma_g_mean"})
+
+
+def scales(weights: Sequence[Fraction]) -> list[Fraction]:
+    """Return n·p_i: with these factors of the f_i the plain mean is Σ p_i f_i."""
+    return [len(weights) * weight for weight in weights]
 
 
 def spread_factor(weights: Sequence[Fraction]) -> Fraction:
