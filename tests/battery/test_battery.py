@@ -5,15 +5,14 @@ What is true and what is false is the word of ``referee``, which shares no code 
 
 import ast
 import contextlib
-import importlib.util
 import json
-import sys
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
+from benchmark_scripts import load
 from referee.claims import Claim, SilentError, sides
 from referee.formula import value
 from referee.instances import draw, worst
@@ -35,14 +34,7 @@ ATTAINED = ("gd-last", "gd-strong-kappa", "gd-average", "incremental", "proximal
 @cache
 def scores() -> ModuleType:
     """Return the script that asks the tools."""
-    path = Path(__file__).parents[2] / "benchmarks" / "battery_scores.py"
-    spec = importlib.util.spec_from_file_location("battery_scores", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["battery_scores"] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    return load("battery_scores")
 
 
 def answers(claim: Claim, folder: Path, tools: tuple[str, ...], candidates: int) -> list[object]:

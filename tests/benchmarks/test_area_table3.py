@@ -1,6 +1,5 @@
 """The benchmark of AREA's Table 3, on 2000 samples until time 0.3; its numbers stand in benchmarks/README.md."""
 
-import importlib.util
 import json
 import sys
 from collections.abc import Iterator
@@ -12,22 +11,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmark_scripts import FOLDER, load
 
 from boundlab.problems.common import calm
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "area_table3.py"
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def script() -> Iterator[ModuleType]:
-    spec = importlib.util.spec_from_file_location("area_table3", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["area_table3"] = module  # dataclasses look their module up
-    sys.path.insert(0, str(SCRIPT.parent))  # as for a script that is run
-    spec.loader.exec_module(module)
+    sys.path.insert(0, str(FOLDER))  # as for a script that is run
+    module = load("area_table3")
     module.POINTS = 15  # ten times fewer evaluations than the recorded runs
     yield module
     del sys.modules["area_table3"]

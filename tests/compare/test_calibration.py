@@ -1,26 +1,17 @@
 """Verdicts on samples are wrong no more often than promised: the table of docs/verdicts.md, smaller or again."""
 
-import importlib.util
 import json
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmark_scripts import load
 
 ROOT = Path(__file__).parents[2]
 
 
-def _load():
-    spec = importlib.util.spec_from_file_location("calibration", ROOT / "benchmarks" / "calibration.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["calibration"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-calibration = _load()
+calibration = load("calibration")
 
 
 @pytest.mark.parametrize("law", calibration.LAWS)

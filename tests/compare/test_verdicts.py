@@ -1,27 +1,18 @@
 """Every theorem on data and on Huber problems: what the table of verdicts says, on smaller runs."""
 
-import importlib.util
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from benchmark_scripts import load
 
 from boundlab.assumptions import about_the_mean
 
 ROOT = Path(__file__).parents[2]
 
 
-def _load():
-    spec = importlib.util.spec_from_file_location("verdicts", ROOT / "benchmarks" / "verdicts.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["verdicts"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-verdicts = _load()
+verdicts = load("verdicts")
 THEOREMS = {theorem.id: theorem for theorem in verdicts.theorems()}
 SETTINGS = [setting for theorem in THEOREMS.values() for setting in verdicts.settings_of(theorem)]
 
