@@ -28,7 +28,11 @@ def falsify(
     theorem: Annotated[str, typer.Argument(metavar="THEOREM", help="an id (boundlab list theorems), or a TOML file")],
     budget: Annotated[float, typer.Option("--budget", metavar="SECONDS", help="Seconds for the search.")] = 60.0,
     candidates: Annotated[
-        int | None, typer.Option("--candidates", help="Most candidates to try; then the clock has no say.")
+        int | None,
+        typer.Option(
+            "--candidates",
+            help="About how many to try, in whole groups that share their runs; then the clock has no say.",
+        ),
     ] = None,
     seed: Seed = 0,
     out: Annotated[

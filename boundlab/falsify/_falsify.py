@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.falsify._judge import FAILURES, Judge
-from boundlab.falsify._rates import local_rate
+from boundlab.falsify._rates import local_rate, unknown
 from boundlab.falsify._result import Falsification, confirm
 from boundlab.falsify._search import search
 from boundlab.theorems import Theorem
@@ -33,12 +33,12 @@ def falsify(
     progress
         Told now and then what is going on.
     limit
-        Most candidates to try, in place of the clock: the same limit gives the same answer.
+        About how many candidates to try, in place of the clock: the same limit gives the same answer.
 
     Raises
     ------
     AssumptionError
-        If there is nothing to refute: the bound is a printed O(·).
+        If there is nothing to refute: the bound is a printed O(·), or reads a symbol that nothing gives a value.
     SpecError
         If the budget or the limit is not positive, or the theorem sets no local step size.
 
@@ -57,6 +57,12 @@ def falsify(
             f"{theorem.id} is a printed O(·) with unknown constants: no number can refute it; there is nothing to do"
         )
     local_rate(theorem)  # or say that there is none
+    if names := unknown(theorem):
+        told = " and ".join(f"{name} ({theorem.symbols[name].meaning})" for name in names)
+        raise AssumptionError(
+            f"{theorem.id}: nothing says what {told} may be, so that no instance refutes it; write a number or a "
+            f"definition into the theorem, or look at values of your own with boundlab compare --set {names[0]}=…"
+        )
     begin = time.monotonic()
     judge = Judge(theorem, begin + budget, limit)
     instance, case, broken = None, None, False

@@ -50,6 +50,11 @@ def open_rates(theorem: Theorem) -> list[str]:
     return [*(name for name in theorem.step if name in free), *(name for name in behind if name not in SYMBOLS)]
 
 
+def unknown(theorem: Theorem) -> list[str]:
+    """Return the symbols of the theorem's own that neither an instance nor a choice of rates gives a value."""
+    return [name for name in theorem.inputs() if name not in {*SYMBOLS, *open_rates(theorem)}]
+
+
 def by_length(theorem: Theorem, name: str) -> bool:
     """Return whether a rate is a step size, counted in 1/L, and not a number without unit."""
     return name in _LENGTHS or theorem.symbols[name].units == (-1, 2)

@@ -1,6 +1,7 @@
 """Whatever engines say or fail at, a search drops the candidate, says so, and goes on."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -108,3 +109,26 @@ def test_a_bound_below_zero_is_refuted() -> None:
     below = replace(theorem, id="below", bound=FormulaBound({"main": -symbol("L") * symbol("R") ** 2}))
     found = falsify(below, limit=30)
     assert found.violated
+
+
+def test_a_symbol_that_nothing_gives_a_value_ends_the_search_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "theorem.toml"
+    path.write_text(
+        """id = "own"
+title = "enough iterations for the accuracy eps"
+algorithm = "gd"
+metric = "gap"
+assumptions = ["convex", "smooth", "minimiser"]
+conditions = ["L*R**2 <= 2*K*eps"]
+[step]
+alpha = "1/L"
+[terms]
+bound = "eps"
+[symbols.eps]
+meaning = "accuracy"
+units = [1, 0]
+""",
+        encoding="utf-8",
+    )
+    with pytest.raises(errors.AssumptionError, match=r"nothing says what eps \(accuracy\) may be.*--set eps="):
+        falsify(load_theorem(str(path)))
