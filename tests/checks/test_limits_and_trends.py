@@ -1,0 +1,125 @@
+"""What a formula does at its edges and as its constants grow, against limits and trends taken by hand."""
+
+from pathlib import Path
+
+import pytest
+from own_theorems import own_theorem
+
+from boundlab.checks import admissible, check
+from boundlab.theorems import Theorem
+
+SGD = {
+    "assumptions": '"smooth", "convex", "bounded-variance", "uniform-sampling"', "metric": "gap",
+    "conditions": '"alpha <= 1/(2*L)"',
+}  # fmt: skip
+BUFFER = {
+    "algorithm": "fedbuff", "metric": "gradient-norm", "assumptions": '"smooth", "bounded-below", "fixed-schedule"',
+    "step": 'eta_l = "eta_l"', "conditions": '"eta_l <= 1/L"',
+}  # fmt: skip
+
+
+def found(theorem: Theorem, identity: str) -> tuple[str, str]:
+    """Return the outcome and the words of one check."""
+    (one,) = [one for one in check(theorem, [identity.split(".")[0]]) if one.id == identity]
+    return one.verdict, one.witness
+
+
+@pytest.mark.parametrize(
+    ("identity", "term", "words"),
+    [
+        ("limits.K", "R**2/(alpha*K) + alpha*sigma**2/n", "the right side tends to alpha*sigma**2/n"),
+        ("limits.K", "R**2/(alpha*K**3)", "the right side tends to 0 like K^(-3)"),
+        ("limits.K", "R**2*sqrt(K)/alpha", "the right side tends to ∞ like K^(1/2)"),
+        ("limits.n→∞", "R**2/(alpha*K) + alpha*sigma**2/n", "the right side tends to R**2/(K*alpha)"),
+        ("limits.n→∞", "R**2/(alpha*K*n**2) + alpha*sigma**2/n", "the right side tends to 0 like n^(-1)"),
+        ("limits.n→∞", "R**2*n**2/(alpha*K)", "the right side tends to ∞ like n^(2)"),
+        ("limits.small-steps", "alpha*sigma**2 + R**2/(alpha*K)", "the right side tends to 0 like step^(1)"),
+        ("limits.sigma=0", "alpha*sigma**2", "nothing remain; gone: only"),
+        ("limits.sigma=0", "alpha*sigma**2 + R**2/K", "only [R**2/K] remain; gone: only [alpha*sigma**2]"),
+        ("limits.n=1", "R**2*(n - 1)/K", "nothing remain; gone: only"),
+    ],
+)
+def test_what_remains_is_the_limit_by_hand(tmp_path: Path, identity: str, term: str, words: str) -> None:
+    assert found(own_theorem(tmp_path, **SGD, term=term), identity) == ("passed", words)
+
+
+@pytest.mark.parametrize(
+    ("rules", "term", "verdict"),
+    [
+        # L²·1/L rises, L·1/L² falls, L·1/L stays, whatever one part does by itself.
+        ('up = "L**2"\ndown = "1/L"', "R**2*up*down/K", "passed"),
+        ('up = "L"\ndown = "1/L**2"', "R**2*up*down/K", "suspicious"),
+        ('up = "L"\ndown = "1/L"', "R**2*up*down/K", "passed"),
+        ('up = "L"\nagain = "up**2 + up"', "R**2*again/K", "passed"),
+        ('down = "1/L"\nagain = "1/down"', "R**2*again/K", "passed"),
+        ('down = "1/L"\nagain = "down**2 + down"', "R**2*again/K", "suspicious"),
+    ],
+)
+def test_a_trend_through_definitions_is_that_of_the_whole(tmp_path: Path, rules: str, term: str, verdict: str) -> None:
+    names = [line.split(" = ")[0] for line in rules.splitlines()]
+    declared = "".join(f'[symbols.{name}]\nmeaning = "a constant"\nunits = [0, 0]\n' for name in names)
+    theorem = own_theorem(tmp_path, **SGD, term=term, more=f"[definitions]\n{rules}\n{declared}")
+    assert found(theorem, "monotone.L")[0] == verdict
+
+
+# Each of n clients m times: what is counted grows with m, what is shared out falls.
+@pytest.mark.parametrize(
+    "invariant", ["b/n", "tau_sum/n", "n*alpha2", "n*pi_max", "n*V_max", "b*alpha2", "n*reuse_n**2", "tau_sum*pi_max"]
+)
+def test_copies_of_all_clients_change_no_share(tmp_path: Path, invariant: str) -> None:
+    start = "F0/(eta_l*T) + "
+    one = found(own_theorem(tmp_path, **BUFFER, term=f"{start}{invariant}*L*sigma_g**2"), "replication")
+    assert one == ("passed", "it does not change")
+    falls = found(own_theorem(tmp_path, **BUFFER, term=f"{start}{invariant}*L*sigma_g**2/n"), "replication")
+    assert falls[0] != "passed"
+    grows = found(own_theorem(tmp_path, **BUFFER, term=f"{start}{invariant}*L*sigma_g**2*n"), "replication")
+    assert grows[0] == "passed"
+    assert grows[1].endswith("grow: loose, not wrong")
+
+
+@pytest.mark.parametrize(
+    ("condition", "term", "verdict", "words"),
+    [
+        # η²τ → 0 as the step is halved and the delay doubled, η²τ² stays.
+        ("eta_l <= 1/L", "F0/(eta_l*T) + eta_l**2*L**2*G_sq*tau_max", "suspicious", "without tau_max"),
+        ("eta_l <= 1/L", "F0/(eta_l*T) + eta_l**2*L**2*G_sq*tau_max**2", "passed", "a term with tau_max remains"),
+        ("tau_max <= 9", "F0/(eta_l*T) + eta_l**2*L**2*G_sq*tau_max", "suspicious", "without tau_max"),
+        ("eta_l*L*tau_max <= 1", "F0/(eta_l*T) + eta_l**2*L**2*G_sq*tau_max", "passed", "keeps step·delay small"),
+    ],
+)
+def test_delay_matters_however_finely_time_is_cut(
+    tmp_path: Path, condition: str, term: str, verdict: str, words: str
+) -> None:
+    theorem = own_theorem(tmp_path, **{**BUFFER, "conditions": f'"{condition}"'}, term=term)
+    said, why = found(theorem, "refinement")
+    assert said == verdict
+    assert words in why
+
+
+@pytest.mark.parametrize(
+    ("step", "verdict"),
+    [
+        ("1/(L*sqrt(K))", "passed"), ("1/L", "passed"), ("1/L + 1/(L*K)", "passed"), ("3/(2*L)", "unknown"),
+        ("101/(100*L)", "unknown"), ("sqrt(K)/L", "failed"), ("K**(1/8)/L", "failed"),
+    ],
+)  # fmt: skip
+def test_the_step_of_a_corollary_meets_the_conditions_for_long_horizons(
+    step: str, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    above = own_theorem(tmp_path, **{**SGD, "conditions": '"alpha <= 1/L"'}, term="R**2/(alpha*K)")
+    monkeypatch.setattr(admissible, "parent", lambda _: above)
+    theorem = own_theorem(tmp_path, **SGD, step=f'alpha = "{step}"', term="R**2*L/sqrt(K)")
+    assert found(theorem, "admissible.corollary")[0] == verdict
+
+
+@pytest.mark.parametrize(
+    ("term", "verdict"),
+    [
+        # After K steps of size α the noise floor is α/4 at least, however the start is forgotten.
+        ("alpha*sigma**2/100 + sigma**2/(alpha*K)", "failed"),
+        ("alpha*sigma**2/100 + sigma**2/(L**2*alpha*K**2)", "failed"),
+        ("alpha*sigma**2 + sigma**2/(alpha*K)", "passed"),
+    ],
+)
+def test_the_noise_floor_is_seen_behind_what_vanishes(tmp_path: Path, term: str, verdict: str) -> None:
+    assert found(own_theorem(tmp_path, **SGD, term=term), "truths.noise-floor")[0] == verdict
