@@ -71,10 +71,15 @@ def ask(claim: Claim, path: Path, tools: Sequence[Tool], candidates: int = CANDI
 
 
 def _words(tool: Tool, code: int, out: str, err: str) -> str:
-    """Return the line that says why, or ``remark`` where no failed check says that the claim is false."""
+    """Return the line that says why, or ``remark`` where no failed check says that the claim is false or ill-typed."""
+    from boundlab.checks import CONSEQUENCES
+
     if tool == "check" and code == REFUTED:
         failed = [" ".join(line.split()) for line in out.splitlines() if " failed " in line]
-        return "; ".join(failed) if "false" in out else "remark"
+        told = " ".join(out.split())
+        return (
+            "; ".join(failed) if any(CONSEQUENCES[key] in told for key in ("claim false", "not defined")) else "remark"
+        )
     return (err.strip() or out.strip()).splitlines()[-1] if (err + out).strip() else ""
 
 
@@ -193,10 +198,23 @@ def main() -> None:
         _write(answers, table)
 
 
+def _by_tool(answers: Sequence[Answer]) -> dict[Tool, list[Answer]]:
+    return {tool: some for tool in TOOLS if (some := [one for one in answers if one.tool == tool])}
+
+
+def _row(answers: Sequence[Answer], tool: Tool) -> dict[str, object]:
+    """Return what one tool said of one claim: all exit codes, and of the first refutation what was asked and said."""
+    told = next((one for one in answers if one.refutes), None)
+    row = {"claim": answers[0].claim, "tool": tool, "codes": [one.code for one in answers]}
+    row["seconds"] = round(sum(one.seconds for one in answers), 2)
+    if told is None:
+        return row
+    return {**row, "asked": told.line.split("theorem.toml")[-1].strip(), "said": told.words[:120]}
+
+
 def _write(answers: Mapping[str, list[Answer]], table: Sequence[str]) -> None:
     """Write all answers, and the table into its place in the documentation."""
-    rows = [json.dumps({**asdict(one), "line": one.line.split("theorem.toml")[-1].strip()})
-            for some in answers.values() for one in some]  # fmt: skip
+    rows = [json.dumps(_row(some, tool)) for each in answers.values() for tool, some in _by_tool(each).items()]
     (ROOT / "benchmarks" / "battery.json").write_text("[\n" + ",\n".join(rows) + "\n]\n", encoding="utf-8")
     page = ROOT / "docs" / "battery.md"
     before, rest = page.read_text(encoding="utf-8").split(_BEGIN)
