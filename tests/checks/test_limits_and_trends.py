@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 from own_theorems import own_theorem
 
-from boundlab.checks import admissible, check
+from boundlab.checks import View, admissible, check
+from boundlab.checks.units import implied_claim
+from boundlab.registry import registered
 from boundlab.theorems import Theorem
 
 SGD = {
@@ -123,3 +125,50 @@ def test_the_step_of_a_corollary_meets_the_conditions_for_long_horizons(
 )
 def test_the_noise_floor_is_seen_behind_what_vanishes(tmp_path: Path, term: str, verdict: str) -> None:
     assert found(own_theorem(tmp_path, **SGD, term=term), "truths.noise-floor")[0] == verdict
+
+
+@pytest.mark.parametrize(
+    ("name", "term", "verdict"),
+    [
+        # A class with longer delays, or more local steps, has the shorter ones in it.
+        ("tau_max", "F0/(eta_l*T) + L*eta_l*G_sq/(1 + tau_max)", "suspicious"),
+        ("tau_max", "F0/(eta_l*T) + L*eta_l*G_sq*(1 + tau_max)", "passed"),
+        ("sigma_l", "F0/(eta_l*T) + L*eta_l*G_sq - L*eta_l*sigma_l**2/8", "suspicious"),
+    ],
+)
+def test_worse_constants_of_the_run_do_not_lower_a_bound(tmp_path: Path, name: str, term: str, verdict: str) -> None:
+    assert found(own_theorem(tmp_path, **BUFFER, term=term), f"monotone.{name}")[0] == verdict
+
+
+@pytest.mark.parametrize(
+    ("term", "verdict"),
+    [
+        # Shares 5/6 and 1/6 lead to a point with ‖∇f‖² = 1/9, with no noise at all.
+        ("F0/(eta_l*T) + 4*sigma_l**2 + L*eta_l*(G_sq + sigma_l**2)*(1 + tau_max)**2", "failed"),
+        ("F0/(eta_l*T) + sigma_g**2 + L*eta_l*(G_sq + sigma_l**2)*(1 + tau_max)**2", "passed"),
+    ],
+)
+def test_noise_does_not_pay_for_clients_that_come_seldom(tmp_path: Path, term: str, verdict: str) -> None:
+    own = {
+        **BUFFER,
+        "assumptions": '"smooth", "bounded-gradients", "bounded-variance", "bounded-heterogeneity", "fixed-schedule"',
+    }
+    assert found(own_theorem(tmp_path, **own, term=term), "truths.participation-bias")[0] == verdict
+
+
+def test_a_condition_that_a_scaling_removes_is_no_condition(tmp_path: Path) -> None:
+    # f → c·f leaves α·L and multiplies α/L by c⁻²: every step is allowed in some units.
+    theorem = own_theorem(
+        tmp_path, **{**SGD, "conditions": '"alpha*L <= 1", "L <= 1/sqrt(alpha)"'}, term="R**2/(alpha*K)"
+    )
+    assert "makes it true whatever the step" in found(theorem, "units.conditions")[1]
+    implied = implied_claim(View(theorem))
+    assert implied is not None
+    assert implied.text.endswith("true for every step: the claim implies itself without it")
+    assert implied_claim(View(own_theorem(tmp_path, **SGD, term="R**2/(alpha*K)"))) is None
+
+
+def test_only_printed_rates_without_constants_have_a_theorem_above_them() -> None:
+    for theorem in registered("theorems").values():
+        above = admissible.parent(theorem)
+        assert above is None or (theorem.shape and theorem.status == "as printed" and not above.shape)

@@ -128,3 +128,11 @@ def test_the_certificate_widens_the_band_on_both_sides():
 def test_impossible_bands_are_refused(trials, level, message):
     with pytest.raises(SpecError, match=message):
         band(np.ones((trials, 1)), np.ones((trials, 1)), level, "student", 0)
+
+
+def test_where_nothing_but_zero_is_possible_the_limit_is_zero():
+    values = np.array([[0.0, 0.5], [0.0, 0.25]])
+    limits = upper_limits(values, np.array([0.0, 1.0]), 0.05)
+    assert limits[0] == 0.0
+    assert 0.375 < limits[1] <= 1.0
+    assert upper_limits(values, np.array([np.inf, 1.0]), 0.05)[0] == np.inf

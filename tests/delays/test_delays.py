@@ -198,3 +198,9 @@ def test_a_trace_keeps_its_servers_poisson_events_until_its_end(tmp_path):
     assert np.diff(np.concatenate([[0.0], server])).max() < 0.5  # P(a gap of rate 30 that long) = 3e-7
     assert events.time[events.actor != SERVER].tolist() == list(range(1, int(events.time[-1]) + 1))
     assert (np.diff(events.time) >= 0).all()
+
+
+def test_a_count_without_a_number_is_every_arrival():
+    delays = model("exponential", 2)
+    assert read_policy("count", delays) == read_policy("count:every=1", delays)
+    assert read_policy("count", delays).count == 1

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from problem_makers import EXPLICIT, LOSSES, from_text, generated, make, tiny
 
 from boundlab.algorithms.area import AREA
-from boundlab.build import build_delays
+from boundlab.build import build_delays, build_problem
 from boundlab.case import load_case
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.exact import evaluate
-from boundlab.execute.kinks import WaryGradients, jumps
+from boundlab.execute.kinks import WaryGradients, jumps, require_apart
 from boundlab.expectation import left_side
 from boundlab.options import Options
 from boundlab.theorems import load_theorem
@@ -123,3 +123,12 @@ def test_an_exact_value_in_floats_is_refused_at_a_kink(tmp_path, x0):
         return
     with pytest.raises(SpecError, match="meets a kink too closely"):
         evaluate(theorem, load_case(path))
+
+
+def test_one_point_at_a_kink_among_many_is_enough() -> None:
+    problem = build_problem("lad", {"c": [0.0], "x0": 1.0})
+    apart, close = np.array([[1.0], [-2.0]]), np.array([[1.0], [1e-17]])
+    require_apart(problem, 0, apart, 10, 2.0)
+    for points in (close, close[::-1]):
+        with pytest.raises(UndecidedError):
+            require_apart(problem, 0, points, 10, 2.0)

@@ -7,6 +7,7 @@ import pytest
 from moment_makers import first_and_second, left
 
 from boundlab.build import build_delays, build_problem
+from boundlab.errors import AssumptionError
 from boundlab.execute import moments
 from boundlab.metrics import Watch, metric
 from boundlab.objective import Problem
@@ -64,3 +65,26 @@ def test_two_unequal_local_steps_by_hand() -> None:
     tape = compile_trial(algorithm, parameters, 1, delays, algorithm.policy(None, delays), 1, records, Streams(0))
     found = moments.conditional(metric("squared-distance"), problem, tape, 1.0, np.array([1]))
     assert found.tolist() == [(3 / 8) ** 2 + 9 / 64 + 1 / 16]
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_proximal_steps_have_a_mean_and_no_covariance(name: str) -> None:
+    """A proximal step of size s maps x to b + (I + sA)⁻¹(x − b), and nothing is random."""
+    problem = build_problem("quadratic", {**PROBLEMS[name], "A": PROBLEMS[name]["A"][:1], "b": PROBLEMS[name]["b"][:1]})
+    algorithm = lookup("algorithms", "proximal_point")
+    delays = build_delays("deterministic", {}, 1)
+    parameters = algorithm.read(Options("proximal_point", {"alpha": 0.5}))
+    policy, records = algorithm.policy(None, delays), RecordAt(np.array([3]))
+    tape = compile_trial(algorithm, parameters, 1, delays, policy, 3, records, Streams(0))
+    seen: list[tuple[Any, Any]] = []
+    moments.run(tape, problem, 0.0, lambda mean, cov, _: seen.append((mean.copy(), cov.copy())))
+    A, b = problem.quadratic().A[0], problem.quadratic().b[0]
+    x = problem.x0
+    for _ in range(3):
+        x = b + np.linalg.solve(np.eye(2) + 0.5 * A, x - b)
+    ((mean, cov),) = seen
+    # In coordinates in which the matrix is diagonal.
+    assert np.isclose(np.linalg.norm(mean), np.linalg.norm(x), rtol=1e-12)
+    assert not cov.any()
+    with pytest.raises(AssumptionError, match="proximal"):
+        moments.run(tape, problem, 0.5, lambda *_: None)
