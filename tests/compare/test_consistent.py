@@ -9,6 +9,9 @@ from test_compare import plan_of, verdict_of
 from boundlab.compare import compare
 from boundlab.compare.judge import side
 from boundlab.compare.standstill import standstill
+from boundlab.compare.trials import run_trials, trial_tape
+from boundlab.compare.unsampled import given_schedule_operations
+from boundlab.execute import moments
 from boundlab.expectation import AFFORDABLE, operations
 from boundlab.verdict import Verdict
 
@@ -114,3 +117,35 @@ def test_an_informative_bound_has_no_such_words():
     result = verdict_of("area.theorem8.repaired", "lad:x0=3", "iid:p_s=0.3", 12, M=2)
     assert result.verdict is Verdict.HOLDS
     assert result.headline == ("holds, but says nothing here" if result.standstill.says_nothing else "holds")
+
+
+def test_without_noise_a_band_is_the_smallest_and_the_largest_of_the_schedules():
+    plan = plan_of("fedbuff.rf1", "huber:c=[0,1,3],delta=3,x0=2,sigma=0", "exponential", 12, eta_l="0.05", eta_g="1")
+    result = compare(plan, 6, 2)
+    found = run_trials(plan, 6, 2)
+    scale = np.where(found.bound == result.bound, 1.0, result.bound / found.bound)
+    assert result.band.level == 1.0
+    assert (found.low.max(axis=0) > found.low.min(axis=0)).any()  # the schedules differ
+    np.testing.assert_allclose(result.band.lower, (found.low * scale).min(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(result.band.upper, (found.high * scale).max(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(result.band.mean, (found.low * scale).mean(axis=0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 5])
+def test_what_the_noise_given_a_schedule_costs_is_predicted_by_the_size_of_the_tape(dimension):
+    problem = f"quadratic:clients=3,dimension={dimension},sigma=1"
+    plan = plan_of("fedbuff.rf1", f"huber:clients=3,dimension={dimension},sigma=1", "exponential", 9, eta_l="0.01")
+    assert given_schedule_operations(plan, trial_tape(plan, 0, 0)) == np.inf  # no quadratic
+    plan = plan_of("area.theorem7.recursion", problem, "exponential", 9, alpha="0.01")
+    tape = trial_tape(plan, 0, 0)
+    rows, steps = len(tape), int(tape.descend.steps.sum())
+    found = given_schedule_operations(plan, tape)
+    least = rows * 4 * tape.registers * dimension**2 + steps * 4 * dimension**3
+    assert least < found < np.inf
+
+
+def test_what_no_covariance_has_room_for_is_not_offered(monkeypatch):
+    plan = plan_of("area.theorem7.recursion", "quadratic:clients=3,dimension=2,sigma=1", "exponential", 9, alpha="0.01")
+    tape = trial_tape(plan, 0, 0)
+    monkeypatch.setattr(moments, "LARGEST", 10)
+    assert given_schedule_operations(plan, tape) == np.inf

@@ -1,6 +1,7 @@
 """Whose number is it? What a user sets is held against what problem, delays and tape say of the same symbol."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -169,3 +170,17 @@ def test_the_case_of_a_comparison_keeps_what_was_set() -> None:
     case = compare(plan, trials=2, seed=0).case()
     assert case["settings"] == {"L": 5.0, "tau_max": 100.0}
     assert {one["name"]: one["origin"] for one in case["symbols"]}["tau_max"] == "yours"
+
+
+@pytest.mark.parametrize(
+    ("side", "below", "above"),
+    [("upper", False, True), ("lower", True, False), ("exact", False, False), ("any", True, True)],
+)
+def test_a_value_may_err_to_its_own_side_and_by_rounding_to_the_other(side: str, below: bool, above: bool) -> None:
+    info = replace(SYMBOLS["L"], side=side)
+    for true in (3.0, 1e-9, 1e9):
+        assert safe(info, true, true)
+        for factor in (1.0 - 1e-13, 1.0 + 1e-13):
+            assert safe(info, true * factor, true)
+        assert safe(info, true * (1.0 - 1e-6), true) == below
+        assert safe(info, true * (1.0 + 1e-6), true) == above

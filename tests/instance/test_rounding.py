@@ -36,3 +36,11 @@ def test_a_mean_over_records_has_the_room_of_its_own_evaluation_only():
     found = at("gradient-norm", HUBER)
     assert (found >= RIGHT).all()
     assert (found <= RIGHT * (1 + 1e-9)).all()
+
+
+def test_the_value_of_the_minimum_is_rounded_too():
+    # x0 = x* = 0: iterates have no room, but f* = 4000 is a float.
+    far = make("huber", c=[[-1000], [1000]], w=[[2], [2]], delta=2, x0=[0])
+    best = far.optimum().value
+    assert best == pytest.approx(4 * 999)
+    assert at("gap", far) == pytest.approx(RIGHT + ROOM * EPS * best, rel=1e-9, abs=0)
