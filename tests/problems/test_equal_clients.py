@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problem_makers import TYPES, make
 
+from boundlab.problems.bounds import alike
+
 NUMBER = st.floats(-3, 3).map(lambda x: round(x, 3))
 POSITIVE = st.floats(0.1, 3).map(lambda x: round(x, 3))
 DATA = {"features": [[1.3, 0.2], [0.7, -1.1]], "targets": [1, -1]}
@@ -39,3 +41,11 @@ def test_equal_clients_differ_by_exactly_nothing(kind, n, x, y, a, b):
 def test_clients_that_differ_by_the_last_digit_differ():
     problem = make("huber", c=[[0.3], [0.1 + 0.2]], w=[[2.0], [2.0]], x0=1.5)
     assert problem.constants()["sigma_g"].value > 0.0
+
+
+def test_clients_of_which_nobody_knows_what_they_are_may_differ(monkeypatch):
+    problem = make("huber", c=[[0.0], [3.0]], w=[[1.0], [1.0]], x0=1.5)
+    known = dict(problem.constants())
+    monkeypatch.setattr(type(problem), "client_key", lambda _, client: None)
+    assert alike(problem, known) == known
+    assert known["sigma_g"].value > 0.0

@@ -203,3 +203,33 @@ def test_a_range_can_be_reached():
     problem = make("lad", x0=-1.99)
     found = area_range(problem, [3], "gap", alpha=2, start="analysis")
     assert found.high[0] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("kind", ["softmax", "logistic", "hinge", "lad-regression"])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_step_on_a_single_sample_leaves_a_region(kind, seed):
+    """From points on its sphere and inside, one step on one row of data ends inside again."""
+    problem = tiny(kind, seed, nu=0.3, batch=1)
+    random, size = np.random.default_rng(seed), 0.02
+    for region in problem.confinement().regions(size):
+        for share in (1.0, 0.7, 0.0):
+            for _ in range(40):
+                away = random.normal(size=problem.d)
+                x = region.centre + share * region.radius * away / np.linalg.norm(away)
+                client = int(random.integers(problem.n))
+                row = int(problem.offsets[client] + random.integers(problem.sizes[client]))
+                problem.oracle(Streams(0)).step(x, client, np.array([row]), size)
+                assert np.linalg.norm(x - region.centre) <= region.radius * ROUNDING
+        # The furthest that one sample alone would lead from the centre of the ball, if it were pulled there for ever.
+        pulls = [
+            np.linalg.norm(_step(problem, region.centre, client, row, size)) / (size * 0.3)
+            for client in range(problem.n)
+            for row in range(int(problem.offsets[client]), int(problem.offsets[client] + problem.sizes[client]))
+        ]
+        assert max(pulls) <= region.radius * ROUNDING * float(problem.factors.max())
+
+
+def _step(problem, x, client, row, size):
+    moved = x.copy()
+    problem.oracle(Streams(0)).step(moved, client, np.array([row]), size)
+    return moved - x
