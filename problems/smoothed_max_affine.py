@@ -29,11 +29,10 @@ from boundlab.problems.common import (
     read_array,
     read_start,
 )
+from boundlab.problems.polytope import dot, fractions, maximise, root_up, steepest_mean
 from boundlab.problems.solvers import TIGHT, check_gap, clarabel, cvxpy
 
 Floats = NDArray[np.float64]
-_RIDGE = 1e-13
-_ENOUGH = 1e-14
 
 
 @final
@@ -116,12 +115,12 @@ class SmoothedMaxAffine(ArrayProblem):
     def _solve(self) -> Optimum:
         given = self.minimiser is not None
         best = self.minimiser if self.minimiser is not None else self._search()
-        slope = clip_up(float(np.linalg.norm(self.full_gradient(best))), self.n + self.d + 4)
+        slope, _ = self._norms(best)
         value = self.value(best)
         away = slope / self.mu if self.mu > 0.0 else None
         how = "the point given, checked" if given else "Clarabel"
-        if given and self._stationary(best):
-            away, slope, how = 0.0, 0.0, f"{how} exactly"
+        if slope == 0.0:
+            away, how = 0.0, f"{how} exactly"
         if away is None:
             # A convex f is at least f(x) − ‖∇f(x)‖·radius within the radius around x.
             radius = 10.0 * (1.0 + float(np.linalg.norm(best)) + distance(self.x0, best))
@@ -135,25 +134,49 @@ class SmoothedMaxAffine(ArrayProblem):
         check_gap(gap, value, f"problem {self.id}")
         return Optimum(best, value, gap, away, how)
 
-    def _stationary(self, x: Floats) -> bool:
-        """Return whether ∇f(x) = 0 in rational numbers, where one piece of every client is on top.
+    def _norms(self, x: Floats) -> tuple[float, Floats]:
+        """Return upper bounds of ‖∇f(x)‖, and of the clients' ‖∇f_i(x)‖, shape (n,); unit (1, −1)."""
+        exact = [self._exactly(client, x) for client in range(self.n)]
+        known = [entry for entry in exact if entry is not None]
+        each = np.array([
+            self._doubted(client, x) if own is None else root_up(own) for client, own in enumerate(exact)
+        ])  # fmt: skip
+        if len(known) < self.n:
+            doubt = float(np.mean([self._doubt(client, x) for client in range(self.n)]))
+            return clip_up(float(np.linalg.norm(self.full_gradient(x))), self.n + self.d + 4) + doubt, each
+        return root_up([sum(column, Fraction(0)) / self.n for column in zip(*known, strict=True)]), each
 
-        The inner minimum is at y = x − a_ij/(L − mu) for the piece j that is on top there.
+    def _exactly(self, client: int, x: Floats) -> list[Fraction] | None:
+        """Return ∇f_client(x) in rational numbers, or None where the pieces on top are not found."""
+        at, width = fractions(x), Fraction(self.L) - Fraction(self.mu)
+        slopes = [fractions(row) for row in self.a[client]]
+        height = [own + dot(row, at) for own, row in zip(fractions(self.c[client]), slopes, strict=True)]
+        weights = maximise(self.c[client] + self.a[client] @ x, self.a[client], self.L - self.mu)
+        slope = steepest_mean(height, slopes, width, np.flatnonzero(weights).tolist())
+        if slope is None:
+            return None
+        mu = Fraction(self.mu)
+        return [own + mu * entry for own, entry in zip(slope, at, strict=True)]
+
+    def _doubted(self, client: int, x: Floats) -> float:
+        return clip_up(float(np.linalg.norm(self.gradient(client, x))), self.d + 4) + self._doubt(client, x)
+
+    def _doubt(self, client: int, x: Floats) -> float:
+        """Bound how far the ∇f_client(x) that floats give is from the true one, unit (1, −1).
+
+        With s(λ) = Σ λ_j·a_j the inner maximum is concave: ‖s(λ*) − s(λ)‖²/(2·width) is at most what its linearisation
+        at λ promises, the largest of the gains minus their mean.
         """
-        at, width = [Fraction(entry) for entry in x.tolist()], Fraction(self.L) - Fraction(self.mu)
-        total = [self.n * Fraction(self.mu) * entry for entry in at]
-        for client in range(self.n):
-            own = int(np.argmax(maximise(self.c[client] + self.a[client] @ x, self.a[client], self.L - self.mu)))
-            slopes = [[Fraction(entry) for entry in row] for row in self.a[client].tolist()]
-            inner = [entry - part / width for entry, part in zip(at, slopes[own], strict=True)]
-            heights = [
-                Fraction(offset) + sum(part * entry for part, entry in zip(row, inner, strict=True))
-                for offset, row in zip(self.c[client].tolist(), slopes, strict=True)
-            ]
-            if heights[own] < max(heights):
-                return False
-            total = [whole + part for whole, part in zip(total, slopes[own], strict=True)]
-        return not any(total)
+        slopes, width = self.a[client], self.L - self.mu
+        height = self.c[client] + slopes @ x
+        weights = maximise(height, slopes, width)
+        gain = height - slopes @ (weights @ slopes) / width
+        m, d = slopes.shape
+        steep = float(np.linalg.norm(slopes, axis=1).max())
+        size = float(np.abs(self.c[client]).max()) + steep * float(np.linalg.norm(x)) + steep**2 / width
+        promised = max(float(gain.max() - weights @ gain), 0.0) + 4.0 * (m + d + 4) * EPS * size
+        rounding = (m + d + 8) * EPS * (steep + self.mu * float(np.linalg.norm(x)))
+        return float(np.sqrt(2.0 * width * promised)) + rounding
 
     def _search(self) -> Floats:
         cp = cvxpy()
@@ -208,8 +231,7 @@ class SmoothedMaxAffine(ArrayProblem):
         best = self._attempt
         if not isinstance(best, Optimum) or best.distance is None:
             return None
-        norms = np.array([float(np.linalg.norm(self.gradient(client, best.x))) for client in range(self.n)])
-        return np.asarray(norms * (1.0 + (self.d + 8) * EPS) + self.L * best.distance)
+        return np.asarray(self._norms(best.x)[1] + self.L * best.distance)
 
     def constants(self) -> Mapping[str, Constant]:
         """Return L, and mu or the bounds on gradients, and, where x* is certified, R and F0."""
@@ -240,58 +262,6 @@ class SmoothedMaxAffine(ArrayProblem):
         arrays = {"a": self.a.tolist(), "c": self.c.tolist(), "x0": self.x0.tolist()}
         given = {} if self.minimiser is None else {"minimiser": self.minimiser.tolist()}
         return {"type": self.id, **arrays, "L": self.L, "mu": self.mu, **given, "sigma": self.sigma}
-
-
-def maximise(height: Floats, slopes: Floats, width: float) -> Floats:
-    """Return the weights λ ≥ 0, Σ λ_j = 1, that maximise Σ λ_j·height_j − ‖Σ λ_j·slope_j‖²/(2·width).
-
-    Wolfe's method for the nearest point of a polytope, with a linear term: vertices join one by one, and leave
-    where the maximum over their affine hull lies outside the simplex.
-
-    Parameters
-    ----------
-    height
-        Shape (m,), unit (1, 0).
-    slopes
-        Shape (m, d), unit (1, −1).
-    width
-        Unit (1, −2).
-    """
-    squares = np.einsum("jd,jd->j", slopes, slopes) / width
-    size = float(np.abs(height).max() + squares.max()) or 1.0
-    inside = [int(np.argmax(height - squares / 2.0))]
-    weights = np.zeros(len(height))
-    weights[inside] = 1.0
-    for _ in range(20 * len(height) + 20):
-        gain = height - slopes @ (weights @ slopes) / width
-        best = int(np.argmax(gain))
-        if best in inside or gain[best] - float(weights @ gain) <= _ENOUGH * size:
-            break
-        inside.append(best)
-        while True:
-            goal = _hull(height[inside], slopes[inside], width, size)
-            if (goal >= 0.0).all():
-                weights[:] = 0.0
-                weights[inside] = goal
-                break
-            own = weights[inside]
-            down = goal < 0.0
-            share = float((own[down] / (own[down] - goal[down])).min())
-            moved = own + share * (goal - own)
-            keep = moved > _ENOUGH
-            weights[:] = 0.0
-            inside = [j for j, kept in zip(inside, keep, strict=True) if kept]
-            weights[inside] = moved[keep] / moved[keep].sum()
-    return weights
-
-
-def _hull(height: Floats, slopes: Floats, width: float, size: float) -> Floats:
-    """Return the weights of sum 1 with the largest objective; a ridge decides where many have it."""
-    k = len(height)
-    matrix = np.zeros((k + 1, k + 1))
-    matrix[:k, :k] = slopes @ slopes.T / (width * size) + _RIDGE * np.eye(k)
-    matrix[k, :k] = matrix[:k, k] = 1.0
-    return np.asarray(np.linalg.solve(matrix, np.append(height / size, 1.0))[:k])
 
 
 OPTIONS = {

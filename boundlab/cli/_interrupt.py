@@ -23,8 +23,8 @@ class Interrupts:
     Parameters
     ----------
     watched
-        Whether signals are noted here; a thread of somebody else's program cannot do so, and a job in the background of
-        a shell does not.
+        Whether it is known here if there was one: a thread of somebody else's program cannot note signals. A job in the
+        background of a shell ignores them, and so there is none.
     asked
         Whether there was one. Libraries turn KeyboardInterrupt into other exceptions, or swallow it.
     """
@@ -41,8 +41,8 @@ def interrupts() -> Iterator[Interrupts]:
     """
     found = Interrupts()
     # A shell lets the jobs in its background ignore interrupts, and so do we.
-    deaf = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    if deaf or threading.current_thread() is not threading.main_thread():
+    found.watched = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if found.watched or threading.current_thread() is not threading.main_thread():
         yield found
         return
 

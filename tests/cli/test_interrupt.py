@@ -101,8 +101,23 @@ def test_a_job_in_the_background_stays_deaf_to_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with interrupts() as user:
         signal.raise_signal(signal.SIGINT)
-    assert not user.watched
+    assert user.watched
     assert not user.asked
+
+
+@pytest.mark.parametrize("deaf", [False, True])
+def test_what_a_plugin_raises_is_no_interrupt_of_the_user_in_the_background_either(tmp_path: Path, deaf: bool) -> None:
+    (tmp_path / "plug.py").write_text(
+        "from boundlab.delays import DelayType\n"
+        "def build(options, n):\n"
+        "    raise KeyboardInterrupt\n"
+        'BOUNDLAB = {"delays": DelayType("mine", "mine", build, {})}\n',
+        encoding="utf-8",
+    )
+    if deaf:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    plugin = str(tmp_path / "plug.py")
+    assert invoke(["--plugin", plugin, "run", "area", "-d", "mine", "-k", "3"]) == ExitCode.UNFORESEEN
 
 
 def test_a_second_interrupt_ends_the_process_at_once(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from boundlab.execute.floats import run as run_numpy
 from boundlab.execute.points import run
 from boundlab.metrics import METRICS
 from boundlab.options import Options
-from boundlab.problems.smoothed_max_affine import maximise
+from boundlab.problems.polytope import maximise
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import load_theorem

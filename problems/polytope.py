@@ -1,0 +1,132 @@
+"""The best point of a polytope for a linear minus a quadratic term: quickly in floats, and in rational numbers."""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.problems.common import clip_up
+
+Floats = NDArray[np.float64]
+_RIDGE = 1e-13
+_ENOUGH = 1e-14
+_LARGEST_HULL = 12  # pieces on top at once whose weights are found in rational numbers
+_CORRECTIONS = 8
+
+
+def fractions(x: Floats) -> list[Fraction]:
+    """Return floats as the fractions that they are."""
+    return [Fraction(entry) for entry in x.tolist()]
+
+
+def dot(one: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction:
+    """Return Σ one_j·other_j."""
+    return sum((a * b for a, b in zip(one, other, strict=True)), Fraction(0))
+
+
+def root_up(x: Sequence[Fraction]) -> float:
+    """Return ‖x‖, rounded up; 0 only where it is 0."""
+    return clip_up(math.sqrt(dot(x, x)), 4)
+
+
+def steepest_mean(
+    height: Sequence[Fraction], slopes: Sequence[Sequence[Fraction]], width: Fraction, inside: Sequence[int]
+) -> list[Fraction] | None:
+    """Return Σ λ_j·slope_j for the weights of :func:`maximise`, in rational numbers.
+
+    Parameters
+    ----------
+    inside
+        A guess which weights are positive; it is corrected a few times, and None is returned if that is not enough.
+    """
+    chosen = list(inside)
+    for _ in range(_CORRECTIONS):
+        weights = _stationary(height, slopes, width, chosen) if len(chosen) <= _LARGEST_HULL else None
+        if weights is None:
+            return None
+        if min(weights) < 0:
+            del chosen[weights.index(min(weights))]
+            continue
+        columns = zip(*(slopes[j] for j in chosen), strict=True)
+        slope = [dot(weights, column) for column in columns]
+        gain = [own - dot(row, slope) / width for own, row in zip(height, slopes, strict=True)]
+        best = gain.index(max(gain))
+        if gain[best] <= gain[chosen[0]]:
+            return slope
+        chosen.append(best)
+    return None
+
+
+def _stationary(
+    height: Sequence[Fraction], slopes: Sequence[Sequence[Fraction]], width: Fraction, chosen: Sequence[int]
+) -> list[Fraction] | None:
+    """Return the weights of sum 1 at which all chosen pieces gain the same, or None if that does not determine them."""
+    k = len(chosen)
+    rows = [[dot(slopes[i], slopes[j]) / width for j in chosen] + [Fraction(1), height[i]] for i in chosen]
+    rows.append([Fraction(1)] * k + [Fraction(0), Fraction(1)])
+    for column in range(k + 1):
+        pivot = next((row for row in range(column, k + 1) if rows[row][column]), None)
+        if pivot is None:
+            return None
+        rows[column], rows[pivot] = rows[pivot], rows[column]
+        lead = rows[column][column]
+        rows[column] = [entry / lead for entry in rows[column]]
+        for row in range(k + 1):
+            factor = rows[row][column]
+            if row != column and factor:
+                rows[row] = [entry - factor * other for entry, other in zip(rows[row], rows[column], strict=True)]
+    return [rows[row][k + 1] for row in range(k)]
+
+
+def maximise(height: Floats, slopes: Floats, width: float) -> Floats:
+    """Return the weights λ ≥ 0, Σ λ_j = 1, that maximise Σ λ_j·height_j − ‖Σ λ_j·slope_j‖²/(2·width).
+
+    Wolfe's method for the nearest point of a polytope, with a linear term: vertices join one by one, and leave
+    where the maximum over their affine hull lies outside the simplex.
+
+    Parameters
+    ----------
+    height
+        Shape (m,), unit (1, 0).
+    slopes
+        Shape (m, d), unit (1, −1).
+    width
+        Unit (1, −2).
+    """
+    squares = np.einsum("jd,jd->j", slopes, slopes) / width
+    size = float(np.abs(height).max() + squares.max()) or 1.0
+    inside = [int(np.argmax(height - squares / 2.0))]
+    weights = np.zeros(len(height))
+    weights[inside] = 1.0
+    for _ in range(20 * len(height) + 20):
+        gain = height - slopes @ (weights @ slopes) / width
+        best = int(np.argmax(gain))
+        if best in inside or gain[best] - float(weights @ gain) <= _ENOUGH * size:
+            break
+        inside.append(best)
+        while True:
+            goal = _hull(height[inside], slopes[inside], width, size)
+            if (goal >= 0.0).all():
+                weights[:] = 0.0
+                weights[inside] = goal
+                break
+            own = weights[inside]
+            down = goal < 0.0
+            share = float((own[down] / (own[down] - goal[down])).min())
+            moved = own + share * (goal - own)
+            keep = moved > _ENOUGH
+            weights[:] = 0.0
+            inside = [j for j, kept in zip(inside, keep, strict=True) if kept]
+            weights[inside] = moved[keep] / moved[keep].sum()
+    return weights
+
+
+def _hull(height: Floats, slopes: Floats, width: float, size: float) -> Floats:
+    """Return the weights of sum 1 with the largest objective; a ridge decides where many have it."""
+    k = len(height)
+    matrix = np.zeros((k + 1, k + 1))
+    matrix[:k, :k] = slopes @ slopes.T / (width * size) + _RIDGE * np.eye(k)
+    matrix[k, :k] = matrix[:k, k] = 1.0
+    return np.asarray(np.linalg.solve(matrix, np.append(height / size, 1.0))[:k])
