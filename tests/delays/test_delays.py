@@ -204,3 +204,6 @@ def test_a_count_without_a_number_is_every_arrival():
     delays = model("exponential", 2)
     assert read_policy("count", delays) == read_policy("count:every=1", delays)
     assert read_policy("count", delays).count == 1
+    # An algorithm that counts by itself reads the same words.
+    assert read_policy("count", delays, "count") == read_policy("count:every=1", delays, "count")
+    assert read_policy("count:every=3", delays, "count").count == 3

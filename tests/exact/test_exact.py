@@ -191,6 +191,7 @@ def test_rational_moments_are_those_in_floating_point(b, x0, M, K, sigma, D, tmp
     )  # fmt: skip
     # c and d are rational for rational D.
     assert found.kind == "exact"
+    assert all(isinstance(value, str) and Fraction(value) == Fraction(value) for value in found.values.values())
     problem = build_problem(
         "quadratic", {"A": [[[2 + i]] for i in range(n)], "b": [[float(c)] for c in b], "sigma": sigma, "x0": float(x0)}
     )
