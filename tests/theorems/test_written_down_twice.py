@@ -345,3 +345,69 @@ def test_the_step_conditions_of_textbook_theorems_are_those_of_the_second_transc
     on_steps = [one for one, it in zip(found, theorem.conditions, strict=True) if str(it.quantity) != "sigma"]
     agree(on_steps, expected)
     assert all(one == (0, 0) for one in found if one not in on_steps)
+
+
+# ------------------------------------------------------------------- the steps that theorems take where none is given
+
+# With a server step of 3/2 where a theorem leaves it open.
+_SERVER = 1.5
+_OWN_STEPS: dict[str, Callable[[SimpleNamespace], dict[str, float]]] = {
+    "fedcompass.theorem1": lambda v: {"eta": 1 / (2 * v.L * v.Qmax)},
+    "fedcompass.corollary1": lambda v: {"eta": 1 / (2 * v.L * v.Qmax * math.sqrt(v.T))},
+    "fedcompass.corollary1.explicit": lambda v: {"eta": 1 / (2 * v.L * v.Qmax)},
+    **dict.fromkeys(
+        ("fedcompass.window.a", "fedcompass.window.b", "fedcompass.window.b.noiseless"),
+        lambda v: {"eta": 1 / (2 * v.L * v.W_max)},
+    ),
+    "fedcompass.group": lambda v: {"eta": 1 / (2 * v.L * v.Q_mean)},
+    "afl_dga.theorem1": lambda v: {"eta": 1 / v.T},
+    "afl_dga.corollary1": lambda v: {"eta": math.sqrt(v.n / v.T) / v.L},
+    "afl_dga.r0": lambda v: {"eta": 1 / v.L},
+    "afl_dga.r1": lambda v: {"eta": 1 / v.L / (1 + v.S * (math.sqrt(2) if v.M_own else 1))},
+    **dict.fromkeys(("afl_dga.r2", "afl_dga.r2n", "afl_dga.r2b"), lambda v: {"eta": 1 / (4 * v.L)}),
+    "afl_dga.r3": lambda v: {"eta": 1 / (4 * v.L * (1 + v.S))},
+    "fedfa.theorem1": lambda v: {"eta_g": _SERVER, "eta_l": 1 / (v.L * v.Q * _SERVER)},
+    "fedfa.theorem1.squared-smoothness": lambda v: {"eta_g": _SERVER, "eta_l": 1 / (v.L**2 * v.Q * _SERVER)},
+    "fedfa.corollary": lambda v: {
+        "eta_g": v.window, "eta_l": 1 / (v.L * v.window * max(v.Q, math.sqrt(v.T * v.Q))),
+    },
+    **dict.fromkeys(
+        ("fedfa.delta.a", "fedfa.delta.b", "fedfa.delta.b.noiseless"),
+        lambda v: {"eta_g": _SERVER, "eta_l": 1 / (2 * v.L * v.N * v.Q * _SERVER)},
+    ),
+    **dict.fromkeys(
+        ("fedfa.param.a", "fedfa.param.b", "fedfa.param.b.noiseless"),
+        lambda v: {"eta_l": 1 / (2 * v.L * v.N * v.Q * _kappa(v))},
+    ),
+    "fedstaleweight.theorem1": lambda v: {"scale": v.b, "eta_g": _SERVER, "eta_l": 1 / (v.L * v.Q * _SERVER)},
+    **dict.fromkeys(
+        (f"{name}.rf{form}" for name in ("fedbuff", "fedstaleweight") for form in (1, 2, 3)),
+        lambda v: {"eta_g": _SERVER, "eta_l": 1 / (2 * v.L * v.Q * _SERVER * (1 + v.tau_max))},
+    ),
+}  # fmt: skip
+
+
+def with_server_step(theorem: Theorem, point: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of a point, with a server step of 3/2 where the theorem leaves it open."""
+    opened = "eta_g" in theorem.settable and theorem.id != "fedfa.corollary"
+    return at(theorem, point) | ({"eta_g": _SERVER} if opened else {})
+
+
+@pytest.mark.parametrize("point", [FIRST, SECOND], ids=["first", "second"])
+@pytest.mark.parametrize("name", GRADIENT)
+def test_own_steps_are_those_of_the_second_transcription(name: str, point: dict[str, Any]) -> None:
+    theorem = GRADIENT[name]
+    values = with_server_step(theorem, point)
+    expected = _OWN_STEPS[name](SimpleNamespace(**{**point, **values}))
+    assert dict(theorem.step_options(values)) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("point", [FIRST, SECOND], ids=["first", "second"])
+@pytest.mark.parametrize("name", [name for name, one in GRADIENT.items() if "eta_g" in one.settable])
+def test_conditions_count_a_server_step_other_than_one(name: str, point: dict[str, Any]) -> None:
+    theorem = GRADIENT[name]
+    values = with_server_step(theorem, point)
+    if name == "fedfa.corollary":
+        values |= {"eta_g": 2.5, "eta_l": 0.01}
+    found, v = sides(theorem, values)
+    agree(found, _STEPS[name](v) if name in _STEPS else ())
