@@ -30,9 +30,14 @@ def _positive_root(b: float, c: float) -> float:
     return b / 2 + math.sqrt(b * b / 4 + c)
 
 
+def _step(v: SimpleNamespace, own: float, name: str = "eta") -> float:
+    """Return the step that was set, or the theorem's own."""
+    return float(getattr(v, name, own))
+
+
 def _compass(v: SimpleNamespace, g1: float, g2: float) -> Terms:
     sigma2 = v.sigma_l**2 + v.sigma_g**2 + v.G_sq
-    eta = 1 / (2 * v.L * v.Qmax)
+    eta = _step(v, 1 / (2 * v.L * v.Qmax))
     return {
         "initial": 2 * g2 * v.F0 / (eta * v.Qmin * v.T),
         "noise": 2 * g2 * eta * v.n**2 * v.sigma_l**2 * v.L * v.Qmax**2 / (g1**2 * v.Qmin),
@@ -58,7 +63,7 @@ def _compass_corollary(v: SimpleNamespace) -> Terms:
 
 
 def _window(v: SimpleNamespace, noise: bool, form: str) -> Terms:
-    eta = 1 / (2 * v.L * v.W_max)
+    eta = _step(v, 1 / (2 * v.L * v.W_max))
     c = math.sqrt(v.G_sq + v.sigma_l**2)
     B = v.sigma_g * v.share_bias
     e = v.L * eta * c * (v.A_max * max(v.tau_max, v.N - 1) + (v.Qmax - 1) / 2)
@@ -71,7 +76,7 @@ def _window(v: SimpleNamespace, noise: bool, form: str) -> Terms:
 
 
 def _group(v: SimpleNamespace) -> Terms:
-    eta = 1 / (2 * v.L * v.Q_mean)
+    eta = _step(v, 1 / (2 * v.L * v.Q_mean))
     c = math.sqrt(v.G_sq + v.sigma_l**2)
     return {
         "initial": 2 * v.F0 / (eta * v.Q_mean * v.T),
@@ -81,12 +86,14 @@ def _group(v: SimpleNamespace) -> Terms:
 
 
 def _fedfa1(v: SimpleNamespace, smooth: float) -> Terms:
-    alpha, beta = 1 / smooth, 1 / (smooth**2 * v.Q)  # Σ η and Σ η² of Q equal steps 1/(L·Q), η_g = 1
+    server = _step(v, 1.0, "eta_g")
+    local = _step(v, 1 / (smooth * v.Q * server), "eta_l")
+    alpha, beta = v.Q * local, v.Q * local**2  # Σ η and Σ η² of Q equal steps
     return {
-        "initial": 2 * v.F0 / (alpha * v.T),
-        "staleness and drift": 3 * smooth**2 * v.Q * beta * (v.tau_max**2 + 1)
+        "initial": 2 * v.F0 / (server * alpha * v.T),
+        "staleness and drift": 3 * smooth**2 * v.Q * beta * (server**2 * v.tau_max**2 + 1)
         * (v.sigma_l**2 + v.sigma_g**2 + v.G_sq),
-        "noise": smooth / 2 * (beta / alpha) * v.sigma_l**2,
+        "noise": smooth / 2 * server * (beta / alpha) * v.sigma_l**2,
     }  # fmt: skip
 
 
@@ -102,8 +109,10 @@ def _fedfa_corollary(v: SimpleNamespace) -> Terms:
 
 def _fedfa(v: SimpleNamespace, mode: str, form: str) -> Terms:
     late = (v.window - 1) / 2
-    rate, age, away = (1.0, v.tau_a, late) if mode == "delta" else (1 / (1 + v.lag + late), v.lag, v.C_lag)
-    step = 1 / (2 * v.L * rate * v.Q * v.N)
+    server = _step(v, 1.0, "eta_g")
+    rate, age = (server, v.tau_a) if mode == "delta" else (1 / (1 + v.lag + late), v.lag)
+    away = server * late if mode == "delta" else v.C_lag
+    step = _step(v, 1 / (2 * v.L * rate * v.Q * v.N), "eta_l")
     alpha, beta = v.Q * step, v.Q * step**2
     c, root_g = math.sqrt(v.G_sq + v.sigma_l**2), math.sqrt(v.G_sq)
     B = v.sigma_g * v.share_bias
@@ -121,9 +130,10 @@ def _fedfa(v: SimpleNamespace, mode: str, form: str) -> Terms:
 
 
 def _afl1(v: SimpleNamespace) -> Terms:
-    x, power = v.L / v.T, v.sigma**2 + v.G**2  # η = 1/T
+    eta, power = _step(v, 1 / v.T), v.sigma**2 + v.G**2
+    x = v.L * eta
     return {
-        "initial": 2 * v.F0,
+        "initial": 2 * v.F0 / (eta * v.T),
         "noise": x / v.n * power,
         "local steps": x**2 * (v.K_m + v.D_m) ** 2 * v.G**2,
         "delays": x**2 / v.n**2 * power * v.tau_sum,
@@ -145,57 +155,60 @@ def _afl(v: SimpleNamespace, x: float, **terms: float) -> Terms:
 
 
 def _afl_r1(v: SimpleNamespace) -> Terms:
-    x = 1 / (1 + (math.sqrt(2) if v.M_own else 1) * v.S)
+    x = v.L * _step(v, 1 / v.L / (1 + (math.sqrt(2) if v.M_own else 1) * v.S))
     return _afl(v, x, local_steps=2 * x**2 * v.M_own**2 * v.G**2)
 
 
 def _afl_r2(v: SimpleNamespace) -> Terms:
-    x = 1 / 4
+    x = v.L * _step(v, 1 / (4 * v.L))
     found = _afl(v, x, second_order=x * v.G**2, staleness=x**2 * v.G**2 * v.SM2)
     return {**found, "re-use": 2 * x * v.G * v.sigma * v.reuse}
 
 
 def _afl_r2b(v: SimpleNamespace) -> Terms:
-    x = 1 / 4
+    x = v.L * _step(v, 1 / (4 * v.L))
     found = _afl(v, x, noise=2 * x * v.sigma**2 / v.n, staleness=x**2 * v.G**2 * v.SM2)
     return {**found, "re-use": 2 * x * v.G * v.sigma * v.reuse_n}
 
 
 def _afl_r3(v: SimpleNamespace) -> Terms:
-    x, noise = 1 / (4 * (1 + v.S)), v.sigma**2 / v.n
+    x, noise = v.L * _step(v, 1 / (4 * v.L * (1 + v.S))), v.sigma**2 / v.n
     found = _afl(v, x, local_steps=2 * x**2 * v.M_own**2 * v.G**2, noise=noise * (2 * x + 4 * x**2 * v.S**2))
     return {**found, "re-use": noise * (2 * x * v.Q_age**1.5 + 4 * x**2 * v.Q_age**3)}
 
 
 def _stale1(v: SimpleNamespace) -> Terms:
-    beta = 1 / (v.L**2 * v.Q)
+    server = _step(v, 1.0, "eta_g")
+    local = _step(v, 1 / (v.L * v.Q * server), "eta_l")
+    A, beta = v.Q * local, v.Q * local**2
     sigma2 = v.sigma_l**2 + v.sigma_g_mean**2 + v.G_sq
     a_max = (v.b * v.tau_max + 1) / (v.b * (v.tau_max + 1))
     a_min = 1 / ((v.b - 1) * (v.b * v.tau_max + 1) + 1)
     U = max((1 / v.b - a_max) ** 2, (1 / v.b - a_min) ** 2)
     factor = ((v.b * v.tau_max + 1) / (v.tau_max + 1)) ** 2
     return {
-        "initial": 2 * v.F0 * v.L / v.T,
-        "staleness": 12 * v.tau_max**2 * beta * v.Q * v.L**2 * factor * sigma2,
+        "initial": 2 * v.F0 / (server * A * v.T),
+        "staleness": 12 * server**2 * v.tau_max**2 * beta * v.Q * v.L**2 * factor * sigma2,
         "drift": 12 * beta * v.Q * v.L**2 * sigma2,
         "weights": 4 * v.b**2 * U * v.G_sq,
     }
 
 
 def _buffer(v: SimpleNamespace, which: int) -> Terms:
-    step = 1 / (2 * v.L * v.Q * (1 + v.tau_max))
-    etas = [step] * v.Q
+    server = _step(v, 1.0, "eta_g")
+    etas = [_step(v, 1 / (2 * v.L * v.Q * server * (1 + v.tau_max)), "eta_l")] * v.Q
     A, beta, s2 = sum(etas), sum(eta**2 for eta in etas), v.sigma_l**2 + v.G_sq
-    drift = sum(eta * (A * v.tau_max + sum(etas[:q])) ** 2 for q, eta in enumerate(etas)) / A
-    terms = {"initial": 2 * v.F0 / (A * v.T), "staleness and drift": 2 * v.L**2 * s2 * drift}
+    drift = sum(eta * (server * A * v.tau_max + sum(etas[:q])) ** 2 for q, eta in enumerate(etas)) / A
+    terms = {"initial": 2 * v.F0 / (server * A * v.T), "staleness and drift": 2 * v.L**2 * s2 * drift}
     if which == 1:
-        return terms | {"unequal weights": 2 * v.chi2_path * v.sigma_g_mean**2, "second order": v.L * A * s2}
+        return terms | {"unequal weights": 2 * v.chi2_path * v.sigma_g_mean**2, "second order": v.L * server * A * s2}
     terms["unequal shares"] = 2 * v.chi2 * v.sigma_g_mean**2
     if which == 2:
-        return terms | {"second order": v.L * A * s2}
-    away = A * v.tau_max + sum(etas[:-1])
+        return terms | {"second order": v.L * server * A * s2}
+    away = server * A * v.tau_max + sum(etas[:-1])
     V_s = min(v.G_sq, 2 * v.n * v.pi_max * v.sigma_g_mean**2 + 2 * v.L**2 * s2 * away**2)
-    return terms | {"noise": 2 * v.L * (beta / A) * v.alpha2 * v.sigma_l**2, "sampling": 2 * v.L * A * V_s}
+    noise = 2 * v.L * server * (beta / A) * v.alpha2 * v.sigma_l**2
+    return terms | {"noise": noise, "sampling": 2 * v.L * server * A * V_s}
 
 
 ONCE_MORE: dict[str, Callable[[SimpleNamespace], Terms]] = {
@@ -208,10 +221,12 @@ ONCE_MORE: dict[str, Callable[[SimpleNamespace], Terms]] = {
     "fedcompass.group": _group,
     "afl_dga.theorem1": _afl1,
     "afl_dga.corollary1": _afl_corollary,
-    "afl_dga.r0": lambda v: _afl(v, 1, noise=v.sigma**2 / v.n),
+    "afl_dga.r0": lambda v: _afl(v, v.L * _step(v, 1 / v.L), noise=v.L * _step(v, 1 / v.L) * v.sigma**2 / v.n),
     "afl_dga.r1": _afl_r1,
     "afl_dga.r2": _afl_r2,
-    "afl_dga.r2n": lambda v: _afl(v, 1 / 4, staleness=v.G**2 * v.SM2 / 16),
+    "afl_dga.r2n": lambda v: _afl(
+        v, v.L * _step(v, 1 / (4 * v.L)), staleness=(v.L * _step(v, 1 / (4 * v.L)) * v.G) ** 2 * v.SM2
+    ),
     "afl_dga.r2b": _afl_r2b,
     "afl_dga.r3": _afl_r3,
     "fedfa.theorem1": lambda v: _fedfa1(v, v.L),
@@ -239,6 +254,26 @@ def test_the_terms_are_those_of_the_formula_written_down_once_more(theorem: Theo
     found = theorem.evaluate(values)
     assert {name: float(term) for name, term in found.terms.items()} == pytest.approx(expected, rel=1e-12)
     assert float(found.total) == pytest.approx(sum(expected.values()), rel=1e-12)
+
+
+# Shapes have no step in their terms.
+WITH_STEPS = [one for one in GRADIENT_THEOREMS if not one.shape]
+
+
+@pytest.mark.parametrize("point", [FIRST, SECOND], ids=["first", "second"])
+@pytest.mark.parametrize("share", [0.4, 0.9])
+@pytest.mark.parametrize("theorem", WITH_STEPS, ids=lambda theorem: theorem.id)
+def test_the_terms_are_those_of_the_formula_at_every_other_step(
+    theorem: Theorem, share: float, point: dict[str, Any]
+) -> None:
+    """Local steps below the theorem's own, and a server step of 5/4 where there is one."""
+    values = at(theorem, point)
+    server = {"eta_g": 1.25} if "eta_g" in theorem.settable else {}
+    local = next(name for name in theorem.step if name in ("eta", "eta_l"))
+    step = {**server, local: share * theorem.step_options({**values, **server})[local]}
+    expected = ONCE_MORE[theorem.id](SimpleNamespace(**{**point, **values, **step}))
+    found = theorem.evaluate({**values, **step})
+    assert {name: float(term) for name, term in found.terms.items()} == pytest.approx(expected, rel=1e-12)
 
 
 def test_one_term_of_the_printed_theorem_by_hand() -> None:
