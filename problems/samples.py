@@ -158,6 +158,9 @@ def _shared(options: Options, kind: LossId, inline: bool) -> dict[str, Any]:
     }
 
 
+_OF_PARTITION = {"a": "dirichlet", "a1": "dual-dirichlet", "a2": "dual-dirichlet", "shards": "class"}
+
+
 def _partition(options: Options) -> tuple[Partition, dict[str, Any]]:
     """Read the partition and the options that belong to it; those of other partitions are refused."""
     how = cast(Partition, options.choice("partition", "iid", PARTITIONS))
@@ -170,9 +173,9 @@ def _partition(options: Options) -> tuple[Partition, dict[str, Any]]:
         if options.has("a1"):
             out["a1"] = options.number("a1", 1.0, minimum=1e-3, maximum=1e9)
         return how, out
-    for key in ("a", "a1", "a2", "shards"):
+    for key, owner in _OF_PARTITION.items():
         if key in options.values:
-            raise SpecError(f"{options.owner}: {key} belongs to another partition than iid; add partition=dirichlet")
+            raise SpecError(f"{options.owner}: {key} belongs to another partition than iid; add partition={owner}")
     return how, {}
 
 
