@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.objective import Array
 from boundlab.problems.common import clip_up
 
 Floats = NDArray[np.float64]
@@ -16,7 +17,7 @@ _LARGEST_HULL = 12  # pieces on top at once whose weights are found in rational 
 _CORRECTIONS = 8
 
 
-def fractions(x: Floats) -> list[Fraction]:
+def fractions(x: Array) -> list[Fraction]:
     """Return floats as the fractions that they are."""
     return [Fraction(entry) for entry in x.tolist()]
 

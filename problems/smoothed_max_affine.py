@@ -134,7 +134,7 @@ class SmoothedMaxAffine(ArrayProblem):
         check_gap(gap, value, f"problem {self.id}")
         return Optimum(best, value, gap, away, how)
 
-    def _norms(self, x: Floats) -> tuple[float, Floats]:
+    def _norms(self, x: Array) -> tuple[float, Floats]:
         """Return upper bounds of ‖∇f(x)‖, and of the clients' ‖∇f_i(x)‖, shape (n,); unit (1, −1)."""
         exact = [self._exactly(client, x) for client in range(self.n)]
         known = [entry for entry in exact if entry is not None]
@@ -146,7 +146,7 @@ class SmoothedMaxAffine(ArrayProblem):
             return clip_up(float(np.linalg.norm(self.full_gradient(x))), self.n + self.d + 4) + doubt, each
         return root_up([sum(column, Fraction(0)) / self.n for column in zip(*known, strict=True)]), each
 
-    def _exactly(self, client: int, x: Floats) -> list[Fraction] | None:
+    def _exactly(self, client: int, x: Array) -> list[Fraction] | None:
         """Return ∇f_client(x) in rational numbers, or None where the pieces on top are not found."""
         at, width = fractions(x), Fraction(self.L) - Fraction(self.mu)
         slopes = [fractions(row) for row in self.a[client]]
@@ -158,10 +158,10 @@ class SmoothedMaxAffine(ArrayProblem):
         mu = Fraction(self.mu)
         return [own + mu * entry for own, entry in zip(slope, at, strict=True)]
 
-    def _doubted(self, client: int, x: Floats) -> float:
+    def _doubted(self, client: int, x: Array) -> float:
         return clip_up(float(np.linalg.norm(self.gradient(client, x))), self.d + 4) + self._doubt(client, x)
 
-    def _doubt(self, client: int, x: Floats) -> float:
+    def _doubt(self, client: int, x: Array) -> float:
         """Bound how far the ∇f_client(x) that floats give is from the true one, unit (1, −1).
 
         With s(λ) = Σ λ_j·a_j the inner maximum is concave: ‖s(λ*) − s(λ)‖²/(2·width) is at most what its linearisation
@@ -176,7 +176,8 @@ class SmoothedMaxAffine(ArrayProblem):
         size = float(np.abs(self.c[client]).max()) + steep * float(np.linalg.norm(x)) + steep**2 / width
         promised = max(float(gain.max() - weights @ gain), 0.0) + 4.0 * (m + d + 4) * EPS * size
         rounding = (m + d + 8) * EPS * (steep + self.mu * float(np.linalg.norm(x)))
-        return float(np.sqrt(2.0 * width * promised)) + rounding
+        out: float = float(np.sqrt(2.0 * width * promised)) + rounding
+        return out
 
     def _search(self) -> Floats:
         cp = cvxpy()
