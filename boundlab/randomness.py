@@ -16,10 +16,11 @@ from boundlab.errors import SpecError
 
 _MASK = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
-_M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
-_W0, _W1 = 0x9E3779B9, 0xBB67AE85
+PHILOX_MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
+PHILOX_WEYL = 0x9E3779B9, 0xBB67AE85
+_M0, _M1 = (np.uint64(word) for word in PHILOX_MULTIPLIERS)
 _CHUNK = 1 << 14  # blocks at a time: the working set of a round stays in the second-level cache
-_CLIENT_BITS = 24
+CLIENT_BITS = 24
 
 
 class Stream(IntEnum):
@@ -64,7 +65,7 @@ def philox4x32(
             (p0 >> _SHIFT) ^ c3 ^ np.uint64(k1),
             p0 & _MASK,
         )
-        k0, k1 = (k0 + _W0) & 0xFFFFFFFF, (k1 + _W1) & 0xFFFFFFFF
+        k0, k1 = (k0 + PHILOX_WEYL[0]) & 0xFFFFFFFF, (k1 + PHILOX_WEYL[1]) & 0xFFFFFFFF
     return c0, c1, c2, c3
 
 
@@ -110,7 +111,7 @@ class Streams:
         rows, blocks = clients.shape[0], -(-count // 2)
         out = np.empty((rows, 2 * blocks))
         key = (self.seed & 0xFFFFFFFF, self.seed >> 32)
-        tag = np.uint64(int(stream) << _CLIENT_BITS)
+        tag = np.uint64(int(stream) << CLIENT_BITS)
         trial = np.uint64(self.trial)
         step = max(1, _CHUNK // blocks) if blocks else rows
         for row in range(0, rows, step):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, final
+from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,11 @@ from boundlab.problems.reach import Reach, of_risks
 from boundlab.problems.risk import Risk, largest_eigenvalue
 from boundlab.problems.smooth import Solver
 from boundlab.randomness import Streams
+
+if TYPE_CHECKING:
+    import torch
+
+    from boundlab.tensors import Batched
 
 Weights = Literal["equal", "size", "paper"]
 _COMPARISON = "distance to the solver's point; its gap widens the comparison"
@@ -177,6 +182,12 @@ class EmpiricalRisk(Problem):
             self.batch, self.replacement, streams,
         )  # fmt: skip
 
+    def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched":
+        """Return the problem on tensors."""
+        from boundlab.problems.batched import BatchedRisk
+
+        return BatchedRisk(self.total, self.sizes, self.factors, self.nu, self.batch, self.replacement, device, dtype)
+
     def confinement(self) -> OfRisk:
         """Return what no mini-batch changes: see :mod:`boundlab.problems.confinement`."""
         norm, factor = float(self._row_norms.max()), float(self.factors.max())
@@ -286,27 +297,9 @@ class EmpiricalRisk(Problem):
 
     @cached_property
     def minimisers(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return points near the n local minimisers, shape (n, d), and bounds ‖∇f_i‖/μ_i on how near, (n,).
-
-        ζ needs the largest distance only: a client is solved until its distance is known to 0.2 %, or until
-        its upper bound is below the lower bound of a client solved before.
-        """
-        best = self._optimum
-        slopes = self._gradient_norms
-        points, errors = np.zeros((self.n, self.d)), np.zeros(self.n)
-        reached = 0.0
-        for client in np.argsort(-slopes).tolist():
-            part = self.part(client)
-            part = replace(part, X=part.X.astype(np.float64))
-
-            def enough(u: Array, norm: float, nu: float = part.nu, reached: float = reached) -> bool:
-                away, error = float(np.linalg.norm(u - best.x)), norm / nu
-                return error <= max(1e-3 * away, 1e-9) or away + error <= reached
-
-            points[client], norm = smooth.minimise(part, np.asarray(best.x, dtype=np.float64), enough)
-            errors[client] = (norm + part.rounding(points[client])) / part.nu
-            reached = max(reached, float(np.linalg.norm(points[client] - best.x)) - float(errors[client]))
-        return points, errors
+        """Return points near the n local minimisers, shape (n, d), and bounds ‖∇f_i‖/μ_i on how near, (n,)."""
+        order = np.argsort(-self._gradient_norms).tolist()
+        return smooth.local_minimisers(self.part, order, np.asarray(self._optimum.x, dtype=np.float64))
 
     @cached_property
     def _zeta(self) -> Constant:

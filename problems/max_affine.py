@@ -29,7 +29,10 @@ from boundlab.problems.solvers import TIGHT, check_gap, clarabel, cvxpy, repair
 from boundlab.randomness import Stream, Streams
 
 if TYPE_CHECKING:
+    import torch
+
     from boundlab.problems.rational import RationalMaxAffine
+    from boundlab.tensors import Batched
 
 _LARGEST_PROGRAM = 5_000_000  # entries of the dual's equations
 
@@ -122,6 +125,12 @@ class MaxAffine(ArrayProblem):
         given = None if self.minimiser is None else read.vector("minimiser", self.minimiser)
         a, b, sigma = read.cube("a", self.a), read.rows("b", self.b), read.one("sigma", self.sigma)
         return RationalMaxAffine(a, b, x0, sigma, given)
+
+    def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched":
+        """Return the problem on tensors."""
+        from boundlab.problems.batched import BatchedMaxAffine
+
+        return BatchedMaxAffine(self.a, self.b, self.sigma, device, dtype)
 
     def full_gradient(self, x: Array) -> NDArray[np.float64]:
         """Return the mean of the clients' slopes, shape (d,), unit (1, −1)."""

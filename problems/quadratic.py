@@ -27,7 +27,10 @@ from boundlab.problems.reach import root_mean_square
 from boundlab.randomness import Stream, Streams
 
 if TYPE_CHECKING:
+    import torch
+
     from boundlab.problems.rational import RationalQuadratic
+    from boundlab.tensors import Batched
 
 _DIFFERENT = "the A_i differ, so ∇f_i − ∇f is unbounded; give every client the same A, or try huber or logistic"
 _UNBOUNDED = "the gradient of a quadratic is unbounded; try huber, lad or hinge"
@@ -160,6 +163,12 @@ class Quadratic(ArrayProblem):
         read = Reader(options)
         x0 = read.vector("x0", self.x0)
         return RationalQuadratic(read.cube("A", self.A), read.rows("b", self.b), x0, read.one("sigma", self.sigma))
+
+    def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched":
+        """Return the problem on tensors."""
+        from boundlab.problems.batched import BatchedQuadratic
+
+        return BatchedQuadratic(self.quadratic(), device, dtype)
 
     def prox(self, client: int, x: Array, step_size: float) -> Array:
         """Return b_i + (I + step_size·A_i)⁻¹(x − b_i), shape (d,), unit (0, 1)."""

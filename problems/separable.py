@@ -30,8 +30,11 @@ from boundlab.problems.reach import against_mean
 from boundlab.randomness import Stream, Streams
 
 if TYPE_CHECKING:
+    import torch
+
     from boundlab.confinement import Confinement
     from boundlab.problems.rational import RationalSeparable
+    from boundlab.tensors import Batched
 
 Kind = Literal["huber", "pseudo-huber", "lad"]
 _PAIRS = {"huber": 100_000_000, "lad": 100_000_000, "pseudo-huber": 10_000_000}  # n²·d: seconds
@@ -160,6 +163,12 @@ class Separable(ArrayProblem):
             return None
         delta = None if self.id == "lad" else self.delta
         return OfSeparable(self.c, self.w, self.x0, delta, self._constants["B"].value)
+
+    def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched":
+        """Return the problem on tensors."""
+        from boundlab.problems.batched import BatchedSeparable
+
+        return BatchedSeparable(self.id, self.c, self.w, self.delta, self.sigma, device, dtype)
 
     def prox(self, client: int, x: Array, step_size: float) -> Array:
         """Return the proximal point, shape (d,), unit (0, 1): soft thresholding for lad, its like for huber.

@@ -43,6 +43,15 @@ Iterations = Annotated[
 ]
 Trials = Annotated[int, typer.Option("--trials", "-r", help="Independent trials.")]
 Seed = Annotated[int, typer.Option("--seed", "-s", help="Seed of all random numbers.")]
+BackendName = Annotated[
+    str, typer.Option("--backend", help="numpy, the reference; torch, many trials in lock step; or auto.")
+]
+DeviceName = Annotated[
+    str | None, typer.Option("--device", help="Of torch: cpu, cuda or cuda:1. Default: a GPU where there is one.")
+]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", "-j", help="Processes for numpy. Default: one a core; results are the same.")
+]
 
 
 def print_json(value: Any) -> None:

@@ -8,8 +8,11 @@ import typer
 
 from boundlab.cli._common import (
     AsJson,
+    BackendName,
     DelaySpec,
+    DeviceName,
     Iterations,
+    Jobs,
     ProblemSpec,
     Seed,
     ServerSpec,
@@ -65,6 +68,9 @@ def compare(
         str | None,
         typer.Option("--require", metavar="VERDICT", help="holds: exit 3 where the trials are only consistent."),
     ] = None,
+    backend: BackendName = "numpy",
+    device: DeviceName = None,
+    jobs: Jobs = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw band and bound (png, svg, pdf).")
     ] = None,
@@ -84,6 +90,7 @@ def compare(
     from boundlab.files import folder
     from boundlab.instance import make_plan
     from boundlab.registry import lookup
+    from boundlab.simulate import pick
     from boundlab.theorems import load_theorem
 
     count(iterations, "iterations", 1, 10**8)
@@ -112,8 +119,9 @@ def compare(
         trials=trials,
         seed=seed,
     )
+    where = pick(backend, device, jobs, plan.problem, trials)
     with progress("trials", trials) as tick:
-        result = compare_plan(plan, trials, seed, level, band, tick, exact=exact)  # type: ignore[arg-type]
+        result = compare_plan(plan, trials, seed, level, band, tick, exact=exact, backend=where)  # type: ignore[arg-type]
     missed = require == "holds" and result.verdict is Verdict.CONSISTENT
     code = ExitCode.UNDECIDED if missed else result.verdict.exit_code
     return _deliver(result, code, out, plot, terms=terms, as_json=as_json)

@@ -8,8 +8,11 @@ import typer
 
 from boundlab.cli._common import (
     AsJson,
+    BackendName,
     DelaySpec,
+    DeviceName,
     Iterations,
+    Jobs,
     ProblemSpec,
     Seed,
     ServerSpec,
@@ -45,27 +48,24 @@ def run(
     iterations: Iterations = 1000,
     trials: Trials = 5,
     seed: Seed = 0,
-    backend: Annotated[str, typer.Option("--backend", help="numpy, the reference executor.")] = "numpy",
-    device: Annotated[str, typer.Option("--device", help="cpu.")] = "cpu",
+    backend: BackendName = "numpy",
+    device: DeviceName = None,
+    jobs: Jobs = None,
     as_json: AsJson = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Also write the JSON here.")] = None,
 ) -> None:
     """Simulate an algorithm on a problem under delays and show the error and what the schedule was."""
     from boundlab.build import delays_from, problem_from
-    from boundlab.errors import SpecError
-    from boundlab.simulate.simulation import simulate
+    from boundlab.simulate import pick, simulate
 
-    if backend != "numpy":
-        raise SpecError(f"unknown backend {backend!r}; this version has numpy")
-    if device != "cpu":
-        raise SpecError(f"unknown device {device!r}; the numpy backend runs on cpu")
     count(iterations, "iterations", 1, 10**8)
     count(trials, "trials", 1, 10**6)
     writable(out)
     chosen = problem_from(problem)
     model = delays_from(delays, chosen.n)
+    where, chosen_settings = pick(backend, device, jobs, chosen, trials), settings_map(settings)
     with progress("trials", trials) as tick:
-        result = simulate(algorithm, chosen, model, server, settings_map(settings), iterations, trials, seed, tick)
+        result = simulate(algorithm, chosen, model, server, chosen_settings, iterations, trials, seed, tick, where)
 
     def show(_files: Sequence[Path]) -> None:
         if as_json:

@@ -16,6 +16,7 @@ from boundlab.compare.unsampled import random_events
 from boundlab.instance.plan import Plan
 from boundlab.provenance import plain, provenance
 from boundlab.ranges import Range
+from boundlab.simulate import NUMPY, Backend
 from boundlab.tape import Statistics
 from boundlab.verdict import Verdict
 
@@ -48,6 +49,8 @@ class Comparison:
     range_
         Of the left side of a sample, for every event sequence and batch; None where nothing is known, or nothing
         was sampled.
+    backend
+        Where the trials ran.
     """
 
     plan: Plan
@@ -62,6 +65,7 @@ class Comparison:
     standstill: Standstill
     exact: str = ""
     range_: Range | None = None
+    backend: Backend = NUMPY
 
     @property
     def says_nothing(self) -> str:
@@ -102,6 +106,7 @@ class Comparison:
             "iterations": plan.iterations,
             "trials": left.trials,
             "seed": self.seed,
+            "backend": self.backend.as_dict(),
             "level": left.level,
             "method": left.method,
             "kind": "numeric" if self.exact == "expectation" or left.level == 1.0 else "sampled",

@@ -14,6 +14,7 @@ from boundlab.compare.unsampled import expectation, given_schedule_operations, r
 from boundlab.expectation import AFFORDABLE
 from boundlab.instance.plan import Plan
 from boundlab.ranges import Range, certain_range
+from boundlab.simulate import NUMPY, Backend
 from boundlab.tape import statistics
 
 Floats = NDArray[np.float64]
@@ -28,6 +29,7 @@ def compare(
     progress: Callable[[int], None] | None = None,
     *,
     exact: bool | None = None,
+    backend: Backend = NUMPY,
 ) -> Comparison:
     """Compute or sample the left side of a plan and compare it with the bound.
 
@@ -39,6 +41,8 @@ def compare(
         True: compute expectations in place of sampling, over the events and the noise where an engine does both, else
         over the noise given each trial's schedule. None: do so where the predicted number of operations is at most
         :data:`boundlab.expectation.AFFORDABLE`. False: sample.
+    backend
+        Where trials run.
 
     Raises
     ------
@@ -61,12 +65,12 @@ def compare(
         # A number for each schedule is worth more than a sample only where the bound is about each schedule.
         quadratic = _own_case(plan) and noisy and plan.problem.quadratic() is not None
         exact = quadratic and trials * given_schedule_operations(plan, trial_tape(plan, seed, 0)) <= AFFORDABLE
-    found = run_trials(plan, trials, seed, progress, average_noise=exact and noisy)
-    return _of_trials(plan, found, seed, level, kind, exact=exact, noisy=noisy)
+    found = run_trials(plan, trials, seed, progress, average_noise=exact and noisy, backend=backend)
+    return _of_trials(plan, found, seed, level, kind, exact=exact, noisy=noisy, backend=backend)
 
 
 def _of_trials(
-    plan: Plan, found: Trials, seed: int, level: float, kind: BandKind, *, exact: bool, noisy: bool
+    plan: Plan, found: Trials, seed: int, level: float, kind: BandKind, *, exact: bool, noisy: bool, backend: Backend
 ) -> Comparison:
     """Judge trials: numbers, each for its own schedule, or a sample."""
     bound, range_ = found.common_bound, None
@@ -87,8 +91,8 @@ def _of_trials(
     shown, how = found.statistics[worst], "given schedules" if exact and noisy else ""
     still = standstill(plan, bound)
     return Comparison(
-        plan, left, bound, found.common_terms, verdict, reason, seed, shown, worst, still, how, range_
-    )  # fmt: skip
+        plan, left, bound, found.common_terms, verdict, reason, seed, shown, worst, still, how, range_, backend
+    )
 
 
 def _own_case(plan: Plan) -> bool:

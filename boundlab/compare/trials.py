@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,9 @@ from boundlab.instance.plan import Plan
 from boundlab.instance.schedules import explain, largest
 from boundlab.metrics import Watch
 from boundlab.randomness import Streams
-from boundlab.simulate.trial import compile_trial, run_once
+from boundlab.simulate import NUMPY, Backend, Work, run_work
+from boundlab.simulate.parallel import in_order
+from boundlab.simulate.trial import compile_trial
 from boundlab.tape import Statistics, Tape, statistics
 from boundlab.theorems import Evaluation
 
@@ -86,25 +89,21 @@ def trial_events(plan: Plan, seed: int, trial: int) -> Events:
     return events.head(int(np.count_nonzero(events.time <= last.time[-1]))) if len(last) else events
 
 
-def run_trial(plan: Plan, seed: int, trial: int) -> tuple[Floats, Floats, Tape]:
-    """Run one trial.
+@final
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """What one trial gave: both ends of its left sides, shape (points,), what its schedule says, and statistics."""
 
-    Returns
-    -------
-    low, high
-        Shape (points,): the metric at each recorded iteration lies between them.
-    tape
-        What was run.
-    """
-    watch = Watch(plan.metric, plan.problem, plan.ks)
-    tape = trial_tape(plan, seed, trial)
-    run_once(tape, plan.problem, Streams(seed, trial), watch)
-    return watch.low, watch.high, tape
+    low: Floats
+    high: Floats
+    seen: list[dict[str, float]]
+    statistics: Statistics
 
 
 def run_trials(
-    plan: Plan, trials: int, seed: int, progress: Callable[[int], None] | None = None, *, average_noise: bool = False
-) -> Trials:
+    plan: Plan, trials: int, seed: int, progress: Callable[[int], None] | None = None, *,
+    average_noise: bool = False, backend: Backend = NUMPY,
+) -> Trials:  # fmt: skip
     """Run all trials.
 
     Parameters
@@ -112,32 +111,44 @@ def run_trials(
     average_noise
         Take the exact expectation over the noise given each trial's schedule in place of one sample of it.
     progress
-        Called after each trial with the number done.
+        Called now and then with the number of trials done.
+    backend
+        Where trials run; expectations over the noise run in NumPy.
 
     Raises
     ------
     AssumptionError
         If the schedule of a trial breaks a condition of the theorem.
     """
-    low, high = np.empty((trials, len(plan.ks))), np.empty((trials, len(plan.ks)))
-    statistics_: list[Statistics] = []
-    seen: list[list[dict[str, float]]] = []
-    for trial in range(trials):
-        if average_noise:
-            tape = trial_tape(plan, seed, trial)
-            low[trial] = high[trial] = given_schedule(plan, tape)
-        else:
-            low[trial], high[trial], tape = run_trial(plan, seed, trial)
-        if plan.schedules is not None:
-            seen.append(plan.schedules.read_at(tape, plan.ks, plan.fixed))
-        statistics_.append(statistics(tape))
-        if progress is not None:
-            progress(trial + 1)
-    bounds = _bounds(plan, seen)
+    work = Work(
+        [plan.metric],
+        lambda trial: trial_tape(plan, seed, trial),
+        lambda: Watch(plan.metric, plan.problem, plan.ks),
+        lambda watch, _, values: watch.take(values[0]),
+        lambda tape, watch: _own(plan, tape, watch.low, watch.high),
+    )
+    if average_noise:
+        found = list(in_order(lambda trial: _averaged(plan, seed, trial), trials, backend.jobs))
+    else:
+        found = run_work(backend, work, plan.problem, seed, trials, progress)
+    low, high = np.stack([one.low for one in found]), np.stack([one.high for one in found])
+    statistics_ = [one.statistics for one in found]
+    bounds = _bounds(plan, [one.seen for one in found])
     if not bounds:
         return Trials(low, high, np.tile(plan.bound, (trials, 1)), dict(plan.terms), statistics_)
     terms = {name: np.mean([one.terms[name] for one in bounds], axis=0) for name in plan.terms}
     return Trials(low, high, np.stack([one.total for one in bounds]), terms, statistics_)
+
+
+def _own(plan: Plan, tape: Tape, low: Floats, high: Floats) -> _Own:
+    seen = [] if plan.schedules is None else plan.schedules.read_at(tape, plan.ks, plan.fixed)
+    return _Own(low, high, seen, statistics(tape))
+
+
+def _averaged(plan: Plan, seed: int, trial: int) -> _Own:
+    tape = trial_tape(plan, seed, trial)
+    value = given_schedule(plan, tape)
+    return _own(plan, tape, value, value)
 
 
 def _bounds(plan: Plan, seen: list[list[dict[str, float]]]) -> list[Evaluation]:

@@ -44,7 +44,7 @@ def run(tape: Tape, x0: Array, oracle: Oracle, observe: Observe) -> Array:
     # An iterate may overflow where a step size is too large; that is a result, not an accident.
     with np.errstate(over="ignore", invalid="ignore"):
         _execute(tape, registers, oracle, observe)
-    _check_identities(tape, registers)
+    check_identities(tape, registers)
     return registers
 
 
@@ -134,7 +134,14 @@ class _Draws:
         return self.block[row - self.first]
 
 
-def _check_identities(tape: Tape, registers: Array) -> None:
+def check_identities(tape: Tape, registers: Array) -> None:
+    """Check what a tape promises of its final registers.
+
+    Raises
+    ------
+    TapeError
+        If a finite run breaks an identity by more than rounding.
+    """
     if not np.isfinite(registers).all():
         return  # a diverged run: the metrics say so
     events = max(len(tape.events), 1)

@@ -11,15 +11,19 @@ from boundlab.__about__ import __version__
 from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import CertificateError, SpecError
-from boundlab.metrics import METRICS, Certified, Metric
-from boundlab.objective import Array, Problem
+from boundlab.metrics import METRICS, Metric
+from boundlab.objective import Problem
 from boundlab.options import Options
 from boundlab.provenance import provenance
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.trial import compile_trial, run_once, spaced_iterations
-from boundlab.tape import RecordAt, Statistics, statistics
+from boundlab.simulate.backend import NUMPY, Backend, run_work
+from boundlab.simulate.trial import compile_trial, spaced_iterations
+from boundlab.simulate.work import Values, Work
+from boundlab.tape import RecordAt, Statistics, Tape, statistics
 from boundlab.weighted import minimised
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,8 @@ class Simulation:
         Metric id → values of all trials, shape (trials, points): midpoints of the certified intervals.
     statistics, figures
         One a trial: what every tape says, and what the algorithm itself makes of it.
+    backend
+        Where the trials ran.
     """
 
     algorithm: Algorithm[Any]
@@ -50,6 +56,7 @@ class Simulation:
     metrics: Mapping[str, NDArray[np.float64]]
     statistics: list[Statistics]
     figures: list[dict[str, Any]]
+    backend: Backend = NUMPY
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
@@ -65,6 +72,7 @@ class Simulation:
             "iterations": self.iterations,
             "trials": len(self.statistics),
             "seed": self.seed,
+            "backend": self.backend.as_dict(),
             "k": self.ks.tolist(),
             "metrics": {
                 name: [[_finite(value) for value in trial] for trial in values.tolist()]
@@ -100,6 +108,7 @@ def simulate(
     trials: int,
     seed: int,
     progress: Callable[[int], None] | None = None,
+    backend: Backend = NUMPY,
 ) -> Simulation:
     """Run independent trials and evaluate the metrics that the problem has a certificate for.
 
@@ -119,25 +128,23 @@ def simulate(
     problem = minimised(problem, compiler, parameters)
     ks = spaced_iterations(iterations, 0)
     shown = _metrics(problem)
-    values = {metric.id: np.empty((trials, len(ks))) for metric in shown}
-    function = Certified(problem)
-    seen: list[Statistics] = []
-    figures: list[dict[str, Any]] = []
-    for trial in range(trials):
 
-        def observe(row: int, x: Array, trial: int = trial) -> None:
-            for metric in shown:
-                values[metric.id][trial, row] = np.mean(metric.at(function, x))
+    def tape(trial: int) -> Tape:
+        records = RecordAt(ks)
+        return compile_trial(compiler, parameters, problem.n, delays, policy, iterations, records, Streams(seed, trial))
 
-        streams = Streams(seed, trial)
-        tape = compile_trial(compiler, parameters, problem.n, delays, policy, iterations, RecordAt(ks), streams)
-        run_once(tape, problem, streams, observe)
-        seen.append(statistics(tape))
-        figures.append(compiler.figures(parameters, tape))
-        if progress is not None:
-            progress(trial + 1)
+    def see(kept: Floats, row: int, values: Values) -> None:
+        kept[:, row] = [(low + high) / 2.0 for low, high in values]
+
+    def end(tape: Tape, kept: Floats) -> tuple[Floats, Statistics, dict[str, Any]]:
+        return kept, statistics(tape), compiler.figures(parameters, tape)
+
+    work = Work(shown, tape, lambda: np.empty((len(shown), len(ks))), see, end)
+    found = run_work(backend, work, problem, seed, trials, progress)
+    values = {metric.id: np.array([kept[place] for kept, _, _ in found]) for place, metric in enumerate(shown)}
+    seen, figures = [one for _, one, _ in found], [one for _, _, one in found]
     return Simulation(
-        compiler, problem, delays, policy, chosen, parameters, iterations, seed, ks, values, seen, figures
+        compiler, problem, delays, policy, chosen, parameters, iterations, seed, ks, values, seen, figures, backend
     )
 
 

@@ -17,7 +17,10 @@ from boundlab.randomness import Streams
 from boundlab.weighted._spread import OF_BOTH, OF_OBJECTIVE, scales, spread_factor
 
 if TYPE_CHECKING:
+    import torch
+
     from boundlab.arithmetic.problem import RationalProblem
+    from boundlab.tensors import Batched
 
 _EPS = float(np.finfo(np.float64).eps)
 Floats = NDArray[np.float64]
@@ -129,6 +132,15 @@ class Weighted(Problem):
     def prox(self, client: int, x: Array, step_size: float) -> Array:
         """Return the proximal point of f_client, shape (d,), unit (0, 1)."""
         return self.inner.prox(client, x, step_size)
+
+    def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched | None":
+        """Return the clients' problem on tensors, with the values of F; None where either has none."""
+        clients, objective = self.inner.tensors(device, dtype), self.objective.tensors(device, dtype)
+        if clients is None or objective is None:
+            return None
+        from boundlab.weighted._tensors import BatchedWeighted
+
+        return BatchedWeighted(clients, objective)
 
     def oracle(self, streams: Streams) -> Oracle:
         """Return the oracle of the clients."""

@@ -5,10 +5,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from trial_makers import run_trial
 
 from boundlab.build import build_problem
 from boundlab.compare import compare
-from boundlab.compare.trials import run_trial
 from boundlab.delays import read_policy
 from boundlab.errors import AssumptionError
 from boundlab.instance import make_plan

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from trial_makers import run_trial
 
 from boundlab.build import build_delays, build_problem
 from boundlab.compare import compare
-from boundlab.compare.trials import run_trial
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance import make_plan
 from boundlab.metrics import METRICS, Watch

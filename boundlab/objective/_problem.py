@@ -1,144 +1,27 @@
-"""What a problem is: n client functions, their stochastic (sub)gradients, and certified constants."""
+"""What a problem is: n client functions, and what engines may ask of them."""
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.assumptions import choices
-from boundlab.errors import AssumptionError, SymbolError
+from boundlab.errors import AssumptionError
+from boundlab.objective._constants import Array, Constant, Optimum, QuadraticForm
+from boundlab.objective._oracle import Oracle
 from boundlab.randomness import Streams
 
 if TYPE_CHECKING:  # rational numbers load SymPy
+    import torch
+
     from boundlab.arithmetic.problem import RationalProblem
     from boundlab.confinement import Confinement
-
-Array = NDArray[np.floating[Any]]
-NO_NOISY_PROX = "a proximal step needs the function itself, not noisy gradients; set sigma=0, or batch=0"
-Side = Literal["exact", "upper", "lower"]
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """A number that a theorem needs, with the side on which it may err.
-
-    Parameters
-    ----------
-    value
-        The number, finite.
-    side
-        ``exact`` (to rounding), ``upper`` (never below the truth) or ``lower`` (never above it).
-    how
-        Where it comes from, in a few words: closed form, eigenvalue, duality gap, user.
-
-    Raises
-    ------
-    SymbolError
-        If the value is not finite or the side is not one of the three.
-
-    Examples
-    --------
-    >>> Constant(2.0, "upper", "eigenvalue").as_dict()
-    {'value': 2.0, 'side': 'upper', 'how': 'eigenvalue'}
-    """
-
-    value: float
-    side: Side
-    how: str
-
-    def __post_init__(self) -> None:
-        if not math.isfinite(self.value):
-            raise SymbolError(f"a constant must be finite, got {self.value!r} ({self.how})")
-        if self.side not in ("exact", "upper", "lower"):
-            raise SymbolError(f"a constant's side is exact, upper or lower, got {self.side!r}")
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the constant as JSON-ready fields."""
-        return {"value": self.value, "side": self.side, "how": self.how}
-
-
-@dataclass(frozen=True, slots=True)
-class Optimum:
-    """A minimiser with its certificate.
-
-    Parameters
-    ----------
-    x
-        Shape (d,): the point.
-    value
-        f(x), unit (1, 0).
-    gap
-        f(x) − f* ≤ gap, unit (1, 0).
-    distance
-        ‖x − x*‖ ≤ distance for a minimiser x*, unit (0, 1); None where no such bound is known.
-    how
-        Where the certificate comes from.
-    """
-
-    x: Array
-    value: float
-    gap: float
-    distance: float | None
-    how: str
-
-
-class Oracle(ABC):
-    """Stochastic (sub)gradients of one trial. One instance belongs to one run."""
-
-    @abstractmethod
-    def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
-        """Return the random numbers of B updates, indexable as ``draws[j][step]``.
-
-        Parameters
-        ----------
-        clients, updates
-            Shape (B,): which client, and which of its updates (counted from 0), each of so many local ``steps``.
-        """
-
-    @abstractmethod
-    def draw_size(self, steps: int) -> int:
-        """Return how many numbers one update takes, so that callers can bound memory."""
-
-    @abstractmethod
-    def step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
-        """Do x ← x − step_size·g_client(x) in place, with the randomness of one local step."""
-
-    def implicit_step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
-        """Do x ← prox_{step_size·f_client}(x) in place; a noisy oracle has no such step.
-
-        Raises
-        ------
-        AssumptionError
-            If the oracle is noisy, or the problem has no closed form.
-        """
-        raise AssumptionError(NO_NOISY_PROX)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class QuadraticForm:
-    """What a quadratic problem is made of: f_i(x) = ½(x − b_i)ᵀA_i(x − b_i), and the noise of its gradients.
-
-    Parameters
-    ----------
-    A
-        Shape (n, d, d), symmetric, unit (1, −2).
-    b
-        Shape (n, d), unit (0, 1).
-    sigma
-        Stochastic gradients are ∇f_i plus noise that depends on nothing else, of mean 0 and covariance
-        sigma²/d·I, so that E‖noise‖² = sigma²; unit (1, −1).
-    """
-
-    A: NDArray[np.float64]
-    b: NDArray[np.float64]
-    sigma: float
+    from boundlab.tensors import Batched
 
 
 class Problem(ABC):
@@ -316,6 +199,16 @@ class Problem(ABC):
         ------
         SpecError
             If an option cannot be read exactly.
+        """
+        return None
+
+    def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched | None":
+        """Return the problem on tensors, whose gradients are batched over trials, or None: it has none.
+
+        Parameters
+        ----------
+        device, dtype
+            Where registers live, and their type.
         """
         return None
 

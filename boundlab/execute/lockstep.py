@@ -1,0 +1,232 @@
+"""The executor on tensors: R tapes in lock step, on a CPU or a GPU."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from boundlab.execute.packing import Program
+from boundlab.tape import Tape
+from boundlab.tensors import Batched
+
+Ints = NDArray[np.int64]
+# Called as observe(tapes, rows, X): record rows[j] of tape tapes[j] is X[j].
+Observe = Callable[[Ints, Ints, torch.Tensor], None]
+_DRAWS = 1 << 22  # random numbers held at a time
+_ROUNDS = 4096  # rounds whose tables are on the device at a time
+
+
+def run(
+    program: Program,
+    x0: NDArray[np.floating],
+    problem: Batched,
+    seed: int,
+    trials: Sequence[int],
+    observe: Observe,
+    device: torch.device,
+    dtype: torch.dtype,
+    fused: bool | None = None,
+) -> torch.Tensor:
+    """Execute the tapes of a program.
+
+    Parameters
+    ----------
+    x0
+        Shape (d,), unit (0, 1): what START registers hold.
+    problem
+        On the same device, with gradients of the same type.
+    seed, trials
+        Tape j draws the numbers of ``Streams(seed, trials[j])``.
+    observe
+        Called with what is recorded, in the order of the rounds.
+    fused
+        Whether a Triton kernel moves the registers; None: on a GPU, where Triton is there.
+
+    Returns
+    -------
+    Tensor, shape (R, registers + 2, d)
+        The final registers; the last two are no tape's own.
+    """
+    first = torch.as_tensor(np.asarray(x0), device=device).to(dtype)
+    registers = torch.zeros((program.places, program.registers + 2, len(x0)), device=device, dtype=dtype)
+    registers[:, : program.registers][torch.as_tensor(program.start, device=device)] = first
+    flat = registers.view(-1, len(x0))
+    who = torch.zeros(program.places, dtype=torch.int64, device=device)
+    who[: len(trials)] = torch.as_tensor(np.asarray(trials, dtype=np.int64))
+    fused = (device.type == "cuda" and has_triton()) if fused is None else fused
+    with torch.no_grad():
+        if fused:
+            from boundlab.execute.fused import Fused
+
+            rounds = Fused(program, registers, problem, seed, who, observe)
+            for begin, end in _blocks(program, problem, rounds.most):
+                rounds.run(begin, end)
+            return registers
+        table = _Table(program, device, dtype)
+        for begin, end in _blocks(program, problem, _ROUNDS):
+            _rounds(flat, table, table.block(begin, end), problem, seed, who, observe)
+    return registers
+
+
+def has_triton() -> bool:
+    """Return whether Triton is installed."""
+    from importlib.util import find_spec
+
+    return find_spec("triton") is not None
+
+
+def _blocks(program: Program, problem: Batched, most_rounds: int) -> list[tuple[int, int]]:
+    """Return ranges of rounds whose random numbers are drawn at a time."""
+    steps = program.descents.steps.max(axis=1, initial=0)
+    cost = np.maximum(1, [problem.draw_size(int(most)) for most in np.unique(steps)])
+    each = cost[np.searchsorted(np.unique(steps), steps)] * program.places
+    found, begin, held = [], 0, 0
+    for now, size in enumerate(each.tolist()):
+        if now > begin and (held + size > _DRAWS or now - begin >= most_rounds):
+            found.append((begin, now))
+            begin, held = now, 0
+        held += size
+    return [*found, (begin, program.rounds)] if program.rounds else []
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """Combinations of one slot: for each term flat registers (A,) and coefficients (A, 1), and the targets (A,)."""
+
+    src: tuple[torch.Tensor, ...]
+    coef: tuple[torch.Tensor, ...]
+    dst: torch.Tensor
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """One round: its slots, what is shown (flat registers, tapes, rows), and the local steps."""
+
+    slots: list[_Slot]
+    shown: tuple[torch.Tensor, Ints, Ints] | None
+    steps: Ints
+    implicit: bool
+
+
+@final
+class _Block:
+    """Rounds whose tables are on the device: columns of Descend of shape (T, R), and the rounds themselves."""
+
+    def __init__(
+        self, rounds: list[_Round], src: torch.Tensor, dst: torch.Tensor, client: torch.Tensor, update: torch.Tensor,
+        size: torch.Tensor,
+    ) -> None:  # fmt: skip
+        self.rounds, self.src, self.dst, self.client, self.update = rounds, src, dst, client, update
+        self.size = size
+
+
+@final
+class _Table:
+    """The program with registers of all tapes in one row of numbers."""
+
+    def __init__(self, program: Program, device: torch.device, dtype: torch.dtype) -> None:
+        self.program, self.device, self.dtype = program, device, dtype
+        self.width = program.registers + 2
+        of = program.combinations
+        key = of.round * (int(of.slot.max(initial=0)) + 1) + of.slot
+        # Where each slot of each round begins.
+        self.begins = np.flatnonzero(np.diff(key, prepend=-1))
+        self.ends = np.append(self.begins[1:], len(key))
+        self.slot_round = of.round[self.begins]
+        self.terms = np.maximum.reduceat(of.terms, self.begins) if len(key) else np.empty(0, np.int64)
+
+    def block(self, begin: int, end: int) -> _Block:
+        """Put rounds on the device."""
+        program, base = self.program, np.arange(self.program.places) * self.width
+        down = program.descents
+        part = slice(begin, end)
+        rounds = self._rounds(begin, end)
+        src, dst = (self._put(column[part] + base) for column in (down.src, down.dst))
+        client, update, size = (self._put(column[part]) for column in (down.client, down.update, down.step_size))
+        return _Block(rounds, src, dst, client, update, size.to(self.dtype))
+
+    def _put(self, array: NDArray[np.generic]) -> torch.Tensor:
+        return torch.as_tensor(np.ascontiguousarray(array), device=self.device)
+
+    def _rounds(self, begin: int, end: int) -> list[_Round]:
+        of, seen, down = self.program.combinations, self.program.shown, self.program.descents
+        low, high = np.searchsorted(self.slot_round, [begin, end])
+        rows = slice(self.begins[low], self.ends[high - 1]) if high > low else slice(0, 0)
+        base = of.tape[rows] * self.width
+        most = int(of.terms[rows].max(initial=1))
+        src = self._put((of.src[rows] + base[:, None]).T[:most])
+        coef = self._put(of.coef[rows].T[:most, :, None]).to(self.dtype)
+        dst = self._put(of.dst[rows] + base)
+        slots: list[list[_Slot]] = [[] for _ in range(end - begin)]
+        for place in range(low, high):
+            own = slice(self.begins[place] - rows.start, self.ends[place] - rows.start)
+            wide = max(1, int(self.terms[place]))
+            slots[self.slot_round[place] - begin].append(
+                _Slot(src[:wide, own].unbind(0), coef[:wide, own].unbind(0), dst[own])
+            )
+        low, high = np.searchsorted(seen.round, [begin, end])
+        shown: list[tuple[torch.Tensor, Ints, Ints] | None] = [None] * (end - begin)
+        for now in np.unique(seen.round[low:high]).tolist():
+            own = slice(*np.searchsorted(seen.round, [now, now + 1]))
+            where = self._put(seen.src[own] + seen.tape[own] * self.width)
+            shown[now - begin] = where, seen.tape[own], seen.row[own]
+        return [
+            _Round(slots[now - begin], shown[now - begin], down.steps[now], bool(down.implicit[now].any()))
+            for now in range(begin, end)
+        ]
+
+
+def _rounds(
+    flat: torch.Tensor, table: _Table, block: _Block, problem: Batched, seed: int, trials: torch.Tensor,
+    observe: Observe,
+) -> None:  # fmt: skip
+    steps = np.array([one.steps for one in block.rounds])
+    draws = problem.draws(seed, trials, block.client, block.update, steps)
+    columns = (block.src, block.dst, block.client, block.size, draws)
+    local = table.program.local.tolist()
+    for now, src, dst, client, size, drawn in zip(block.rounds, *(one.unbind(0) for one in columns), strict=True):
+        for slot in now.slots:
+            # Term by term and not as a product of matrices: a tape's bits do not depend on who is beside it.
+            total = flat.index_select(0, slot.src[0]).mul_(slot.coef[0])
+            for source, coef in zip(slot.src[1:], slot.coef[1:], strict=True):
+                total.addcmul_(flat.index_select(0, source), coef)
+            flat.index_copy_(0, slot.dst, total)
+        if now.shown is not None:
+            where, tapes, rows = now.shown
+            observe(tapes, rows, flat.index_select(0, where))
+        most, least = int(now.steps.max(initial=0)), int(now.steps.min(initial=0))
+        if not most:
+            continue
+        X = flat.index_select(0, src)
+        step = problem.implicit_step if now.implicit else problem.step
+        for q in range(most):
+            each = size * local[q] if local else size
+            if q < least:
+                step(X, client, drawn[:, q], each)
+                continue
+            # Some have ended; all are computed, for the same shapes give the same bits.
+            ahead = X.clone()
+            step(ahead, client, drawn[:, q], each)
+            goes_on = torch.as_tensor(now.steps > q, device=flat.device)
+            X = torch.where(goes_on.unsqueeze(1), ahead, X)
+        flat.index_copy_(0, dst, X)
+
+
+def check_identities(tapes: Sequence[Tape], registers: torch.Tensor) -> None:
+    """Check what the tapes promise of their final registers.
+
+    Raises
+    ------
+    TapeError
+        If a finite run breaks an identity of its tape by more than rounding.
+    """
+    from boundlab.execute.floats import check_identities as check
+
+    for place, tape in enumerate(tapes):
+        if tape.identities:
+            check(tape, registers[place, : tape.registers].cpu().numpy())

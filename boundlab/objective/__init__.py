@@ -1,0 +1,12 @@
+"""What a problem is: n client functions, their stochastic (sub)gradients, and certified constants."""
+
+from boundlab.objective._constants import Array as Array
+from boundlab.objective._constants import Constant as Constant
+from boundlab.objective._constants import Optimum as Optimum
+from boundlab.objective._constants import QuadraticForm as QuadraticForm
+from boundlab.objective._constants import Side as Side
+from boundlab.objective._oracle import NO_NOISY_PROX as NO_NOISY_PROX
+from boundlab.objective._oracle import Oracle as Oracle
+from boundlab.objective._problem import FullGradients as FullGradients
+from boundlab.objective._problem import Problem as Problem
+from boundlab.objective._problem import ProblemType as ProblemType

@@ -1,0 +1,44 @@
+"""Stochastic (sub)gradients of one trial."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.errors import AssumptionError
+from boundlab.objective._constants import Array
+
+NO_NOISY_PROX = "a proximal step needs the function itself, not noisy gradients; set sigma=0, or batch=0"
+
+
+class Oracle(ABC):
+    """Stochastic (sub)gradients of one trial. One instance belongs to one run."""
+
+    @abstractmethod
+    def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
+        """Return the random numbers of B updates, indexable as ``draws[j][step]``.
+
+        Parameters
+        ----------
+        clients, updates
+            Shape (B,): which client, and which of its updates (counted from 0), each of so many local ``steps``.
+        """
+
+    @abstractmethod
+    def draw_size(self, steps: int) -> int:
+        """Return how many numbers one update takes, so that callers can bound memory."""
+
+    @abstractmethod
+    def step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
+        """Do x ← x − step_size·g_client(x) in place, with the randomness of one local step."""
+
+    def implicit_step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
+        """Do x ← prox_{step_size·f_client}(x) in place; a noisy oracle has no such step.
+
+        Raises
+        ------
+        AssumptionError
+            If the oracle is noisy, or the problem has no closed form.
+        """
+        raise AssumptionError(NO_NOISY_PROX)

@@ -1,0 +1,133 @@
+"""Trials on tensors: tile after tile of them in lock step."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from boundlab.errors import SpecError
+from boundlab.execute import lockstep
+from boundlab.execute.loop import Loop
+from boundlab.execute.packing import pack
+from boundlab.objective import Optimum, Problem
+from boundlab.simulate.work import Result, Work
+from boundlab.tape import Tape
+from boundlab.tensors import Batched, Device, find_device
+
+TILE = 64  # trials in lock step: the same number always, for other shapes round otherwise
+_SHARE = 0.8  # of the free memory that registers may take
+Pair = tuple[torch.Tensor, torch.Tensor]
+
+
+@final
+class CertifiedRows:
+    """The quantities of a problem at many points, as intervals: what the certificate of its optimum allows.
+
+    See :class:`boundlab.metrics.Certified`, which says it of one point.
+    """
+
+    def __init__(self, problem: Problem, batched: Batched, device: torch.device) -> None:
+        self._problem, self._batched = problem, batched
+        self._device = device
+        self._known: tuple[Optimum, torch.Tensor] | None = None
+
+    @property
+    def _optimum(self) -> tuple[Optimum, torch.Tensor]:
+        if self._known is None:
+            optimum = self._problem.optimum()
+            self._known = optimum, torch.as_tensor(optimum.x, device=self._device, dtype=torch.float64)
+        return self._known
+
+    def squared_distance(self, X: torch.Tensor) -> Pair:
+        """Widen ‖x − x̂‖ by the certified ‖x̂ − x*‖ on both sides.
+
+        Raises
+        ------
+        SpecError
+            If the problem has no unique minimiser with a certified distance.
+        """
+        optimum, best = self._optimum
+        if optimum.distance is None:
+            raise SpecError(
+                f"problem {self._problem.id} has no unique minimiser with a certified distance; use ergodic-gap"
+            )
+        away = torch.linalg.vector_norm(X.to(torch.float64) - best, dim=1)
+        return (away - optimum.distance).clamp(min=0.0) ** 2, (away + optimum.distance) ** 2
+
+    def gap(self, X: torch.Tensor) -> Pair:
+        """Use f(x̂) − gap ≤ f* ≤ f(x̂)."""
+        optimum, _ = self._optimum
+        above = self._batched.values(X) - optimum.value
+        return above.clamp(min=0.0), (above + optimum.gap).clamp(min=0.0)
+
+    def squared_slope(self, X: torch.Tensor) -> Pair:
+        """Return ‖∇f‖² twice: it is exact up to rounding."""
+        gradient = self._batched.full_gradients(X)
+        square = (gradient * gradient).sum(dim=1)
+        square = torch.where(torch.isfinite(square), square, torch.inf)
+        return square, square
+
+
+def results(
+    work: Work[Any, Result], problem: Problem, seed: int, trials: Sequence[int], device: str
+) -> Iterator[Result]:
+    """Yield the results of trials in their order.
+
+    Raises
+    ------
+    SpecError
+        If the registers of a single trial do not fit into the memory.
+    """
+    place = find_device(device)
+    dtype = torch.float32 if problem.x0.dtype == np.float32 else torch.float64
+    batched = tensors_of(problem, place.device, dtype)
+    function = CertifiedRows(problem, batched, place.device)
+    tile = 0
+    done = 0
+    while done < len(trials):
+        if not tile:
+            tile = _tile(work.tape(trials[0]), problem.d, dtype, place)
+        some = [trial for trial in trials[done:] if trial // tile == trials[done] // tile]
+        yield from _run_tile(work, problem, batched, function, seed, some, tile, place, dtype)
+        done += len(some)
+
+
+def tensors_of(problem: Problem, device: torch.device, dtype: torch.dtype) -> Batched:
+    """Return a problem on tensors, with its own oracles in a loop where it has nothing batched."""
+    found = problem.tensors(device, dtype)
+    return Loop(problem) if found is None else found
+
+
+def _tile(tape: Tape, d: int, dtype: torch.dtype, place: Device) -> int:
+    """Return how many trials run at a time: :data:`TILE`, or what fits into the memory."""
+    each, free = (tape.registers + 2) * d * dtype.itemsize, place.free_bytes()
+    tile = TILE
+    while free is not None and tile > 1 and tile * each > _SHARE * free:
+        tile //= 2
+    if free is not None and tile * each > _SHARE * free:
+        raise SpecError(
+            f"one trial takes {each} bytes for its {tape.registers} registers of dimension {d}, and {free} are free on "
+            f"{place.name}; take fewer clients or dimensions"
+        )
+    return tile
+
+
+def _run_tile(
+    work: Work[Any, Result], problem: Problem, batched: Batched, function: CertifiedRows, seed: int,
+    trials: Sequence[int], tile: int, place: Device, dtype: torch.dtype,
+) -> Iterator[Result]:  # fmt: skip
+    tapes = [work.tape(trial) for trial in trials]
+    kept = [work.begin() for _ in trials]
+
+    def observe(owners: NDArray[np.int64], rows: NDArray[np.int64], X: torch.Tensor) -> None:
+        ends = [torch.stack(metric.at(function, X)).T.cpu().numpy() for metric in work.metrics]
+        for at, (owner, row) in enumerate(zip(owners.tolist(), rows.tolist(), strict=True)):
+            work.see(kept[owner], row, [(float(each[at, 0]), float(each[at, 1])) for each in ends])
+
+    program = pack(tapes, tile)
+    final_ = lockstep.run(program, problem.x0, batched, seed, trials, observe, place.device, dtype)
+    lockstep.check_identities(tapes, final_)
+    for tape, seen in zip(tapes, kept, strict=True):
+        yield work.end(tape, seen)

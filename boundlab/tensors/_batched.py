@@ -1,0 +1,105 @@
+"""A problem on tensors: the gradients of many tapes at once."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from boundlab.errors import AssumptionError
+
+Ints = NDArray[np.int64]
+
+
+class Batched(ABC):
+    """The clients of a problem on a device: one batch of local steps for A tapes at a time.
+
+    Registers of A tapes are the rows of X, shape (A, d). Random numbers are those of ``Streams(seed, trial)``, one
+    trial a tape.
+
+    Parameters
+    ----------
+    how
+        How gradients are computed, in a few words: ``batched``, or what is done in a loop.
+    """
+
+    how: str = "batched"
+
+    @abstractmethod
+    def draw_size(self, steps: int) -> int:
+        """Return how many numbers one update of so many local steps takes."""
+
+    @abstractmethod
+    def draws(
+        self, seed: int, trials: torch.Tensor, clients: torch.Tensor, updates: torch.Tensor, steps: Ints
+    ) -> torch.Tensor:
+        """Return the random numbers of updates.
+
+        Parameters
+        ----------
+        trials
+            Shape (R,).
+        clients, updates, steps
+            Shape (T, R): which client, which of its updates, and how many local steps; 0 where there is none.
+
+        Returns
+        -------
+        Tensor, shape (T, R, most steps, …)
+        """
+
+    @abstractmethod
+    def step(self, X: torch.Tensor, clients: torch.Tensor, draw: torch.Tensor, sizes: torch.Tensor) -> None:
+        """Do x ← x − size·g_client(x) in each row, in place.
+
+        Parameters
+        ----------
+        X
+            Shape (A, d), contiguous.
+        clients, sizes
+            Shape (A,).
+        draw
+            Shape (A, …): the numbers of one local step.
+        """
+
+    def implicit_step(self, X: torch.Tensor, clients: torch.Tensor, draw: torch.Tensor, sizes: torch.Tensor) -> None:
+        """Do x ← prox_{size·f_client}(x) in each row, in place.
+
+        Raises
+        ------
+        AssumptionError
+            If there is no closed form, or gradients are noisy.
+        """
+        raise AssumptionError("on tensors this problem has no proximal step; use --backend numpy")
+
+    def coordinatewise(self) -> "Coordinatewise | None":
+        """Return what a kernel needs to do local steps by itself, or None: gradients mix coordinates, or are noisy."""
+        return None
+
+    @abstractmethod
+    def values(self, X: torch.Tensor) -> torch.Tensor:
+        """Return f at each row of X, shape (A,), float64."""
+
+    @abstractmethod
+    def full_gradients(self, X: torch.Tensor) -> torch.Tensor:
+        """Return a (sub)gradient of f at each row of X, shape (A, d), float64."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinatewise:
+    """A problem whose full gradients work coordinate by coordinate: w_i·φ'(x − c_i).
+
+    Parameters
+    ----------
+    kind
+        Which φ: ``huber``, ``lad`` or ``pseudo-huber``.
+    w, c
+        Shape (n, d), of the registers' type.
+    delta
+        Where φ turns linear.
+    """
+
+    kind: str
+    w: torch.Tensor
+    c: torch.Tensor
+    delta: float

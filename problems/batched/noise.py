@@ -1,0 +1,75 @@
+"""Additive Gaussian noise on tensors."""
+
+from abc import abstractmethod
+
+import torch
+
+from boundlab.errors import AssumptionError
+from boundlab.objective import NO_NOISY_PROX
+from boundlab.randomness import Stream
+from boundlab.tensors import Batched, Ints, normals
+
+
+class AdditiveNoise(Batched):
+    """Exact (sub)gradients plus N(0, sigma²/d·I); a final class gives the gradients.
+
+    Parameters
+    ----------
+    d
+        Dimension.
+    sigma
+        E‖noise‖² = sigma², unit (1, −1).
+    dtype
+        Of the registers.
+    """
+
+    def __init__(self, d: int, sigma: float, dtype: torch.dtype) -> None:
+        self.d, self.sigma, self.dtype = d, sigma, dtype
+
+    @abstractmethod
+    def gradients(self, X: torch.Tensor, clients: torch.Tensor) -> torch.Tensor:
+        """Return the (sub)gradient of f_client at each row, shape (A, d), unit (1, −1); a new tensor."""
+
+    def prox(self, X: torch.Tensor, clients: torch.Tensor, sizes: torch.Tensor) -> torch.Tensor:
+        """Return the proximal point of each row, shape (A, d), unit (0, 1).
+
+        Raises
+        ------
+        AssumptionError
+            If it has no closed form.
+        """
+        raise AssumptionError("on tensors this problem has no proximal step; use --backend numpy")
+
+    def draw_size(self, steps: int) -> int:
+        """Return steps·d, 0 without noise."""
+        return steps * self.d if self.sigma > 0.0 else 0
+
+    def draws(
+        self, seed: int, trials: torch.Tensor, clients: torch.Tensor, updates: torch.Tensor, steps: Ints
+    ) -> torch.Tensor:
+        """Return the noise vectors, shape (T, R, most steps, d), unit (1, −1); (…, 0) without noise."""
+        most = int(steps.max(initial=1))
+        shape = (*clients.shape, most, self.d if self.sigma > 0.0 else 0)
+        if self.sigma == 0.0:
+            return torch.empty(shape, dtype=self.dtype, device=clients.device)
+        normal = normals(seed, trials, Stream.NOISE, clients, updates, most * self.d)
+        return normal.mul_(self.sigma / self.d**0.5).reshape(shape).to(self.dtype)
+
+    def step(self, X: torch.Tensor, clients: torch.Tensor, draw: torch.Tensor, sizes: torch.Tensor) -> None:
+        """Do one (noisy) step in each row, in place."""
+        gradient = self.gradients(X, clients)
+        if self.sigma > 0.0:
+            gradient += draw
+        X.addcmul_(gradient, sizes.unsqueeze(1), value=-1.0)
+
+    def implicit_step(self, X: torch.Tensor, clients: torch.Tensor, draw: torch.Tensor, sizes: torch.Tensor) -> None:
+        """Do one exact proximal step in each row, in place.
+
+        Raises
+        ------
+        AssumptionError
+            If gradients are noisy, or there is no closed form.
+        """
+        if self.sigma > 0.0:
+            raise AssumptionError(NO_NOISY_PROX)
+        X.copy_(self.prox(X, clients, sizes))

@@ -1,0 +1,158 @@
+"""Empirical risks on tensors: mini-batches or full gradients of many tapes in two batched products."""
+
+from collections.abc import Iterator
+from typing import final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from boundlab.problems.risk import Risk
+from boundlab.randomness import Stream
+from boundlab.tensors import Batched, Ints, uniforms
+
+_ENTRIES = 1 << 24  # of the features that are gathered at a time
+_ROWS = 4096  # samples of a chunk where f itself is evaluated
+
+
+@final
+class BatchedRisk(Batched):
+    """f̂_i(x) = w_i·((1/s_i)Σ_j loss_j + ν/2·‖x‖²)."""
+
+    def __init__(
+        self, total: Risk, sizes: NDArray[np.int64], factors: NDArray[np.float64], nu: float, batch: int,
+        replacement: bool, device: torch.device, dtype: torch.dtype,
+    ) -> None:  # fmt: skip
+        """Take f as one weighted risk on rows sorted by client, the clients' numbers of rows, and their weights."""
+        self.loss, self.classes, self.nu, self.batch = total.loss.id, total.classes, nu, batch
+        self.replacement = replacement
+        self.X = torch.as_tensor(total.X, device=device).to(dtype)
+        self.y = torch.as_tensor(total.y, device=device)
+        if self.loss == "softmax":
+            self.targets = torch.nn.functional.one_hot(self.y.long(), self.classes).to(dtype)
+        else:
+            self.targets = self.y.to(dtype)
+        self.offsets = torch.as_tensor(np.concatenate([[0], np.cumsum(sizes)[:-1]]), device=device)
+        self.sizes = torch.as_tensor(sizes, device=device)
+        self.factors = torch.as_tensor(factors, device=device, dtype=dtype)
+        self.largest = int(sizes.max())
+        self.omega = torch.as_tensor(total.omega, device=device, dtype=torch.float64)
+        self.total_nu = total.nu
+
+    def draw_size(self, steps: int) -> int:
+        """Return steps·b."""
+        return steps * self.batch
+
+    def draws(
+        self, seed: int, trials: torch.Tensor, clients: torch.Tensor, updates: torch.Tensor, steps: Ints
+    ) -> torch.Tensor:
+        """Return row numbers, shape (T, R, most steps, b); −1 where a client has fewer than b samples to draw."""
+        b, most = self.batch, int(steps.max(initial=1))
+        if b == 0:
+            return torch.empty((*clients.shape, most, 0), dtype=torch.int64, device=clients.device)
+        uniform = uniforms(seed, trials, Stream.BATCH, clients, updates, most * b)
+        sizes = self.sizes[clients][..., None]
+        offsets = self.offsets[clients][..., None]
+        if not self.replacement:
+            return self._distinct(uniform.reshape(*clients.shape, most, b), sizes[..., None], offsets[..., None])
+        rows = torch.minimum((uniform * sizes).long(), sizes - 1) + offsets
+        return rows.reshape(*clients.shape, most, b)
+
+    def _distinct(self, uniform: torch.Tensor, sizes: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
+        """Draw uniform subsets by Floyd's algorithm, as :mod:`boundlab.problems.minibatch` does."""
+        b = self.batch
+        rows = torch.empty(uniform.shape, dtype=torch.int64, device=uniform.device)
+        for k in range(b):
+            last = (sizes - b + k).squeeze(-1)
+            pick = torch.minimum((uniform[..., k] * (last + 1)).long(), last)
+            seen = (rows[..., :k] == pick.unsqueeze(-1)).any(dim=-1)
+            rows[..., k] = torch.where(seen, last, pick)
+        every = torch.arange(b, device=uniform.device).expand(rows.shape)
+        every = torch.where(every < sizes, every, -1 - offsets)
+        return torch.where(sizes > b, rows, every) + offsets
+
+    def _parts(self, clients: torch.Tensor, draw: torch.Tensor) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """Yield (row numbers, weights) a part of the samples at a time, shape (A, s) each; weights add up to 1."""
+        if self.batch:
+            if self.replacement:
+                yield draw, torch.full(draw.shape, 1.0 / draw.shape[1], dtype=self.X.dtype, device=draw.device)
+            else:
+                inside = draw >= 0
+                count = inside.sum(dim=1, keepdim=True)
+                yield draw.clamp(min=0), inside.to(self.X.dtype) / count
+            return
+        sizes, offsets = self.sizes[clients].unsqueeze(1), self.offsets[clients].unsqueeze(1)
+        few = max(1, _ENTRIES // (len(clients) * self.X.shape[1]))
+        for first in range(0, self.largest, few):
+            place = torch.arange(first, min(first + few, self.largest), device=clients.device).expand(len(clients), -1)
+            inside = place < sizes
+            yield torch.where(inside, place + offsets, 0), inside.to(self.X.dtype) / sizes
+
+    def step(self, X: torch.Tensor, clients: torch.Tensor, draw: torch.Tensor, sizes: torch.Tensor) -> None:
+        """Do one step in each row, in place."""
+        A, p = len(X), self.X.shape[1]
+        model = X.view(A, p, self.classes)
+        factor = sizes * self.factors.index_select(0, clients)
+        change: torch.Tensor | None = None
+        for rows, weights in self._parts(clients, draw):
+            s = rows.shape[1]
+            features = self.X.index_select(0, rows.reshape(-1)).view(A, s, p)
+            target = self.targets.index_select(0, rows.reshape(-1)).view(A, s, -1)
+            z = torch.bmm(features, model)
+            slope = self._slopes(z, target).mul_((weights * factor[:, None]).neg_().unsqueeze(2))
+            part = torch.bmm(features.transpose(1, 2), slope)
+            change = part if change is None else change.add_(part)
+        if self.nu:
+            X.mul_((1.0 - factor * self.nu).unsqueeze(1))
+        if change is not None:
+            X.add_(change.view(A, -1))
+
+    def _slopes(self, z: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        """Return the derivatives in z, 0 at a kink."""
+        if self.loss == "softmax":
+            return torch.softmax(z, dim=-1).sub_(y)
+        if self.loss == "lad-regression":
+            return z.sub_(y).sign_()
+        if self.loss == "hinge":
+            return (y * z < 1.0).to(z.dtype).mul_(y).neg_()
+        return z.mul_(y).mul_(0.5).tanh_().sub_(1.0).mul_(0.5).mul_(y)
+
+    def _chunks(self) -> Iterator[tuple[slice, torch.Tensor]]:
+        for first in range(0, len(self.X), _ROWS):
+            part = slice(first, min(first + _ROWS, len(self.X)))
+            yield part, self.X[part].to(torch.float64)
+
+    def values(self, X: torch.Tensor) -> torch.Tensor:
+        """Return f at each row, in float64."""
+        wide = X.to(torch.float64)
+        total = 0.5 * self.total_nu * (wide * wide).sum(dim=1)
+        for part, features in self._chunks():
+            z = self._margins(features, wide)
+            total += torch.einsum("s,sa->a", self.omega[part], self._losses(z, part))
+        return total
+
+    def full_gradients(self, X: torch.Tensor) -> torch.Tensor:
+        """Return a (sub)gradient of f at each row."""
+        wide = X.to(torch.float64)
+        total = self.total_nu * wide
+        for part, features in self._chunks():
+            target = self.targets[part].to(torch.float64).view(len(features), 1, -1)
+            slope = self._slopes(self._margins(features, wide), target).mul_(self.omega[part, None, None])
+            total += (features.T @ slope.flatten(1)).view(-1, len(X), self.classes).transpose(0, 1).reshape(len(X), -1)
+        return total
+
+    def _margins(self, features: torch.Tensor, X: torch.Tensor) -> torch.Tensor:
+        """Return features·x, shape (samples, A, classes)."""
+        A, p = len(X), features.shape[1]
+        flat = X.view(A, p, self.classes).transpose(0, 1).reshape(p, -1)
+        return (features @ flat).view(-1, A, self.classes)
+
+    def _losses(self, z: torch.Tensor, part: slice) -> torch.Tensor:
+        """Return the losses, shape (samples, A)."""
+        if self.loss == "softmax":
+            label = self.y[part].long().view(-1, 1, 1).expand(-1, z.shape[1], 1)
+            return torch.logsumexp(z, dim=2) - z.gather(2, label).squeeze(2)
+        y, z = self.targets[part].to(torch.float64).view(-1, 1), z.squeeze(2)
+        if self.loss == "logistic":
+            return torch.logaddexp(torch.zeros_like(z), -y * z)
+        return (1.0 - y * z).clamp(min=0.0) if self.loss == "hinge" else (z - y).abs()

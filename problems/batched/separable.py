@@ -1,0 +1,83 @@
+"""Huber, pseudo-Huber and least absolute deviations on tensors."""
+
+from typing import final
+
+import torch
+
+from boundlab.objective import Array
+from boundlab.problems.batched.noise import AdditiveNoise
+from boundlab.tensors import Coordinatewise
+
+_ENTRIES = 1 << 24  # of a temporary
+
+
+@final
+class BatchedSeparable(AdditiveNoise):
+    """f_i(x) = Σ_j w_ij·φ(x_j − c_ij)."""
+
+    def __init__(
+        self, kind: str, c: Array, w: Array, delta: float, sigma: float, device: torch.device, dtype: torch.dtype
+    ) -> None:
+        super().__init__(c.shape[1], sigma, dtype)
+        self.kind, self.delta = kind, delta
+        self.c = torch.as_tensor(c, device=device, dtype=dtype)
+        self.w = torch.as_tensor(w, device=device, dtype=dtype)
+
+    def _slope(self, r: torch.Tensor) -> torch.Tensor:
+        """Return φ'(r); r is overwritten where that saves memory."""
+        if self.kind == "lad":
+            return r.sign_()
+        if self.kind == "huber":
+            return r.clamp_(-self.delta, self.delta)
+        return r / torch.hypot(torch.ones_like(r), r / self.delta)
+
+    def _phi(self, r: torch.Tensor) -> torch.Tensor:
+        size = r.abs()
+        if self.kind == "lad":
+            return size
+        if self.kind == "huber":
+            small = size.clamp(max=self.delta)
+            return small * (size - small / 2.0)
+        return r * r / (1.0 + torch.hypot(torch.ones_like(r), r / self.delta))
+
+    def gradients(self, X: torch.Tensor, clients: torch.Tensor) -> torch.Tensor:
+        """Return w_i·φ'(x − c_i)."""
+        return self._slope(X - self.c.index_select(0, clients)).mul_(self.w.index_select(0, clients))
+
+    def prox(self, X: torch.Tensor, clients: torch.Tensor, sizes: torch.Tensor) -> torch.Tensor:
+        """Return the proximal points of lad and huber; pseudo-huber has none in closed form."""
+        if self.kind == "pseudo-huber":
+            return super().prox(X, clients, sizes)
+        c, a = self.c.index_select(0, clients), self.w.index_select(0, clients) * sizes[:, None]
+        away = X - c
+        steepest = 1.0 if self.kind == "lad" else self.delta
+        out = away.sign() * (away.abs() - a * steepest).clamp(min=0.0)
+        if self.kind == "huber":
+            out = torch.where(away.abs() <= self.delta * (1.0 + a), away / (1.0 + a), out)
+        return out + c
+
+    def coordinatewise(self) -> Coordinatewise | None:
+        """Return w, c and delta, where there is no noise."""
+        return None if self.sigma > 0.0 else Coordinatewise(self.kind, self.w, self.c, self.delta)
+
+    def _over_clients(self, X: torch.Tensor, out: torch.Tensor, what: str) -> torch.Tensor:
+        """Add up values or slopes over the clients, a few at a time."""
+        n, d = self.c.shape
+        few = max(1, _ENTRIES // (len(X) * d))
+        wide = X.to(torch.float64)
+        for first in range(0, n, few):
+            c, w = (part[first : first + few].to(torch.float64) for part in (self.c, self.w))
+            away = wide.unsqueeze(1) - c
+            if what == "value":
+                out += (self._phi(away) * w).sum(dim=(1, 2))
+            else:
+                out += (self._slope(away) * w).sum(dim=1)
+        return out / n
+
+    def values(self, X: torch.Tensor) -> torch.Tensor:
+        """Return f at each row."""
+        return self._over_clients(X, torch.zeros(len(X), dtype=torch.float64, device=X.device), "value")
+
+    def full_gradients(self, X: torch.Tensor) -> torch.Tensor:
+        """Return a (sub)gradient of f at each row."""
+        return self._over_clients(X, torch.zeros(X.shape, dtype=torch.float64, device=X.device), "slope")

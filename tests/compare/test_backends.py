@@ -1,0 +1,179 @@
+"""Wherever trials run, they are the same trials: NumPy in one process or several, tensors in lock step."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from boundlab.build import delays_from, problem_from
+from boundlab.cli import invoke
+from boundlab.compare import compare
+from boundlab.errors import MissingExtraError, SpecError
+from boundlab.instance import make_plan
+from boundlab.registry import lookup
+from boundlab.simulate import Backend, pick, simulate
+from boundlab.simulate.parallel import in_order
+from boundlab.theorems import load_theorem
+
+NUMPY, TWO, TORCH = Backend(), Backend("numpy", "cpu", 2), Backend("torch", "cpu")
+SOFTMAX = "softmax:data=digits,clients=4,batch=8,nu=0.1"
+
+
+def run(backend: Backend, trials: int = 5, algorithm: str = "area", problem: str = SOFTMAX, **settings: str) -> Any:
+    built = problem_from(problem)
+    chosen = settings or {"alpha": "0.5"}
+    return simulate(algorithm, built, delays_from("exponential", built.n), None, chosen, 60, trials, 3, None, backend)
+
+
+def plan_of(theorem: str, problem: str, **settings: str) -> Any:
+    statement, built = load_theorem(theorem), problem_from(problem)
+    delays = delays_from("exponential", built.n)
+    policy = lookup("algorithms", statement.algorithm).policy(None, delays)
+    return make_plan(statement, built, delays, policy, 50, settings)
+
+
+def test_more_processes_change_no_bit() -> None:
+    one, two = run(NUMPY), run(TWO)
+    for name, values in one.metrics.items():
+        assert np.array_equal(values, two.metrics[name])
+    assert one.as_dict() == two.as_dict()
+
+
+def test_in_order_is_in_order_and_passes_errors_on() -> None:
+    def work(item: int) -> int:
+        if item == 13:
+            raise SpecError("thirteen")
+        return item * item
+
+    assert list(in_order(work, 10, 3)) == [item * item for item in range(10)]
+    with pytest.raises(SpecError, match="thirteen"):
+        list(in_order(work, 20, 2))
+
+
+@pytest.mark.parametrize(
+    "problem", [SOFTMAX, "quadratic:clients=3,dimension=4,sigma=0.5,x0=1", "lad:clients=3,x0=2,sigma=1"]
+)
+def test_lock_step_shows_the_same_errors(problem: str) -> None:
+    pytest.importorskip("torch")
+    one, other = run(NUMPY, problem=problem, alpha="0.05"), run(TORCH, problem=problem, alpha="0.05")
+    assert set(one.metrics) == set(other.metrics)
+    for name, values in one.metrics.items():
+        single = problem == SOFTMAX  # features of digits are float32
+        np.testing.assert_allclose(
+            other.metrics[name], values, rtol=2e-3 if single else 1e-9, atol=1e-6 if single else 1e-12
+        )
+    assert [own.as_dict() for own in one.statistics] == [own.as_dict() for own in other.statistics]
+
+
+@pytest.mark.parametrize(
+    ("theorem", "problem", "settings"),
+    [
+        ("fedbuff.rf1", "huber:clients=3,dimension=2,sigma=0.1,x0=2", {"eta_l": "0.02", "eta_g": "1"}),
+        ("area.theorem7.recursion", "quadratic:clients=3,dimension=2,sigma=0.5,x0=1", {"alpha": "0.02"}),
+        (
+            "fedcompass.window.a",
+            "huber:clients=3,sigma=0.1,x0=2",
+            {"eta": "0.01", "Qmin": "2", "Qmax": "6", "p": "[0.5,0.3,0.2]"},
+        ),
+    ],
+)
+def test_lock_step_gives_the_same_comparison(theorem: str, problem: str, settings: dict[str, str]) -> None:
+    pytest.importorskip("torch")
+    plan = plan_of(theorem, problem, **settings)
+    one, two, other = (compare(plan, 6, 5, exact=False, backend=backend) for backend in (NUMPY, TWO, TORCH))
+    assert one.as_dict() == two.as_dict()
+    assert other.verdict == one.verdict
+    for name in ("mean", "lower", "upper"):
+        np.testing.assert_allclose(getattr(other.band, name), getattr(one.band, name), rtol=1e-8, atol=1e-14)
+    np.testing.assert_array_equal(other.bound, one.bound)
+
+
+def test_tiles_beyond_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    from boundlab.simulate import tensors
+
+    monkeypatch.setattr(tensors, "TILE", 4)
+    one, other = run(NUMPY, 10, problem="huber:clients=3,sigma=1"), run(TORCH, 10, problem="huber:clients=3,sigma=1")
+    for name, values in one.metrics.items():
+        np.testing.assert_allclose(other.metrics[name], values, rtol=1e-9)
+
+
+def test_the_same_trials_give_the_same_bits_and_more_of_them_the_same_digits() -> None:
+    pytest.importorskip("torch")
+    few, again, many = run(TORCH, 3), run(TORCH, 3), run(TORCH, 7)
+    for name, values in few.metrics.items():
+        assert np.array_equal(values, again.metrics[name])
+        np.testing.assert_allclose(values, many.metrics[name][:3], rtol=1e-12)
+
+
+def test_what_does_not_fit_is_chunked_or_refused_with_the_number_of_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    from boundlab.tensors import Device
+
+    plain = run(TORCH, 5, problem="huber:clients=3,sigma=1")
+    # Registers of AREA with 3 clients: 8 of one number; two more in every place.
+    monkeypatch.setattr(Device, "free_bytes", lambda _: 1000)
+    chunked = run(TORCH, 5, problem="huber:clients=3,sigma=1")
+    for name, values in plain.metrics.items():
+        np.testing.assert_allclose(chunked.metrics[name], values, rtol=1e-9)
+    monkeypatch.setattr(Device, "free_bytes", lambda _: 50)
+    with pytest.raises(SpecError, match=r"takes \d+ bytes .* 50 are free"):
+        run(TORCH, 5, problem="huber:clients=3,sigma=1")
+
+
+# ------------------------------------------------------------------------------------------------------ which and why
+
+
+def test_auto_says_what_it_picked() -> None:
+    pytest.importorskip("torch")
+    small, other = problem_from("huber:clients=3"), problem_from("smoothed-max-affine:clients=2")
+    assert pick("auto", None, 2, small, 4) == Backend("numpy", "cpu", 2, "4 trials are fewer than 32")
+    assert pick("auto", "cpu", None, small, 40) == Backend("torch", "cpu", 1, "40 trials at once")
+    assert pick("auto", "cpu", 1, other, 40).why == "smoothed-max-affine has no batched gradients"
+    assert pick("torch", "cpu", None, small, 2) == Backend("torch", "cpu")
+    assert pick("numpy", None, 3, small, 2).jobs == 2
+
+
+@pytest.mark.parametrize(
+    ("backend", "device", "words"),
+    [
+        ("jax", None, "unknown backend 'jax'"), ("numpy", "cuda", "needs --backend torch"),
+        ("torch", "tpu", "use cpu, cuda, or cuda:1"), ("torch", "cpu:0", "use cpu, cuda"),
+        ("torch", "cuda:99", "use --device cpu"),
+    ],
+)  # fmt: skip
+def test_what_is_not_there_is_said_in_one_line(backend: str, device: str | None, words: str) -> None:
+    pytest.importorskip("torch")
+    with pytest.raises(SpecError, match=words.replace("(", r"\(")):
+        pick(backend, device, None, problem_from("huber"), 4)
+
+
+def test_without_torch_there_is_a_line_that_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'boundlab\[torch\]'"):
+        pick("torch", None, None, problem_from("huber"), 4)
+    assert pick("auto", None, 1, problem_from("huber"), 40) == Backend("numpy", "cpu", 1, "torch is not installed")
+
+
+def test_the_command_line_takes_backends(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    words = ["run", "area", "-p", "huber:clients=3,sigma=1", "--set", "alpha=0.1", "-k", "30", "-r", "3", "--json"]
+    assert invoke([*words, "--backend", "torch", "--device", "cpu"]) == 0
+    there = json.loads(capsys.readouterr().out)
+    assert invoke([*words, "--jobs", "2"]) == 0
+    here = json.loads(capsys.readouterr().out)
+    assert there["backend"] == {"id": "torch", "device": "cpu"}
+    assert here["backend"] == {"id": "numpy", "device": "cpu"}
+    np.testing.assert_allclose(there["metrics"]["gap"], here["metrics"]["gap"], rtol=1e-9)
+    assert invoke([*words, "--jobs", "0"]) == 2
+    assert invoke([*words, "--backend", "torch", "--device", "moon"]) == 2
+
+
+def test_numpy_runs_without_torch() -> None:
+    code = "import sys; from boundlab.cli import invoke; invoke(['run','area','--set','alpha=0.1','-k','9','-r','2']); "
+    code += "sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0

@@ -1,0 +1,238 @@
+"""Many tapes in lock step on tensors are the tapes one by one in NumPy: same numbers drawn, same trajectories."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from instance_makers import BUILT_IN, fitting
+
+from boundlab.build import problem_from
+from boundlab.compare.trials import trial_tape
+from boundlab.errors import AssumptionError
+from boundlab.execute import floats
+from boundlab.execute.packing import pack
+from boundlab.objective import Problem
+from boundlab.randomness import Stream, Streams
+from boundlab.registry import lookup
+from boundlab.simulate.trial import compile_trial
+from boundlab.tape import RecordAt, Tape
+
+torch = pytest.importorskip("torch", reason="torch is not installed: pip install boundlab[torch]")
+
+from boundlab.execute import lockstep  # noqa: E402
+from boundlab.execute.loop import Loop  # noqa: E402
+from boundlab.simulate.tensors import TILE, CertifiedRows, tensors_of  # noqa: E402
+from boundlab.tensors import Batched, uniforms  # noqa: E402
+
+CPU = torch.device("cpu")
+SMOOTH = (
+    "quadratic:clients=3,dimension=4,x0=1", "quadratic:clients=3,dimension=4,sigma=0.3,x0=1",
+    "huber:clients=3,dimension=4,sigma=0.1,x0=2", "pseudo-huber:clients=3,dimension=4,x0=2",
+    "smoothed-max-affine:clients=3,dimension=3,sigma=0.1,x0=1", "softmax:data=digits,clients=3,batch=4,nu=0.1",
+    "logistic:data=breast_cancer,clients=3,batch=5,nu=0.1,replacement=false",
+    "logistic:data=breast_cancer,clients=3,batch=0,nu=0.1,weights=size",
+)  # fmt: skip
+KINKED = (
+    "lad:clients=3,dimension=3,sigma=0.2,x0=2", "max-affine:clients=3,dimension=3,sigma=0.1,x0=1",
+    "hinge:data=breast_cancer,clients=3,batch=5,nu=0.1", "lad-regression:data=diabetes,clients=3,batch=4",
+)  # fmt: skip
+PROBLEMS = SMOOTH + KINKED
+THEOREMS = {theorem.algorithm: name for name, theorem in sorted(BUILT_IN.items())}
+OTHERS = {name: {"alpha": "0.01"} for name in ("asfedavg", "async_sgd", "sfedavg")}
+OTHERS["fedasync"] = {"eta_l": "0.01", "beta": "0.5"}
+ALGORITHMS = sorted({*THEOREMS, *OTHERS})
+# One step on a row is at most this much of the largest number away from what NumPy makes of it.
+CLOSE = 1e-10
+
+
+def double(problem: Problem) -> np.ndarray:
+    return np.asarray(problem.x0, dtype=np.float64)
+
+
+def tapes_of(algorithm: str, clients: int, trials: int, iterations: int = 30) -> list[Tape]:
+    """Return runs of an algorithm with three clients, as one of its theorems sets it, or as said above."""
+    if algorithm in THEOREMS:
+        theorem = BUILT_IN[THEOREMS[algorithm]]
+        plan = fitting(theorem).plan(theorem)
+        assert plan.problem.n <= clients
+        return [trial_tape(plan, 7, trial) for trial in range(trials)]
+    from boundlab.build import delays_from
+    from boundlab.options import Options
+
+    who = lookup("algorithms", algorithm)
+    delays = delays_from("exponential:spread=3", clients)
+    policy = who.policy(None, delays)
+    chosen: dict[str, Any] = {**OTHERS[algorithm], **({} if policy.count is None else {"count": policy.count})}
+    parameters, records = who.read(Options(who.id, chosen)), RecordAt(np.arange(0, iterations + 1, 10))
+    return [
+        compile_trial(who, parameters, clients, delays, policy, iterations, records, Streams(7, trial))
+        for trial in range(trials)
+    ]
+
+
+def in_lock_step(
+    problem: Problem, tapes: Sequence[Tape], batched: Batched | None = None, size: int = 8, first: int = 0
+) -> tuple[dict[tuple[int, int], np.ndarray], np.ndarray]:
+    """Return what was shown by (tape, row), and the final registers."""
+    shown: dict[tuple[int, int], np.ndarray] = {}
+
+    def observe(owners: np.ndarray, rows: np.ndarray, X: Any) -> None:
+        for owner, row, x in zip(owners.tolist(), rows.tolist(), X.numpy(), strict=True):
+            shown[owner, row] = x.copy()
+
+    own = tensors_of(problem, CPU, torch.float64) if batched is None else batched
+    trials = range(first, first + len(tapes))
+    final = lockstep.run(pack(tapes, size), double(problem), own, 7, trials, observe, CPU, torch.float64)
+    return shown, final.numpy()
+
+
+def assert_one_by_one(problem: Problem, tapes: Sequence[Tape], batched: Batched | None = None) -> None:
+    shown, final = in_lock_step(problem, tapes, batched)
+    for place, tape in enumerate(tapes):
+        records: dict[int, np.ndarray] = {}
+        keep = lambda row, x, records=records: records.__setitem__(row, x.copy())  # noqa: E731
+        registers = floats.run(tape, double(problem), problem.oracle(Streams(7, place)), keep)
+        scale = max(1.0, float(np.abs(registers).max()))
+        assert {row for owner, row in shown if owner == place} == set(records)
+        for row, x in records.items():
+            np.testing.assert_allclose(shown[place, row], x, rtol=0.0, atol=CLOSE * scale)
+        np.testing.assert_allclose(final[place, : tape.registers], registers, rtol=0.0, atol=CLOSE * scale)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_every_algorithm_on_every_problem(algorithm: str) -> None:
+    clients = 1 if algorithm == "proximal_point" else 3
+    tapes = tapes_of(algorithm, clients, 3)
+    exact = bool(len(tapes[0].implicit))
+    for spec in PROBLEMS:
+        problem = problem_from(spec.replace("clients=3", f"clients={tapes[0].clients}"))
+        if not exact or (problem.noiseless and problem.id == "quadratic"):
+            assert_one_by_one(problem, tapes)
+
+
+@pytest.mark.parametrize("spec", PROBLEMS)
+def test_a_loop_over_the_problems_own_oracles_is_the_same(spec: str) -> None:
+    problem = problem_from(spec)
+    tapes = [*tapes_of("fedbuff", 3, 2), *tapes_of("fedcompass", 3, 1)]
+    assert_one_by_one(problem, tapes, Loop(problem))
+
+
+def test_local_steps_of_different_number_and_size() -> None:
+    problem = problem_from(SMOOTH[1])
+    tapes = tapes_of("fedcompass", 3, 3)
+    assert len(set(np.concatenate([tape.descend.steps for tape in tapes]).tolist())) > 1
+    assert_one_by_one(problem, tapes)
+
+
+def test_ten_thousand_events_stay_together() -> None:
+    from boundlab.build import delays_from
+    from boundlab.options import Options
+
+    problem = problem_from("softmax:data=digits,clients=3,batch=2,nu=0.1")
+    who, delays = lookup("algorithms", "area"), delays_from("exponential", 3)
+    policy = who.policy(None, delays)
+    parameters = who.read(Options(who.id, {"alpha": "0.01"}))
+    tapes = [
+        compile_trial(who, parameters, 3, delays, policy, 10_000, RecordAt(np.array([10_000])), Streams(7, trial))
+        for trial in range(2)
+    ]
+    assert_one_by_one(problem, tapes)
+
+
+@pytest.mark.parametrize("spec", ["huber:c=[0,1,3],delta=0.5,x0=2", "lad:c=[0,1,3],x0=2", "quadratic:clients=3,x0=1"])
+def test_proximal_steps(spec: str) -> None:
+    problem = problem_from(spec)
+    who = lookup("algorithms", "incremental")
+    from boundlab.options import Options
+
+    tapes = tapes_of("incremental", 3, 2)
+    assert who.read(Options(who.id, {"alpha": "0.1"})) is not None
+    implicit = [
+        Tape(*(getattr(tape, name) if name != "implicit" else np.ones(len(tape.descend.dst), dtype=np.bool_)
+               for name in Tape.__dataclass_fields__))
+        for tape in tapes
+    ]  # fmt: skip
+    assert_one_by_one(problem, implicit)
+
+
+@pytest.mark.parametrize(
+    "spec", ["pseudo-huber:c=[0,1,3]", "huber:c=[0,1,3],sigma=1", "softmax:data=digits,clients=3,batch=4"]
+)
+def test_there_are_no_proximal_steps_without_a_closed_form(spec: str) -> None:
+    batched = tensors_of(problem_from(spec), CPU, torch.float64)
+    X, clients, sizes = torch.ones(2, 1), torch.zeros(2, dtype=torch.int64), torch.ones(2)
+    with pytest.raises(AssumptionError, match="proximal step"):
+        batched.implicit_step(X, clients, torch.empty(2, 0), sizes)
+
+
+# ------------------------------------------------------------------------------------------------------ determinism
+
+
+def test_a_tape_has_the_same_bits_whoever_is_beside_it() -> None:
+    problem = problem_from("softmax:data=digits,clients=3,batch=4,nu=0.1")
+    tapes = tapes_of("area", 3, 5)
+    alone = in_lock_step(problem, tapes[:1], size=TILE)[1][0]
+    together = in_lock_step(problem, tapes, size=TILE)[1][0]
+    again = in_lock_step(problem, tapes, size=TILE)[1][0]
+    assert np.array_equal(together, again)
+    assert np.array_equal(alone, together)
+
+
+# --------------------------------------------------------------------------------------------------- random numbers
+
+
+@given(
+    st.integers(0, 2**64 - 1), st.integers(0, 2**32 - 1), st.sampled_from(Stream), st.integers(0, 2**24 - 1),
+    st.integers(0, 2**32 - 1), st.integers(1, 9),
+)  # fmt: skip
+def test_uniform_numbers_are_the_same_to_the_last_bit(
+    seed: int, trial: int, stream: Stream, client: int, update: int, count: int
+) -> None:
+    here = Streams(seed, trial).uniforms(stream, client, update, count)
+    there = uniforms(seed, *(torch.tensor([one]) for one in (trial,)), stream, torch.tensor([client]),
+                     torch.tensor([update]), count)  # fmt: skip
+    assert np.array_equal(there.numpy(), here)
+
+
+@pytest.mark.parametrize("options", ["batch=7", "batch=7,replacement=false", "batch=500,replacement=false"])
+def test_mini_batches_are_the_same_rows(options: str) -> None:
+    problem = problem_from(f"logistic:data=breast_cancer,clients=3,partition=dirichlet,nu=0.1,{options}")
+    batched = tensors_of(problem, CPU, torch.float64)
+    clients, updates = np.array([[0, 2], [1, 0], [2, 2]]), np.array([[0, 0], [1, 5], [2, 7]])
+    steps = np.full((3, 2), 4)
+    there = batched.draws(11, torch.arange(2), torch.as_tensor(clients), torch.as_tensor(updates), steps).numpy()
+    for trial in range(2):
+        here = problem.oracle(Streams(11, trial)).draws(clients[:, trial], updates[:, trial], 4)
+        for row in range(3):
+            for step in range(4):
+                drawn = there[row, trial, step]
+                assert drawn[drawn >= 0].tolist() == np.asarray(here[row][step]).tolist()
+
+
+# ---------------------------------------------------------------------------------------------------------- metrics
+
+
+@pytest.mark.parametrize("spec", PROBLEMS)
+def test_values_and_gradients_of_the_whole_function(spec: str) -> None:
+    problem = problem_from(spec)
+    points = np.random.default_rng(0).normal(size=(5, problem.d))
+    batched, own = tensors_of(problem, CPU, torch.float64), Loop(problem)
+    X = torch.as_tensor(points)
+    np.testing.assert_allclose(batched.values(X), own.values(X), rtol=1e-6 if problem.dtype == np.float32 else 1e-12)
+    np.testing.assert_allclose(batched.full_gradients(X), own.full_gradients(X), rtol=1e-9, atol=1e-12)
+
+
+def test_intervals_are_those_of_single_points() -> None:
+    from boundlab.metrics import METRICS, Certified
+
+    problem = problem_from("quadratic:clients=3,dimension=4,x0=1")
+    points = np.random.default_rng(0).normal(size=(5, 4))
+    batched = tensors_of(problem, CPU, torch.float64)
+    rows = CertifiedRows(problem, batched, CPU)
+    for name in ("gap", "squared-distance", "gradient-norm-last"):
+        low, high = METRICS[name].at(rows, torch.as_tensor(points))
+        each = np.array([METRICS[name].at(Certified(problem), point) for point in points])
+        np.testing.assert_allclose(np.stack([low, high], axis=1), each, rtol=1e-12, atol=1e-14)
