@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 RUN    := $(VENV)/bin/
 
-.PHONY: demo test nightly lint types bench clean
+.PHONY: demo test nightly lint types bench bench-gpu clean
 
 # One stamp for each set of extras; each makes the virtual environment if there is none.
 $(VENV)/.stamp-%: pyproject.toml constraints.txt
@@ -34,6 +34,18 @@ types: $(VENV)/.stamp-dev
 
 bench: $(VENV)/.stamp-all
 	$(RUN)boundlab bench cpu
+
+# All that a machine with a GPU is asked, in one call and without a network: a Python with torch (and Triton) runs it, and
+# boundlab alone is installed, into a folder. DEVICE=cpu SMALL=--small rehearses it without a GPU.
+DEVICE ?= cuda
+SMALL  ?=
+GPU    := build/gpu
+bench-gpu:
+	@rm -rf $(GPU)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index --target $(GPU) .
+	cd $(GPU) && BOUNDLAB_DEVICE=$(DEVICE) $(PYTHON) -m pytest -q -p no:cacheprovider $(CURDIR)/tests/execute/test_device.py
+	cd $(GPU) && $(PYTHON) -m boundlab bench gpu --device $(DEVICE) $(SMALL) --out $(CURDIR)/benchmarks/results
+	@if [ -n "$$OUT" ]; then cp benchmarks/results/gpu-* "$$OUT"; fi
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

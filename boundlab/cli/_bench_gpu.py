@@ -1,0 +1,308 @@
+"""Benchmarks of trials in lock step: bytes that must move over bandwidth, events a second, and the same numbers."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+import torch
+
+from boundlab.build import build_delays, build_problem
+from boundlab.execute import floats, lockstep
+from boundlab.execute.packing import Program, pack
+from boundlab.files import write_json, write_text
+from boundlab.objective import Problem
+from boundlab.options import Options
+from boundlab.randomness import Streams
+from boundlab.registry import lookup
+from boundlab.simulate.tensors import tensors_of
+from boundlab.simulate.trial import compile_trial
+from boundlab.tape import RecordAt, Tape
+from boundlab.tensors import Batched, Device, find_device
+
+_CLIENTS = 8
+_WIDE = 1e6  # a Huber function that is a quadratic wherever a run comes
+_SHARE = 0.8  # of the free memory
+_COMPILED = 64  # different tapes; more replicas run the same ones again
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One measurement; events are client updates of all replicas.
+
+    Parameters
+    ----------
+    what, d, replicas
+        The problem and its size.
+    bytes_an_event
+        What must be read and written for one: registers once each, the client's data once; nan where gradients are no
+        matter of memory.
+    rates
+        Events a second, by way: ``fused``, ``eager``, ``numpy``.
+    bandwidth
+        Bytes a second of the best way, over the measured copy bandwidth.
+    difference
+        Largest difference from float64 on the CPU, relative to the largest number.
+    note
+        Why something is missing.
+    """
+
+    what: str
+    d: int
+    replicas: int
+    bytes_an_event: float
+    rates: dict[str, float]
+    bandwidth: float
+    difference: float
+    note: str = ""
+
+
+def copy_bandwidth(place: Device, size: int) -> float:
+    """Return bytes read and written a second by a copy of so many bytes; the median of seven."""
+    source = torch.ones(size // 4, dtype=torch.float32, device=place.device)
+    target = torch.empty_like(source)
+    each = [2.0 * size / _timed(place, lambda: target.copy_(source)) for _ in range(8)]
+    return float(np.median(each[1:]))
+
+
+def _timed(place: Device, work: Callable[[], Any]) -> float:
+    if place.is_cuda:
+        torch.cuda.synchronize(place.device)
+    begin = time.perf_counter()
+    work()
+    if place.is_cuda:
+        torch.cuda.synchronize(place.device)
+    return time.perf_counter() - begin
+
+
+def tapes_of(algorithm: str, settings: dict[str, Any], clients: int, iterations: int, count: int) -> list[Tape]:
+    """Compile different runs, which record nothing but their end."""
+    who, delays = lookup("algorithms", algorithm), build_delays("exponential", {"spread": 4}, clients)
+    policy, parameters = who.policy(None, delays), who.read(Options(who.id, settings))
+    records = RecordAt(np.array([iterations]))
+    return [
+        compile_trial(who, parameters, clients, delays, policy, iterations, records, Streams(0, trial))
+        for trial in range(count)
+    ]
+
+
+def moved(program: Program, itemsize: int, d: int, data: int) -> float:
+    """Return the bytes that one event must move.
+
+    Parameters
+    ----------
+    data
+        Numbers of the client that each coordinate of a gradient reads.
+    """
+    active = program.descents.steps > 0
+    events = max(1, int(active.sum()))
+    numbers = int(program.combinations.terms.sum()) + len(program.combinations.dst) + (2 + data) * events
+    return numbers / events * d * itemsize
+
+
+def coordinatewise(place: Device, d: int, replicas: int, seconds: float, bandwidth: float) -> Line:
+    """Measure AREA on diagonal quadratics: d coordinates that no gradient mixes."""
+    what = "AREA, diagonal quadratics, n = 8, float32"
+    registers = 2 * _CLIENTS + 4
+    needed, free = replicas * registers * d * 4, place.free_bytes()
+    if free is not None and needed > _SHARE * free:
+        return Line(what, d, replicas, float("nan"), {}, float("nan"), float("nan"), f"needs {needed:.2g} bytes")
+    centres = np.random.Generator(np.random.Philox(0)).normal(size=(_CLIENTS, d))
+    problem = build_wide(centres)
+    # About so many seconds at the measured bandwidth.
+    events = int(np.clip(seconds * bandwidth / (replicas * 8 * d * 4), 24, 2000))
+    some = tapes_of("area", {"alpha": 0.1}, _CLIENTS, events, min(replicas, _COMPILED))
+    tapes = [some[place_ % len(some)] for place_ in range(replicas)]
+    program = pack(tapes)
+    each = moved(program, 4, d, 2)
+    rates = {}
+    batched = tensors_of(problem, place.device, torch.float32)
+    count = int((program.descents.steps > 0).sum())
+    for way in ways(place):
+        taken = _run(program, problem, batched, place, torch.float32, fused=way == "fused")
+        rates[way] = count / taken
+    rates["numpy"] = _numpy(problem, tapes[0], np.float32, 3.0)
+    best = max(rate for way, rate in rates.items() if way != "numpy")
+    return Line(what, d, replicas, each, rates, best * each / bandwidth, _difference(place, problem, some[:2]))
+
+
+def build_wide(centres: np.ndarray) -> Problem:
+    """Return Σ_j w_ij·(x_j − c_ij)²/2 as Huber functions that never turn linear, without working out constants."""
+    n, d = centres.shape
+    weights = 0.5 + np.random.Generator(np.random.Philox(1)).random((n, d))
+    small: Any = build_problem("huber", {"clients": n, "dimension": 1, "delta": _WIDE})
+    problem: Problem = replace(small, c=centres, w=weights, x0=np.zeros(d), source={})
+    return problem
+
+
+def softmax(place: Device, replicas: int, problem: Problem, iterations: int) -> Line:
+    """Measure FedBuff on softmax regression with mini-batches, with a client for each of n parts of the data."""
+    tapes = tapes_of("fedbuff", {"eta_l": 0.05, "count": 1}, problem.n, iterations, min(replicas, _COMPILED))
+    program = pack([tapes[one % len(tapes)] for one in range(replicas)])
+    batched = tensors_of(problem, place.device, torch.float32)
+    count = int((program.descents.steps > 0).sum())
+    rates = {
+        way: count / _run(program, problem, batched, place, torch.float32, fused=way == "fused") for way in ways(place)
+    }
+    rates["numpy"] = _numpy(problem, tapes[0], np.float32, 3.0)
+    what = f"FedBuff, softmax, n = {problem.n}, b = {getattr(problem, 'batch', 0)}, float32"
+    nothing = float("nan")
+    return Line(what, problem.d, replicas, nothing, rates, nothing, _difference(place, problem, tapes[:2]))
+
+
+def ways(place: Device) -> Iterator[str]:
+    """Yield the ways that there are on a device."""
+    if place.is_cuda and lockstep.has_triton():
+        yield "fused"
+    yield "eager"
+
+
+def _run(
+    program: Program, problem: Problem, batched: Batched, place: Device, dtype: torch.dtype, *, fused: bool
+) -> float:
+    """Return the seconds of a run, after one that loads what is compiled."""
+    trials = list(range(program.places))
+
+    def work() -> None:
+        lockstep.run(program, problem.x0, batched, 0, trials, lambda *_: None, place.device, dtype, fused=fused)
+
+    _timed(place, work)
+    return min(_timed(place, work) for _ in range(2))
+
+
+def _numpy(problem: Problem, tape: Tape, dtype: Any, seconds: float) -> float:
+    """Return events a second of the executor in NumPy, of as many runs as fit into some seconds."""
+    x0, events, taken = problem.x0.astype(dtype), 0, 0.0
+    while taken < seconds and events < 10**6:
+        begin = time.perf_counter()
+        floats.run(tape, x0, problem.oracle(Streams(0)), lambda *_: None)
+        taken += time.perf_counter() - begin
+        events += len(tape.descend.dst)
+    return events / taken
+
+
+def _difference(place: Device, problem: Problem, tapes: Sequence[Tape]) -> float:
+    """Return how far float64 on the device is from float64 in NumPy, relative to the largest number."""
+    program = pack(list(tapes))
+    if problem.x0.dtype != np.float64:  # data, too, in double precision
+        problem = replace(problem, X=problem.X.astype(np.float64), x0=problem.x0.astype(np.float64))  # type: ignore[type-var, attr-defined]
+    batched, x0 = tensors_of(problem, place.device, torch.float64), problem.x0.astype(np.float64)
+    final_ = (
+        lockstep.run(program, x0, batched, 0, list(range(len(tapes))), lambda *_: None, place.device, torch.float64)
+        .cpu()
+        .numpy()
+    )
+    worst = 0.0
+    for trial, tape in enumerate(tapes):
+        own = floats.run(tape, x0, problem.oracle(Streams(0, trial)), lambda *_: None)
+        worst = max(worst, float(np.abs(final_[trial, : tape.registers] - own).max() / max(1.0, np.abs(own).max())))
+    return worst
+
+
+def measure(
+    device: str, dimensions: Sequence[int], replicas: Sequence[int], seconds: float, say: Callable[[str], None]
+) -> dict[str, Any]:
+    """Measure everything on a device; the lines, the copy bandwidth, and what it was measured on."""
+    place = find_device(device)
+    bandwidth = copy_bandwidth(place, (1 << 32) if place.is_cuda else (1 << 27))
+    say(f"{place.name}: a copy moves {bandwidth / 1e9:.0f} GB/s")
+    lines = []
+    for d in dimensions:
+        for count in replicas:
+            lines.append(coordinatewise(place, d, count, seconds, bandwidth))
+            say(_words(lines[-1]))
+    problem = _digits_of_mnist()
+    for count in replicas:
+        lines.append(softmax(place, count, problem, 200 if place.is_cuda else 40))
+        say(_words(lines[-1]))
+    out: dict[str, Any] = _plain({
+        "device": place.name, "torch": torch.__version__, "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "copy_bandwidth": bandwidth, "lines": [asdict(line) for line in lines],
+    })  # fmt: skip
+    return out
+
+
+def _digits_of_mnist() -> Problem:
+    """Return softmax regression on MNIST where BOUNDLAB_DATA has it, else on numbers of its shape."""
+    where = os.environ.get("BOUNDLAB_DATA", "")
+    options = {"clients": 128, "batch": 32, "nu": 1e-3, "dtype": "float32"}
+    if where and (Path(where) / "mnist").exists():
+        return build_problem("softmax", {**options, "data": f"idx:{where}/mnist"})
+    random = np.random.Generator(np.random.Philox(2))
+    features, targets = random.random((12_800, 784)), random.integers(0, 10, size=12_800)
+    small: Any = build_problem("softmax", {**options, "data": "digits", "clients": 2})
+    sizes, x0 = np.full(128, 100), np.zeros(7840, dtype=np.float32)
+    problem: Problem = replace(small, X=features.astype(np.float32), y=targets, sizes=sizes, x0=x0, source={})
+    return problem
+
+
+def _words(line: Line) -> str:
+    told = ", ".join(f"{way} {rate:.3g}/s" for way, rate in line.rates.items())
+    share = f", {line.bandwidth:.0%} of a copy" if np.isfinite(line.bandwidth) else ""
+    return f"{line.what}: d = {line.d}, R = {line.replicas}: {told or line.note}{share}"
+
+
+def names(found: dict[str, Any], folder: Path) -> list[Path]:
+    """Return the files of a measurement: the same for the same device and day."""
+    device = found["device"].split(",")[0].lower()
+    name = "".join(one if one.isalnum() else "-" for one in device).strip("-")
+    base = f"gpu-{name}-{found['date']}"
+    drawn = [".png"] if find_spec("matplotlib") else []
+    return [folder / f"{base}{ending}" for ending in (".json", ".md", *drawn)]
+
+
+def save(found: dict[str, Any], files: Sequence[Path]) -> None:
+    """Write JSON, a table and, where matplotlib is there, a figure."""
+    for path in files:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".json":
+            write_json(path, found)
+        elif path.suffix == ".md":
+            write_text(path, table(found))
+        else:
+            from boundlab.report.bench_plot import draw
+
+            draw(found, path)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it: null for what is no number."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def table(found: dict[str, Any]) -> str:
+    """Return the lines as a table in Markdown."""
+    rows = [
+        f"# Trials in lock step on {found['device']}, {found['date']}, torch {found['torch']}",
+        "",
+        f"A copy moves {found['copy_bandwidth'] / 1e9:.0f} GB/s (read and written). Events are client updates of all R "
+        "replicas; `fused` is the Triton kernel, `eager` torch without it, `numpy` one replica of the reference "
+        "executor; off by: float64 from NumPy's, over the largest number.",
+        "",
+        "| what | d | R | bytes an event | fused [1/s] | eager [1/s] | NumPy [1/s] | best/NumPy | of a copy | off by |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for line in found["lines"]:
+        rates = line["rates"]
+        if not rates:
+            rows.append(f"| {line['what']} | {line['d']} | {line['replicas']} | {line['note']} | | | | | | |")
+            continue
+        best = max(rate for way, rate in rates.items() if way != "numpy")
+        shown = [f"{rates[way]:.3g}" if way in rates else "–" for way in ("fused", "eager", "numpy")]
+        each = "–" if line["bytes_an_event"] is None else f"{line['bytes_an_event']:.3g}"
+        share = "–" if line["bandwidth"] is None else f"{line['bandwidth']:.0%}"
+        rows.append(
+            f"| {line['what']} | {line['d']} | {line['replicas']} | {each} | {' | '.join(shown)} "
+            f"| {best / rates['numpy']:.3g} | {share} | {line['difference']:.1e} |"
+        )
+    return "\n".join(rows) + "\n"
