@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from boundlab.execute._local import local_steps
 from boundlab.execute.kernels import Tables, launch
 from boundlab.execute.packing import Program
 from boundlab.tensors import Batched
@@ -69,17 +70,9 @@ class Fused:
         draws = self._problem.draws(self._seed, self._trials, clients, update, counts)
         for now in range(end - begin):
             launch(registers, tables, now, 1, shown, self._local, None, X)
-            step = self._problem.implicit_step if down.implicit[begin + now].any() else self._problem.step
-            most, least = int(counts[now].max(initial=0)), int(counts[now].min(initial=0))
-            x = X
-            for q in range(most):
-                each = size[now] * self._local[q] if len(self._local) else size[now]
-                if q < least:
-                    step(x, clients[now], draws[now][:, q], each)
-                    continue
-                ahead = x.clone()
-                step(ahead, clients[now], draws[now][:, q], each)
-                goes_on = torch.as_tensor(counts[now] > q, device=registers.device)
-                x = torch.where(goes_on.unsqueeze(1), ahead, x)
-            if most:
+            if counts[now].any():
+                implicit = bool(down.implicit[begin + now].any())
+                x = local_steps(
+                    self._problem, X, clients[now], draws[now], size[now], self._local, counts[now], implicit=implicit
+                )
                 flat.index_copy_(0, base + dst[now].long(), x)

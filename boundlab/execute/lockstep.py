@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from boundlab.execute._local import local_steps
 from boundlab.execute.packing import Program
 from boundlab.tape import Tape
 from boundlab.tensors import Batched
@@ -188,7 +189,7 @@ def _rounds(
     steps = np.array([one.steps for one in block.rounds])
     draws = problem.draws(seed, trials, block.client, block.update, steps)
     columns = (block.src, block.dst, block.client, block.size, draws)
-    local = table.program.local.tolist()
+    local = torch.as_tensor(table.program.local, device=flat.device).to(flat.dtype)
     for now, src, dst, client, size, drawn in zip(block.rounds, *(one.unbind(0) for one in columns), strict=True):
         for slot in now.slots:
             # Term by term and not as a product of matrices: a tape's bits do not depend on who is beside it.
@@ -199,21 +200,10 @@ def _rounds(
         if now.shown is not None:
             where, tapes, rows = now.shown
             observe(tapes, rows, flat.index_select(0, where))
-        most, least = int(now.steps.max(initial=0)), int(now.steps.min(initial=0))
-        if not most:
+        if not now.steps.any():
             continue
         X = flat.index_select(0, src)
-        step = problem.implicit_step if now.implicit else problem.step
-        for q in range(most):
-            each = size * local[q] if local else size
-            if q < least:
-                step(X, client, drawn[:, q], each)
-                continue
-            # Some have ended; all are computed, for the same shapes give the same bits.
-            ahead = X.clone()
-            step(ahead, client, drawn[:, q], each)
-            goes_on = torch.as_tensor(now.steps > q, device=flat.device)
-            X = torch.where(goes_on.unsqueeze(1), ahead, X)
+        X = local_steps(problem, X, client, drawn, size, local, now.steps, implicit=now.implicit)
         flat.index_copy_(0, dst, X)
 
 
