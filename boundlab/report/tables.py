@@ -53,7 +53,7 @@ def comparison_table(result: "Comparison", terms: bool = False) -> list[Any]:
         f"{plan.theorem.id} ({plan.theorem.status}): {plan.metric.label} E[{plan.metric.symbol}]\n"
         f"problem {plan.problem.id}: n = {plan.problem.n} clients, d = {plan.problem.d}; "
         f"{plan.delays.id} delays, server {plan.policy.describe()}; "
-        f"{f'{left.trials} trials' if left.trials else 'no trials'}, seed {result.seed}"
+        f"{f'{left.trials} trials' if left.trials else 'no trials'}, seed {result.seed}{result.backend.words}"
     )
     parameters = ", ".join(f"{key} = {_word(value)}" for key, value in plan.parameter_values.items())
     symbols = plain_table("symbol", "value", "side", "origin", "how")
@@ -117,7 +117,7 @@ def run_table(result: "Simulation") -> list[Any]:
     setting = (
         f"{result.algorithm.id} on {result.problem.id}: n = {result.problem.n}, d = {result.problem.d}; "
         f"{result.delays.id} delays, server {result.policy.describe()}; "
-        f"{len(result.statistics)} trials, seed {result.seed}"
+        f"{len(result.statistics)} trials, seed {result.seed}{result.backend.words}"
     )
     return [
         Text(setting), "", rows, "", events,

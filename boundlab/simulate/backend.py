@@ -15,6 +15,7 @@ from boundlab.simulate.work import Result, Seen, Work
 
 BACKENDS = ("numpy", "torch", "auto")
 _TRIALS = 32  # from here on many trials at once are worth the padding of a tile
+_SMALL = 200  # dimensions up to which a CPU gains by many trials at once; beyond them it moves memory, as NumPy does
 _LARGE = 100_000  # dimensions from which a GPU is worth its transfers even for few trials
 
 
@@ -39,6 +40,12 @@ class Backend:
     device: str = "cpu"
     jobs: int = 1
     why: str = ""
+
+    @property
+    def words(self) -> str:
+        """What is said after the seed: nothing of the reference executor, unless it was picked."""
+        picked = f"{self.id} on {self.device}"
+        return f"; {picked}: {self.why}" if self.why else "" if self.id == "numpy" else f"; {picked}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields; how many processes there are changes nothing, and does not stand there."""
@@ -94,10 +101,15 @@ def pick(backend: str, device: str | None, jobs: int | None, problem: Problem, t
     many = trials >= _TRIALS
     if device is None and torch.cuda.is_available() and (many or problem.d >= _LARGE):
         return Backend("torch", "cuda", 1, f"there is a GPU, and {trials} trials in {problem.d} dimensions")
-    if many and problem.tensors(torch.device("cpu"), torch.float64) is not None:
-        return Backend("torch", "cpu", 1, f"{trials} trials at once")
-    few = f"{trials} trials are fewer than {_TRIALS}" if not many else f"{problem.id} has no batched gradients"
-    return Backend("numpy", "cpu", processes, few)
+    if not many:
+        why = f"{trials} trials are fewer than {_TRIALS}"
+    elif problem.d > _SMALL:
+        why = f"a CPU gains nothing by many trials at once in more than {_SMALL} dimensions, here {problem.d}"
+    elif problem.tensors(torch.device("cpu"), torch.float64) is None:
+        why = f"{problem.id} has no batched gradients"
+    else:
+        return Backend("torch", "cpu", 1, f"{trials} trials at once in {problem.d} dimensions")
+    return Backend("numpy", "cpu", processes, why)
 
 
 def run_work(

@@ -132,7 +132,9 @@ def test_auto_says_what_it_picked() -> None:
     pytest.importorskip("torch")
     small, other = problem_from("huber:clients=3"), problem_from("smoothed-max-affine:clients=2")
     assert pick("auto", None, 2, small, 4) == Backend("numpy", "cpu", 2, "4 trials are fewer than 32")
-    assert pick("auto", "cpu", None, small, 40) == Backend("torch", "cpu", 1, "40 trials at once")
+    assert pick("auto", "cpu", None, small, 40) == Backend("torch", "cpu", 1, "40 trials at once in 1 dimensions")
+    large = problem_from("huber:clients=2,dimension=201")
+    assert pick("auto", "cpu", 1, large, 40).why.endswith("in more than 200 dimensions, here 201")
     assert pick("auto", "cpu", 1, other, 40).why == "smoothed-max-affine has no batched gradients"
     assert pick("torch", "cpu", None, small, 2) == Backend("torch", "cpu")
     assert pick("numpy", None, 3, small, 2).jobs == 2
@@ -169,6 +171,8 @@ def test_the_command_line_takes_backends(tmp_path: Path, capsys: pytest.CaptureF
     assert there["backend"] == {"id": "torch", "device": "cpu"}
     assert here["backend"] == {"id": "numpy", "device": "cpu"}
     np.testing.assert_allclose(there["metrics"]["gap"], here["metrics"]["gap"], rtol=1e-9)
+    assert invoke([*words[:-1], "--backend", "auto"]) == 0
+    assert "seed 0; numpy on cpu: 3 trials are fewer than 32" in " ".join(capsys.readouterr().out.split())
     assert invoke([*words, "--jobs", "0"]) == 2
     assert invoke([*words, "--backend", "torch", "--device", "moon"]) == 2
 
