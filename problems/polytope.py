@@ -28,8 +28,12 @@ def dot(one: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction:
 
 
 def root_up(x: Sequence[Fraction]) -> float:
-    """Return ‖x‖, rounded up; 0 only where it is 0."""
-    return clip_up(math.sqrt(dot(x, x)), 4)
+    """Return ‖x‖, rounded up; 0 only where it is 0, however small its square."""
+    largest = max(map(abs, x))
+    if not largest:
+        return 0.0
+    parts = [entry / largest for entry in x]
+    return clip_up(math.nextafter(float(largest), math.inf) * math.sqrt(dot(parts, parts)), 4)
 
 
 def steepest_mean(

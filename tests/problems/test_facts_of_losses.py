@@ -10,7 +10,7 @@ from problem_makers import make
 
 from boundlab.errors import CertificateError
 from boundlab.problems import losses
-from boundlab.problems.polytope import fractions, maximise, steepest_mean
+from boundlab.problems.polytope import fractions, maximise, root_up, steepest_mean
 
 KINDS = sorted(losses.LOSSES)
 
@@ -88,3 +88,14 @@ def test_weights_that_nothing_determines_are_not_guessed() -> None:
     rows = [[Fraction(1)], [Fraction(1)]]
     assert steepest_mean([Fraction(0), Fraction(0)], rows, Fraction(1), [0, 1]) is None
     assert steepest_mean([Fraction(0), Fraction(0)], rows, Fraction(1), [0]) == [Fraction(1)]
+
+
+@pytest.mark.parametrize(
+    "size", [Fraction(0), Fraction(10) ** -400, Fraction(10) ** -200, Fraction(1, 3), Fraction(10) ** 200]
+)
+def test_a_norm_is_rounded_up_and_is_zero_for_zero_only(size: Fraction) -> None:
+    found = root_up([3 * size, -4 * size])
+    assert Fraction(found) >= 5 * size
+    assert (found == 0.0) == (size == 0)
+    if size > Fraction(10) ** -300:
+        assert Fraction(found) <= 5 * size * (1 + Fraction(1, 10**14))
