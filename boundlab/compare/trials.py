@@ -17,6 +17,7 @@ from boundlab.randomness import Streams
 from boundlab.simulate import NUMPY, Backend, Work, run_work
 from boundlab.simulate.parallel import in_order
 from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.work import collect
 from boundlab.tape import Statistics, Tape, statistics
 from boundlab.theorems import Evaluation
 
@@ -111,7 +112,7 @@ def run_trials(
     average_noise
         Take the exact expectation over the noise given each trial's schedule in place of one sample of it.
     progress
-        Called now and then with the number of trials done.
+        Called after each trial with the number done; torch finishes many at a time.
     backend
         Where trials run; expectations over the noise run in NumPy.
 
@@ -128,7 +129,7 @@ def run_trials(
         lambda tape, watch: _own(plan, tape, watch.low, watch.high),
     )
     if average_noise:
-        found = list(in_order(lambda trial: _averaged(plan, seed, trial), trials, backend.jobs))
+        found = collect(in_order(lambda trial: _averaged(plan, seed, trial), trials, backend.jobs), progress)
     else:
         found = run_work(backend, work, plan.problem, seed, trials, progress)
     low, high = np.stack([one.low for one in found]), np.stack([one.high for one in found])

@@ -1,10 +1,16 @@
-"""The local steps of one round, for all tapes at once."""
+"""What both executors on tensors share: the local steps of one round, and who is shown its records."""
+
+from collections.abc import Callable
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from boundlab.tensors import Batched
+
+Ints = NDArray[np.int64]
+# Called as observe(tapes, rows, X): record rows[j] of tape tapes[j] is X[j].
+Observe = Callable[[Ints, Ints, torch.Tensor], None]
 
 
 def local_steps(
@@ -14,7 +20,7 @@ def local_steps(
     drawn: torch.Tensor,
     sizes: torch.Tensor,
     local: torch.Tensor,
-    counts: NDArray[np.int64],
+    counts: Ints,
     *,
     implicit: bool,
 ) -> torch.Tensor:

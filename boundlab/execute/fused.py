@@ -1,19 +1,14 @@
 """The executor on tensors where one kernel moves the registers: see :mod:`boundlab.execute.kernels`."""
 
-from collections.abc import Callable
 from typing import final
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from boundlab.execute._local import local_steps
+from boundlab.execute._local import Observe, local_steps
 from boundlab.execute.kernels import Tables, launch
 from boundlab.execute.packing import Program
 from boundlab.tensors import Batched
 
-Ints = NDArray[np.int64]
-Observe = Callable[[Ints, Ints, torch.Tensor], None]
 _ROUNDS = 512  # of a block
 _SHOWN = 1 << 28  # bytes of records that a block may keep, where a single round does not need more
 

@@ -1,6 +1,6 @@
 """The executor on tensors: R tapes in lock step, on a CPU or a GPU."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -8,14 +8,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from boundlab.execute._local import local_steps
+from boundlab.execute._local import Ints, Observe, local_steps
 from boundlab.execute.packing import Program
 from boundlab.tape import Tape
 from boundlab.tensors import Batched
 
-Ints = NDArray[np.int64]
-# Called as observe(tapes, rows, X): record rows[j] of tape tapes[j] is X[j].
-Observe = Callable[[Ints, Ints, torch.Tensor], None]
 _DRAWS = 1 << 22  # random numbers held at a time
 _ROUNDS = 4096  # rounds whose tables are on the device at a time
 
@@ -115,15 +112,16 @@ class _Round:
 
 
 @final
+@dataclass(frozen=True, slots=True)
 class _Block:
     """Rounds whose tables are on the device: columns of Descend of shape (T, R), and the rounds themselves."""
 
-    def __init__(
-        self, rounds: list[_Round], src: torch.Tensor, dst: torch.Tensor, client: torch.Tensor, update: torch.Tensor,
-        size: torch.Tensor,
-    ) -> None:  # fmt: skip
-        self.rounds, self.src, self.dst, self.client, self.update = rounds, src, dst, client, update
-        self.size = size
+    rounds: list[_Round]
+    src: torch.Tensor
+    dst: torch.Tensor
+    client: torch.Tensor
+    update: torch.Tensor
+    size: torch.Tensor
 
 
 @final

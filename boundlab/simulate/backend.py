@@ -11,7 +11,7 @@ from boundlab.options import nearest
 from boundlab.randomness import Streams
 from boundlab.simulate.parallel import cores, in_order
 from boundlab.simulate.trial import run_once
-from boundlab.simulate.work import Result, Seen, Work
+from boundlab.simulate.work import Result, Seen, Work, collect
 
 BACKENDS = ("numpy", "torch", "auto")
 _TRIALS = 32  # from here on many trials at once are worth the padding of a tile
@@ -125,7 +125,7 @@ def run_work(
     Parameters
     ----------
     progress
-        Called now and then with the number of trials done.
+        Called after each trial with the number done; torch finishes many at a time.
     """
     if backend.id == "torch":
         from boundlab.simulate.tensors import results
@@ -133,12 +133,7 @@ def run_work(
         found: Iterator[Result] = results(work, problem, seed, range(trials), backend.device)
     else:
         found = in_order(lambda trial: _one(work, problem, seed, trial), trials, backend.jobs)
-    out = []
-    for result in found:
-        out.append(result)
-        if progress is not None:
-            progress(len(out))
-    return out
+    return collect(found, progress)
 
 
 def _one(work: Work[Seen, Result], problem: Problem, seed: int, trial: int) -> Result:

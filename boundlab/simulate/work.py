@@ -1,6 +1,6 @@
 """What is done with each trial, wherever it runs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar, final
 
@@ -32,3 +32,13 @@ class Work(Generic[Seen, Result]):
     begin: Callable[[], Seen]
     see: Callable[[Seen, int, Values], None]
     end: Callable[[Tape, Seen], Result]
+
+
+def collect(found: Iterable[Result], progress: Callable[[int], None] | None) -> list[Result]:
+    """Return all results, telling after each how many there are."""
+    out = []
+    for result in found:
+        out.append(result)
+        if progress is not None:
+            progress(len(out))
+    return out
