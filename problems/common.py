@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import SpecError
+from boundlab.memory import SHARE, free_bytes, words
 from boundlab.objective import Array, Constant, FullGradients, Oracle, Problem
 from boundlab.options import Options, number, numbers
 from boundlab.randomness import Stream, Streams
 
 EPS = float(np.finfo(np.float64).eps)
 LARGEST = 20_000_000  # entries of one explicit or generated array: 160 MB
+_COPIES = 8  # of an array that are held while a problem is generated and its constants are computed
 _CALM = 5_000_000
 START_OPTION = "start point: a number for every coordinate, or a list"
 SIGMA_OPTION = "standard deviation of the additive Gaussian noise, E‖noise‖² = sigma² (default 0)"
@@ -112,16 +114,22 @@ def read_start(options: Options, d: int, default: float = 0.0) -> NDArray[np.flo
     return np.asarray(entries, dtype=np.float64)
 
 
-def check_size(options: Options, entries: int, what: str) -> None:
+def check_size(options: Options, entries: int, what: str, most: int = LARGEST) -> None:
     """Refuse a generated problem that would not fit into memory.
 
     Raises
     ------
     SpecError
-        If there would be more than ``LARGEST`` entries.
+        If there would be more than ``most`` entries, or no memory for them and what is computed of them.
     """
-    if entries > LARGEST:
-        raise SpecError(f"{options.owner}: {what} would have {entries} entries, at most {LARGEST} are allowed")
+    if entries > most:
+        raise SpecError(f"{options.owner}: {what} would have {entries} entries, at most {most} are allowed")
+    needed, free = _COPIES * 8 * entries, free_bytes() if entries > LARGEST else None
+    if free is not None and needed > SHARE * free:
+        raise SpecError(
+            f"{options.owner}: {what} would have {entries} entries, about {words(needed)} with what is computed of "
+            f"them, and {words(free)} are free; take fewer clients or dimensions"
+        )
 
 
 def clip_up(value: float, ulps: float) -> float:

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from boundlab.objective import Array
 from boundlab.problems.common import EPS
 
+_TOGETHER = 1 << 16  # numbers bisected at a time
+
 
 def nearest_zero(
     centres: NDArray[np.float64], weights: NDArray[np.float64], delta: float | None, start: float
@@ -72,45 +74,62 @@ def nearest_zero(
 
 def bisect(
     centres: NDArray[np.float64], weights: NDArray[np.float64], slope: Callable[[Array], Array]
-) -> tuple[float, float]:
-    """Return the root of Σ w_i·φ'(x − c_i) from a bracket that rounding cannot break.
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the roots of Σ_i w_ij·φ'(x_j − c_ij) from brackets that rounding cannot break.
 
     A point moves the lower (upper) end only where the computed sum is below −e (above e), e bounding its
-    rounding error. So the root lies in the final bracket in exact arithmetic.
+    rounding error. So each root lies in its final bracket in exact arithmetic.
 
     Parameters
     ----------
     centres, weights
-        Shape (n,); weights > 0.
+        Shape (n, d); weights ≥ 0, one in each column positive.
     slope
         φ', odd, increasing, with |φ'(r)| ≤ |r| and relative rounding error of a few units.
 
     Returns
     -------
     tuple
-        The middle of the bracket, and the largest distance to its ends.
+        The middles of the brackets, and the largest distances to their ends, shape (d,) each.
     """
+    n, d = centres.shape
+    x, away = np.empty(d), np.empty(d)
+    each = max(1, _TOGETHER // n)
+    for begin in range(0, d, each):
+        part = slice(begin, begin + each)
+        x[part], away[part] = _bisect(centres[:, part], weights[:, part], slope)
+    return x, away
 
-    def sign(x: float) -> int:
+
+def _bisect(
+    centres: NDArray[np.float64], weights: NDArray[np.float64], slope: Callable[[Array], Array]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return what :func:`bisect` does, all columns at a time."""
+
+    def sign(x: Array, centres: Array, weights: Array) -> Array:
         r = x - centres
         terms = weights * slope(r)
         # |φ''| ≤ 1: the rounding of x − c_i moves φ' by at most eps·|x − c_i|.
-        error = EPS * float((len(r) + 8) * np.abs(terms).sum() + weights @ np.abs(r))
-        total = float(terms.sum())
-        return 0 if abs(total) <= error else (1 if total > 0 else -1)
+        error = EPS * ((len(r) + 8) * np.abs(terms).sum(axis=0) + (weights * np.abs(r)).sum(axis=0))
+        total = terms.sum(axis=0)
+        out: Array = np.where(np.abs(total) <= error, 0.0, np.sign(total))
+        return out
 
-    def shrink(low: float, high: float, side: int) -> float:
-        """Return the end on ``side`` (−1 low, 1 high), moved as far in as its sign can be told."""
-        while True:
-            middle = low + (high - low) / 2.0
-            if not low < middle < high:
-                return low if side < 0 else high
-            if sign(middle) == side:
-                low, high = (middle, high) if side < 0 else (low, middle)
-            else:
-                low, high = (low, middle) if side < 0 else (middle, high)
+    def shrink(least: Array, most: Array, side: int) -> Array:
+        """Return the ends on ``side`` (−1 low, 1 high), moved as far in as their signs can be told."""
+        low, high = least.copy(), most.copy()
+        going = np.arange(len(low))
+        while len(going):
+            middle = low[going] + (high[going] - low[going]) / 2.0
+            goes_on = (low[going] < middle) & (middle < high[going])
+            going, middle = going[goes_on], middle[goes_on]
+            told = sign(middle, centres[:, going], weights[:, going]) == side
+            up = told if side < 0 else ~told
+            low[going[up]], high[going[~up]] = middle[up], middle[~up]
+        return low if side < 0 else high
 
-    least, most = float(centres.min()), float(centres.max())
+    used = weights > 0.0
+    least, most = np.where(used, centres, np.inf).min(axis=0), np.where(used, centres, -np.inf).max(axis=0)
     low, high = shrink(least, most, -1), shrink(least, most, 1)
     x = low + (high - low) / 2.0
-    return x, max(high - x, x - low) * (1.0 + 2.0 * EPS)
+    return x, np.maximum(high - x, x - low) * (1.0 + 2.0 * EPS)

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from boundlab.tensors import Batched
 
 Kind = Literal["huber", "pseudo-huber", "lad"]
+_LARGEST = 200_000_000  # entries of w and of c: 1.6 GB each
+_MANY = 256  # numbers from which a call of NumPy costs less than its work
 _PAIRS = {"huber": 100_000_000, "lad": 100_000_000, "pseudo-huber": 10_000_000}  # n²·d: seconds
 
 
@@ -91,7 +93,7 @@ class Separable(ArrayProblem):
             small = np.minimum(size, self.delta)
             return small * (size - small / 2.0)
         # r²/(1 + √(1 + (r/δ)²)) is the same number without cancellation at small r.
-        smooth: Array = r * r / (1.0 + np.hypot(1.0, r / self.delta))
+        smooth: Array = r * r / (1.0 + _root(r / self.delta))
         return smooth
 
     def _slope(self, r: Array) -> Array:
@@ -100,7 +102,7 @@ class Separable(ArrayProblem):
         elif self.id == "huber":
             out = np.clip(r, -self.delta, self.delta)
         else:
-            out = r / np.hypot(1.0, r / self.delta)
+            out = r / _root(r / self.delta)
         return out
 
     def value(self, x: Array) -> float:
@@ -195,9 +197,7 @@ class Separable(ArrayProblem):
     @cached_property
     def _optimum(self) -> Optimum:
         bracketed = self.id == "pseudo-huber"
-        columns = [self._bracket(j) if bracketed else self._exact(j) for j in range(self.d)]
-        x = np.array([column[0] for column in columns])
-        away = np.array([column[1] for column in columns])
+        x, away = self._brackets() if bracketed else self._exactly()
         total = self.w * self._slope(x - self.c)
         slope = np.abs(total.sum(axis=0)) + (self.n + 8) * EPS * np.abs(total).sum(axis=0)
         value = self.value(x)
@@ -206,15 +206,17 @@ class Separable(ArrayProblem):
         how = "bisection bracket" if bracketed else "exact arithmetic, the minimiser closest to x0"
         return Optimum(x, value, gap, clip_up(float(np.linalg.norm(away)), self.d + 4), how)
 
-    def _exact(self, j: int) -> tuple[float, float]:
+    def _exactly(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         delta = None if self.id == "lad" else self.delta
-        return nearest_zero(self.c[:, j], self.w[:, j], delta, float(self.x0[j]))
+        columns = zip(self.c.T, self.w.T, self.x0.tolist(), strict=True)
+        found = np.array([nearest_zero(c, w, delta, start) for c, w, start in columns])
+        return found[:, 0], found[:, 1]
 
-    def _bracket(self, j: int) -> tuple[float, float]:
-        used = self.w[:, j] > 0.0
-        if not used.any():
-            return float(self.x0[j]), 0.0
-        return bisect(self.c[used, j], self.w[used, j], self._slope)
+    def _brackets(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        x, away = self.x0.astype(np.float64), np.zeros(self.d)  # where no client has a weight, all points are best
+        used = (self.w > 0.0).any(axis=0)
+        x[used], away[used] = bisect(self.c[:, used], self.w[:, used], self._slope)
+        return x, away
 
     def optimum(self) -> Optimum:
         """Return the minimiser: weighted median, piecewise-linear root or bracket."""
@@ -337,7 +339,7 @@ def build(kind: Kind, options: Options) -> Separable:
         d = options.integer("dimension", 1, minimum=1)
         spread = options.number("spread", 1.0, minimum=0.0)
         seed = options.integer("seed", 0)
-        check_size(options, n * d, "c")
+        check_size(options, n * d, "c", _LARGEST)
         c = spread * Streams(seed).normals(Stream.PARTITION, np.arange(n), 2, d)
         source = {"clients": n, "dimension": d, "spread": spread, "seed": seed}
     else:
@@ -351,6 +353,18 @@ def build(kind: Kind, options: Options) -> Separable:
     if source:
         source |= {"sigma": sigma, "x0": x0.tolist(), "w": w.tolist()} | ({} if kind == "lad" else {"delta": delta})
     return Separable(kind, c, w, delta, x0, sigma, source)
+
+
+def _root(t: Array) -> Array:
+    """Return √(1 + t²); where t² overflows it is |t|."""
+    if t.size < _MANY:
+        near: Array = np.hypot(1.0, t)
+        return near
+    with np.errstate(over="ignore"):  # hypot takes care of that, at five times the cost
+        out: Array = np.sqrt(1.0 + t * t)
+    far = np.isinf(out)
+    out[far] = np.abs(t[far])
+    return out
 
 
 def _weights(options: Options, n: int, d: int) -> NDArray[np.float64]:

@@ -126,7 +126,7 @@ def lower_limits(values: Floats, error: float) -> Floats:
     kept = values[:, usable]
     left, right = mean[usable] * 1e-9, mean[usable].copy()
     for _ in range(60):
-        middle = np.sqrt(left * right)
+        middle = np.sqrt(left) * np.sqrt(right)  # not of the product, which may leave the normal numbers
         rejected = _log_wealth(kept / middle) >= -np.log(error)
         left, right = np.where(rejected, middle, left), np.where(rejected, right, middle)
     limits[usable] = np.where(left > mean[usable] * 2e-9, left, 0.0)

@@ -1,16 +1,23 @@
 """The reference executor: registers are NumPy vectors."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boundlab.errors import TapeError
 from boundlab.objective import Array, Oracle
 from boundlab.tape import Initial, Op, Tape
 
 Observe = Callable[[int, Array], None]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 _DRAWS = 1 << 18  # random numbers held at a time
+_INSTRUCTIONS = 1 << 14  # that stand in lists at a time
+_KEEP, _COPY, _SCALE, _CLEAR, _DESCEND, _RECORD = range(6)
 
 
 def run(tape: Tape, x0: Array, oracle: Oracle, observe: Observe) -> Array:
@@ -55,83 +62,124 @@ def _execute(tape: Tape, registers: Array, oracle: Oracle, observe: Observe) -> 
     shown = registers.view()
     shown.flags.writeable = False
     views = list(shown)
-    # One pass over memory for out += weight·src, and less overhead than two ufuncs.
-    axpy = get_blas_funcs("axpy", dtype=registers.dtype)
-    add, multiply, copyto = np.add, np.multiply, np.copyto
-    dst, start = tape.affine.dst.tolist(), tape.affine.start.tolist()
-    src, coef = tape.affine.src.tolist(), tape.affine.coef.tolist()
-    to, source = tape.descend.dst.tolist(), tape.descend.src.tolist()
-    client, alpha = tape.descend.client.tolist(), tape.descend.step_size.tolist()
-    record = tape.record.src.tolist()
+    # One pass over memory for out += weight·src, and less overhead than ufuncs.
+    axpy, d = get_blas_funcs("axpy", dtype=registers.dtype), registers.shape[1]
+    multiply, every = np.multiply, slice(None)
+    step, implicit_step = oracle.step, oracle.implicit_step
     local = tape.local.tolist() if len(tape.local) else None
-    implicit = tape.implicit.tolist() if len(tape.implicit) else [False] * len(to)
-    block = _Draws(tape, oracle)
-    for op, row in zip(tape.op.tolist(), tape.row.tolist(), strict=True):
-        if op == Op.AFFINE.value:
-            target = dst[row]
-            out = rows[target]
-            first, last = start[row], start[row + 1]
-            sources = src[first:last]
-            if target in sources:
-                # The register's own old value comes first, so that nothing reads it after it changed.
-                own = first + sources.index(target)
-                if coef[own] != 1.0:
-                    multiply(out, coef[own], out=out)
-            elif first == last:
-                out.fill(0.0)
-                continue
-            else:
-                own = first
-                if coef[own] == 1.0:
-                    copyto(out, rows[src[own]])
+    draws = _draws(tape, oracle)
+    for block in _blocks(tape):
+        src, coef = block.src, block.coef
+        next_affine, next_descend, next_record = block.affine.__next__, block.descend.__next__, block.record.__next__
+        for what in block.ops:
+            if what == _DESCEND:
+                target, source, who, size, implicit = next_descend()
+                out = rows[target]
+                out[every] = rows[source]
+                move = implicit_step if implicit else step
+                if local is None:
+                    for draw in next(draws):
+                        move(out, who, draw, size)
                 else:
-                    multiply(rows[src[own]], coef[own], out=out)
-            for term in range(first, last):
-                if term != own:
-                    weight = coef[term]
-                    if weight == 1.0:
-                        add(out, rows[src[term]], out=out)
-                    else:
-                        axpy(rows[src[term]], out, a=weight)
-        elif op == Op.DESCEND.value:
-            out = rows[to[row]]
-            copyto(out, rows[source[row]])
-            who, size = client[row], alpha[row]
-            step = oracle.implicit_step if implicit[row] else oracle.step
-            if local is None:
-                for draw in block.of(row):
-                    step(out, who, draw, size)
+                    for draw, part in zip(next(draws), local, strict=True):
+                        move(out, who, draw, size * part)
+            elif what == _RECORD:
+                row, source = next_record()
+                observe(row, views[source])
             else:
-                for draw, part in zip(block.of(row), local, strict=True):
-                    step(out, who, draw, size * part)
-        else:
-            observe(row, views[record[row]])
+                target, first, last = next_affine()
+                out = rows[target]
+                if what == _SCALE:
+                    multiply(rows[src[first]], coef[first], out)
+                elif what == _COPY:
+                    out[every] = rows[src[first]]
+                elif what == _CLEAR:
+                    out.fill(0.0)
+                for term in range(first + 1, last):
+                    axpy(rows[src[term]], out, d, coef[term])
 
 
-class _Draws:
-    """The random numbers of coming updates, fetched for a block of them at a time."""
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Some instructions as lists.
 
-    __slots__ = ("block", "first", "oracle", "stop", "tape")
+    Parameters
+    ----------
+    ops
+        What each does, and how a combination begins: its register is kept, copied from the first source, a multiple of
+        it, or cleared. The other terms are added.
+    affine, descend, record
+        (target, first term, end of terms); (target, source, client, step size, implicit); (row, source).
+    src, coef
+        The terms; a register's own old value comes first, so that nothing reads it after it changed.
+    """
 
-    def __init__(self, tape: Tape, oracle: Oracle) -> None:
-        self.tape, self.oracle = tape, oracle
-        self.first = self.stop = 0
-        self.block: Any = []
+    ops: list[int]
+    affine: Iterator[tuple[int, int, int]]
+    descend: Iterator[tuple[int, int, int, float, bool]]
+    record: Iterator[tuple[int, int]]
+    src: list[int]
+    coef: list[float]
 
-    def of(self, row: int) -> Any:
-        """Return the draws of update ``row``, one a local step; rows are asked for in order."""
-        if row >= self.stop:
-            descend = self.tape.descend
-            steps = int(descend.steps[row])
-            room = max(1, _DRAWS // max(1, self.oracle.draw_size(steps)))
-            other = np.flatnonzero(descend.steps[row : row + room] != steps)
-            self.first, self.stop = (
-                row,
-                row + (int(other[0]) if len(other) else min(room, len(descend.steps) - row)),
-            )
-            part = slice(self.first, self.stop)
-            self.block = self.oracle.draws(descend.client[part], descend.update[part], steps)
-        return self.block[row - self.first]
+
+def _blocks(tape: Tape) -> Iterator[_Block]:
+    """Yield the tape in blocks: lists of a long tape would take more memory than its arrays."""
+    affine, descend, record = tape.affine, tape.descend, tape.record
+    begins = np.zeros(len(Op), dtype=np.int64)
+    for low in range(0, len(tape), _INSTRUCTIONS):
+        op = tape.op[low : low + _INSTRUCTIONS]
+        ends = begins + np.bincount(op, minlength=len(Op))
+        part = {kind: slice(int(begins[kind]), int(ends[kind])) for kind in Op}
+        start = affine.start[int(begins[Op.AFFINE]) : int(ends[Op.AFFINE]) + 1]
+        terms = slice(int(start[0]), int(start[-1]))
+        src, coef, how = _heads(affine.dst[part[Op.AFFINE]], start, affine.src[terms], affine.coef[terms])
+        ops = np.where(op == Op.DESCEND, _DESCEND, _RECORD)
+        ops[op == Op.AFFINE] = how
+        first = (start - start[0]).tolist()
+        down, shown = part[Op.DESCEND], part[Op.RECORD]
+        implicit = tape.implicit[down].tolist() if len(tape.implicit) else repeat(False)
+        columns = (descend.dst, descend.src, descend.client, descend.step_size)
+        yield _Block(
+            ops.tolist(),
+            zip(affine.dst[part[Op.AFFINE]].tolist(), first[:-1], first[1:], strict=True),
+            zip(*(column[down].tolist() for column in columns), implicit, strict=False),
+            zip(range(shown.start, shown.stop), record.src[shown].tolist(), strict=True),
+            src.tolist(),
+            coef.tolist(),
+        )
+        begins = ends
+
+
+def _heads(dst: Ints, start: Ints, src: Ints, coef: Floats) -> tuple[Ints, Floats, Ints]:
+    """Return the terms of combinations with each register's own old value first, and how each combination begins."""
+    width = np.diff(start)
+    row, first = np.repeat(np.arange(len(dst)), width), start[:-1] - start[0]
+    foreign = src != dst[row]
+    order = np.lexsort((foreign, row))  # stable: the other terms keep their order
+    src, coef, foreign = src[order], coef[order], foreign[order]
+    own = np.flatnonzero(~foreign)
+    again = own[own != first[row[own]]]
+    if len(again):  # the old value stands there more than once: it is multiplied by the sum
+        np.add.at(coef, first[row[again]], coef[again])
+        coef[again] = 0.0
+    some = np.flatnonzero(width)
+    begin = first[some]
+    how = np.full(len(dst), _CLEAR)
+    how[some] = np.where(coef[begin] != 1.0, _SCALE, np.where(foreign[begin], _COPY, _KEEP))
+    return src, coef, how
+
+
+def _draws(tape: Tape, oracle: Oracle) -> Iterator[Any]:
+    """Yield the random numbers of each update, one a local step, drawn for a block of updates at a time."""
+    descend = tape.descend
+    stop = 0
+    while stop < len(descend.steps):
+        row, steps = stop, int(descend.steps[stop])
+        room = max(1, _DRAWS // max(1, oracle.draw_size(steps)))
+        other = np.flatnonzero(descend.steps[row : row + room] != steps)
+        stop = row + int(other[0]) if len(other) else min(row + room, len(descend.steps))
+        part = slice(row, stop)
+        yield from oracle.draws(descend.client[part], descend.update[part], steps)
 
 
 def check_identities(tape: Tape, registers: Array) -> None:

@@ -9,6 +9,7 @@ from boundlab.metrics import Certified
 from boundlab.objective import Array, Problem
 from boundlab.options import nearest
 from boundlab.randomness import Streams
+from boundlab.simulate.fit import fitting, processes
 from boundlab.simulate.parallel import cores, in_order
 from boundlab.simulate.trial import run_once
 from boundlab.simulate.work import Result, Seen, Work, collect
@@ -126,13 +127,19 @@ def run_work(
     ----------
     progress
         Called after each trial with the number done; torch finishes many at a time.
+
+    Raises
+    ------
+    SpecError
+        If the registers of a single trial do not fit into the memory.
     """
     if backend.id == "torch":
         from boundlab.simulate.tensors import results
 
         found: Iterator[Result] = results(work, problem, seed, range(trials), backend.device)
     else:
-        found = in_order(lambda trial: _one(work, problem, seed, trial), trials, backend.jobs)
+        jobs = processes(lambda: fitting(work.tape(0), problem), problem, backend.jobs)
+        found = in_order(lambda trial: _one(work, problem, seed, trial), trials, jobs)
     return collect(found, progress)
 
 
@@ -143,6 +150,6 @@ def _one(work: Work[Seen, Result], problem: Problem, seed: int, trial: int) -> R
     def observe(row: int, x: Array) -> None:
         work.see(kept, row, [metric.at(function, x) for metric in work.metrics])
 
-    tape = work.tape(trial)
+    tape = fitting(work.tape(trial), problem)
     run_once(tape, problem, Streams(seed, trial), observe)
     return work.end(tape, kept)

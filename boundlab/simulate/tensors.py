@@ -12,12 +12,12 @@ from boundlab.execute import lockstep
 from boundlab.execute.loop import Loop
 from boundlab.execute.packing import pack
 from boundlab.objective import Optimum, Problem
+from boundlab.simulate.fit import at_a_time, fitting
 from boundlab.simulate.work import Result, Work
 from boundlab.tape import Tape
 from boundlab.tensors import Batched, Device, find_device
 
 TILE = 64  # trials in lock step: the same number always, for other shapes round otherwise
-_SHARE = 0.8  # of the free memory that registers may take
 Pair = tuple[torch.Tensor, torch.Tensor]
 
 
@@ -84,13 +84,13 @@ def results(
     dtype = torch.float32 if problem.x0.dtype == np.float32 else torch.float64
     batched = tensors_of(problem, place.device, dtype)
     function = CertifiedRows(problem, batched, place.device)
-    tile = 0
-    done = 0
+    tile, done = 0, 0
     while done < len(trials):
-        if not tile:
-            tile = _tile(work.tape(trials[0]), problem.d, dtype, place)
+        first = fitting(work.tape(trials[done]), problem)
+        tile = tile or _tile(first, problem, place)
         some = [trial for trial in trials[done:] if trial // tile == trials[done] // tile]
-        yield from _run_tile(work, problem, batched, function, seed, some, tile, place, dtype)
+        tapes = [first, *(fitting(work.tape(trial), problem) for trial in some[1:])]
+        yield from _run_tile(work, problem, batched, function, seed, some, tapes, tile, place, dtype)
         done += len(some)
 
 
@@ -100,25 +100,18 @@ def tensors_of(problem: Problem, device: torch.device, dtype: torch.dtype) -> Ba
     return Loop(problem) if found is None else found
 
 
-def _tile(tape: Tape, d: int, dtype: torch.dtype, place: Device) -> int:
-    """Return how many trials run at a time: :data:`TILE`, or what fits into the memory."""
-    each, free = (tape.registers + 2) * d * dtype.itemsize, place.free_bytes()
+def _tile(tape: Tape, problem: Problem, place: Device) -> int:
+    """Return how many trials run at a time: :data:`TILE`, or the largest half, quarter, … that fits into the memory."""
     tile = TILE
-    while free is not None and tile > 1 and tile * each > _SHARE * free:
+    while tile > at_a_time(tape, problem, TILE, place.free_bytes(), place.name):
         tile //= 2
-    if free is not None and tile * each > _SHARE * free:
-        raise SpecError(
-            f"one trial takes {each} bytes for its {tape.registers} registers of dimension {d}, and {free} are free on "
-            f"{place.name}; take fewer clients or dimensions"
-        )
     return tile
 
 
 def _run_tile(
     work: Work[Any, Result], problem: Problem, batched: Batched, function: CertifiedRows, seed: int,
-    trials: Sequence[int], tile: int, place: Device, dtype: torch.dtype,
+    trials: Sequence[int], tapes: Sequence[Tape], tile: int, place: Device, dtype: torch.dtype,
 ) -> Iterator[Result]:  # fmt: skip
-    tapes = [work.tape(trial) for trial in trials]
     kept = [work.begin() for _ in trials]
 
     def observe(owners: NDArray[np.int64], rows: NDArray[np.int64], X: torch.Tensor) -> None:

@@ -1,6 +1,5 @@
 """Put blocks of instructions, given in any order, into a tape."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,20 +65,17 @@ class BulkWriter:
         version: Ints,
         identities: tuple[Identity, ...],
     ) -> Tape:
-        """Sort everything into its place and check the invariants; each event is an iteration."""
+        """Sort everything into its place and check the invariants; each event is an iteration.
+
+        The writer is empty then: what it held would double the memory of a long tape.
+        """
         affine_at, affine = self._affine_table()
         descend_at, descend = _table(self.descend_at, self.descend_columns, Descend)
         record_at, record = _table(self.record_at, self.record_columns, Record)
-        at = np.concatenate([affine_at, descend_at, record_at])
-        op = np.repeat(
-            np.array([Op.AFFINE, Op.DESCEND, Op.RECORD], dtype=np.int8),
-            [len(affine_at), len(descend_at), len(record_at)],
-        )
-        row = np.concatenate([np.arange(len(part)) for part in (affine_at, descend_at, record_at)])
-        order = np.argsort(at, kind="stable")
+        op, row, event = _order((affine_at, descend_at, record_at))
         tape = Tape(
-            len(initial), initial, op[order], row[order], (at[order] >> _ORDER_BITS) - 1, affine, descend, record,
-            events, clients, server, version, len(events), identities,
+            len(initial), initial, op, row, event, affine, descend, record, events, clients, server, version,
+            len(events), identities,
         )  # fmt: skip
         verify(tape)
         return tape
@@ -96,9 +92,13 @@ class BulkWriter:
         coef = np.concatenate([np.stack(c, 1).ravel() for c in self.affine_coef if c] + [np.empty(0)])
         begin = np.concatenate([[0], np.cumsum(widths)])[:-1]
         widths = widths[order]
-        start = np.concatenate([[0], np.cumsum(widths)])
-        take = np.repeat(begin[order] - start[:-1], widths) + np.arange(start[-1])
-        return at[order], Affine(dst, start.astype(np.int64), src[take], coef[take])
+        start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+        self.affine_src, self.affine_coef, self.affine_dst, self.affine_at = [], [], [], []
+        take = np.repeat(begin[order] - start[:-1], widths)
+        take += np.arange(start[-1])
+        src = src[take]
+        coef = coef[take]
+        return at[order], Affine(dst, start, src, coef)
 
 
 def _position(event: Ints, order: int) -> Ints:
@@ -110,14 +110,30 @@ def _column(value: ArrayLike, size: int, dtype: type[np.generic]) -> NDArray[Any
 
 
 def _table(at: list[Ints], columns: list[dict[str, NDArray[Any]]], kind: type[Any]) -> tuple[Ints, Any]:
+    """Return where rows stand, and the table; the lists are empty then."""
     where = np.concatenate([*at, np.empty(0, np.int64)])
     order = np.argsort(where, kind="stable")
-    names = kind.__dataclass_fields__
     floats = {"step_size", "time"}
-    merged: Mapping[str, NDArray[Any]] = {
-        name: np.concatenate([block[name] for block in columns] + [np.empty(0, float if name in floats else np.int64)])[
-            order
-        ]
-        for name in names
-    }
+    merged: dict[str, NDArray[Any]] = {}
+    for name in kind.__dataclass_fields__:
+        empty = np.empty(0, float if name in floats else np.int64)
+        merged[name] = np.concatenate([block.pop(name) for block in columns] + [empty])[order]
+    at.clear()
     return where[order], kind(**merged)
+
+
+def _order(places: tuple[Ints, Ints, Ints]) -> tuple[NDArray[np.int8], Ints, Ints]:
+    """Return (op, row, event) of the instructions, given where the rows of each table stand."""
+    at = np.concatenate(places)
+    op = np.repeat(np.array([Op.AFFINE, Op.DESCEND, Op.RECORD], dtype=np.int8), [len(part) for part in places])
+    order = np.argsort(at, kind="stable")
+    event = at[order]
+    event >>= _ORDER_BITS
+    event -= 1
+    del at
+    op = op[order]
+    # Rows of each table are in order, so an instruction's row is how many of its kind stand before it.
+    row = np.empty(len(op), dtype=np.int64)
+    for kind, part in zip((Op.AFFINE, Op.DESCEND, Op.RECORD), places, strict=True):
+        row[op == kind] = np.arange(len(part))
+    return op, row, event

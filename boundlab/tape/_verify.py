@@ -27,16 +27,16 @@ def verify(tape: Tape) -> None:
     at_affine = np.flatnonzero(tape.op == Op.AFFINE)
     at_descend = np.flatnonzero(tape.op == Op.DESCEND)
     at_record = np.flatnonzero(tape.op == Op.RECORD)
-    written = np.concatenate([tape.affine.dst, tape.descend.dst])
-    written_at = np.concatenate([at_affine, at_descend])
-    read = np.concatenate([tape.affine.src, tape.descend.src, tape.record.src])
-    terms = np.repeat(at_affine, np.diff(tape.affine.start))
-    read_at = np.concatenate([terms, at_descend, at_record])
-    _registers(tape, written, read)
-    never = len(tape)
-    first_write = _first(written, written_at, tape.registers, never)
+    _registers(tape)
+    first_write = np.full(tape.registers, len(tape), dtype=np.int64)
+    np.minimum.at(first_write, tape.affine.dst, at_affine)
+    np.minimum.at(first_write, tape.descend.dst, at_descend)
     first_write[tape.initial != Initial.UNWRITTEN] = -1
-    early = np.flatnonzero(first_write >= _first(read, read_at, tape.registers, never + 1))
+    first_read = np.full(tape.registers, len(tape) + 1, dtype=np.int64)
+    np.minimum.at(first_read, tape.affine.src, np.repeat(at_affine, np.diff(tape.affine.start)))
+    np.minimum.at(first_read, tape.descend.src, at_descend)
+    np.minimum.at(first_read, tape.record.src, at_record)
+    early = np.flatnonzero(first_write >= first_read)
     if len(early):
         raise TapeError(f"register {early[0]} is read before it is written")
     _versions(tape, at_descend)
@@ -66,16 +66,11 @@ def _finite(tape: Tape) -> None:
         raise TapeError(f"local gives {len(tape.local)} relative sizes, but an update has another number of steps")
 
 
-def _registers(tape: Tape, written: Ints, read: Ints) -> None:
-    for kind, registers in (("written", written), ("read", read)):
-        if len(registers) and not (registers.min() >= 0 and registers.max() < tape.registers):
+def _registers(tape: Tape) -> None:
+    affine, descend = tape.affine, tape.descend
+    for kind, columns in (("written", (affine.dst, descend.dst)), ("read", (affine.src, descend.src, tape.record.src))):
+        if any(len(column) and not (column.min() >= 0 and column.max() < tape.registers) for column in columns):
             raise TapeError(f"a register outside 0…{tape.registers - 1} is {kind}")
-
-
-def _first(register: Ints, at: Ints, registers: int, never: int) -> Ints:
-    first = np.full(registers, never, dtype=np.int64)
-    np.minimum.at(first, register, at)
-    return first
 
 
 def _versions(tape: Tape, at_descend: Ints) -> None:

@@ -1,7 +1,7 @@
 """Write a tape one event after the other: for algorithms whose iterations are server updates."""
 
-from collections.abc import Mapping
-from typing import Any
+from array import array
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,7 @@ from boundlab.tape._tape import Affine, Descend, Identity, Initial, Op, Record, 
 from boundlab.tape._verify import verify
 
 Term = tuple[float, int]
+_AFFINE, _DESCEND, _RECORD = Op.AFFINE.value, Op.DESCEND.value, Op.RECORD.value
 SERVER_MODEL = 0  # the register of x_s
 
 
@@ -36,15 +37,14 @@ class Writer:
         self.event = -1
         self._local = np.asarray(local, dtype=np.float64)
         self._initial = [int(Initial.START)]
-        self._op: list[int] = []
-        self._row: list[int] = []
-        self._at: list[int] = []
-        self._affine: tuple[list[int], list[int], list[int], list[float]] = ([], [0], [], [])
-        self._descend: dict[str, list[Any]] = {name: [] for name in Descend.__dataclass_fields__}
-        self._record: dict[str, list[Any]] = {name: [] for name in Record.__dataclass_fields__}
-        self._uses: dict[str, list[Any]] = {name: [] for name in Uses.__dataclass_fields__}
+        # Numbers and not objects: a long tape has millions of them.
+        self._ops = _Table("op", "row", "event")
+        self._dst, self._start, self._src, self._coef = array("q"), array("q", [0]), array("q"), array("d")
+        self._descend, self._sizes = _Table("dst", "src", "client", "update", "steps", "version", "arrival"), array("d")
+        self._record, self._times = _Table("src", "iteration", "version"), array("d")
+        self._uses, self._weights = _Table("update", "version"), array("d")
         self._updates = [0] * clients
-        self._implicit: list[bool] = []
+        self._implicit = array("b")
         self._versions = [0]
         self._notes: dict[str, list[Any]] = {}
         chosen = records.iterations
@@ -77,13 +77,12 @@ class Writer:
 
     def affine(self, dst: int, *terms: Term) -> None:
         """Write dst ← Σ coef·src; no terms means zero."""
-        dsts, starts, srcs, coefs = self._affine
-        self._put(Op.AFFINE, len(dsts))
-        dsts.append(dst)
+        self._ops.add(_AFFINE, len(self._dst), self.event)
+        self._dst.append(dst)
         for coef, src in terms:
-            srcs.append(src)
-            coefs.append(coef)
-        starts.append(len(srcs))
+            self._src.append(src)
+            self._coef.append(coef)
+        self._start.append(len(self._src))
 
     def descend(
         self,
@@ -111,24 +110,21 @@ class Writer:
         if update is None:
             update = self._updates[client]
             self._updates[client] += 1
-        columns = self._descend
-        row = len(columns["dst"])
-        self._put(Op.DESCEND, row)
-        values = (dst, src, client, update, steps, step_size, self.version if version is None else version, -1)
-        for name, value in zip(columns, values, strict=True):
-            columns[name].append(value)
+        row = len(self._sizes)
+        self._ops.add(_DESCEND, row, self.event)
+        self._descend.add(dst, src, client, update, steps, self.version if version is None else version, -1)
+        self._sizes.append(step_size)
         self._implicit.append(implicit)
         return row
 
     def arrive(self, run: int) -> None:
         """Say that the result of a run reaches the server with the present event."""
-        self._descend["arrival"][run] = self.event
+        self._descend.put("arrival", run, self.event)
 
     def use(self, run: int, weight: float) -> None:
         """Say that the coming server update holds a run's result with this weight."""
-        self._uses["update"].append(run)
-        self._uses["version"].append(self.version)
-        self._uses["weight"].append(weight)
+        self._uses.add(run, self.version)
+        self._weights.append(weight)
 
     def server_update(self, *terms: Term) -> None:
         """Write x_s ← x_s + Σ coef·src, count it, and record what is asked for."""
@@ -149,45 +145,29 @@ class Writer:
 
     def tape(self, identities: tuple[Identity, ...] = ()) -> Tape:
         """Return the tape, its invariants checked."""
-        dst, start, src, coef = self._affine
-        ints = {name: np.array(column, dtype=np.int64) for name, column in self._descend.items() if name != "step_size"}
-        shown = {name: np.array(column, dtype=np.int64) for name, column in self._record.items() if name != "time"}
+        ops = self._ops.columns()
         tape = Tape(
             registers=len(self._initial),
             initial=np.array(self._initial, dtype=np.int8),
-            op=np.array(self._op, dtype=np.int8),
-            row=np.array(self._row, dtype=np.int64),
-            event=np.array(self._at, dtype=np.int64),
-            affine=Affine(
-                np.array(dst, dtype=np.int64), np.array(start, dtype=np.int64), np.array(src, dtype=np.int64),
-                np.array(coef, dtype=np.float64),
-            ),
-            descend=Descend(step_size=np.array(self._descend["step_size"], dtype=np.float64), **ints),
-            record=Record(time=np.array(self._record["time"], dtype=np.float64), **shown),
+            op=ops["op"].astype(np.int8),
+            row=ops["row"],
+            event=ops["event"],
+            affine=Affine(np.array(self._dst), np.array(self._start), np.array(self._src), np.array(self._coef)),
+            descend=Descend(step_size=np.array(self._sizes), **self._descend.columns()),
+            record=Record(time=np.array(self._times), **self._record.columns()),
             events=self.events.head(len(self._versions) - 1),
             clients=self.clients,
             server=SERVER_MODEL,
             version=np.array(self._versions, dtype=np.int64),
             iterations=self.version,
             identities=identities,
-            uses=Uses(
-                np.array(self._uses["update"], dtype=np.int64), np.array(self._uses["version"], dtype=np.int64),
-                np.array(self._uses["weight"], dtype=np.float64),
-            ),
+            uses=Uses(weight=np.array(self._weights), **self._uses.columns()),
             local=self._local,
             implicit=np.array(self._implicit if any(self._implicit) else [], dtype=np.bool_),
-            notes=self._columns(),
-        )  # fmt: skip
+            notes={name: np.array(column) for name, column in self._notes.items()},
+        )
         verify(tape)
         return tape
-
-    def _columns(self) -> Mapping[str, NDArray[Any]]:
-        return {name: np.array(column) for name, column in self._notes.items()}
-
-    def _put(self, op: Op, row: int) -> None:
-        self._op.append(op.value)
-        self._row.append(row)
-        self._at.append(self.event)
 
     def _show(self) -> None:
         """Record the present version, or the average of all before it, if it is wanted."""
@@ -201,8 +181,28 @@ class Writer:
             self._put_record(self._mean)
 
     def _put_record(self, src: int) -> None:
-        columns = self._record
-        self._put(Op.RECORD, len(columns["src"]))
-        time = float(self.events.time[self.event]) if self.event >= 0 else 0.0
-        for name, value in zip(columns, (src, self.version, self.version, time), strict=True):
-            columns[name].append(value)
+        self._ops.add(_RECORD, len(self._times), self.event)
+        self._record.add(src, self.version, self.version)
+        self._times.append(float(self.events.time[self.event]) if self.event >= 0 else 0.0)
+
+
+@final
+class _Table:
+    """Rows of integers, in one array."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+        self._rows = array("q")
+
+    def add(self, *row: int) -> None:
+        """Append a row."""
+        self._rows.extend(row)
+
+    def put(self, name: str, row: int, value: int) -> None:
+        """Change an entry."""
+        self._rows[len(self._names) * row + self._names.index(name)] = value
+
+    def columns(self) -> dict[str, NDArray[np.int64]]:
+        """Return a copy of each column."""
+        rows = np.array(self._rows).reshape(-1, len(self._names))
+        return {name: rows[:, place].copy() for place, name in enumerate(self._names)}

@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, final
 
 from boundlab.errors import MissingExtraError, SpecError
+from boundlab.memory import free_bytes
 
 if TYPE_CHECKING:
     import torch
@@ -45,12 +46,7 @@ class Device:
         if self.is_cuda:
             torch = load_torch()
             return int(torch.cuda.mem_get_info(self.device)[0])
-        try:
-            import os
-
-            return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        except (ValueError, OSError, AttributeError):
-            return None
+        return free_bytes()
 
 
 def find_device(text: str) -> Device:

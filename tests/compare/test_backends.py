@@ -122,7 +122,7 @@ def test_what_does_not_fit_is_chunked_or_refused_with_the_number_of_bytes(monkey
     for name, values in plain.metrics.items():
         np.testing.assert_allclose(chunked.metrics[name], values, rtol=1e-9)
     monkeypatch.setattr(Device, "free_bytes", lambda _: 50)
-    with pytest.raises(SpecError, match=r"takes \d+ bytes .* 50 are free"):
+    with pytest.raises(SpecError, match=r"takes 96 bytes for 8 registers .* 50 bytes are free"):
         run(TORCH, 5, problem="huber:clients=3,sigma=1")
 
 

@@ -7,38 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from instance_makers import BUILT_IN, fitting
+from tape_makers import gradient, one_by_one, programs, tape_of
 
 from boundlab.compare.trials import trial_tape
 from boundlab.errors import TapeError
-from boundlab.events import Events
-from boundlab.execute import Combine, Update, own_numbers, rows, starts
 from boundlab.execute.packing import WIDTH, Program, pack
-from boundlab.tape import Affine, Descend, Initial, Op, Record, Tape
+from boundlab.tape import Initial, Op, Tape
 
 ALGORITHMS = {theorem.algorithm: name for name, theorem in BUILT_IN.items()}
-
-
-def gradient(client: int, x: np.ndarray) -> np.ndarray:
-    """Return some map of each client's own."""
-    return np.tanh(x * (client + 1) / 3.0) - 0.1 * client
-
-
-def one_by_one(tape: Tape, x0: np.ndarray) -> tuple[dict[int, np.ndarray], list[np.ndarray]]:
-    """Execute a tape row by row; return the registers that were written, and what is shown."""
-    registers = {place: one for place, one in enumerate(starts(tape, x0, np.zeros_like(x0))) if one is not None}
-    shown = []
-    for row in rows(tape, own_numbers(tape)):
-        match row:
-            case Combine():
-                registers[row.dst] = sum((c * registers[s] for c, s in row.terms), np.zeros_like(x0))
-            case Update():
-                x = registers[row.src]
-                for size in row.sizes:
-                    x = x - size * gradient(row.client, x)
-                registers[row.dst] = x
-            case _:
-                shown.append(registers[row.src])
-    return registers, shown
 
 
 def side_by_side(program: Program, x0: np.ndarray) -> tuple[np.ndarray, list[dict[int, np.ndarray]]]:
@@ -71,49 +47,6 @@ def assert_the_same(tapes: list[Tape], x0: np.ndarray, size: int = 0) -> None:
             np.testing.assert_allclose(shown[place][row], x, rtol=1e-12, atol=1e-12)
         for register, x in own.items():
             np.testing.assert_allclose(registers[place, register], x, rtol=1e-12, atol=1e-12)
-
-
-NUMBERS = st.sampled_from([-1.0, -0.5, 0.0, 0.25, 0.5, 1.0])
-
-
-@st.composite
-def programs(draw: Any, registers: int) -> Tape:
-    """Draw any straight-line program: combinations of up to 20 terms, the own register among them or not."""
-    register = st.integers(0, registers - 1)
-    terms = st.lists(st.tuples(NUMBERS, register), max_size=draw(st.sampled_from([3, 20])))
-    combine = st.tuples(st.just(Op.AFFINE), register, terms)
-    descend = st.tuples(
-        st.just(Op.DESCEND), register, register, st.integers(0, 2), st.integers(1, 3), st.sampled_from([0.1, 0.5])
-    )
-    record = st.tuples(st.just(Op.RECORD), register)
-    ops = draw(st.lists(st.one_of(combine, combine, descend, record), max_size=25))
-    initial = draw(st.lists(st.sampled_from([Initial.START, Initial.ZERO]), min_size=registers, max_size=registers))
-    return tape_of(registers, initial, ops)
-
-
-def tape_of(registers: int, initial: list[Initial], ops: list[tuple[Any, ...]]) -> Tape:
-    """Write the arrays of a tape."""
-    affine = [op for op in ops if op[0] == Op.AFFINE]
-    down = [op for op in ops if op[0] == Op.DESCEND]
-    shown = [op for op in ops if op[0] == Op.RECORD]
-    ints = lambda column: np.array(list(column), dtype=np.int64)  # noqa: E731
-    terms = [term for op in affine for term in op[2]]
-    count, zeros = len(down), np.zeros(len(down), np.int64)
-    kinds = [op[0] for op in ops]
-    return Tape(
-        registers, np.array(initial, dtype=np.int8), np.array(kinds, dtype=np.int8),
-        ints(kinds[:j].count(kind) for j, kind in enumerate(kinds)), ints([-1] * len(ops)),
-        Affine(
-            ints(op[1] for op in affine), ints(np.cumsum([0, *(len(op[2]) for op in affine)])),
-            ints(src for _, src in terms), np.array([coef for coef, _ in terms], dtype=np.float64),
-        ),
-        Descend(
-            ints(op[1] for op in down), ints(op[2] for op in down), ints(op[3] for op in down), np.arange(count),
-            ints(op[4] for op in down), np.array([op[5] for op in down], dtype=np.float64), zeros, zeros - 1,
-        ),
-        Record(ints(op[1] for op in shown), np.arange(len(shown)), np.arange(len(shown)), np.arange(len(shown)) * 1.0),
-        Events(np.empty(0), np.empty(0, dtype=np.int32)), 3, 0, np.zeros(1, np.int64), 0,
-    )  # fmt: skip
 
 
 @given(st.integers(1, 5).flatmap(lambda count: st.lists(programs(count), min_size=1, max_size=4)), st.integers(0, 6))

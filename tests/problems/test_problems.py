@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problem_makers import EXPLICIT, from_text, generated, make, point
+from problem_makers import EXPLICIT, LOSSES, from_text, generated, make, point, tiny
 
 from boundlab.assumptions import ASSUMPTIONS, DETERMINISTIC, RUN_ASSUMPTIONS
 from boundlab.errors import AssumptionError, SpecError
@@ -26,6 +26,17 @@ def test_the_registry_lists_every_family_once_with_its_options() -> None:
     for kind in PROBLEMS:
         assert kind.summary
         assert "x0" in kind.options
+
+
+@pytest.mark.parametrize("kind", [*EXPLICIT, *LOSSES])
+def test_to_descend_is_to_go_along_the_gradient(kind: str) -> None:
+    problem = generated(kind, 4) if kind in EXPLICIT else tiny(kind, 4)
+    for client in range(problem.n):
+        x = point(problem, client)
+        for rows in (x.copy(), np.repeat(x, 2)[::2], x.astype(np.float32)):
+            expected = rows - 0.3 * problem.gradient(client, rows)
+            problem.descend(client, rows, 0.3)
+            np.testing.assert_allclose(rows, expected, rtol=0.0, atol=64 * np.finfo(rows.dtype).eps * np.abs(x).max())
 
 
 @pytest.mark.parametrize("kind", EXPLICIT)
