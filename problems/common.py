@@ -18,7 +18,7 @@ from boundlab.randomness import Stream, Streams
 
 EPS = float(np.finfo(np.float64).eps)
 LARGEST = 20_000_000  # entries of one explicit or generated array: 160 MB
-_COPIES = 8  # of an array that are held while a problem is generated and its constants are computed
+_COPIES = 12  # of an array that are held while a problem is generated and its constants are computed
 _CALM = 5_000_000
 START_OPTION = "start point: a number for every coordinate, or a list"
 SIGMA_OPTION = "standard deviation of the additive Gaussian noise, E‖noise‖² = sigma² (default 0)"

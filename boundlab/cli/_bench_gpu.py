@@ -1,6 +1,5 @@
 """Benchmarks of trials in lock step: bytes that must move over bandwidth, events a second, and the same numbers."""
 
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -12,17 +11,15 @@ from typing import Any, final
 import numpy as np
 import torch
 
-from boundlab.build import build_delays, build_problem
+from boundlab.build import build_problem
+from boundlab.cli._bench_problems import digits, tapes_of
 from boundlab.execute import floats, lockstep
 from boundlab.execute.packing import Program, pack
 from boundlab.files import write_json, write_text
 from boundlab.objective import Problem
-from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.registry import lookup
 from boundlab.simulate.tensors import tensors_of
-from boundlab.simulate.trial import compile_trial
-from boundlab.tape import RecordAt, Tape
+from boundlab.tape import Tape
 from boundlab.tensors import Batched, Device, find_device
 
 _CLIENTS = 8
@@ -79,17 +76,6 @@ def _timed(place: Device, work: Callable[[], Any]) -> float:
     if place.is_cuda:
         torch.cuda.synchronize(place.device)
     return time.perf_counter() - begin
-
-
-def tapes_of(algorithm: str, settings: dict[str, Any], clients: int, iterations: int, count: int) -> list[Tape]:
-    """Compile different runs, which record nothing but their end."""
-    who, delays = lookup("algorithms", algorithm), build_delays("exponential", {"spread": 4}, clients)
-    policy, parameters = who.policy(None, delays), who.read(Options(who.id, settings))
-    records = RecordAt(np.array([iterations]))
-    return [
-        compile_trial(who, parameters, clients, delays, policy, iterations, records, Streams(0, trial))
-        for trial in range(count)
-    ]
 
 
 def moved(program: Program, itemsize: int, d: int, data: int) -> float:
@@ -217,7 +203,7 @@ def measure(
         for count in replicas:
             lines.append(coordinatewise(place, d, count, seconds, bandwidth))
             say(_words(lines[-1]))
-    problem = _digits_of_mnist()
+    problem = digits()
     for count in replicas:
         lines.append(softmax(place, count, problem, 200 if place.is_cuda else 40))
         say(_words(lines[-1]))
@@ -226,20 +212,6 @@ def measure(
         "copy_bandwidth": bandwidth, "lines": [asdict(line) for line in lines],
     })  # fmt: skip
     return out
-
-
-def _digits_of_mnist() -> Problem:
-    """Return softmax regression on MNIST where BOUNDLAB_DATA has it, else on numbers of its shape."""
-    where = os.environ.get("BOUNDLAB_DATA", "")
-    options = {"clients": 128, "batch": 32, "nu": 1e-3, "dtype": "float32"}
-    if where and (Path(where) / "mnist").exists():
-        return build_problem("softmax", {**options, "data": f"idx:{where}/mnist"})
-    random = np.random.Generator(np.random.Philox(2))
-    features, targets = random.random((12_800, 784)), random.integers(0, 10, size=12_800)
-    small: Any = build_problem("softmax", {**options, "data": "digits", "clients": 2})
-    sizes, x0 = np.full(128, 100), np.zeros(7840, dtype=np.float32)
-    problem: Problem = replace(small, X=features.astype(np.float32), y=targets, sizes=sizes, x0=x0, source={})
-    return problem
 
 
 def _words(line: Line) -> str:

@@ -13,10 +13,7 @@ from boundlab.cli._endings import epilog
 from boundlab.errors import MissingExtraError, SpecError
 from boundlab.verdict import ExitCode
 
-_EXAMPLE = (
-    "bench cpu --problem "
-    '"softmax:data=idx:/data/mnist,clients=128,partition=dirichlet,a=0.1,batch=32,nu=1e-3,bias=yes,dtype=float32"'
-)
+_EXAMPLE = "bench cpu --repeats 5 --out benchmarks/results"
 
 
 def register(app: typer.Typer) -> None:
@@ -26,46 +23,62 @@ def register(app: typer.Typer) -> None:
 
 def bench(
     what: Annotated[
-        str, typer.Argument(metavar="[cpu|gpu]", help="cpu: the reference executor; gpu: trials in lock step")
+        str, typer.Argument(metavar="[cpu|gpu]", help="cpu: all that runs there; gpu: trials in lock step")
     ] = "cpu",
-    problem: Annotated[
-        str, typer.Option("--problem", "-p", metavar="SPEC", help="A softmax problem with mini-batches.")
-    ] = "softmax:clients=10,batch=32,nu=1e-3,dtype=float32",
-    updates: Annotated[int, typer.Option("--updates", help="Client updates a measurement.")] = 3000,
-    repeats: Annotated[int, typer.Option("--repeats", help="Measurements; the best one counts.")] = 3,
+    share: Annotated[float, typer.Option("--share", help="Of bench cpu: how much of each run.")] = 1.0,
+    repeats: Annotated[int, typer.Option("--repeats", help="Of bench cpu: the median counts.")] = 5,
     device: Annotated[str, typer.Option("--device", help="Of bench gpu: cuda, cuda:1, or cpu to rehearse.")] = "cuda",
     small: Annotated[bool, typer.Option("--small", help="Of bench gpu: small sizes, to rehearse.")] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Of bench gpu: write JSON, table and figure here.")
+        Path | None, typer.Option("--out", metavar="DIR", help="Also write JSON, table and figure here.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the executors and the sampler against what only does the unavoidable work."""
-    from boundlab.cli._bench import measure, measure_exact
-
+    """Measure executors, samplers and exact engines against what only does the unavoidable work."""
     if what == "gpu":
         _gpu(device, out, small=small, as_json=as_json)
         return
     if what != "cpu":
         raise SpecError(f"cannot measure {what!r}; there are cpu and gpu")
-    from boundlab.build import problem_from
     from boundlab.cli._common import count
 
-    count(updates, "updates", 1, 10**7)
+    if not 0.0 < share <= 100.0:
+        raise SpecError(f"--share must be above 0 and at most 100, got {share:g}")
     count(repeats, "repeats", 1, 100)
-    rows = measure(problem_from(problem), updates, repeats)
-    with contextlib.suppress(MissingExtraError):
-        rows += measure_exact(repeats)
-    if as_json:
-        print_json([row.as_dict() for row in rows])
-        return
-    from boundlab.report.tables import figure, plain_table
+    _cpu(share, repeats, out, as_json=as_json)
 
-    table = plain_table("what", "floor", "ours [1/s]", "floor [1/s]", "time over floor")
-    table.columns[1].justify = "left"
-    for row in rows:
-        table.add_row(row.what, row.floor, figure(row.rate), figure(row.floor_rate), f"{row.ratio:.2f}")
-    console().print(table)
+
+def _cpu(share: float, repeats: int, out: Path | None, *, as_json: bool) -> None:
+    """Measure on this machine's processor, saying each line as it comes."""
+    from boundlab.cli._bench_cpu import measure_exact, measure_sampling, names, report, save
+    from boundlab.cli._bench_problems import where_from
+    from boundlab.cli._bench_trials import measure_trials, words
+    from boundlab.files import folder
+    from boundlab.simulate.parallel import one_thread
+
+    if out is not None:
+        folder(out)
+    screen = console()
+
+    def say(line: str) -> None:
+        if not as_json:
+            screen.print(line)
+
+    with one_thread():
+        rows = measure_trials(share, repeats, say)
+        more = measure_sampling(repeats)
+        with contextlib.suppress(MissingExtraError):
+            more += measure_exact(repeats)
+    for row in more:
+        say(words(row))
+    found = report([*rows, *more], where_from())
+    files = [] if out is None else names(found, out)
+
+    def show(written: Sequence[Path]) -> None:
+        if as_json:
+            print_json({**found, "written": [str(path) for path in written]})
+
+    deliver(ExitCode.STANDS, files, show, lambda: save(found, files), quiet=as_json, asked=out is not None)
 
 
 def _gpu(device: str, out: Path | None, *, small: bool, as_json: bool) -> None:

@@ -38,7 +38,7 @@ def local_steps(
         Relative sizes of the steps; empty where all are 1.
     """
     step = problem.implicit_step if implicit else problem.step
-    most, least = int(counts.max(initial=0)), int(counts.min(initial=0))
+    most, least = (int(counts.max()), int(counts.min())) if len(counts) else (0, 0)
     for q in range(most):
         each = sizes * local[q] if len(local) else sizes
         if q < least:

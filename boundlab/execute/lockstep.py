@@ -8,12 +8,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from boundlab.execute._combine import Batches, Combine, RowByRow
 from boundlab.execute._local import Ints, Observe, local_steps
 from boundlab.execute.packing import Program
 from boundlab.tape import Tape
 from boundlab.tensors import Batched
 
 _DRAWS = 1 << 22  # random numbers held at a time
+_WIDE = 2048  # dimensions from which a CPU combines registers one by one: they stay in its caches
 _ROUNDS = 4096  # rounds whose tables are on the device at a time
 
 
@@ -63,7 +65,7 @@ def run(
             for begin, end in _blocks(program, problem, rounds.most):
                 rounds.run(begin, end)
             return registers
-        table = _Table(program, device, dtype)
+        table = _Table(program, flat)
         for begin, end in _blocks(program, problem, _ROUNDS):
             _rounds(flat, table, table.block(begin, end), problem, seed, who, observe)
     return registers
@@ -92,20 +94,10 @@ def _blocks(program: Program, problem: Batched, most_rounds: int) -> list[tuple[
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Slot:
-    """Combinations of one slot: for each term flat registers (A,) and coefficients (A, 1), and the targets (A,)."""
-
-    src: tuple[torch.Tensor, ...]
-    coef: tuple[torch.Tensor, ...]
-    dst: torch.Tensor
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class _Round:
-    """One round: its slots, what is shown (flat registers, tapes, rows), and the local steps."""
+    """One round: its combinations, what is shown (flat registers, tapes, rows), and the local steps."""
 
-    slots: list[_Slot]
+    combine: Sequence[Combine]
     shown: tuple[torch.Tensor, Ints, Ints] | None
     steps: Ints
     implicit: bool
@@ -128,16 +120,11 @@ class _Block:
 class _Table:
     """The program with registers of all tapes in one row of numbers."""
 
-    def __init__(self, program: Program, device: torch.device, dtype: torch.dtype) -> None:
-        self.program, self.device, self.dtype = program, device, dtype
+    def __init__(self, program: Program, flat: torch.Tensor) -> None:
+        self.program, self.device, self.dtype = program, flat.device, flat.dtype
         self.width = program.registers + 2
-        of = program.combinations
-        key = of.round * (int(of.slot.max(initial=0)) + 1) + of.slot
-        # Where each slot of each round begins.
-        self.begins = np.flatnonzero(np.diff(key, prepend=-1))
-        self.ends = np.append(self.begins[1:], len(key))
-        self.slot_round = of.round[self.begins]
-        self.terms = np.maximum.reduceat(of.terms, self.begins) if len(key) else np.empty(0, np.int64)
+        wide = flat.device.type == "cpu" and flat.shape[1] >= _WIDE
+        self.combinations: Batches | RowByRow = (RowByRow if wide else Batches)(program.combinations, flat, self.width)
 
     def block(self, begin: int, end: int) -> _Block:
         """Put rounds on the device."""
@@ -153,21 +140,7 @@ class _Table:
         return torch.as_tensor(np.ascontiguousarray(array), device=self.device)
 
     def _rounds(self, begin: int, end: int) -> list[_Round]:
-        of, seen, down = self.program.combinations, self.program.shown, self.program.descents
-        low, high = np.searchsorted(self.slot_round, [begin, end])
-        rows = slice(self.begins[low], self.ends[high - 1]) if high > low else slice(0, 0)
-        base = of.tape[rows] * self.width
-        most = int(of.terms[rows].max(initial=1))
-        src = self._put((of.src[rows] + base[:, None]).T[:most])
-        coef = self._put(of.coef[rows].T[:most, :, None]).to(self.dtype)
-        dst = self._put(of.dst[rows] + base)
-        slots: list[list[_Slot]] = [[] for _ in range(end - begin)]
-        for place in range(low, high):
-            own = slice(self.begins[place] - rows.start, self.ends[place] - rows.start)
-            wide = max(1, int(self.terms[place]))
-            slots[self.slot_round[place] - begin].append(
-                _Slot(src[:wide, own].unbind(0), coef[:wide, own].unbind(0), dst[own])
-            )
+        seen, down, combine = self.program.shown, self.program.descents, self.combinations.rounds(begin, end)
         low, high = np.searchsorted(seen.round, [begin, end])
         shown: list[tuple[torch.Tensor, Ints, Ints] | None] = [None] * (end - begin)
         for now in np.unique(seen.round[low:high]).tolist():
@@ -175,7 +148,7 @@ class _Table:
             where = self._put(seen.src[own] + seen.tape[own] * self.width)
             shown[now - begin] = where, seen.tape[own], seen.row[own]
         return [
-            _Round(slots[now - begin], shown[now - begin], down.steps[now], bool(down.implicit[now].any()))
+            _Round(combine[now - begin], shown[now - begin], down.steps[now], bool(down.implicit[now].any()))
             for now in range(begin, end)
         ]
 
@@ -189,12 +162,8 @@ def _rounds(
     columns = (block.src, block.dst, block.client, block.size, draws)
     local = torch.as_tensor(table.program.local, device=flat.device).to(flat.dtype)
     for now, src, dst, client, size, drawn in zip(block.rounds, *(one.unbind(0) for one in columns), strict=True):
-        for slot in now.slots:
-            # Term by term and not as a product of matrices: a tape's bits do not depend on who is beside it.
-            total = flat.index_select(0, slot.src[0]).mul_(slot.coef[0])
-            for source, coef in zip(slot.src[1:], slot.coef[1:], strict=True):
-                total.addcmul_(flat.index_select(0, source), coef)
-            flat.index_copy_(0, slot.dst, total)
+        for combine in now.combine:
+            combine()
         if now.shown is not None:
             where, tapes, rows = now.shown
             observe(tapes, rows, flat.index_select(0, where))

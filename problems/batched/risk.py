@@ -93,19 +93,33 @@ class BatchedRisk(Batched):
         A, p = len(X), self.X.shape[1]
         model = X.view(A, p, self.classes)
         factor = sizes * self.factors.index_select(0, clients)
-        change: torch.Tensor | None = None
+        if self.batch:
+            [(rows, weights)] = self._parts(clients, draw)
+            features, slope = self._backward(model, rows, weights, factor)
+            self._shrink(X, factor)
+            model.baddbmm_(features.transpose(1, 2), slope)
+            return
+        change = torch.zeros_like(model)
         for rows, weights in self._parts(clients, draw):
-            s = rows.shape[1]
-            features = self.X.index_select(0, rows.reshape(-1)).view(A, s, p)
-            target = self.targets.index_select(0, rows.reshape(-1)).view(A, s, -1)
-            z = torch.bmm(features, model)
-            slope = self._slopes(z, target).mul_((weights * factor[:, None]).neg_().unsqueeze(2))
-            part = torch.bmm(features.transpose(1, 2), slope)
-            change = part if change is None else change.add_(part)
+            features, slope = self._backward(model, rows, weights, factor)
+            change.baddbmm_(features.transpose(1, 2), slope)
+        self._shrink(X, factor)
+        X.add_(change.view(A, -1))
+
+    def _backward(
+        self, model: torch.Tensor, rows: torch.Tensor, weights: torch.Tensor, factor: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the features of samples, shape (A, s, p), and minus their weighted slopes, shape (A, s, classes)."""
+        A, s = rows.shape
+        features = self.X.index_select(0, rows.reshape(-1)).view(A, s, -1)
+        target = self.targets.index_select(0, rows.reshape(-1)).view(A, s, -1)
+        slope = self._slopes(torch.bmm(features, model), target)
+        return features, slope.mul_((weights * factor[:, None]).neg_().unsqueeze(2))
+
+    def _shrink(self, X: torch.Tensor, factor: torch.Tensor) -> None:
+        """Do what ν/2·‖x‖² does, in place."""
         if self.nu:
             X.mul_((1.0 - factor * self.nu).unsqueeze(1))
-        if change is not None:
-            X.add_(change.view(A, -1))
 
     def _slopes(self, z: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         """Return the derivatives in z, 0 at a kink."""

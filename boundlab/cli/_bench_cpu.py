@@ -1,0 +1,187 @@
+"""Benchmarks: our time over the time of a bare loop that does only the unavoidable work, in one run."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from platform import processor, python_version
+from typing import Any, final
+
+import numpy as np
+
+from boundlab.algorithms import StepSize
+from boundlab.algorithms.area import AreaParameters
+from boundlab.build import build_delays, build_problem
+from boundlab.delays import read_policy, sample_events
+from boundlab.files import write_json, write_text
+from boundlab.metrics import METRICS
+from boundlab.randomness import Streams
+
+_EVENTS = 10**6
+_ITERATIONS = 1000  # of the moments
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One measurement.
+
+    Parameters
+    ----------
+    what, floor
+        What is measured, and what the floor does.
+    ours, bare
+        Seconds a unit of work, one each repeat, measured in turns.
+    """
+
+    what: str
+    floor: str
+    ours: Sequence[float]
+    bare: Sequence[float]
+
+    @property
+    def ratios(self) -> list[float]:
+        """Our time over the floor's, sorted."""
+        return sorted(one / other for one, other in zip(self.ours, self.bare, strict=True))
+
+    @property
+    def ratio(self) -> float:
+        """The median of the ratios."""
+        return float(np.median(self.ratios))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields."""
+        return {
+            "what": self.what, "floor": self.floor, "rate": 1.0 / float(np.median(self.ours)),
+            "floor_rate": 1.0 / float(np.median(self.bare)), "ratio": self.ratio,
+            "spread": [self.ratios[0], self.ratios[-1]], "ours": list(self.ours), "bare": list(self.bare),
+        }  # fmt: skip
+
+
+def measure_sampling(repeats: int) -> list[Row]:
+    """Measure how fast a million events are drawn."""
+    delays = build_delays("exponential", {}, 10)
+    policy = read_policy("poisson:rate=1", delays)
+    arrivals = np.random.Generator(np.random.Philox(0)).random(_EVENTS)
+    ours, bare = paired(
+        repeats,
+        (lambda: sample_events(delays, policy, Streams(0), _EVENTS), _EVENTS),
+        (lambda: np.argsort(arrivals, kind="stable"), _EVENTS),
+    )
+    return [Row(f"sampled events ({_EVENTS})", "one stable argsort", ours, bare)]
+
+
+def measure_exact(repeats: int) -> list[Row]:
+    """Measure the exact engines: 4^8 event sequences of three clients in rational numbers, and moments of 50 clients.
+
+    Raises
+    ------
+    MissingExtraError
+        If python-flint is not installed.
+    """
+    from boundlab.arithmetic.numbers import rational
+    from boundlab.arithmetic.problem import Minimum
+    from boundlab.expectation import EventLaw, Walk, by_moments
+
+    quarter = Fraction(1, 4)
+    losses = {"c": [[0], [1], [3]], "w": [[1], [2], [1]], "x0": 2}
+    model = build_problem("huber", losses).rational(losses)
+    assert model is not None  # noqa: S101  (for the type checker)
+    parameters = AreaParameters(StepSize(1.0, 5.0), 3)
+    best = Minimum([Fraction(1)], Fraction(2, 3))
+
+    three = EventLaw(np.array([quarter] * 3), quarter)
+
+    def enumerate_all() -> None:
+        walk = Walk(model, parameters, three, lambda k: rational(Fraction(1, 5 + k)), [])
+        walk.expectation(METRICS["ergodic-gap"], best, 8)
+
+    factor = rational(Fraction(5, 7))
+
+    def products() -> None:
+        x = factor
+        for _ in range(4**8):
+            x = factor * factor
+        del x
+
+    problem = build_problem("quadratic", {"clients": 50, "dimension": 1, "sigma": 1.0, "x0": 1.0})
+    law, last = EventLaw(np.full(50, 0.01), 0.5), np.array([_ITERATIONS])
+    square = np.random.Generator(np.random.Philox(1)).random((50, 50))
+    kept, out = 1.0 - square, np.empty((50, 50))
+
+    def moments() -> None:
+        by_moments(problem, parameters, law, 1.0, METRICS["squared-distance"], last)
+
+    def passes() -> None:
+        # What cannot be spared: each of three n×n blocks is scaled and gets one product added.
+        for _ in range(3 * _ITERATIONS):
+            np.multiply(square, kept, out=out)
+            np.add(out, square, out=out)
+
+    walks, multiplied, moved, passed = paired(
+        repeats, (enumerate_all, 4**8), (products, 4**8), (moments, _ITERATIONS), (passes, _ITERATIONS)
+    )
+    return [
+        Row("exact sequences (4^8, n = 3)", "one rational product each", walks, multiplied),
+        Row("exact moments (n = 50)", "three n×n updates", moved, passed),
+    ]
+
+
+def paired(repeats: int, *works: tuple[Callable[[], object], int]) -> list[list[float]]:
+    """Return seconds a unit of each (work, units), measured in turns so that a busy machine slows all of them alike.
+
+    What is loaded or compiled at first is done before.
+    """
+    found: list[list[float]] = [[] for _ in works]
+    for turn in range(repeats + 1):
+        for place, (work, units) in enumerate(works):
+            begin = time.perf_counter()
+            work()
+            if turn:
+                found[place].append((time.perf_counter() - begin) / units)
+    return found
+
+
+def report(rows: Sequence[Row], data: str) -> dict[str, Any]:
+    """Return all measurements and what they were made on, JSON-ready."""
+    return {
+        "processor": processor() or "unknown", "python": python_version(), "numpy": np.__version__, "data": data,
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"), "rows": [row.as_dict() for row in rows],
+    }  # fmt: skip
+
+
+def names(found: dict[str, Any], folder: Path) -> list[Path]:
+    """Return the files of a measurement: the same for the same day."""
+    return [folder / f"cpu-{found['date']}{ending}" for ending in (".json", ".md")]
+
+
+def save(found: dict[str, Any], files: Sequence[Path]) -> None:
+    """Write JSON and a table."""
+    for path in files:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".json":
+            write_json(path, found)
+        else:
+            write_text(path, table(found))
+
+
+def table(found: dict[str, Any]) -> str:
+    """Return the measurements as a table in Markdown."""
+    rows = [
+        f"# Our time over the time of bare loops, {found['date']}",
+        "",
+        f"{found['processor']}, Python {found['python']}, NumPy {found['numpy']}, {found['data']}. Medians of "
+        f"{len(found['rows'][0]['ours'])} repeats, measured in turns; the spread is the least and the largest ratio.",
+        "",
+        "| what | floor | ours [µs] | floor [µs] | time over floor | spread |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in found["rows"]:
+        low, high = row["spread"]
+        rows.append(
+            f"| {row['what']} | {row['floor']} | {1e6 / row['rate']:.3g} | {1e6 / row['floor_rate']:.3g} "
+            f"| {row['ratio']:.2f} | {low:.2f}–{high:.2f} |"
+        )
+    return "\n".join(rows) + "\n"

@@ -1,0 +1,157 @@
+"""Benchmarks of trials: the executors in NumPy and torch against bare loops with the same mini-batches.
+
+T1: softmax regression of MNIST's shape, 128 clients, batches of 32, one local step; T2: fifty; T3: linear regression,
+10,000 × 400, 40 clients, batches of 256; T4: quadratics, d = 10, 10,000 clients. All under FedBuff, each arrival an
+update of the server.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.cli._bench_cpu import Row, paired
+from boundlab.cli._bench_problems import digits, quadratics, regression, tapes_of
+from boundlab.errors import MissingExtraError
+from boundlab.execute import floats
+from boundlab.objective import Problem
+from boundlab.randomness import Streams
+from boundlab.tape import Tape
+from boundlab.tensors import load_torch
+
+_STEP = 0.01
+_TRIALS = 64  # in lock step
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is run.
+
+    Parameters
+    ----------
+    updates
+        Client updates of a run, scaled by what the user asks for.
+    steps
+        Local steps of each.
+    """
+
+    id: str
+    words: str
+    problem: Callable[[], Problem]
+    updates: int
+    steps: int = 1
+
+
+SETTINGS = (
+    Setting("T1", "softmax 784×10, n = 128, b = 32, M = 1, float32", digits, 1000),
+    Setting("T2", "softmax 784×10, n = 128, b = 32, M = 50, float32", digits, 30, 50),
+    Setting("T3", "regression 10,000×400, n = 40, b = 256, float64", regression, 1000),
+    Setting("T4", "quadratics, n = 10,000, d = 10, float64", quadratics, 10_000),
+)
+
+
+def measure_trials(share: float, repeats: int, say: Callable[[str], None]) -> list[Row]:
+    """Measure both executors on all settings; without torch NumPy's alone."""
+    rows = []
+    for setting in SETTINGS:
+        problem, updates = setting.problem(), max(2, round(share * setting.updates))
+        tapes = tapes_of("fedbuff", {"eta_l": _STEP, "count": 1, "M": setting.steps}, problem.n, updates, 1)
+        own = _in_numpy(setting, problem, tapes[0], repeats)
+        rows.append(own)
+        say(words(own))
+        try:
+            load_torch()
+        except MissingExtraError as missing:
+            say(f"{setting.id} on torch is left out: {missing}")
+            continue
+        from boundlab.cli._bench_torch import in_lock_step
+
+        many = max(2, round(share * setting.updates / 20))
+        tapes = tapes_of("fedbuff", {"eta_l": _STEP, "count": 1, "M": setting.steps}, problem.n, many, _TRIALS)
+        for row in in_lock_step(f"{setting.id} torch, R = {_TRIALS}", problem, tapes, own, repeats):
+            rows.append(row)
+            say(words(row))
+    return rows
+
+
+def words(row: Row) -> str:
+    """Return a measurement in a line."""
+    low, high = row.ratios[0], row.ratios[-1]
+    return (
+        f"{row.what}: {1e6 * float(np.median(row.ours)):.3g} µs, {row.ratio:.2f} of {row.floor} ({low:.2f}–{high:.2f})"
+    )
+
+
+def _in_numpy(setting: Setting, problem: Problem, tape: Tape, repeats: int) -> Row:
+    """Measure the reference executor: microseconds a client update."""
+    updates = len(tape.descend.client)
+
+    def ours() -> None:
+        floats.run(tape, problem.x0, problem.oracle(Streams(0)), lambda *_: None)
+
+    step = _quadratic_steps(problem) if setting.id == "T4" else _batch_steps(problem, tape)
+    bare = _by_hand(problem, tape, step)
+    own, floor = paired(repeats, (ours, updates), (bare, updates))
+    return Row(f"{setting.id} NumPy: {setting.words}", "FedBuff by hand", own, floor)
+
+
+def _by_hand(problem: Problem, tape: Tape, step: Callable[[NDArray[Any], int, int], None]) -> Callable[[], None]:
+    """Return FedBuff as one would write it down: who arrives moves the model, and begins again from it."""
+    clients = tape.descend.client.tolist()
+
+    def bare() -> None:
+        x, y = problem.x0.copy(), np.empty_like(problem.x0)
+        changes = np.zeros((problem.n, problem.d), dtype=x.dtype)
+        for update, client in enumerate(clients):
+            if update >= problem.n:  # before that all begin at x0
+                x += changes[client]
+            np.copyto(y, x)
+            step(y, client, update)
+            np.subtract(y, x, changes[client])
+
+    return bare
+
+
+def _batch_steps(problem: Any, tape: Tape) -> Callable[[NDArray[Any], int, int], None]:
+    """Return local steps on mini-batches: gather, product, slope, product, step."""
+    X, softmax, nu = problem.X, problem.loss.id == "softmax", problem.nu
+    drawn = problem.oracle(Streams(0)).draws(tape.descend.client, tape.descend.update, int(tape.descend.steps[0]))
+    drawn = [[np.asarray(rows) for rows in update] for update in drawn]
+    wide, b, p = len(problem.x0) // X.shape[1], len(drawn[0][0]), X.shape[1]
+    y = np.eye(wide, dtype=X.dtype)[problem.y] if softmax else problem.y.reshape(-1, 1).astype(X.dtype)
+    rows, target = np.empty((b, p), X.dtype), np.empty((b, wide), X.dtype)
+    z, change = np.empty((b, wide), X.dtype), np.empty((p, wide), X.dtype)
+
+    def steps(local: NDArray[Any], _client: int, update: int) -> None:
+        x = local.reshape(p, wide)
+        for batch in drawn[update]:
+            X.take(batch, 0, rows, "clip")
+            y.take(batch, 0, target, "clip")
+            np.dot(rows, x, z)
+            if softmax:
+                np.subtract(z, z.max(axis=1, keepdims=True), z)
+                np.exp(z, z)
+                np.divide(z, z.sum(axis=1, keepdims=True), z)
+            np.subtract(z, target, z)
+            if not softmax:
+                np.sign(z, z)
+            np.multiply(z, -_STEP / b, z)
+            np.dot(rows.T, z, change)
+            if nu:
+                np.multiply(x, 1.0 - _STEP * nu, x)
+            np.add(x, change, x)
+
+    return steps
+
+
+def _quadratic_steps(problem: Any) -> Callable[[NDArray[Any], int, int], None]:
+    """Return one gradient step."""
+    A, centres = list(problem.A), list(problem.b)
+
+    def steps(x: NDArray[Any], client: int, _update: int) -> None:
+        x -= _STEP * (A[client] @ (x - centres[client]))
+
+    return steps
