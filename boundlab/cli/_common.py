@@ -49,9 +49,7 @@ BackendName = Annotated[
 DeviceName = Annotated[
     str | None, typer.Option("--device", help="Of torch: cpu, cuda or cuda:1. Default: a GPU where there is one.")
 ]
-Jobs = Annotated[
-    int | None, typer.Option("--jobs", "-j", help="Processes for numpy. Default: one a core; results are the same.")
-]
+Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Processes. Default: one a core; results are the same.")]
 
 
 def print_json(value: Any) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from boundlab.cli._common import AsJson, Seed, console, print_json
+from boundlab.cli._common import AsJson, Jobs, Seed, console, print_json
 from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
 from boundlab.verdict import ExitCode
@@ -35,6 +35,7 @@ def falsify(
         ),
     ] = None,
     seed: Seed = 0,
+    jobs: Jobs = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Write the case file and result.json here.")
     ] = None,
@@ -46,13 +47,14 @@ def falsify(
     """
     from boundlab.falsify import falsify as search
     from boundlab.files import RESULT, folder, write_folder, write_json
+    from boundlab.simulate.parallel import processes
     from boundlab.theorems import load_theorem
 
-    statement = load_theorem(theorem)
+    statement, count = load_theorem(theorem), processes(jobs)
     if out is not None:
         folder(out)
     with _status() as say:
-        found = search(statement, budget if candidates is None else 1e9, seed, say, candidates)
+        found = search(statement, budget if candidates is None else 1e9, seed, say, candidates, count)
     case = [(out or Path()) / _case_name(found)] if found.violated else []
     result = {**found.as_dict(), "budget": None if candidates is not None else budget, "limit": candidates}
 

@@ -17,6 +17,7 @@ def falsify(
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
     limit: int | None = None,
+    jobs: int = 1,
 ) -> Falsification:
     """Search for an instance on which the left side of a theorem exceeds its right side.
 
@@ -34,6 +35,8 @@ def falsify(
         Told now and then what is going on.
     limit
         About how many candidates to try, in place of the clock: the same limit gives the same answer.
+    jobs
+        Processes that look at candidates: they change nothing but the time.
 
     Raises
     ------
@@ -66,7 +69,7 @@ def falsify(
     begin = time.monotonic()
     judge = Judge(theorem, begin + budget, limit)
     instance, case, broken = None, None, False
-    for score in search(judge, seed, progress or (lambda _: None)):
+    for score in search(judge, seed, progress or (lambda _: None), jobs):
         try:
             instance, case = confirm(judge, score)
         except FAILURES as error:

@@ -1,6 +1,5 @@
 """Evaluate candidates, whichever way fits, and keep count of what was tried."""
 
-import time
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -63,11 +62,13 @@ class Judge:
     Parameters
     ----------
     deadline
-        Value of ``time.monotonic()`` after which :attr:`over` is true.
+        Value of ``time.monotonic()`` at which the search ends.
     limit
         Most candidates, or None.
     tried, refused
         How many candidates the theorem applied to, by family, and why it did not apply to the others.
+    before
+        How many candidates another judge had tried when this one was made of it.
     """
 
     theorem: Theorem
@@ -76,6 +77,7 @@ class Judge:
     tried: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     best: Score | None = None
+    before: int = 0
     weights: dict[tuple[object, ...], bool] = field(default_factory=dict)
     benches: OrderedDict[tuple[object, ...], Bench | BoundlabError] = field(default_factory=OrderedDict)
 
@@ -92,12 +94,18 @@ class Judge:
     @property
     def count(self) -> int:
         """How many candidates were tried."""
-        return self.tried.total()
+        return self.before + self.tried.total()
 
-    @property
-    def over(self) -> bool:
-        """Whether time or candidates are used up."""
-        return time.monotonic() >= self.deadline or (self.limit is not None and self.count >= self.limit)
+    def aside(self, before: int) -> "Judge":
+        """Return a judge with counts of its own, after so many candidates; runs that are kept are shared."""
+        return replace(self, tried=Counter(), refused=Counter(), best=None, before=before)
+
+    def join(self, tried: Counter[str], refused: Counter[str], best: Score | None) -> None:
+        """Add what a judge that was put aside has counted and found."""
+        self.tried.update(tried)
+        self.refused.update(refused)
+        if best is not None and (self.best is None or best.ratio > self.best.ratio):
+            self.best = best
 
     def scores(self, candidates: Sequence[Candidate], ks: Sequence[int] | None = None) -> list[Score]:
         """Return the scores of candidates to which the theorem applies.

@@ -9,8 +9,8 @@ from boundlab.metrics import Certified
 from boundlab.objective import Array, Problem
 from boundlab.options import nearest
 from boundlab.randomness import Streams
-from boundlab.simulate.fit import fitting, processes
-from boundlab.simulate.parallel import cores, in_order
+from boundlab.simulate.fit import fitting, room
+from boundlab.simulate.parallel import in_order, processes
 from boundlab.simulate.trial import run_once
 from boundlab.simulate.work import Result, Seen, Work, collect
 
@@ -77,13 +77,11 @@ def pick(backend: str, device: str | None, jobs: int | None, problem: Problem, t
     """
     if backend not in BACKENDS:
         raise SpecError(f"unknown backend {backend!r}; {nearest(backend, BACKENDS)}")
-    if jobs is not None and jobs < 1:
-        raise SpecError(f"--jobs must be ≥ 1, got {jobs}")
-    processes = max(1, min(jobs or cores(), trials))
+    count = max(1, min(processes(jobs), trials))
     if backend == "numpy":
         if device not in (None, "cpu"):
             raise SpecError(f"--device {device} needs --backend torch; NumPy runs on the CPU")
-        return Backend("numpy", "cpu", processes)
+        return Backend("numpy", "cpu", count)
     from boundlab.tensors import find_device, load_torch
 
     try:
@@ -91,7 +89,7 @@ def pick(backend: str, device: str | None, jobs: int | None, problem: Problem, t
     except MissingExtraError:
         if backend == "torch":
             raise
-        return Backend("numpy", "cpu", processes, "torch is not installed")
+        return Backend("numpy", "cpu", count, "torch is not installed")
     if backend == "torch":
         place = device or ("cuda" if torch.cuda.is_available() else "cpu")
         find_device(place)
@@ -110,7 +108,7 @@ def pick(backend: str, device: str | None, jobs: int | None, problem: Problem, t
         why = f"{problem.id} has no batched gradients"
     else:
         return Backend("torch", "cpu", 1, f"{trials} trials at once in {problem.d} dimensions")
-    return Backend("numpy", "cpu", processes, why)
+    return Backend("numpy", "cpu", count, why)
 
 
 def run_work(
@@ -138,7 +136,7 @@ def run_work(
 
         found: Iterator[Result] = results(work, problem, seed, range(trials), backend.device)
     else:
-        jobs = processes(lambda: fitting(work.tape(0), problem), problem, backend.jobs)
+        jobs = room(lambda: fitting(work.tape(0), problem), problem, backend.jobs)
         found = in_order(lambda trial: _one(work, problem, seed, trial), trials, jobs)
     return collect(found, progress)
 

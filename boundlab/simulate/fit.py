@@ -45,7 +45,7 @@ def at_a_time(tape: Tape, problem: Problem, most: int, free: int | None, where: 
     return count
 
 
-def processes(tape: Callable[[], Tape], problem: Problem, jobs: int) -> int:
+def room(tape: Callable[[], Tape], problem: Problem, jobs: int) -> int:
     """Return how many of the processes have room for their trials, given what compiles one.
 
     Raises

@@ -2,12 +2,18 @@
 
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, TypeVar
+from itertools import islice
+from typing import Any, Generic, TypeVar, final
 
+from boundlab.errors import SpecError
+
+Item = TypeVar("Item")
 Result = TypeVar("Result")
-_work: Callable[[int], Any] | None = None  # what the processes inherit
+_work: Callable[[Any], Any] | None = None  # what the processes inherit
+_AHEAD = 3  # pieces of work for each process that are begun before they are asked for
 
 
 def cores() -> int:
@@ -16,6 +22,19 @@ def cores() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not everywhere
         return os.cpu_count() or 1
+
+
+def processes(jobs: int | None) -> int:
+    """Return how many processes were asked for: one a core where nothing was said.
+
+    Raises
+    ------
+    SpecError
+        If there would be none.
+    """
+    if jobs is not None and jobs < 1:
+        raise SpecError(f"--jobs must be ≥ 1, got {jobs}")
+    return jobs or cores()
 
 
 def in_order(work: Callable[[int], Result], count: int, jobs: int) -> Iterator[Result]:
@@ -30,17 +49,69 @@ def in_order(work: Callable[[int], Result], count: int, jobs: int) -> Iterator[R
     jobs
         How many processes.
     """
-    global _work
-    with one_thread():
-        if jobs <= 1 or count <= 1 or "fork" not in multiprocessing.get_all_start_methods():
+    with one_thread(), _processes(work, min(jobs, count)) as pool:
+        if pool is None:
             yield from map(work, range(count))
+        else:
+            yield from pool.imap(_call, range(count), chunksize=max(1, min(8, count // (4 * jobs))))
+
+
+@final
+class Ahead(Generic[Item, Result]):
+    """Processes that do work without end, a little of it before it is asked for.
+
+    Use it in a ``with`` statement. Results are the same however many processes there are; what was begun and is not
+    asked for is lost.
+
+    Parameters
+    ----------
+    work
+        A function of its argument alone; arguments and results travel between the processes.
+    jobs
+        How many processes.
+    """
+
+    def __init__(self, work: Callable[[Item], Result], jobs: int) -> None:
+        self._work, self._jobs = work, jobs
+        self._stack = ExitStack()
+        self._pool: Any = None
+
+    def __enter__(self) -> "Ahead[Item, Result]":
+        self._stack.enter_context(one_thread())
+        self._pool = self._stack.enter_context(_processes(self._work, self._jobs))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def map(self, items: Iterable[Item]) -> Iterator[Result]:
+        """Yield the results in the order of the items."""
+        if self._pool is None:
+            yield from map(self._work, items)
             return
-        _work = work
-        try:
-            with multiprocessing.get_context("fork").Pool(min(jobs, count), _quiet) as pool:
-                yield from pool.imap(_call, range(count), chunksize=max(1, min(8, count // (4 * jobs))))
-        finally:
-            _work = None
+        source, begun = iter(items), deque[Any]()
+        while True:
+            begun.extend(
+                self._pool.apply_async(_call, (item,)) for item in islice(source, _AHEAD * self._jobs - len(begun))
+            )
+            if not begun:
+                return
+            yield begun.popleft().get()
+
+
+@contextmanager
+def _processes(work: Callable[[Any], Any], jobs: int) -> Iterator[Any]:
+    """Make forks of this process that do some work; None where there is one, or no fork."""
+    global _work
+    if jobs <= 1 or "fork" not in multiprocessing.get_all_start_methods():
+        yield None
+        return
+    _work = work
+    try:
+        with multiprocessing.get_context("fork").Pool(jobs, _quiet) as pool:
+            yield pool
+    finally:
+        _work = None
 
 
 def _quiet() -> None:
@@ -50,7 +121,7 @@ def _quiet() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _call(item: int) -> Any:
+def _call(item: Any) -> Any:
     assert _work is not None  # noqa: S101  (set before the fork)
     return _work(item)
 
