@@ -19,7 +19,7 @@ QUICK: Mapping[str, Sequence[str]] = {
 }
 SLOW: Mapping[str, Sequence[str]] = {
     "demo": ("demo", "--out={folder}"),
-    "bench": ("bench", "--updates=20", "--repeats=1"),
+    "bench": ("bench", "--share=0.01", "--repeats=1"),
 }
 CASE = {
     "algorithm": "area",

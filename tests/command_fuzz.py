@@ -162,7 +162,7 @@ class Fuzz:
             "worst-case": [theorem, "-k", "1", *settings, *shown, *file],
             "falsify": [theorem, "--candidates", "2", *shown, *folder],
             "demo": ["--seed", "many", "--out", rng.choice(("{csv}", "/dev/null", "/"))],  # it takes half a minute
-            "bench": ["--updates", "0", *shown],
+            "bench": ["--share", "0", *shown],
         }
         return made[command]
 

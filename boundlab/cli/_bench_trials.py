@@ -18,6 +18,7 @@ from boundlab.errors import MissingExtraError
 from boundlab.execute import floats
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
+from boundlab.simulate.parallel import cores, in_order
 from boundlab.tape import Tape
 from boundlab.tensors import load_torch
 
@@ -32,24 +33,30 @@ class Setting:
 
     Parameters
     ----------
-    updates
-        Client updates of a run, scaled by what the user asks for.
+    clients, updates
+        Of a run, of which the user may ask for a share: clients, and client updates after their first ones.
     steps
         Local steps of each.
     """
 
     id: str
     words: str
-    problem: Callable[[], Problem]
+    problem: Callable[[int], Problem]
+    clients: int
     updates: int
     steps: int = 1
 
+    def make(self, share: float) -> tuple[Problem, str]:
+        """Return the problem with a share of the clients, all at most, and what it is in words."""
+        problem = self.problem(max(2, round(min(1.0, share) * self.clients)))
+        return problem, self.words.replace("{n}", f"n = {problem.n:,}")
+
 
 SETTINGS = (
-    Setting("T1", "softmax 784×10, n = 128, b = 32, M = 1, float32", digits, 1000),
-    Setting("T2", "softmax 784×10, n = 128, b = 32, M = 50, float32", digits, 30, 50),
-    Setting("T3", "regression 10,000×400, n = 40, b = 256, float64", regression, 1000),
-    Setting("T4", "quadratics, n = 10,000, d = 10, float64", quadratics, 10_000),
+    Setting("T1", "softmax 784×10, {n}, b = 32, M = 1, float32", digits, 128, 1000),
+    Setting("T2", "softmax 784×10, {n}, b = 32, M = 50, float32", digits, 128, 30, 50),
+    Setting("T3", "regression in 400 numbers, 250 rows a client, {n}, b = 256, float64", regression, 40, 1000),
+    Setting("T4", "quadratics, {n}, d = 10, float64", quadratics, 10_000, 10_000),
 )
 
 
@@ -57,9 +64,9 @@ def measure_trials(share: float, repeats: int, say: Callable[[str], None]) -> li
     """Measure both executors on all settings; without torch NumPy's alone."""
     rows = []
     for setting in SETTINGS:
-        problem, updates = setting.problem(), max(2, round(share * setting.updates))
+        (problem, told), updates = setting.make(share), max(2, round(share * setting.updates))
         tapes = tapes_of("fedbuff", {"eta_l": _STEP, "count": 1, "M": setting.steps}, problem.n, updates, 1)
-        own = _in_numpy(setting, problem, tapes[0], repeats)
+        own = _in_numpy(f"{setting.id} NumPy: {told}", problem, tapes[0], repeats)
         rows.append(own)
         say(words(own))
         try:
@@ -69,12 +76,37 @@ def measure_trials(share: float, repeats: int, say: Callable[[str], None]) -> li
             continue
         from boundlab.cli._bench_torch import in_lock_step
 
-        many = max(2, round(share * setting.updates / 20))
+        many = max(2, round(share * setting.updates / (2 if setting.steps == 1 else 20)))
         tapes = tapes_of("fedbuff", {"eta_l": _STEP, "count": 1, "M": setting.steps}, problem.n, many, _TRIALS)
         for row in in_lock_step(f"{setting.id} torch, R = {_TRIALS}", problem, tapes, own, repeats):
             rows.append(row)
             say(words(row))
     return rows
+
+
+def measure_jobs(share: float, repeats: int) -> list[Row]:
+    """Measure trials in as many processes as there are cores: the floor is a share of the time of a single one."""
+    count, setting = cores(), next(one for one in SETTINGS if one.id == "T2")
+    if count < 2:
+        return []
+    (problem, _), updates, trials = setting.make(share), max(2, round(share * setting.updates)), 4 * count
+    tapes = tapes_of("fedbuff", {"eta_l": _STEP, "count": 1, "M": setting.steps}, problem.n, updates, trials)
+
+    def trial(number: int) -> None:
+        floats.run(tapes[number], problem.x0, problem.oracle(Streams(0, number)), lambda *_: None)
+
+    def run(jobs: int) -> Callable[[], object]:
+        return lambda: list(in_order(trial, trials, jobs))
+
+    own, alone = paired(repeats, (run(count), trials), (run(1), trials))
+    return [
+        Row(
+            f"{setting.id}, {trials} trials in {count} processes",
+            f"1/{count} of one's time",
+            own,
+            [one / count for one in alone],
+        )
+    ]
 
 
 def words(row: Row) -> str:
@@ -85,17 +117,17 @@ def words(row: Row) -> str:
     )
 
 
-def _in_numpy(setting: Setting, problem: Problem, tape: Tape, repeats: int) -> Row:
+def _in_numpy(what: str, problem: Problem, tape: Tape, repeats: int) -> Row:
     """Measure the reference executor: microseconds a client update."""
     updates = len(tape.descend.client)
 
     def ours() -> None:
         floats.run(tape, problem.x0, problem.oracle(Streams(0)), lambda *_: None)
 
-    step = _quadratic_steps(problem) if setting.id == "T4" else _batch_steps(problem, tape)
+    step = _quadratic_steps(problem) if problem.id == "quadratic" else _batch_steps(problem, tape)
     bare = _by_hand(problem, tape, step)
     own, floor = paired(repeats, (ours, updates), (bare, updates))
-    return Row(f"{setting.id} NumPy: {setting.words}", "FedBuff by hand", own, floor)
+    return Row(what, "FedBuff by hand", own, floor)
 
 
 def _by_hand(problem: Problem, tape: Tape, step: Callable[[NDArray[Any], int, int], None]) -> Callable[[], None]:

@@ -25,7 +25,7 @@ def bench(
     what: Annotated[
         str, typer.Argument(metavar="[cpu|gpu]", help="cpu: all that runs there; gpu: trials in lock step")
     ] = "cpu",
-    share: Annotated[float, typer.Option("--share", help="Of bench cpu: how much of each run.")] = 1.0,
+    share: Annotated[float, typer.Option("--share", help="Of bench cpu: of clients and updates.")] = 1.0,
     repeats: Annotated[int, typer.Option("--repeats", help="Of bench cpu: the median counts.")] = 5,
     device: Annotated[str, typer.Option("--device", help="Of bench gpu: cuda, cuda:1, or cpu to rehearse.")] = "cuda",
     small: Annotated[bool, typer.Option("--small", help="Of bench gpu: small sizes, to rehearse.")] = False,
@@ -52,7 +52,7 @@ def _cpu(share: float, repeats: int, out: Path | None, *, as_json: bool) -> None
     """Measure on this machine's processor, saying each line as it comes."""
     from boundlab.cli._bench_cpu import measure_exact, measure_sampling, names, report, save
     from boundlab.cli._bench_problems import where_from
-    from boundlab.cli._bench_trials import measure_trials, words
+    from boundlab.cli._bench_trials import measure_jobs, measure_trials, words
     from boundlab.files import folder
     from boundlab.simulate.parallel import one_thread
 
@@ -66,7 +66,7 @@ def _cpu(share: float, repeats: int, out: Path | None, *, as_json: bool) -> None
 
     with one_thread():
         rows = measure_trials(share, repeats, say)
-        more = measure_sampling(repeats)
+        more = [*measure_jobs(share, repeats), *measure_sampling(repeats)]
         with contextlib.suppress(MissingExtraError):
             more += measure_exact(repeats)
     for row in more:

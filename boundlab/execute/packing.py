@@ -7,7 +7,7 @@ that has nothing to do there sits it out.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ class Combinations:
     round, slot, tape, dst, terms
         Shape (A,); ``terms`` says how many are no padding.
     src, coef
-        Shape (A, WIDTH).
+        Shape (A, most terms), :data:`WIDTH` of them at most.
     """
 
     round: Ints
@@ -177,15 +177,29 @@ def _combinations(tapes: Sequence[Tape], rounds: Sequence[Ints], zero: int) -> C
     """Return all combinations, slot by slot."""
     parts = [_slots(tape, when[tape.op == Op.AFFINE], zero) for tape, when in zip(tapes, rounds, strict=True)]
     owner = np.repeat(np.arange(len(tapes)), [len(part[0]) for part in parts])
-    when, slot, dst, terms, src, coef = (np.concatenate(column) for column in zip(*parts, strict=True))
+    most = max((int(part[3].max(initial=1)) for part in parts), default=1)
+    when, slot, dst, terms = (np.concatenate([part[place] for part in parts]) for place in range(4))
+    src = np.concatenate([_wide(part[4], most, zero) for part in parts])
+    coef = np.concatenate([_wide(part[5], most, 0) for part in parts])
     order = np.lexsort((owner, slot, when))
     return Combinations(when[order], slot[order], owner[order], dst[order], terms[order], src[order], coef[order])
 
 
+def _wide(columns: NDArray[Any], most: int, filling: int) -> NDArray[Any]:
+    """Return so many columns: those that no combination needs are left out, those that are missing are filled."""
+    if columns.shape[1] >= most:
+        return columns[:, :most]
+    return np.pad(columns, ((0, 0), (0, most - columns.shape[1])), constant_values=filling)
+
+
 def _slots(tape: Tape, when: Ints, zero: int) -> tuple[Ints, Ints, Ints, Ints, Ints, Floats]:
     """Return (round, slot, dst, terms, src, coef) of a tape's combinations, those of one register made one."""
-    piece, dst, terms, src, coef = _pieces(tape.affine.dst, tape.affine.start, tape.affine.src, tape.affine.coef, zero)
-    when = when[piece]
+    affine = tape.affine
+    alone = not ((when[1:] == when[:-1]) & (affine.dst[1:] == affine.dst[:-1])).any()
+    # Room for what may be put together.
+    width = min(WIDTH, max(1, int(np.diff(affine.start).max(initial=1)))) if alone else WIDTH
+    piece, dst, terms, src, coef = _pieces(affine.dst, affine.start, affine.src, affine.coef, zero, width)
+    when, places = when[piece], np.arange(width)
     count = len(dst)
     # A run is what follows one another in a round and writes the same register.
     goes_on = np.zeros(count, dtype=np.bool_)
@@ -195,17 +209,17 @@ def _slots(tape: Tape, when: Ints, zero: int) -> tuple[Ints, Ints, Ints, Ints, I
     for step in range(1, int(place.max(initial=0)) + 1):
         rows = np.flatnonzero(place == step)
         into = head[rows - 1]
-        own = (src[rows] == dst[rows, None]) & (np.arange(WIDTH) < terms[rows, None])
+        own = (src[rows] == dst[rows, None]) & (places < terms[rows, None])
         keeps = np.where(own, coef[rows], 0.0).sum(axis=1)
         rest = terms[rows] - own.sum(axis=1)
         # What the register held is gone where the row does not read it.
         kept = np.where(own.any(axis=1), terms[into], 0)
         fits = kept + rest <= WIDTH
         rows, into, own, keeps, kept, rest = (part[fits] for part in (rows, into, own, keeps, kept, rest))
-        used = np.arange(WIDTH) < kept[:, None]
+        used = places < kept[:, None]
         src[into] = np.where(used, src[into], zero)
         coef[into] = np.where(used, coef[into] * keeps[:, None], 0.0)
-        at, column = np.nonzero(~own & (np.arange(WIDTH) < terms[rows, None]))
+        at, column = np.nonzero(~own & (places < terms[rows, None]))
         to = kept[at] + (np.cumsum(np.ones(len(at), np.int64)) - 1 - np.searchsorted(at, at))
         src[into[at], to], coef[into[at], to] = src[rows[at], column], coef[rows[at], column]
         terms[into] = kept + rest
@@ -216,10 +230,13 @@ def _slots(tape: Tape, when: Ints, zero: int) -> tuple[Ints, Ints, Ints, Ints, I
     return when, np.arange(len(heads)) - first, dst, terms, src, coef
 
 
-def _pieces(dst: Ints, start: Ints, src: Ints, coef: Floats, zero: int) -> tuple[Ints, Ints, Ints, Ints, Floats]:
+def _pieces(
+    dst: Ints, start: Ints, src: Ints, coef: Floats, zero: int, width: int
+) -> tuple[Ints, Ints, Ints, Ints, Floats]:
     """Return (row, dst, terms, src, coef) of the rows of Affine, long ones in pieces that add up.
 
     The first piece of a row has its own register's old value, if any; each other piece begins with the register.
+    ``width`` is how many columns the terms get, as many as the longest piece has at least.
     """
     count = len(dst)
     widths = np.diff(start)
@@ -233,7 +250,7 @@ def _pieces(dst: Ints, start: Ints, src: Ints, coef: Floats, zero: int) -> tuple
     begin = np.concatenate([[0], np.cumsum(pieces)])
     of = np.repeat(np.arange(count), pieces)
     later = np.arange(len(of)) > begin[of]
-    out_src, out_coef = np.full((len(of), WIDTH), zero), np.zeros((len(of), WIDTH))
+    out_src, out_coef = np.full((len(of), width), zero), np.zeros((len(of), width))
     out_src[later, 0], out_coef[later, 0] = dst[of[later]], 1.0
     at = begin[row] + number
     out_src[at, column], out_coef[at, column] = src, coef
