@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from boundlab.tensors import Batched
 
 Kind = Literal["huber", "pseudo-huber", "lad"]
+_COLUMNS = {"huber": 20_000, "lad": 20_000, "pseudo-huber": 1000}  # d: seconds where there are few clients
 _LARGEST = 200_000_000  # entries of w and of c: 1.6 GB each
 _MANY = 256  # numbers from which a call of NumPy costs less than its work
 _PAIRS = {"huber": 100_000_000, "lad": 100_000_000, "pseudo-huber": 10_000_000}  # n²·d: seconds
@@ -260,7 +261,7 @@ class Separable(ArrayProblem):
 
     def _heterogeneity(self) -> dict[str, Constant]:
         """Return sigma_g and sigma_g_mean: coordinates are independent, so their suprema add up."""
-        if self.n**2 * self.d > _PAIRS[self.id]:
+        if self.n**2 * self.d > _PAIRS[self.id] or self.d > _COLUMNS[self.id]:
             away = against_mean(self.w * self._steepest)
             squares, how = (away**2).mean(axis=0), "slopes between ±w_ij·|slope|; the problem is large"
         elif self.id == "pseudo-huber":

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from boundlab.tensors import Batched
 
 Ints = NDArray[np.int64]
+_WIDE = 1 << 19  # bytes of a row from which a CPU does a few at a time: they stay in its caches
 # Called as observe(tapes, rows, X): record rows[j] of tape tapes[j] is X[j].
 Observe = Callable[[Ints, Ints, torch.Tensor], None]
 
@@ -26,6 +27,8 @@ def local_steps(
 ) -> torch.Tensor:
     """Return where the rows of X are after their local steps; X itself may be overwritten.
 
+    A CPU does wide rows a few at a time, whoever is beside them; a GPU does all of them.
+
     Parameters
     ----------
     X
@@ -38,6 +41,29 @@ def local_steps(
         Relative sizes of the steps; empty where all are 1.
     """
     step = problem.implicit_step if implicit else problem.step
+    rows = len(X)
+    if X.device.type == "cpu":
+        each = max(X.shape[1], problem.held) * X.element_size()
+        rows = rows if each < _WIDE else min(rows, max(1, 2 * _WIDE // each))
+    if rows == len(X):
+        return _some(step, X, clients, drawn, sizes, local, counts)
+    for first in range(0, len(X), rows):
+        part = slice(first, first + rows)
+        if counts[part].any():
+            X[part] = _some(step, X[part], clients[part], drawn[part], sizes[part], local, counts[part])
+    return X
+
+
+def _some(
+    step: Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], None],
+    X: torch.Tensor,
+    clients: torch.Tensor,
+    drawn: torch.Tensor,
+    sizes: torch.Tensor,
+    local: torch.Tensor,
+    counts: Ints,
+) -> torch.Tensor:
+    """Return where rows are after their local steps, all at a time."""
     most, least = (int(counts.max()), int(counts.min())) if len(counts) else (0, 0)
     for q in range(most):
         each = sizes * local[q] if len(local) else sizes

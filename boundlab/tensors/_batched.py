@@ -22,9 +22,12 @@ class Batched(ABC):
     ----------
     how
         How gradients are computed, in a few words: ``batched``, or what is done in a loop.
+    held
+        How many numbers a step holds at a time for one tape, where they are more than d.
     """
 
     how: str = "batched"
+    held: int = 0
 
     @abstractmethod
     def draw_size(self, steps: int) -> int:

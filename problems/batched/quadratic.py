@@ -18,6 +18,7 @@ class BatchedQuadratic(AdditiveNoise):
         super().__init__(form.b.shape[1], form.sigma, dtype)
         self.A = torch.as_tensor(form.A, device=device, dtype=dtype)
         self.b = torch.as_tensor(form.b, device=device, dtype=dtype)
+        self.held = self.d * self.d
         self._wide = (
             torch.as_tensor(form.A, device=device, dtype=torch.float64),
             torch.as_tensor(form.b, device=device, dtype=torch.float64),

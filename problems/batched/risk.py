@@ -36,6 +36,7 @@ class BatchedRisk(Batched):
         self.sizes = torch.as_tensor(sizes, device=device)
         self.factors = torch.as_tensor(factors, device=device, dtype=dtype)
         self.largest = int(sizes.max())
+        self.held = (batch or self.largest) * self.X.shape[1]
         self.omega = torch.as_tensor(total.omega, device=device, dtype=torch.float64)
         self.total_nu = total.nu
 
