@@ -18,6 +18,7 @@ from boundlab.delays import read_policy, sample_events
 from boundlab.files import write_json, write_text
 from boundlab.metrics import METRICS
 from boundlab.randomness import Streams
+from boundlab.simulate.parallel import cores
 
 _EVENTS = 10**6
 _ITERATIONS = 1000  # of the moments
@@ -147,9 +148,18 @@ def paired(repeats: int, *works: tuple[Callable[[], object], int]) -> list[list[
 def report(rows: Sequence[Row], data: str) -> dict[str, Any]:
     """Return all measurements and what they were made on, JSON-ready."""
     return {
-        "processor": processor() or "unknown", "python": python_version(), "numpy": np.__version__, "data": data,
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"), "rows": [row.as_dict() for row in rows],
+        "processor": f"{_processor()}, {cores()} cores", "python": python_version(), "numpy": np.__version__,
+        "data": data, "date": datetime.now(UTC).strftime("%Y-%m-%d"), "rows": [row.as_dict() for row in rows],
     }  # fmt: skip
+
+
+def _processor() -> str:
+    """Return what this machine calls its processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return processor() or "unknown processor"
 
 
 def names(found: dict[str, Any], folder: Path) -> list[Path]:

@@ -41,13 +41,13 @@ def _columns(tapes: Sequence[Tape], name: str) -> torch.Tensor:
     return torch.as_tensor(np.stack([getattr(tape.descend, name)[:T] for tape in tapes], axis=1))
 
 
-def _by_hand(problem: Problem, tapes: Sequence[Tape], dtype: torch.dtype, step: Step) -> Callable[[], None]:
+def _by_hand(problem: Problem, tapes: Sequence[Tape], dtype: torch.dtype, step: Step) -> Callable[[], torch.Tensor]:
     """Return FedBuff of R models side by side, as one would write it down."""
     clients, R = _columns(tapes, "client"), len(tapes)
     rounds = round(sum(len(tape.descend.client) for tape in tapes) / R)
     start, first = torch.as_tensor(problem.x0).to(dtype), torch.arange(R) * problem.n
 
-    def bare() -> None:
+    def bare() -> torch.Tensor:
         changes, x = torch.zeros((R * problem.n, problem.d), dtype=dtype), start.expand(R, -1).clone()
         for turn in range(rounds):
             who = clients[turn % len(clients)]
@@ -57,6 +57,7 @@ def _by_hand(problem: Problem, tapes: Sequence[Tape], dtype: torch.dtype, step: 
             y = x.clone()
             step(y, who, turn % len(clients))
             changes.index_copy_(0, place, y.sub_(x))
+        return x
 
     return bare
 

@@ -130,11 +130,13 @@ def _in_numpy(what: str, problem: Problem, tape: Tape, repeats: int) -> Row:
     return Row(what, "FedBuff by hand", own, floor)
 
 
-def _by_hand(problem: Problem, tape: Tape, step: Callable[[NDArray[Any], int, int], None]) -> Callable[[], None]:
+def _by_hand(
+    problem: Problem, tape: Tape, step: Callable[[NDArray[Any], int, int], None]
+) -> Callable[[], NDArray[Any]]:
     """Return FedBuff as one would write it down: who arrives moves the model, and begins again from it."""
     clients = tape.descend.client.tolist()
 
-    def bare() -> None:
+    def bare() -> NDArray[Any]:
         x, y = problem.x0.copy(), np.empty_like(problem.x0)
         changes = np.zeros((problem.n, problem.d), dtype=x.dtype)
         for update, client in enumerate(clients):
@@ -143,6 +145,7 @@ def _by_hand(problem: Problem, tape: Tape, step: Callable[[NDArray[Any], int, in
             np.copyto(y, x)
             step(y, client, update)
             np.subtract(y, x, changes[client])
+        return x
 
     return bare
 

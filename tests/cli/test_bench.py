@@ -1,0 +1,72 @@
+"""Benchmarks measure what they say: the loops by hand do what the executors do."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from boundlab.cli import _bench_trials as trials
+from boundlab.cli import invoke
+from boundlab.cli._bench_cpu import Row, names, paired, report, save, table
+from boundlab.cli._bench_problems import tapes_of
+from boundlab.execute import floats
+from boundlab.randomness import Streams
+
+SMALL = 0.02
+
+
+def test_the_loop_by_hand_ends_where_the_executor_does() -> None:
+    for setting in trials.SETTINGS:
+        problem, _ = setting.make(SMALL)
+        [tape] = tapes_of("fedbuff", {"eta_l": 0.01, "count": 1, "M": setting.steps}, problem.n, 5, 1)
+        steps = trials._quadratic_steps(problem) if setting.id == "T4" else trials._batch_steps(problem, tape)
+        own = floats.run(tape, problem.x0, problem.oracle(Streams(0)), lambda *_: None)[tape.server]
+        by_hand = trials._by_hand(problem, tape, steps)()
+        assert np.abs(own - problem.x0).max() > 0.0
+        np.testing.assert_allclose(by_hand, own, rtol=1e-4, atol=1e-5 if own.dtype == np.float32 else 1e-12)
+
+
+def test_the_loop_by_hand_in_torch_ends_where_the_executor_does() -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed: pip install boundlab[torch]")
+    from boundlab.cli import _bench_torch as many
+    from boundlab.simulate.tensors import tensors_of
+
+    for setting in trials.SETTINGS:
+        problem, _ = setting.make(SMALL)
+        tapes = tapes_of("fedbuff", {"eta_l": 0.01, "count": 1, "M": setting.steps}, problem.n, 5, 3)
+        dtype = torch.float32 if problem.x0.dtype == np.float32 else torch.float64
+        batched = tensors_of(problem, torch.device("cpu"), dtype)
+        steps = many._quadratic_steps(batched) if setting.id == "T4" else many._batch_steps(batched, tapes, problem)
+        by_hand = many._by_hand(problem, tapes, dtype, steps)()
+        for trial, tape in enumerate(tapes):
+            own = floats.run(tape, problem.x0, problem.oracle(Streams(0, trial)), lambda *_: None)[tape.server]
+            np.testing.assert_allclose(
+                by_hand[trial].numpy(), own, rtol=1e-4, atol=1e-5 if dtype == torch.float32 else 1e-12
+            )
+
+
+def test_works_take_turns() -> None:
+    said: list[str] = []
+    found = paired(2, (lambda: said.append("a"), 10), (lambda: said.append("b"), 1))
+    assert said == ["a", "b"] * 3  # the first turn is not counted
+    assert [len(one) for one in found] == [2, 2]
+
+
+def test_a_row_tells_medians_and_the_spread_of_the_ratios(tmp_path: Any) -> None:
+    row = Row("x", "a floor", [2.0, 4.0, 3.0], [1.0, 1.0, 2.0])
+    assert row.ratios == [1.5, 2.0, 4.0]
+    shown = row.as_dict()
+    assert (shown["ratio"], shown["spread"], shown["rate"], shown["floor_rate"]) == (2.0, [1.5, 4.0], 1 / 3.0, 1.0)
+    found = report([row], "no data")
+    files = names(found, tmp_path)
+    save(found, files)
+    assert json.loads(files[0].read_text(encoding="utf-8"))["rows"][0]["ratio"] == 2.0
+    assert files[1].read_text(encoding="utf-8") == table(found)
+    assert "| x | a floor | 3e+06 | 1e+06 | 2.00 | 1.50–4.00 |" in table(found)
+
+
+@pytest.mark.parametrize("share", ["0", "-1", "nan", "101"])
+def test_a_share_must_make_sense(share: str, capsys: Any) -> None:
+    assert invoke(["bench", "cpu", "--share", share]) == 2
+    assert "--share must be above 0" in capsys.readouterr().err

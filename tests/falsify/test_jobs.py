@@ -1,0 +1,42 @@
+"""However many processes look at candidates, the answer is the same."""
+
+import json
+from typing import Any
+
+import pytest
+
+from boundlab.falsify import falsify
+from boundlab.simulate.parallel import Ahead
+from boundlab.theorems import load_theorem
+
+
+def answer(theorem: str, limit: int, seed: int, jobs: int) -> dict[str, Any]:
+    found = falsify(load_theorem(theorem), 1e9, seed, None, limit, jobs).as_dict()
+    found.pop("seconds")
+    plain: dict[str, Any] = json.loads(json.dumps(found, default=str))
+    return plain
+
+
+@pytest.mark.parametrize(
+    ("theorem", "limit"),
+    [("fedbuff.rf1", 300), ("area.theorem8", 200), ("area.theorem7.explicit", 150), ("classics.gd.convex", 200)],
+)
+def test_the_answer_does_not_depend_on_the_processes(theorem: str, limit: int) -> None:
+    assert answer(theorem, limit, 1, 3) == answer(theorem, limit, 1, 1)
+
+
+def test_work_is_done_in_order_and_only_a_little_ahead() -> None:
+    def endless() -> Any:
+        number = 0
+        while True:
+            asked.append(number)
+            yield number
+            number += 1
+
+    for jobs in (1, 3):
+        asked: list[int] = []
+        with Ahead(abs, jobs) as workers:
+            results = workers.map(endless())
+            assert [next(results) for _ in range(10)] == list(range(10))
+            assert list(workers.map([-3, 2])) == [3, 2]
+        assert len(asked) <= 10 + 3 * jobs
