@@ -4,6 +4,7 @@ import multiprocessing
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from typing import Any, Generic, TypeVar, final
@@ -53,7 +54,7 @@ def in_order(work: Callable[[int], Result], count: int, jobs: int) -> Iterator[R
         if pool is None:
             yield from map(work, range(count))
         else:
-            yield from pool.imap(_call, range(count), chunksize=max(1, min(8, count // (4 * jobs))))
+            yield from pool.map(_call, range(count), chunksize=max(1, min(8, count // (4 * jobs))))
 
 
 @final
@@ -91,12 +92,11 @@ class Ahead(Generic[Item, Result]):
             return
         source, begun = iter(items), deque[Any]()
         while True:
-            begun.extend(
-                self._pool.apply_async(_call, (item,)) for item in islice(source, _AHEAD * self._jobs - len(begun))
-            )
+            more = islice(source, _AHEAD * self._jobs - len(begun))
+            begun.extend(self._pool.submit(_call, item) for item in more)
             if not begun:
                 return
-            yield begun.popleft().get()
+            yield begun.popleft().result()
 
 
 @contextmanager
@@ -107,10 +107,16 @@ def _processes(work: Callable[[Any], Any], jobs: int) -> Iterator[Any]:
         yield None
         return
     _work = work
+    # Not multiprocessing.Pool: it kills processes that may hold the lock of its queue, and then waits for ever.
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), _quiet)
     try:
-        with multiprocessing.get_context("fork").Pool(jobs, _quiet) as pool:
-            yield pool
+        yield pool
+    except KeyboardInterrupt:
+        for child in multiprocessing.active_children():
+            child.kill()
+        raise
     finally:
+        pool.shutdown(cancel_futures=True)
         _work = None
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from boundlab.falsify import falsify
-from boundlab.simulate.parallel import Ahead
+from boundlab.simulate.parallel import Ahead, in_order
 from boundlab.theorems import load_theorem
 
 
@@ -40,3 +40,17 @@ def test_work_is_done_in_order_and_only_a_little_ahead() -> None:
             assert [next(results) for _ in range(10)] == list(range(10))
             assert list(workers.map([-3, 2])) == [3, 2]
         assert len(asked) <= 10 + 3 * jobs
+
+
+def test_processes_end_when_work_fails_or_is_no_longer_asked_for() -> None:
+    # Results larger than a pipe: who writes one holds the lock of the queue, and must not be killed with it.
+    def work(number: int) -> bytes:
+        if number == 3:
+            raise ValueError("no")
+        return bytes(200_000)
+
+    for _ in range(5):
+        with pytest.raises(ValueError, match="no"):
+            list(in_order(work, 100, 2))
+        with Ahead(work, 2) as workers:
+            assert next(workers.map(iter(int, 1))) == bytes(200_000)
