@@ -53,11 +53,11 @@ def _cpu(share: float, repeats: int, out: Path | None, *, as_json: bool) -> None
     from boundlab.cli._bench_cpu import measure_exact, measure_sampling, names, report, save
     from boundlab.cli._bench_problems import where_from
     from boundlab.cli._bench_trials import measure_jobs, measure_trials, words
-    from boundlab.files import folder
+    from boundlab.files import shared_folder
     from boundlab.simulate.parallel import one_thread
 
     if out is not None:
-        folder(out)
+        shared_folder(out)
     screen = console()
 
     def say(line: str) -> None:
@@ -83,12 +83,12 @@ def _cpu(share: float, repeats: int, out: Path | None, *, as_json: bool) -> None
 
 def _gpu(device: str, out: Path | None, *, small: bool, as_json: bool) -> None:
     """Measure trials in lock step, saying each line as it comes."""
-    from boundlab.files import folder
+    from boundlab.files import shared_folder
     from boundlab.tensors import find_device
 
     find_device(device)  # or say what is missing, before anything is loaded
     if out is not None:
-        folder(out)
+        shared_folder(out)
     from boundlab.cli._bench_gpu import measure, names, save, table
 
     screen = console()

@@ -70,3 +70,17 @@ def test_a_row_tells_medians_and_the_spread_of_the_ratios(tmp_path: Any) -> None
 def test_a_share_must_make_sense(share: str, capsys: Any) -> None:
     assert invoke(["bench", "cpu", "--share", share]) == 2
     assert "--share must be above 0" in capsys.readouterr().err
+
+
+def test_results_are_added_to_a_folder_that_holds_others(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from boundlab.cli import _bench_cpu
+
+    row = Row("x", "a floor", [2.0], [1.0])
+    monkeypatch.setattr(trials, "measure_trials", lambda *_: [row])
+    monkeypatch.setattr(trials, "measure_jobs", lambda *_: [])
+    monkeypatch.setattr(_bench_cpu, "measure_sampling", lambda *_: [])
+    monkeypatch.setattr(_bench_cpu, "measure_exact", lambda *_: [])
+    (tmp_path / "cpu-of-somebody.json").write_text("{}", encoding="utf-8")
+    assert invoke(["bench", "cpu", "--out", str(tmp_path)]) == 0
+    assert len(list(tmp_path.iterdir())) == 3
+    assert invoke(["bench", "cpu", "--out", str(tmp_path / "cpu-of-somebody.json")]) == 2
