@@ -54,7 +54,14 @@ def in_order(work: Callable[[int], Result], count: int, jobs: int) -> Iterator[R
         if pool is None:
             yield from map(work, range(count))
         else:
-            yield from pool.map(_call, range(count), chunksize=max(1, min(8, count // (4 * jobs))))
+            done = 0
+            try:
+                for result in pool.map(_call, range(count), chunksize=max(1, min(8, count // (4 * jobs)))):
+                    done += 1
+                    yield result
+            except Exception:
+                # Here it fails again, where the traceback says in which file.
+                yield from map(work, range(done, count))
 
 
 @final
@@ -93,10 +100,15 @@ class Ahead(Generic[Item, Result]):
         source, begun = iter(items), deque[Any]()
         while True:
             more = islice(source, _AHEAD * self._jobs - len(begun))
-            begun.extend(self._pool.submit(_call, item) for item in more)
+            begun.extend((item, self._pool.submit(_call, item)) for item in more)
             if not begun:
                 return
-            yield begun.popleft().result()
+            item, future = begun.popleft()
+            try:
+                result = future.result()
+            except Exception:
+                result = self._work(item)  # here it fails again, where the traceback says in which file
+            yield result
 
 
 @contextmanager

@@ -121,6 +121,10 @@ class Weighted(Problem):
         """Return a (sub)gradient of f_client, shape (d,), unit (1, −1)."""
         return self.inner.gradient(client, x)
 
+    def descend(self, client: int, x: Array, step_size: float) -> None:
+        """Do x ← x − step_size·∇f_client(x) in place."""
+        self.inner.descend(client, x, step_size)
+
     def gradients(self, client: int, X: Array) -> Array:
         """Return the (sub)gradients of f_client at each row of X, shape (S, d), unit (1, −1)."""
         return self.inner.gradients(client, X)
