@@ -15,6 +15,8 @@ from boundlab.registry import lookup
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
 
+STEP = 0.01  # of the local steps, also of those by hand
+
 
 def tapes_of(algorithm: str, settings: dict[str, Any], clients: int, iterations: int, count: int) -> list[Tape]:
     """Compile different runs, which record nothing but their end."""

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from boundlab.cli._bench_cpu import Row, paired
+from boundlab.cli._bench_problems import STEP
 from boundlab.execute import lockstep
 from boundlab.execute.packing import pack
 from boundlab.objective import Problem
@@ -14,7 +15,6 @@ from boundlab.simulate.tensors import tensors_of
 from boundlab.tape import Tape
 
 _CPU = torch.device("cpu")
-_STEP = 0.01
 
 
 def in_lock_step(what: str, problem: Problem, tapes: Sequence[Tape], own: Row, repeats: int) -> list[Row]:
@@ -78,8 +78,8 @@ def _batch_steps(batched: Any, tapes: Sequence[Tape], problem: Any) -> Step:
             z = torch.bmm(features, x)
             z = torch.softmax(z, dim=-1).sub_(target) if softmax else z.sub_(target).sign_()
             if nu:
-                local.mul_(1.0 - _STEP * nu)
-            x.baddbmm_(features.transpose(1, 2), z, alpha=-_STEP / b)
+                local.mul_(1.0 - STEP * nu)
+            x.baddbmm_(features.transpose(1, 2), z, alpha=-STEP / b)
 
     return work
 
@@ -89,6 +89,6 @@ def _quadratic_steps(batched: Any) -> Step:
 
     def work(x: torch.Tensor, who: torch.Tensor, _turn: int) -> None:
         away = x - batched.b.index_select(0, who)
-        x.unsqueeze(2).baddbmm_(batched.A.index_select(0, who), away.unsqueeze(2), alpha=-_STEP)
+        x.unsqueeze(2).baddbmm_(batched.A.index_select(0, who), away.unsqueeze(2), alpha=-STEP)
 
     return work

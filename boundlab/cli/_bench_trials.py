@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.cli._bench_cpu import Row, paired
-from boundlab.cli._bench_problems import digits, quadratics, regression, tapes_of
+from boundlab.cli._bench_problems import STEP, digits, quadratics, regression, tapes_of
 from boundlab.errors import MissingExtraError
 from boundlab.execute import floats
 from boundlab.objective import Problem
@@ -22,7 +22,6 @@ from boundlab.simulate.parallel import cores, in_order
 from boundlab.tape import Tape
 from boundlab.tensors import load_torch
 
-_STEP = 0.01
 _TRIALS = 64  # in lock step
 
 
@@ -65,7 +64,7 @@ def measure_trials(share: float, repeats: int, say: Callable[[str], None]) -> li
     rows = []
     for setting in SETTINGS:
         (problem, told), updates = setting.make(share), max(2, round(share * setting.updates))
-        tapes = tapes_of("fedbuff", {"eta_l": _STEP, "count": 1, "M": setting.steps}, problem.n, updates, 1)
+        tapes = tapes_of("fedbuff", {"eta_l": STEP, "count": 1, "M": setting.steps}, problem.n, updates, 1)
         own = _in_numpy(f"{setting.id} NumPy: {told}", problem, tapes[0], repeats)
         rows.append(own)
         say(words(own))
@@ -77,7 +76,7 @@ def measure_trials(share: float, repeats: int, say: Callable[[str], None]) -> li
         from boundlab.cli._bench_torch import in_lock_step
 
         many = max(2, round(share * setting.updates / (2 if setting.steps == 1 else 20)))
-        tapes = tapes_of("fedbuff", {"eta_l": _STEP, "count": 1, "M": setting.steps}, problem.n, many, _TRIALS)
+        tapes = tapes_of("fedbuff", {"eta_l": STEP, "count": 1, "M": setting.steps}, problem.n, many, _TRIALS)
         for row in in_lock_step(f"{setting.id} torch, R = {_TRIALS}", problem, tapes, own, repeats):
             rows.append(row)
             say(words(row))
@@ -90,7 +89,7 @@ def measure_jobs(share: float, repeats: int) -> list[Row]:
     if count < 2:
         return []
     (problem, _), updates, trials = setting.make(share), max(2, round(share * setting.updates)), 4 * count
-    tapes = tapes_of("fedbuff", {"eta_l": _STEP, "count": 1, "M": setting.steps}, problem.n, updates, trials)
+    tapes = tapes_of("fedbuff", {"eta_l": STEP, "count": 1, "M": setting.steps}, problem.n, updates, trials)
 
     def trial(number: int) -> None:
         floats.run(tapes[number], problem.x0, problem.oracle(Streams(0, number)), lambda *_: None)
@@ -173,10 +172,10 @@ def _batch_steps(problem: Any, tape: Tape) -> Callable[[NDArray[Any], int, int],
             np.subtract(z, target, z)
             if not softmax:
                 np.sign(z, z)
-            np.multiply(z, -_STEP / b, z)
+            np.multiply(z, -STEP / b, z)
             np.dot(rows.T, z, change)
             if nu:
-                np.multiply(x, 1.0 - _STEP * nu, x)
+                np.multiply(x, 1.0 - STEP * nu, x)
             np.add(x, change, x)
 
     return steps
@@ -187,6 +186,6 @@ def _quadratic_steps(problem: Any) -> Callable[[NDArray[Any], int, int], None]:
     A, centres = list(problem.A), list(problem.b)
 
     def steps(x: NDArray[Any], client: int, _update: int) -> None:
-        x -= _STEP * (A[client] @ (x - centres[client]))
+        x -= STEP * (A[client] @ (x - centres[client]))
 
     return steps

@@ -43,27 +43,15 @@ def local_steps(
     step = problem.implicit_step if implicit else problem.step
     rows = len(X)
     if X.device.type == "cpu":
-        each = max(X.shape[1], problem.held) * X.element_size()
-        rows = rows if each < _WIDE else min(rows, max(1, 2 * _WIDE // each))
-    if rows == len(X):
-        return _some(step, X, clients, drawn, sizes, local, counts)
-    for first in range(0, len(X), rows):
-        part = slice(first, first + rows)
-        if counts[part].any():
-            X[part] = _some(step, X[part], clients[part], drawn[part], sizes[part], local, counts[part])
-    return X
-
-
-def _some(
-    step: Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], None],
-    X: torch.Tensor,
-    clients: torch.Tensor,
-    drawn: torch.Tensor,
-    sizes: torch.Tensor,
-    local: torch.Tensor,
-    counts: Ints,
-) -> torch.Tensor:
-    """Return where rows are after their local steps, all at a time."""
+        size = max(X.shape[1], problem.held) * X.element_size()
+        rows = rows if size < _WIDE else min(rows, max(1, 2 * _WIDE // size))
+    if rows < len(X):
+        for first in range(0, len(X), rows):
+            part = slice(first, first + rows)
+            if counts[part].any():
+                few = (clients[part], drawn[part], sizes[part], local, counts[part])
+                X[part] = local_steps(problem, X[part], *few, implicit=implicit)
+        return X
     most, least = (int(counts.max()), int(counts.min())) if len(counts) else (0, 0)
     for q in range(most):
         each = sizes * local[q] if len(local) else sizes

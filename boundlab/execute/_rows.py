@@ -114,3 +114,27 @@ def starts(tape: Tape, start: Register, zero: Register) -> list[Register | None]
 
 def _lists(*columns: NDArray[np.int64]) -> tuple[list[int], ...]:
     return tuple(column.tolist() for column in columns)
+
+
+def own_first(
+    dst: NDArray[np.int64], start: NDArray[np.int64], src: NDArray[np.int64], coef: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return (row, source, coefficient) of the terms of combinations, each register's own old value first.
+
+    So nothing reads it after it changed. Where it stands more than once it is multiplied by the sum, and by 0
+    elsewhere; the other terms keep their order.
+
+    Parameters
+    ----------
+    dst, start, src, coef
+        As in :class:`boundlab.tape.Affine`, or a part of it: terms are counted from ``start[0]`` on.
+    """
+    row, first = np.repeat(np.arange(len(dst)), np.diff(start)), start[:-1] - start[0]
+    order = np.lexsort((src != dst[row], row))  # stable
+    src, coef = src[order], coef[order]
+    own = np.flatnonzero(src == dst[row])
+    again = own[own != first[row[own]]]
+    if len(again):
+        np.add.at(coef, first[row[again]], coef[again])
+        coef[again] = 0.0
+    return row, src, coef

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import TapeError
+from boundlab.execute._rows import own_first
 from boundlab.objective import Array, Oracle
 from boundlab.tape import Initial, Op, Tape
 
@@ -152,16 +153,8 @@ def _blocks(tape: Tape) -> Iterator[_Block]:
 
 def _heads(dst: Ints, start: Ints, src: Ints, coef: Floats) -> tuple[Ints, Floats, Ints]:
     """Return the terms of combinations with each register's own old value first, and how each combination begins."""
-    width = np.diff(start)
-    row, first = np.repeat(np.arange(len(dst)), width), start[:-1] - start[0]
-    foreign = src != dst[row]
-    order = np.lexsort((foreign, row))  # stable: the other terms keep their order
-    src, coef, foreign = src[order], coef[order], foreign[order]
-    own = np.flatnonzero(~foreign)
-    again = own[own != first[row[own]]]
-    if len(again):  # the old value stands there more than once: it is multiplied by the sum
-        np.add.at(coef, first[row[again]], coef[again])
-        coef[again] = 0.0
+    row, src, coef = own_first(dst, start, src, coef)
+    foreign, width, first = src != dst[row], np.diff(start), start[:-1] - start[0]
     some = np.flatnonzero(width)
     begin = first[some]
     how = np.full(len(dst), _CLEAR)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import TapeError
+from boundlab.execute._rows import own_first
 from boundlab.tape import Initial, Op, Tape
 
 Ints = NDArray[np.int64]
@@ -240,9 +241,7 @@ def _pieces(
     """
     count = len(dst)
     widths = np.diff(start)
-    row = np.repeat(np.arange(count), widths)
-    order = np.lexsort((src != dst[row], row))  # the own register first; stable otherwise
-    src, coef = src[order], coef[order]
+    row, src, coef = own_first(dst, start, src, coef)
     place = np.arange(len(src)) - start[row]
     number = np.where(place < WIDTH, 0, 1 + (place - WIDTH) // (WIDTH - 1))
     column = np.where(place < WIDTH, place, 1 + (place - WIDTH) % (WIDTH - 1))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from itertools import islice
+from types import TracebackType
 from typing import Any, Generic, TypeVar, final
 
 from boundlab.errors import SpecError
@@ -89,8 +90,10 @@ class Ahead(Generic[Item, Result]):
         self._pool = self._stack.enter_context(_processes(self._work, self._jobs))
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)  # an interrupt ends the processes, too
 
     def map(self, items: Iterable[Item]) -> Iterator[Result]:
         """Yield the results in the order of the items."""

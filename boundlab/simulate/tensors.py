@@ -102,8 +102,8 @@ def tensors_of(problem: Problem, device: torch.device, dtype: torch.dtype) -> Ba
 
 def _tile(tape: Tape, problem: Problem, place: Device) -> int:
     """Return how many trials run at a time: :data:`TILE`, or the largest half, quarter, … that fits into the memory."""
-    tile = TILE
-    while tile > at_a_time(tape, problem, TILE, place.free_bytes(), place.name):
+    tile, most = TILE, at_a_time(tape, problem, TILE, place.free_bytes(), place.name)
+    while tile > most:
         tile //= 2
     return tile
 
