@@ -1,27 +1,23 @@
-"""What the problem families share: reading arrays, start points, and oracles with additive noise."""
+"""What the problem families share: reading arrays and start points, and rounding outwards."""
 
 import json
-from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import SpecError
 from boundlab.memory import SHARE, free_bytes, words
-from boundlab.objective import Array, Constant, FullGradients, Oracle, Problem
+from boundlab.objective import Array
 from boundlab.options import Options, number, numbers
-from boundlab.randomness import Stream, Streams
 
 EPS = float(np.finfo(np.float64).eps)
 LARGEST = 20_000_000  # entries of one explicit or generated array: 160 MB
 _COPIES = 12  # of an array that are held while a problem is generated and its constants are computed
 _CALM = 5_000_000
 START_OPTION = "start point: a number for every coordinate, or a list"
-SIGMA_OPTION = "standard deviation of the additive Gaussian noise, E‖noise‖² = sigma² (default 0)"
 
 
 def _nested(text: str, what: str) -> Any:
@@ -104,13 +100,24 @@ def read_start(options: Options, d: int, default: float = 0.0) -> NDArray[np.flo
     SpecError
         If the list has another length or holds anything but finite numbers.
     """
-    raw = options.raw("x0", default)
-    entries = numbers(raw, f"{options.owner}: x0")
+    return read_vector(options, "x0", d, default)
+
+
+def read_vector(options: Options, key: str, d: int, default: float = 0.0) -> NDArray[np.float64]:
+    """Return a vector of shape (d,) from a list of d numbers, or from one number, which then is every entry.
+
+    Raises
+    ------
+    SpecError
+        If the list has another length or holds anything but finite numbers.
+    """
+    raw = options.raw(key, default)
+    entries = numbers(raw, f"{options.owner}: {key}")
     listed = isinstance(raw, (list, tuple)) or (isinstance(raw, str) and raw.startswith(("[", "@")))
     if len(entries) == 1 and (not listed or d == 1):
         return np.full(d, entries[0])
     if len(entries) != d:
-        raise SpecError(f"{options.owner}: x0 has {len(entries)} entries, the problem has dimension {d}")
+        raise SpecError(f"{options.owner}: {key} has {len(entries)} entries, the problem has dimension {d}")
     return np.asarray(entries, dtype=np.float64)
 
 
@@ -145,67 +152,6 @@ def key_of(*arrays: Array) -> bytes:
 def distance(a: Array, b: Array) -> float:
     """Return ‖a − b‖, unit (0, 1), rounded up."""
     return clip_up(float(np.linalg.norm(np.asarray(a, dtype=np.float64) - b)), len(a) + 4)
-
-
-class ArrayProblem(Problem):
-    """A problem given by arrays, one row a client, with additive Gaussian noise.
-
-    A final class names the array whose first axis counts clients and whose last is the dimension.
-    """
-
-    sigma: float
-
-    @property
-    @abstractmethod
-    def _rows(self) -> NDArray[np.float64]: ...
-
-    @property
-    def n(self) -> int:  # type: ignore[override]
-        """Return the number of clients."""
-        return int(self._rows.shape[0])
-
-    @property
-    def d(self) -> int:  # type: ignore[override]
-        """Return the dimension."""
-        return int(self._rows.shape[-1])
-
-    def oracle(self, streams: Streams) -> Oracle:
-        """Return the oracle with Gaussian noise."""
-        return additive_noise(self, self.sigma, streams)
-
-    @property
-    def _noise(self) -> Constant:
-        return Constant(self.sigma, "exact", "additive Gaussian noise")
-
-
-def additive_noise(problem: Problem, sigma: float, streams: Streams) -> Oracle:
-    """Return the oracle g_i = ∇f_i + N(0, sigma²/d·I); without noise the oracle that draws nothing."""
-    return GaussianNoise(problem, sigma, streams) if sigma > 0 else FullGradients(problem)
-
-
-@final
-@dataclass(slots=True)
-class GaussianNoise(Oracle):
-    """Exact (sub)gradients plus independent Gaussian noise with E‖noise‖² = sigma²."""
-
-    problem: Problem
-    sigma: float
-    streams: Streams
-
-    def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
-        """Return the noise vectors, shape (B, steps, d), unit (1, −1)."""
-        d = self.problem.d
-        normal = self.streams.normals(Stream.NOISE, clients, updates, steps * d)
-        normal *= self.sigma / np.sqrt(d)
-        return normal.reshape(-1, steps, d)
-
-    def draw_size(self, steps: int) -> int:
-        """Return steps·d."""
-        return steps * self.problem.d
-
-    def step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
-        """Do one noisy (sub)gradient step in place."""
-        x -= step_size * (self.problem.gradient(client, x) + draw)
 
 
 @contextmanager

@@ -15,15 +15,14 @@ from boundlab.options import Options
 from boundlab.problems import bounds
 from boundlab.problems.common import (
     EPS,
-    SIGMA_OPTION,
     START_OPTION,
-    ArrayProblem,
     check_size,
     distance,
     key_of,
     read_array,
     read_start,
 )
+from boundlab.problems.noise import NOISE_OPTIONS, ArrayProblem, noise_spec, read_noise
 from boundlab.problems.reach import Reach
 from boundlab.problems.solvers import TIGHT, check_gap, clarabel, cvxpy, repair
 from boundlab.randomness import Stream, Streams
@@ -56,6 +55,9 @@ class MaxAffine(ArrayProblem):
         The options that rebuild the problem, or empty: then ``spec`` writes the arrays out.
     minimiser
         Shape (d,), the x* to be certified where there are many; None: Clarabel's.
+    direction
+        Shape (d,), not 0, of any length: the noise is ±sigma·direction/‖direction‖, each with probability ½; None: it
+        is N(0, sigma²/d·I).
     """
 
     a: NDArray[np.float64]
@@ -64,6 +66,7 @@ class MaxAffine(ArrayProblem):
     sigma: float = 0.0
     source: Mapping[str, Any] = field(default_factory=dict)
     minimiser: NDArray[np.float64] | None = None
+    direction: NDArray[np.float64] | None = None
     id = "max-affine"
 
     @property
@@ -124,13 +127,13 @@ class MaxAffine(ArrayProblem):
         x0 = read.vector("x0", self.x0)
         given = None if self.minimiser is None else read.vector("minimiser", self.minimiser)
         a, b, sigma = read.cube("a", self.a), read.rows("b", self.b), read.one("sigma", self.sigma)
-        return RationalMaxAffine(a, b, x0, sigma, given)
+        return RationalMaxAffine(a, b, x0, sigma, given, read.direction(self.direction))
 
     def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched":
         """Return the problem on tensors."""
         from boundlab.problems.batched import BatchedMaxAffine
 
-        return BatchedMaxAffine(self.a, self.b, self.sigma, device, dtype)
+        return BatchedMaxAffine(self.a, self.b, self.sigma, self.sign_noise, device, dtype)
 
     def full_gradient(self, x: Array) -> NDArray[np.float64]:
         """Return the mean of the clients' slopes, shape (d,), unit (1, −1)."""
@@ -253,7 +256,7 @@ class MaxAffine(ArrayProblem):
             return {"type": self.id, **self.source}
         arrays = {"a": self.a.tolist(), "b": self.b.tolist(), "x0": self.x0.tolist()}
         given = {} if self.minimiser is None else {"minimiser": self.minimiser.tolist()}
-        return {"type": self.id, **arrays, **given, "sigma": self.sigma}
+        return {"type": self.id, **arrays, **given, **noise_spec(self.sigma, self.direction)}
 
 
 OPTIONS = {
@@ -265,7 +268,7 @@ OPTIONS = {
     "dimension": "dimension d of a generated problem (default 3)",
     "spread": "standard deviation of the generated offsets (default 1)",
     "seed": "seed of the generated problem (default 0)",
-    "sigma": SIGMA_OPTION,
+    **NOISE_OPTIONS,
     "x0": f"{START_OPTION} (default 0)",
 }
 
@@ -278,7 +281,6 @@ def build(options: Options) -> MaxAffine:
     SpecError
         If an option is wrong or the shapes do not fit.
     """
-    sigma = options.number("sigma", 0.0, minimum=0.0)
     if options.has("a") or options.has("b"):
         a, b = read_array(options, "a", 3), read_array(options, "b", 2)
         if b.shape != a.shape[:2]:
@@ -289,8 +291,9 @@ def build(options: Options) -> MaxAffine:
         minimiser = read_array(options, "minimiser", 1) if options.has("minimiser") else None
         if minimiser is not None and minimiser.shape != x0.shape:
             raise SpecError(f"{options.owner}: minimiser has {len(minimiser)} entries, the dimension is {len(x0)}")
+        sigma, direction = read_noise(options, a.shape[2])
         options.finish()
-        return MaxAffine(a, b, x0, sigma, minimiser=minimiser)
+        return MaxAffine(a, b, x0, sigma, minimiser=minimiser, direction=direction)
     n = options.integer("clients", 5, minimum=1)
     m = options.integer("pieces", 4, minimum=2)
     d = options.integer("dimension", 3, minimum=1)
@@ -298,10 +301,12 @@ def build(options: Options) -> MaxAffine:
     seed = options.integer("seed", 0)
     check_size(options, n * m * d, "a")
     x0 = read_start(options, d)
+    sigma, direction = read_noise(options, d)
     options.finish()
     streams, clients = Streams(seed), np.arange(n)
     a = streams.normals(Stream.PARTITION, clients, 0, m * d).reshape(n, m, d)
     a -= a.mean(axis=1, keepdims=True)  # 0 is a convex combination of the slopes: f_i is bounded below
     b = spread * streams.normals(Stream.PARTITION, clients, 1, m)
     source = {"clients": n, "pieces": m, "dimension": d, "spread": spread, "seed": seed}
-    return MaxAffine(a, b, x0, sigma, source | {"sigma": sigma, "x0": x0.tolist()})
+    source |= noise_spec(sigma, direction) | {"x0": x0.tolist()}
+    return MaxAffine(a, b, x0, sigma, source, direction=direction)

@@ -1,4 +1,4 @@
-"""Heterogeneous quadratics: f_i(x) = ½(x − b_i)ᵀA_i(x − b_i) with additive Gaussian noise."""
+"""Heterogeneous quadratics: f_i(x) = ½(x − b_i)ᵀA_i(x − b_i) with additive noise."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,6 @@ from boundlab.options import Options
 from boundlab.problems import bounds
 from boundlab.problems.common import (
     EPS,
-    ArrayProblem,
     check_size,
     clip_up,
     distance,
@@ -23,6 +22,7 @@ from boundlab.problems.common import (
     read_array,
     read_start,
 )
+from boundlab.problems.noise import NOISE_OPTIONS, ArrayProblem, noise_spec, read_noise
 from boundlab.problems.reach import root_mean_square
 from boundlab.randomness import Stream, Streams
 
@@ -54,6 +54,9 @@ class Quadratic(ArrayProblem):
         E‖noise‖² = sigma², unit (1, −1).
     source
         The options that rebuild the problem, or empty: then ``spec`` writes the arrays out.
+    direction
+        Shape (d,), not 0, of any length: the noise is ±sigma·direction/‖direction‖, each with probability ½; None: it
+        is N(0, sigma²/d·I).
 
     Raises
     ------
@@ -66,6 +69,7 @@ class Quadratic(ArrayProblem):
     x0: NDArray[np.float64]
     sigma: float = 0.0
     source: Mapping[str, Any] = field(default_factory=dict)
+    direction: NDArray[np.float64] | None = None
     id = "quadratic"
 
     def __post_init__(self) -> None:
@@ -169,8 +173,8 @@ class Quadratic(ArrayProblem):
         return key_of(self.A[client], self.b[client])
 
     def quadratic(self) -> QuadraticForm:
-        """Return A, b and sigma."""
-        return QuadraticForm(self.A, self.b, self.sigma)
+        """Return A, b and the noise."""
+        return QuadraticForm(self.A, self.b, self.sigma, self.direction)
 
     def rational(self, options: Mapping[str, Any]) -> "RationalQuadratic":
         """Return the same problem in rational numbers."""
@@ -178,14 +182,15 @@ class Quadratic(ArrayProblem):
         from boundlab.problems.rational import RationalQuadratic
 
         read = Reader(options)
-        x0 = read.vector("x0", self.x0)
-        return RationalQuadratic(read.cube("A", self.A), read.rows("b", self.b), x0, read.one("sigma", self.sigma))
+        x0, sigma = read.vector("x0", self.x0), read.one("sigma", self.sigma)
+        direction = read.direction(self.direction)
+        return RationalQuadratic(read.cube("A", self.A), read.rows("b", self.b), x0, sigma, direction)
 
     def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched":
         """Return the problem on tensors."""
         from boundlab.problems.batched import BatchedQuadratic
 
-        return BatchedQuadratic(self.quadratic(), device, dtype)
+        return BatchedQuadratic(self.quadratic(), self.sign_noise, device, dtype)
 
     def prox(self, client: int, x: Array, step_size: float) -> Array:
         """Return b_i + (I + step_size·A_i)⁻¹(x − b_i), shape (d,), unit (0, 1)."""
@@ -310,7 +315,7 @@ class Quadratic(ArrayProblem):
             "type": self.id,
             "A": self.A.tolist(),
             "b": self.b.tolist(),
-            "sigma": self.sigma,
+            **noise_spec(self.sigma, self.direction),
             "x0": self.x0.tolist(),
         }
 
@@ -324,7 +329,7 @@ OPTIONS = {
     "L": "largest eigenvalue of the generated A_i (default 10)",
     "spread": "E‖b_i‖ about their mean is close to this (default 1)",
     "seed": "seed of the generated problem (default 0)",
-    "sigma": "standard deviation of the additive Gaussian noise, E‖noise‖² = sigma² (default 0)",
+    **NOISE_OPTIONS,
     "x0": "start point: a number for every coordinate, or a list (default 0)",
 }
 
@@ -337,7 +342,6 @@ def build(options: Options) -> Quadratic:
     SpecError
         If an option is wrong, the shapes do not fit, or a matrix is not positive semidefinite.
     """
-    sigma = options.number("sigma", 0.0, minimum=0.0)
     if options.has("A") or options.has("b"):
         A, b = read_array(options, "A", 3), read_array(options, "b", 2)
         if A.shape[1] != A.shape[2]:
@@ -348,8 +352,9 @@ def build(options: Options) -> Quadratic:
                 f"got {'×'.join(map(str, b.shape))}"
             )
         x0 = read_start(options, A.shape[1])
+        sigma, direction = read_noise(options, A.shape[1])
         options.finish()
-        return Quadratic(A, b, x0, sigma)
+        return Quadratic(A, b, x0, sigma, direction=direction)
     n = options.integer("clients", 5, minimum=1)
     d = options.integer("dimension", 10, minimum=1)
     mu = options.number("mu", 1.0, above=0.0)
@@ -358,6 +363,7 @@ def build(options: Options) -> Quadratic:
     seed = options.integer("seed", 0)
     check_size(options, n * d * d, "A")
     x0 = read_start(options, d)
+    sigma, direction = read_noise(options, d)
     options.finish()
     A, b = _generate(n, d, mu, L, spread, Streams(seed))
     source = {
@@ -367,10 +373,10 @@ def build(options: Options) -> Quadratic:
         "L": L,
         "spread": spread,
         "seed": seed,
-        "sigma": sigma,
+        **noise_spec(sigma, direction),
         "x0": x0.tolist(),
     }
-    return Quadratic(A, b, x0, sigma, source)
+    return Quadratic(A, b, x0, sigma, source, direction)
 
 
 def _generate(

@@ -15,8 +15,6 @@ from boundlab.options import Options
 from boundlab.problems import bounds
 from boundlab.problems.common import (
     EPS,
-    SIGMA_OPTION,
-    ArrayProblem,
     check_size,
     clip_up,
     distance,
@@ -26,6 +24,7 @@ from boundlab.problems.common import (
 )
 from boundlab.problems.heterogeneity import piecewise_columns, smooth_columns
 from boundlab.problems.minimisers import bisect, nearest_zero
+from boundlab.problems.noise import NOISE_OPTIONS, ArrayProblem, noise_spec, read_noise
 from boundlab.problems.reach import against_mean
 from boundlab.randomness import Stream, Streams
 
@@ -67,6 +66,9 @@ class Separable(ArrayProblem):
         E‖noise‖² = sigma², unit (1, −1).
     source
         The options that rebuild the problem, or empty: then ``spec`` writes the arrays out.
+    direction
+        Shape (d,), not 0, of any length: the noise is ±sigma·direction/‖direction‖, each with probability ½; None: it
+        is N(0, sigma²/d·I).
     """
 
     id: Kind
@@ -76,6 +78,7 @@ class Separable(ArrayProblem):
     x0: NDArray[np.float64]
     sigma: float = 0.0
     source: Mapping[str, Any] = field(default_factory=dict)
+    direction: NDArray[np.float64] | None = None
 
     @property
     def _rows(self) -> NDArray[np.float64]:
@@ -156,10 +159,10 @@ class Separable(ArrayProblem):
         delta = None if self.id == "lad" else read.one("delta", self.delta)
         x0 = read.vector("x0", self.x0)
         c, w, sigma = read.rows("c", self.c), read.weights("w", self.w), read.one("sigma", self.sigma)
-        return RationalSeparable(c, w, delta, x0, sigma)
+        return RationalSeparable(c, w, delta, x0, sigma, read.direction(self.direction))
 
     def confinement(self) -> "Confinement | None":
-        """Return the box that full (sub)gradient steps do not leave; Gaussian noise leaves every set."""
+        """Return the box that full (sub)gradient steps do not leave; noise may leave every set."""
         from boundlab.problems.confinement import OfSeparable
 
         if self.sigma > 0.0:
@@ -171,7 +174,7 @@ class Separable(ArrayProblem):
         """Return the problem on tensors."""
         from boundlab.problems.batched import BatchedSeparable
 
-        return BatchedSeparable(self.id, self.c, self.w, self.delta, self.sigma, device, dtype)
+        return BatchedSeparable(self.id, self.c, self.w, self.delta, self.sigma, self.sign_noise, device, dtype)
 
     def prox(self, client: int, x: Array, step_size: float) -> Array:
         """Return the proximal point, shape (d,), unit (0, 1): soft thresholding for lad, its like for huber.
@@ -293,7 +296,7 @@ class Separable(ArrayProblem):
         if self.source:
             return {"type": self.id, **self.source}
         out = {"type": self.id, "c": self.c.tolist(), "w": self.w.tolist()}
-        return out | self._width() | {"sigma": self.sigma, "x0": self.x0.tolist()}
+        return out | self._width() | noise_spec(self.sigma, self.direction) | {"x0": self.x0.tolist()}
 
     def _width(self) -> dict[str, float]:
         return {} if self.id == "lad" else {"delta": self.delta}
@@ -307,7 +310,7 @@ _OPTIONS = {
     "dimension": "dimension d of a generated problem (default 1)",
     "spread": "standard deviation of the generated centres (default 1)",
     "seed": "seed of the generated centres (default 0)",
-    "sigma": SIGMA_OPTION,
+    **NOISE_OPTIONS,
     "x0": "start point, a number or a list (default 0, or 1 where every centre is 0)",
 }
 OPTIONS: dict[str, dict[str, str]] = {
@@ -330,7 +333,6 @@ def build(kind: Kind, options: Options) -> Separable:
     SpecError
         If an option is wrong, the shapes do not fit, or a weight is negative.
     """
-    sigma = options.number("sigma", 0.0, minimum=0.0)
     delta = 1.0 if kind == "lad" else options.number("delta", 1.0, above=0.0)
     source: dict[str, Any] = {}
     if options.has("c"):
@@ -350,10 +352,12 @@ def build(kind: Kind, options: Options) -> Separable:
     if (w < 0.0).any() or not (w > 0.0).any():
         raise SpecError(f"{options.owner}: the weights w must not be negative, and not all 0; got {w.min():g}")
     x0 = read_start(options, d, 0.0 if c.any() else 1.0)
+    sigma, direction = read_noise(options, d)
     options.finish()
     if source:
-        source |= {"sigma": sigma, "x0": x0.tolist(), "w": w.tolist()} | ({} if kind == "lad" else {"delta": delta})
-    return Separable(kind, c, w, delta, x0, sigma, source)
+        source |= noise_spec(sigma, direction) | {"x0": x0.tolist(), "w": w.tolist()}
+        source |= {} if kind == "lad" else {"delta": delta}
+    return Separable(kind, c, w, delta, x0, sigma, source, direction)
 
 
 def _root(t: Array) -> Array:

@@ -20,15 +20,14 @@ from boundlab.options import Options
 from boundlab.problems import bounds, max_affine
 from boundlab.problems.common import (
     EPS,
-    SIGMA_OPTION,
     START_OPTION,
-    ArrayProblem,
     clip_up,
     distance,
     key_of,
     read_array,
     read_start,
 )
+from boundlab.problems.noise import NOISE_OPTIONS, ArrayProblem, noise_spec, read_noise
 from boundlab.problems.polytope import dot, fractions, maximise, root_up, steepest_mean
 from boundlab.problems.solvers import TIGHT, check_gap, clarabel, cvxpy
 
@@ -56,6 +55,9 @@ class SmoothedMaxAffine(ArrayProblem):
         E‖noise‖² = sigma², unit (1, −1).
     source
         The options that rebuild the problem, or empty: then ``spec`` writes the arrays out.
+    direction
+        Shape (d,), not 0, of any length: the noise is ±sigma·direction/‖direction‖, each with probability ½; None: it
+        is N(0, sigma²/d·I).
     """
 
     a: Floats
@@ -66,6 +68,7 @@ class SmoothedMaxAffine(ArrayProblem):
     minimiser: Floats | None = None
     sigma: float = 0.0
     source: Mapping[str, Any] = field(default_factory=dict)
+    direction: Floats | None = None
     id = "smoothed-max-affine"
 
     @property
@@ -262,7 +265,14 @@ class SmoothedMaxAffine(ArrayProblem):
             return {"type": self.id, **self.source}
         arrays = {"a": self.a.tolist(), "c": self.c.tolist(), "x0": self.x0.tolist()}
         given = {} if self.minimiser is None else {"minimiser": self.minimiser.tolist()}
-        return {"type": self.id, **arrays, "L": self.L, "mu": self.mu, **given, "sigma": self.sigma}
+        return {
+            "type": self.id,
+            **arrays,
+            "L": self.L,
+            "mu": self.mu,
+            **given,
+            **noise_spec(self.sigma, self.direction),
+        }
 
 
 OPTIONS = {
@@ -276,7 +286,7 @@ OPTIONS = {
     "dimension": "dimension d of a generated problem (default 3)",
     "spread": "standard deviation of the generated offsets (default 1)",
     "seed": "seed of the generated problem (default 0)",
-    "sigma": SIGMA_OPTION,
+    **NOISE_OPTIONS,
     "x0": f"{START_OPTION} (default 0)",
 }
 
@@ -296,9 +306,10 @@ def build(options: Options) -> SmoothedMaxAffine:
     if not (options.has("a") or options.has("c")):
         rest = {name: value for name, value in options.values.items() if name not in ("L", "mu")}
         pieces = max_affine.build(Options(options.owner, rest))
-        source = {name: value for name, value in pieces.source.items() if name not in ("sigma", "x0")}
-        more = {"L": L, "mu": mu, "sigma": pieces.sigma, "x0": pieces.x0.tolist()}
-        return SmoothedMaxAffine(pieces.a, pieces.b, L, mu, pieces.x0, None, pieces.sigma, source | more)
+        source = {**pieces.source, "L": L, "mu": mu}
+        return SmoothedMaxAffine(
+            pieces.a, pieces.b, L, mu, pieces.x0, None, pieces.sigma, source, pieces.direction
+        )  # fmt: skip
     a, c = read_array(options, "a", 3), read_array(options, "c", 2)
     if c.shape != a.shape[:2]:
         raise SpecError(f"{options.owner}: c must be n×m = {len(a)}×{a.shape[1]} to fit a, got {len(c)}×{c.shape[1]}")
@@ -306,6 +317,6 @@ def build(options: Options) -> SmoothedMaxAffine:
     minimiser = read_array(options, "minimiser", 1) if options.has("minimiser") else None
     if minimiser is not None and minimiser.shape != x0.shape:
         raise SpecError(f"{options.owner}: minimiser has {len(minimiser)} entries, the dimension is {len(x0)}")
-    sigma = options.number("sigma", 0.0, minimum=0.0)
+    sigma, direction = read_noise(options, a.shape[2])
     options.finish()
-    return SmoothedMaxAffine(a, c, L, mu, x0, minimiser, sigma)
+    return SmoothedMaxAffine(a, c, L, mu, x0, minimiser, sigma, direction=direction)

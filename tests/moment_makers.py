@@ -43,18 +43,24 @@ def _shown(tape: Tape, problem: Problem, place: int | None, coordinate: int = 0)
     return np.array(seen)
 
 
-def first_and_second(tape: Tape, problem: Problem, sigma: float) -> tuple[Floats, Floats]:
+def first_and_second(
+    tape: Tape, problem: Problem, sigma: float, direction: Floats | None = None
+) -> tuple[Floats, Floats]:
     """Return mean and covariance of every record, shapes (records, d) and (records, d, d).
 
-    ``sigma`` is √E‖noise‖²: each of the d coordinates of a step has the variance sigma²/d.
+    ``sigma`` is √E‖noise‖²: each of the d coordinates of a step has the variance sigma²/d, or the noise is ±sigma times
+    the unit vector in a direction.
     """
+    d = problem.d
+    factors = np.eye(d) / np.sqrt(d) if direction is None else (direction / np.sqrt(direction @ direction))[None]
     mean = _shown(tape, problem, None)
-    cov = np.zeros((*mean.shape, problem.d))
+    cov = np.zeros((*mean.shape, d))
     for place in range(int(tape.descend.steps.sum())):
-        for coordinate in range(problem.d):
-            column = _shown(tape, problem, place, coordinate) - mean
+        columns = np.array([_shown(tape, problem, place, coordinate) - mean for coordinate in range(d)])
+        for factor in factors:  # independent parts of the noise
+            column = np.einsum("j,jrd->rd", factor, columns)
             cov += column[:, :, None] * column[:, None, :]
-    return mean, cov * sigma**2 / problem.d
+    return mean, cov * sigma**2
 
 
 def left(side: str, problem: Problem, mean: Floats, cov: Floats) -> float:

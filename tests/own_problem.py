@@ -18,7 +18,8 @@ from boundlab.objective import (
     QuadraticForm,
 )
 from boundlab.options import Options
-from boundlab.problems.common import additive_noise, key_of, read_array, read_start
+from boundlab.problems.common import key_of, read_array, read_start
+from boundlab.problems.noise import additive_noise
 from boundlab.problems.rational import RationalQuadratic
 from boundlab.randomness import Streams
 

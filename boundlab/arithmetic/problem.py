@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt
 from typing import Any, final
 
 import numpy as np
@@ -41,11 +42,33 @@ class RationalQuadraticForm:
     A: list[Rows]
     b: Rows
     sigma: Fraction
+    direction: list[Fraction] | None = None
 
     def mean(self) -> Rows:
         """Return the Hessian of f, d rows of d entries."""
         n, d = len(self.b), len(self.b[0])
         return [[sum((one[j][k] for one in self.A), Fraction(0)) / n for k in range(d)] for j in range(d)]
+
+    def covariance(self) -> Rows:
+        """Return the covariance of the noise, d rows of d entries: rational even where the noise itself is not."""
+        d, square = len(self.b[0]), self.sigma**2
+        if self.direction is None:
+            return [[square / d if j == k else Fraction(0) for k in range(d)] for j in range(d)]
+        share = square / norm_square(self.direction)
+        return [[share * a * b for b in self.direction] for a in self.direction]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RationalLeastSquaresForm:
+    """As :class:`boundlab.objective.LeastSquaresForm`, in rational numbers."""
+
+    rows: list[Rows]
+    targets: Rows
+    weights: list[Fraction]
+    nu: Fraction
+    batch: int
+    replacement: bool
 
 
 class RationalProblem(ABC):
@@ -73,6 +96,17 @@ class RationalProblem(ABC):
 
     def quadratic(self) -> RationalQuadraticForm | None:
         """Return the matrices of a quadratic whose noise is additive, or None for any other problem."""
+        return None
+
+    def least_squares(self) -> RationalLeastSquaresForm | None:
+        """Return the rows and targets of least squares, and how mini-batches are drawn; None for any other problem."""
+        return None
+
+    def sign_noise(self) -> list[Fraction] | None:
+        """Return what the oracle adds to each gradient with either sign, each with probability ½.
+
+        None: there is no noise, or of another kind, or this vector is not rational.
+        """
         return None
 
     def scaled(self, factors: Sequence[Fraction]) -> "RationalProblem | None":
@@ -154,6 +188,17 @@ def norm_square(row: Sequence[Fraction]) -> Fraction:
     return sum((entry**2 for entry in row), Fraction(0))
 
 
+def along(direction: Sequence[Fraction] | None, length: Fraction) -> list[Fraction] | None:
+    """Return the vector of this positive length in a direction, or None: it is 0, or not rational, or none is given."""
+    if direction is None or length == 0:
+        return None
+    square = norm_square(direction)
+    above, below = isqrt(square.numerator), isqrt(square.denominator)
+    if above**2 != square.numerator or below**2 != square.denominator:
+        return None
+    return [length * entry * below / above for entry in direction]
+
+
 def noise(sigma: Fraction) -> Constants:
     """Return sigma under its names."""
     return {"sigma": number(sigma), "sigma_l": number(sigma)}
@@ -202,6 +247,10 @@ class Reader:
         entries = _exact(self.raw[key], key)
         flat = entries if isinstance(entries, list) else [entries]
         return self._checked(flat * (len(listed) if len(flat) == 1 else 1), listed, key)
+
+    def direction(self, values: Array | None) -> list[Fraction] | None:
+        """Return the direction of noise of either sign, or None: the noise is of another kind."""
+        return None if values is None else self.vector("direction", values)
 
     def rows(self, key: str, values: Array) -> Rows:
         """Return the rows of an array of shape (n, d); a list of numbers is a column."""

@@ -1,6 +1,6 @@
 """A quadratic in coordinates that do not mix: where its matrices commute, moments take one number each."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -23,12 +23,16 @@ class Frame:
         Shape (c, n, e, e): c independent blocks of dimension e; c·e = d.
     b, x0, star
         The clients' minimisers, x0 and x*; shapes (c, n, e), (c, e), (c, e).
+    noise
+        Shape (c, e, e): the blocks of the covariance of the noise where its trace, E‖noise‖², is 1. Blocks may be
+        correlated; what one block does, and what metrics see of it, depends on its own alone.
     """
 
     A: Floats
     b: Floats
     x0: Floats
     star: Floats
+    noise: Floats
 
     @property
     def mean(self) -> Floats:
@@ -38,7 +42,7 @@ class Frame:
 
     def centred(self) -> "Frame":
         """Return the same relative to x*."""
-        return Frame(self.A, self.b - self.star[:, None], self.x0 - self.star, np.zeros_like(self.star))
+        return replace(self, b=self.b - self.star[:, None], x0=self.x0 - self.star, star=np.zeros_like(self.star))
 
 
 def frame(problem: Problem) -> Frame:
@@ -51,12 +55,16 @@ def frame(problem: Problem) -> Frame:
     """
     form = problem.require_quadratic("the moments")
     best, basis = np.asarray(problem.optimum().x, dtype=np.float64), _common_basis(form.A)
-    x0 = np.asarray(problem.x0, dtype=np.float64)
+    x0, noise = np.asarray(problem.x0, dtype=np.float64), replace(form, sigma=1.0).covariance()
     if basis is None:
-        return Frame(form.A[None], form.b[None], x0[None], best[None])
+        return Frame(form.A[None], form.b[None], x0[None], best[None], noise[None])
     values = np.einsum("ji,njk,ki->ni", basis, form.A, basis)
     turned = [(points @ basis) for points in (form.b, x0, best)]
-    return Frame(values.T[:, :, None, None], turned[0].T[:, :, None], turned[1][:, None], turned[2][:, None])
+    each = (basis * (noise @ basis)).sum(axis=0)
+    return Frame(
+        values.T[:, :, None, None], turned[0].T[:, :, None], turned[1][:, None], turned[2][:, None],
+        each[:, None, None],
+    )  # fmt: skip
 
 
 def _common_basis(A: Floats) -> Floats | None:

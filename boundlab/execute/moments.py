@@ -72,7 +72,7 @@ def run(tape: Tape, problem: Problem, sigma: float, observe: Callable[[Floats, F
     mean = np.zeros((c, tape.registers, e))
     mean[:, tape.initial == Initial.START] = where.x0[:, None]
     cov = np.zeros((c, tape.registers, e, tape.registers, e))
-    variance = sigma**2 / problem.d
+    covariance = sigma**2 * where.noise
 
     def write(register: int, cross: Floats, own: Floats) -> None:
         cov[:, register] = cross
@@ -97,8 +97,9 @@ def run(tape: Tape, problem: Problem, sigma: float, observe: Callable[[Floats, F
                     if row.implicit:  # (I + size·A)⁻¹; such steps have no noise
                         one = np.linalg.inv(np.eye(e) + size * hessian)
                     point = (one @ (point - centre)[..., None])[..., 0] + centre
-                    noise = 0.0 if row.implicit else size**2 * variance
-                    own = np.asarray(one @ own @ one.swapaxes(1, 2) + noise * np.eye(e))
+                    own = np.asarray(one @ own @ one.swapaxes(1, 2))
+                    if not row.implicit:
+                        own += size**2 * covariance
                     total = one @ total
                 cross = np.asarray(np.einsum("cef,cfrg->cerg", total, cov[:, src]))
                 mean[:, row.dst] = point

@@ -37,26 +37,27 @@ class Passes:
     Parameters
     ----------
     variance
-        That of each coordinate of the noise.
+        E‖noise‖².
     """
 
     def __init__(self, where: Frame, M: int, variance: float) -> None:
-        self.where, self.M, self.variance = where, M, variance
+        self.where, self.M = where, M
         self.values, self.basis = np.linalg.eigh(where.A)
+        self.noise = variance * (self.basis.swapaxes(2, 3) @ where.noise[:, None] @ self.basis)
 
     def at(self, size: float) -> Pass:
         """Return what M steps of this size do."""
         one = 1.0 - size * self.values
-        # Powers and Σ_{l<M} one^{2l} by the binary digits of M, from sums of like signs only.
-        power, total = np.ones_like(one), np.zeros_like(one)
+        # Powers and Σ_{l<M} (one_j·one_k)^l by the binary digits of M; for j = k from sums of like signs only.
+        power, total = np.ones_like(one), np.zeros_like(self.noise)
         for digit in f"{self.M:b}":
-            total, power = total + power**2 * total, power**2
+            total, power = total + _square(power) * total, power**2
             if digit == "1":
-                total, power = total + power**2, power * one
+                total, power = total + _square(power), power * one
         turned = self.basis.swapaxes(2, 3)
         H = (self.basis * power[..., None, :]) @ turned
         shift = self.where.b - (H @ self.where.b[..., None])[..., 0]
-        return Pass(H, shift, size**2 * self.variance * (self.basis * total[..., None, :]) @ turned)
+        return Pass(H, shift, size**2 * (self.basis @ (self.noise * total) @ turned))
 
 
 def expectation(
@@ -69,7 +70,7 @@ def expectation(
 ) -> Floats:
     """Return E metric after each of ``ks`` iterations, shape (points,)."""
     where = frame(problem).centred()
-    moments = _Moments(where, parameters, law, sigma**2 / problem.d, average=metric.over.averages_iterates)
+    moments = _Moments(where, parameters, law, sigma**2, average=metric.over.averages_iterates)
     found = {} if moments.average else {0: moments.read(metric, 0)}
     wanted = set(ks.tolist())
     for event in range(int(ks.max())):
@@ -202,6 +203,12 @@ class _Moments:
             np.matmul(H[:, rows], second_x, out=crossed)
             xx *= keep[rows]
             xx += crossed
+
+
+def _square(a: Floats) -> Floats:
+    """Return the products of the entries along the last axis, shape (…, e, e)."""
+    out: Floats = a[..., :, None] * a[..., None, :]
+    return out
 
 
 def _outer(a: Floats, b: Floats) -> Floats:

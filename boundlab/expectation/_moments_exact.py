@@ -67,6 +67,7 @@ class _Second:
         best = model.minimum()
         if best is None:
             raise InexactError("the minimum is not found in rational numbers")
+        self._covariance = form.covariance()
         self.star = [numbers.rational(entry) for entry in best.x]
         n, d = model.n, model.d
         self.size = 1 + (2 * n + 2) * d
@@ -95,14 +96,13 @@ class _Second:
         one, zero = numbers.rational(1), numbers.rational(0)
         A = [[numbers.rational(entry) for entry in row] for row in form.A[client]]
         once = [[(one if j == m else zero) - size * A[j][m] for m in range(d)] for j in range(d)]
-        variance = numbers.rational(form.sigma**2 / d) * (size * size)
+        noise = [[numbers.rational(entry) * (size * size) for entry in row] for row in self._covariance]
         H = [[one if j == m else zero for m in range(d)] for j in range(d)]
         V = [[zero] * d for _ in range(d)]
         for _ in range(self.parameters.M):
             H = _product(once, H)
             V = _product(_product(once, V), once)  # once is symmetric
-            for j in range(d):
-                V[j][j] = V[j][j] + variance
+            V = [[a + b for a, b in zip(left, right, strict=True)] for left, right in zip(V, noise, strict=True)]
         b = [numbers.rational(entry) - star for entry, star in zip(form.b[client], self.star, strict=True)]
         c = [b[j] - _dot(H[j], b) for j in range(d)]
         return H, c, V

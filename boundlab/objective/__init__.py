@@ -2,9 +2,11 @@
 
 from boundlab.objective._constants import Array as Array
 from boundlab.objective._constants import Constant as Constant
+from boundlab.objective._constants import LeastSquaresForm as LeastSquaresForm
 from boundlab.objective._constants import Optimum as Optimum
 from boundlab.objective._constants import QuadraticForm as QuadraticForm
 from boundlab.objective._constants import Side as Side
+from boundlab.objective._constants import along as along
 from boundlab.objective._oracle import NO_NOISY_PROX as NO_NOISY_PROX
 from boundlab.objective._oracle import Oracle as Oracle
 from boundlab.objective._problem import FullGradients as FullGradients

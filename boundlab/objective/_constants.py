@@ -1,4 +1,4 @@
-"""Certified numbers of a problem: constants with the side on which they may err, minimisers, matrices of quadratics."""
+"""What a problem is made of: constants with the side on which they may err, minimisers, quadratics, least squares."""
 
 import math
 from dataclasses import dataclass
@@ -89,10 +89,68 @@ class QuadraticForm:
     b
         Shape (n, d), unit (0, 1).
     sigma
-        Stochastic gradients are ∇f_i plus noise that depends on nothing else, of mean 0 and covariance
-        sigma²/d·I, so that E‖noise‖² = sigma²; unit (1, −1).
+        Stochastic gradients are ∇f_i plus noise that depends on nothing else, of mean 0 and with
+        E‖noise‖² = sigma²; unit (1, −1).
+    direction
+        Shape (d,), not 0: the noise is along this line; None: its covariance is sigma²/d·I.
     """
 
     A: NDArray[np.float64]
     b: NDArray[np.float64]
     sigma: float
+    direction: NDArray[np.float64] | None = None
+
+    def covariance(self) -> NDArray[np.float64]:
+        """Return the covariance of the noise, shape (d, d), unit (2, −2); its trace is sigma²."""
+        d = self.b.shape[1]
+        if self.direction is None:
+            return np.diag(np.full(d, self.sigma**2 / d))
+        noise = along(self.direction, self.sigma)
+        out: NDArray[np.float64] = noise[:, None] * noise
+        return out
+
+
+def along(direction: NDArray[np.float64], length: float) -> NDArray[np.float64]:
+    """Return the vector of this length in a direction.
+
+    Parameters
+    ----------
+    direction
+        Shape (d,), not 0, of any size.
+    """
+    near = np.ldexp(direction, -int(np.frexp(np.abs(direction).max())[1]))  # neither overflows when squared, nor is 0
+    out: NDArray[np.float64] = length * near / np.linalg.norm(near)
+    return out
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LeastSquaresForm:
+    """What least squares are made of: f_i(x) = w_i·((1/m_i)·Σ_j ½(a_jᵀx − y_j)² + ½ν‖x‖²), j over client i's rows.
+
+    A stochastic gradient of f_i is w_i·((1/b)·Σ_{j∈B} a_j(a_jᵀx − y_j) + νx) with b rows B drawn anew in each step:
+    independent ones, each uniform, with replacement; else a uniform set of min(b, m_i) rows, whose number then
+    divides the sum in place of b.
+
+    Parameters
+    ----------
+    rows
+        For each client the a_j, shape (m_i, d).
+    targets
+        For each client the y_j, shape (m_i,).
+    weights
+        Shape (n,): w_i > 0. Apart from the rows, since their square roots are not rational.
+    nu
+        ν ≥ 0; unit (1, −2) where the weights are plain numbers.
+    batch
+        b; 0 for full gradients.
+    replacement
+        Whether B may hold a row twice.
+    """
+
+    rows: tuple[NDArray[np.float64], ...]
+    targets: tuple[NDArray[np.float64], ...]
+    weights: NDArray[np.float64]
+    nu: float
+    batch: int
+    replacement: bool

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from boundlab.assumptions import choices
 from boundlab.errors import AssumptionError
-from boundlab.objective._constants import Array, Constant, Optimum, QuadraticForm
+from boundlab.objective._constants import Array, Constant, LeastSquaresForm, Optimum, QuadraticForm
 from boundlab.objective._oracle import Oracle
 from boundlab.randomness import Streams
 
@@ -185,6 +185,21 @@ class Problem(ABC):
         if form is None:
             raise AssumptionError(f"{who} need `quadratic()`, which problem {self.id} does not give")
         return form
+
+    def least_squares(self) -> LeastSquaresForm | None:
+        """Return the rows and targets of least squares, and how mini-batches are drawn; None for any other problem.
+
+        With full gradients such a problem may give :meth:`quadratic` as well.
+        """
+        return None
+
+    @property
+    def sign_noise(self) -> NDArray[np.float64] | None:
+        """Return what the oracle adds to each gradient with either sign, shape (d,), unit (1, −1).
+
+        Both signs have probability ½, independently of all else. None: there is no noise, or of another kind.
+        """
+        return None
 
     def confinement(self) -> "Confinement | None":
         """Return what is sure of every local step whatever is drawn, beyond what the constants say; None: nothing."""

@@ -26,6 +26,11 @@ def quadratic(at: Sample) -> None:
     equal(f"{at.who}: A of quadratic() and its transpose", form.A, form.A.transpose(0, 2, 1))
     silent = p.noiseless and form.sigma > 0.0
     hold(not silent, f"{at.who}: sigma of quadratic() is {form.sigma:g}, but the oracle gives full gradients")
+    trace = float(np.trace(form.covariance()))
+    equal(f"{at.who}: sigma² and the trace of covariance() of quadratic()", trace, form.sigma**2)
+    if p.sign_noise is not None:
+        what = f"{at.who}: covariance() of quadratic() and that of ±sign_noise"
+        equal(what, form.covariance(), np.outer(p.sign_noise, p.sign_noise))
     away = at.points - form.b[:, None]  # (n, S, d)
     slopes = np.einsum("nde,nse->nsd", form.A, away)
     equal(f"{at.who}: A_i(x − b_i) of quadratic() and gradient(i, x)", slopes, at.gradients, scale=at.steepest)
@@ -50,7 +55,7 @@ def rational(at: Sample, options: Mapping[str, Any]) -> None:
     if twin is None:
         return
     who = f"{at.who}, in rational numbers"
-    for check in (_functions, _constants, _minimum, _form):
+    for check in (_functions, _constants, _minimum, _form, _signs):
         check(who, at, twin)
 
 
@@ -111,6 +116,16 @@ def _form(who: str, at: Sample, twin: RationalProblem) -> None:
         equal(f"{who}: A of quadratic()", [[list(map(float, row)) for row in one] for one in found.A], expected.A)
         equal(f"{who}: b of quadratic()", [list(map(float, row)) for row in found.b], expected.b)
         equal(f"{who}: sigma of quadratic()", float(found.sigma), expected.sigma)
+        covariance = [[float(entry) for entry in row] for row in found.covariance()]
+        equal(f"{who}: covariance() of quadratic()", covariance, expected.covariance())
+
+
+def _signs(who: str, at: Sample, twin: RationalProblem) -> None:
+    """Compare the noise of either sign; the twin has none where it is not rational."""
+    found, expected = twin.sign_noise(), at.problem.sign_noise
+    hold(found is None or expected is not None, f"{who}: sign_noise() is given, but the problem has none")
+    if found is not None and expected is not None:
+        equal(f"{who}: sign_noise()", [float(entry) for entry in found], expected)
 
 
 def _floats(x: Vector) -> list[float]:

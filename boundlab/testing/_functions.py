@@ -102,6 +102,11 @@ def oracles(at: Sample) -> None:
             oracle.step(x, client, drawn[client][0], 1.0)
         what = f"{at.who}: two steps of client {client} from one point with one seed"
         equal(what, ends[0], ends[1])
+        if p.sign_noise is not None:
+            change = at.points[-1] - at.gradients[client, -1] - ends[0]
+            sign = 1.0 if change @ p.sign_noise > 0.0 else -1.0
+            what = f"{at.who}: a step of the oracle and x − gradient({client}, x) ± sign_noise"
+            equal(what, ends[0], at.points[-1] - at.gradients[client, -1] - sign * p.sign_noise, scale=at.steepest)
         if p.noiseless:
             what = f"{at.who}: a step of the oracle without noise and x − gradient({client}, x)"
             equal(what, ends[0], at.points[-1] - at.gradients[client, -1], scale=at.steepest)

@@ -150,6 +150,11 @@ class Weighted(Problem):
         """Return the oracle of the clients."""
         return self.inner.oracle(streams)
 
+    @property
+    def sign_noise(self) -> Floats | None:
+        """Return what the clients' oracle adds with either sign, shape (d,), unit (1, −1)."""
+        return self.inner.sign_noise
+
     def gradient_norms_at_optimum(self) -> Floats | None:
         """Return upper bounds of ‖∇f_i(x*)‖, shape (n,), unit (1, −1)."""
         norms = self.objective.gradient_norms_at_optimum()

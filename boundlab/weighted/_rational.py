@@ -57,6 +57,10 @@ class RationalWeighted(RationalProblem):
         """Return the minimum of F."""
         return self.objective.minimum()
 
+    def sign_noise(self) -> list[Fraction] | None:
+        """Return what the clients' oracle adds with either sign."""
+        return self.inner.sign_noise()
+
     def constants(self) -> Constants:
         """Return those of the clients, and R, F0, zeta and the heterogeneity of F."""
         own, of_objective = self.inner.constants(), self.objective.constants()

@@ -12,8 +12,10 @@ from boundlab.problems.batched.noise import AdditiveNoise
 class BatchedMaxAffine(AdditiveNoise):
     """f_i(x) = max_j (a_ij·x + b_ij); of several highest pieces the first gives the slope."""
 
-    def __init__(self, a: Array, b: Array, sigma: float, device: torch.device, dtype: torch.dtype) -> None:
-        super().__init__(a.shape[2], sigma, dtype)
+    def __init__(
+        self, a: Array, b: Array, sigma: float, vector: Array | None, device: torch.device, dtype: torch.dtype
+    ) -> None:
+        super().__init__(a.shape[2], sigma, vector, device, dtype)
         self.a = torch.as_tensor(a, device=device, dtype=dtype)
         self.b = torch.as_tensor(b, device=device, dtype=dtype)
 

@@ -4,7 +4,7 @@ from typing import final
 
 import torch
 
-from boundlab.objective import QuadraticForm
+from boundlab.objective import Array, QuadraticForm
 from boundlab.problems.batched.noise import AdditiveNoise
 
 _GATHERED = 1 << 22  # entries of matrices that are gathered, one a tape; beyond it tapes are grouped by client
@@ -14,8 +14,8 @@ _GATHERED = 1 << 22  # entries of matrices that are gathered, one a tape; beyond
 class BatchedQuadratic(AdditiveNoise):
     """f_i(x) = ½(x − b_i)ᵀA_i(x − b_i)."""
 
-    def __init__(self, form: QuadraticForm, device: torch.device, dtype: torch.dtype) -> None:
-        super().__init__(form.b.shape[1], form.sigma, dtype)
+    def __init__(self, form: QuadraticForm, vector: Array | None, device: torch.device, dtype: torch.dtype) -> None:
+        super().__init__(form.b.shape[1], form.sigma, vector, device, dtype)
         self.A = torch.as_tensor(form.A, device=device, dtype=dtype)
         self.b = torch.as_tensor(form.b, device=device, dtype=dtype)
         self.held = self.d * self.d

@@ -16,9 +16,10 @@ class BatchedSeparable(AdditiveNoise):
     """f_i(x) = Σ_j w_ij·φ(x_j − c_ij)."""
 
     def __init__(
-        self, kind: str, c: Array, w: Array, delta: float, sigma: float, device: torch.device, dtype: torch.dtype
-    ) -> None:
-        super().__init__(c.shape[1], sigma, dtype)
+        self, kind: str, c: Array, w: Array, delta: float, sigma: float, vector: Array | None,
+        device: torch.device, dtype: torch.dtype,
+    ) -> None:  # fmt: skip
+        super().__init__(c.shape[1], sigma, vector, device, dtype)
         self.kind, self.delta = kind, delta
         self.c = torch.as_tensor(c, device=device, dtype=dtype)
         self.w = torch.as_tensor(w, device=device, dtype=dtype)

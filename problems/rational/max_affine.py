@@ -14,6 +14,7 @@ from boundlab.arithmetic.problem import (
     RationalProblem,
     Rows,
     Vector,
+    along,
     dot,
     gradients,
     noise,
@@ -32,6 +33,7 @@ class RationalMaxAffine(RationalProblem):
     x0: list[Fraction]
     sigma: Fraction
     minimiser: list[Fraction] | None = None
+    direction: list[Fraction] | None = None
 
     @property
     def n(self) -> int:  # type: ignore[override]
@@ -58,6 +60,10 @@ class RationalMaxAffine(RationalProblem):
             if most is None or sign(height - most) > 0:
                 best, most = piece, height
         return best, most
+
+    def sign_noise(self) -> list[Fraction] | None:
+        """Return sigma·direction/‖direction‖ where it is rational."""
+        return along(self.direction, self.sigma)
 
     def scaled(self, factors: Sequence[Fraction]) -> "RationalMaxAffine":
         """Return the problem with slopes factor_i·a_i and offsets factor_i·b_i."""

@@ -15,6 +15,7 @@ from boundlab.arithmetic.problem import (
     RationalQuadraticForm,
     Rows,
     Vector,
+    along,
     dot,
     noise,
     norm_square,
@@ -32,6 +33,7 @@ class RationalQuadratic(RationalProblem):
     b: Rows
     x0: list[Fraction]
     sigma: Fraction
+    direction: list[Fraction] | None = None
 
     @property
     def n(self) -> int:  # type: ignore[override]
@@ -54,6 +56,10 @@ class RationalQuadratic(RationalProblem):
     @cached_property
     def _products(self) -> list[Vector]:
         return [[dot(row, b) for row in A] for A, b in zip(self._matrices, self._b, strict=True)]
+
+    def sign_noise(self) -> list[Fraction] | None:
+        """Return sigma·direction/‖direction‖ where it is rational."""
+        return along(self.direction, self.sigma)
 
     def scaled(self, factors: Sequence[Fraction]) -> "RationalQuadratic":
         """Return the problem with matrices factor_i·A_i."""
@@ -92,8 +98,8 @@ class RationalQuadratic(RationalProblem):
         return sum(parts[1:], start=parts[0]) * numbers.rational(Fraction(1, 2 * self.n))
 
     def quadratic(self) -> RationalQuadraticForm:
-        """Return A, b and sigma."""
-        return RationalQuadraticForm(self.A, self.b, self.sigma)
+        """Return A, b and the noise."""
+        return RationalQuadraticForm(self.A, self.b, self.sigma, self.direction)
 
     def minimum(self) -> Minimum:
         """Solve mean(A)·x = mean(A·b)."""

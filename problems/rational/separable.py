@@ -15,6 +15,7 @@ from boundlab.arithmetic.problem import (
     RationalProblem,
     Rows,
     Vector,
+    along,
     gradients,
     noise,
     norm_square,
@@ -36,6 +37,7 @@ class RationalSeparable(RationalProblem):
     delta: Fraction | None
     x0: list[Fraction]
     sigma: Fraction
+    direction: list[Fraction] | None = None
 
     @property
     def n(self) -> int:  # type: ignore[override]
@@ -58,6 +60,10 @@ class RationalSeparable(RationalProblem):
     @cached_property
     def _delta(self) -> Scalar | None:
         return None if self.delta is None else numbers.rational(self.delta)
+
+    def sign_noise(self) -> list[Fraction] | None:
+        """Return sigma·direction/‖direction‖ where it is rational."""
+        return along(self.direction, self.sigma)
 
     def scaled(self, factors: Sequence[Fraction]) -> "RationalSeparable":
         """Return the problem with weights factor_i·w_i."""

@@ -1,5 +1,7 @@
 """Mean and covariance of a tape's registers, against one run for each unit of noise."""
 
+import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -8,9 +10,9 @@ from moment_makers import first_and_second, left
 
 from boundlab.build import build_delays, build_problem
 from boundlab.errors import AssumptionError
-from boundlab.execute import moments
+from boundlab.execute import floats, moments
 from boundlab.metrics import Watch, metric
-from boundlab.objective import Problem
+from boundlab.objective import Oracle, Problem
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
@@ -32,11 +34,29 @@ ALGORITHMS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def tape_of(name: str, options: dict[str, Any], records: RecordAt) -> Tape:
+class Signed(Oracle):
+    """The gradients with the sign noise of the problem, the signs being given one after the other."""
+
+    def __init__(self, problem: Problem, signs: Iterator[float]) -> None:
+        self.problem, self.signs = problem, signs
+
+    def draws(self, clients: Any, updates: Any, steps: int) -> Any:
+        return np.zeros((len(clients), steps))
+
+    def draw_size(self, steps: int) -> int:
+        return steps
+
+    def step(self, x: Any, client: int, draw: Any, step_size: float) -> None:
+        x -= step_size * (self.problem.gradient(client, x) + next(self.signs) * self.problem.sign_noise)
+
+
+def tape_of(name: str, options: dict[str, Any], records: RecordAt, iterations: int = 6) -> Tape:
     algorithm = lookup("algorithms", name)
     delays = build_delays("exponential", {"spread": 2}, 2)
     policy = algorithm.policy("poisson" if name == "area" else None, delays)
-    return compile_trial(algorithm, algorithm.read(Options(name, options)), 2, delays, policy, 6, records, Streams(4))
+    return compile_trial(
+        algorithm, algorithm.read(Options(name, options)), 2, delays, policy, iterations, records, Streams(4)
+    )
 
 
 @pytest.mark.parametrize("problem", [build_problem("quadratic", one) for one in PROBLEMS.values()], ids=PROBLEMS)
@@ -53,6 +73,35 @@ def test_moments_are_those_of_all_units_of_noise_together(
     assert moments.conditional(metric(side), problem, tape, SIGMA, ks) == pytest.approx(expected, rel=1e-11)
     quiet = moments.conditional(metric(side), problem, tape, 0.0, ks)
     assert quiet[-1] < 0.999 * expected[-1]
+
+
+@pytest.mark.parametrize("options", PROBLEMS.values(), ids=PROBLEMS)
+@pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
+def test_noise_of_either_sign_has_a_covariance_along_its_direction(
+    algorithm: tuple[str, dict[str, Any]], options: dict[str, Any]
+) -> None:
+    direction, ks = np.array([2.0, -1.0]), np.array([1, 3, 6])
+    problem = build_problem("quadratic", {**options, "sigma": SIGMA, "noise": "sign", "direction": [2, -1]})
+    for side in ("squared-distance", "gap", "gradient-norm-last"):
+        tape = tape_of(*algorithm, Watch(metric(side), problem, ks).records)
+        second = first_and_second(tape, problem, SIGMA, direction)
+        expected = [left(side, problem, mean, cov) for mean, cov in zip(*second, strict=True)]
+        assert moments.conditional(metric(side), problem, tape, SIGMA, ks) == pytest.approx(expected, rel=1e-11)
+
+
+def test_the_mean_over_all_sequences_of_signs_is_what_moments_give() -> None:
+    problem = build_problem("quadratic", {**PROBLEMS["no common basis"], "sigma": 1.5, "noise": "sign"})
+    ks = np.array([1, 2])
+    tape = tape_of("fedbuff", {"eta_l": 0.25, "M": 2, "count": 2}, Watch(metric("gap"), problem, ks).records, 2)
+    best, steps = problem.optimum(), int(tape.descend.steps.sum())
+    total = np.zeros(2)
+    for signs in itertools.product((1.0, -1.0), repeat=steps):
+        seen: list[float] = []
+        oracle = Signed(problem, iter(signs))
+        floats.run(tape, problem.x0, oracle, lambda _, x, seen=seen: seen.append(problem.value(x) - best.value))
+        total += seen
+    assert 8 <= steps <= 12
+    assert moments.conditional(metric("gap"), problem, tape, 1.5, ks) == pytest.approx(total / 2**steps, rel=1e-11)
 
 
 def test_two_unequal_local_steps_by_hand() -> None:

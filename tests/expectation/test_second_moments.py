@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from moment_makers import first_and_second, left
+from moment_makers import Floats, first_and_second, left
 
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
@@ -30,7 +30,9 @@ STEPS = {"constant": StepSize(0.125), "diminishing": StepSize(0.5, 3.0)}
 SIDES = {"squared-distance": False, "gap": False, "ergodic-gap": True, "gradient-norm-last": False}
 
 
-def one_by_one(problem: Problem, parameters: AreaParameters, side: str, K: int) -> float:
+def one_by_one(
+    problem: Problem, parameters: AreaParameters, side: str, K: int, direction: Floats | None = None
+) -> float:
     """Return the expectation as the sum over all (n+1)^K sequences, or over arrivals alone under a count."""
     count, average, total = parameters.count, SIDES[side], 0.0
     length = K if count is None else K - K // (count + 1)
@@ -39,7 +41,7 @@ def one_by_one(problem: Problem, parameters: AreaParameters, side: str, K: int) 
     for sequence in itertools.product(range(len(actors)), repeat=length):
         events = Events(np.arange(1.0, length + 1), np.array([actors[one] for one in sequence], dtype=np.int32))
         tape = AREA.schedule(parameters, events, problem.n, RecordAt(np.array([K]), average=average), K)
-        mean, cov = first_and_second(tape, problem, SIGMA)
+        mean, cov = first_and_second(tape, problem, SIGMA, direction)
         weight = np.prod([float(share[one]) for one in sequence])
         total += weight * left("gap" if average else side, problem, mean[-1], cov[-1])
     return total
@@ -82,4 +84,30 @@ def test_noise_in_the_plane_over_all_sequences(
         found = left_side(side, "area", noisy, parameters, delays, policy, K)[0]
         assert found == pytest.approx(expected, rel=1e-11), side
         exact = by_exact_moments(model, parameters, law, exactly, metric(side), K)
+        assert float(numbers.fraction(exact)) == pytest.approx(expected, rel=1e-11), side
+
+
+@pytest.mark.parametrize("name", ["diagonal", "no common basis"])
+def test_noise_of_either_sign_over_all_sequences(name: str) -> None:
+    direction, sizes = np.array([1.0, -2.0]), STEPS["diminishing"]
+    quiet = build_problem("quadratic", PROBLEMS[name])
+    options = {**PROBLEMS[name], "sigma": SIGMA, "noise": "sign", "direction": [1, -2]}
+    noisy = build_problem("quadratic", options)
+    parameters = AreaParameters(sizes, 3, None, "pre", "algorithm", "algorithm")
+    delays = build_delays("iid", {"p": [float(one) for one in P]}, 2)
+    law = EventLaw(np.array(P, dtype=object), 1 - sum(P), None)
+    for side in ("squared-distance", "ergodic-gap"):
+        expected = one_by_one(quiet, parameters, side, 3, direction)
+        found = left_side(side, "area", noisy, parameters, delays, AREA.policy(None, delays), 3)[0]
+        assert found == pytest.approx(expected, rel=1e-11), side
+        # The unit vector along (1, −2) is not rational; its covariance is.
+        assert noisy.rational(options).sign_noise() is None
+        exact = by_exact_moments(
+            noisy.rational(options),
+            parameters,
+            law,
+            lambda k: numbers.rational(Fraction(1, 2) / (k + 3)),
+            metric(side),
+            3,
+        )
         assert float(numbers.fraction(exact)) == pytest.approx(expected, rel=1e-11), side
