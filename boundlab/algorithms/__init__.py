@@ -8,6 +8,19 @@ from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._averages import Averages
 from boundlab.algorithms._buffer import EQUAL_RATES
 from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._program import (
+    X_S,
+    AffineRow,
+    Control,
+    DescendRow,
+    EventLaw,
+    EventProgram,
+    MoveRow,
+    Step,
+)
 from boundlab.algorithms._steps import StepSize
 
-__all__ = ["EQUAL_RATES", "Algorithm", "Averages", "Parameters", "StepSize", "option"]
+__all__ = [
+    "EQUAL_RATES", "X_S", "AffineRow", "Algorithm", "Averages", "Control", "DescendRow", "EventLaw", "EventProgram",
+    "MoveRow", "Parameters", "Step", "StepSize", "option",
+]  # fmt: skip

@@ -9,6 +9,7 @@ import numpy as np
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._averages import Averages
+from boundlab.algorithms._program import EventProgram
 from boundlab.delays import DelayModel, ServerPolicy, read_policy, sample_events
 from boundlab.errors import CaseError
 from boundlab.events import SERVER, Events, events_as_json, read_events
@@ -141,6 +142,13 @@ class Algorithm(ABC, Generic[P]):
 
     def averages(self, parameters: P, clients: int) -> Averages | None:
         """Return how the server models are averages of local passes, whatever the events are; None: they are not."""
+        return None
+
+    def program(self, parameters: P, clients: int) -> EventProgram | None:
+        """Return what one event does, where events are independent given a small control state; None: nobody wrote it.
+
+        The engines that average over random events exactly need it; see :mod:`boundlab.algorithms._program`.
+        """
         return None
 
     def server_rate(self, parameters: P) -> float | None:

@@ -10,6 +10,19 @@ from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._averages import Averages
 from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._program import (
+    X_S,
+    AffineRow,
+    Control,
+    DescendRow,
+    Event,
+    EventLaw,
+    EventProgram,
+    MoveRow,
+    Row,
+    Share,
+    Step,
+)
 from boundlab.algorithms._steps import StepSize, step_size
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events
@@ -20,7 +33,7 @@ IntOrInts = TypeVar("IntOrInts", int, Ints)
 
 # Registers: x_s, u, two a client, then the ergodic sum and average. The two of a client take turns: y_i ← x_i
 # is a change of names, not a copy, and Descend writes the new x_i over the old y_i, which nothing needs any more.
-_X_S, _U, _CLIENTS = 0, 1, 2
+_X_S, _U, _CLIENTS = X_S, 1, 2
 
 
 @final
@@ -113,6 +126,67 @@ class Area(Algorithm[AreaParameters]):
         if parameters.reply == "post":
             every, ahead = 2, ahead - 1
         return Averages(parameters.M, float(parameters.step.at(np.array(0))), every, ahead)
+
+    def program(self, parameters: AreaParameters, clients: int) -> "AreaProgram":
+        """Return one arrival, or one aggregation."""
+        return AreaProgram(parameters, clients)
+
+
+@final
+class AreaProgram(EventProgram):
+    """One event of AREA on x_s, u, x_1 … x_n, y_1 … y_n.
+
+    Control: who waits for an answer (reply=post), and the arrivals since the last aggregation where a count makes them.
+    """
+
+    def __init__(self, parameters: AreaParameters, clients: int) -> None:
+        self._parameters, self._clients = parameters, clients
+        self.initial = (Initial.START, Initial.ZERO, *[Initial.START] * (2 * clients))
+        self.seats = tuple((_CLIENTS + client, _CLIENTS + clients + client) for client in range(clients))
+        self.identity = Identity(
+            "mean(y_i) = x_s + u",
+            np.array([*(y for _, y in self.seats), _X_S, _U]),
+            np.array([*[1.0 / clients] * clients, -1.0, -1.0]),
+        )
+
+    def opening(self) -> tuple[tuple[Row, ...], Control]:
+        """Return the first messages, where they are passes."""
+        passes = [self._answer(client, 0) for client in range(self._clients)]
+        waits = (False,) * self._clients if self._parameters.reply == "post" else ()
+        control = Control(waits, None if self._parameters.count is None else 0)
+        return tuple(passes) if self._parameters.start == "algorithm" else (), control
+
+    def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
+        """Return clients and server; under a count whose turn it is."""
+        if self._parameters.count is None:
+            return law.everybody()
+        return law.equally([(SERVER,)]) if control.shared == self._parameters.count else law.clients()
+
+    def clock(self, number: int) -> int | None:
+        """Return the k of α_k where that diminishes."""
+        return None if self._parameters.step.d is None else self._parameters.answers_with(number)
+
+    def event(self, control: Control, event: Event, number: int) -> Step:
+        """Do what the server does: with a message, or when it aggregates."""
+        k, actor, n = self._parameters.answers_with(number), event[0], self._clients
+        waits, arrivals = control
+        if actor == SERVER:
+            rows = [AffineRow(_X_S, ((1.0, _X_S), (1.0, _U))), AffineRow(_U, ())]
+            answers = [self._answer(client, k) for client, waiting in enumerate(waits) if waiting]
+            return Step((*rows, *answers), Control((False,) * len(waits), None if arrivals is None else 0), True)
+        x, y = self.seats[actor]
+        news = AffineRow(_U, ((1.0, _U), (1.0 / n, x), (-1.0 / n, y)))
+        if isinstance(arrivals, int):
+            arrivals += 1
+            if waits and arrivals == self._parameters.count:
+                waits = tuple(client == actor for client in range(n))
+                return Step((news, MoveRow(y, x)), Control(waits, arrivals), True)
+        return Step((news, MoveRow(y, x), self._answer(actor, k)), Control(waits, arrivals), True)
+
+    def _answer(self, client: int, k: int) -> DescendRow:
+        step = self._parameters.step
+        size, of = float(step.at(np.array(k))), None if step.d is None else k
+        return DescendRow(self.seats[client][0], _X_S, client, self._parameters.M, size, of)
 
 
 def _register(client: Ints, turn: Ints, n: int) -> Ints:

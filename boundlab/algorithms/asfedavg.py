@@ -6,6 +6,7 @@ from typing import final
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._buffer import Arrival, Buffered, BufferParameters, Reply, compile_buffer, reply_option
+from boundlab.algorithms._buffer_program import BufferProgram
 from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.events import Events
 from boundlab.tape import RecordAt, Tape
@@ -41,6 +42,13 @@ class AsFedAvg(Buffered[AsFedAvgParameters]):
             self.id, events, clients, records, iterations, parameters.local, parameters.count, parameters.reply,
             weights, models=True,
         )  # fmt: skip
+
+    def program(self, parameters: AsFedAvgParameters, clients: int) -> BufferProgram:
+        """Return one arrival."""
+        share = 1.0 / parameters.count
+        return BufferProgram(
+            self.id, parameters, clients, lambda _, buffer: ([share] * len(buffer), None), models=True, ages=False
+        )
 
 
 ASFEDAVG = AsFedAvg()

@@ -3,7 +3,7 @@
 import heapq
 from collections import deque
 from dataclasses import dataclass
-from typing import Any, Literal, final
+from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm, arrivals
 from boundlab.algorithms._buffer import why_not_stationary, why_not_uniform
 from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._program import Control, Desk, Event, EventLaw, EventProgram, Row, Share, Step
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import Events, read_client, read_rows
@@ -35,6 +36,10 @@ class AsyncSgdParameters(Parameters):
         "arrival (default): who arrives gets the new model; uniform: a client drawn uniformly does",
         ("arrival", "uniform"),
     )
+
+    def weight(self, tau: int, clients: int) -> float:
+        """Return α_k/α of a gradient that is τ versions old."""
+        return clients / tau if self.schedule == "delay_adaptive" and tau > clients else 1.0
 
 
 @final
@@ -82,14 +87,17 @@ class AsyncSgd(Algorithm[AsyncSgdParameters]):
             run, result, version = work[client].popleft()
             writer.arrive(run)
             tau = writer.version - version
-            adapted = parameters.schedule == "delay_adaptive" and tau > clients
-            weight = clients / tau if adapted else 1.0
+            weight = parameters.weight(tau, clients)
             writer.use(run, weight)
             writer.server_update((weight, result))
             free.append(result)
             begin(int(events.detail[event][0]) if uniform else client)
             writer.end()
         return writer.tape()
+
+    def program(self, parameters: AsyncSgdParameters, clients: int) -> "AsyncSgdProgram":
+        """Return one arrival."""
+        return AsyncSgdProgram(parameters, clients)
 
     def sample(
         self,
@@ -153,6 +161,63 @@ class AsyncSgd(Algorithm[AsyncSgdParameters]):
         if parameters.schedule == "constant":
             return {}
         return {"steps_shortened": int(np.count_nonzero(tape.uses.weight < 1.0))}
+
+
+class _Work(NamedTuple):
+    """Whose work a gradient is, its place in that client's queue, and the age of its model."""
+
+    client: int
+    place: int
+    age: int
+
+
+@final
+class AsyncSgdProgram(EventProgram):
+    """One arrival; as many gradients are in work as there are clients, and control says whose each of them is."""
+
+    def __init__(self, parameters: AsyncSgdParameters, clients: int) -> None:
+        self._parameters, self._clients = parameters, clients
+        self._uniform, self._ages = parameters.sampling == "uniform", parameters.schedule == "delay_adaptive"
+        self._desk = Desk(clients, 1, parameters.alpha, models=False)
+        self.initial = self._desk.initial(0)
+        self.seats = tuple((self._desk.result(place),) for place in range(clients))
+        if self._uniform:  # any register may hold anybody's work
+            self.alike, self.interchangeable = (tuple(range(clients)),), False
+
+    def opening(self) -> tuple[tuple[Row, ...], Control]:
+        """Everybody works on x0."""
+        return self._desk.begin_all(), self._control([_Work(client, 0, 0) for client in range(self._clients)])
+
+    def _control(self, work: list[_Work]) -> Control:
+        # Where everybody works on one model, whose a seat is goes without saying, and seats may change places.
+        return Control(tuple(work) if self._uniform else tuple(one.age for one in work))
+
+    def _work(self, control: Control) -> list[_Work]:
+        if self._uniform:
+            return [one for one in control.seats if isinstance(one, _Work)]
+        return [_Work(client, 0, age) for client, age in enumerate(control.seats) if isinstance(age, int)]
+
+    def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
+        """Return who is at work, with sampling=uniform also who gets the new model."""
+        busy = sorted({one.client for one in self._work(control)})
+        arrive: list[tuple[Event, Share]] = law.clients(busy)
+        if not self._uniform:
+            return arrive
+        targets: list[tuple[Event, Share]] = law.equally([(i,) for i in range(self._clients)])
+        return [(first[0] + second[0], first[1] * second[1]) for first in arrive for second in targets]
+
+    def event(self, control: Control, event: Event, number: int) -> Step:
+        """Apply the gradient, and hand the new model out."""
+        client, target, work = event[0], event[-1], self._work(control)
+        seat = next(place for place, one in enumerate(work) if one.client == client and one.place == 0)
+        result, age = self._desk.result(seat), work[seat].age
+        rows = [self._desk.server_update((self._parameters.weight(age, self._clients), result))]
+        work = [
+            _Work(one.client, one.place - (one.client == client), one.age + 1 if self._ages else 0) for one in work
+        ]  # fmt: skip
+        queue = sum(one.client == target for place, one in enumerate(work) if place != seat)
+        work[seat] = _Work(target, queue, 0)
+        return Step((*rows, *self._desk.begin(target, result)), self._control(work), True)
 
 
 ASYNC_SGD = AsyncSgd()

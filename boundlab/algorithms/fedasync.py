@@ -9,6 +9,7 @@ from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._buffer import why_not_stationary, why_not_uniform
 from boundlab.algorithms._clients import Workers
 from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._program import Control, Desk, Event, EventLaw, EventProgram, Row, Share, Step
 from boundlab.algorithms._staleness import Staleness, staleness_function
 from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.delays import DelayModel
@@ -34,6 +35,10 @@ class FedAsyncParameters(Parameters):
         "model (default): mix the models; delta: add the difference that the client made", ("model", "delta")
     )
 
+    def weight(self, tau: int) -> float:
+        """Return β_t of an update that is τ versions old."""
+        return self.beta * self.s(tau + self.offset)
+
 
 @final
 class FedAsync(Algorithm[FedAsyncParameters]):
@@ -58,7 +63,7 @@ class FedAsync(Algorithm[FedAsyncParameters]):
                 break
             writer.begin(event)
             run, result, tau = workers.take(client)
-            weight = parameters.beta * parameters.s(tau + parameters.offset)
+            weight = parameters.weight(tau)
             if mix:
                 writer.replace_model((1.0 - weight, SERVER_MODEL), (weight, result))
             else:
@@ -68,6 +73,10 @@ class FedAsync(Algorithm[FedAsyncParameters]):
             workers.begin(client)
             writer.end()
         return writer.tape()
+
+    def program(self, parameters: FedAsyncParameters, clients: int) -> "FedAsyncProgram":
+        """Return one arrival."""
+        return FedAsyncProgram(parameters, clients)
 
     def why_not(self, assumption: str, parameters: FedAsyncParameters, delays: DelayModel) -> str:
         """Say how the arrivals, buffers of one update, come about."""
@@ -87,6 +96,38 @@ class FedAsync(Algorithm[FedAsyncParameters]):
     def server_rate(self, parameters: FedAsyncParameters) -> float:
         """Return β."""
         return parameters.beta
+
+
+@final
+class FedAsyncProgram(EventProgram):
+    """One arrival; control: the age of each client's model where weights depend on it."""
+
+    def __init__(self, parameters: FedAsyncParameters, clients: int) -> None:
+        local = parameters.local
+        self._parameters, self._ages = parameters, parameters.s.kind != "constant"
+        self._desk = Desk(clients, local.steps, local.first, models=parameters.mode == "model")
+        self.initial, self.local = self._desk.initial(0), local.relative
+        self.seats = tuple((self._desk.result(client),) for client in range(clients))
+
+    def opening(self) -> tuple[tuple[Row, ...], Control]:
+        """Everybody works on x0."""
+        return self._desk.begin_all(), Control((0,) * len(self.seats))
+
+    def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
+        """Return all clients."""
+        return law.clients()
+
+    def event(self, control: Control, event: Event, number: int) -> Step:
+        """Mix the update in, and answer."""
+        client, desk = event[0], self._desk
+        ages = [one for one in control.seats if isinstance(one, int)]
+        weight, result = self._parameters.weight(ages[client]), desk.result(client)
+        terms = (
+            [(weight, result)] if self._parameters.mode == "delta" else [(1.0 - weight, SERVER_MODEL), (weight, result)]
+        )
+        ages = [age + 1 if self._ages else 0 for age in ages]
+        ages[client] = 0
+        return Step((desk.server_update(*terms), *desk.begin(client)), Control(tuple(ages)), True)
 
 
 FEDASYNC = FedAsync()

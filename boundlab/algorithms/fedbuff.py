@@ -14,6 +14,7 @@ from boundlab.algorithms._buffer import (
     compile_buffer,
     reply_option,
 )
+from boundlab.algorithms._buffer_program import BufferProgram
 from boundlab.algorithms._staleness import FORMS, Staleness, staleness_function
 from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.events import Events
@@ -49,14 +50,20 @@ class FedBuff(Buffered[FedBuffParameters]):
         self, parameters: FedBuffParameters, events: Events, clients: int, records: RecordAt, iterations: int
     ) -> Tape:
         """Compile; each aggregation is one iteration."""
-        scale = parameters.eta_g / parameters.count
 
         def weights(buffer: Sequence[Arrival]) -> list[float]:
-            return [scale * parameters.staleness(update.tau) for update in buffer]
+            return _weights(parameters, [update.tau for update in buffer])
 
         return compile_buffer(
             self.id, events, clients, records, iterations, parameters.local, parameters.count, parameters.reply, weights
         )
+
+    def program(self, parameters: FedBuffParameters, clients: int) -> BufferProgram:
+        """Return one arrival."""
+        return BufferProgram(
+            self.id, parameters, clients, lambda _, buffer: (_weights(parameters, [one.tau for one in buffer]), None),
+            ages=parameters.staleness.kind != "constant",
+        )  # fmt: skip
 
     def fixed_weights(self, parameters: FedBuffParameters, clients: int) -> str:
         """Return the staleness function that forgets."""
@@ -72,6 +79,12 @@ class FedBuff(Buffered[FedBuffParameters]):
             return {}
         found = self.quantities(parameters, tape, tape.iterations, {})
         return {key: found[key] for key in ("chi2", "chi2_path", "alpha2")}
+
+
+def _weights(parameters: FedBuffParameters, taus: Sequence[int]) -> list[float]:
+    """Return eta_g·s(τ)/count for each update of a full buffer."""
+    scale = parameters.eta_g / parameters.count
+    return [scale * parameters.staleness(tau) for tau in taus]
 
 
 FEDBUFF = FedBuff()

@@ -13,6 +13,7 @@ from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._clients import Workers
 from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._program import Control, Desk, Event, EventLaw, EventProgram, MoveRow, Row, Share, Step
 from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.algorithms._windows import window_sums
 from boundlab.errors import SpecError
@@ -46,6 +47,16 @@ class FedFaParameters(Parameters):
         if self.mode == "param" and self.eta_g != 1.0:
             raise SpecError(f"{owner}: eta_g belongs to mode=delta; the average of models has no server rate")
 
+    @property
+    def weight(self) -> float:
+        """Of each entry of the window."""
+        return (self.eta_g if self.mode == "delta" else 1.0) / self.K
+
+    @property
+    def first(self) -> int:
+        """The arrival, counted from 1, of the first server update."""
+        return self.K + (self.start == "after_full")
+
 
 @final
 class FedFa(Algorithm[FedFaParameters]):
@@ -62,14 +73,12 @@ class FedFa(Algorithm[FedFaParameters]):
         self, parameters: FedFaParameters, events: Events, clients: int, records: RecordAt, iterations: int
     ) -> Tape:
         """Compile; each arrival from the first server update on is one iteration, and is answered at once."""
-        size, delta = parameters.K, parameters.mode == "delta"
-        weight = (parameters.eta_g if delta else 1.0) / size
+        size, delta, weight = parameters.K, parameters.mode == "delta", parameters.weight
         writer = Writer(events, clients, records, iterations, parameters.local.relative)
         workers = Workers(writer, clients, parameters.local, size + 1, models=not delta)
         for client in range(clients):
             workers.begin(client)
         window: deque[tuple[int, int]] = deque()
-        first = size + (parameters.start == "after_full")
         for event, client in enumerate(events.actor.tolist()):
             if writer.done:
                 break
@@ -78,7 +87,7 @@ class FedFa(Algorithm[FedFaParameters]):
             window.append((run, result))
             if len(window) > size:
                 workers.release(window.popleft()[1])
-            if event + 1 >= first:
+            if event + 1 >= parameters.first:
                 terms = [(weight, register) for _, register in window]
                 if delta:
                     for used, _ in window:
@@ -91,9 +100,13 @@ class FedFa(Algorithm[FedFaParameters]):
             writer.end()
         return writer.tape()
 
+    def program(self, parameters: FedFaParameters, clients: int) -> "FedFaProgram":
+        """Return one arrival."""
+        return FedFaProgram(parameters, clients)
+
     def events_for(self, parameters: FedFaParameters, clients: int, iterations: int) -> int:
         """Return the arrivals before the first server update, and one for each iteration."""
-        return iterations + parameters.K - (parameters.start == "when_full")
+        return iterations + parameters.first - 1
 
     def quantities(
         self, parameters: FedFaParameters, tape: Tape, until: int, settings: Mapping[str, float]
@@ -180,6 +193,41 @@ def _response(K: int, lag: int, size: int, direct: int) -> Floats:
         h[j] = (sums[last] - sums[max(last - K, 0)]) / K + (1.0 / K if j < direct else 0.0)
         sums[j + 1] = sums[j] + h[j]
     return h
+
+
+@final
+class FedFaProgram(EventProgram):
+    """One arrival; control: how many there were, up to the first server update. The oldest entry stands first."""
+
+    def __init__(self, parameters: FedFaParameters, clients: int) -> None:
+        local = parameters.local
+        self._parameters = parameters
+        self._desk = Desk(clients, local.steps, local.first, models=parameters.mode == "param")
+        self.initial, self.local = self._desk.initial(parameters.K), local.relative
+        self.seats = tuple((self._desk.result(client),) for client in range(clients))
+
+    def opening(self) -> tuple[tuple[Row, ...], Control]:
+        """Everybody works on x0, and the window is empty."""
+        return self._desk.begin_all(), Control((None,) * len(self.seats), 0)
+
+    def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
+        """Return all clients."""
+        return law.clients()
+
+    def event(self, control: Control, event: Event, number: int) -> Step:
+        """Push the window, average it, and answer."""
+        client, desk, size = event[0], self._desk, self._parameters.K
+        assert isinstance(control.shared, int)  # noqa: S101  (for the type checker)
+        held, arrivals = min(control.shared, size), min(control.shared + 1, self._parameters.first)
+        rows: list[Row] = []
+        if held == size:
+            rows += [MoveRow(desk.held(place), desk.held(place + 1)) for place in range(size - 1)]
+            held -= 1
+        rows.append(MoveRow(desk.held(held), desk.result(client)))
+        moves = arrivals == self._parameters.first
+        if moves:
+            rows.append(desk.server_update(*((self._parameters.weight, desk.held(place)) for place in range(size))))
+        return Step((*rows, *desk.begin(client)), Control(control.seats, arrivals), moves)
 
 
 FEDFA = FedFa()

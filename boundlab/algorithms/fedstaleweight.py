@@ -1,7 +1,7 @@
 """FedStaleWeight: FedBuff with weights that grow with a client's average staleness (Ma et al.)."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, final
@@ -17,6 +17,7 @@ from boundlab.algorithms._buffer import (
     compile_buffer,
     reply_option,
 )
+from boundlab.algorithms._buffer_program import BufferProgram, Held
 from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.events import Events
 from boundlab.tape import RecordAt, Tape, staleness
@@ -59,10 +60,45 @@ class _Averages:
         if self.window is not None and len(taus) > self.window:
             self.total[client] -= taus.popleft()
 
+    def observe(self, buffer: Sequence[Arrival] | Sequence[Held]) -> None:
+        """Remember all observations of a buffer."""
+        for update in buffer:
+            self.add(update.client, update.tau)
+
     def of(self, client: int) -> float:
         """Return the average, 0 where nothing was observed."""
         taus = self.seen.get(client)
         return self.total[client] / len(taus) if taus else 0.0
+
+    def frozen(self, clients: int) -> Hashable:
+        """Return what later averages depend on: a client's observations, or their sum and number where all count."""
+        if self.window is None:
+            return tuple((self.total.get(i, 0), len(self.seen.get(i, ()))) for i in range(clients))
+        return tuple(tuple(self.seen.get(i, ())) for i in range(clients))
+
+    @classmethod
+    def thawed(cls, window: int | None, memory: Any) -> "_Averages":
+        """Return the averages that :meth:`frozen` was asked of; None: nothing was observed."""
+        averages = cls(window)
+        for client, known in enumerate(memory or ()):
+            # Of the sum of so many observations none has to be remembered by itself.
+            seen = known if window is not None else (known[0], *[0] * (known[1] - 1))[: known[1]]
+            averages.seen[client], averages.total[client] = deque(seen), sum(seen)
+        return averages
+
+
+def _weights(
+    parameters: FedStaleWeightParameters, averages: _Averages, buffer: Sequence[Arrival] | Sequence[Held]
+) -> list[float]:
+    """Return eta_g·(weight of each update, normalised over a full buffer), and observe its staleness."""
+    # All of a buffer's observations come first, so that the order within it does not matter.
+    if parameters.include == "current":
+        averages.observe(buffer)
+    raw = [1.0 + parameters.scale * averages.of(update.client) for update in buffer]
+    if parameters.include == "previous":
+        averages.observe(buffer)
+    total = sum(raw)
+    return [parameters.eta_g * weight / total for weight in raw]
 
 
 @final
@@ -80,23 +116,24 @@ class FedStaleWeight(Buffered[FedStaleWeightParameters]):
     ) -> Tape:
         """Compile; each aggregation is one iteration."""
         averages = _Averages(parameters.window)
-        current = parameters.include == "current"
 
         def weights(buffer: Sequence[Arrival]) -> list[float]:
-            # All of a buffer's observations come first, so that the order within it does not matter.
-            if current:
-                for update in buffer:
-                    averages.add(update.client, update.tau)
-            raw = [1.0 + parameters.scale * averages.of(update.client) for update in buffer]
-            if not current:
-                for update in buffer:
-                    averages.add(update.client, update.tau)
-            total = sum(raw)
-            return [parameters.eta_g * weight / total for weight in raw]
+            return _weights(parameters, averages, buffer)
 
         return compile_buffer(
             self.id, events, clients, records, iterations, parameters.local, parameters.count, parameters.reply, weights
         )
+
+    def program(self, parameters: FedStaleWeightParameters, clients: int) -> BufferProgram:
+        """Return one arrival; the observations that averages hold are part of the control state."""
+        follows = parameters.scale != 0.0
+
+        def weigh(memory: Hashable, buffer: Sequence[Held]) -> tuple[list[float], Hashable]:
+            averages = _Averages.thawed(parameters.window, memory)
+            weights = _weights(parameters, averages, buffer)
+            return weights, averages.frozen(clients) if follows else None
+
+        return BufferProgram(self.id, parameters, clients, weigh, ages=follows, named=follows)
 
     def fixed_weights(self, parameters: FedStaleWeightParameters, clients: int) -> str:
         """Return the scale that forgets; the weights of one client sum to 1 anyway."""

@@ -9,13 +9,25 @@ import numpy as np
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._averages import Averages
 from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._program import (
+    X_S,
+    AffineRow,
+    Control,
+    DescendRow,
+    Event,
+    EventLaw,
+    EventProgram,
+    Row,
+    Share,
+    Step,
+)
 from boundlab.algorithms._rounds import MeanStep, Rounds
 from boundlab.algorithms._steps import StepSize, step_size
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events, read_events
 from boundlab.randomness import Stream, Streams
-from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
+from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Writer
 
 
 @final
@@ -102,6 +114,10 @@ class Gd(Rounds[GdParameters]):
         """Each iteration is the mean of passes of all clients, or the pass of one."""
         return Averages(parameters.M, parameters.at(0), every=1, ahead=0)
 
+    def program(self, parameters: GdParameters, clients: int) -> "GdProgram":
+        """Return one iteration."""
+        return GdProgram(parameters, clients)
+
     def sample(
         self,
         parameters: GdParameters,
@@ -134,6 +150,47 @@ class Gd(Rounds[GdParameters]):
     def read_events(self, raw: object, clients: int, where: str) -> Events:
         """Read [[time, "s"], …] for sampling=all, [[time, client], …] for the others."""
         return read_events(raw, clients, where)
+
+
+@final
+class GdProgram(EventProgram):
+    """One iteration; control: whose turn it is where clients are asked in turns."""
+
+    draws = True
+
+    def __init__(self, parameters: GdParameters, clients: int) -> None:
+        self._parameters, self._clients = parameters, clients
+        self.initial = (Initial.START, *[Initial.UNWRITTEN] * clients)
+
+    def opening(self) -> tuple[tuple[Row, ...], Control]:
+        """Return nothing: an iteration begins with the model that the one before left."""
+        return (), Control(shared=0)
+
+    def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
+        """Return all clients together, the next one, or anybody."""
+        match self._parameters.sampling:
+            case "all":
+                return law.equally([(SERVER,)])
+            case "cyclic":
+                assert isinstance(control.shared, int)  # noqa: S101  (for the type checker)
+                return law.equally([(control.shared,)])
+        return law.equally([(client,) for client in range(self._clients)])
+
+    def clock(self, number: int) -> int | None:
+        """Return k where α_k diminishes."""
+        constant = self._parameters.step.d is None and self._parameters.decay == "none"
+        return None if constant else number
+
+    def event(self, control: Control, event: Event, number: int) -> Step:
+        """Take the mean of passes of all clients, or the pass of one."""
+        step, size = self._parameters.step, self._parameters.at(number)
+        who = range(self._clients) if event[0] == SERVER else event
+        passes = [
+            DescendRow(1 + i, X_S, i, self._parameters.M, size, None if step.d is None else number) for i in who
+        ]  # fmt: skip
+        mean = AffineRow(X_S, tuple((1.0 / len(passes), row.dst) for row in passes))
+        turn = (event[0] + 1) % self._clients if self._parameters.sampling == "cyclic" else 0
+        return Step((*passes, mean), Control(shared=turn), True)
 
 
 def _named(actor: int) -> str:

@@ -3,13 +3,27 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, final
+from itertools import combinations
+from math import comb
+from typing import Any, Final, final
 
 import numpy as np
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._program import (
+    X_S,
+    AffineRow,
+    Control,
+    DescendRow,
+    Event,
+    EventLaw,
+    EventProgram,
+    Row,
+    Share,
+    Step,
+)
 from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.delays import DelayModel, ServerPolicy
@@ -17,7 +31,9 @@ from boundlab.errors import CaseError, SpecError
 from boundlab.events import Events, members_as_json, members_events, read_members
 from boundlab.options import Options
 from boundlab.randomness import Stream, Streams
-from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
+from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Writer
+
+_SUBSETS: Final = 100_000  # of clients, that one event of a program may choose from
 
 
 def _read_weights(options: Options, name: str) -> tuple[float, ...]:
@@ -56,6 +72,19 @@ class SFedAvgParameters(Parameters):
             raise SpecError(f"sfedavg: {len(self.weights)} weights for {clients} clients; give one a client")
         return self.weights or (1.0,) * clients
 
+    def of_a_round(self, clients: int) -> int:
+        """Return how many clients a round has.
+
+        Raises
+        ------
+        SpecError
+            If there are not as many.
+        """
+        size = clients if self.sampled is None else self.sampled
+        if size > clients:
+            raise SpecError(f"sfedavg: sampled={size}, but there are {clients} clients")
+        return size
+
 
 @final
 class SFedAvg(Algorithm[SFedAvgParameters]):
@@ -87,6 +116,10 @@ class SFedAvg(Algorithm[SFedAvgParameters]):
             writer.end()
         return writer.tape()
 
+    def program(self, parameters: SFedAvgParameters, clients: int) -> "SFedAvgProgram":
+        """Return one round."""
+        return SFedAvgProgram(parameters, clients)
+
     def sample(
         self,
         parameters: SFedAvgParameters,
@@ -97,9 +130,7 @@ class SFedAvg(Algorithm[SFedAvgParameters]):
         count: int,
     ) -> Events:
         """Return rounds: who is sampled, and when the slowest of them is done."""
-        size = clients if parameters.sampled is None else parameters.sampled
-        if size > clients:
-            raise SpecError(f"sfedavg: sampled={size}, but there are {clients} clients")
+        size = parameters.of_a_round(clients)
         clock = delays.clock(streams)
         now, rounds = 0.0, []
         for turn in range(count):
@@ -149,6 +180,42 @@ class SFedAvg(Algorithm[SFedAvgParameters]):
     def server_rate(self, parameters: SFedAvgParameters) -> float:
         """Return 1: the weights of a round sum to 1."""
         return 1.0
+
+
+@final
+class SFedAvgProgram(EventProgram):
+    """One round; there is nothing to remember from one to the next."""
+
+    draws = True
+
+    def __init__(self, parameters: SFedAvgParameters, clients: int) -> None:
+        self._local, self._weight = parameters.local, parameters.of_clients(clients)
+        self._clients, self._size = clients, parameters.of_a_round(clients)
+        self.initial, self.local = (Initial.START, *[Initial.UNWRITTEN] * clients), parameters.local.relative
+
+    def opening(self) -> tuple[tuple[Row, ...], Control]:
+        """Return nothing: a round begins with the model that the one before left."""
+        return (), Control()
+
+    def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
+        """Return all subsets of the sampled size.
+
+        Raises
+        ------
+        SpecError
+            If there are too many.
+        """
+        count = comb(self._clients, self._size)
+        if count > _SUBSETS:
+            raise SpecError(f"sfedavg: a round is one of {count} subsets of clients, more than {_SUBSETS}")
+        return law.equally(list(combinations(range(self._clients), self._size)))
+
+    def event(self, control: Control, event: Event, number: int) -> Step:
+        """Average the models of the members."""
+        local, total = self._local, sum(self._weight[i] for i in event)
+        passes = [DescendRow(1 + i, X_S, i, local.steps, local.first) for i in event]
+        mean = AffineRow(X_S, tuple((self._weight[i] / total, 1 + i) for i in event))
+        return Step((*passes, mean), control, True)
 
 
 SFEDAVG = SFedAvg()

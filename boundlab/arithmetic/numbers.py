@@ -136,14 +136,23 @@ def ball(x: Scalar) -> Any:
     return arb(x)
 
 
+def one_like(*values: Scalar) -> Scalar:
+    """Return 1 as a ball, as a surd or as a rational: the first of these that is among the values."""
+    one = rational(1)
+    if any(isinstance(value, flint().arb) for value in values):
+        return ball(one)
+    roots = [value.r for value in values if isinstance(value, Surd)]
+    return Surd(one, one - one, roots[0]) if roots else one
+
+
 def near(value: float, relative: float) -> Any:
     """Return the ball of all numbers that differ from a float by this much, relatively."""
     return flint().arb(value, abs(value) * relative)
 
 
 def hashable(x: Scalar) -> Any:
-    """Return a key that equal numbers share; for balls, those with the same middle and radius."""
-    if isinstance(x, flint().arb):
+    """Return a key that equal numbers share, floats among them; for balls, those with the same middle and radius."""
+    if not isinstance(x, float) and isinstance(x, flint().arb):
         return x.mid().fmpq(), x.rad().fmpq()
     return x
 

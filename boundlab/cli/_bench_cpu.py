@@ -11,8 +11,8 @@ from typing import Any, final
 
 import numpy as np
 
-from boundlab.algorithms import StepSize
-from boundlab.algorithms.area import AreaParameters
+from boundlab.algorithms import EventLaw, StepSize
+from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.build import build_delays, build_problem
 from boundlab.delays import read_policy, sample_events
 from boundlab.files import write_json, write_text
@@ -84,7 +84,7 @@ def measure_exact(repeats: int) -> list[Row]:
     """
     from boundlab.arithmetic.numbers import rational
     from boundlab.arithmetic.problem import Minimum
-    from boundlab.expectation import EventLaw, Walk, by_moments
+    from boundlab.expectation import enumerated, exact_arithmetic, left_side
 
     quarter = Fraction(1, 4)
     losses = {"c": [[0], [1], [3]], "w": [[1], [2], [1]], "x0": 2}
@@ -93,11 +93,13 @@ def measure_exact(repeats: int) -> list[Row]:
     parameters = AreaParameters(StepSize(1.0, 5.0), 3)
     best = Minimum([Fraction(1)], Fraction(2, 3))
 
-    three = EventLaw(np.array([quarter] * 3), quarter)
+    three, arithmetic = (
+        EventLaw(np.array([quarter] * 3), quarter),
+        exact_arithmetic(lambda _: AREA.program(parameters, 3), {}, (), lambda k: rational(Fraction(1, 5 + k))),
+    )
 
     def enumerate_all() -> None:
-        walk = Walk(model, parameters, three, lambda k: rational(Fraction(1, 5 + k)), [])
-        walk.expectation(METRICS["ergodic-gap"], best, 8)
+        enumerated(model, best, arithmetic, rational(1), three, (), METRICS["ergodic-gap"], np.array([8]))
 
     factor = rational(Fraction(5, 7))
 
@@ -108,12 +110,13 @@ def measure_exact(repeats: int) -> list[Row]:
         del x
 
     problem = build_problem("quadratic", {"clients": 50, "dimension": 1, "sigma": 1.0, "x0": 1.0})
-    law, last = EventLaw(np.full(50, 0.01), 0.5), np.array([_ITERATIONS])
+    delays = build_delays("iid", {"p_s": 0.5}, 50)
+    policy = AREA.policy(None, delays)
     square = np.random.Generator(np.random.Philox(1)).random((50, 50))
     kept, out = 1.0 - square, np.empty((50, 50))
 
     def moments() -> None:
-        by_moments(problem, parameters, law, 1.0, METRICS["squared-distance"], last)
+        left_side("squared-distance", AREA, problem, parameters, delays, policy, _ITERATIONS)
 
     def passes() -> None:
         # What cannot be spared: each of three n×n blocks is scaled and gets one product added.

@@ -63,7 +63,7 @@ def compare(
         require_given_schedule(plan)
     elif exact is None:
         # A number for each schedule is worth more than a sample only where the bound is about each schedule.
-        quadratic = _own_case(plan) and noisy and plan.problem.quadratic() is not None
+        quadratic = plan.own_case and noisy and plan.problem.quadratic() is not None
         exact = quadratic and trials * given_schedule_operations(plan, trial_tape(plan, seed, 0)) <= AFFORDABLE
     found = run_trials(plan, trials, seed, progress, average_noise=exact and noisy, backend=backend)
     return _of_trials(plan, found, seed, level, kind, exact=exact, noisy=noisy, backend=backend)
@@ -80,7 +80,7 @@ def _of_trials(
         # Equal bounds leave the values as they are, to the last digit.
         scale = np.where(found.bound == bound, 1.0, bound / np.maximum(found.bound, 1e-300))
         low, high = found.low * scale, found.high * scale
-        if _own_case(plan) and (exact or not noisy):
+        if plan.own_case and (exact or not noisy):
             words = "expectations over the noise" if noisy else "no noise"
             left = _extremes(low, high, words)
             verdict, reason = judge_each(plan, left, low.max(axis=0), bound, int(np.argmax(each[worst])), worst)
@@ -93,11 +93,6 @@ def _of_trials(
     return Comparison(
         plan, left, bound, found.common_terms, verdict, reason, seed, shown, worst, still, how, range_, backend
     )
-
-
-def _own_case(plan: Plan) -> bool:
-    """Return whether each trial has a bound for its very schedule, and so, without noise, is a case of its own."""
-    return plan.schedules is not None and not plan.schedules.averaged
 
 
 def _range(plan: Plan) -> Range | None:

@@ -26,6 +26,8 @@ def expectation(plan: Plan, *, unasked: bool = False) -> tuple[Floats, str] | No
         :data:`boundlab.expectation.AFFORDABLE`.
     """
     arguments = plan.theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy
+    if plan.own_case and (plan.problem.noiseless or plan.problem.quadratic() is not None or not plan.one_schedule):
+        return None  # a number for each schedule is what such a bound is about
     method, reason = engine(*arguments)
     if reason:
         return None
@@ -64,7 +66,7 @@ def require_given_schedule(plan: Plan) -> None:
         If every engine has a reason not to apply.
     """
     problem = plan.problem
-    if plan.schedules is not None and not plan.schedules.averaged and problem.noiseless:
+    if plan.own_case and problem.noiseless:
         return  # each schedule is a case of its own
     given = problem.quadratic() is not None and not problem.noiseless
     if given and plan.metric.is_mean:

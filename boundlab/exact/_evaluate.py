@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 import sympy
 
+from boundlab.algorithms import EventLaw
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import LARGEST_BITS, START_BITS, Scalar, ball, digits, rational
 from boundlab.arithmetic.problem import AtMinimum, InexactError, Minimum, RationalProblem
@@ -18,8 +19,17 @@ from boundlab.exact import _numeric
 from boundlab.exact._conditions import require
 from boundlab.exact._result import ExactResult
 from boundlab.exact._symbols import exact_law, formulas
-from boundlab.execute.rationals import TooLongError, run, understand
-from boundlab.expectation import Walk, by_exact_moments, twins
+from boundlab.execute.rationals import ExactTape, TooLongError, run, understand
+from boundlab.expectation import (
+    Arithmetic,
+    engine,
+    enumerated,
+    enumerated_schedule,
+    exact_arithmetic,
+    moments_of_schedule,
+    second_moments,
+    twins,
+)
 from boundlab.formulas.known_numbers import Formulas, scalar
 from boundlab.instance.from_case import plan_of
 from boundlab.instance.plan import Plan
@@ -50,6 +60,8 @@ def evaluate(theorem: Theorem, case: Case) -> ExactResult:
     if about_the_mean(theorem.assumptions):
         case = case.over_events()
     plan = plan_of(theorem, case)
+    if isinstance(case.events, RandomEvents) and plan.own_case and not plan.one_schedule:
+        raise SpecError(f'{theorem.id} is about each schedule by itself: give "events" in place of "delays"')
     problem_options = {**case.raw.get("problem", {}), **({"x0": case.raw["x0"]} if "x0" in case.raw else {})}
     model = plan.problem.rational(problem_options)
     why = _why_not(plan, model, case)
@@ -72,27 +84,28 @@ class _TooManyError(SpecError):
 
 
 def _why_not(plan: Plan, model: RationalProblem | None, case: Case) -> str:
-    if isinstance(case.events, RandomEvents) and plan.algorithm.id != "area":
-        return "only AREA's events are averaged over exactly; give events in place of delays"
+    if isinstance(case.events, RandomEvents):
+        reason = engine(plan.theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy)[1]
+        if reason:
+            return reason
     if model is None:
         return f"problem {plan.problem.id} has no rational form"
     if not plan.theorem.bound.closed:
         return "the bound is a numerical recursion"
-    if plan.metric.quantity is Quantity.SLOPE and plan.algorithm.id == "area":
-        return "gradient norms are averaged in floating point"
     if not plan.metric.is_mean:
         return f"{plan.metric.id} is no mean of what a run shows"
     if plan.theorem.shape:
         return "a printed O(·) is a shape"
-    if not plan.problem.noiseless and not _exact_moments(plan, model):
-        return "exact moments need AREA on a quadratic, with reply=pre"
+    if not plan.problem.noiseless and not _by_moments(model) and model.sign_noise() is None:
+        return "noise is averaged exactly on quadratics, by moments, and where noise=sign, by enumeration"
     if plan.metric.quantity is not Quantity.SLOPE and model.minimum() is None:
         return "the minimum is not found in rational numbers"
     return ""
 
 
-def _exact_moments(plan: Plan, model: RationalProblem) -> bool:
-    return model.quadratic() is not None and plan.algorithm.id == "area" and plan.parameters.reply == "pre"
+def _by_moments(model: RationalProblem) -> bool:
+    form = model.least_squares()
+    return model.minimum() is not None and (model.quadratic() is not None or (form is not None and form.batch > 0))
 
 
 @final
@@ -154,28 +167,55 @@ class _Exactly:
 
     def _over_events(self) -> _Side:
         plan = self.plan
-        if self.law is None:
-            raise TooLongError("the probabilities of the events are not rational numbers")
-        steps, last = self._steps(), int(plan.ks[-1])
-        if self.model.quadratic() is not None and plan.parameters.reply == "pre":
-            model, law = self.model, self.law
+        law = self._law()
+        ks = plan.ks[-1:]
+        if _by_moments(self.model):
             self.method = "first and second moments by linear recursion"
-            return self._with_precision(lambda: by_exact_moments(model, plan.parameters, law, steps, plan.metric, last))
-        walk_ = Walk(self.model, plan.parameters, self.law, steps, twins(plan.problem, self.law.p.astype(np.float64)))
+            return self._with_precision(
+                lambda: second_moments(self.model, self._arithmetic()[0], law, plan.metric, ks)[0]
+            )
+
+        def once() -> Scalar:
+            arithmetic, unit = self._arithmetic()
+            alike = twins(plan.problem, law.p.astype(np.float64))
+            return enumerated(self.model, self.best, arithmetic, unit, law, alike, plan.metric, ks)[0]
+
         try:
-            found = self._with_precision(lambda: walk_.expectation(plan.metric, self.best, last))
+            found = self._with_precision(once)
         except SpecError as error:
             raise _TooManyError(str(error)) from None
-        self.method = f"enumeration of all {len(self.law.at(0))}^{last} event sequences, equal states merged"
+        self.method = "enumeration of all event sequences, equal states merged"
         return found
 
-    def _steps(self) -> Callable[[int], Scalar]:
-        """Return α_k as a rational number, a surd, or a ball."""
-        if "c" in self.plan.parameter_values:
-            c, d = (self._rate(name) for name in ("c", "d"))
-            return lambda k: c() / (k + d())
-        alpha = self._rate("alpha")
-        return lambda _k: alpha()
+    def _law(self) -> EventLaw[Fraction]:
+        if self.law is not None:
+            return self.law
+        program = self.plan.algorithm.program(self.plan.parameters, self.plan.problem.n)
+        if program is not None and program.draws:  # whoever arrives: nobody asks
+            return EventLaw(np.array([Fraction(1, self.plan.problem.n)] * self.plan.problem.n), Fraction(0))
+        raise TooLongError("the probabilities of the events are not rational numbers")
+
+    def _arithmetic(self) -> tuple[Arithmetic[Scalar], Scalar]:
+        """Return how numbers of the program follow from rates, and 1 in the kind of numbers that they are."""
+        plan = self.plan
+        rates = self._rates()
+        exact = [self._rate(name)() for name in rates]
+
+        def program(values: Mapping[str, float]) -> Any:
+            read = plan.algorithm.read(Options(plan.algorithm.id, {**plan.parameter_values, **values}))
+            return plan.algorithm.program(read, plan.problem.n)
+
+        step = None
+        if {"c", "d"} <= set(plan.parameter_values):
+            c, d = (self._rate(name)() for name in ("c", "d"))
+            exact, step = [c, d], lambda k: c / (k + d)
+            rates = {name: float(plan.parameter_values[name]) for name in ("c", "d")}
+        unit = numbers.one_like(*exact)
+        return exact_arithmetic(program, rates, exact, step), unit
+
+    def _rates(self) -> dict[str, float]:
+        """Return the rates of the algorithm that the theorem sets."""
+        return {name: float(self.plan.parameter_values[name]) for name in self.plan.theorem.step}
 
     def _rate(self, name: str) -> Callable[[], Scalar]:
         """Return a rate of the algorithm: the theorem's own, or the case's."""
@@ -188,7 +228,7 @@ class _Exactly:
 
     def _on_tape(self) -> _Side:
         plan = self.plan
-        rates = {name: float(plan.parameter_values[name]) for name in plan.theorem.step}
+        rates = self._rates()
         chosen = {name: value for name, value in plan.parameter_values.items() if name not in rates}
         k = int(plan.ks[-1])
         records, function = plan.metric.records([k]), AtMinimum(self.model, self.best)
@@ -205,6 +245,8 @@ class _Exactly:
         words = f"the schedule's {k} server updates in"
 
         def once(values: list[Scalar], *, balls: bool) -> Scalar:
+            if not plan.problem.noiseless:
+                return self._over_noise(tape, values, k, balls=balls)
             shown: list[Scalar] = []
             run(tape, self.model, values, lambda _m, x: shown.append(plan.metric.at(function, x)), balls=balls)
             total = sum(shown[1:], start=shown[0])
@@ -222,6 +264,14 @@ class _Exactly:
         self.method = f"{words} balls"
         rate_balls = [self._rate(name) for name in rates]
         return self._with_precision(lambda: once([ball(rate()) for rate in rate_balls], balls=True))
+
+    def _over_noise(self, tape: ExactTape, rates: list[Scalar], k: int, *, balls: bool) -> Scalar:
+        """Return the expectation over the noise, given the schedule."""
+        each, metric = tape.numbers(rates, balls=balls), self.plan.metric
+        if _by_moments(self.model):
+            return moments_of_schedule(self.model, tape.tape, each, metric, k)
+        unit = numbers.ball(numbers.rational(1)) if balls else numbers.one_like(*rates)
+        return enumerated_schedule(self.model, self.best, tape.tape, each, unit, metric, k)
 
     def _with_precision(self, once: Callable[[], Scalar]) -> _Side:
         """Run with more and more digits until every comparison is decided."""

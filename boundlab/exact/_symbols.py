@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import sympy
 
+from boundlab.algorithms import EventLaw
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.case import Case, RandomEvents, plain
 from boundlab.delays import IndependentEvents
 from boundlab.errors import FormulaError
-from boundlab.expectation import EventLaw
 from boundlab.formulas.known_numbers import Formulas, KnownNumber
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS
@@ -24,11 +24,11 @@ _READ = 1e-11  # sums of floats that are read off a schedule
 
 
 def exact_law(case: Case, plan: Plan) -> EventLaw[Fraction] | None:
-    """Return the probabilities of AREA's events as rational numbers, or None where they have none."""
+    """Return the probabilities of random events as rational numbers, or None where they have none."""
     if not isinstance(case.events, RandomEvents):
         return None
     delays, policy = case.events.delays, case.events.policy
-    n, count = case.problem.n, getattr(plan.parameters, "count", None)
+    n = case.problem.n
     if isinstance(delays, IndependentEvents):
         raw = _options(case.raw.get("delays"))
         if "p" in raw:
@@ -38,20 +38,26 @@ def exact_law(case: Case, plan: Plan) -> EventLaw[Fraction] | None:
             p_s = numbers.read_number(raw["p_s"], "p_s") if "p_s" in raw else Fraction(1, n + 1)
             p = ((1 - p_s) / n,) * n
         if sum(p, p_s) == 1:
-            return _law(p, p_s, count)
+            return _law(p, p_s)
         near = [rational(one, ENGINE) for one in (*delays.p.tolist(), delays.p_s)]
         whole = [one for one in near if one is not None]
-        return _law(whole[:-1], whole[-1], count) if len(whole) == n + 1 and sum(whole) == 1 else None
+        return _law(whole[:-1], whole[-1]) if len(whole) == n + 1 and sum(whole) == 1 else None
     rates = [rational(rate, ENGINE) for rate in delays.rates().tolist()]
-    server = Fraction(0) if count is not None else rational(policy.rate(delays), ENGINE)
+    server = Fraction(0) if count_of(plan) is not None else rational(policy.rate(delays), ENGINE)
     if server is None or any(rate is None for rate in rates):
         return None
     total = sum((rate for rate in rates if rate is not None), server)
-    return _law([rate / total for rate in rates if rate is not None], server / total, count)
+    return _law([rate / total for rate in rates if rate is not None], server / total)
 
 
-def _law(p: Sequence[Fraction], p_s: Fraction, count: int | None) -> EventLaw[Fraction]:
-    return EventLaw(np.array(p, dtype=object), p_s, count)
+def _law(p: Sequence[Fraction], p_s: Fraction) -> EventLaw[Fraction]:
+    return EventLaw(np.array(p, dtype=object), p_s)
+
+
+def count_of(plan: Plan) -> int | None:
+    """Return after how many arrivals the server aggregates, where a count says so."""
+    found: int | None = getattr(plan.parameters, "count", None)
+    return found
 
 
 def _options(raw: Any) -> Mapping[str, Any]:
@@ -92,7 +98,7 @@ def formulas(plan: Plan, case: Case, constants: Mapping[str, sympy.Expr], law: E
     if plan.theorem.horizon == "fixed":
         values[counter] = KnownNumber.of(plan.iterations)
     if law is not None:
-        values |= _frequencies(law)
+        values |= _frequencies(law, count_of(plan)) if plan.algorithm.server == "any" else {}
     rules = {name: rule for name, rule in plan.theorem.defining().items() if name not in values}
     return Formulas(values, rules)
 
@@ -112,12 +118,12 @@ def _known_number(
     return KnownNumber.of(Fraction(repr(value)))
 
 
-def _frequencies(law: EventLaw[Fraction]) -> dict[str, KnownNumber]:
+def _frequencies(law: EventLaw[Fraction], count: int | None) -> dict[str, KnownNumber]:
     """Return n, p_s, p_min and qbar; where a count aggregates, the long-run fractions."""
     p, p_s = law.p.tolist(), law.p_s
-    if law.count is not None:
+    if count is not None:
         total = sum(p, Fraction(0))
-        p_s = Fraction(1, law.count + 1)
+        p_s = Fraction(1, count + 1)
         p = [one / total * (1 - p_s) for one in p]
     qbar = sum((1 / one for one in p), Fraction(0)) / len(p)
     found = {"n": Fraction(len(p)), "p_s": p_s, "p_min": min(*p, p_s), "qbar": qbar}

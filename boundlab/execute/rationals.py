@@ -46,6 +46,31 @@ class ExactTape:
         """Whether all of them are understood as rational numbers times rates."""
         return all(recipe[0] is not None for part in (self.coefficients, self.sizes, self.local) for recipe in part)
 
+    def numbers(self, rates: Sequence[Scalar], *, balls: bool) -> Numbers[Scalar]:
+        """Return all numbers for given rates.
+
+        Parameters
+        ----------
+        rates
+            In the order of :func:`understand`.
+        balls
+            Whether they are balls of the present precision.
+
+        Raises
+        ------
+        TooLongError
+            If they are not, and one is no simple fraction.
+        """
+        kind: Callable[[Scalar], Scalar] = numbers.ball if balls else (lambda x: x)
+        known: dict[Recipe, Scalar] = {}
+
+        def value(recipe: Recipe) -> Scalar:
+            if recipe not in known:
+                known[recipe] = number_of(recipe, rates, kind, balls=balls)
+            return known[recipe]
+
+        return Numbers(*([value(recipe) for recipe in part] for part in (self.coefficients, self.sizes, self.local)))
+
 
 def understand(compile_: Callable[[Mapping[str, float]], Tape], rates: Mapping[str, float]) -> ExactTape:
     """Compile with the rates as they are and doubled one by one, and see how each number of the tape follows.
@@ -76,7 +101,7 @@ def understand(compile_: Callable[[Mapping[str, float]], Tape], rates: Mapping[s
         for place, value in enumerate(base.tolist()):
             key = (value, *(float(other[place]) for other in doubled))
             if key not in known:
-                known[key] = _recipe(key, values)
+                known[key] = recipe(key, values)
             out.append(known[key])
         return out
 
@@ -94,7 +119,16 @@ def _scaled(compile_: Callable[[Mapping[str, float]], Tape], rates: Mapping[str,
         return None
 
 
-def _recipe(key: tuple[float, ...], rates: Sequence[float]) -> Recipe:
+def recipe(key: tuple[float, ...], rates: Sequence[float]) -> Recipe:
+    """Return how a number follows from rates.
+
+    Parameters
+    ----------
+    key
+        The number, and what it becomes when each of the rates is doubled.
+    rates
+        Their values.
+    """
     value, rest, powers = key[0], key[0], []
     for other, rate in zip(key[1:], rates, strict=True):
         ratio = other / value if value else 1.0
@@ -136,17 +170,10 @@ def run(
     kind: Callable[[Scalar], Scalar] = numbers.ball if balls else (lambda x: x)
     zero = [kind(numbers.rational(0))] * model.d
     registers: list[Any] = starts(tape, [kind(numbers.rational(entry)) for entry in model.x0], zero)
-    known: dict[Recipe, Scalar] = {}
-
-    def value(recipe: Recipe) -> Scalar:
-        if recipe not in known:
-            known[recipe] = _value(recipe, rates, kind, balls)
-        return known[recipe]
-
-    each = ([value(recipe) for recipe in part] for part in (exact.coefficients, exact.sizes, exact.local))
+    each = exact.numbers(rates, balls=balls)
     place = 0
     try:
-        for place, row in enumerate(rows(tape, Numbers(*each))):  # noqa: B007
+        for place, row in enumerate(rows(tape, each)):  # noqa: B007
             match row:
                 case Combine(dst, terms):
                     out = zero
@@ -166,11 +193,25 @@ def run(
         raise UndecidedError(str(error), place / len(tape)) from None
 
 
-def _value(recipe: Recipe, rates: Sequence[Scalar], kind: Callable[[Scalar], Scalar], balls: bool) -> Scalar:
-    found, about, powers = recipe
-    if found is None and not balls:
+def number_of(found: Recipe, rates: Sequence[Scalar], kind: Callable[[Scalar], Scalar], *, balls: bool) -> Scalar:
+    """Return a number for given rates.
+
+    Parameters
+    ----------
+    kind
+        Makes the numbers of one arithmetic.
+    balls
+        Whether a number that is no simple fraction may be a ball around its float.
+
+    Raises
+    ------
+    TooLongError
+        If it may not.
+    """
+    share, about, powers = found
+    if share is None and not balls:
         raise TooLongError("a weight of the schedule is no rational number")
-    out = numbers.near(about, _ROUNDING) if found is None else kind(numbers.rational(found))
+    out = numbers.near(about, _ROUNDING) if share is None else kind(numbers.rational(share))
     for rate, power in zip(rates, powers, strict=True):
         for _ in range(abs(power)):
             out = out * rate if power > 0 else out / rate

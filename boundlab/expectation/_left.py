@@ -1,24 +1,28 @@
-"""The exact left side of a theorem in floating point, by whichever engine applies: for searches."""
+"""The exact left side of a theorem in floating point, by whichever engine applies."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundlab.algorithms import Algorithm
+from boundlab.algorithms import Algorithm, EventLaw, EventProgram
+from boundlab.algorithms.area import AreaParameters
 from boundlab.arithmetic.numbers import ball, rational
 from boundlab.arithmetic.problem import InexactError
 from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import MissingExtraError, SpecError, UndecidedError
-from boundlab.expectation import _enumerate, _moments
-from boundlab.expectation._cost import enumeration_operations, moments_operations
-from boundlab.expectation._enumerate_exact import Walk
-from boundlab.expectation._law import EventLaw, event_law, why_no_law
+from boundlab.expectation import _area_moments, _enumeration, _second_moments
+from boundlab.expectation._cost import area_moments_operations, enumeration_operations, moments_operations
+from boundlab.expectation._exactly import in_exact_numbers
+from boundlab.expectation._graph import in_floats
+from boundlab.expectation._law import event_law, why_no_law
 from boundlab.expectation._twins import twins
 from boundlab.metrics import Metric, Quantity
 from boundlab.metrics import metric as metric_of
 from boundlab.objective import Problem
+from boundlab.registry import lookup
 from boundlab.theorems import Theorem
 
 Floats = NDArray[np.float64]
@@ -32,19 +36,24 @@ def engine(
     policy: ServerPolicy,
 ) -> tuple[str, str]:  # fmt: skip
     """Return the engine's description and '', or '' and why none applies."""
-    left = _metric(metric)
-    who = algorithm if isinstance(algorithm, str) else algorithm.id
-    if not left.over.one_record:
-        return "", f"the expectation of {left.id} over random events has no exact engine; replace delays by events"
-    if who != "area":
-        return "", f"the schedules of {who} depend on more than who comes next; replace delays by events"
-    reason = why_no_law(delays, policy)
+    left, who = _metric(metric), _algorithm(algorithm)
+    if not left.is_mean:
+        return "", f"the expectation of {left.id}, which is no mean of what a run shows, has no exact engine"
+    program = who.program(parameters, problem.n)
+    if program is None:
+        return "", f"nobody has written one event of {who.id} as a program; replace delays by events"
+    reason = why_no_law(program, delays, policy)
     if reason:
         return "", reason
-    if problem.quadratic() is not None and parameters.reply == "pre":
+    batches = _second_moments.by_batches(problem)
+    if batches and problem.d > _second_moments.WIDEST:
+        return "", f"moments under mini-batches take at most {_second_moments.WIDEST} coordinates, got {problem.d}"
+    if batches or problem.quadratic() is not None:
         return MOMENTS, ""
-    if not problem.noiseless:
-        return "", f"problem {problem.id} with noise: moments need a quadratic, enumeration needs full gradients"
+    if not problem.noiseless and problem.sign_noise is None:
+        return "", (
+            f"problem {problem.id} with noise: moments need a quadratic, enumeration needs full gradients or noise=sign"
+        )
     if left.quantity is Quantity.DISTANCE and problem.optimum().distance is None:
         return "", f"problem {problem.id} has no unique minimiser with a certified distance"
     return ENUMERATION, ""
@@ -52,6 +61,26 @@ def engine(
 
 def _metric(metric: Theorem | str) -> Metric:
     return metric.left if isinstance(metric, Theorem) else metric_of(metric)
+
+
+def _algorithm(algorithm: Algorithm[Any] | str) -> Algorithm[Any]:
+    found: Algorithm[Any] = lookup("algorithms", algorithm) if isinstance(algorithm, str) else algorithm
+    return found
+
+
+def program_of(algorithm: Algorithm[Any] | str, parameters: Any, clients: int) -> EventProgram:
+    """Return one event of an algorithm as a program.
+
+    Raises
+    ------
+    SpecError
+        If nobody has written it.
+    """
+    who = _algorithm(algorithm)
+    program = who.program(parameters, clients)
+    if program is None:
+        raise SpecError(f"no exact engine applies: nobody has written one event of {who.id} as a program")
+    return program
 
 
 def applicable(
@@ -80,9 +109,20 @@ def operations(
     how, reason = engine(metric, algorithm, problem, parameters, delays, policy)
     if reason:
         return float("inf")
-    if how == MOMENTS:
-        return moments_operations(problem, iterations, average=left.over.averages_iterates)
-    return enumeration_operations(problem, parameters, delays, policy, iterations)
+    average = left.over.averages_iterates
+    program, law = program_of(algorithm, parameters, problem.n), event_law(delays, policy)
+    if how == ENUMERATION:
+        return enumeration_operations(problem, program, law, iterations, average=average)
+    if _fast(problem, parameters, left):
+        return area_moments_operations(problem, iterations, average=average)
+    mixing = _second_moments.by_batches(problem)
+    return moments_operations(problem, program, law, iterations, average=average, mixing=mixing)
+
+
+def _fast(problem: Problem, parameters: Any, left: Metric) -> bool:
+    """Return whether the moments of AREA by themselves take the place of those of all programs, for speed."""
+    area = isinstance(parameters, AreaParameters) and parameters.reply == "pre"
+    return area and left.over.one_record and not _second_moments.by_batches(problem)
 
 
 def left_side(
@@ -98,7 +138,7 @@ def left_side(
     parameters
         As the algorithm reads them.
     iterations, ks
-        The horizon, and the iterations to look at, shape (points,); by default the horizon alone.
+        The horizon, and the sorted iterations to look at, shape (points,); by default the horizon alone.
 
     Returns
     -------
@@ -108,7 +148,7 @@ def left_side(
     Raises
     ------
     SpecError
-        If no exact engine applies, or enumeration meets too many different states.
+        If no exact engine applies, or there are too many different states.
     UndecidedError
         If rounding could decide on which side of a kink an iterate lies, and fractions do not reach.
     """
@@ -120,35 +160,44 @@ def left_side(
     points = np.array([iterations]) if ks is None else np.asarray(ks, dtype=np.int64)
     if points.size == 0 or points.min() < first or points.max() > iterations:
         raise SpecError(f"iterations must be between {first} and {iterations}")
-    law = event_law(parameters, delays, policy)
-    if how == MOMENTS:
+    law, program = event_law(delays, policy), program_of(algorithm, parameters, problem.n)
+    if how == MOMENTS and _fast(problem, parameters, left):
         sigma = problem.require_quadratic("the moments").sigma
-        return _moments.expectation(problem, parameters, law, sigma, left, points)
+        return _area_moments.expectation(problem, parameters, law, sigma, left, points)
+    if how == MOMENTS:
+        return _second_moments.in_floats(problem, in_floats(program), law, left, points)
     try:
-        return _enumerate.expectation(problem, parameters, law, left, points)
+        return _enumeration.in_floats(problem, in_floats(program), law, twins(problem, law.p), left, points)
     except UndecidedError as error:
-        return _in_fractions(problem, parameters, law, left, points, str(error))
+        return _in_fractions(problem, parameters, program, law, left, points, str(error))
 
 
 def _in_fractions(
-    problem: Problem, parameters: Any, law: EventLaw[float], left: Metric, points: NDArray[np.int64], why: str
-) -> Floats:
+    problem: Problem, parameters: Any, program: EventProgram, law: EventLaw[float], left: Metric,
+    points: NDArray[np.int64], why: str,
+) -> Floats:  # fmt: skip
     """Return what floats cannot: each number is taken as the decimal that it prints as, as in a case file."""
     try:
         model = problem.rational(problem.spec())
         best = None if model is None else model.minimum()
-        if model is None or best is None or left.quantity is Quantity.SLOPE:
+        if model is None or best is None:
             raise InexactError(f"problem {problem.id} is not evaluated in rational numbers")
-        c, d = (None if one is None else _exact(one) for one in (parameters.step.c, parameters.step.d))
+        # A float of the program is the fraction that it stands for; α_k follows from c and d.
+        arithmetic = in_exact_numbers(lambda _: program, {}, (), _diminishing(parameters))
         shares = np.array([shortest_decimal(one) for one in law.p.tolist()], dtype=object)
-        walk = Walk(
-            model, parameters, EventLaw(shares, shortest_decimal(law.p_s), law.count),
-            lambda k: c if d is None else c / (k + d), twins(problem, law.p), _FRACTIONS,
+        found = _enumeration.in_exact_numbers(
+            model, best, arithmetic, rational(1), EventLaw(shares, shortest_decimal(law.p_s)), twins(problem, law.p),
+            left, points, _FRACTIONS,
         )  # fmt: skip
-        return np.array([float(ball(walk.expectation(left, best, k))) for k in points.tolist()])
+        return np.array([float(ball(value)) for value in found])
     except (SpecError, MissingExtraError) as error:
         raise UndecidedError(f"{why}, and {error}") from None
 
 
-def _exact(value: float) -> Any:
-    return rational(shortest_decimal(value))
+def _diminishing(parameters: Any) -> Callable[[int], Any] | None:
+    """Return α_k in exact numbers where it is c/(k + d)."""
+    step = getattr(parameters, "step", None)
+    if step is None or step.d is None:
+        return None
+    c, d = rational(shortest_decimal(step.c)), rational(shortest_decimal(step.d))
+    return lambda k: c / (k + d)

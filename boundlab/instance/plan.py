@@ -74,6 +74,17 @@ class Plan:
     symbols: tuple[Reading, ...]
 
     @property
+    def own_case(self) -> bool:
+        """Whether each trial has a bound for its very schedule, and so, without noise, is a case of its own."""
+        return self.schedules is not None and not self.schedules.averaged
+
+    @property
+    def one_schedule(self) -> bool:
+        """Whether all trials have the same schedule, whatever the delays are."""
+        program = self.algorithm.program(self.parameters, self.problem.n)
+        return program is not None and program.certain(self.problem.n)
+
+    @property
     def near_minimiser(self) -> bool:
         """Whether the bound rests on ‖x0 − x*‖ while no minimiser is certified: R is then that to a near one."""
         return "R" in self.theorem.inputs(self.fixed) and self.problem.optimum().distance is None

@@ -19,6 +19,8 @@ from boundlab.delays import ServerPolicy, read_policy
 from boundlab.errors import AssumptionError, CaseError, MissingExtraError, SpecError
 from boundlab.exact import evaluate
 from boundlab.expectation import applicable, left_side
+from boundlab.options import Options
+from boundlab.registry import lookup
 from boundlab.theorems import load_theorem
 
 pytest.importorskip("flint")
@@ -235,14 +237,15 @@ def test_noise_on_a_kink_has_no_exact_engine(tmp_path):
     policy = read_policy(None, delays)
     parameters = AreaParameters(StepSize(0.1))
     assert "not exponential" in applicable("gap", "area", problem, parameters, delays, policy)
-    assert "fedbuff" in applicable("gap", "fedbuff", problem, parameters, delays, policy)
+    adaptive = lookup("algorithms", "afl_dga").read(Options("afl_dga", {"eta": 0.1}))
+    assert "one event of afl_dga as a program" in applicable("gap", "afl_dga", problem, adaptive, delays, policy)
 
 
 def test_too_many_states_are_refused_with_their_number():
     problem = build_problem("huber", {"clients": 8, "x0": 1})
     delays = build_delays("iid", {"p_s": 0.2}, 8)
     parameters = AreaParameters(StepSize(1.0, 5.0), start="algorithm")
-    with pytest.raises(SpecError, match=r"enumeration reaches \d+ states at k = \d+, which is too many"):
+    with pytest.raises(SpecError, match=r"enumeration reaches \d+ states at event \d+, which is too many"):
         left_side("ergodic-gap", "area", problem, parameters, delays, read_policy(None, delays), 20)
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from boundlab.algorithms import EventLaw
 from boundlab.build import build_delays
 from boundlab.case import load_case
 from boundlab.delays import frequencies, read_policy
 from boundlab.exact import evaluate
 from boundlab.exact._symbols import _frequencies
-from boundlab.expectation import EventLaw
 from boundlab.instance.from_case import plan_of
 from boundlab.theorems import load_theorem
 
@@ -64,8 +64,8 @@ def test_exact_symbols_and_the_exact_bound_are_those_of_floats(name: str, tmp_pa
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_under_a_count_frequencies_are_long_run_fractions_of_all_iterations(count: int) -> None:
     rates = [Fraction(2), Fraction(1), Fraction(1, 2)]
-    law = EventLaw(np.array([rate / sum(rates) for rate in rates], dtype=object), Fraction(0), count)
-    found = {name: float(value.exact) for name, value in _frequencies(law).items()}
+    law = EventLaw(np.array([rate / sum(rates) for rate in rates], dtype=object), Fraction(0))
+    found = {name: float(value.exact) for name, value in _frequencies(law, count).items()}
     delays = build_delays("exponential", {"rates": [float(rate) for rate in rates]}, 3)
     p, p_s = frequencies(delays, read_policy(f"count:every={count}", delays))
     assert found == pytest.approx({"n": 3, "p_s": p_s, "p_min": min(*p, p_s), "qbar": (1 / p).mean()}, rel=1e-14)

@@ -1,41 +1,51 @@
-"""Who acts when, with which probability: by hand, also where a count of arrivals makes an aggregation."""
+"""Who acts when, with which probability, and what an engine would have to do: by hand."""
 
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from boundlab.algorithms import StepSize
-from boundlab.algorithms.area import AreaParameters
+from boundlab.algorithms import EventLaw, StepSize
+from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.build import build_delays, build_problem
 from boundlab.delays import read_policy
 from boundlab.events import SERVER
 from boundlab.exact import _symbols
-from boundlab.expectation import EventLaw, _cost
+from boundlab.expectation import _cost, operations
+from boundlab.options import Options
+from boundlab.registry import lookup
 
 SIXTH, THIRD = Fraction(1, 6), Fraction(1, 3)
+LAW = EventLaw(np.array([SIXTH, THIRD]), Fraction(1, 2))
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
-def test_the_last_of_so_many_arrivals_completes_and_the_next_event_aggregates(count: int) -> None:
-    law = EventLaw(np.array([SIXTH, THIRD]), Fraction(1, 2), count)
-    cycle = ["arrives"] * (count - 1) + ["completes", "aggregates"]
-    for event, word in enumerate(3 * cycle):
-        assert law.completes(event) == (word == "completes")
-        assert law.aggregates(event) == (word == "aggregates")
-        shares = [(SERVER, Fraction(1))] if word == "aggregates" else [(0, THIRD), (1, 2 * THIRD)]
-        assert law.at(event) == shares
+def test_the_event_after_so_many_arrivals_aggregates(count: int) -> None:
+    program = AREA.program(AreaParameters(StepSize(0.1), count=count), 2)
+    control = program.opening()[1]
+    for number in range(3 * (count + 1)):
+        shares = program.choices(control, LAW)
+        aggregates = number % (count + 1) == count
+        assert shares == ([((SERVER,), 1)] if aggregates else [((0,), THIRD), ((1,), 2 * THIRD)])
+        control = program.event(control, shares[-1][0], number).control
 
 
-def test_without_a_count_nothing_completes() -> None:
-    law = EventLaw(np.array([SIXTH, THIRD]), Fraction(1, 2))
-    assert not any(law.completes(event) or law.aggregates(event) for event in range(9))
-    assert law.at(0) == [(0, SIXTH), (1, THIRD), (SERVER, Fraction(1, 2))]
+def test_without_a_count_anybody_acts() -> None:
+    program = AREA.program(AreaParameters(StepSize(0.1)), 2)
+    assert program.choices(program.opening()[1], LAW) == [((0,), SIXTH), ((1,), THIRD), ((SERVER,), Fraction(1, 2))]
+
+
+def test_who_waits_does_not_arrive() -> None:
+    fedbuff = lookup("algorithms", "fedbuff")
+    waiting = fedbuff.read(Options("fedbuff", {"eta_l": 0.1, "count": 2, "reply": "wait"}))
+    program = fedbuff.program(waiting, 2)
+    after = program.event(program.opening()[1], (1,), 0).control
+    assert program.choices(after, LAW) == [((0,), 1)]
 
 
 def test_long_run_fractions_under_a_count() -> None:
     # Three arrivals, then an aggregation: p_s = 1/4, and the clients share 3/4 as 1 : 2.
-    found = _symbols._frequencies(EventLaw(np.array([SIXTH, THIRD]), Fraction(1, 2), 3))
+    found = _symbols._frequencies(LAW, 3)
     values = {name: one.exact for name, one in found.items()}
     assert values == {"n": 2, "p_s": Fraction(1, 4), "p_min": Fraction(1, 4), "qbar": 3}
 
@@ -44,8 +54,17 @@ def test_what_would_not_fit_into_memory_is_predicted_to_take_for_ever(monkeypatc
     problem = build_problem("huber", {"c": [[0, 0], [1, 2]], "x0": 1})
     delays = build_delays("iid", {"p_s": 0.4}, 2)
     policy, parameters = read_policy(None, delays), AreaParameters(StepSize(0.1))
-    # Three choices an event, and registers of (2n + 2)·d = 12 numbers: 3⁴ states take 972.
+    # Three choices an event, and registers x_s, u, x_i, y_i of 2 numbers: 3⁴ states take 972.
     for largest, finite in ((972, True), (971, False), (81, False)):
-        monkeypatch.setattr(_cost, "LARGEST", largest)
-        found = _cost.enumeration_operations(problem, parameters, delays, policy, 4)
+        monkeypatch.setattr(_cost, "ENTRIES", largest)
+        assert np.isfinite(operations("gap", AREA, problem, parameters, delays, policy, 4)) == finite
+
+
+def test_control_states_that_nobody_can_count_are_predicted_to_take_for_ever() -> None:
+    problem = build_problem("quadratic", {"clients": 12, "dimension": 1, "sigma": 1})
+    delays = build_delays("iid", {"p_s": 0.4}, 12)
+    adaptive = lookup("algorithms", "async_sgd")
+    for schedule, finite in (("constant", True), ("delay_adaptive", False)):
+        parameters = adaptive.read(Options("async_sgd", {"alpha": 0.1, "schedule": schedule}))
+        found = operations("gap", adaptive, problem, parameters, delays, adaptive.policy(None, delays), 40)
         assert np.isfinite(found) == finite

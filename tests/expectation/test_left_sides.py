@@ -5,8 +5,11 @@ from problem_makers import make
 
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
+from boundlab.algorithms.fedbuff import FEDBUFF
 from boundlab.build import build_delays
 from boundlab.expectation import engine
+from boundlab.options import Options
+from boundlab.registry import lookup
 
 KINKS = {"a": [[[-1], [2]], [[-2], [1]]], "b": [[0, -3], [1, 0.5]], "x0": [3]}  # every point of [1/6, 1] is a minimiser
 IID = build_delays("iid", {"p_s": 0.5}, 2)
@@ -27,10 +30,18 @@ def test_with_noise_moments_need_a_quadratic_and_without_it_enumeration_needs_no
 
     bowl = make("quadratic", clients=2, dimension=2, sigma=1.0)
     assert asked(bowl) == ("first and second moments by linear recursion", "")
-    assert "needs full gradients" in asked(bowl, count=2, reply="post")[1]
-    assert "moments need a quadratic, enumeration needs full gradients" in asked(make("huber", c=[0, 1], sigma=1.0))[1]
+    assert asked(bowl, count=2, reply="post")[0].startswith("first and second moments")
+    assert (
+        "moments need a quadratic, enumeration needs full gradients or noise=sign"
+        in asked(make("huber", c=[0, 1], sigma=1.0))[1]
+    )
     assert asked(make("huber", c=[0, 1]))[0].startswith("enumeration")
-    waiting = engine("gap", "fedbuff", bowl, None, IID, AREA.policy(None, IID))
-    assert waiting == ("", "the schedules of fedbuff depend on more than who comes next; replace delays by events")
-    mean = engine("gradient-norm", "area", bowl, None, IID, AREA.policy(None, IID))[1]
-    assert "the expectation of gradient-norm over random events has no exact engine" in mean
+    signs = make("huber", c=[0, 1], sigma=1.0, noise="sign")
+    assert asked(signs)[0].startswith("enumeration of all event sequences")
+    late = build_delays("pareto", {}, 2)
+    buffered = FEDBUFF.read(Options("fedbuff", {"eta_l": 0.1}))
+    why = engine("gap", "fedbuff", bowl, buffered, late, FEDBUFF.policy(None, late))
+    assert why == ("", "times between updates are not exponential under pareto")
+    compass = lookup("algorithms", "fedcompass")
+    found = engine("gap", compass, bowl, compass.read(Options("fedcompass", {"eta": 0.1})), IID, None)[1]
+    assert found == "nobody has written one event of fedcompass as a program; replace delays by events"

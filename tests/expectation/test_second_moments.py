@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from moment_makers import Floats, first_and_second, left
 
-from boundlab.algorithms import StepSize
+from boundlab.algorithms import EventLaw, StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.arithmetic import numbers
 from boundlab.build import build_delays, build_problem
 from boundlab.delays import ServerPolicy
 from boundlab.events import Events
-from boundlab.expectation import EventLaw, by_exact_moments, left_side
+from boundlab.expectation import exact_arithmetic, left_side, second_moments
 from boundlab.metrics import metric
 from boundlab.objective import Problem
 from boundlab.tape import RecordAt
@@ -73,17 +73,19 @@ def test_noise_in_the_plane_over_all_sequences(
         policy = AREA.policy(None, delays)
     noisy = build_problem("quadratic", {**options, "sigma": SIGMA})
     model = noisy.rational({})
-    law = EventLaw(np.array(P, dtype=object), 1 - sum(P), count)
+    law = EventLaw(np.array(P, dtype=object), 1 - sum(P))
     sizes = STEPS[step]
 
     def exactly(k: int) -> Any:
         return numbers.rational(Fraction(sizes.c) / (k + Fraction(sizes.d)) if sizes.d else Fraction(sizes.c))
 
+    program = AREA.program(parameters, problem.n)
+    arithmetic = exact_arithmetic(lambda _, program=program: program, {}, (), exactly if sizes.d else None)
     for side in SIDES:
         expected = one_by_one(problem, parameters, side, K)
         found = left_side(side, "area", noisy, parameters, delays, policy, K)[0]
         assert found == pytest.approx(expected, rel=1e-11), side
-        exact = by_exact_moments(model, parameters, law, exactly, metric(side), K)
+        exact = second_moments(model, arithmetic, law, metric(side), np.array([K]))[0]
         assert float(numbers.fraction(exact)) == pytest.approx(expected, rel=1e-11), side
 
 
@@ -95,19 +97,16 @@ def test_noise_of_either_sign_over_all_sequences(name: str) -> None:
     noisy = build_problem("quadratic", options)
     parameters = AreaParameters(sizes, 3, None, "pre", "algorithm", "algorithm")
     delays = build_delays("iid", {"p": [float(one) for one in P]}, 2)
-    law = EventLaw(np.array(P, dtype=object), 1 - sum(P), None)
+    law = EventLaw(np.array(P, dtype=object), 1 - sum(P))
     for side in ("squared-distance", "ergodic-gap"):
         expected = one_by_one(quiet, parameters, side, 3, direction)
         found = left_side(side, "area", noisy, parameters, delays, AREA.policy(None, delays), 3)[0]
         assert found == pytest.approx(expected, rel=1e-11), side
         # The unit vector along (1, −2) is not rational; its covariance is.
         assert noisy.rational(options).sign_noise() is None
-        exact = by_exact_moments(
-            noisy.rational(options),
-            parameters,
-            law,
-            lambda k: numbers.rational(Fraction(1, 2) / (k + 3)),
-            metric(side),
-            3,
+        program = AREA.program(parameters, 2)
+        arithmetic = exact_arithmetic(
+            lambda _, program=program: program, {}, (), lambda k: numbers.rational(Fraction(1, 2) / (k + 3))
         )
+        exact = second_moments(noisy.rational(options), arithmetic, law, metric(side), np.array([3]))[0]
         assert float(numbers.fraction(exact)) == pytest.approx(expected, rel=1e-11), side

@@ -11,9 +11,9 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.algorithms import EventLaw
 from boundlab.algorithms.area import AreaParameters
 from boundlab.execute.coordinates import Frame, frame
-from boundlab.expectation._law import EventLaw
 from boundlab.metrics import Metric
 from boundlab.objective import Problem
 
@@ -133,9 +133,10 @@ class _Moments:
 
     def _plan(self, event: int) -> tuple[Floats, float, Floats, Floats]:
         """Return p, p_s, p by entry of x, and the probability that neither of two entries changes."""
-        kind = self.law.aggregates(event)
+        count = self.parameters.count
+        kind = count is not None and (event + 1) % (count + 1) == 0
         if kind not in self._plans:
-            if self.law.count is None:
+            if count is None:
                 p, p_s = self.law.p, self.law.p_s
             else:
                 p, p_s = (np.zeros(self.n), 1.0) if kind else (self.law.p / self.law.p.sum(), 0.0)

@@ -1,0 +1,237 @@
+"""One event as a short program over fixed registers: the form of an algorithm that expectations are taken of.
+
+A compiler turns a million arrivals into one tape; here the same algorithm says what a single event does, given a small
+control state (who works on what, how full a buffer is, how old a model is). Rows are those of the tape up to names of
+registers, which a test holds them to. It asks for events that are independent given the control state.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.events import SERVER
+from boundlab.tape import Identity, Initial
+
+Share = TypeVar("Share", float, Fraction)
+X_S: Final = 0  # the register of the server model
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AffineRow:
+    """Register dst ← Σ coef·src over (coef, src); no terms means zero."""
+
+    dst: int
+    terms: tuple[tuple[float, int], ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DescendRow:
+    """Register dst ← src, then ``steps`` local steps of a client.
+
+    Parameters
+    ----------
+    step_size
+        Of the first step, unit (−1, 2); the others follow by :attr:`EventProgram.local`.
+    k
+        The k of the α_k that ``step_size`` is, where α_k = c/(k + d); else None.
+    """
+
+    dst: int
+    src: int
+    client: int
+    steps: int
+    step_size: float
+    k: int | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MoveRow:
+    """What was called src is called dst from here on: no row of a tape, and nothing reads src before it is written."""
+
+    dst: int
+    src: int
+
+
+Row: TypeAlias = AffineRow | DescendRow | MoveRow
+Event: TypeAlias = tuple[int, ...]  # who acts, and whom or what it concerns besides
+
+
+class Control(NamedTuple):
+    """What decides which rows an event has, beside the event.
+
+    Parameters
+    ----------
+    seats
+        One entry a seat of :attr:`EventProgram.seats`: what is known of its registers, such as the age of the model in
+        work.
+    shared
+        All else.
+    """
+
+    seats: tuple[Hashable, ...] = ()
+    shared: Hashable = None
+
+
+class Step(NamedTuple):
+    """What one event does.
+
+    Parameters
+    ----------
+    rows
+        In program order.
+    control
+        After the event.
+    iteration
+        Whether the event ends an iteration: only then does the server model change.
+    """
+
+    rows: tuple[Row, ...]
+    control: Control
+    iteration: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EventLaw(Generic[Share]):
+    """Who comes next, whatever came before: probabilities that are floats or fractions.
+
+    Parameters
+    ----------
+    p
+        Shape (n,): those of the clients; fractions in an array of objects.
+    p_s
+        That of an aggregation, where events name them.
+    """
+
+    p: NDArray[Any]
+    p_s: Share
+
+    def clients(self, busy: Iterable[int] | None = None) -> list[tuple[Event, Share]]:
+        """Return who arrives next among clients at work, by default all of them, with probabilities of sum 1."""
+        p: list[Share] = self.p.tolist()
+        who = list(range(len(p))) if busy is None else list(busy)
+        total = sum((p[i] for i in who), start=type(self.p_s)(0))
+        return [((i,), p[i] / total) for i in who]
+
+    def everybody(self) -> list[tuple[Event, Share]]:
+        """Return the clients and the server, with their probabilities."""
+        return [*(((i,), one) for i, one in enumerate(self.p.tolist())), ((SERVER,), self.p_s)]
+
+    def equally(self, events: Sequence[Event]) -> list[tuple[Event, Share]]:
+        """Return events that are equally likely."""
+        share = type(self.p_s)(1) / len(events)
+        return [(event, share) for event in events]
+
+
+class EventProgram(ABC):
+    """One event of an algorithm.
+
+    Parameters
+    ----------
+    initial
+        What each register holds at first; register 0 is the server model.
+    local
+        Relative sizes of the local steps, shape (steps,); empty where all are 1.
+    seats
+        Registers that belong together, and whose control state is one entry of :attr:`Control.seats`: those of client i
+        for each i, then others.
+    alike
+        Groups of seats that may change places, together with their entries, whatever the clients' functions are.
+    interchangeable
+        Whether the seats of clients with the same function and probability may change places.
+    identity
+        A linear identity of the registers after every event, by which its last register is known from the others.
+    draws
+        Whether the program draws by itself who is asked, so that no law of arrivals is needed.
+    """
+
+    initial: tuple[Initial, ...]
+    local: NDArray[np.float64] = np.empty(0)
+    seats: tuple[tuple[int, ...], ...] = ()
+    alike: tuple[tuple[int, ...], ...] = ()
+    interchangeable: bool = True
+    identity: Identity | None = None
+    draws: bool = False
+
+    @abstractmethod
+    def opening(self) -> tuple[tuple[Row, ...], Control]:
+        """Return what happens before the first event, and the control state after it."""
+
+    @abstractmethod
+    def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
+        """Return the events that can come next, with their probabilities."""
+
+    @abstractmethod
+    def event(self, control: Control, event: Event, number: int) -> Step:
+        """Return what an event does.
+
+        Parameters
+        ----------
+        number
+            Events before it.
+        """
+
+    def certain(self, clients: int) -> bool:
+        """Return whether there is only one thing that can happen, event after event, whoever arrives when."""
+        law, control, seen = EventLaw(np.full(clients, 1.0 / clients), 0.0), self.opening()[1], set()
+        while self.draws and control not in seen:
+            seen.add(control)
+            choices = self.choices(control, law)
+            if len(choices) > 1:
+                return False
+            control = self.event(control, choices[0][0], 0).control
+        return self.draws
+
+    def clock(self, number: int) -> Hashable:
+        """Return what :meth:`event` reads off the number of events: equal ones give equal rows. By default nothing."""
+        return None
+
+
+@final
+class Desk:
+    """Writes the rows of an event for clients that always work on one update, as the arrival-driven algorithms do.
+
+    Registers: x_s; the result in work of each client; results that the server holds.
+
+    Parameters
+    ----------
+    models
+        Whether a result is the client's model y, or the difference y − x to the model x it started from.
+    """
+
+    def __init__(self, clients: int, steps: int, step_size: float, *, models: bool) -> None:
+        self.clients, self._steps, self._size, self._models = clients, steps, step_size, models
+
+    def result(self, client: int) -> int:
+        """Return the register of a client's result."""
+        return 1 + client
+
+    def held(self, place: int) -> int:
+        """Return the register of a result that the server holds."""
+        return 1 + self.clients + place
+
+    def initial(self, held: int) -> tuple[Initial, ...]:
+        """Return what all registers hold at first, where the server holds at most so many results."""
+        return (Initial.START, *[Initial.UNWRITTEN] * (self.clients + held))
+
+    def begin(self, client: int, register: int | None = None) -> list[Row]:
+        """Hand the present model to a client."""
+        to = self.result(client) if register is None else register
+        rows: list[Row] = [DescendRow(to, X_S, client, self._steps, self._size)]
+        return rows if self._models else [*rows, AffineRow(to, ((1.0, to), (-1.0, X_S)))]
+
+    def begin_all(self) -> tuple[Row, ...]:
+        """Hand the initial model to everybody."""
+        return tuple(row for client in range(self.clients) for row in self.begin(client))
+
+    def server_update(self, *terms: tuple[float, int]) -> AffineRow:
+        """Return x_s ← x_s + Σ coef·src; with models x_s ← Σ coef·src."""
+        return AffineRow(X_S, terms if self._models else ((1.0, X_S), *terms))

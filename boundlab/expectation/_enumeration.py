@@ -1,0 +1,131 @@
+"""The expectation of a left side over random events by enumeration, in floats, rationals or balls."""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.algorithms import EventLaw
+from boundlab.arithmetic.numbers import Scalar
+from boundlab.arithmetic.problem import Minimum, RationalProblem
+from boundlab.execute import Numbers
+from boundlab.expectation._graph import Arithmetic, Graph, Lowering
+from boundlab.expectation._schedule import Schedule
+from boundlab.expectation._values import ExactValues, FloatValues, Values
+from boundlab.expectation._walk import LARGEST, Walk, pruned
+from boundlab.metrics import Metric
+from boundlab.objective import Problem
+from boundlab.tape import Tape
+
+Number = TypeVar("Number")
+Ints = NDArray[np.int64]
+
+
+def in_floats(
+    problem: Problem, arithmetic: Arithmetic[float], law: EventLaw[float], twins: Sequence[Sequence[int]],
+    metric: Metric, ks: Ints, largest: int = LARGEST,
+) -> NDArray[np.float64]:  # fmt: skip
+    """Return E metric at the sorted horizons ``ks``, shape (points,): a float, exact up to rounding.
+
+    Raises
+    ------
+    SpecError
+        If there are too many states.
+    UndecidedError
+        If rounding could decide on which side of a kink an iterate lies.
+    """
+    found = _expectations(
+        arithmetic, law, twins, metric, ks, lambda: FloatValues(problem), exact=False, largest=largest
+    )
+    return np.array(found, dtype=np.float64)
+
+
+def in_exact_numbers(
+    model: RationalProblem, best: Minimum, arithmetic: Arithmetic[Scalar], unit: Scalar, law: EventLaw[Fraction],
+    twins: Sequence[Sequence[int]], metric: Metric, ks: Ints, largest: int = LARGEST,
+) -> list[Scalar]:  # fmt: skip
+    """Return E metric at the sorted horizons ``ks`` in the numbers of ``arithmetic``.
+
+    Parameters
+    ----------
+    unit
+        1 in the numbers of the step sizes, so that equal vectors are of one kind.
+
+    Raises
+    ------
+    SpecError
+        If there are too many states.
+    UndecidedError
+        If balls cannot tell on which side of a kink an iterate lies.
+    """
+    return _expectations(
+        arithmetic, law, twins, metric, ks, lambda: ExactValues(model, best, unit), exact=True, largest=largest
+    )
+
+
+def _expectations(
+    arithmetic: Arithmetic[Number], law: EventLaw[Any], twins: Sequence[Sequence[int]], metric: Metric, ks: Ints,
+    values: Callable[[], Values[Number]], *, exact: bool, largest: int,
+) -> list[Any]:  # fmt: skip
+    average = metric.over.averages_iterates
+    graph = Lowering(arithmetic, law, twins, average=average).graph(int(ks[-1]))
+    wanted = metric.records(ks).at(int(ks[-1])).tolist()
+    places = events_after(graph)
+    shown = [False] * (places[wanted[-1]] + 1)
+    for k in wanted:
+        shown[places[k]] = True
+    graph = Graph(graph.initial, graph.shown, graph.opening, graph.levels[: len(shown) - 1])
+    at = {places[k]: k for k in wanted}
+    held, seen = values(), []
+
+    def observe(place: int, number: Ints, weights: Any, whole: Any) -> None:
+        seen.append(held.total(metric, number, weights, whole, at[place] if average else 1))
+
+    Walk(pruned(graph, shown), held, shown, exact=exact, largest=largest).run(observe)
+    return folded(metric, ks, seen)
+
+
+def given_schedule(
+    model: RationalProblem, best: Minimum, tape: Tape, numbers: Numbers[Scalar], unit: Scalar, metric: Metric, k: int,
+) -> Scalar:  # fmt: skip
+    """Return E[metric | schedule] at the horizon ``k`` over signs of noise.
+
+    Parameters
+    ----------
+    tape
+        With the records that the metric asks for at ``k``.
+    numbers
+        Those of the tape without rounding, or as balls.
+
+    Raises
+    ------
+    SpecError
+        If there are too many states.
+    UndecidedError
+        If balls cannot tell on which side of a kink an iterate lies.
+    """
+    schedule, seen = Schedule(tape, numbers, unit), []
+    held, shown = ExactValues(model, best, unit), [True] * len(schedule)
+
+    def observe(_: int, number: Ints, weights: Any, whole: Any) -> None:
+        seen.append(held.total(metric, number, weights, whole, 1))
+
+    Walk(pruned(schedule.graph(), shown), held, shown, exact=True).run(observe)
+    return folded(metric, np.array([k]), seen)[0]
+
+
+def events_after(graph: Graph[Any]) -> list[int]:
+    """Return after how many events the iterations 0, 1, … end."""
+    return [0, *(place + 1 for place, level in enumerate(graph.levels) if level.iteration)]
+
+
+def folded(metric: Metric, ks: Ints, seen: Sequence[Any]) -> list[Any]:
+    """Return the left sides at ``ks`` from the expectation of each record that they take."""
+    total, out = None, []
+    ends = metric.over.complete(ks).tolist()
+    for count, value in enumerate(seen, 1):
+        total = metric.over.fold(total, value)
+        out += [metric.over.read(total, count) for end in ends if end == count]
+    return out

@@ -1,0 +1,300 @@
+"""All that can happen up to a horizon: control states after each event, and the rows that lead from one to the next.
+
+Numbers of rows are in an arithmetic of the engine's own. What an identity of the registers tells is not followed, and
+seats that may change places stand in one order, so that states that differ by names only are one.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Generic, TypeAlias, TypeVar, final
+
+from boundlab.algorithms import X_S, AffineRow, Control, DescendRow, EventLaw, EventProgram, MoveRow
+from boundlab.errors import SpecError
+from boundlab.tape import Initial
+
+Number = TypeVar("Number")
+LARGEST: Final = 200_000  # control states and events that lead on from them, over the whole horizon
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sum(Generic[Number]):
+    """Register dst ← Σ coefficient·source."""
+
+    dst: int
+    terms: tuple[tuple[Number, int], ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pass(Generic[Number]):
+    """Register dst ← src, then a local step of the client for each of the sizes."""
+
+    dst: int
+    src: int
+    client: int
+    sizes: tuple[Number, ...]
+
+
+Row: TypeAlias = Sum[Number] | Pass[Number] | MoveRow
+Groups: TypeAlias = tuple[tuple[tuple[int, ...], ...], ...]  # groups of seats, each the tuple of its registers
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Edge(Generic[Number]):
+    """An event.
+
+    Parameters
+    ----------
+    share
+        Its probability, given the control state before.
+    rows
+        What it does.
+    order
+        Afterwards register r is called what ``order[r]`` was; None: nothing changes its name.
+    to
+        The control state after it, counted within its level.
+    """
+
+    share: Any
+    rows: tuple[Row[Number], ...]
+    order: tuple[int, ...] | None
+    to: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Level(Generic[Number]):
+    """One event later.
+
+    Parameters
+    ----------
+    edges
+        Those of each control state.
+    alike
+        Per control state *after* the event: groups of tuples of registers that may change places.
+    reads
+        Per control state after the event: the registers that something reads later, as far as it is known.
+    iteration
+        Whether an iteration ends.
+    """
+
+    edges: list[list[Edge[Number]]]
+    alike: list[Groups]
+    reads: list[frozenset[int]]
+    iteration: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Graph(Generic[Number]):
+    """All that can happen.
+
+    Parameters
+    ----------
+    initial
+        What each register holds at first.
+    shown
+        The register that metrics see: the server model, or the sum of all before.
+    opening
+        What happens before the first event.
+    levels
+        One an event.
+    """
+
+    initial: tuple[Initial, ...]
+    shown: int
+    opening: tuple[Row[Number], ...]
+    levels: list[Level[Number]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Arithmetic(Generic[Number]):
+    """How the floats of a program become numbers.
+
+    Parameters
+    ----------
+    programs
+        The program, and the same with some rate doubled: how a number follows from the rates shows in how it changes.
+    number
+        From what a number is in each of the programs.
+    step
+        α_k where it is c/(k + d); None: it is what the row says.
+    """
+
+    programs: Sequence[EventProgram]
+    number: Callable[[tuple[float, ...]], Number]
+    step: Callable[[int], Number] | None = None
+
+
+def in_floats(program: EventProgram) -> Arithmetic[float]:
+    """Return the floats as they are."""
+    return Arithmetic([program], lambda value: value[0])
+
+
+@final
+class Lowering(Generic[Number]):
+    """Writes the rows of a program in an arithmetic.
+
+    Parameters
+    ----------
+    twins
+        Groups of clients with the same function and probability.
+    average
+        Whether the sum of all server models before is kept.
+    """
+
+    def __init__(
+        self, arithmetic: Arithmetic[Number], law: EventLaw[Any], twins: Sequence[Sequence[int]], *, average: bool
+    ) -> None:
+        self._arithmetic, self._law = arithmetic, law
+        self._program = program = arithmetic.programs[0]
+        together = program.interchangeable and len(program.seats) > 0
+        self._groups = [*program.alike, *(map(tuple, twins) if together else ())]
+        self._average = average
+        self.sum = len(program.initial)
+        self._one = arithmetic.number((1.0,) * len(arithmetic.programs))
+        self._known: dict[int, list[tuple[Number, int]]] = {}
+        if program.identity is not None:
+            *others, last = zip(program.identity.coef.tolist(), program.identity.register.tolist(), strict=True)
+            self._known[last[1]] = [(self._constant(-coef / last[0]), register) for coef, register in others]
+        self._edges: dict[Control, tuple[list[tuple[Edge[Number], Control]], bool]] = {}
+        self._clock: Hashable = None
+        self._numbers: dict[tuple[float, ...], Number] = {}
+
+    def _constant(self, value: float) -> Number:
+        return self._arithmetic.number((value,) * len(self._arithmetic.programs))
+
+    def graph(self, iterations: int) -> Graph[Number]:
+        """Return all that can happen in so many iterations.
+
+        Raises
+        ------
+        SpecError
+            If there are too many control states.
+        """
+        rows, control, order = self.opening()
+        assert order is None  # noqa: S101  (seats start in order)
+        levels: list[Level[Number]] = []
+        states, done, total = [control], 0, 0
+        while done < iterations:
+            found: dict[Control, int] = {}
+            edges, iteration = [], False
+            for state in states:
+                own, iteration = self.edges(state, len(levels))
+                edges.append([replace(edge, to=found.setdefault(to, len(found))) for edge, to in own])
+                total += len(own)
+                if total > LARGEST:
+                    raise SpecError(
+                        f"more than {LARGEST} control states and events up to event {len(levels) + 1} ({len(states)} "
+                        "control states before it), which is too many; take fewer iterations or clients"
+                    )
+            states = list(found)
+            everything = [frozenset(range(self.sum + self._average))] * len(states)
+            levels.append(Level(edges, [self.alike(state) for state in states], everything, iteration))
+            done += iteration
+        initial = (*self._program.initial, *[Initial.ZERO] * self._average)
+        return Graph(initial, self.sum if self._average else X_S, rows, levels)
+
+    def opening(self) -> tuple[tuple[Row[Number], ...], Control, tuple[int, ...] | None]:
+        """Return the rows before the first event, the control state after them, and new names of registers."""
+        written = [program.opening() for program in self._arithmetic.programs]
+        control, order = self._in_order(written[0][1])
+        return self._rows([rows for rows, _ in written]), control, order
+
+    def clock(self, number: int) -> Hashable:
+        """Return what the edges read off the number of events before."""
+        return self._program.clock(number)
+
+    def edges(self, control: Control, number: int) -> tuple[list[tuple[Edge[Number], Control]], bool]:
+        """Return what can happen next, each with the control state after it, and whether an iteration ends."""
+        clock = self.clock(number)
+        if clock != self._clock:
+            self._edges, self._clock = {}, clock
+        if control not in self._edges:
+            found: dict[Hashable, tuple[Edge[Number], Control]] = {}
+            iteration = False
+            for event, share in self._program.choices(control, self._law):
+                steps = [program.event(control, event, number) for program in self._arithmetic.programs]
+                if any(step[1:] != steps[0][1:] for step in steps):
+                    raise SpecError("the schedule depends on the step size; no exact engine applies")
+                iteration = steps[0].iteration
+                rows = self._rows([step.rows for step in steps])
+                if self._average and iteration:
+                    rows = (Sum(self.sum, ((self._one, self.sum), (self._one, X_S))), *rows)
+                after, order = self._in_order(steps[0].control)
+                found[event] = (Edge(share, rows, order, -1), after)
+            self._edges[control] = list(found.values()), iteration
+        return self._edges[control]
+
+    def alike(self, control: Control) -> Groups:
+        """Return groups of seats, as their registers, that may change places in this control state."""
+        found = []
+        for group in self._groups:
+            by_entry: dict[Hashable, list[tuple[int, ...]]] = {}
+            for seat in group:
+                entry = control.seats[seat] if control.seats else None
+                by_entry.setdefault(entry, []).append(self._program.seats[seat])
+            found += [tuple(seats) for seats in by_entry.values() if len(seats) > 1]
+        return tuple(found)
+
+    def _in_order(self, control: Control) -> tuple[Control, tuple[int, ...] | None]:
+        """Return the control state with each group's seats in the order of their entries, and new names."""
+        if not control.seats:
+            return control, None
+        seats, source = list(control.seats), list(range(len(control.seats)))
+        for group in self._groups:
+            ranked = sorted(group, key=lambda seat: (control.seats[seat] is None, control.seats[seat]))
+            for place, seat in zip(group, ranked, strict=True):
+                seats[place], source[place] = control.seats[seat], seat
+        if source == list(range(len(source))):
+            return control, None
+        order = list(range(self.sum + self._average))
+        for place, seat in enumerate(source):
+            for register, old in zip(self._program.seats[place], self._program.seats[seat], strict=True):
+                order[register] = old
+        return Control(tuple(seats), control.shared), tuple(order)
+
+    def _rows(self, written: Sequence[Sequence[Any]]) -> tuple[Row[Number], ...]:
+        out: list[Row[Number]] = []
+        for same in zip(*written, strict=True):
+            row = same[0]
+            if row.dst in self._known:
+                continue
+            match row:
+                case AffineRow():
+                    coefficients = zip(*([coef for coef, _ in one.terms] for one in same), strict=True)
+                    terms = [(self._number(key), src) for key, (_, src) in zip(coefficients, row.terms, strict=True)]
+                    out.append(Sum(row.dst, self._without_known(terms)))
+                case DescendRow():
+                    out.append(Pass(row.dst, row.src, row.client, self._sizes(same)))
+                case _:
+                    out.append(row)
+        return tuple(out)
+
+    def _sizes(self, same: Sequence[DescendRow]) -> tuple[Number, ...]:
+        step = self._arithmetic.step
+        if step is not None and same[0].k is not None:
+            return (step(same[0].k),) * same[0].steps
+        size: Any = self._number(tuple(row.step_size for row in same))
+        relative = zip(*(program.local.tolist() for program in self._arithmetic.programs), strict=True)
+        return tuple(size * self._number(part) for part in relative) or (size,) * same[0].steps
+
+    def _number(self, key: tuple[float, ...]) -> Number:
+        if key not in self._numbers:
+            self._numbers[key] = self._arithmetic.number(key)
+        return self._numbers[key]
+
+    def _without_known(self, terms: list[tuple[Number, int]]) -> tuple[tuple[Number, int], ...]:
+        """Put what the identity says in place of its last register."""
+        if not any(register in self._known for _, register in terms):
+            return tuple(terms)
+        total: dict[int, Any] = {}
+        for coef, register in terms:
+            for share, source in self._known.get(register, [(self._one, register)]):
+                part = coef * share  # type: ignore[operator]
+                total[source] = total[source] + part if source in total else part
+        # A ball that may be 0 is neither equal to 0 nor different from it, and stays.
+        return tuple((coef, register) for register, coef in total.items() if not coef == 0)  # noqa: SIM201

@@ -1,0 +1,213 @@
+"""The expectation of a left side over random events and noise by second moments, on quadratics and least squares."""
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.algorithms import X_S, EventLaw
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.numbers import Scalar
+from boundlab.arithmetic.problem import InexactError, RationalProblem
+from boundlab.errors import SpecError
+from boundlab.execute import Numbers
+from boundlab.execute.coordinates import frame
+from boundlab.expectation._cost import LARGEST_MOMENTS
+from boundlab.expectation._enumeration import folded
+from boundlab.expectation._graph import Arithmetic, Lowering
+from boundlab.expectation._passes import Batches, Passes
+from boundlab.expectation._recursion import Quadratic, Recursion
+from boundlab.expectation._schedule import Schedule
+from boundlab.metrics import Metric
+from boundlab.objective import Problem
+from boundlab.tape import Initial, Tape
+
+Number = TypeVar("Number")
+Array = NDArray[Any]
+Ints = NDArray[np.int64]
+LARGEST = 10**7  # entries that are computed in exact numbers
+WIDEST = 40  # coordinates that mini-batches may mix: a tensor has the fourth power of entries
+
+
+def in_floats(
+    problem: Problem, arithmetic: Arithmetic[float], law: EventLaw[float], metric: Metric, ks: Ints
+) -> NDArray[np.float64]:
+    """Return E metric at the sorted horizons ``ks``, shape (points,), over events and noise.
+
+    Raises
+    ------
+    SpecError
+        If there are too many control states, or the coordinates that mini-batches mix are too many.
+    """
+    where, hessian = _mini_batches(problem) if by_batches(problem) else _additive(problem)
+    found = _expectations(arithmetic, law, where, hessian, float, metric, ks, math.inf)
+    return np.array(found, dtype=np.float64)
+
+
+def by_batches(problem: Problem) -> bool:
+    """Return whether noise comes from mini-batches of least squares."""
+    form = problem.least_squares()
+    return form is not None and form.batch > 0
+
+
+def _additive(problem: Problem) -> tuple[Quadratic, Array]:
+    sigma = problem.require_quadratic("the moments").sigma
+    where = frame(problem).centred()
+    g = -(where.A @ where.b[..., None])[..., 0]
+    passes = Passes(where.A, g, sigma**2 * where.noise, (), 1.0)
+    return Quadratic(passes, where.x0, where.star, 1.0), where.mean
+
+
+def _mini_batches(problem: Problem) -> tuple[Quadratic, Array]:
+    form = problem.least_squares()
+    assert form is not None  # noqa: S101  (asked before)
+    if problem.d > WIDEST:
+        raise SpecError(f"moments under mini-batches take at most {WIDEST} coordinates, got {problem.d}")
+    star = np.asarray(problem.optimum().x, dtype=np.float64)
+    A, g, batches = [], [], []
+    for rows, targets, weight in zip(form.rows, form.targets, form.weights.tolist(), strict=True):
+        m, residuals = len(rows), rows @ star - targets
+        A.append(weight * (rows.T @ rows / m + form.nu * np.eye(problem.d)))
+        g.append(weight * (rows.T @ residuals / m + form.nu * star))
+        batches.append(Batches(rows, residuals, weight**2 * spread(form, m)))
+    zero = np.zeros((1, problem.d, problem.d))
+    hessians = np.array(A)[None]
+    passes = Passes(hessians, np.array(g)[None], zero, tuple(batches), 1.0)
+    away = np.asarray(problem.x0, dtype=np.float64) - star
+    return Quadratic(passes, away[None], 0.0 * star[None], 1.0), hessians.mean(axis=1)
+
+
+def spread(form: Any, rows: int) -> Fraction:
+    """Return the covariance of a mini-batch's mean over that of one row drawn uniformly out of so many."""
+    batch = form.batch if form.replacement else min(form.batch, rows)
+    if form.replacement or rows == 1:
+        return Fraction(1, batch) if rows > 1 else Fraction(0)
+    return Fraction(rows - batch, batch * (rows - 1))
+
+
+def in_exact_numbers(
+    model: RationalProblem, arithmetic: Arithmetic[Scalar], law: EventLaw[Fraction], metric: Metric, ks: Ints,
+) -> list[Scalar]:  # fmt: skip
+    """Return E metric at the sorted horizons ``ks`` in the numbers of ``arithmetic``.
+
+    Raises
+    ------
+    InexactError
+        If the problem is no quadratic, or the run is too long for exact numbers.
+    """
+    where, hessian = _exact(model)
+    return _expectations(arithmetic, law, where, hessian, numbers.rational, metric, ks, LARGEST)
+
+
+def given_schedule(model: RationalProblem, tape: Tape, numbers_of: Numbers[Scalar], metric: Metric, k: int) -> Scalar:
+    """Return E[metric | schedule] at the horizon ``k`` over the noise, where that depends on the schedule alone.
+
+    Parameters
+    ----------
+    tape
+        With the records that the metric asks for at ``k``.
+    numbers_of
+        Those of the tape without rounding, or as balls.
+
+    Raises
+    ------
+    InexactError
+        If the problem is no quadratic, or the run is too long for exact numbers.
+    """
+    where, hessian = _exact(model)
+    schedule = Schedule(tape, numbers_of, where.one)
+    moments = Recursion(schedule, schedule.initial, where, numbers.rational, shown=schedule.sum)
+    seen = [metric.of_second_moment(hessian, moments.second())]
+    for _ in range(len(schedule) - 1):
+        moments.advance()
+        _require_room(moments, LARGEST)
+        seen.append(metric.of_second_moment(hessian, moments.second()))
+    return folded(metric, np.array([k]), seen)[0]
+
+
+def _exact(model: RationalProblem) -> tuple[Quadratic, Array]:
+    best = model.minimum()
+    if best is None:
+        raise InexactError("the minimum is not found in rational numbers")
+    star = _numbers(best.x)
+    A, g, covariance, batches = _exact_batches(model, star) or _exact_additive(model, star)
+    one = numbers.rational(1)
+    passes = Passes(A[None], g[None], covariance[None], batches, one)
+    away = _numbers(model.x0) - star
+    return Quadratic(passes, away[None], (star - star)[None], one), A.sum(axis=0)[None] / model.n
+
+
+def _exact_additive(model: RationalProblem, star: Array) -> tuple[Array, Array, Array, tuple[Batches, ...]]:
+    form = model.quadratic()
+    if form is None:
+        raise InexactError("exact moments need `quadratic()`, which this problem does not give")
+    A = np.array([_numbers(matrix) for matrix in form.A])
+    g = np.array([matrix @ (star - _numbers(b)) for matrix, b in zip(A, form.b, strict=True)])
+    return A, g, _numbers(form.covariance()), ()
+
+
+def _exact_batches(model: RationalProblem, star: Array) -> tuple[Array, Array, Array, tuple[Batches, ...]] | None:
+    form = model.least_squares()
+    if form is None or not form.batch:
+        return None
+    nu, zero = numbers.rational(form.nu), numbers.rational(0)
+    eye = np.full((model.d, model.d), zero)
+    A, g, batches = [], [], []
+    for own, goals, share in zip(form.rows, form.targets, form.weights, strict=True):
+        rows, targets, weight, m = _numbers(own), _numbers(goals), numbers.rational(share), len(own)
+        eye[range(model.d), range(model.d)] = nu
+        residuals = rows @ star - targets
+        A.append(weight * (rows.T @ rows / m + eye))
+        g.append(weight * (rows.T @ residuals / m + nu * star))
+        batches.append(Batches(rows, residuals, weight * weight * numbers.rational(spread(form, m))))
+    return np.array(A), np.array(g), np.full((model.d, model.d), zero), tuple(batches)
+
+
+def _numbers(entries: Sequence[Any]) -> Array:
+    """Return (nested) lists of fractions as an array of exact numbers."""
+    shape = np.shape(np.array(entries, dtype=object))
+    flat = np.array(entries, dtype=object).ravel().tolist()
+    out = np.empty(len(flat), dtype=object)
+    out[:] = [numbers.rational(entry) for entry in flat]
+    return out.reshape(shape)
+
+
+def _expectations(
+    arithmetic: Arithmetic[Number], law: EventLaw[Any], where: Quadratic, hessian: Array,
+    share: Callable[[Any], Any], metric: Metric, ks: Ints, largest: float,
+) -> list[Any]:  # fmt: skip
+    average = metric.over.averages_iterates
+    lowering = Lowering(arithmetic, law, (), average=average)
+    initial = (*arithmetic.programs[0].initial, *[Initial.ZERO] * average)
+    moments = Recursion(
+        lowering, initial, where, share, shown=lowering.sum if average else X_S,
+        relative=lowering.sum if average else -1,
+    )  # fmt: skip
+    wanted, last = set(metric.records(ks).at(int(ks[-1])).tolist()), int(ks[-1])
+    seen, k = [], 0
+
+    def look() -> None:
+        if k in wanted:
+            second = moments.second() / (where.one * k**2) if average else moments.second()
+            seen.append(metric.of_second_moment(hessian, second))
+
+    look()
+    while k < last:
+        if moments.advance():
+            k += 1
+            look()
+        _require_room(moments, largest)
+    return folded(metric, ks, seen)
+
+
+def _require_room(moments: Recursion[Any], largest: float) -> None:
+    if moments.entries > largest:
+        raise InexactError("exact moments of so many clients, coordinates and iterations would take too long")
+    if len(moments.states) * moments.size**2 > LARGEST_MOMENTS:
+        raise SpecError(
+            f"moments of {len(moments.states)} control states with {moments.size - 1} coordinates of registers each "
+            "are too many; take fewer clients"
+        )

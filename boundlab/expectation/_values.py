@@ -1,0 +1,237 @@
+"""What registers hold in an enumeration: each vector once, under a number, so that equal states have equal numbers.
+
+Merging needs exact numbers: rationals are equal where they are, floats where their bits are, balls where middle and
+radius are.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Generic, TypeVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.numbers import Scalar, hashable
+from boundlab.arithmetic.problem import AtMinimum, Minimum, RationalProblem
+from boundlab.execute.kinks import jumps, require_apart
+from boundlab.metrics import Metric
+from boundlab.objective import Problem
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Number = TypeVar("Number")
+
+
+class Values(ABC, Generic[Number]):
+    """Vectors under numbers 0, 1, …; all methods take arrays of numbers and give arrays of them.
+
+    Parameters
+    ----------
+    start, zero
+        The numbers of x0 and of 0, until the first :meth:`keep`.
+    noisy
+        Whether local steps draw a sign.
+    """
+
+    start: int
+    zero: int
+    noisy: bool
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return how many there are."""
+
+    @abstractmethod
+    def combine(self, coefficients: Sequence[Number], terms: Ints) -> Ints:
+        """Return Σ coefficient·vector, shape (U,), of terms of shape (U, len(coefficients))."""
+
+    @abstractmethod
+    def descend(self, client: int, size: Number, at: Ints) -> Ints:
+        """Return one local step without noise from each vector."""
+
+    @abstractmethod
+    def noise(self, size: Number, at: Ints, sign: int) -> Ints:
+        """Return each vector less sign·size·σu: what the noise of a local step adds."""
+
+    @abstractmethod
+    def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: int) -> Any:
+        """Return Σ weight·metric(vector/terms), over ``whole``, which is the sum of all weights.
+
+        Parameters
+        ----------
+        weights
+            Shape (U,); floats, or integers of any length.
+        """
+
+    @abstractmethod
+    def keep(self, used: Ints) -> None:
+        """Forget all others; what was used[j] is called j from now on."""
+
+
+@final
+class FloatValues(Values[float]):
+    """Vectors of floats."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self._function = problem, _AtPoints(problem)
+        x0 = np.asarray(problem.x0, dtype=np.float64)
+        self.points = np.empty((64, problem.d))
+        self._number: dict[bytes, int] = {}
+        self.start, self.zero = self._put(np.stack([x0, np.zeros(problem.d)])).tolist()
+        self._sharp, self.rounded = jumps(problem), problem.n
+        self._noise = problem.sign_noise if not problem.noiseless else None
+        self.noisy = self._noise is not None
+        self._size = float(np.abs(x0).max(initial=0.0))
+
+    def __len__(self) -> int:
+        return len(self._number)
+
+    def _put(self, found: Floats) -> Ints:
+        found = found + 0.0  # −0 becomes 0
+        rows = found.view(f"V{8 * found.shape[1]}").ravel().tolist()
+        known, first = self._number, len(self._number)
+        out = np.array([known.setdefault(row, len(known)) for row in rows], dtype=np.int64)
+        if len(known) > len(self.points):
+            wide = np.empty((2 * len(known), found.shape[1]))
+            wide[:first] = self.points[:first]
+            self.points = wide
+        new = out >= first
+        self.points[out[new]] = found[new]
+        return out
+
+    def combine(self, coefficients: Sequence[float], terms: Ints) -> Ints:
+        """Return Σ coefficient·vector, term by term as an executor adds."""
+        total = np.zeros((len(terms), self.points.shape[1]))
+        for coefficient, column in zip(coefficients, terms.T, strict=True):
+            total += coefficient * self.points[column]
+        self.rounded += 1
+        return self._put(total)
+
+    def descend(self, client: int, size: float, at: Ints) -> Ints:
+        """Return one step with the full gradient.
+
+        Raises
+        ------
+        UndecidedError
+            If rounding could decide on which side of a kink it is taken.
+        """
+        x = self.points[at]
+        self.rounded += 1
+        if self._sharp:
+            self._size = max(self._size, float(np.abs(x).max(initial=0.0)))
+            require_apart(self.problem, client, x, self.rounded, self._size)
+        return self._put(x - size * self.problem.gradients(client, x))
+
+    def noise(self, size: float, at: Ints, sign: int) -> Ints:
+        """Return each vector less sign·size·σu."""
+        assert self._noise is not None  # noqa: S101  (only noisy problems are asked)
+        return self._put(self.points[at] - (sign * size) * self._noise)
+
+    def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: int) -> float:
+        """Return the mean in floating point."""
+        return float(weights @ metric.at(self._function, self.points[at] / terms)) / float(whole)
+
+    def keep(self, used: Ints) -> None:
+        """Forget all others."""
+        points, self._number = self.points[used], {}
+        self._put(points)
+
+
+@final
+class _AtPoints:
+    """The quantities of a problem at many points, shape (S,) for points of shape (S, d)."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+    def squared_distance(self, points: Floats) -> Floats:
+        return np.asarray(((points - self.problem.optimum().x) ** 2).sum(axis=1))
+
+    def gap(self, points: Floats) -> Floats:
+        return np.maximum(self.problem.values(points) - self.problem.optimum().value, 0.0)
+
+    def squared_slope(self, points: Floats) -> Floats:
+        slopes = sum(self.problem.gradients(client, points) for client in range(self.problem.n)) / self.problem.n
+        return np.asarray((np.asarray(slopes) ** 2).sum(axis=1))
+
+
+@final
+class ExactValues(Values[Scalar]):
+    """Vectors of rationals, surds or balls.
+
+    Parameters
+    ----------
+    unit
+        1 in the numbers of the step sizes, so that all vectors are of one kind.
+    """
+
+    def __init__(self, model: RationalProblem, best: Minimum, unit: Scalar) -> None:
+        self.model, self._function = model, AtMinimum(model, best)
+        self._zero = unit - unit
+        self.points: list[tuple[Scalar, ...]] = []
+        self._number: dict[Any, int] = {}
+        self._steps: dict[Any, dict[int, int]] = {}
+        noise = model.sign_noise()
+        self.noisy = noise is not None
+        self._noise = [numbers.rational(entry) for entry in noise or ()]
+        self.start = self._put(tuple([numbers.rational(entry) + self._zero for entry in model.x0]))
+        self.zero = self._put((self._zero,) * model.d)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def _put(self, point: tuple[Scalar, ...]) -> int:
+        number = self._number.setdefault(tuple(map(hashable, point)), len(self.points))
+        if number == len(self.points):
+            self.points.append(point)
+        return number
+
+    def combine(self, coefficients: Sequence[Scalar], terms: Ints) -> Ints:
+        """Return Σ coefficient·vector."""
+        points, first = self.points, (self._zero,) * self.model.d
+        out = []
+        for row in terms.tolist():
+            total = first
+            for coefficient, number in zip(coefficients, row, strict=True):
+                total = tuple([a + coefficient * b for a, b in zip(total, points[number], strict=True)])
+            out.append(self._put(total))
+        return np.array(out, dtype=np.int64)
+
+    def descend(self, client: int, size: Scalar, at: Ints) -> Ints:
+        """Return one step with the full gradient.
+
+        Raises
+        ------
+        UndecidedError
+            If a ball meets a kink.
+        """
+        known, model = self._steps.setdefault((client, hashable(size)), {}), self.model
+        for number in at.tolist():
+            if number not in known:
+                known[number] = self._put(tuple(model.descend(client, list(self.points[number]), size)))
+        return np.array([known[number] for number in at.tolist()], dtype=np.int64)
+
+    def noise(self, size: Scalar, at: Ints, sign: int) -> Ints:
+        """Return each vector less sign·size·σu."""
+        move = [sign * (size * entry) for entry in self._noise]
+        points = self.points
+        return np.array(
+            [self._put(tuple([a - b for a, b in zip(points[number], move, strict=True)])) for number in at.tolist()],
+            dtype=np.int64,
+        )  # fmt: skip
+
+    def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: int) -> Scalar:
+        """Return the mean without rounding."""
+        share, out = numbers.rational(1) / terms, numbers.rational(0)
+        for number, weight in zip(at.tolist(), weights.tolist(), strict=True):
+            point = [share * entry for entry in self.points[number]]
+            out = out + numbers.rational(weight) * metric.at(self._function, point)
+        return out * (numbers.rational(1) / whole)
+
+    def keep(self, used: Ints) -> None:
+        """Forget all others."""
+        points = [self.points[number] for number in used.tolist()]
+        self.points, self._number, self._steps = [], {}, {}
+        for point in points:
+            self._put(point)

@@ -1,0 +1,319 @@
+"""The expectation over all that can happen: states with their probabilities, equal ones merged after every event."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import lcm
+from typing import Any, Final, Generic, TypeVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.algorithms import MoveRow
+from boundlab.arithmetic.numbers import hashable
+from boundlab.errors import SpecError, UndecidedError
+from boundlab.expectation._graph import Edge, Graph, Groups, Level, Pass, Row, Sum
+from boundlab.expectation._values import Values
+from boundlab.tape import Initial
+
+Number = TypeVar("Number")
+Ints = NDArray[np.int64]
+LARGEST: Final = 10**7  # states of one event
+ENTRIES: Final = 4 * 10**7  # their registers: 320 MB
+_SHORT: Final = 1 << 62
+
+
+def pruned(graph: Graph[Number], shown: Sequence[bool]) -> Graph[Number]:
+    """Drop what nothing reads that is shown, and merge control states that no later event tells apart.
+
+    Parameters
+    ----------
+    shown
+        Whether metrics look at the register ``graph.shown`` after 0, 1, … events; they do after the last.
+    """
+    seen = frozenset((graph.shown,))
+    nodes = len(graph.levels[-1].alike) if graph.levels else 1
+    live: list[frozenset[int]] = [seen] * nodes
+    same = [0] * nodes  # the class of each control state after the event
+    levels: list[Level[Number]] = []
+    for place in range(len(graph.levels) - 1, -1, -1):
+        level = graph.levels[place]
+        first = list({one: node for node, one in reversed(list(enumerate(same)))}.items())
+        nodes_of = [node for _, node in sorted(first)]
+        classes: dict[Any, int] = {}
+        edges: list[list[Edge[Number]]] = []
+        before, names = [], []
+        for own in level.edges:
+            kept: dict[Any, Edge[Number]] = {}
+            reads = set(seen) if shown[place] else set()
+            for edge in own:
+                slim, needed = _live(replace(edge, to=same[edge.to]), live[edge.to])
+                key = tuple(map(_name, slim.rows)), slim.order, slim.to
+                kept[key] = replace(slim, share=slim.share + kept[key].share) if key in kept else slim
+                reads |= needed
+            signature = tuple((key, edge.share) for key, edge in kept.items())
+            names.append(classes.setdefault(signature, len(classes)))
+            if names[-1] == len(edges):
+                edges.append(list(kept.values()))
+            before.append(frozenset(reads))
+        alike = [_among(level.alike[node], live[node]) for node in nodes_of]
+        levels.append(Level(edges, alike, [live[node] for node in nodes_of], level.iteration))
+        live, same = before, names
+    opening = _live(Edge(1, graph.opening, None, 0), live[0])[0].rows
+    return replace(graph, opening=opening, levels=levels[::-1])
+
+
+def _name(row: Row[Any]) -> Any:
+    """Return what equal rows share."""
+    match row:
+        case Sum():
+            return row.dst, *((hashable(coefficient), source) for coefficient, source in row.terms)
+        case Pass():
+            return row.dst, row.src, row.client, *map(hashable, row.sizes)
+    return row
+
+
+def _among(groups: Groups, live: frozenset[int]) -> Groups:
+    """Return the groups as far as anything reads their registers later; a group that is not read alike is none."""
+    out = []
+    for group in groups:
+        read = {tuple(register in live for register in seat) for seat in group}
+        if len(read) == 1 and any(mask := next(iter(read))):
+            out.append(tuple(tuple(r for r, keep in zip(seat, mask, strict=True) if keep) for seat in group))
+    return tuple(out)
+
+
+def _live(edge: Edge[Number], after: frozenset[int]) -> tuple[Edge[Number], set[int]]:
+    """Return the edge without rows whose result nothing reads, and what is read before it."""
+    order = edge.order
+    needed = {order[register] for register in after} if order is not None else set(after)
+    rows: list[Row[Number]] = []
+    for row in reversed(edge.rows):
+        if row.dst not in needed:
+            continue
+        needed.discard(row.dst)
+        needed |= {source for _, source in row.terms} if isinstance(row, Sum) else {row.src}
+        rows.append(row)
+    if order is not None:
+        order = tuple(order[r] if r in after else r for r in range(len(order)))
+        order = None if order == tuple(range(len(order))) else order
+    return replace(edge, rows=tuple(rows[::-1]), order=order), needed
+
+
+def unique_rows(ids: Ints) -> tuple[Ints, Ints]:
+    """Return the place of one row of each class of equal rows, shape (U,), and the class of every row, shape (S,)."""
+    factors = np.random.Generator(np.random.Philox(1)).integers(0, 2**63, ids.shape[1], dtype=np.uint64) * 2 + 1
+    keys = (ids.astype(np.uint64) * factors).sum(axis=1, dtype=np.uint64)
+    order = np.argsort(keys, kind="stable")
+    differ = keys[order[1:]] != keys[order[:-1]]
+    other = (ids[order[1:]] != ids[order[:-1]]).any(axis=1)
+    if (other & ~differ).any():  # two rows share a key: sort by the entries
+        order = np.lexsort(ids.T)
+        other = (ids[order[1:]] != ids[order[:-1]]).any(axis=1)
+    which = np.empty(len(ids), dtype=np.int64)
+    which[order] = np.concatenate([[0], np.cumsum(other)])
+    return order[np.concatenate([[True], other])], which
+
+
+@final
+@dataclass(slots=True)
+class _Block:
+    """States with one control state.
+
+    Parameters
+    ----------
+    ids
+        Shape (S, registers): numbers of what registers hold; −1 where nothing reads it.
+    weights
+        Shape (S,): probabilities, or integers that are proportional to them.
+    """
+
+    ids: Ints
+    weights: Any
+
+
+@final
+class Walk(Generic[Number]):
+    """An enumeration.
+
+    Parameters
+    ----------
+    graph
+        As :func:`pruned` gives it.
+    shown
+        As there.
+    exact
+        Whether probabilities are fractions; else they are floats.
+    largest
+        Most states of one event.
+    """
+
+    def __init__(
+        self, graph: Graph[Number], values: Values[Number], shown: Sequence[bool], *, exact: bool,
+        largest: int = LARGEST,
+    ) -> None:  # fmt: skip
+        self.graph, self.values, self.shown, self.exact, self.largest = graph, values, shown, exact, largest
+        self.whole: Any = 1 if exact else 1.0
+        self.merged = 0  # states after merging, over all events
+
+    def run(self, observe: Callable[[int, Ints, Any, Any], None]) -> None:
+        """Follow all events.
+
+        Parameters
+        ----------
+        observe
+            Called as observe(events so far, numbers of what is shown, weights, sum of all weights).
+
+        Raises
+        ------
+        SpecError
+            If there are too many states.
+        UndecidedError
+            If on which side of a kink an iterate lies is not decided.
+        """
+        graph = self.graph
+        held = {Initial.START: self.values.start, Initial.ZERO: self.values.zero, Initial.UNWRITTEN: -1}
+        ids = np.array([[held[one] for one in graph.initial]], dtype=np.int64)
+        self._wider(2 ** self._splits(graph.opening))
+        first = self._followed(_Block(ids, np.ones(1, dtype=np.int64 if self.exact else np.float64)), graph.opening)
+        blocks = [first]
+        if not self.exact:
+            first.weights /= len(first.weights)
+            self.whole = 1.0
+        self._show(0, blocks, observe)
+        for place, level in enumerate(graph.levels):
+            try:
+                blocks = self._advance(blocks, level, place)
+            except UndecidedError as error:
+                raise UndecidedError(str(error), place / len(graph.levels)) from None
+            self._show(place + 1, blocks, observe)
+            blocks = self._forget(blocks)
+
+    def _show(self, place: int, blocks: list[_Block], observe: Callable[[int, Ints, Any, Any], None]) -> None:
+        if self.shown[place]:
+            numbers = np.concatenate([block.ids[:, self.graph.shown] for block in blocks])
+            weights = np.concatenate([block.weights for block in blocks])
+            number, which = _distinct(numbers, len(self.values))
+            observe(place, number, _added(which, weights, len(number)), self.whole)
+
+    def _forget(self, blocks: list[_Block]) -> list[_Block]:
+        """Let the values forget what no register holds any more; x0 and 0 are needed at the start only."""
+        ever = np.unique(np.concatenate([block.ids.ravel() for block in blocks]))
+        used = ever[ever >= 0]
+        if len(self.values) < 4 * len(used) + 1000:
+            return blocks
+        names = np.full(len(self.values) + 1, -1, dtype=np.int64)
+        names[used] = np.arange(len(used))
+        self.values.keep(used)
+        return [_Block(names[block.ids], block.weights) for block in blocks]
+
+    def _advance(self, blocks: list[_Block], level: Level[Number], place: int) -> list[_Block]:
+        self._require_room(blocks, level, place)
+        each = [edge for own in level.edges for edge in own]
+        common = lcm(*(Fraction(edge.share).denominator for edge in each)) if self.exact else 1
+        most = max((self._splits(edge.rows) for edge in each), default=0)
+        self._wider(common << most)
+        found: list[list[_Block]] = [[] for _ in level.reads]
+        for block, own in zip(blocks, level.edges, strict=True):
+            for edge in own:
+                after, splits = self._followed(block, edge.rows), self._splits(edge.rows)
+                ids = after.ids if edge.order is None else after.ids[:, list(edge.order)]
+                found[edge.to].append(_Block(ids, self._scaled(after.weights, edge.share, common, most, splits)))
+        out = []
+        for parts, alike, reads in zip(found, level.alike, level.reads, strict=True):
+            ids = np.concatenate([part.ids for part in parts])
+            ids[:, [register for register in range(ids.shape[1]) if register not in reads]] = -1
+            for group in alike:
+                _sort_seats(ids, group)
+            first, which = unique_rows(ids)
+            weights = _added(which, np.concatenate([part.weights for part in parts]), len(first))
+            out.append(_Block(ids[first], weights))
+            self.merged += len(first)
+        return out
+
+    def _require_room(self, blocks: list[_Block], level: Level[Number], place: int) -> None:
+        reached = sum(
+            len(block.ids) << self._splits(edge.rows)
+            for block, own in zip(blocks, level.edges, strict=True)
+            for edge in own
+        )
+        if reached > self.largest or reached * len(self.graph.initial) > ENTRIES:
+            raise SpecError(
+                f"enumeration reaches {reached} states at event {place + 1}, which is too many; "
+                "take fewer iterations or clients"
+            )
+
+    def _splits(self, rows: tuple[Row[Number], ...]) -> int:
+        """Return how often rows draw a sign."""
+        return sum(len(row.sizes) for row in rows if isinstance(row, Pass)) if self.values.noisy else 0
+
+    def _wider(self, factor: int) -> None:
+        if self.exact:
+            self.whole *= factor
+
+    def _scaled(self, weights: Any, share: Any, common: int, most: int, splits: int) -> Any:
+        if not self.exact:
+            return weights * (float(share) / 2.0**splits)
+        # All weights together are ``whole``: where that is short, so are they.
+        kind = np.int64 if self.whole < _SHORT else object
+        return weights.astype(kind) * (int(share * common) << (most - splits))
+
+    def _followed(self, block: _Block, rows: tuple[Row[Number], ...]) -> _Block:
+        """Return the states after some rows; each sign that is drawn doubles them."""
+        if not rows:
+            return block
+        values, out = self.values, _Block(block.ids.copy(), block.weights)
+        for row in rows:
+            match row:
+                case Sum(dst, terms):
+                    if not terms:
+                        out.ids[:, dst] = values.combine((), np.zeros((1, 0), dtype=np.int64))[0]
+                        continue
+                    columns = out.ids[:, [source for _, source in terms]]
+                    first, which = unique_rows(columns)
+                    out.ids[:, dst] = values.combine([share for share, _ in terms], columns[first])[which]
+                case Pass(dst, src, client, sizes):
+                    out.ids[:, dst] = out.ids[:, src]
+                    for size in sizes:
+                        out = self._stepped(out, dst, client, size)
+                case MoveRow(dst, src):
+                    out.ids[:, dst] = out.ids[:, src]
+        return out
+
+    def _stepped(self, block: _Block, register: int, client: int, size: Number) -> _Block:
+        number, which = _distinct(block.ids[:, register], len(self.values))
+        after = self.values.descend(client, size, number)
+        if not self.values.noisy:
+            block.ids[:, register] = after[which]
+            return block
+        both = [self.values.noise(size, after, sign)[which] for sign in (1, -1)]
+        out = _Block(np.concatenate([block.ids, block.ids]), np.concatenate([block.weights, block.weights]))
+        out.ids[:, register] = np.concatenate(both)
+        return out
+
+
+def _distinct(numbers: Ints, size: int) -> tuple[Ints, Ints]:
+    """Return which of the numbers 0 … size − 1 there are, sorted, and the place of each among them."""
+    there = np.zeros(size, dtype=np.bool_)
+    there[numbers] = True
+    found = np.flatnonzero(there)
+    places = np.empty(size, dtype=np.int64)
+    places[found] = np.arange(len(found))
+    return found, places[numbers]
+
+
+def _added(which: Ints, weights: Any, classes: int) -> Any:
+    """Return the sum of the weights of each class."""
+    if weights.dtype == np.float64:
+        return np.bincount(which, weights, minlength=classes)
+    out = np.zeros(classes, dtype=weights.dtype)
+    np.add.at(out, which, weights)
+    return out
+
+
+def _sort_seats(ids: Ints, group: tuple[tuple[int, ...], ...]) -> None:
+    """Bring seats that may change places into the order of what they hold, in each state by itself."""
+    columns = np.array(group)  # (seats, registers of a seat)
+    held = ids[:, columns]
+    order = np.lexsort(held.transpose(2, 0, 1), axis=-1)
+    ids[:, columns] = np.take_along_axis(held, order[:, :, None], axis=1)

@@ -1,0 +1,288 @@
+"""Expectations over random events of every algorithm, against all sequences one by one, in fractions, and trials."""
+
+import functools
+import itertools
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from boundlab.algorithms import EventLaw
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.problem import Minimum
+from boundlab.build import build_delays, build_problem
+from boundlab.events import SERVER, Events, members_events
+from boundlab.expectation import (
+    enumerated,
+    exact_arithmetic,
+    left_side,
+    second_moments,
+    twins,
+)
+from boundlab.metrics import metric
+from boundlab.options import Options
+from boundlab.randomness import Streams
+from boundlab.registry import lookup
+from boundlab.simulate import compile_trial, run_once
+from boundlab.tape import Initial, Op, RecordAt
+
+P = [Fraction(1, 4), Fraction(1, 8), Fraction(1, 8)]
+P_S = Fraction(1, 2)
+# Option sets: every algorithm with a program, every option that changes what an event does.
+CASES: list[tuple[str, dict[str, str], int]] = [
+    ("area", {"alpha": "0.25", "M": "2"}, 4),
+    ("area", {"alpha": "0.25", "start": "analysis", "clock": "analysis"}, 4),
+    ("area", {"c": "1", "d": "4"}, 4),
+    ("area", {"alpha": "0.25", "count": "2"}, 6),
+    ("area", {"alpha": "0.25", "count": "2", "reply": "post"}, 6),
+    ("gd", {"alpha": "0.25", "sampling": "uniform", "M": "2"}, 4),
+    ("gd", {"alpha": "0.25", "sampling": "cyclic"}, 4),
+    ("gd", {"c": "1", "d": "4"}, 3),
+    ("async_sgd", {"alpha": "0.25"}, 5),
+    ("async_sgd", {"alpha": "0.25", "schedule": "delay_adaptive"}, 5),
+    ("async_sgd", {"alpha": "0.25", "sampling": "uniform"}, 3),
+    ("fedasync", {"beta": "0.5", "eta_l": "0.25", "s": "inverse"}, 4),
+    ("fedasync", {"beta": "0.5", "eta_l": "0.25", "mode": "delta", "s": "hinge:a=1,b=1"}, 4),
+    ("fedbuff", {"eta_l": "0.25", "count": "2"}, 2),
+    ("fedbuff", {"eta_l": "0.25", "count": "2", "reply": "pre", "staleness": "inverse", "eta_g": "0.5"}, 2),
+    ("fedbuff", {"eta_l": "0.25", "count": "2", "reply": "wait", "staleness": "inverse"}, 2),
+    ("asfedavg", {"alpha": "0.25", "count": "2", "M": "2"}, 2),
+    ("fedfa", {"eta_l": "0.25", "K": "2"}, 3),
+    ("fedfa", {"eta_l": "0.25", "K": "2", "mode": "delta", "start": "when_full"}, 3),
+    ("sfedavg", {"alpha": "0.25", "sampled": "2", "weights": "[1,2,1]"}, 3),
+    ("fedstaleweight", {"eta_l": "0.25", "count": "2", "window": "1"}, 2),
+    ("fedstaleweight", {"eta_l": "0.25", "count": "2", "window": "2", "include": "previous"}, 3),
+    ("fedstaleweight", {"eta_l": "0.25", "count": "2", "reply": "wait", "scale": "2"}, 2),
+]  # fmt: skip
+IDS = [f"{name}-{'-'.join(f'{k}={v}' for k, v in options.items())}" for name, options, _ in CASES]
+SIDES = ["squared-distance", "ergodic-gap", "gap", "gradient-norm", "gradient-norm-last"]
+
+CENTRES, WEIGHTS, DELTA, X0 = [0, 1, 3], [1, 2, 1], 1, 2
+HUBERS = {"c": [[c] for c in CENTRES], "w": [[w] for w in WEIGHTS], "delta": DELTA, "x0": X0}
+BOWLS = {"A": [[[w]] for w in WEIGHTS], "b": [[c] for c in CENTRES], "x0": [X0]}
+
+
+def read(name: str, options: dict[str, str]) -> Any:
+    return lookup("algorithms", name).read(Options(name, options))
+
+
+# ---- all sequences, one by one ----------------------------------------------------------------------------------
+
+
+def sequences(name: str, parameters: Any, length: int) -> Iterator[tuple[Fraction, Events]]:
+    """Yield all event lists with their probabilities, reasoned out for each algorithm by itself."""
+    n, times = len(P), np.arange(1.0, length + 1)
+    if name == "sfedavg":
+        subsets = list(itertools.combinations(range(n), parameters.sampled or n))
+        for rounds in itertools.product(subsets, repeat=length):
+            yield Fraction(1, len(subsets)) ** length, members_events(list(zip(times.tolist(), rounds, strict=True)))
+        return
+    if name == "gd":
+        who = {"all": [(SERVER,)], "cyclic": [(0,)], "uniform": [(i,) for i in range(n)]}[parameters.sampling]
+        for actors in itertools.product(who, repeat=length):
+            flat = [one[0] for one in actors]
+            if parameters.sampling == "cyclic":
+                flat = [k % n for k in range(length)]
+            yield Fraction(1, len(who)) ** length, Events(times, np.array(flat, dtype=np.int32))
+        return
+    if name == "async_sgd" and parameters.sampling == "uniform":
+        yield from _handed_out([1] * n, Fraction(1), [], length)
+        return
+    actors = [*range(n), SERVER] if name == "area" and parameters.count is None else list(range(n))
+    for sequence in itertools.product(actors, repeat=length):
+        weight, waiting = Fraction(1), []
+        for actor in sequence:
+            if len(actors) > n:
+                weight *= P_S if actor == SERVER else P[actor]
+                continue
+            busy = [i for i in range(n) if i not in waiting]
+            if actor not in busy:
+                weight = Fraction(0)
+                break
+            weight *= P[actor] / sum(P[i] for i in busy)
+            if getattr(parameters, "reply", "") == "wait":
+                waiting = [] if len(waiting) + 1 == parameters.count else [*waiting, actor]
+        if weight:
+            yield weight, Events(times, np.array(sequence, dtype=np.int32))
+
+
+def _handed_out(
+    work: list[int], weight: Fraction, so_far: list[tuple[int, int]], length: int
+) -> Iterator[tuple[Fraction, Events]]:
+    """Go through who arrives and who is drawn; ``work`` says how many models each client has."""
+    if len(so_far) == length:
+        actor = np.array([one for one, _ in so_far], dtype=np.int32)
+        yield weight, Events(np.arange(1.0, length + 1), actor, tuple((to,) for _, to in so_far))
+        return
+    busy = [i for i, models in enumerate(work) if models]
+    for arrives in busy:
+        for drawn in range(len(P)):
+            after = [models - (i == arrives) + (i == drawn) for i, models in enumerate(work)]
+            share = P[arrives] / sum(P[i] for i in busy) / len(P)
+            yield from _handed_out(after, weight * share, [*so_far, (arrives, drawn)], length)
+
+
+def bowl(client: int, x: Fraction) -> Fraction:
+    return WEIGHTS[client] * (x - CENTRES[client])
+
+
+def huber(client: int, x: Fraction) -> Fraction:
+    away = x - CENTRES[client]
+    return WEIGHTS[client] * max(min(away, Fraction(DELTA)), -Fraction(DELTA))
+
+
+@functools.cache
+def fraction(value: float) -> Fraction:
+    return Fraction(value).limit_denominator(5000)
+
+
+def models_of(tape: Any, gradient: Any, signs: Iterator[int] | None = None, sigma: int = 0) -> list[Fraction]:
+    """Execute a tape in fractions and return what it shows."""
+    first = {Initial.START: Fraction(X0), Initial.ZERO: Fraction(0)}
+    held = [first.get(Initial(int(one))) for one in tape.initial]
+    shown = []
+    for op, row in zip(tape.op.tolist(), tape.row.tolist(), strict=True):
+        if op == Op.AFFINE:
+            terms = range(tape.affine.start[row], tape.affine.start[row + 1])
+            held[tape.affine.dst[row]] = sum(
+                (fraction(tape.affine.coef[t]) * held[tape.affine.src[t]] for t in terms), Fraction(0)
+            )
+        elif op == Op.DESCEND:
+            x, size = held[tape.descend.src[row]], fraction(tape.descend.step_size[row])
+            assert x is not None
+            for _ in range(tape.descend.steps[row]):
+                noise = sigma * next(signs) if signs is not None else 0
+                x -= size * (gradient(int(tape.descend.client[row]), x) + noise)
+            held[tape.descend.dst[row]] = x
+        else:
+            shown.append(held[tape.record.src[row]])
+    return shown
+
+
+def quantity(side: str, curve: str, x: Fraction) -> Fraction:
+    """Return ‖x − x*‖², f(x) − f*, or ‖∇f(x)‖², worked out by hand."""
+    gradient, star = (bowl, Fraction(5, 4)) if curve == "bowl" else (huber, Fraction(1))
+    if side == "squared-distance":
+        return (x - star) ** 2
+    if "gradient" in side:
+        return (sum(gradient(i, x) for i in range(3)) / 3) ** 2
+
+    def value(at: Fraction) -> Fraction:
+        total = Fraction(0)
+        for c, w in zip(CENTRES, WEIGHTS, strict=True):
+            away = abs(at - c)
+            total += w * (away**2 / 2 if curve == "bowl" or away <= DELTA else DELTA * away - Fraction(DELTA**2, 2))
+        return total / 3
+
+    return value(x) - value(star)
+
+
+def sides_of(models: list[Fraction], curve: str) -> dict[str, Fraction]:
+    """Return the left sides at K of the server models after 0 … K iterations."""
+    K, last = len(models) - 1, models[-1]
+    found = {side: quantity(side, curve, last) for side in ("squared-distance", "gap", "gradient-norm-last")}
+    found["ergodic-gap"] = quantity("gap", curve, sum(models[:-1], Fraction(0)) / K)
+    found["gradient-norm"] = sum((quantity("gradient-norm", curve, x) for x in models[:-1]), Fraction(0)) / K
+    return found
+
+
+def brute_force(name: str, parameters: Any, curve: str, K: int) -> dict[str, Fraction]:
+    compiler, gradient = lookup("algorithms", name), bowl if curve == "bowl" else huber
+    length = compiler.events_for(parameters, len(P), K)
+    if name == "area" and parameters.count is not None:
+        length = K - K // (parameters.count + 1)
+    total = dict.fromkeys(SIDES, Fraction(0))
+    for weight, events in sequences(name, parameters, length):
+        models = models_of(compiler.schedule(parameters, events, len(P), RecordAt(), K), gradient)
+        assert len(models) == K + 1
+        for side, value in sides_of(models, curve).items():
+            total[side] += weight * value
+    return total
+
+
+LAW = EventLaw(np.array(P, dtype=object), P_S)
+
+
+def exactly(name: str, options: dict[str, str], parameters: Any, problem: Any, side: str, K: int, how: str) -> Fraction:
+    compiler, model = lookup("algorithms", name), problem.rational({})
+    step = None
+    if "c" in options:
+        step = lambda k: numbers.rational(Fraction(options["c"])) / (k + numbers.rational(Fraction(options["d"])))  # noqa: E731
+    arithmetic = exact_arithmetic(lambda _: compiler.program(parameters, len(P)), {}, (), step)
+    ks = np.array([K])
+    if how == "moments":
+        return numbers.fraction(second_moments(model, arithmetic, LAW, metric(side), ks)[0])
+    best = model.minimum() or Minimum([], Fraction(0))
+    alike = twins(problem, LAW.p.astype(np.float64))
+    one = numbers.rational(1)
+    return numbers.fraction(enumerated(model, best, arithmetic, one, LAW, alike, metric(side), ks)[0])
+
+
+@pytest.mark.parametrize(("name", "options", "K"), CASES, ids=IDS)
+def test_all_sequences_one_by_one_in_fractions(name: str, options: dict[str, str], K: int) -> None:
+    parameters = read(name, options)
+    smooth, kinked = build_problem("quadratic", BOWLS), build_problem("huber", HUBERS)
+    delays = build_delays("iid", {"p": [float(one) for one in P], "p_s": float(P_S)}, len(P))
+    if options.get("count") and name == "area":
+        delays = build_delays("exponential", {"rates": [2, 1, 1]}, len(P))
+        policy = lookup("algorithms", name).policy(f"count:every={options['count']}", delays)
+    else:
+        policy = lookup("algorithms", name).policy(None, delays)
+    for curve, problem in (("huber", kinked), ("bowl", smooth)):
+        ways = ["enumeration", "moments"] if curve == "bowl" else ["enumeration"]
+        for side, expected in brute_force(name, parameters, curve, K).items():
+            for how in ways:
+                assert exactly(name, options, parameters, problem, side, K, how) == expected, (side, curve, how)
+            found = left_side(side, name, problem, parameters, delays, policy, K)[0]
+            assert found == pytest.approx(float(expected), rel=1e-12), (side, curve)
+
+
+# ---- noise of either sign ---------------------------------------------------------------------------------------
+
+SHORT = {"area": 3, "gd": 2, "async_sgd": 2, "fedasync": 2, "fedfa": 1, "sfedavg": 1}
+
+
+@pytest.mark.parametrize(("name", "options", "K"), CASES, ids=IDS)
+def test_moments_and_all_signs_agree_exactly(name: str, options: dict[str, str], K: int) -> None:
+    noisy = build_problem("quadratic", {**BOWLS, "sigma": 1, "noise": "sign"})
+    parameters, last = read(name, options), min(K, SHORT.get(name, 1))
+    for side in ("squared-distance", "ergodic-gap", "gradient-norm"):
+        found = {
+            how: exactly(name, options, parameters, noisy, side, last, how) for how in ("enumeration", "moments")
+        }  # fmt: skip
+        assert found["enumeration"] == found["moments"], side
+
+
+def test_signs_on_a_kinked_function_one_by_one() -> None:
+    parameters = read("fedbuff", {"eta_l": "0.25", "count": "1"})
+    problem = build_problem("huber", {**HUBERS, "sigma": 1, "noise": "sign"})
+    compiler, total = lookup("algorithms", "fedbuff"), Fraction(0)
+    for weight, events in sequences("fedbuff", parameters, 2):
+        tape = compiler.schedule(parameters, events, 3, RecordAt(np.array([2])), 2)
+        for signs in itertools.product((1, -1), repeat=5):
+            shown = models_of(tape, huber, iter(signs), 1)
+            total += weight * Fraction(1, 32) * quantity("gap", "huber", shown[0])
+    assert exactly("fedbuff", {}, parameters, problem, "gap", 2, "enumeration") == total
+
+
+# ---- trials -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "options", "K"), CASES, ids=IDS)
+def test_trials_scatter_about_the_expectation(name: str, options: dict[str, str], K: int) -> None:
+    # 23 tests at 4.5 standard errors: one false alarm in 6,000 choices of the seed.
+    compiler, parameters = lookup("algorithms", name), read(name, options)
+    problem = build_problem("quadratic", {**BOWLS, "sigma": 1})
+    delays = build_delays("exponential", {"rates": [2, 1, 1]}, len(P))
+    text = f"count:every={options['count']}" if name == "area" and "count" in options else None
+    policy = compiler.policy(text, delays)
+    expected = left_side("gap", name, problem, parameters, delays, policy, K)[0]
+    nothing, values = RecordAt(np.array([K])), []
+    for trial in range(500):
+        streams, shown = Streams(11, trial), []
+        tape = compile_trial(compiler, parameters, 3, delays, policy, K, nothing, streams)
+        run_once(tape, problem, streams, lambda _, x, shown=shown: shown.append(problem.value(x)))
+        values.append(shown[-1] - problem.optimum().value)
+    assert abs(np.mean(values) - expected) < 4.5 * np.std(values) / np.sqrt(len(values))
