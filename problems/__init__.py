@@ -34,6 +34,12 @@ PROBLEMS: tuple[ProblemType, ...] = (
         samples.describe("lad-regression"),
     ),
     ProblemType(
+        "least-squares",
+        "least squares of a linear model on data split over clients, ridge regression with nu > 0",
+        samples.builder("least-squares"),
+        samples.describe("least-squares"),
+    ),
+    ProblemType(
         "logistic",
         "binary logistic regression on data split over clients",
         samples.builder("logistic"),

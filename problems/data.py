@@ -280,7 +280,7 @@ def classes(data: Dataset) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     if len(values) > 1000 or (len(values) > 20 and 4 * len(values) > len(data.targets)):
         raise DataError(
             f"{data.name} has {len(values)} distinct targets for {len(data.targets)} samples; "
-            "they are values, not classes: use lad-regression"
+            "they are values, not classes: use lad-regression or least-squares"
         )
     return values, places.astype(np.int64)
 

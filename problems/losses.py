@@ -1,7 +1,7 @@
 """Losses of linear models: values, slopes and curvatures as functions of the margins z = ⟨a, x⟩.
 
-Margins have shape (s,), for ``softmax`` (s, classes). Targets are ±1 (logistic, hinge), class numbers
-(softmax) or real numbers (lad-regression). The iterate is x, shape (p,), or the flattened p×classes matrix.
+Margins have shape (s,), for ``softmax`` (s, classes). Targets are ±1 (logistic, hinge), class numbers (softmax) or real
+numbers (lad-regression, least-squares). The iterate is x, shape (p,), or the flattened p×classes matrix.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from boundlab.objective import Array
 from boundlab.problems.common import EPS
 
-LossId = Literal["logistic", "softmax", "hinge", "lad-regression"]
+LossId = Literal["logistic", "softmax", "hinge", "lad-regression", "least-squares"]
 Targets = NDArray[Any]
 
 
@@ -29,7 +29,7 @@ class Loss:
         The largest eigenvalue of the second derivative in z, or None where there is a kink.
         logistic: σ(1 − σ) ≤ 1/4; softmax: λ_max(diag(p) − ppᵀ) ≤ 1/2.
     slope
-        The largest norm of the derivative in z. softmax: ‖p − e_y‖² ≤ 2.
+        The largest norm of the derivative in z; infinite for least squares. softmax: ‖p − e_y‖² ≤ 2.
     """
 
     id: LossId
@@ -47,6 +47,7 @@ LOSSES: dict[str, Loss] = {
     "softmax": Loss("softmax", 0.5, float(np.sqrt(2.0))),
     "hinge": Loss("hinge", None, 1.0),
     "lad-regression": Loss("lad-regression", None, 1.0),
+    "least-squares": Loss("least-squares", 1.0, float("inf")),
 }
 
 
@@ -61,6 +62,8 @@ def values(loss: Loss, z: Array, y: Targets) -> Array:
         out = np.logaddexp(0.0, -y * z)
     elif loss.id == "hinge":
         out = np.maximum(0.0, 1.0 - y * z)
+    elif loss.id == "least-squares":
+        out = 0.5 * (z - y) ** 2
     else:
         out = np.abs(z - y)
     return out
@@ -84,8 +87,8 @@ def slopes(loss: Loss, z: Array, y: Targets) -> Array:
     if loss.id == "hinge":
         active: Array = np.where(y * z < 1.0, -y, 0.0).astype(z.dtype, copy=False)
         return active
-    signs: Array = np.sign(z - y)
-    return signs
+    away: Array = z - y
+    return away if loss.id == "least-squares" else np.sign(away)
 
 
 def from_kink(loss: Loss, z: Array, y: Targets) -> Array:
@@ -104,7 +107,7 @@ def middles(loss: Loss, y: Targets, classes: int) -> tuple[NDArray[np.float64], 
     """Return points m_j and a radius: the derivative in z is within the radius of m_j, whatever z is.
 
     logistic, hinge: −y·u with u in [0, 1]; lad-regression: u in [−1, 1]; softmax: p − e_y with p in the simplex, the
-    corners of which are √(1 − 1/classes) from its middle.
+    corners of which are √(1 − 1/classes) from its middle. Least squares have no such ball.
 
     Returns
     -------
@@ -129,9 +132,11 @@ def probabilities(z: Array) -> Array:
 
 
 def weights(loss: Loss, z: Array) -> Array:
-    """Return what the second derivative needs: σ(1 − σ), shape (s,), or the probabilities (s, classes)."""
+    """Return what the second derivative needs: σ(1 − σ) or 1, shape (s,), or the probabilities (s, classes)."""
     if loss.id == "softmax":
         return probabilities(z)
+    if loss.id == "least-squares":
+        return np.ones_like(z)
     half = np.tanh(0.5 * z)
     out: Array = 0.25 * (1.0 - half) * (1.0 + half)
     return out

@@ -148,9 +148,10 @@ class MiniBatch(Oracle):
 
     def _slope(self, z: Array, y: Array) -> None:
         """Replace margins by the derivative of the loss, in place."""
-        if self.loss == "lad-regression":
+        if self.loss in ("lad-regression", "least-squares"):
             z -= y
-            np.sign(z, z)
+            if self.loss == "lad-regression":
+                np.sign(z, z)
             return
         z *= y
         if self.loss == "hinge":

@@ -159,5 +159,29 @@ def largest_eigenvalue(X: Array) -> float:
     k = len(gram)
     with calm(k * k):
         top = float(eigh(gram, eigvals_only=True, subset_by_index=[k - 1, k - 1], check_finite=False)[0])
-    # Rounding of the products and of the eigensolver, both relative to the trace.
-    return top + 4.0 * float(k + max(X.shape)) * EPS * float(np.trace(gram))
+    return top + _rounding(k, max(X.shape), float(np.trace(gram)))
+
+
+def smallest_eigenvalue(gram: NDArray[np.float64], rows: int) -> float:
+    """Return the smallest eigenvalue of a sum of outer products from below, at least 0.
+
+    Parameters
+    ----------
+    gram
+        Shape (k, k): XᵀX as floats give it.
+    rows
+        How many rows X has.
+    """
+    from scipy.linalg import eigh
+
+    k = len(gram)
+    if rows < k:
+        return 0.0
+    with calm(k * k):
+        low = float(eigh(gram, eigvals_only=True, subset_by_index=[0, 0], check_finite=False)[0])
+    return max(low - _rounding(k, rows, float(np.trace(gram))), 0.0)
+
+
+def _rounding(k: int, rows: int, trace: float) -> float:
+    """Bound the rounding of a k×k Gram matrix of so many rows and of its eigenvalues, both relative to the trace."""
+    return 4.0 * float(k + rows) * EPS * trace

@@ -14,14 +14,17 @@ from boundlab.options import Options
 from boundlab.problems import data as datasets
 from boundlab.problems.common import read_array, read_start
 from boundlab.problems.data import SCALES, Dataset, Scale
-from boundlab.problems.erm import EmpiricalRisk, Weights
+from boundlab.problems.erm import EmpiricalRisk
+from boundlab.problems.least_squares import LeastSquares
+from boundlab.problems.linear_model import LinearModel, Weights
 from boundlab.problems.losses import LossId, Targets
 from boundlab.problems.partitions import PARTITIONS, Owners, Partition, split, subsample
 from boundlab.problems.smooth import SOLVERS, Solver
 from boundlab.randomness import Stream, Streams
 
-_DATA = {"softmax": "digits", "logistic": "breast_cancer", "hinge": "digits", "lad-regression": "diabetes"}
-_NU = {"softmax": 0.01, "logistic": 0.01, "hinge": 0.0, "lad-regression": 0.0}
+VALUES = ("lad-regression", "least-squares")  # targets are numbers; those of classes are their labels
+_DATA = {"softmax": "digits", "logistic": "breast_cancer", "hinge": "digits", **dict.fromkeys(VALUES, "diabetes")}
+_NU = {"softmax": 0.01, "logistic": 0.01, "hinge": 0.0, "lad-regression": 0.0, "least-squares": 0.0}
 
 
 def describe(kind: str) -> dict[str, str]:
@@ -47,21 +50,22 @@ def describe(kind: str) -> dict[str, str]:
         "normalise": "yes or no: divide each row by its norm (default no)",
         "bias": "yes or no: append the feature 1 (default yes)",
         "dtype": "float64 or float32 (default float64)",
-        "solver": "auto, clarabel or newton: how x* is found (default auto)",
         "x0": "start point: a number, a list, or uniform on (−1/2, 1/2) (default 0)",
     }
+    if kind != "least-squares":
+        out["solver"] = "auto, clarabel or newton: how x* is found (default auto)"
     if kind in ("logistic", "hinge"):
         out["positive"] = "labels counted as +1: [0,1,2], even, odd or auto, the upper half (default auto)"
     return out
 
 
-def builder(kind: LossId) -> Callable[[Options], EmpiricalRisk]:
-    """Return the function that builds one of the four problems on data."""
+def builder(kind: LossId) -> Callable[[Options], LinearModel]:
+    """Return the function that builds one of the problems on data."""
     return partial(build, kind)
 
 
-def build(kind: LossId, options: Options) -> EmpiricalRisk:
-    """Make an empirical-risk problem.
+def build(kind: LossId, options: Options) -> LinearModel:
+    """Make a problem of a linear model on data.
 
     Raises
     ------
@@ -128,23 +132,14 @@ def build(kind: LossId, options: Options) -> EmpiricalRisk:
         source["positive"] = positive.split("/") if positive not in ("auto", "even", "odd") else positive
     source["x0"] = start if isinstance(start, (int, float, str)) else x0.tolist()
     sizes = np.bincount(owners, minlength=clients).astype(np.int64)
-    return EmpiricalRisk(
-        kind,
-        X,
-        y[order],
-        sizes,
-        shared["nu"],
-        cast(Weights, shared["weights"]),
-        shared["batch"],
-        shared["replacement"],
-        x0,
-        source,
-        cast(Solver, shared["solver"]),
-    )
+    weights = cast(Weights, shared["weights"])
+    given = kind, X, y[order], sizes, shared["nu"], weights, shared["batch"], shared["replacement"], x0, source
+    return LeastSquares(*given) if kind == "least-squares" else EmpiricalRisk(*given, solver=shared["solver"])
 
 
 def _shared(options: Options, kind: LossId, inline: bool) -> dict[str, Any]:
     raw = options.raw("batch", 0)
+    solver = {} if kind == "least-squares" else {"solver": cast(Solver, options.choice("solver", "auto", SOLVERS))}
     return {
         "batch": 0 if raw == "full" else options.integer("batch", 0, minimum=0, maximum=1_000_000),
         "replacement": options.flag("replacement", True),
@@ -154,7 +149,7 @@ def _shared(options: Options, kind: LossId, inline: bool) -> dict[str, Any]:
         "normalise": options.flag("normalise", False),
         "bias": options.flag("bias", not inline),
         "dtype": options.choice("dtype", "float64", ("float64", "float32")),
-        "solver": options.choice("solver", "auto", SOLVERS),
+        **solver,
     }
 
 
@@ -215,7 +210,7 @@ def _owners(options: Options, samples: int) -> Owners | None:
 
 def _targets(kind: LossId, data: Dataset, positive: str, scale: Scale) -> tuple[Targets, NDArray[np.int64]]:
     """Return the targets of the loss, and the groups by which partitions tell samples apart."""
-    if kind == "lad-regression":
+    if kind in VALUES:
         # Values have no classes: ten groups of equal size by rank stand in for them.
         rank = np.argsort(np.argsort(data.targets, kind="stable"), kind="stable")
         values = data.targets

@@ -7,12 +7,13 @@ import numpy as np
 from boundlab.objective import Problem
 from boundlab.options import Options, parse_spec
 from boundlab.problems import PROBLEMS
-from boundlab.problems.erm import EmpiricalRisk
+from boundlab.problems.linear_model import LinearModel
 from boundlab.randomness import Streams
 
 TYPES = {problem.id: problem for problem in PROBLEMS}
 EXPLICIT = ("huber", "lad", "max-affine", "pseudo-huber", "quadratic")
 LOSSES = ("hinge", "lad-regression", "logistic", "softmax")
+MODELS = (*LOSSES, "least-squares")
 
 
 def make(kind: str, **options: Any) -> Any:
@@ -30,13 +31,13 @@ def generated(kind: str, seed: int, **more: Any) -> Any:
     return make(kind, **({"clients": n, "dimension": d, "seed": seed, "spread": 0.5 + seed % 5, "sigma": 0.3} | more))
 
 
-def tiny(kind: str, seed: int, **more: Any) -> EmpiricalRisk:
+def tiny(kind: str, seed: int, **more: Any) -> Any:
     """Give a random problem with 2–4 clients of 1–6 samples in 2 features."""
     rng = np.random.default_rng(seed)
     n, scale = int(rng.integers(2, 5)), float(rng.choice([0.3, 1.0, 3.0]))
     owners = np.concatenate([np.arange(n), rng.integers(0, n, size=2 * n + 4)])
     features = scale * rng.normal(size=(len(owners), 2))
-    if kind == "lad-regression":
+    if kind in ("lad-regression", "least-squares"):
         targets = rng.normal(size=len(owners))
     else:
         labels = 3 if kind == "softmax" else 2
@@ -55,7 +56,7 @@ def point(problem: Problem, seed: int, scale: float = 2.0) -> np.ndarray:
     return np.random.default_rng(seed).normal(scale=scale, size=problem.d)
 
 
-def sample_gradients(problem: EmpiricalRisk, client: int, x: np.ndarray) -> np.ndarray:
+def sample_gradients(problem: LinearModel, client: int, x: np.ndarray) -> np.ndarray:
     """Return the stochastic gradient for each single row of a client, read off the oracle's own steps."""
     oracle = problem.oracle(Streams(0))
     rows = []

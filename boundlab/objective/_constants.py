@@ -80,7 +80,7 @@ class Optimum:
 @final
 @dataclass(frozen=True, slots=True)
 class QuadraticForm:
-    """What a quadratic problem is made of: f_i(x) = ½(x − b_i)ᵀA_i(x − b_i), and the noise of its gradients.
+    """What a quadratic problem is made of: f_i(x) = ½(x − b_i)ᵀA_i(x − b_i) + constant, and the noise of its gradients.
 
     Parameters
     ----------

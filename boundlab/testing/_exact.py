@@ -35,7 +35,27 @@ def quadratic(at: Sample) -> None:
     slopes = np.einsum("nde,nse->nsd", form.A, away)
     equal(f"{at.who}: A_i(x − b_i) of quadratic() and gradient(i, x)", slopes, at.gradients, scale=at.steepest)
     values = (slopes * away).sum(axis=2).mean(axis=0) / 2.0
-    equal(f"{at.who}: ½(x − b_i)ᵀA_i(x − b_i) of quadratic() and value(x)", values, at.values, scale=at.largest)
+    what = f"{at.who}: ½(x − b_i)ᵀA_i(x − b_i) of quadratic() and value(x), up to a constant"
+    equal(what, values - values[0], at.values - at.values[0], scale=at.largest)
+
+
+def least_squares(at: Sample) -> None:
+    """Check that the rows and targets give the problem's gradients and values."""
+    p, form = at.problem, at.problem.least_squares()
+    if form is None:
+        return
+    hold(len(form.rows) == len(form.targets) == p.n, f"{at.who}: least_squares() must give rows of n = {p.n} clients")
+    hold(
+        form.weights.shape == (p.n,), f"{at.who}: weights of least_squares() have shape {form.weights.shape}, not (n,)"
+    )
+    slopes, values = np.zeros((p.n, *at.points.shape)), np.zeros(len(at.points))
+    for client, (rows, targets) in enumerate(zip(form.rows, form.targets, strict=True)):
+        errors, weight = at.points @ rows.T - targets, float(form.weights[client])
+        slopes[client] = weight * (errors @ rows / len(rows) + form.nu * at.points)
+        each = (errors**2).mean(axis=1) + form.nu * (at.points**2).sum(axis=1)
+        values += weight * each / (2.0 * p.n)
+    equal(f"{at.who}: the gradients of least_squares() and gradient(i, x)", slopes, at.gradients, scale=at.steepest)
+    equal(f"{at.who}: the values of least_squares() and value(x)", values, at.values, scale=at.largest)
 
 
 def rational(at: Sample, options: Mapping[str, Any]) -> None:
@@ -55,7 +75,7 @@ def rational(at: Sample, options: Mapping[str, Any]) -> None:
     if twin is None:
         return
     who = f"{at.who}, in rational numbers"
-    for check in (_functions, _constants, _minimum, _form, _signs):
+    for check in (_functions, _constants, _minimum, _form, _squares, _signs):
         check(who, at, twin)
 
 
@@ -118,6 +138,22 @@ def _form(who: str, at: Sample, twin: RationalProblem) -> None:
         equal(f"{who}: sigma of quadratic()", float(found.sigma), expected.sigma)
         covariance = [[float(entry) for entry in row] for row in found.covariance()]
         equal(f"{who}: covariance() of quadratic()", covariance, expected.covariance())
+
+
+def _squares(who: str, at: Sample, twin: RationalProblem) -> None:
+    """Compare the rows and targets of least squares."""
+    found, expected = twin.least_squares(), at.problem.least_squares()
+    hold((found is None) == (expected is None), f"{who}: least_squares() must be None for both or for neither")
+    if found is None or expected is None:
+        return
+    for client, rows in enumerate(found.rows):
+        what = f"{who}: of client {client} in least_squares() the"
+        equal(f"{what} rows", [[float(entry) for entry in row] for row in rows], expected.rows[client])
+        equal(f"{what} targets", [float(entry) for entry in found.targets[client]], expected.targets[client])
+    equal(f"{who}: weights of least_squares()", [float(entry) for entry in found.weights], expected.weights)
+    equal(f"{who}: nu of least_squares()", float(found.nu), expected.nu)
+    drawn = (found.batch, found.replacement), (expected.batch, expected.replacement)
+    hold(drawn[0] == drawn[1], f"{who}: batch and replacement of least_squares() are {drawn[0]}, not {drawn[1]}")
 
 
 def _signs(who: str, at: Sample, twin: RationalProblem) -> None:

@@ -53,6 +53,7 @@ def problem(p: Problem, family: ProblemType | None = None) -> None:
     _constants.sizes(at)
     _constants.start(at)
     _exact.quadratic(at)
+    _exact.least_squares(at)
     _exact.rational(at, _round_trip(at, family))
 
 

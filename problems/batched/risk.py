@@ -126,6 +126,8 @@ class BatchedRisk(Batched):
         """Return the derivatives in z, 0 at a kink."""
         if self.loss == "softmax":
             return torch.softmax(z, dim=-1).sub_(y)
+        if self.loss == "least-squares":
+            return z.sub_(y)
         if self.loss == "lad-regression":
             return z.sub_(y).sign_()
         if self.loss == "hinge":
@@ -170,4 +172,6 @@ class BatchedRisk(Batched):
         y, z = self.targets[part].to(torch.float64).view(-1, 1), z.squeeze(2)
         if self.loss == "logistic":
             return torch.logaddexp(torch.zeros_like(z), -y * z)
+        if self.loss == "least-squares":
+            return 0.5 * (z - y) ** 2
         return (1.0 - y * z).clamp(min=0.0) if self.loss == "hinge" else (z - y).abs()

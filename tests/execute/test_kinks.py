@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from problem_makers import EXPLICIT, LOSSES, from_text, generated, make, tiny
+from problem_makers import EXPLICIT, MODELS, from_text, generated, make, tiny
 
 from boundlab.algorithms.area import AREA
 from boundlab.build import build_delays, build_problem
@@ -22,10 +22,10 @@ SHARP = ("lad", "max-affine", "hinge", "lad-regression")
 
 
 def problem_of(kind, seed):
-    return tiny(kind, seed) if kind in LOSSES else generated(kind, seed, sigma=0)
+    return tiny(kind, seed) if kind in MODELS else generated(kind, seed, sigma=0)
 
 
-@pytest.mark.parametrize("kind", [*EXPLICIT, *LOSSES])
+@pytest.mark.parametrize("kind", [*EXPLICIT, *MODELS])
 def test_only_functions_with_kinks_have_gradients_that_jump(kind):
     problem = problem_of(kind, 1)
     assert jumps(problem) is (kind in SHARP)

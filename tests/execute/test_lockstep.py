@@ -34,6 +34,8 @@ SMOOTH = (
     "smoothed-max-affine:clients=3,dimension=3,sigma=0.1,x0=1", "softmax:data=digits,clients=3,batch=4,nu=0.1",
     "logistic:data=breast_cancer,clients=3,batch=5,nu=0.1,replacement=false",
     "logistic:data=breast_cancer,clients=3,batch=0,nu=0.1,weights=size",
+    "least-squares:data=diabetes,clients=3,batch=4,weights=size",
+    "quadratic:clients=3,dimension=4,sigma=0.3,noise=sign",
 )  # fmt: skip
 KINKED = (
     "lad:clients=3,dimension=3,sigma=0.2,x0=2", "max-affine:clients=3,dimension=3,sigma=0.1,x0=1",

@@ -12,7 +12,7 @@ from boundlab.errors import CertificateError
 from boundlab.problems import losses
 from boundlab.problems.polytope import fractions, maximise, root_up, steepest_mean
 
-KINDS = sorted(losses.LOSSES)
+KINDS = sorted(name for name, loss in losses.LOSSES.items() if np.isfinite(loss.slope))
 
 
 def targets(kind: str, random: np.random.Generator, count: int, classes: int) -> np.ndarray:

@@ -19,7 +19,7 @@ BASE: dict[str, dict[str, Any]] = {
     "huber": FEW, "lad": FEW, "pseudo-huber": FEW, "quadratic": FEW, "max-affine": FEW,
     "smoothed-max-affine": {"a": [[[1, 0], [-1, 1], [0, -1]]], "c": [[0, 0, 0]]},
     **{name: {"data": "breast_cancer", "clients": 2, "nu": 0.1} for name in ("hinge", "logistic", "softmax")},
-    "lad-regression": {"data": "diabetes", "clients": 2, "nu": 0.1},
+    **{name: {"data": "diabetes", "clients": 2, "nu": 0.1} for name in ("lad-regression", "least-squares")},
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from own_problem import FAMILY, MIXED, Bowls, build
-from problem_makers import EXPLICIT, LOSSES, generated, make, tiny
+from problem_makers import EXPLICIT, MODELS, generated, make, tiny
 
 from boundlab import testing
 from boundlab.arithmetic import numbers
@@ -29,7 +29,7 @@ RATIONAL = ("huber", "lad", "max-affine", "quadratic")
 
 
 def test_every_registered_family_is_among_those_checked():
-    assert set(registered("problems")) == {*EXPLICIT, *LOSSES, "smoothed-max-affine"}
+    assert set(registered("problems")) == {*EXPLICIT, *MODELS, "smoothed-max-affine"}
 
 
 @pytest.mark.parametrize("kind", EXPLICIT)
@@ -39,7 +39,7 @@ def test_explicit_problems_conform(kind, seed):
     testing.problem(make(kind, **OFF_CENTRE, seed=seed, sigma=0.5 * (seed % 2)))
 
 
-@pytest.mark.parametrize("kind", LOSSES)
+@pytest.mark.parametrize("kind", MODELS)
 @pytest.mark.parametrize("more", [{}, {"nu": 0.0}, {"batch": 1, "x0": 3.0}, {"dtype": "float32"}], ids=str)
 def test_problems_from_samples_conform(kind, more):
     for seed in range(3):

@@ -1,0 +1,213 @@
+"""Least squares and ridge regression on data split over clients: f̂_i(x) = (1/s_i)·Σ_j ½(a_jᵀx − y_j)² + ν/2‖x‖²."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.errors import CertificateError
+from boundlab.objective import Array, Constant, LeastSquaresForm, Optimum, QuadraticForm
+from boundlab.problems import bounds, normal_equations
+from boundlab.problems.common import calm, clip_up, distance
+from boundlab.problems.linear_model import LinearModel
+
+if TYPE_CHECKING:
+    from boundlab.arithmetic.problem import Reader, Rows
+    from boundlab.problems.rational import RationalLeastSquares
+
+Floats = NDArray[np.float64]
+_FORM = 20_000_000  # n·d² entries of the matrices of all clients: 160 MB
+_RATIONAL = 100_000  # S·p entries in rational numbers
+_UNBOUNDED = "the gradient of least squares is unbounded; try lad-regression, or logistic with nu=0"
+_GROWS = "the variance of mini-batches of least squares grows with the distance from x*; batch=full would fit"
+_DIFFERENT = "the clients' AᵀA differ, so ∇f_i − ∇f is unbounded; try lad-regression, or logistic with nu=0"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LeastSquares(LinearModel):
+    """Squared errors of linear predictions; targets are numbers, of classes their labels."""
+
+    def gradients(self, client: int, X: Array) -> Array:
+        """Return ∇f_client at each row of X, shape (S, d), unit (1, −1)."""
+        rows, factor = self.rows(client), float(self.factors[client])
+        data = self.X[rows]
+        errors = X @ data.T - self.y[rows]
+        out: Array = (factor / len(data)) * (errors @ data) + (factor * self.nu) * X
+        return out
+
+    def values(self, X: Array) -> Floats:
+        """Return f at each row of X, shape (S,), unit (1, 0)."""
+        errors, wide = X @ self.X.T - self.y, np.asarray(X, dtype=np.float64)
+        return np.asarray(0.5 * (errors**2 @ self.total.omega + self.total.nu * (wide**2).sum(axis=1)))
+
+    def prox(self, client: int, x: Array, step_size: float) -> Array:
+        """Return the solution z of (z − x)/step_size + ∇f_client(z) = 0, shape (d,), unit (0, 1)."""
+        hessian = normal_equations.hessian(self.part(client))
+        move = np.linalg.solve(np.eye(self.d) + step_size * hessian, step_size * self.gradient(client, x))
+        out: Array = x - move.astype(x.dtype)
+        return out
+
+    def least_squares(self) -> LeastSquaresForm:
+        """Return the rows and targets of each client, its weight, and how mini-batches are drawn."""
+        parts = [self.rows(client) for client in range(self.n)]
+        rows = tuple(self.X[part].astype(np.float64, copy=False) for part in parts)
+        targets = tuple(np.asarray(self.y[part], dtype=np.float64) for part in parts)
+        return LeastSquaresForm(rows, targets, self.factors, self.nu, self.batch, self.replacement)
+
+    def quadratic(self) -> QuadraticForm | None:
+        """Return the Hessians and the minimisers next to 0; None with mini-batches, or where n·d² is very large."""
+        return None if self.batch or self.n * self.d**2 > _FORM else self._quadratic
+
+    @cached_property
+    def _quadratic(self) -> QuadraticForm:
+        parts = [self.part(client) for client in range(self.n)]
+        with calm(int(self.sizes.max()) * self.d):
+            A = np.array([normal_equations.hessian(part) for part in parts])
+            b = np.array([normal_equations.shortest(part) for part in parts])
+        return QuadraticForm(A, b, 0.0)
+
+    def rational(self, options: Mapping[str, Any]) -> "RationalLeastSquares | None":
+        """Return the same problem in rational numbers; None in float32, or for much data.
+
+        Features and targets are taken at their word where the problem uses them as they are given.
+        """
+        if self.dtype is not np.float64 or self.X.size > _RATIONAL:
+            return None
+        from boundlab.arithmetic.problem import RationalLeastSquaresForm, Reader
+        from boundlab.problems.rational import RationalLeastSquares
+
+        read = Reader(options)
+        rows, targets = self._as_given(read)
+        parts = [self.rows(client) for client in range(self.n)]
+        form = RationalLeastSquaresForm(
+            [rows[part] for part in parts], [targets[part] for part in parts], self._exact_weights(),
+            read.one("nu", self.nu), self.batch, self.replacement,
+        )  # fmt: skip
+        start = Reader({}) if options.get("x0") == "uniform" else read
+        return RationalLeastSquares(form, start.vector("x0", self.x0))
+
+    def _as_given(self, read: "Reader") -> tuple["Rows", list[Fraction]]:
+        """Return all rows and targets in rational numbers, in the problem's order."""
+        if "features" not in read.raw or self.source.get("scale") == "range" or self.source.get("normalise"):
+            return [[Fraction(one) for one in row] for row in self.X.tolist()], [Fraction(y) for y in self.y.tolist()]
+        order = np.argsort(self.source["owners"], kind="stable")
+        back, bias = np.argsort(order), [Fraction(1)] * int(self.source["bias"])
+        given = read.rows("features", self.X[back][:, : self.d - len(bias)])
+        values = read.vector("targets", self.y[back])
+        return [given[at] + bias for at in order], [values[at] for at in order]
+
+    def _exact_weights(self) -> list[Fraction]:
+        """Return the w_i without rounding."""
+        sizes = [Fraction(size) for size in self.sizes.tolist()]
+        shares = [size / sum(sizes) for size in sizes]
+        own = {"equal": [Fraction(1)] * self.n, "size": [self.n * share for share in shares], "paper": shares}
+        more = self.multipliers or (1.0,) * self.n
+        return [weight * Fraction(factor) for weight, factor in zip(own[self.weights], more, strict=True)]
+
+    @cached_property
+    def _attempt(self) -> Optimum | CertificateError:
+        with calm(self.d**2):
+            try:
+                return normal_equations.solve(self.total, self.x0, self._what)
+            except CertificateError as error:
+                return error.with_traceback(None)
+
+    def optimum(self) -> Optimum:
+        """Return the solution of the normal equations with its certificate; where there are many, that next to x0."""
+        if isinstance(self._attempt, Optimum):
+            return self._attempt
+        raise CertificateError(str(self._attempt))
+
+    @cached_property
+    def _mu(self) -> float:
+        """The smallest curvature of a client, from below; 0 where one is not certainly curved."""
+        if self.nu == 0.0 and self.sizes.min() < self.d:
+            return 0.0
+        parts = (self.part(client) for client in range(self.n))
+        return min(normal_equations.curvature(normal_equations.hessian(part), part) for part in parts)
+
+    @cached_property
+    def _gradient_norms(self) -> Floats:
+        """‖∇f_i(x*)‖ from above, shape (n,)."""
+        best = self.optimum()
+        x = np.asarray(best.x, dtype=np.float64)
+        norms = np.array([normal_equations.gradient_norm(self.part(client), x) for client in range(self.n)])
+        out: Floats = norms + self._smoothness * (best.distance or 0.0)
+        return out
+
+    def gradient_norms_at_optimum(self) -> Floats | None:
+        """Return ‖∇f_i(x*)‖ from above, shape (n,), unit (1, −1); None where x* is not certified."""
+        return self._gradient_norms if isinstance(self._attempt, Optimum) else None
+
+    @cached_property
+    def _zeta(self) -> Constant:
+        best, away = self.optimum(), 0.0
+        for client in range(self.n):
+            own = normal_equations.solve(self.part(client), best.x, self._what)
+            away = max(away, distance(own.x, best.x) + (own.distance or 0.0))
+        return Constant(clip_up(away + (best.distance or 0.0), 2), "upper", "n normal equations, ‖∇f_i‖/mu")
+
+    @cached_property
+    def _sigma(self) -> Constant | None:
+        """Where mini-batches are no smaller than all samples, 0; else there is no bound for all x."""
+        return None if self._share.any() else Constant(0.0, "exact", "full gradients")
+
+    @cached_property
+    def _constants(self) -> dict[str, Constant]:
+        with calm(int(self.sizes.max()) * self.d):
+            return bounds.alike(self, self._find_constants())
+
+    def _find_constants(self) -> dict[str, Constant]:
+        out = bounds.smoothness(Constant(float(self._smoothness.max()), "upper", "λ_max(A_iᵀA_i/s_i) + nu"))
+        if self._sigma is not None:
+            out |= bounds.noise(self._sigma)
+        best = self._attempt if isinstance(self._attempt, Optimum) else None
+        if self._mu > 0.0:
+            how = "λ_min(A_iᵀA_i/s_i) + nu, rounding allowed for" if self._mu > self._ridge else "nu·min w_i"
+            out["mu"] = Constant(self._mu, "lower", how)
+            out["zeta"] = self._zeta
+        if self._equal:
+            out |= bounds.heterogeneity(np.zeros(self.n), 0.0, "all clients have the same function")
+        x0 = np.asarray(self.x0, dtype=np.float64)
+        start = self.total.value(x0)
+        out |= bounds.start_gap(start + normal_equations.value_rounding(self.total, x0), best, 0.0)
+        if best is not None:
+            out["R"] = Constant(distance(self.x0, best.x) + (best.distance or 0.0), "upper", best.how)
+        return out
+
+    @property
+    def _ridge(self) -> float:
+        return float(self.factors.min()) * self.nu
+
+    @cached_property
+    def _equal(self) -> bool:
+        """Whether all clients have the same function."""
+        return len({self.client_key(client) for client in range(self.n)}) == 1
+
+    def constants(self) -> Mapping[str, Constant]:
+        """Return L and F0; R where x* is certified; mu and zeta where every client is strongly convex.
+
+        sigma with full gradients alone: the variance of mini-batches has no bound.
+        """
+        return self._constants
+
+    def assumptions(self) -> Mapping[str, str]:
+        """Return which assumptions are met."""
+        sought = isinstance(self._attempt, Optimum)
+        return {
+            "convex": "",
+            "strongly-convex": "" if self._mu > 0.0 else "the AᵀA of some client is singular, or nearly; set nu > 0",
+            "smooth": "",
+            "lipschitz": _UNBOUNDED,
+            "bounded-variance": _GROWS if self._sigma is None else "",
+            "bounded-gradients": _UNBOUNDED,
+            "bounded-second-moment": _UNBOUNDED,
+            "bounded-heterogeneity": "" if self._equal else _DIFFERENT,
+            "bounded-below": "",
+            "minimiser": "" if sought else str(self._attempt).removeprefix(f"{self._what}: "),
+        }

@@ -1,0 +1,218 @@
+"""Linear models on data split over clients: what their empirical risks share, whatever the loss."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.objective import Array, FullGradients, Oracle, Problem
+from boundlab.problems import data as datasets
+from boundlab.problems import losses
+from boundlab.problems.common import EPS, key_of
+from boundlab.problems.losses import LOSSES, Loss, LossId, Targets
+from boundlab.problems.minibatch import MiniBatch
+from boundlab.problems.risk import Risk, largest_eigenvalue
+from boundlab.randomness import Streams
+
+if TYPE_CHECKING:
+    import torch
+
+    from boundlab.tensors import Batched
+
+Weights = Literal["equal", "size", "paper"]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel(Problem):
+    """f_i = w_i·f̂_i with f̂_i(x) = (1/s_i)·Σ_j loss(a_j, y_j; x) + ν/2‖x‖² over client i's samples.
+
+    A final class says what its loss makes of the constants, the minimiser and the assumptions.
+
+    Parameters
+    ----------
+    id
+        The loss.
+    X
+        Shape (S, p), float32 or float64, rows sorted by client.
+    y
+        Shape (S,): ±1, class numbers or values.
+    sizes
+        Shape (n,): s_i ≥ 1.
+    nu
+        ν ≥ 0, unit (1, −2).
+    weights
+        ``equal``: w_i = 1; ``size``: n·s_i/S; ``paper``: s_i/S.
+    batch, replacement
+        Mini-batch size b, 0 for full gradients; whether a mini-batch may hold a sample twice.
+    x0
+        Shape (d,), of X's dtype.
+    source
+        The options that rebuild the problem.
+    multipliers
+        One more factor a client of its w_i, or none.
+    """
+
+    id: LossId
+    X: Array
+    y: Targets
+    sizes: NDArray[np.int64]
+    nu: float
+    weights: Weights
+    batch: int
+    replacement: bool
+    x0: Array
+    source: Mapping[str, Any] = field(default_factory=dict)
+    multipliers: tuple[float, ...] = ()
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of clients."""
+        return len(self.sizes)
+
+    @property
+    def d(self) -> int:  # type: ignore[override]
+        """Return the dimension: features, times classes for softmax."""
+        return int(self.X.shape[1]) * self.classes
+
+    @property
+    def dtype(self) -> type[np.floating[Any]]:  # type: ignore[override]
+        """Return the iterates' type: that of the features."""
+        return self.X.dtype.type
+
+    @property
+    def loss(self) -> Loss:
+        """Return the loss."""
+        return LOSSES[self.id]
+
+    @cached_property
+    def classes(self) -> int:
+        """Return the number of classes for softmax, else 1."""
+        return int(self.y.max()) + 1 if self.id == "softmax" else 1
+
+    def scaled(self, factors: Sequence[Fraction]) -> Self:
+        """Return the problem with factor_i·w_i in place of w_i."""
+        return replace(self, multipliers=tuple(float(factor) for factor in factors))
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Return each client's first row, shape (n,)."""
+        return np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
+
+    @cached_property
+    def factors(self) -> Floats:
+        """Return the weights w_i of the f̂_i, shape (n,)."""
+        shares = self.sizes / float(self.sizes.sum())
+        own = {"equal": np.ones(self.n), "size": self.n * shares, "paper": shares}[self.weights]
+        return own * np.array(self.multipliers) if self.multipliers else own
+
+    @cached_property
+    def total(self) -> Risk:
+        """Return f as one weighted risk."""
+        omega = np.repeat(self.factors / (self.n * self.sizes), self.sizes)
+        return Risk(self.loss, self.X, self.y, omega, self.nu * float(self.factors.mean()), self.classes)
+
+    def part(self, client: int) -> Risk:
+        """Return f_client as a weighted risk."""
+        rows, size, factor = self.rows(client), int(self.sizes[client]), float(self.factors[client])
+        omega = np.full(size, factor / size)
+        return Risk(self.loss, self.X[rows], self.y[rows], omega, self.nu * factor, self.classes)
+
+    def rows(self, client: int) -> slice:
+        """Return where a client's samples stand."""
+        first = int(self.offsets[client])
+        return slice(first, first + int(self.sizes[client]))
+
+    def _matrix(self, x: Array) -> Array:
+        return x if self.classes == 1 else x.reshape(-1, self.classes)
+
+    def value(self, x: Array) -> float:
+        """Return f(x), unit (1, 0); margins in the type of X, sums in float64."""
+        each = losses.values(self.loss, self.X @ self._matrix(x), self.y)
+        wide = np.asarray(x, dtype=np.float64)
+        return float(self.total.omega @ each) + 0.5 * self.total.nu * float(wide @ wide)
+
+    def client_value(self, client: int, x: Array) -> float:
+        """Return f_client(x), unit (1, 0)."""
+        return self.part(client).value(np.asarray(x, dtype=np.float64))
+
+    def gradient(self, client: int, x: Array) -> Array:
+        """Return a (sub)gradient of f_client, shape (d,), unit (1, −1); 0 is taken at a kink."""
+        rows, factor = self.rows(client), float(self.factors[client])
+        X = self.X[rows]
+        slope = losses.slopes(self.loss, X @ self._matrix(x), self.y[rows])
+        slope *= factor / len(X)
+        out: Array = (X.T @ slope).reshape(-1)
+        if self.nu:
+            out += (factor * self.nu) * x
+        return out
+
+    def client_key(self, client: int) -> bytes:
+        """Return the samples, in their order, and the weight."""
+        rows = self.rows(client)
+        return key_of(self.X[rows], self.y[rows], self.factors[client : client + 1])
+
+    def full_gradient(self, x: Array) -> Floats:
+        """Return a (sub)gradient of f, shape (d,), unit (1, −1), in float64 by one pass over the data."""
+        return self.total.gradient(np.asarray(x, dtype=np.float64))
+
+    def oracle(self, streams: Streams) -> Oracle:
+        """Return the mini-batch oracle, or exact (sub)gradients where b is 0."""
+        if self.batch == 0:
+            return FullGradients(self)
+        return MiniBatch(
+            self.id, self.X, self.y, self.offsets, self.sizes, self.factors, self.nu, self.classes,
+            self.batch, self.replacement, streams,
+        )  # fmt: skip
+
+    def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched":
+        """Return the problem on tensors."""
+        from boundlab.problems.batched import BatchedRisk
+
+        return BatchedRisk(self.total, self.sizes, self.factors, self.nu, self.batch, self.replacement, device, dtype)
+
+    @property
+    def _what(self) -> str:
+        return f"problem {self.id}"
+
+    @cached_property
+    def _smoothness(self) -> Floats:
+        """L_i = w_i·(c·λ_max(A_iᵀA_i/s_i) + ν), shape (n,)."""
+        curvature = (self.loss.curvature or 0.0) * self._top / self.sizes
+        out: Floats = self.factors * (curvature + self.nu) * (1.0 + 8.0 * EPS)
+        return out
+
+    @cached_property
+    def _top(self) -> Floats:
+        """λ_max(A_iᵀA_i), shape (n,)."""
+        return np.array([largest_eigenvalue(self.X[self.rows(i)]) for i in range(self.n)])
+
+    @cached_property
+    def _row_norms(self) -> Floats:
+        squares = np.einsum("sp,sp->s", self.X, self.X, dtype=np.float64)
+        out: Floats = np.sqrt(squares) * (1.0 + (self.X.shape[1] + 4) * EPS)
+        return out
+
+    @cached_property
+    def _share(self) -> Floats:
+        """Variance of a mini-batch's mean, as a share of that of a single sample, shape (n,)."""
+        if self.batch == 0:
+            return np.zeros(self.n)
+        if self.replacement:
+            return np.full(self.n, 1.0 / self.batch)
+        b = np.minimum(self.batch, self.sizes)
+        out: Floats = (self.sizes - b) / (b * np.maximum(self.sizes - 1.0, 1.0))
+        return out
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the files of the data."""
+        return datasets.files_of(str(self.source.get("data", "")))
+
+    def spec(self) -> dict[str, Any]:
+        """Return the options that rebuild this problem."""
+        return {"type": self.id, **self.source}

@@ -1,0 +1,227 @@
+"""Least squares: by hand, against independent solvers, and what mini-batches of them are."""
+
+import itertools
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from problem_makers import make, point, sample_gradients, tiny
+
+from boundlab import testing
+from boundlab.arithmetic import numbers
+from boundlab.errors import AssumptionError, CertificateError, SpecError
+from boundlab.randomness import Streams
+
+SEEDS = st.integers(0, 10_000)
+# f_1 = ½(½(x − 1)² + ½(2x − 4)²), f_2 = ½(3x − 1)² on a line: f = ½·((5x² − 18x + 17)/4 + (9x² − 6x + 1)/2).
+LINE: dict[str, Any] = {"features": [[1], [3], [2]], "targets": [1, 1, 4], "owners": [0, 1, 0], "x0": 3}
+
+
+def squares(**more: Any) -> Any:
+    return make("least-squares", **(LINE | more))
+
+
+def test_by_hand_on_a_line() -> None:
+    problem = squares()
+    assert problem.value(np.array([1.0])) == pytest.approx((4 / 4 + 4 / 2) / 2)
+    # Of client 1: half of 1·(1 − 1) + 2·(2 − 4); of client 2: 3·(3 − 1).
+    assert problem.gradient(0, np.array([1.0])) == pytest.approx([-2.0])
+    assert problem.gradient(1, np.array([1.0])) == pytest.approx([6.0])
+    found = {name: constant.value for name, constant in problem.constants().items()}
+    # f' = (5x − 9)/4 + (9x − 3)/2 = 0 at x* = 15/23; the clients' own minimisers are 9/5 and 1/3.
+    assert found["L"] == pytest.approx(9.0)
+    assert found["mu"] == pytest.approx(2.5)
+    assert found["zeta"] == pytest.approx(9 / 5 - 15 / 23)
+    assert found["R"] == pytest.approx(3 - 15 / 23)
+    assert found["F0"] == pytest.approx((23 / 8) * (3 - 15 / 23) ** 2)
+    assert found["sigma"] == 0.0
+    x = problem.x0.copy()
+    problem.descend(1, x, 0.5)
+    assert x.tolist() == [3 - 0.5 * 24]
+
+
+def test_a_regulariser_adds_to_every_curvature() -> None:
+    plain, ridge = squares(), squares(nu=0.5)
+    for name in ("L", "mu"):
+        assert ridge.constants()[name].value == pytest.approx(plain.constants()[name].value + 0.5)
+    assert ridge.optimum().x == pytest.approx([(9 / 4 + 3 / 2) / (23 / 4 + 0.5)])
+
+
+@given(SEEDS, st.sampled_from([1e-30, 1e-8, 1.0, 1e8, 1e30]), st.booleans())
+@settings(max_examples=40)
+def test_the_minimiser_is_that_of_an_independent_solver(seed: int, scale: float, ridge: bool) -> None:
+    rng = np.random.default_rng(seed)
+    features, targets = scale * rng.normal(size=(12, 3)), rng.normal(size=12)
+    nu = 0.1 * scale**2 * ridge
+    options = {"features": features.tolist(), "targets": targets.tolist(), "clients": 3, "weights": "size", "nu": nu}
+    problem = make("least-squares", **options)
+    best = problem.optimum()
+    stacked = np.vstack([features / scale, np.sqrt(12 * nu) / scale * np.eye(3)])
+    expected = np.linalg.lstsq(stacked, np.concatenate([targets, np.zeros(3)]), rcond=None)[0] / scale
+    assert best.distance is not None
+    assert np.linalg.norm(best.x - expected) <= best.distance + 1e-13 * np.linalg.norm(expected)
+    assert best.distance <= 1e-10 * np.linalg.norm(best.x)
+    assert best.gap <= 1e-12 * (targets @ targets)
+
+
+@given(SEEDS, st.sampled_from([0.0, 0.2]))
+@settings(max_examples=25)
+def test_the_certificate_holds_in_rational_numbers(seed: int, nu: float) -> None:
+    pytest.importorskip("flint")
+    problem = tiny("least-squares", seed, nu=nu)
+    best, exact = problem.optimum(), problem.rational({}).minimum()
+    away = sum((Fraction(a) - b) ** 2 for a, b in zip(best.x.tolist(), exact.x, strict=True))
+    assert away <= Fraction(best.distance) ** 2
+    assert Fraction(best.value) - Fraction(best.gap) <= exact.value <= Fraction(best.value) + Fraction(best.gap)
+
+
+@given(SEEDS, st.sampled_from([1e-6, 1.0, 1e6]))
+@settings(max_examples=25)
+def test_no_curvature_is_outside_its_bounds(seed: int, scale: float) -> None:
+    options = {name: value for name, value in tiny("least-squares", seed, nu=0.0).spec().items() if name != "type"}
+    problem = make("least-squares", **options | {"features": (scale * np.array(options["features"])).tolist()})
+    known = {name: constant.value for name, constant in problem.constants().items()}
+    for client in range(problem.n):
+        values = np.linalg.eigvalsh(problem.part(client).hessian(np.zeros(problem.d)))
+        assert values[-1] <= known["L"]
+        if "mu" in known:
+            assert known["mu"] <= values[0] * (1 + 1e-9)
+            assert known["mu"] >= 0.0
+
+
+def test_with_fewer_samples_than_features_the_minimiser_is_the_solution_next_to_x0() -> None:
+    options = {"features": [[1, 0, 1], [0, 2, 0]], "targets": [2, 4], "clients": 2, "x0": [3, 0, 1]}
+    problem = make("least-squares", **options)
+    best = problem.optimum()
+    # From (3, 0, 1) straight onto x1 + x3 = 2, and onto x2 = 2.
+    assert best.x == pytest.approx([2.0, 2.0, 0.0], abs=1e-14)
+    assert best.distance < 1e-13
+    assert best.gap < 1e-25
+    assert "mu" not in problem.constants()
+    assert problem.constants()["R"].value == pytest.approx(6**0.5)
+    with pytest.raises(AssumptionError, match="set nu > 0"):
+        problem.require("strongly-convex", "sgd.theorem")
+
+
+def test_features_that_are_always_zero_play_no_part() -> None:
+    problem = make("least-squares", features=[[1, 0], [2, 0]], targets=[1, 4], clients=1, x0=[0, 7])
+    assert problem.optimum().x == pytest.approx([9 / 5, 7.0])
+    assert problem.optimum().distance < 1e-13
+    nothing = make("least-squares", features=[[0], [0]], targets=[1, 3], clients=1, x0=5)
+    assert (nothing.optimum().x.tolist(), nothing.optimum().value) == ([5.0], 2.5)
+
+
+def test_dependent_features_have_no_certified_minimiser_and_say_what_helps() -> None:
+    options = {"features": [[1, 2], [2, 4], [3, 6]], "targets": [1, 0, 1], "clients": 1}
+    problem = make("least-squares", **options)
+    with pytest.raises(CertificateError, match=r"linearly dependent.* set nu > 0"):
+        problem.optimum()
+    assert "linearly dependent" in problem.assumptions()["minimiser"]
+    assert set(problem.constants()) >= {"L", "F0", "sigma"}
+    assert "R" not in problem.constants()
+    assert make("least-squares", **options, nu=0.1).optimum().distance < 1e-12
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+@pytest.mark.parametrize("batch", [1, 2])
+def test_stochastic_gradients_are_those_of_the_form(batch: int, replacement: bool) -> None:
+    problem = tiny("least-squares", 3, batch=batch, replacement=replacement, weights="size", nu=0.3)
+    form = problem.least_squares()
+    assert (form.batch, form.replacement, form.nu) == (batch, replacement, 0.3)
+    assert problem.quadratic() is None
+    x = point(problem, 1)
+    for client in range(problem.n):
+        rows, targets = form.rows[client], form.targets[client]
+        draws = problem.oracle(Streams(2)).draws(np.full(40, client), np.arange(40), 1)
+        for draw in draws:
+            at = draw[0] - problem.offsets[client]
+            assert len(at) == (batch if replacement else min(batch, len(rows)))
+            expected = rows[at].T @ (rows[at] @ x - targets[at]) / len(at) + form.nu * x
+            y = x.copy()
+            problem.oracle(Streams(2)).step(y, client, draw[0], 1.0)
+            np.testing.assert_allclose(x - y, form.weights[client] * expected, rtol=1e-10, atol=1e-12)
+
+
+def test_the_variance_of_mini_batches_grows_without_bound() -> None:
+    problem = tiny("least-squares", 1, batch=1)
+    far = [sample_gradients(problem, 0, np.full(2, scale)) for scale in (1.0, 10.0, 100.0)]
+    spread = [float(np.var(one, axis=0).sum()) for one in far]
+    assert spread[0] < spread[1] / 20 < spread[2] / 400
+    assert not {"sigma", "sigma_l", "B", "G", "G_sq", "sigma_g"} & set(problem.constants())
+    with pytest.raises(AssumptionError, match=r"bounded-variance .* grows with the distance .* batch=full would fit"):
+        problem.require("bounded-variance", "sgd.theorem")
+    with pytest.raises(AssumptionError, match="gradient of least squares is unbounded"):
+        problem.require("lipschitz", "sgd.theorem")
+
+
+def test_batches_of_all_rows_have_no_variance() -> None:
+    assert squares(batch=2, replacement=False).constants()["sigma"].value == 0.0
+    assert "sigma" not in squares(batch=2).constants()
+
+
+def test_the_proximal_point_by_hand() -> None:
+    # (z − 3)/s + (5z − 9)/2 = 0 for client 1.
+    assert squares().prox(0, np.array([3.0]), 0.5) == pytest.approx([(6 + 4.5) / (2 + 2.5)])
+
+
+@pytest.mark.parametrize("weights", ["equal", "size", "paper"])
+def test_numbers_are_taken_at_their_word(weights: str) -> None:
+    pytest.importorskip("flint")
+    options = LINE | {"features": [["1/3"], [3], ["0.1"]], "nu": "1/7", "weights": weights, "bias": "yes", "x0": 0}
+    problem = make("least-squares", **options)
+    twin = problem.rational(options)
+    form = twin.least_squares()
+    assert form.rows == [[[Fraction(1, 3), 1], [Fraction(1, 10), 1]], [[3, 1]]]
+    assert form.targets == [[1, 4], [1]]
+    assert form.nu == Fraction(1, 7)
+    third = Fraction(1, 3)
+    assert form.weights == {"equal": [1, 1], "size": [4 * third, 2 * third], "paper": [2 * third, third]}[weights]
+    origin = [numbers.rational(0)] * 2
+    assert numbers.fraction(twin.gradient(1, origin)[0]) == -3 * form.weights[1]
+    testing.problem(problem)
+
+
+def test_the_twin_finds_the_minimiser_next_to_x0_where_there_are_many() -> None:
+    pytest.importorskip("flint")
+    options = {"features": [[1, 2], [2, 4], [3, 6]], "targets": [1, 0, 1], "clients": 1, "x0": [1, 0]}
+    best = make("least-squares", **options).rational(options).minimum()
+    # a = (1, 2), (1 + 3)/14 = a·x is what fits best: x0 + a·(4/14 − 1)/5.
+    assert best.x == [Fraction(6, 7), Fraction(-2, 7)]
+
+
+def test_too_much_data_and_float32_have_no_twin() -> None:
+    assert squares(dtype="float32").rational({}) is None
+    assert make("least-squares", data="digits", samples=1700).rational({}) is None
+
+
+def test_labels_of_classes_are_targets_as_they_are() -> None:
+    problem = make("least-squares", data="digits", samples=60, clients=2)
+    assert set(np.unique(problem.y)) <= set(range(10))
+    assert make("least-squares", data="breast_cancer", clients=2).y.max() == 1.0
+
+
+def test_a_solver_is_not_chosen() -> None:
+    with pytest.raises(SpecError, match="solver"):
+        squares(solver="newton")
+
+
+def test_tensors_do_the_same_steps() -> None:
+    torch = pytest.importorskip("torch")
+    for batch, replacement in itertools.product((0, 2), (True, False)):
+        problem = tiny("least-squares", 5, batch=batch, replacement=replacement, nu=0.1)
+        batched = problem.tensors(torch.device("cpu"), torch.float64)
+        X = np.array([point(problem, seed) for seed in range(4)])
+        np.testing.assert_allclose(batched.values(torch.as_tensor(X)), problem.values(X), rtol=1e-12)
+        slopes = [problem.full_gradient(x) for x in X]
+        np.testing.assert_allclose(batched.full_gradients(torch.as_tensor(X)), slopes, rtol=1e-10, atol=1e-12)
+        clients, updates = torch.tensor([[0, 1]]), torch.tensor([[3, 4]])
+        drawn = batched.draws(9, torch.tensor([0, 1]), clients, updates, np.array([[1, 1]]))
+        for trial, client in enumerate((0, 1)):
+            oracle, x, rows = problem.oracle(Streams(9, trial)), X[0].copy(), torch.as_tensor(X[:1]).clone()
+            own = oracle.draws(np.array([client]), np.array([3 + trial]), 1)[0]
+            oracle.step(x, client, own[0], 0.25)
+            batched.step(rows, clients[:, trial], drawn[0, trial : trial + 1, 0], torch.tensor([0.25]))
+            np.testing.assert_allclose(rows[0].numpy(), x, rtol=1e-12)
