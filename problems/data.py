@@ -1,7 +1,8 @@
-"""Data sets by name: bundled with scikit-learn, LIBSVM, MNIST-style IDX, CSV, OpenML."""
+"""Data sets by name: bundled with scikit-learn, in the folder BOUNDLAB_DATA, LIBSVM, MNIST-style IDX, CSV, OpenML."""
 
 import csv
 import math
+import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,6 +19,11 @@ from boundlab.problems.idx import check_text, files_of_folder, opened, read_fold
 Scale = Literal["auto", "none", "range"]
 SCALES: tuple[Scale, ...] = ("auto", "none", "range")
 BUNDLED = ("breast_cancer", "diabetes", "digits")
+# Short for what lies in the folder BOUNDLAB_DATA; of files the first one that is there.
+NAMED: dict[str, tuple[str, ...]] = {
+    "a9a": ("libsvm:libsvm/a9a", "libsvm:libsvm/a9a.gz", "libsvm:libsvm/a9a.t", "libsvm:libsvm/a9a.t.gz"),
+    "mnist": ("idx:mnist",),
+}
 READERS = ("csv:PATH", "idx:FOLDER", "libsvm:PATH", "mnist:FOLDER", "openml:NAME")
 _LARGEST = 150_000_000  # entries of a dense feature matrix: 1.2 GB in float64
 _HUGE = 1e50  # squares of squares of a feature must not overflow
@@ -52,7 +58,9 @@ def load(name: str) -> Dataset:
     ----------
     name
         ``digits``, ``breast_cancer``, ``diabetes``, ``libsvm:PATH``, ``idx:FOLDER``, ``mnist:FOLDER``,
-        ``csv:PATH`` (last column is the target) or ``openml:NAME``.
+        ``csv:PATH`` (last column is the target), ``openml:NAME``, or of the folder that the environment variable
+        BOUNDLAB_DATA names ``mnist``, its folder, and ``a9a``, of its folder libsvm (``a9a``, else ``a9a.t``, each with
+        or without ``.gz``).
 
     Raises
     ------
@@ -63,7 +71,7 @@ def load(name: str) -> Dataset:
     MissingExtraError
         If scikit-learn is needed and not installed.
     """
-    kind, colon, place = name.partition(":")
+    kind, colon, place = _resolved(name).partition(":")
     readers: dict[str, Callable[[str], Dataset]] = {
         "libsvm": _libsvm,
         "idx": _idx,
@@ -77,12 +85,31 @@ def load(name: str) -> Dataset:
         if not place:
             raise SpecError(f"data={name} names no place; write {kind}:PATH")
         return checked(replace(readers[kind](place), name=name))
-    raise SpecError(f"unknown data {name!r}; {nearest(name, BUNDLED + READERS)}")
+    raise SpecError(f"unknown data {name!r}; {nearest(name, BUNDLED + READERS + tuple(NAMED))}")
+
+
+def _resolved(name: str) -> str:
+    """Return the reader and the path that a short name stands for; other names as they are."""
+    if name not in NAMED:
+        return name
+    root = os.environ.get("BOUNDLAB_DATA")
+    first = NAMED[name][0].replace(":", ":PATH/")
+    if not root:
+        raise DataError(
+            f"data={name} is read from the folder in the environment variable BOUNDLAB_DATA, which is not set; "
+            f"set it, or write data={first}"
+        )
+    for entry in NAMED[name]:
+        kind, _, place = entry.partition(":")
+        path = _path(root) / place
+        if path.exists():
+            return f"{kind}:{path}"
+    raise DataError(f"data={name}: BOUNDLAB_DATA={root} holds no {first.partition('/')[2]}")
 
 
 def files_of(name: str) -> tuple[Path, ...]:
     """Return the files that :func:`load` reads under this name; none for what comes with scikit-learn or by OpenML."""
-    kind, _, place = name.partition(":")
+    kind, _, place = _resolved(name).partition(":")
     if kind in ("csv", "libsvm"):
         return (_path(place),)
     return files_of_folder(_path(place)) if kind in ("idx", "mnist") else ()

@@ -30,7 +30,8 @@ _NU = {"softmax": 0.01, "logistic": 0.01, "hinge": 0.0, "lad-regression": 0.0, "
 def describe(kind: str) -> dict[str, str]:
     """Return the options of a problem on data, one line each."""
     out = {
-        "data": f"{', '.join(datasets.BUNDLED + datasets.READERS)} (default {_DATA[kind]})",
+        "data": f"{', '.join(datasets.BUNDLED + datasets.READERS)}; {' or '.join(datasets.NAMED)} in the folder "
+        f"BOUNDLAB_DATA (default {_DATA[kind]})",
         "features": "S×p features (JSON), instead of data",
         "targets": "S targets (JSON), with features",
         "owners": "the client of each sample (JSON), instead of a partition",

@@ -34,16 +34,16 @@ def where_from() -> str:
     return "MNIST" if _mnist() else "random numbers of MNIST's shape"
 
 
-def _mnist() -> str:
+def _mnist() -> bool:
     where = os.environ.get("BOUNDLAB_DATA", "")
-    return f"idx:{where}/mnist" if where and (Path(where) / "mnist").exists() else ""
+    return bool(where) and (Path(where) / "mnist").exists()
 
 
 def digits(clients: int = 128, batch: int = 32) -> Problem:
     """Return softmax regression on MNIST where BOUNDLAB_DATA has it, else on numbers of its shape, in float32."""
     options = {"clients": clients, "batch": batch, "nu": 1e-3, "dtype": "float32"}
     if _mnist():
-        return build_problem("softmax", {**options, "data": _mnist()})
+        return build_problem("softmax", {**options, "data": "mnist"})
     random = np.random.Generator(np.random.Philox(2))
     features, targets = random.random((100 * clients, 784)), random.integers(0, 10, size=100 * clients)
     small: Any = build_problem("softmax", {**options, "data": "digits", "clients": 2})
@@ -53,9 +53,9 @@ def digits(clients: int = 128, batch: int = 32) -> Problem:
 
 
 def regression(clients: int = 40, rows: int = 250, features: int = 400, batch: int = 256) -> Problem:
-    """Return linear regression in absolute values on random numbers, float64."""
+    """Return least squares on random numbers, float64."""
     random = np.random.Generator(np.random.Philox(3))
-    small: Any = build_problem("lad-regression", {"data": "diabetes", "clients": 2, "batch": batch})
+    small: Any = build_problem("least-squares", {"data": "diabetes", "clients": 2, "batch": batch})
     data, targets = random.normal(size=(clients * rows, features)), random.normal(size=clients * rows)
     problem: Problem = replace(small, X=data, y=targets, sizes=np.full(clients, rows), x0=np.zeros(features), source={})
     return problem

@@ -76,7 +76,7 @@ def _batch_steps(batched: Any, tapes: Sequence[Tape], problem: Any) -> Step:
             rows = drawn[turn, :, step].reshape(-1)
             features, target = X.index_select(0, rows).view(R, b, p), y.index_select(0, rows).view(R, b, -1)
             z = torch.bmm(features, x)
-            z = torch.softmax(z, dim=-1).sub_(target) if softmax else z.sub_(target).sign_()
+            z = (torch.softmax(z, dim=-1) if softmax else z).sub_(target)
             if nu:
                 local.mul_(1.0 - STEP * nu)
             x.baddbmm_(features.transpose(1, 2), z, alpha=-STEP / b)

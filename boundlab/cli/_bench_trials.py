@@ -1,6 +1,6 @@
 """Benchmarks of trials: the executors in NumPy and torch against bare loops with the same mini-batches.
 
-T1: softmax regression of MNIST's shape, 128 clients, batches of 32, one local step; T2: fifty; T3: linear regression,
+T1: softmax regression of MNIST's shape, 128 clients, batches of 32, one local step; T2: fifty; T3: least squares,
 10,000 × 400, 40 clients, batches of 256; T4: quadratics, d = 10, 10,000 clients. All under FedBuff, each arrival an
 update of the server.
 """
@@ -54,7 +54,7 @@ class Setting:
 SETTINGS = (
     Setting("T1", "softmax 784×10, {n}, b = 32, M = 1, float32", digits, 128, 1000),
     Setting("T2", "softmax 784×10, {n}, b = 32, M = 50, float32", digits, 128, 30, 50),
-    Setting("T3", "regression in 400 numbers, 250 rows a client, {n}, b = 256, float64", regression, 40, 1000),
+    Setting("T3", "least squares in 400 numbers, 250 rows a client, {n}, b = 256, float64", regression, 40, 1000),
     Setting("T4", "quadratics, {n}, d = 10, float64", quadratics, 10_000, 10_000),
 )
 
@@ -170,8 +170,6 @@ def _batch_steps(problem: Any, tape: Tape) -> Callable[[NDArray[Any], int, int],
                 np.exp(z, z)
                 np.divide(z, z.sum(axis=1, keepdims=True), z)
             np.subtract(z, target, z)
-            if not softmax:
-                np.sign(z, z)
             np.multiply(z, -STEP / b, z)
             np.dot(rows.T, z, change)
             if nu:

@@ -214,11 +214,32 @@ def test_rows_can_be_normalised() -> None:
     assert prepare(data, "range", normalise=False, bias=False).tolist() == [[1.0, 1.0], [0.0, 0.0]]
 
 
-def test_the_large_files_are_read(data_folder: Path) -> None:
-    mnist = load(f"mnist:{data_folder / 'mnist'}")
+def test_short_names_are_what_lies_in_the_folder_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, place in (("mnist", "idx:PATH/mnist"), ("a9a", "libsvm:PATH/libsvm/a9a")):
+        monkeypatch.delenv("BOUNDLAB_DATA", raising=False)
+        with pytest.raises(DataError, match=f"BOUNDLAB_DATA, which is not set; set it, or write data={place}$"):
+            load(name)
+        monkeypatch.setenv("BOUNDLAB_DATA", str(tmp_path))
+        with pytest.raises(DataError, match=f"data={name}: BOUNDLAB_DATA={tmp_path} holds no "):
+            load(name)
+    idx(tmp_path / "mnist", *pictures())
+    assert load("mnist").features.shape == (6, 6)
+    assert [path.parent for path in datasets.files_of("mnist")] == [tmp_path / "mnist"] * 2
+    (tmp_path / "libsvm").mkdir()
+    for name, count in (("a9a.t", 1), ("a9a", 2)):  # the training samples go before the test samples
+        (tmp_path / "libsvm" / name).write_text("+1 1:0.5\n" * count)
+        assert len(load("a9a").targets) == count
+        assert datasets.files_of("a9a") == (tmp_path / "libsvm" / name,)
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_the_large_files_are_read() -> None:
+    mnist = load("mnist")
     assert mnist.features.shape == (60_000, 784)
     assert len(classes(mnist)[0]) == 10
-    a9a = load(f"libsvm:{data_folder / 'libsvm' / 'a9a.t.gz'}")
+    a9a = load("a9a")
     assert len(a9a.targets) == 16_281
     assert set(a9a.targets.tolist()) == {-1.0, 1.0}
     assert datasets.prepare(a9a, "auto", normalise=False, bias=True).shape[1] == a9a.features.shape[1] + 1
