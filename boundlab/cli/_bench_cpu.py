@@ -90,16 +90,18 @@ def measure_exact(repeats: int) -> list[Row]:
     losses = {"c": [[0], [1], [3]], "w": [[1], [2], [1]], "x0": 2}
     model = build_problem("huber", losses).rational(losses)
     assert model is not None  # noqa: S101  (for the type checker)
-    parameters = AreaParameters(StepSize(1.0, 5.0), 3)
+    program = AREA.program(AreaParameters(StepSize(1.0, 5.0), 3), 3)
     best = Minimum([Fraction(1)], Fraction(2, 3))
-
-    three, arithmetic = (
-        EventLaw(np.array([quarter] * 3), quarter),
-        exact_arithmetic(lambda _: AREA.program(parameters, 3), {}, (), lambda k: rational(Fraction(1, 5 + k))),
-    )
+    three = EventLaw(np.array([quarter] * 3), quarter)
+    arithmetic = exact_arithmetic(lambda _: program, {}, (), lambda k: rational(Fraction(1, 5 + k)))
+    states: list[int] = []
 
     def enumerate_all() -> None:
-        enumerated(model, best, arithmetic, rational(1), three, (), METRICS["ergodic-gap"], np.array([8]))
+        metric, one = METRICS["ergodic-gap"], rational(1)
+        enumerated(model, best, arithmetic, one, three, (), metric, np.array([8]), merged=states.append)
+
+    enumerate_all()
+    coordinates = states[0] * len(program.initial)  # of x_s, x_1 … y_3 and the sum, which stands in place of u
 
     factor = rational(Fraction(5, 7))
 
@@ -115,8 +117,9 @@ def measure_exact(repeats: int) -> list[Row]:
     square = np.random.Generator(np.random.Philox(1)).random((50, 50))
     kept, out = 1.0 - square, np.empty((50, 50))
 
-    def moments() -> None:
-        left_side("squared-distance", AREA, problem, parameters, delays, policy, _ITERATIONS)
+    def moments(step: StepSize) -> Callable[[], object]:
+        parameters = AreaParameters(step, 3)
+        return lambda: left_side("squared-distance", AREA, problem, parameters, delays, policy, _ITERATIONS)
 
     def passes() -> None:
         # What cannot be spared: each of three n×n blocks is scaled and gets one product added.
@@ -124,12 +127,15 @@ def measure_exact(repeats: int) -> list[Row]:
             np.multiply(square, kept, out=out)
             np.add(out, square, out=out)
 
-    walks, multiplied, moved, passed = paired(
-        repeats, (enumerate_all, 4**8), (products, 4**8), (moments, _ITERATIONS), (passes, _ITERATIONS)
-    )
+    walks, multiplied, constant, diminishing, passed = paired(
+        repeats, (enumerate_all, coordinates), (products, 4**8), (moments(StepSize(0.1)), _ITERATIONS),
+        (moments(StepSize(1.0, 5.0)), _ITERATIONS), (passes, _ITERATIONS),
+    )  # fmt: skip
+    what = f"a coordinate of one of {states[0]} merged states (of 4^8 sequences, n = 3)"
     return [
-        Row("exact sequences (4^8, n = 3)", "one rational product each", walks, multiplied),
-        Row("exact moments (n = 50)", "three n×n updates", moved, passed),
+        Row(what, "one rational product", walks, multiplied),
+        Row("exact moments (n = 50), constant steps", "three n×n updates", constant, passed),
+        Row("exact moments (n = 50), diminishing steps", "three n×n updates", diminishing, passed),
     ]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from boundlab.algorithms import AffineRow, Control, DescendRow, EventLaw, EventProgram
+from boundlab.expectation._compiled import LARGEST as COMPILED
 from boundlab.expectation._walk import ENTRIES, LARGEST
 from boundlab.objective import Problem
 
@@ -82,22 +83,35 @@ def area_moments_operations(problem: Problem, iterations: int, *, average: bool)
     return iterations * (_EVENT + (30 if average else 20) * entries)
 
 
+def compiles(program: EventProgram, width: int) -> bool:
+    """Return whether second moments of so many coordinates move by sparse matrices that are made once."""
+    return program.clock(0) == program.clock(1) and width * (width + 1) // 2 <= COMPILED
+
+
 def moments_operations(
     problem: Problem, program: EventProgram, law: EventLaw[float], iterations: int, *, average: bool, mixing: bool
 ) -> float:
     """Return the operations of second moments of all registers: each choice copies the matrix and adds it up.
+
+    Where events are the same all the time, and few, they are sparse matrices that are made once.
 
     Parameters
     ----------
     mixing
         Whether mini-batches mix all coordinates.
     """
-    size = (1 + (len(program.initial) + average) * problem.d) ** 2
+    width = 1 + (len(program.initial) + average) * problem.d
+    size, made = width**2, set[Event]()
+    once = compiles(program, width) and not mixing
     total = problem.n * float(problem.d**4 if mixing else problem.d**3)
     for event in events(program, law, iterations):
         if event is None or event.controls * size > LARGEST_MOMENTS:
             return math.inf
-        total += _EVENT + event.edges * (_ROW * (10 * event.rows + event.steps) + 10.0 * size)
+        if once and event in made:
+            total += _EVENT + 5.0 * event.controls * size
+        else:
+            total += _EVENT + event.edges * (_ROW * (10 * event.rows + event.steps) + 10.0 * size)
+        made.add(event)
         if total > 1e3 * AFFORDABLE:
             return math.inf
     return total

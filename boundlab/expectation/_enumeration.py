@@ -45,6 +45,7 @@ def in_floats(
 def in_exact_numbers(
     model: RationalProblem, best: Minimum, arithmetic: Arithmetic[Scalar], unit: Scalar, law: EventLaw[Fraction],
     twins: Sequence[Sequence[int]], metric: Metric, ks: Ints, largest: int = LARGEST,
+    merged: Callable[[int], object] = int,
 ) -> list[Scalar]:  # fmt: skip
     """Return E metric at the sorted horizons ``ks`` in the numbers of ``arithmetic``.
 
@@ -52,6 +53,8 @@ def in_exact_numbers(
     ----------
     unit
         1 in the numbers of the step sizes, so that equal vectors are of one kind.
+    merged
+        Is told how many states there were after merging, over all events.
 
     Raises
     ------
@@ -61,13 +64,14 @@ def in_exact_numbers(
         If balls cannot tell on which side of a kink an iterate lies.
     """
     return _expectations(
-        arithmetic, law, twins, metric, ks, lambda: ExactValues(model, best, unit), exact=True, largest=largest
-    )
+        arithmetic, law, twins, metric, ks, lambda: ExactValues(model, best, unit), exact=True, largest=largest,
+        merged=merged,
+    )  # fmt: skip
 
 
 def _expectations(
     arithmetic: Arithmetic[Number], law: EventLaw[Any], twins: Sequence[Sequence[int]], metric: Metric, ks: Ints,
-    values: Callable[[], Values[Number]], *, exact: bool, largest: int,
+    values: Callable[[], Values[Number]], *, exact: bool, largest: int, merged: Callable[[int], object] = int,
 ) -> list[Any]:  # fmt: skip
     average = metric.over.averages_iterates
     graph = Lowering(arithmetic, law, twins, average=average).graph(int(ks[-1]))
@@ -83,7 +87,9 @@ def _expectations(
     def observe(place: int, number: Ints, weights: Any, whole: Any) -> None:
         seen.append(held.total(metric, number, weights, whole, at[place] if average else 1))
 
-    Walk(pruned(graph, shown), held, shown, exact=exact, largest=largest).run(observe)
+    walk = Walk(pruned(graph, shown), held, shown, exact=exact, largest=largest)
+    walk.run(observe)
+    merged(walk.merged)
     return folded(metric, ks, seen)
 
 

@@ -14,7 +14,7 @@ from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import MissingExtraError, SpecError, UndecidedError
 from boundlab.expectation import _area_moments, _enumeration, _second_moments
-from boundlab.expectation._cost import area_moments_operations, enumeration_operations, moments_operations
+from boundlab.expectation._cost import area_moments_operations, compiles, enumeration_operations, moments_operations
 from boundlab.expectation._exactly import in_exact_numbers
 from boundlab.expectation._graph import in_floats
 from boundlab.expectation._law import event_law, why_no_law
@@ -28,6 +28,7 @@ from boundlab.theorems import Theorem
 Floats = NDArray[np.float64]
 ENUMERATION = "enumeration of all event sequences, equal states merged"
 MOMENTS = "first and second moments by linear recursion"
+_FEW = 100  # local steps
 _FRACTIONS = 40_000  # most states of one event in fractions: about a second
 
 
@@ -113,16 +114,22 @@ def operations(
     program, law = program_of(algorithm, parameters, problem.n), event_law(delays, policy)
     if how == ENUMERATION:
         return enumeration_operations(problem, program, law, iterations, average=average)
-    if _fast(problem, parameters, left):
+    if _fast(problem, parameters, program, left):
         return area_moments_operations(problem, iterations, average=average)
     mixing = _second_moments.by_batches(problem)
     return moments_operations(problem, program, law, iterations, average=average, mixing=mixing)
 
 
-def _fast(problem: Problem, parameters: Any, left: Metric) -> bool:
-    """Return whether the moments of AREA by themselves take the place of those of all programs, for speed."""
-    area = isinstance(parameters, AreaParameters) and parameters.reply == "pre"
-    return area and left.over.one_record and not _second_moments.by_batches(problem)
+def _fast(problem: Problem, parameters: Any, program: EventProgram, left: Metric) -> bool:
+    """Return whether the moments of AREA by themselves take the place of those of all programs, for speed.
+
+    They do not where events are sparse matrices that are made once, and local steps few.
+    """
+    if not isinstance(parameters, AreaParameters) or parameters.reply != "pre" or not left.over.one_record:
+        return False
+    width = 1 + (len(program.initial) + left.over.averages_iterates) * problem.d
+    general = compiles(program, width) and parameters.M <= _FEW
+    return not general and not _second_moments.by_batches(problem)
 
 
 def left_side(
@@ -161,7 +168,7 @@ def left_side(
     if points.size == 0 or points.min() < first or points.max() > iterations:
         raise SpecError(f"iterations must be between {first} and {iterations}")
     law, program = event_law(delays, policy), program_of(algorithm, parameters, problem.n)
-    if how == MOMENTS and _fast(problem, parameters, left):
+    if how == MOMENTS and _fast(problem, parameters, program, left):
         sigma = problem.require_quadratic("the moments").sigma
         return _area_moments.expectation(problem, parameters, law, sigma, left, points)
     if how == MOMENTS:

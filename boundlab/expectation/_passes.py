@@ -85,6 +85,16 @@ class Passes:
         self._eye[:, range(e), range(e)] = one
         self._known: dict[Any, Pass] = {}
 
+    @property
+    def by_batches(self) -> bool:
+        """Whether the noise depends on where it is drawn."""
+        return len(self._tensors) > 0
+
+    @property
+    def nothing(self) -> Array:
+        """Return 0, shape (c, e, e)."""
+        return np.asarray(0 * self._covariance)
+
     def of(self, client: int, sizes: tuple[Any, ...]) -> Pass:
         """Return what the client's steps of these sizes do."""
         key = client, tuple(map(hashable, sizes))

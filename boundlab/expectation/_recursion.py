@@ -4,7 +4,7 @@ One recursion in two arithmetics: arrays of floats, and arrays of objects that a
 that the matrix holds probability and mean too.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar, final
 
@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import Control
+from boundlab.expectation._compiled import LARGEST as COMPILED
+from boundlab.expectation._compiled import Linear, Triangle, compiled
 from boundlab.expectation._graph import Edge, Row
 from boundlab.expectation._maps import Drawn, Map, Maps, Place
 from boundlab.expectation._passes import Passes
@@ -56,6 +58,55 @@ class Quadratic:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Noise of one pass, as far as what an event writes holds it.
+
+    Parameters
+    ----------
+    drawn
+        The noise.
+    moved
+        Shape (c, written, e): how what is written depends on it.
+    start, sources
+        (1, where the pass begins) is ``start``, shape (c, 1 + e, sources), times these coordinates; where the noise
+        depends on it.
+    """
+
+    drawn: Drawn
+    moved: Array
+    start: Array | None
+    sources: NDArray[np.int64]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """An event.
+
+    Parameters
+    ----------
+    share
+        Its probability, given the control state before.
+    after
+        The control state after it.
+    written, sources
+        Coordinates that change, and those that they are made of, 0 among them.
+    T
+        Shape (c, written, sources).
+    spreads
+        The noise.
+    """
+
+    share: Any
+    after: Control
+    written: NDArray[np.int64]
+    sources: NDArray[np.int64]
+    T: Array
+    spreads: list[Spread]
+
+
+@final
 class Recursion(Generic[Number]):
     """Second moments event by event.
 
@@ -89,11 +140,22 @@ class Recursion(Generic[Number]):
             if one is Initial.START:
                 z[:, self._rows(register)] = away
         rows, control, _ = lowering.opening()
-        start = z[:, :, None] * z[:, None, :]
-        self.states: dict[Control, Array] = {control: self._after(start, self._maps.read(rows, None))}
+        opening = self._moved(where.one, self._maps.read(rows, None), control)
+        self.states: dict[Control, Array] = {control: self._after(z[:, :, None] * z[:, None, :], opening)}
         self.events = 0
-        self._known: dict[Control, tuple[list[tuple[Any, Map, Control]], bool]] = {}
+        self._known: dict[Control, tuple[list[Moved], bool]] = {}
         self._clock: Any = None
+        self._triangle = Triangle(c, self.size)
+        self._sparse: dict[Control, list[tuple[Control, Any]]] | None = {} if self._packs() else None
+        if self._sparse is not None:
+            self.states = {control: self._triangle.pack(self.states[control])}
+
+    def _packs(self) -> bool:
+        """Return whether events are sparse matrices made once: floats, few, the same all the time."""
+        c = self._where.x0.shape[0]
+        constant = self._lowering.clock(0) == self._lowering.clock(1)
+        few = c * self._triangle.each <= COMPILED and self._where.x0.dtype == np.float64
+        return constant and few and not self._where.passes.by_batches
 
     def _rows(self, register: int) -> slice:
         return slice(1 + register * self.e, 1 + (register + 1) * self.e)
@@ -101,6 +163,9 @@ class Recursion(Generic[Number]):
     def second(self) -> Array:
         """Return E (x − x*)(x − x*)ᵀ of what is shown, shape (c, e, e)."""
         shown = self._rows(self._shown)
+        if self._sparse is not None:
+            rows = np.arange(self.size)[shown]
+            return sum((self._triangle.entries(state, rows) for state in self.states.values()), start=self._zero)
         return sum((state[:, shown, shown] for state in self.states.values()), start=self._zero)
 
     def advance(self) -> bool:
@@ -111,41 +176,86 @@ class Recursion(Generic[Number]):
         out: dict[Control, Array] = {}
         ends = False
         for control, state in self.states.items():
-            edges, ends = self._edges(control)
-            for share, event, after in edges:
-                part = share * self._after(state, event)
+            events, ends = self._events(control)
+            for after, part in self._parts(control, state, events):
                 out[after] = out[after] + part if after in out else part
         self.states = out
         self.events += 1
         return ends
 
-    def _edges(self, control: Control) -> tuple[list[tuple[Any, Map, Control]], bool]:
+    def _parts(self, control: Control, state: Array, events: list[Moved]) -> Iterator[tuple[Control, Array]]:
+        """Yield what one control state adds to those after the event."""
+        if self._sparse is None:
+            for event in events:
+                yield event.after, event.share * self._after(state, event)
+            return
+        if control not in self._sparse:
+            self._sparse[control] = compiled([(self._linear(event), event.after) for event in events], self._triangle)
+        for after, matrix in self._sparse[control]:
+            yield after, matrix @ state
+
+    def _linear(self, event: Moved) -> Linear:
+        noise = np.zeros((event.T.shape[0], len(event.written), len(event.written)))
+        for spread in event.spreads:
+            noise += spread.moved @ spread.drawn.covariance @ spread.moved.swapaxes(1, 2)
+        return Linear(event.share, event.written, event.sources, event.T, noise)
+
+    def _events(self, control: Control) -> tuple[list[Moved], bool]:
         if control not in self._known:
             edges, ends = self._lowering.edges(control, self.events)
-            read = [(self._share(edge.share), self._maps.read(edge.rows, edge.order), after) for edge, after in edges]
+            read = [
+                self._moved(self._share(edge.share), self._maps.read(edge.rows, edge.order), after)
+                for edge, after in edges
+            ]
             self._known[control] = read, ends
         return self._known[control]
 
-    def _after(self, state: Array, event: Map) -> Array:
+    def _moved(self, share: Any, event: Map, after: Control) -> Moved:
+        sources = sorted({name for place in event.written.values() for name in place.linear})
+        T = self._matrix(list(event.written.values()), sources)
+        spreads = []
+        for number, drawn in enumerate(event.drawn):
+            parts = [place.noise.get(number) for place in event.written.values()]
+            if any(part is not None for part in parts):
+                nothing = self._where.passes.nothing
+                moved = np.concatenate([nothing if part is None else part for part in parts], axis=1)
+                spreads.append(self._spread(drawn, moved))
+        return Moved(
+            share, after, self._coordinates(list(event.written)), self._coordinates(sources, one=True), T, spreads
+        )
+
+    def _coordinates(self, registers: list[int], *, one: bool = False) -> NDArray[np.int64]:
+        every = np.arange(self.size)
+        return np.concatenate([every[:one], *(every[self._rows(register)] for register in registers)]).astype(np.int64)
+
+    def _spread(self, drawn: Drawn, moved: Array) -> Spread:
+        if drawn.depends is None:
+            return Spread(drawn, moved, None, np.empty(0, dtype=np.int64))
+        sources = sorted(drawn.start.linear)
+        G = self._matrix([drawn.start], sources)
+        first = np.full((len(G), 1, G.shape[2]), self._zero, dtype=G.dtype)
+        first[:, :, 0] = self._where.one
+        return Spread(drawn, moved, np.concatenate([first, G], axis=1), self._coordinates(sources, one=True))
+
+    def _after(self, state: Array, event: Moved) -> Array:
         """Return T S Tᵀ + noise: rows and columns of what is written change."""
-        if not event.written:
+        written = event.written
+        if not len(written):
             return state
         self.entries += state.size
-        written = list(event.written)
-        sources = sorted({name for place in event.written.values() for name in place.linear})
-        columns = np.concatenate([[0], *(np.arange(self.size)[self._rows(name)] for name in sources)]).astype(np.int64)
-        T = self._matrix([event.written[register] for register in written], sources)
-        crossed = T @ state[:, columns]  # E (new of what is written) zᵀ
-        own = crossed[:, :, columns] @ T.swapaxes(1, 2)
-        for number, drawn in enumerate(event.drawn):
-            moved = [event.written[register].noise.get(number) for register in written]
-            if any(part is not None for part in moved):
-                own = own + self._spread(state, drawn, moved)
-        rows = np.concatenate([np.arange(self.size)[self._rows(register)] for register in written])
+        crossed = event.T @ state[:, event.sources]  # E (new of what is written) zᵀ
+        own = crossed[:, :, event.sources] @ event.T.swapaxes(1, 2)
+        for spread in event.spreads:
+            covariance = state[:, :1, :1] * spread.drawn.covariance
+            if spread.start is not None and spread.drawn.depends is not None:
+                there = state[:, spread.sources[:, None], spread.sources]
+                at_start = spread.start @ there @ spread.start.swapaxes(1, 2)
+                covariance = covariance + np.einsum("cijkl,ckl->cij", spread.drawn.depends, at_start)
+            own = own + spread.moved @ covariance @ spread.moved.swapaxes(1, 2)
         out = state.copy()
-        out[:, rows] = crossed
-        out[:, :, rows] = crossed.swapaxes(1, 2)
-        out[:, rows[:, None], rows] = own
+        out[:, written] = crossed
+        out[:, :, written] = crossed.swapaxes(1, 2)
+        out[:, written[:, None], written] = own
         return out
 
     def _matrix(self, places: list[Place[Any]], sources: list[int]) -> Array:
@@ -159,22 +269,3 @@ class Recursion(Generic[Number]):
             for name, part in place.linear.items():
                 T[:, here, at[name]] = part
         return T
-
-    def _spread(self, state: Array, drawn: Drawn, moved: list[Array | None]) -> Array:
-        """Return what one pass's noise adds to the second moments of what is written."""
-        c, e = self._where.x0.shape
-        covariance = state[:, :1, :1] * drawn.covariance
-        if drawn.depends is not None:
-            sources = sorted(drawn.start.linear)
-            columns = np.concatenate([[0], *(np.arange(self.size)[self._rows(name)] for name in sources)]).astype(
-                np.int64
-            )
-            G = self._matrix([drawn.start], sources)
-            first = np.full((c, 1, G.shape[2]), self._zero, dtype=G.dtype)
-            first[:, :, 0] = self._where.one
-            G = np.concatenate([first, G], axis=1)
-            at_start = G @ state[:, columns[:, None], columns] @ G.swapaxes(1, 2)
-            covariance = covariance + np.einsum("cijkl,ckl->cij", drawn.depends, at_start)
-        none = np.full((c, e, e), self._zero, dtype=state.dtype)
-        N = np.concatenate([none if part is None else part for part in moved], axis=1)
-        return np.asarray(N @ covariance @ N.swapaxes(1, 2))
