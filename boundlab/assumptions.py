@@ -56,10 +56,27 @@ class Assumption:
 
 
 DETERMINISTIC: Final = "deterministic"
+UNCONSTRAINED: Final = "unconstrained"
+COMPOSITE: Final = "composite"
 
 
 def _why_noisy(problem: Any) -> str:
     return "" if problem.noiseless else "its gradients are stochastic; sigma=0, or full batches, would fit"
+
+
+def _why_composite(problem: Any) -> str:
+    return "" if problem.simple is None else f"it minimises f with {problem.simple.words}"
+
+
+def _why_not_constrained(problem: Any) -> str:
+    h = problem.simple
+    return "" if h is None or h.bounded else f"its h is {h.words}; box or ball in its place would fit"
+
+
+def _why_different(problem: Any) -> str:
+    keys = {problem.client_key(client) for client in range(problem.n)}
+    alike = problem.n == 1 or (len(keys) == 1 and None not in keys)
+    return "" if alike else "its clients have different functions; one client, or equal ones, would fit"
 
 
 BUILT_IN: tuple[Assumption, ...] = (
@@ -84,6 +101,14 @@ BUILT_IN: tuple[Assumption, ...] = (
         "minimiser", "f has a minimiser with a certificate", defines=("R", "zeta", "G_star"),
         implies=("bounded-below",),
     ),
+    # What every theorem assumes that does not say "composite": see boundlab.instance.
+    Assumption(UNCONSTRAINED, "the objective is f alone: no constraint, and no h beside it", check=_why_composite),
+    Assumption(COMPOSITE, "the objective is f, or F = f + h with a simple convex h", check=lambda _: ""),
+    Assumption(
+        "constrained", "the objective is f on all of R^d or on a box or a ball", check=_why_not_constrained,
+        implies=(COMPOSITE,),
+    ),
+    Assumption("one-function", "all clients have the same function", check=_why_different),
     Assumption(
         "iid-events", "events are i.i.d.: at each iteration client i with p_i, the server with p_s", "run",
         mean=True, independent=True, fits="exponential delays with --server poisson, or delays iid, would fit",

@@ -3,21 +3,32 @@
 from typing import Any
 
 from boundlab.delays import DelayModel
-from boundlab.objective import Problem
+from boundlab.objective import Problem, ProblemType
 from boundlab.options import Options, parse_spec
 from boundlab.registry import lookup
+from boundlab.simple import OPTIONS, read_simple
 
 
 def build_problem(kind: str, options: dict[str, Any]) -> Problem:
-    """Build a registered problem from its options.
+    """Build a registered problem from its options, those of :data:`boundlab.simple.OPTIONS` among them.
+
+    An option of the same name that a family declares is the family's own.
 
     Raises
     ------
     BoundlabError
         If the type is unknown or an option is wrong.
     """
-    problem: Problem = lookup("problems", kind).build(Options(f"problem {kind}", options))
-    return problem
+    family: ProblemType = lookup("problems", kind)
+    shared = set(OPTIONS) - set(family.options)
+    own = {key: value for key, value in options.items() if key not in shared}
+    problem: Problem = family.build(Options(f"problem {kind}", own, seen=set(shared)))
+    h = read_simple(Options(f"problem {kind}", {key: value for key, value in options.items() if key in shared}))
+    if h is None:
+        return problem
+    from boundlab.composite import Composite
+
+    return Composite(problem, h)
 
 
 def build_delays(kind: str, options: dict[str, Any], clients: int) -> DelayModel:

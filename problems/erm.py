@@ -42,6 +42,12 @@ class EmpiricalRisk(LinearModel):
         # Margins are rounded, too: by about as much as the points move them.
         return np.asarray((away <= 2.0 * room * np.linalg.norm(self.X[rows], axis=1)).any(axis=1))
 
+    def rounding(self, x: NDArray[np.float64]) -> tuple[float, float] | None:
+        """Return how far rounding may put the value and the gradient off; None where margins are float32."""
+        if self.X.dtype != np.float64:
+            return None
+        return self.total.value_rounding(x), self.total.rounding(x)
+
     def confinement(self) -> OfRisk:
         """Return what no mini-batch changes: see :mod:`boundlab.problems.confinement`."""
         norm, factor = float(self._row_norms.max()), float(self.factors.max())

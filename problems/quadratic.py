@@ -223,6 +223,18 @@ class Quadratic(ArrayProblem):
         out: NDArray[np.float64] = (self.d + 4.0) * EPS * sizes
         return out
 
+    def rounding(self, x: NDArray[np.float64]) -> tuple[float, float]:
+        """Return how far rounding may put the value and the gradient off."""
+        away, sizes = np.linalg.norm(x - self.b, axis=1), np.linalg.norm(self.A, axis=(1, 2))
+        terms = self.n + 2.0 * self.d + 8.0
+        slope = np.linalg.norm(self._mean) * np.linalg.norm(x) + np.linalg.norm(self._right)
+        return terms * EPS * float((sizes * away**2).mean()), terms * EPS * float(slope + self._right_size)
+
+    @cached_property
+    def _right_size(self) -> float:
+        """The mean ‖A_i‖·‖b_i‖: what the terms of the right side may cancel from."""
+        return float((np.linalg.norm(self.A, axis=(1, 2)) * np.linalg.norm(self.b, axis=1)).mean())
+
     @cached_property
     def _optimum(self) -> Optimum:
         x = np.linalg.solve(self._mean, self._right)

@@ -198,6 +198,15 @@ class Separable(ArrayProblem):
         out: NDArray[np.float64] = (self.w * self._slope(np.asarray(x, dtype=np.float64) - self.c)).mean(axis=0)
         return out
 
+    def rounding(self, x: NDArray[np.float64]) -> tuple[float, float]:
+        """Return how far rounding may put the value and the gradient off."""
+        slopes = np.linalg.norm(self.w * self._slope(x - self.c), axis=1)
+        # The rounding of x − c_ij moves the slope by at most w_ij times its size.
+        moved = np.linalg.norm(self.w * (np.abs(x) + np.abs(self.c)), axis=1)
+        room = (self.n + 16.0) * EPS
+        value = room * self.d * self.value(x) + EPS * float(slopes @ np.linalg.norm(np.abs(x) + np.abs(self.c), axis=1))
+        return value, room * float((slopes + moved).mean())
+
     @cached_property
     def _optimum(self) -> Optimum:
         bracketed = self.id == "pseudo-huber"

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from boundlab.build import build_problem
 from boundlab.case import Case, replay
+from boundlab.composite import Composite
 from boundlab.options import Options
 from boundlab.registry import lookup
+from boundlab.simple import L1, Ball, Box, Simple
 from boundlab.tape import Initial, Op
 
 BUFFERED = ("asfedavg", "fedbuff", "fedstaleweight")
@@ -62,9 +64,23 @@ def assert_close(one: np.ndarray, other: np.ndarray) -> None:
 
 def descend(problem: Any, client: int, x: np.ndarray, rates: Sequence[float]) -> np.ndarray:
     """Take one local step for each rate."""
+    f, h = (problem.inner, problem.h) if isinstance(problem, Composite) else (problem, None)
     for rate in rates:
-        x = x - rate * problem.gradient(client, x)
+        x = x - rate * f.gradient(client, x)
+        x = x if h is None else proximal(h, x, rate)
     return x
+
+
+def proximal(h: Simple, x: np.ndarray, rate: float) -> np.ndarray:
+    """Return argmin_z h(z) + ‖z − x‖²/(2·rate), by the formulas of textbooks."""
+    match h:
+        case L1(weight):
+            return np.sign(x) * np.maximum(np.abs(x) - rate * float(weight), 0.0)
+        case Box(low, high):
+            return np.minimum(np.maximum(x, float(low)), float(high))
+        case Ball(radius):
+            return x / max(1.0, float(np.linalg.norm(x)) / float(radius))
+    raise AssertionError(h)
 
 
 def interpret(tape: Any, problem: Any) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:

@@ -151,6 +151,13 @@ class Algorithm(ABC, Generic[P]):
         """
         return None
 
+    def stays_feasible(self, parameters: P, clients: int) -> bool:
+        """Return whether every server model is a convex combination of x0 and of results of local passes.
+
+        Wherever these begin, a convex set with x0 and with all results of local steps then holds all models.
+        """
+        return self.averages(parameters, clients) is not None
+
     def server_rate(self, parameters: P) -> float | None:
         """Return what multiplies the weights of all updates; None where it is no parameter."""
         return None

@@ -50,5 +50,9 @@ class AsFedAvg(Buffered[AsFedAvgParameters]):
             self.id, parameters, clients, lambda _, buffer: ([share] * len(buffer), None), models=True, ages=False
         )
 
+    def stays_feasible(self, parameters: AsFedAvgParameters, clients: int) -> bool:
+        """Return True: every model is a mean of local ones."""
+        return True
+
 
 ASFEDAVG = AsFedAvg()

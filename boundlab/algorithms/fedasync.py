@@ -93,6 +93,10 @@ class FedAsync(Algorithm[FedAsyncParameters]):
         found = super().quantities(parameters, tape, until, settings)
         return found and {**found, "Q": parameters.local.steps, "b": 1}
 
+    def stays_feasible(self, parameters: FedAsyncParameters, clients: int) -> bool:
+        """Return whether models are mixed, with weights of at most β ≤ 1; differences lead anywhere."""
+        return parameters.mode == "model"
+
     def server_rate(self, parameters: FedAsyncParameters) -> float:
         """Return β."""
         return parameters.beta

@@ -130,6 +130,10 @@ class Nesterov(Momentum[NesterovParameters]):
             beta = (1.0 - parameters.q**0.5) / (1.0 + parameters.q**0.5)
         return (1.0, 0.0, 0.0), (1.0 + beta, -beta, 0.0)
 
+    def stays_feasible(self, parameters: NesterovParameters, clients: int) -> bool:
+        """Return True: x is the mean of the clients' results, wherever y lies."""
+        return True
+
 
 @final
 @dataclass(frozen=True, slots=True)

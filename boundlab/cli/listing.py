@@ -78,7 +78,19 @@ def _others(what: "Kind", rows: "Sequence[Row]") -> "list[Table]":
         for key, line in _options(row.item).items():
             if shared.get(key) != line:
                 table.add_row(f"    {key}", line, style="dim")
-    return [table, *_delay_tables(shared)] if what == "delays" else [table]
+    if what == "delays":
+        return [table, *_delay_tables(shared)]
+    return [table, _composite_table()] if what == "problems" else [table]
+
+
+def _composite_table() -> "Table":
+    from boundlab.report.tables import plain_table
+    from boundlab.simple import OPTIONS
+
+    table = plain_table("F = f + h", "all problems")
+    for key, line in OPTIONS.items():
+        table.add_row(f"    {key}", line)
+    return table
 
 
 def _delay_tables(shared: Mapping[str, str]) -> "list[Table]":

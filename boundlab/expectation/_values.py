@@ -121,7 +121,12 @@ class FloatValues(Values[float]):
         if self._sharp:
             self._size = max(self._size, float(np.abs(x).max(initial=0.0)))
             require_apart(self.problem, client, x, self.rounded, self._size)
-        return self._put(x - size * self.problem.gradients(client, x))
+        if self.problem.simple is None:
+            return self._put(x - size * self.problem.gradients(client, x))
+        x = x.copy()
+        for point in x:  # a proximal map follows
+            self.problem.descend(client, point, size)
+        return self._put(x)
 
     def noise(self, size: float, at: Ints, sign: int) -> Ints:
         """Return each vector less sign·size·σu."""

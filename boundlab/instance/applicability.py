@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import assumption
+from boundlab.assumptions import COMPOSITE, UNCONSTRAINED, assumption, with_implied
 from boundlab.delays import DelayModel, ServerPolicy, why_not_iid
 from boundlab.errors import AssumptionError
 from boundlab.instance.settings import differences
+from boundlab.metrics import Quantity
 from boundlab.objective import Problem
 from boundlab.theorems import Theorem
 
@@ -29,6 +30,7 @@ def check(
         If one fails that is not in ``beyond``, or without which the bound has no value.
     """
     outside: dict[str, str] = {}
+    _require_objective(theorem, problem, algorithm, parameters)
     if {"R", "zeta"} & set(theorem.inputs()):
         problem.require("minimiser", theorem.id)
     for name in theorem.assumptions:
@@ -52,6 +54,34 @@ def check(
         if reason:
             outside[name] = reason
     return outside
+
+
+def _require_objective(theorem: Theorem, problem: Problem, algorithm: Algorithm[Any], parameters: Any) -> None:
+    """Make sure that a theorem is about the objective, and that its left side is defined for it.
+
+    A theorem is about f alone unless it says that it covers F = f + h: nothing else is asked of its author.
+
+    Raises
+    ------
+    AssumptionError
+        Naming what does not fit.
+    """
+    if COMPOSITE not in with_implied(theorem.assumptions):
+        problem.require(UNCONSTRAINED, theorem.id)
+    if problem.simple is None:
+        return
+    what = f"{theorem.id}: problem {problem.id} with {problem.simple.words}"
+    if theorem.left.quantity is Quantity.SLOPE:
+        raise AssumptionError(f"{what} has no gradient norm: F need not have a gradient; a gap or a distance would fit")
+    if (
+        theorem.left.quantity is Quantity.GAP
+        and problem.simple.bounded
+        and not algorithm.stays_feasible(parameters, problem.n)
+    ):
+        raise AssumptionError(
+            f"{what} has an infinite gap outside, where the models of {algorithm.id} may go: not all of them are "
+            "averages of local results; squared-distance would fit"
+        )
 
 
 def deviations(

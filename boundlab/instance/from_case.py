@@ -58,6 +58,10 @@ class FixedEvents(Algorithm[Any]):
         """Read what theorems ask for off the tape."""
         return self.inner.quantities(parameters, tape, until, settings)
 
+    def stays_feasible(self, parameters: Any, clients: int) -> bool:
+        """Return whether models are convex combinations of local results."""
+        return self.inner.stays_feasible(parameters, clients)
+
     def objective_weights(self, parameters: Any, clients: int) -> tuple[Fraction, ...] | None:
         """Return the weights of the clients in the objective."""
         return self.inner.objective_weights(parameters, clients)

@@ -64,6 +64,8 @@ def ceiling(plan: "Plan", right: Floats) -> Floats:
     else:
         # Smoothness: f(x + e) − f* ≤ (√(f(x) − f*) + √(L/2)·e)²; Lipschitz functions change by B·e at most.
         moved = (root + np.sqrt(L / 2.0) * error) ** 2 if L > 0.0 else right + B * error
+        # Where ∇f(x*) is not 0, f(x + e) − f(x) has a term of first order that does not vanish with the gap.
+        moved = moved + problem.steepness() * error
         moved = moved + (0.0 if best is None else ROOM * float(np.finfo(problem.dtype).eps) * abs(best.value))
     return np.fmax(out, moved)
 

@@ -21,11 +21,12 @@ if TYPE_CHECKING:  # rational numbers load SymPy
 
     from boundlab.arithmetic.problem import RationalProblem
     from boundlab.confinement import Confinement
+    from boundlab.simple import Simple
     from boundlab.tensors import Batched
 
 
 class Problem(ABC):
-    """Minimise f = (1/n) Σ f_i over R^d.
+    """Minimise f = (1/n) Σ f_i over R^d; or F = f + h, where the problem has a :attr:`simple` part h.
 
     Every final class gives values, (sub)gradients, an oracle, the constants that exist, and the
     reasons why the others do not. ``dtype`` is that of the iterates. What a family can do beyond that it says by
@@ -37,6 +38,11 @@ class Problem(ABC):
     d: int
     x0: Array
     dtype: type[np.floating[Any]] = np.float64
+
+    @property
+    def simple(self) -> "Simple | None":
+        """Return h of a composite objective F = f + h, whose local steps are proximal gradient steps; else None."""
+        return None
 
     @abstractmethod
     def value(self, x: Array) -> float:
@@ -100,6 +106,20 @@ class Problem(ABC):
     def gradient_norms_at_optimum(self) -> NDArray[np.float64] | None:
         """Return upper bounds of ‖∇f_i(x*)‖, shape (n,), unit (1, −1), or None: not smooth, or no certified x*."""
         return None
+
+    def rounding(self, x: NDArray[np.float64]) -> tuple[float, float] | None:
+        """Return how far rounding may put :meth:`value` and :meth:`full_gradient` off at x; None: it is not known.
+
+        Units (1, 0) and (1, −1), the latter of a norm. Who certifies a minimiser of f + h needs it.
+        """
+        return None
+
+    def steepness(self) -> float:
+        """Return the most by which the objective grows to first order where x* moves by 1, from above; unit (1, −1).
+
+        It is 0 where f is smooth and all there is.
+        """
+        return 0.0
 
     def prox(self, client: int, x: Array, step_size: float) -> Array:
         """Return argmin_z f_client(z) + ‖z − x‖²/(2·step_size), shape (d,), where it has a closed form.

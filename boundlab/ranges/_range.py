@@ -58,6 +58,8 @@ def certain_range(
         Shape (points,): iterations.
     """
     averages = algorithm.averages(parameters, problem.n)
+    if problem.simple is not None:  # the rules above are those of gradient steps, and ∇f(x*) = 0
+        return None
     if averages is None or not (metric.over.one_record or metric.over is MEAN):
         return None
     known = [found for found in (problem.confinement(), of_constants(problem)) if found is not None]

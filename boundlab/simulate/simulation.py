@@ -153,8 +153,10 @@ def _metrics(problem: Problem) -> list[Metric]:
     try:
         optimum = problem.optimum()
     except CertificateError:
+        if problem.simple is not None:
+            raise
         return [METRICS["gradient-norm"]]
-    smooth = not problem.assumptions().get("smooth")
+    smooth = not problem.assumptions().get("smooth") and problem.simple is None
     return [
         METRICS["gap"],
         *([METRICS["squared-distance"]] if optimum.distance is not None else []),

@@ -7,6 +7,10 @@ An asynchronous algorithm is a compiler from events to a tape of three instructi
   dst ← prox_{step_size·f_client}(dst), which is dst − step_size·(a (sub)gradient at the new point),
 - ``Record``   show src to the metrics.
 
+Where the objective is F = f + h with a simple h, a local step is a proximal gradient step,
+dst ← prox_{step_size·h}(dst − step_size·g_client(dst)). Only the problem knows what f_client and h are, and whoever
+executes a tape has them from there.
+
 A tape knows nothing of problems; an executor knows nothing of algorithms.
 """
 

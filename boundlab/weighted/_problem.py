@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import torch
 
     from boundlab.arithmetic.problem import RationalProblem
+    from boundlab.simple import Simple
     from boundlab.tensors import Batched
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -92,6 +93,11 @@ class Weighted(Problem):
         """Return the iterates' type."""
         return self.inner.dtype
 
+    @property
+    def simple(self) -> "Simple | None":
+        """Return h, which has no weights."""
+        return self.inner.simple
+
     def value(self, x: Array) -> float:
         """Return F(x), unit (1, 0)."""
         return self.objective.value(x)
@@ -107,6 +113,14 @@ class Weighted(Problem):
     def optimum(self) -> Optimum:
         """Return the minimiser of F with its certificate."""
         return self.objective.optimum()
+
+    def rounding(self, x: Floats) -> tuple[float, float] | None:
+        """Return how far rounding may put F and its gradient off."""
+        return self.objective.rounding(x)
+
+    def steepness(self) -> float:
+        """Return that of F."""
+        return self.objective.steepness()
 
     def client_value(self, client: int, x: Array) -> float:
         """Return f_client(x), unit (1, 0)."""

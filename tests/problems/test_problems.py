@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problem_makers import EXPLICIT, MODELS, from_text, generated, make, point, tiny
 
-from boundlab.assumptions import ASSUMPTIONS, DETERMINISTIC, RUN_ASSUMPTIONS
+from boundlab.assumptions import BUILT_IN
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.problems import PROBLEMS
 from boundlab.randomness import Streams
@@ -43,7 +43,7 @@ def test_to_descend_is_to_go_along_the_gradient(kind: str) -> None:
 def test_the_default_problem_meets_or_explains_every_assumption(kind: str) -> None:
     problem = make(kind)
     reasons = problem.assumptions()
-    assert set(reasons) == set(ASSUMPTIONS) - RUN_ASSUMPTIONS - {DETERMINISTIC}  # that has a check of its own
+    assert set(reasons) == {one.id for one in BUILT_IN if one.of == "functions" and one.check is None}
     assert ("mu" in problem.constants()) == (reasons["strongly-convex"] == "")
     assert ("L" in problem.constants()) == (reasons["smooth"] == "")
     assert ("B" in problem.constants()) == (reasons["lipschitz"] == "")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problem_makers import EXPLICIT, LOSSES, MODELS, TYPES, generated, make, point, sample_gradients, tiny
 
-from boundlab.assumptions import ASSUMPTIONS, DETERMINISTIC, RUN_ASSUMPTIONS
+from boundlab.assumptions import BUILT_IN
 from boundlab.errors import AssumptionError
 from boundlab.objective import Problem
 from boundlab.problems import separable, smooth
@@ -288,7 +288,7 @@ def test_every_family_meets_or_explains_every_assumption(kind: str) -> None:
     for more in ({}, {"nu": 0.0}) if kind in LOSSES else ({},):
         problem = tiny(kind, 1, **more) if kind in LOSSES else make(kind)
         reasons, constants = problem.assumptions(), problem.constants()
-        assert set(reasons) == set(ASSUMPTIONS) - RUN_ASSUMPTIONS - {DETERMINISTIC}  # that has a check of its own
+        assert set(reasons) == {one.id for one in BUILT_IN if one.of == "functions" and one.check is None}
         for assumption, names in {
             "smooth": ("L", "L_sq"),
             "lipschitz": ("B",),
