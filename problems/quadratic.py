@@ -225,15 +225,9 @@ class Quadratic(ArrayProblem):
 
     def rounding(self, x: NDArray[np.float64]) -> tuple[float, float]:
         """Return how far rounding may put the value and the gradient off."""
-        away, sizes = np.linalg.norm(x - self.b, axis=1), np.linalg.norm(self.A, axis=(1, 2))
-        terms = self.n + 2.0 * self.d + 8.0
-        slope = np.linalg.norm(self._mean) * np.linalg.norm(x) + np.linalg.norm(self._right)
-        return terms * EPS * float((sizes * away**2).mean()), terms * EPS * float(slope + self._right_size)
-
-    @cached_property
-    def _right_size(self) -> float:
-        """The mean ‖A_i‖·‖b_i‖: what the terms of the right side may cancel from."""
-        return float((np.linalg.norm(self.A, axis=(1, 2)) * np.linalg.norm(self.b, axis=1)).mean())
+        room, sizes = (self.n + 2.0 * self.d + 8.0) * EPS, np.linalg.norm(self.A, axis=(1, 2))
+        away, reach = (np.linalg.norm(one, axis=1) for one in (x - self.b, np.abs(x) + np.abs(self.b)))
+        return room * float((sizes * away**2).mean()), room * float((sizes * reach).mean())
 
     @cached_property
     def _optimum(self) -> Optimum:

@@ -13,6 +13,11 @@ from boundlab.theorems import Theorem, load_theorem
 HUBER = "huber:c=[[0,1],[2,0],[1,3]],w=[[1,2],[1,1],[0.5,1]],delta=0.7,sigma=0.1,x0=[2,1]"
 QUADRATIC = "quadratic:A=[[[2,0],[0,1]],[[1,0],[0,3]]],b=[[0,1],[1,0]],sigma=0.1,x0=[2,1]"
 QUIET = {"huber": HUBER.replace("sigma=0.1", "sigma=0"), "quadratic": QUADRATIC.replace("sigma=0.1", "sigma=0")}
+# One function of all clients, with a penalty where f is curved and with a constraint where it is not.
+ALIKE = {
+    True: "quadratic:A=[[[2,0],[0,1]],[[2,0],[0,1]]],b=[[0,1],[0,1]],x0=[2,1],l1=0.5",
+    False: "huber:c=[[0,1],[0,1]],w=[[1,2],[1,2]],delta=0.7,x0=[2,1],box=[0.5,2]",
+}
 RATES = {"alpha", "eta", "eta_l", "eta_g", "c", "d"}
 
 
@@ -51,8 +56,13 @@ def fitting(theorem: Theorem) -> Fitting:
             settings[rate] = "0.01"
     if "noiseless" in theorem.id or theorem.id in ("afl_dga.r1", "afl_dga.r2n", "classics.local-gd"):
         noisy = False
+    if theorem.id == "classics.proximal-gradient.local":
+        problem = "quadratic:A=[[[2,0],[0,1]],[[2,0],[0,1]]],b=[[0,1],[1,0]],x0=[2,1],l1=0.5"
+        return Fitting(problem, "deterministic", settings=settings)
     if theorem.algorithm == "proximal_point":
         return Fitting("quadratic:A=[[[2,0],[0,1]]],b=[[0,1]],x0=[2,1]", "deterministic", settings=settings)
+    if "one-function" in theorem.assumptions:
+        return Fitting(ALIKE["strongly-convex" in theorem.assumptions], "deterministic", settings=settings)
     kind = "quadratic" if "strongly-convex" in theorem.assumptions else "huber"
     problem = {"quadratic": QUADRATIC, "huber": HUBER}[kind] if noisy else QUIET[kind]
     mean = {"iid-events", "stationary-participation", "uniform-buffer"} & set(theorem.assumptions)

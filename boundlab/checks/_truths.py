@@ -6,7 +6,7 @@ from typing import Any, final
 
 import sympy
 
-from boundlab.assumptions import DETERMINISTIC, RUN_ASSUMPTIONS
+from boundlab.assumptions import COMPOSITE, DETERMINISTIC, RUN_ASSUMPTIONS, UNCONSTRAINED
 from boundlab.checks._instances import (
     SMALL,
     START,
@@ -69,7 +69,8 @@ class Truth:
 
 # What the instances meet; one client whose every step counts has no events of the server between its own.
 _RUNS = RUN_ASSUMPTIONS - {"iid-events"}
-_ANY = {"convex", DETERMINISTIC, "bounded-variance", "bounded-below", "minimiser"}
+_ANY = {"convex", DETERMINISTIC, "bounded-variance", "bounded-below", "minimiser", "one-function"}
+_ANY |= {UNCONSTRAINED, COMPOSITE, "constrained"}  # f alone is an F = f + h, too
 _HUBER = _ANY | {"smooth", "lipschitz", "bounded-gradients", "bounded-second-moment", "bounded-heterogeneity"}
 _SQUARE = _ANY | {"smooth", "strongly-convex", "bounded-heterogeneity"}
 _KINK = _ANY | {"lipschitz"}
@@ -242,7 +243,10 @@ TRUTHS: tuple[Truth, ...] = (
         "f₁, f₂ Huber at 0 and 1, client 1 with 5/6 of the weight: for η → 0, ηT → ∞ the run follows ẋ = −Σωᵢ∇fᵢ to "
         "x = 1/6, where ∇f = 1/6 − 1/2 = −1/3; bounded delays move points by O(η)",
         "Wang et al. (2020), FedNova, Section 3; averaging",
-        _about("gradient-norm", known=UNEQUAL.get, classes=(_HUBER,), runs=_RUNS - {"uniform-buffer", "constant-lag"}),
+        _about(
+            "gradient-norm", known=UNEQUAL.get, classes=(_HUBER - {"one-function"},),
+            runs=_RUNS - {"uniform-buffer", "constant-lag"},
+        ),
         lambda theorem, step: {**UNEQUAL[theorem.algorithm], step_name(theorem.algorithm): step, "T": SMALL**-2},
         lambda _: UNEQUAL_SQUARED_GRADIENT,
         "two clients, Huber at 0 and at 1 (slope ≤ 1), no noise, client 2 five times slower (its share is 1/6), "

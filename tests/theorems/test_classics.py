@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problem_makers import from_text, make
 
+from boundlab.build import build_problem
 from boundlab.compare import compare
 from boundlab.delays import read_policy
 from boundlab.errors import AssumptionError
@@ -61,6 +62,12 @@ BY_HAND = {
     "sgd.distance.decreasing": ({**NOISY, "K": 4}, 45 / 9),  # c = 2, d = 5: max(8, 45)
     "sgd.nonconvex": ({**NOISY, "T": 4}, 20 + 1),  # α = 1/8
     "sgd.heterogeneous": ({**NOISY, "K": 1, "zeta": 0.5}, 7 / 8 * 9 + 4 / 64 + 2 * 16 / 4 / 64),
+    "proximal-gradient": (SMOOTH, 9 / (2 * 3 / 4)),
+    "proximal-gradient.strongly-convex": (SMOOTH, 0.6**6 * 9),
+    "proximal-gradient.local": ({**SMOOTH, "K": 1, "M": 2, "sigma_g": 0.5}, (0.75**2 * 3 + (1 - 0.75**2) / 2) ** 2),
+    "fista": (SMOOTH, 2 * 9 * 4 / 16),
+    "subgradient.projected": (SHARP, 2 * 3 / 2),
+    "sgd.projected": ({**SHARP, "sigma": sqrt(5)}, 3 * 3 / 2),
     "local-gd": ({**SMOOTH, "K": 1, "M": 2, "zeta": 0.5}, (0.75**2 * 3 + 0.5) ** 2),
 }
 
@@ -110,9 +117,25 @@ SINGLE = ("lad:clients=1,dimension=2,x0=3", "huber:clients=1,dimension=2,x0=5")
 SINGLE_STRONG = ("quadratic:clients=1,dimension=3,x0=2", "quadratic:clients=1,dimension=1,x0=2,L=50")
 FREE = {"subgradient.fixed-step": {"alpha": "0.1"}, "proximal-point": {"alpha": "0.3"}}
 FREE |= {"proximal-point.strongly-convex": {"alpha": "0.3"}, "local-gd": {"M": "3"}}
+FREE |= {"proximal-gradient.local": {"M": "3"}}
+DATA = "logistic:data=breast_cancer,samples=100"
+COMPOSITE = {
+    "proximal-gradient": (f"{DATA},clients=1,l1=0.05", "quadratic:clients=1,dimension=5,box=[-0.3,3],x0=3"),
+    "proximal-gradient.strongly-convex": (f"{DATA},clients=1,ball=0.5", "quadratic:clients=1,dimension=5,l1=1,x0=3"),
+    "proximal-gradient.local": (
+        "quadratic:A=[[[2,1],[1,3]],[[2,1],[1,3]]],b=[[1,0],[-1,3]],l1=0.5,x0=3",
+        f"{DATA},clients=3,box=[-0.2,0.2]",
+    ),
+    "fista": (f"{DATA},clients=1,nu=0.001,l1=0.02", "huber:clients=1,dimension=5,spread=4,box=[-1,1]"),
+    "subgradient.projected": (f"{DATA},clients=1,nu=0,ball=0.5", "pseudo-huber:clients=1,dimension=5,box=[-0.2,1]"),
+    "sgd.projected": (f"{DATA},clients=3,nu=0,ball=0.5", "huber:clients=3,dimension=3,spread=4,box=[-1,1]"),
+}
 
 
 def problems_for(theorem):
+    name = theorem.id.removeprefix("classics.")
+    if name in COMPOSITE:
+        return COMPOSITE[name]
     if theorem.algorithm == "proximal_point":
         return SINGLE_STRONG if "strongly-convex" in theorem.assumptions else SINGLE
     if "lipschitz" in theorem.assumptions:
@@ -130,7 +153,7 @@ def test_each_holds_on_two_problems(name, text):
     kind, options = parse_spec(text, "problem")
     if noisy:
         options = {**options, **({"batch": 8} if kind == "logistic" else {"sigma": 0.5})}
-    problem = make(kind, **options)
+    problem = build_problem(kind, options)
     delays = lookup("delays", "exponential").build(Options("delays exponential", {}), problem.n)
     policy = read_policy(None, delays, "none", theorem.algorithm)
     plan = make_plan(theorem, problem, delays, policy, 25, FREE.get(name, {}))
@@ -202,11 +225,11 @@ def test_quadratics_attain_the_contraction_of_gradient_descent(L, R, h, K):
     steep = h - 1 > 1 - h * mu / L
     curvature = L if steep else mu
     values = {"L": L, "mu": mu, "R": R, "F0": curvature * R**2 / 2, "sigma": 0.0, "alpha": h / L}
-    for name in ("gd.strongly-convex", "gd.strongly-convex.gap"):
+    for name in ("gd.strongly-convex", "gd.strongly-convex.gap", "proximal-gradient.strongly-convex"):
         theorem = BY_ID[name]
         at = theorem.value_at(needed(theorem, values), [K])[0]
         if K == 0:
-            assert at == pytest.approx(R**2 if name == "gd.strongly-convex" else values["F0"])
+            assert at == pytest.approx(values["F0"] if name.endswith(".gap") else R**2)
         else:
             assert left_side(theorem, one_quadratic(curvature, R), values, K) == pytest.approx(at, rel=1e-9, abs=1e-300)
 

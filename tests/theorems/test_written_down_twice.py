@@ -293,11 +293,14 @@ def _up_to(limit: Callable[[SimpleNamespace], float]) -> Callable[[SimpleNamespa
 _TEXTBOOK: dict[str, Callable[[SimpleNamespace], Sides]] = {
     **dict.fromkeys(
         ("gd.convex", "gd.ergodic", "gd.decaying", "gd.gradient", "gd.gradient-gap", "gd.nonconvex", "nesterov",
-         "sgd.gap", "sgd.nonconvex"),
+         "sgd.gap", "sgd.nonconvex", "proximal-gradient", "fista"),
         _up_to(lambda v: 1 / v.L),
     ),
-    **dict.fromkeys(("gd.strongly-convex", "gd.strongly-convex.gap", "gd.pl"), _up_to(lambda v: 2 / v.L)),
-    **dict.fromkeys(("sgd.distance", "local-gd"), _up_to(lambda v: 2 / (v.mu + v.L))),
+    **dict.fromkeys(
+        ("gd.strongly-convex", "gd.strongly-convex.gap", "gd.pl", "proximal-gradient.strongly-convex"),
+        _up_to(lambda v: 2 / v.L),
+    ),
+    **dict.fromkeys(("sgd.distance", "local-gd", "proximal-gradient.local"), _up_to(lambda v: 2 / (v.mu + v.L))),
     "sgd.heterogeneous": _up_to(lambda v: 0.5 / v.L),
     "heavy-ball": _up_to(lambda v: (1 - v.beta) / v.L),
 }  # fmt: skip
