@@ -2,7 +2,8 @@
 
 A subgradient v of F at a point p says F(p) − F* ≤ ‖v‖²/(2μ) and ‖p − x*‖ ≤ ‖v‖/μ where f is μ-strongly convex. Without
 μ, f(y) ≥ f(p) + ⟨∇f(p), y − p⟩ gives F* from below, for all that is left is a maximum over the y where h is not too
-large: Fenchel's dual value (:meth:`boundlab.simple.Simple.duality_gap`).
+large: Fenchel's dual value (:meth:`boundlab.simple.Simple.duality_gap`). Where line and h together grow in all
+directions at a rate that rounding cannot explain, p is x* itself (:meth:`boundlab.simple.Simple.sharpness`).
 """
 
 from dataclasses import dataclass
@@ -104,6 +105,8 @@ def _certify(f: Problem, h: Simple, p: Floats, L: float) -> Minimised:
         distance = residual / mu * (1.0 + 4.0 * _EPS) + away
         if strong <= gap:
             gap, how = strong, "accelerated proximal gradient, ‖∂F‖/mu"
+    if h.sharpness(p, slope) > error:
+        gap, distance, how = off, 0.0, "a corner: F grows at a certified rate"
     if not np.isfinite(gap):
         raise CertificateError(f"problem {f.id}: f has no lower bound, so that nothing certifies a minimum of f + h")
     # ‖∇f(p) − ∇f(x*)‖² ≤ 2L·(F(p) − F*): f is smooth, and x* minimises f + h.

@@ -82,14 +82,14 @@ class RationalComposite(RationalProblem):
         return None
 
     def _on(self, face: Face) -> list[Fraction] | None:
-        """Return where f + h is stationary on a face; None where f is no quadratic, or not curved there."""
-        form = self.inner.quadratic()
-        if form is None:
-            return None
+        """Return where f + h is stationary on a face; None where it is no corner, and f no quadratic or flat there."""
         x = [face.fixed.get(j, Fraction(0)) for j in range(self.d)]
         free = [j for j in range(self.d) if j not in face.fixed]
         if not free:
             return x
+        form = self.inner.quadratic()
+        if form is None:
+            return None
         mean = form.mean()
         slope = self.inner.full_gradient([numbers.rational(entry) for entry in x])
         matrix = flint().fmpq_mat([[numbers.rational(mean[j][k]) for k in free] for j in free])

@@ -106,6 +106,12 @@ class Box(Simple):
         rounding = (len(x) + 8) * EPS * float((np.abs(slope) * (np.abs(x) + self._size)).sum())
         return float(each.sum()) + error * float(np.sqrt(len(x))) * (high - low) * (1.0 + 8.0 * EPS) + rounding
 
+    def sharpness(self, x: Floats, slope: Floats) -> float:
+        """Return the smallest push outside at a corner."""
+        low, high = self._ends
+        push = np.where(x <= low, slope, np.where(x >= high, -slope, 0.0))
+        return max(float(push.min()), 0.0)
+
     def face(self, x: Floats) -> Face:
         """Keep ends ends."""
         low, high = self._ends

@@ -93,6 +93,10 @@ class L1(Simple):
         """Return weight·√d."""
         return self._weight * float(np.sqrt(d)) * (1.0 + 4.0 * EPS)
 
+    def sharpness(self, x: Floats, slope: Floats) -> float:
+        """Return what the weight exceeds the slopes by, at 0."""
+        return 0.0 if x.any() else max(self._weight - float(np.abs(slope).max()), 0.0)
+
     def face(self, x: Floats) -> Face:
         """Keep zeros, and signs."""
         fixed = {j: Fraction(0) for j, entry in enumerate(x.tolist()) if entry == 0.0}

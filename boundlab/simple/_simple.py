@@ -130,6 +130,13 @@ class Simple(ABC):
         """Return what h changes by at most where x moves by 1 within its domain, from above; unit (1, −1)."""
         return 0.0
 
+    def sharpness(self, x: Floats, slope: Floats) -> float:
+        """Return m with ⟨slope, y − x⟩ + h(y) − h(x) ≥ m·‖y − x‖₁ for all y, 0 where none is known; unit (1, −1).
+
+        If m > 0 and f is convex with this gradient at x, x is the one minimiser of F.
+        """
+        return 0.0
+
     def face(self, x: Floats) -> Face | None:
         """Return the face of h on which x lies; None where h has none."""
         return None

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,12 @@ from tape_makers import programs
 
 from boundlab.arithmetic import numbers
 from boundlab.build import build_delays, build_problem, problem_from
+from boundlab.case import load_case
 from boundlab.cli import invoke
 from boundlab.composite import Composite
 from boundlab.errors import AssumptionError
+from boundlab.events import Events
+from boundlab.exact import evaluate
 from boundlab.execute import floats, moments, rationals
 from boundlab.execute.kinks import WaryGradients
 from boundlab.expectation import engine
@@ -29,6 +33,7 @@ from boundlab.registry import lookup
 from boundlab.simple import Ball
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
+from boundlab.theorems import load_theorem
 from boundlab.weighted import Weighted
 
 SIMPLE = ("l1=0.4", "box=[-1,1.5]", "ball=1.25")
@@ -190,6 +195,32 @@ def test_every_command_makes_the_steps_of_a_hand_calculation(
         run = answer(capsys, "run", "gd", "--problem", spec, "--set", "alpha=0.25", *more)
         assert [one[1] for one in run["metrics"]["gap"]] == pytest.approx([gap] * 40, abs=1e-12)
         assert "gradient-norm" not in run["metrics"]
+
+
+def test_the_expectation_over_random_events_is_that_of_all_proximal_runs(tmp_path: Path) -> None:
+    # AREA with two clients, p = 1/4, 1/4 and p_s = 1/2: 81 sequences of four events.
+    theorem, path, last = tmp_path / "mine.toml", tmp_path / "case.json", 4
+    theorem.write_text(
+        'id = "mine.area"\nmetric = "gap"\nassumptions = ["convex", "composite", "iid-events"]\n'
+        'algorithm = "area"\n[options]\nM = "2"\n[step]\nalpha = "1/4"\n[terms]\nbound = "100*K**0"\n'
+    )
+    case = {
+        "algorithm": "area", "iterations": last, "delays": {"type": "iid", "p": ["1/4", "1/4"], "p_s": "1/2"},
+        "problem": {"type": "quadratic", "A": [[[2]], [[1]]], "b": [[3], [-1]], "l1": "1/2", "x0": 2},
+        "parameters": {"M": 2},
+    }  # fmt: skip
+    path.write_text(json.dumps(case))
+    found = evaluate(load_theorem(str(theorem)), load_case(path))
+    assert "enumeration" in found.method
+    problem, area = load_case(path).problem, lookup("algorithms", "area")
+    parameters, gap = area.read(Options("area", {"alpha": 0.25, "M": 2})), Certified(problem).gap
+    mean = 0.0
+    for actors in product((0, 1, -1), repeat=last):
+        events = Events(np.arange(1.0, last + 1), np.array(actors, dtype=np.int32))
+        tape = area.schedule(parameters, events, 2, RecordAt(np.array([last])), last)
+        chance = float(np.prod([0.5 if actor < 0 else 0.25 for actor in actors]))
+        mean += chance * gap(by_floats(tape, problem)[-1])[0]
+    assert found.left == pytest.approx(mean, rel=1e-12)
 
 
 # What follows from the others, or is refused, or what F has not: matrices, certain regions, bounds of rounding.

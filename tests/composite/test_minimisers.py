@@ -36,7 +36,8 @@ def attack(problem: Problem, seed: int) -> None:
         h.prox(x, float(rng.choice([0.0, 1e-6, 1e-2])))
         assert problem.value(x) >= best.value - best.gap
         if best.distance is not None:
-            mu = problem.constants()["mu"].value
+            known = problem.constants()
+            mu = known["mu"].value if "mu" in known else 0.0  # without it, F grows at a corner
             away = np.linalg.norm(x - best.x) - best.distance
             assert problem.value(x) >= best.value - best.gap + mu * max(away, 0.0) ** 2 / 2.0 - 1e-12 * abs(best.value)
 

@@ -146,6 +146,29 @@ def test_no_range_is_known_for_proximal_steps() -> None:
     assert certain_range(metric, problem_from("huber:c=[0,1],x0=2"), algorithm, parameters, ks) is not None
 
 
+def test_a_bound_that_a_constraint_makes_false_is_refuted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # Huber is linear with slope 1/2 on x ≥ 0, L = 1 and R = 2: two steps lead from 2 to 1, where the gap is 1/2 =
+    # LR²/(4K). Without a constraint it is at most LR²/(4K + 2) = 2/5.
+    spec, path = "huber:c=[-1],delta=0.5,x0=2,box=[0,10]", tmp_path / "case.json"
+    case = {
+        "algorithm": "gd", "problem": {"type": "huber", "c": [[-1]], "delta": "1/2", "x0": 2, "box": [0, 10]},
+        "events": [[1, "s"], [2, "s"]], "theorem": "mine.own", "iterations": 2,
+    }  # fmt: skip
+    path.write_text(json.dumps(case))
+    for bound, code in (("L*R**2/(4*K + 2)", 1), ("L*R**2/(4*K)", 0)):
+        theorem = tmp_path / "mine.toml"
+        words = json.dumps(["convex", "smooth", "minimiser", "composite"])
+        theorem.write_text(
+            f'id = "mine.own"\nmetric = "gap"\nalgorithm = "gd"\nassumptions = {words}\n'
+            f'[step]\nalpha = "1/L"\n[terms]\nbound = "{bound}"\n'
+        )
+        assert invoke(["compare", str(theorem), "--problem", spec, "-k", "2", "-r", "2"]) == code
+        capsys.readouterr()
+        assert invoke(["exact", str(theorem), str(path), "--json"]) == code
+        found = json.loads(capsys.readouterr().out)
+        assert (found["left_text"], found["kind"]) == ("1/2 = 0.5", "exact")
+
+
 def test_unequal_clients_make_averaged_proximal_steps_another_method() -> None:
     problem = build_problem("quadratic", {"A": [[[1]], [[3]]], "b": [[-2], [2]], "x0": 0, "l1": 1})
     with pytest.raises(AssumptionError, match="different functions"):

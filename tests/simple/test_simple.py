@@ -77,6 +77,15 @@ def test_rational_numbers_and_balls_do_the_same(h: Simple, x: list[Fraction], si
     assert float(numbers.fraction(h.exact_value(exactly))) == pytest.approx(h.value(expected), abs=1e-12)
 
 
+def test_sharpness_by_hand() -> None:
+    zero, slope = np.zeros(2), np.array([0.5, -0.25])
+    assert L1(Fraction(1)).sharpness(zero, slope) == 0.5
+    assert L1(Fraction(1)).sharpness(np.array([0.0, 1.0]), slope) == 0.0
+    assert Box(Fraction(0), Fraction(1)).sharpness(np.array([0.0, 1.0]), slope) == 0.25
+    assert Box(Fraction(0), Fraction(1)).sharpness(np.array([0.0, 0.0]), slope) == 0.0
+    assert Box(Fraction(0), Fraction(1)).sharpness(np.array([0.0, 0.5]), np.array([0.5, 0.0])) == 0.0
+
+
 def test_balls_at_a_kink_need_not_know_on_which_side_they_lie() -> None:
     size = numbers.ball(rational(1))
     at_threshold = numbers.flint().arb(0.75, 1e-6)
@@ -108,6 +117,17 @@ def test_no_point_of_the_level_set_beats_the_duality_gap(
     gap = h.duality_gap(p, slope, 0.0, h.value(q))
     # Projections are rounded: q may lie outside by that much.
     assert gap >= slope @ (p - q) + h.value(p) - h.value(q) - 1e-14 * (1.0 + np.linalg.norm(slope))
+
+
+@pytest.mark.parametrize("h", KINDS)
+@given(x=POINTS, y=POINTS, slope=POINTS)
+def test_at_a_corner_the_linearised_objective_grows_at_the_rate_of_its_sharpness(
+    h: Simple, x: np.ndarray, y: np.ndarray, slope: np.ndarray
+) -> None:
+    corner, q = prox(h, 100.0 * x, 150.0), prox(h, y, 0.5)
+    rate = h.sharpness(corner, slope)
+    grown = slope @ (q - corner) + h.value(q) - h.value(corner)
+    assert grown >= rate * np.abs(q - corner).sum() - CLOSE or rate == 0.0
 
 
 def test_values_outside_a_set_are_infinite_and_at_its_rounded_edge_they_are_not() -> None:
