@@ -5,8 +5,9 @@ Importing this package loads neither SciPy, CVXPY nor scikit-learn: each is impo
 
 from boundlab.objective import ProblemType
 from boundlab.problems import max_affine, quadratic, samples, separable, smoothed_max_affine
+from boundlab.problems.functions import smooth_problem as smooth_problem
 
-__all__ = ["PROBLEMS"]
+__all__ = ["PROBLEMS", "smooth_problem"]
 
 PROBLEMS: tuple[ProblemType, ...] = (
     ProblemType(

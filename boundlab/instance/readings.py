@@ -149,7 +149,7 @@ class Sources:
         return {name: value for name, value in self.yours.items() if name not in follow}
 
     def readings(self, used: Mapping[str, Any], derived: Mapping[str, Any]) -> tuple[Reading, ...]:
-        """Return the table of all symbols that the bound reads.
+        """Return the table of all symbols that the bound reads, and of all that is somebody's word of the problem.
 
         Parameters
         ----------
@@ -168,10 +168,14 @@ class Sources:
         if "p" in used:
             follow = self._of_arrivals().keys() - {"n"}
             names = dict.fromkeys(("p", *(name for name in names if name not in follow), "p_s"))
-        return tuple(self._reading(name, used, derived) for name in names if name in used or name in derived)
+        table = tuple(self._reading(name, used, derived) for name in names if name in used or name in derived)
+        shown, said = {reading.name for reading in table}, self.problem.claims()
+        return (*table, *(self._claimed(name, one.value) for name, one in said.items() if name not in shown))
 
     def _reading(self, name: str, used: Mapping[str, Any], derived: Mapping[str, Any]) -> Reading:
         theorem = self.theorem
+        if name in self.problem.claims():
+            return self._claimed(name, plain(self.yours.get(name, used.get(name, derived.get(name)))))
         if name in self.yours:
             return self._of_user(name, derived)
         value = plain(used[name] if name in used else derived[name])
@@ -197,6 +201,10 @@ class Sources:
         if name in self.scheduled and name not in self.measured:
             return self._of_tape(name, value)
         return Reading(name, value, "exact", "delays", self.delays.how_rates)
+
+    def _claimed(self, name: str, value: Any) -> Reading:
+        said = self.problem.claims()[name]
+        return Reading(name, value, said.side, "problem", said.how, certified=False)
 
     def _of_tape(self, name: str, value: Any) -> Reading:
         side = self.theorem.symbols[name].side

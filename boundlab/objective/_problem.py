@@ -70,6 +70,13 @@ class Problem(ABC):
         certificate for x*, R and zeta are left out.
         """
 
+    def claims(self) -> Mapping[str, Constant]:
+        """Return the constants that are somebody's word, by symbol name: all else may rest on them.
+
+        Verdicts about the problem then lean on them, whether or not the theorem reads them.
+        """
+        return {}
+
     @abstractmethod
     def optimum(self) -> Optimum:
         """Return x* and f* with their certificate. Cached.

@@ -190,6 +190,10 @@ class Weighted(Problem):
             found |= {name: Constant(spread.value * factor, "upper", words) for name in sorted(OF_BOTH)}
         return found
 
+    def claims(self) -> Mapping[str, Constant]:
+        """Return what is somebody's word of the clients."""
+        return self.inner.claims()
+
     def constants(self) -> Mapping[str, Constant]:
         """Return those of the clients, and R, F0, zeta and the heterogeneity of F."""
         return self._constants
