@@ -94,8 +94,7 @@ class Quadratic(ArrayProblem):
     @cached_property
     def _mean(self) -> NDArray[np.float64]:
         mean = self.A.mean(axis=0)
-        out: NDArray[np.float64] = (mean + mean.T) / 2.0
-        return out
+        return np.asarray((mean + mean.T) / 2.0)
 
     @cached_property
     def _slack(self) -> NDArray[np.float64]:

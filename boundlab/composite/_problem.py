@@ -165,6 +165,10 @@ class Composite(Problem):
         inner = self.inner.scaled(factors)
         return None if inner is None else Composite(inner, self.h)
 
+    def claims(self) -> Mapping[str, Constant]:
+        """Return what is somebody's word about f."""
+        return self.inner.claims()
+
     def client_key(self, client: int) -> bytes | None:
         """Return that of the clients' problem: h is everybody's."""
         return self.inner.client_key(client)

@@ -51,6 +51,8 @@ def engine(
         return "", f"moments under mini-batches take at most {_second_moments.WIDEST} coordinates, got {problem.d}"
     if batches or problem.quadratic() is not None:
         return MOMENTS, ""
+    if problem.simple is not None and left.quantity is Quantity.SLOPE:
+        return "", f"problem {problem.id} with {problem.simple.words} has no gradient norm"
     if not problem.noiseless and problem.sign_noise is None:
         return "", (
             f"problem {problem.id} with noise: moments need a quadratic, enumeration needs full gradients or noise=sign"

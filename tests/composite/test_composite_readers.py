@@ -25,7 +25,7 @@ from boundlab.exact import evaluate
 from boundlab.execute import floats, moments, rationals
 from boundlab.execute.kinks import WaryGradients
 from boundlab.expectation import engine
-from boundlab.metrics import METRICS, Certified
+from boundlab.metrics import Certified
 from boundlab.objective import Problem, ProblemType
 from boundlab.options import Options
 from boundlab.randomness import Streams
@@ -225,8 +225,8 @@ def test_the_expectation_over_random_events_is_that_of_all_proximal_runs(tmp_pat
 
 # What follows from the others, or is refused, or what F has not: matrices, certain regions, bounds of rounding.
 INHERITED = {
-    "confinement", "full_gradients", "gradient_norms_at_optimum", "noiseless", "quadratic", "require",
-    "require_quadratic", "rounding", "why_not",
+    "confinement", "full_gradients", "gradient_norms_at_optimum", "least_squares", "noiseless", "quadratic",
+    "require", "require_quadratic", "rounding", "sign_noise", "why_not",
 }  # fmt: skip
 
 
@@ -253,9 +253,11 @@ def test_who_needs_gradients_or_matrices_is_refused_by_name(simple: str) -> None
     area = lookup("algorithms", "area")
     parameters = area.read(Options("area", {"alpha": 0.1}))
     delays = build_delays("exponential", {}, problem.n)
-    method, reason = engine(METRICS["gap"].id, area, problem, parameters, delays, area.policy("poisson", delays))
-    assert method == ""
-    assert words in reason
+    law = delays, area.policy("poisson", delays)
+    assert "moments" not in engine("gap", area, problem, parameters, *law)[0]
+    assert words in engine("gradient-norm", area, problem, parameters, *law)[1]
+    noisy = problem_from(f"quadratic:clients={problem.n},dimension=2,{simple},sigma=1,noise=sign")
+    assert engine("gap", area, noisy, parameters, *law)[0] == ""
     with pytest.raises(AssumptionError, match="quadratic"):
         moments.run(
             compile_trial(
