@@ -71,6 +71,24 @@ class RationalLeastSquaresForm:
     replacement: bool
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Core:
+    """What a problem is on a box: every f_i there is a quadratic up to a constant.
+
+    Parameters
+    ----------
+    form
+        The quadratics, with the noise of the problem.
+    low, high
+        The corners of the box, d entries each.
+    """
+
+    form: RationalQuadraticForm
+    low: list[Fraction]
+    high: list[Fraction]
+
+
 class RationalProblem(ABC):
     """A problem whose numbers are rational."""
 
@@ -96,6 +114,10 @@ class RationalProblem(ABC):
 
     def quadratic(self) -> RationalQuadraticForm | None:
         """Return the matrices of a quadratic whose noise is additive, or None for any other problem."""
+        return None
+
+    def core(self) -> Core | None:
+        """Return a box on which all f_i are quadratics, and these, or None: there is none, or nobody has looked."""
         return None
 
     def least_squares(self) -> RationalLeastSquaresForm | None:

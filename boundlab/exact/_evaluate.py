@@ -22,6 +22,8 @@ from boundlab.exact._symbols import exact_law, formulas
 from boundlab.execute.rationals import ExactTape, TooLongError, run, understand
 from boundlab.expectation import (
     Arithmetic,
+    core_of_schedule,
+    core_over_events,
     engine,
     enumerated,
     enumerated_schedule,
@@ -73,6 +75,9 @@ def evaluate(theorem: Theorem, case: Case) -> ExactResult:
         except (InexactError, TooLongError, UndecidedError, _TooManyError) as error:
             why = str(error)
     return _numeric.result(plan, case, why)
+
+
+_MOMENTS = "first and second moments by linear recursion"
 
 
 class _NoValueError(SpecError):
@@ -170,9 +175,16 @@ class _Exactly:
         law = self._law()
         ks = plan.ks[-1:]
         if _by_moments(self.model):
-            self.method = "first and second moments by linear recursion"
+            self.method = _MOMENTS
             return self._with_precision(
                 lambda: second_moments(self.model, self._arithmetic()[0], law, plan.metric, ks)[0]
+            )
+
+        core = None if plan.problem.noiseless else core_over_events(self.model, self._arithmetic()[0], law, int(ks[0]))
+        if core is not None:
+            self.method = f"{_MOMENTS}: no run leaves the box where the functions are quadratics"
+            return self._with_precision(
+                lambda: second_moments(self.model, self._arithmetic()[0], law, plan.metric, ks, core)[0]
             )
 
         def once() -> Scalar:
@@ -271,6 +283,9 @@ class _Exactly:
         if _by_moments(self.model):
             return moments_of_schedule(self.model, tape.tape, each, metric, k)
         unit = numbers.ball(numbers.rational(1)) if balls else numbers.one_like(*rates)
+        core = core_of_schedule(self.model, tape.tape, each, unit)
+        if core is not None:
+            return moments_of_schedule(self.model, tape.tape, each, metric, k, core)
         return enumerated_schedule(self.model, self.best, tape.tape, each, unit, metric, k)
 
     def _with_precision(self, once: Callable[[], Scalar]) -> _Side:

@@ -1,6 +1,8 @@
 """Left sides without sampling, over random events: by enumeration or by moments, in floats and in exact numbers."""
 
 from boundlab.expectation._cost import AFFORDABLE as AFFORDABLE
+from boundlab.expectation._enumeration import core_of_schedule as core_of_schedule
+from boundlab.expectation._enumeration import core_over_events as core_over_events
 from boundlab.expectation._enumeration import given_schedule as enumerated_schedule
 from boundlab.expectation._enumeration import in_exact_numbers as enumerated
 from boundlab.expectation._exactly import in_exact_numbers as exact_arithmetic
@@ -15,6 +17,7 @@ from boundlab.expectation._second_moments import in_exact_numbers as second_mome
 from boundlab.expectation._twins import twins as twins
 
 __all__ = [
-    "AFFORDABLE", "Arithmetic", "applicable", "engine", "enumerated", "enumerated_schedule", "exact_arithmetic",
-    "left_side", "moments_of_schedule", "operations", "second_moments", "twins", "why_no_law",
+    "AFFORDABLE", "Arithmetic", "applicable", "core_of_schedule", "core_over_events", "engine", "enumerated",
+    "enumerated_schedule", "exact_arithmetic", "left_side", "moments_of_schedule", "operations", "second_moments",
+    "twins", "why_no_law",
 ]  # fmt: skip

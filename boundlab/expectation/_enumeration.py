@@ -7,14 +7,15 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.algorithms import EventLaw
+from boundlab.algorithms import X_S, EventLaw
 from boundlab.arithmetic.numbers import Scalar
-from boundlab.arithmetic.problem import Minimum, RationalProblem
+from boundlab.arithmetic.problem import Core, Minimum, RationalProblem
 from boundlab.execute import Numbers
 from boundlab.expectation._graph import Arithmetic, Graph, Lowering
+from boundlab.expectation._reach import core_of
 from boundlab.expectation._schedule import Schedule
 from boundlab.expectation._values import ExactValues, FloatValues, Values
-from boundlab.expectation._walk import LARGEST, Walk, pruned
+from boundlab.expectation._walk import LARGEST, SLOW, Walk, pruned
 from boundlab.metrics import Metric
 from boundlab.objective import Problem
 from boundlab.tape import Tape
@@ -44,7 +45,7 @@ def in_floats(
 
 def in_exact_numbers(
     model: RationalProblem, best: Minimum, arithmetic: Arithmetic[Scalar], unit: Scalar, law: EventLaw[Fraction],
-    twins: Sequence[Sequence[int]], metric: Metric, ks: Ints, largest: int = LARGEST,
+    twins: Sequence[Sequence[int]], metric: Metric, ks: Ints, largest: int = SLOW,
     merged: Callable[[int], object] = int,
 ) -> list[Scalar]:  # fmt: skip
     """Return E metric at the sorted horizons ``ks`` in the numbers of ``arithmetic``.
@@ -118,8 +119,22 @@ def given_schedule(
     def observe(_: int, number: Ints, weights: Any, whole: Any) -> None:
         seen.append(held.total(metric, number, weights, whole, 1))
 
-    Walk(pruned(schedule.graph(), shown), held, shown, exact=True).run(observe)
+    Walk(pruned(schedule.graph(), shown), held, shown, exact=True, largest=SLOW).run(observe)
     return folded(metric, np.array([k]), seen)[0]
+
+
+def core_over_events(
+    model: RationalProblem, arithmetic: Arithmetic[Scalar], law: EventLaw[Fraction], k: int
+) -> Core | None:
+    """Return the quadratic that the problem is wherever a run of ``k`` iterations can come, if it is one."""
+    graph = Lowering(arithmetic, law, (), average=False).graph(k)
+    return core_of(model, graph, X_S)
+
+
+def core_of_schedule(model: RationalProblem, tape: Tape, numbers: Numbers[Scalar], unit: Scalar) -> Core | None:
+    """Return the quadratic that the problem is wherever the runs of a schedule can come, if it is one."""
+    schedule = Schedule(tape, numbers, unit)
+    return core_of(model, schedule.graph(), schedule.sum)
 
 
 def events_after(graph: Graph[Any]) -> list[int]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from boundlab.algorithms import X_S, EventLaw
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
-from boundlab.arithmetic.problem import InexactError, RationalProblem
+from boundlab.arithmetic.problem import Core, InexactError, RationalProblem
 from boundlab.errors import SpecError
 from boundlab.execute import Numbers
 from boundlab.execute.coordinates import frame
@@ -90,19 +90,27 @@ def spread(form: Any, rows: int) -> Fraction:
 
 def in_exact_numbers(
     model: RationalProblem, arithmetic: Arithmetic[Scalar], law: EventLaw[Fraction], metric: Metric, ks: Ints,
+    core: Core | None = None,
 ) -> list[Scalar]:  # fmt: skip
     """Return E metric at the sorted horizons ``ks`` in the numbers of ``arithmetic``.
+
+    Parameters
+    ----------
+    core
+        The quadratic that the problem is wherever a run can come; see :mod:`boundlab.expectation._reach`.
 
     Raises
     ------
     InexactError
         If the problem is no quadratic, or the run is too long for exact numbers.
     """
-    where, hessian = _exact(model)
+    where, hessian = _exact(model, core)
     return _expectations(arithmetic, law, where, hessian, numbers.rational, metric, ks, LARGEST)
 
 
-def given_schedule(model: RationalProblem, tape: Tape, numbers_of: Numbers[Scalar], metric: Metric, k: int) -> Scalar:
+def given_schedule(
+    model: RationalProblem, tape: Tape, numbers_of: Numbers[Scalar], metric: Metric, k: int, core: Core | None = None
+) -> Scalar:
     """Return E[metric | schedule] at the horizon ``k`` over the noise, where that depends on the schedule alone.
 
     Parameters
@@ -111,13 +119,15 @@ def given_schedule(model: RationalProblem, tape: Tape, numbers_of: Numbers[Scala
         With the records that the metric asks for at ``k``.
     numbers_of
         Those of the tape without rounding, or as balls.
+    core
+        As above.
 
     Raises
     ------
     InexactError
         If the problem is no quadratic, or the run is too long for exact numbers.
     """
-    where, hessian = _exact(model)
+    where, hessian = _exact(model, core)
     schedule = Schedule(tape, numbers_of, where.one)
     moments = Recursion(schedule, schedule.initial, where, numbers.rational, shown=schedule.sum)
     seen = [metric.of_second_moment(hessian, moments.second())]
@@ -128,20 +138,22 @@ def given_schedule(model: RationalProblem, tape: Tape, numbers_of: Numbers[Scala
     return folded(metric, np.array([k]), seen)[0]
 
 
-def _exact(model: RationalProblem) -> tuple[Quadratic, Array]:
+def _exact(model: RationalProblem, core: Core | None) -> tuple[Quadratic, Array]:
     best = model.minimum()
     if best is None:
         raise InexactError("the minimum is not found in rational numbers")
     star = _numbers(best.x)
-    A, g, covariance, batches = _exact_batches(model, star) or _exact_additive(model, star)
+    A, g, covariance, batches = _exact_batches(model, star) or _exact_additive(model, star, core)
     one = numbers.rational(1)
     passes = Passes(A[None], g[None], covariance[None], batches, one)
     away = _numbers(model.x0) - star
     return Quadratic(passes, away[None], (star - star)[None], one), A.sum(axis=0)[None] / model.n
 
 
-def _exact_additive(model: RationalProblem, star: Array) -> tuple[Array, Array, Array, tuple[Batches, ...]]:
-    form = model.quadratic()
+def _exact_additive(
+    model: RationalProblem, star: Array, core: Core | None
+) -> tuple[Array, Array, Array, tuple[Batches, ...]]:
+    form = model.quadratic() if core is None else core.form
     if form is None:
         raise InexactError("exact moments need `quadratic()`, which this problem does not give")
     A = np.array([_numbers(matrix) for matrix in form.A])

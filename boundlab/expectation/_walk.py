@@ -19,6 +19,7 @@ from boundlab.tape import Initial
 Number = TypeVar("Number")
 Ints = NDArray[np.int64]
 LARGEST: Final = 10**7  # states of one event
+SLOW: Final = 10**6  # the same where each is made of exact numbers: about a minute
 ENTRIES: Final = 4 * 10**7  # their registers: 320 MB
 _SHORT: Final = 1 << 62
 

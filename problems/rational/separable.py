@@ -11,8 +11,10 @@ from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, sign
 from boundlab.arithmetic.problem import (
     Constants,
+    Core,
     Minimum,
     RationalProblem,
+    RationalQuadraticForm,
     Rows,
     Vector,
     along,
@@ -64,6 +66,17 @@ class RationalSeparable(RationalProblem):
     def sign_noise(self) -> list[Fraction] | None:
         """Return sigma·direction/‖direction‖ where it is rational."""
         return along(self.direction, self.sigma)
+
+    def core(self) -> Core | None:
+        """Return the box where nobody is further than delta from his centre."""
+        if self.delta is None:
+            return None
+        low = [max(column) - self.delta for column in zip(*self.c, strict=True)]
+        high = [min(column) + self.delta for column in zip(*self.c, strict=True)]
+        if any(bottom > top for bottom, top in zip(low, high, strict=True)):
+            return None
+        A = [[[w if j == k else ZERO for k in range(self.d)] for j, w in enumerate(row)] for row in self.w]
+        return Core(RationalQuadraticForm(A, self.c, self.sigma, self.direction), low, high)
 
     def scaled(self, factors: Sequence[Fraction]) -> "RationalSeparable":
         """Return the problem with weights factor_i·w_i."""

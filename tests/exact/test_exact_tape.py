@@ -253,3 +253,46 @@ def test_the_left_side_of_a_schedule_is_that_of_the_run_with_all_its_parameters(
     run_once(tape, case.problem, Streams(0), lambda _m, x: slopes.append(float((full(x) ** 2).sum())))
     assert found.kind in ("exact", "enclosure")
     assert found.left == pytest.approx(np.mean(slopes[:T]), rel=1e-12)
+
+
+# ---- noise of either sign ---------------------------------------------------------------------------------------
+
+SIGNS = {
+    "algorithm": "fedstaleweight", "x0": [0], "delays": "exponential", "iterations": 29,
+    "problem": {"type": "huber", "c": [0], "w": [1], "delta": "1/10", "sigma": 1, "noise": "sign"},
+    "parameters": {"M": 1, "count": 1, "reply": "post", "eta_l": "1/500"},
+}  # fmt: skip
+
+
+def mean_of_squares(rate: Fraction, T: int) -> Fraction:
+    """Return (1/T)·Σ_{t<T} E x_t² for x ← (1 − η)x ± η from 0: E x_t² is η²·Σ_{s<t} (1 − η)^{2s}."""
+    squares = [rate**2 * sum(((1 - rate) ** (2 * s) for s in range(t)), Fraction(0)) for t in range(T)]
+    return sum(squares, Fraction(0)) / T
+
+
+def test_noise_that_no_run_leaves_the_quadratic_by_refutes_fedstaleweight_exactly(tmp_path):
+    path = tmp_path / "signs.json"
+    path.write_text(json.dumps(SIGNS))
+    result = evaluate(load_theorem("fedstaleweight.theorem1"), load_case(path))
+    rate = Fraction(1, 500)
+    assert result.violated
+    assert result.kind == "exact"
+    # Nobody is late and every buffer holds one update: only the drift 12·L²·Q·η²·(G² + σ²) is not 0.
+    assert result.right == pytest.approx(float(12 * rate**2 * (1 + Fraction(1, 100))), rel=1e-15)
+    assert result.left == pytest.approx(float(mean_of_squares(rate, 29)), rel=1e-15)
+    assert "no run leaves the box" in result.method
+
+
+def test_noise_that_may_leave_the_quadratic_is_followed_sign_by_sign(tmp_path):
+    # Two steps of size 1/2 from 0 reach 3/4; where the slope stops growing at 1/4, the second one is another.
+    path = tmp_path / "signs.json"
+    for delta, method in (("1", "no run leaves the box"), ("1/4", "enumeration")):
+        problem = {**SIGNS["problem"], "delta": delta}
+        path.write_text(json.dumps({**SIGNS, "problem": problem, "iterations": 3, "parameters": {
+            **SIGNS["parameters"], "eta_l": "1/2"}}))  # fmt: skip
+        result = evaluate(load_theorem("fedstaleweight.theorem1"), load_case(path))
+        slope = min(Fraction(delta), Fraction(1, 2))  # at ±1/2
+        second = [Fraction(1, 2) - slope / 2 + sign * Fraction(1, 2) for sign in (1, -1)]
+        squares = [min(abs(x), Fraction(delta)) ** 2 for x in second]
+        assert result.left == pytest.approx(float((slope**2 + sum(squares) / 2) / 3), rel=1e-15)
+        assert method in result.method
