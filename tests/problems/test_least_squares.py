@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 from problem_makers import make, point, sample_gradients, tiny
 
 from boundlab import testing
+from boundlab.algorithms import StepSize
+from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.arithmetic import numbers
+from boundlab.build import build_delays
 from boundlab.errors import AssumptionError, CertificateError, SpecError
+from boundlab.expectation import left_side
 from boundlab.randomness import Streams
 
 SEEDS = st.integers(0, 10_000)
@@ -225,3 +229,17 @@ def test_tensors_do_the_same_steps() -> None:
             oracle.step(x, client, own[0], 0.25)
             batched.step(rows, clients[:, trial], drawn[0, trial : trial + 1, 0], torch.tensor([0.25]))
             np.testing.assert_allclose(rows[0].numpy(), x, rtol=1e-12)
+
+
+def test_with_full_gradients_exact_engines_see_the_same_quadratic() -> None:
+    problem = tiny("least-squares", 8, nu=0.3, weights="size", x0=2)
+    form = problem.quadratic()
+    quadratic = make("quadratic", A=form.A.tolist(), b=form.b.tolist(), x0=[2, 2])
+    parameters = AreaParameters(StepSize(0.05), 2, None, "pre", "algorithm", "algorithm")
+    delays = build_delays("exponential", {"spread": 2}, problem.n)
+    for side in ("squared-distance", "gap"):
+        found, expected = (
+            left_side(side, "area", one, parameters, delays, AREA.policy("poisson", delays), 6)[0]
+            for one in (problem, quadratic)
+        )
+        assert found == pytest.approx(expected, rel=1e-10)
