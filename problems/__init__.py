@@ -3,11 +3,31 @@
 Importing this package loads neither SciPy, CVXPY nor scikit-learn: each is imported where it is first used.
 """
 
+from typing import Any
+
 from boundlab.objective import ProblemType
 from boundlab.problems import max_affine, quadratic, samples, separable, smoothed_max_affine
 from boundlab.problems.functions import smooth_problem as smooth_problem
 
 __all__ = ["PROBLEMS", "smooth_problem"]
+
+_SMALL = {"clients": 3, "dimension": 2}
+_DRAWN = (_SMALL, {**_SMALL, "seed": 1, "sigma": 0.5, "x0": [4.0, -1.5]})  # without noise, and with it
+_ROWS = {
+    "features": [[1.0, 0.5], [-1.0, 2.0], [0.5, -1.0], [2.0, 1.0], [-1.5, -1.0], [0.25, 1.0]],
+    "owners": [0, 0, 1, 1, 2, 2],
+}
+_LABELS = {**_ROWS, "targets": [0, 1, 0, 1, 1, 0], "nu": 0.25}
+
+_MAXIMA = {
+    "a": [[[1.0, 0.0], [-1.0, 0.5], [0.0, -1.0]]] * 2, "c": [[0.0, 0.1, 0.2]] * 2, "x0": [1.0, 2.0], "L": 2.0,
+}  # fmt: skip
+
+
+def _sampled(data: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+    """Return full gradients, single samples far from the minimum, and no regulariser."""
+    return data, {**data, "batch": 1, "x0": 3.0}, {**data, "nu": 0.0, "weights": "size"}
+
 
 PROBLEMS: tuple[ProblemType, ...] = (
     ProblemType(
@@ -15,24 +35,28 @@ PROBLEMS: tuple[ProblemType, ...] = (
         "hinge loss (support vector machine) on data split over clients",
         samples.builder("hinge"),
         samples.describe("hinge"),
+        _sampled(_LABELS),
     ),
     ProblemType(
         "huber",
         "weighted Huber losses around centres, linear beyond delta",
         separable.builder("huber"),
         separable.OPTIONS["huber"],
+        _DRAWN,
     ),
     ProblemType(
         "lad",
         "least absolute deviations; by default f = |x|",
         separable.builder("lad"),
         separable.OPTIONS["lad"],
+        _DRAWN,
     ),
     ProblemType(
         "lad-regression",
         "least absolute deviations of a linear model on data split over clients",
         samples.builder("lad-regression"),
         samples.describe("lad-regression"),
+        _sampled({**_LABELS, "targets": [0.5, -1.0, 2.0, 0.0, 1.5, -0.5]}),
     ),
     ProblemType(
         "least-squares",
@@ -45,30 +69,35 @@ PROBLEMS: tuple[ProblemType, ...] = (
         "binary logistic regression on data split over clients",
         samples.builder("logistic"),
         samples.describe("logistic"),
+        _sampled(_LABELS),
     ),
-    ProblemType("max-affine", "maxima of affine functions", max_affine.build, max_affine.OPTIONS),
+    ProblemType("max-affine", "maxima of affine functions", max_affine.build, max_affine.OPTIONS, _DRAWN),
     ProblemType(
         "pseudo-huber",
         "weighted pseudo-Huber losses around centres",
         separable.builder("pseudo-huber"),
         separable.OPTIONS["pseudo-huber"],
+        _DRAWN,
     ),
     ProblemType(
         "quadratic",
         "heterogeneous quadratics with additive Gaussian noise",
         quadratic.build,
         quadratic.OPTIONS,
+        _DRAWN,
     ),
     ProblemType(
         "smoothed-max-affine",
         "maxima of affine functions with rounded kinks",
         smoothed_max_affine.build,
         smoothed_max_affine.OPTIONS,
+        tuple({**_MAXIMA, "mu": mu} for mu in (0.0, 0.25)),
     ),
     ProblemType(
         "softmax",
         "multinomial logistic regression on data split over clients",
         samples.builder("softmax"),
         samples.describe("softmax"),
+        _sampled({**_LABELS, "targets": [0, 1, 2, 1, 0, 2]}),
     ),
 )

@@ -18,9 +18,10 @@ from boundlab.algorithms._program import (
     MoveRow,
     Step,
 )
+from boundlab.algorithms._staleness import Staleness, staleness_function
 from boundlab.algorithms._steps import StepSize
 
 __all__ = [
     "EQUAL_RATES", "X_S", "AffineRow", "Algorithm", "Averages", "Control", "DescendRow", "EventLaw", "EventProgram",
-    "MoveRow", "Parameters", "Step", "StepSize", "option",
+    "MoveRow", "Parameters", "Staleness", "Step", "StepSize", "option", "staleness_function",
 ]  # fmt: skip

@@ -35,6 +35,8 @@ class Algorithm(ABC, Generic[P]):
     alone
         What this algorithm's own symbols are for one client that takes one step at a time without delay: the server's
         model then does gradient descent with the first of ``local_rates``. None: nobody has worked that out.
+    recounts
+        Symbols of :class:`boundlab.tape.Usage` that :meth:`quantities` counts in the way of the algorithm's paper.
     """
 
     id: str
@@ -43,6 +45,7 @@ class Algorithm(ABC, Generic[P]):
     server: Literal["any", "count", "none"] = "none"
     local_rates: tuple[str, ...] = ("alpha",)
     alone: Mapping[str, int] | None = None
+    recounts: frozenset[str] = frozenset()
 
     @property
     def parameters(self) -> Mapping[str, str]:

@@ -68,6 +68,7 @@ class FedFa(Algorithm[FedFaParameters]):
     local_rates = ("eta_l",)
     # The printed theorem counts an update that is used at once as one with tau = 1.
     alone = MappingProxyType({"window": 1, "tau_max": 1, "tau_a": 0, "lag": 0, "C_lag": 0, "eta_g": 1, "kappa_lag": 1})
+    recounts = frozenset({"tau_max"})
 
     def schedule(
         self, parameters: FedFaParameters, events: Events, clients: int, records: RecordAt, iterations: int
@@ -86,7 +87,10 @@ class FedFa(Algorithm[FedFaParameters]):
             run, result, _ = workers.take(client)
             window.append((run, result))
             if len(window) > size:
-                workers.release(window.popleft()[1])
+                gone, register = window.popleft()
+                workers.release(register)
+                if event + 1 == parameters.first:
+                    writer.note("dropped", gone)  # start=after_full: no server update has seen it
             if event + 1 >= parameters.first:
                 terms = [(weight, register) for _, register in window]
                 if delta:

@@ -1,8 +1,9 @@
 """Stochastic delay models and server policies."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -59,15 +60,25 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class DelayType:
-    """A registered delay model: ``build(options, n)`` makes one for n clients."""
+    """A registered delay model: ``build(options, n)`` makes one for n clients.
+
+    ``examples`` are options that differ in kind and that three clients can have.
+    """
 
     id: str
     summary: str
     build: Callable[[Options, int], DelayModel]
     options: Mapping[str, str]
+    examples: Sequence[Mapping[str, Any]] = ({},)
 
 
-def renewal(name: str, summary: str, extra: Mapping[str, str], law: Callable[[Options, np.ndarray], Law]) -> DelayType:
+def renewal(
+    name: str,
+    summary: str,
+    extra: Mapping[str, str],
+    law: Callable[[Options, np.ndarray], Law],
+    examples: Sequence[Mapping[str, Any]] = (),
+) -> DelayType:
     """Make the delay model in which each client's updates take i.i.d. times of one law.
 
     Parameters
@@ -79,6 +90,8 @@ def renewal(name: str, summary: str, extra: Mapping[str, str], law: Callable[[Op
         here, in words of their own.
     law
         Makes the law from the options and the means 1/rate, shape (n,), unit of time.
+    examples
+        Options of the law that differ in kind, beside its defaults.
     """
 
     def build(options: Options, n: int) -> DelayModel:
@@ -86,7 +99,7 @@ def renewal(name: str, summary: str, extra: Mapping[str, str], law: Callable[[Op
         options.finish()
         return Renewal(name, n, found, options.used)
 
-    return DelayType(name, summary, build, {**RATE_OPTIONS, **extra})
+    return DelayType(name, summary, build, {**RATE_OPTIONS, **extra}, ({"spread": 3}, *examples))
 
 
 def _step_times(options: Options, n: int) -> DelayModel:
@@ -127,30 +140,35 @@ DELAYS: tuple[DelayType, ...] = (
         "uniform times",
         {"width": "half-width relative to the mean, 0 to 1 (default 0.5)"},
         lambda o, m: Uniform(m, o.number("width", 0.5, minimum=0.0, maximum=1.0)),
+        ({"width": 1},),
     ),
     renewal(
         "gamma",
         "gamma times; an integer shape is Erlang",
         {"shape": "> 0 (default 2)"},
         lambda o, m: Gamma(m, o.number("shape", 2.0, above=0.0)),
+        ({"shape": 0.5},),
     ),
     renewal(
         "lognormal",
         "lognormal times",
         {"log_sd": "standard deviation of the logarithm (default 1)"},
         lambda o, m: Lognormal(m, o.number("log_sd", 1.0, above=0.0, maximum=5.0)),
+        ({"log_sd": 0.25},),
     ),
     renewal(
         "weibull",
         "Weibull times",
         {"shape": "> 0 (default 0.7: heavy-tailed)"},
         lambda o, m: Weibull(m, o.number("shape", 0.7, minimum=0.1)),
+        ({"shape": 2},),
     ),
     renewal(
         "pareto",
         "Pareto times: finite mean, infinite variance for a tail of at most 2",
         {"tail": "tail index > 1 (default 1.5)"},
         lambda o, m: Pareto(m, o.number("tail", 1.5, above=1.0)),
+        ({"tail": 3}, {"tail": 1.2}),
     ),
     renewal(
         "truncated-normal",
@@ -160,6 +178,7 @@ DELAYS: tuple[DelayType, ...] = (
             "cv": "standard deviation relative to the location (default 0.3)",
         },
         lambda o, m: TruncatedNormal(m, o.number("cv", 0.3, minimum=1e-6, maximum=10.0)),
+        ({"cv": 2},),
     ),
     renewal(
         "two-speed",
@@ -168,6 +187,7 @@ DELAYS: tuple[DelayType, ...] = (
         lambda o, m: TwoSpeed(
             m, o.number("slow", 0.1, minimum=0.0, maximum=1.0), o.number("factor", 10.0, minimum=1.0)
         ),
+        ({"slow": 0.4, "factor": 3},),
     ),
     renewal(
         "markov",
@@ -178,6 +198,7 @@ DELAYS: tuple[DelayType, ...] = (
             "off": "mean time off (default 1)",
         },
         lambda o, m: OnOff(m, o.number("on", 1.0, above=0.0), o.number("off", 1.0, above=0.0)),
+        ({"on": 0.5, "off": 3},),
     ),
     DelayType(
         "per-step",
@@ -189,12 +210,14 @@ DELAYS: tuple[DelayType, ...] = (
             "steps": "local steps of a round (default 1)",
             "jitter": "relative sd (default 0.05)",
         },
+        ({"spread": 3}, {"steps": 3, "jitter": 0.5}),
     ),
     DelayType(
         "iid",
         "i.i.d. events with given probabilities, server included: the theorems' own model",
         _iid,
         {"p": "probabilities of the clients (default equal)", "p_s": "probability of the server"},
+        ({}, {"p": [0.5, 0.2, 0.1]}),
     ),
-    DelayType("trace", "arrivals recorded in a CSV file: time, client", _trace, {"file": "the CSV file"}),
+    DelayType("trace", "arrivals recorded in a CSV file: time, client", _trace, {"file": "the CSV file"}, ()),
 )

@@ -330,9 +330,12 @@ class ProblemType:
         Option name → one line, for messages and help.
     build
         Makes a problem from the options; raises SpecError or DataError.
+    examples
+        Options of small instances that differ in kind: noisy ones and others, ones with every constant and others.
     """
 
     id: str
     summary: str
     build: Any
     options: Mapping[str, str] = field(default_factory=dict)
+    examples: Sequence[Mapping[str, Any]] = ({},)

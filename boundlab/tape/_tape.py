@@ -147,7 +147,7 @@ class Tape:
         Shape (rows of Descend,): whether the steps of a row are implicit (proximal); empty where none is.
     notes
         Columns that the compiler keeps for the algorithm's own statistics; those named ``event_…`` have one
-        entry an event.
+        entry an event. ``dropped`` holds rows of Descend that have arrived and that the server ignores.
     """
 
     registers: int

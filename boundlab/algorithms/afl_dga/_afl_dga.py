@@ -56,6 +56,7 @@ class AflDga(Algorithm[AflDgaParameters]):
             "reuse_n": 0,
         }
     )  # fmt: skip
+    recounts = frozenset({"tau_max"})
 
     def schedule(
         self, parameters: AflDgaParameters, events: Events, clients: int, records: RecordAt, iterations: int
