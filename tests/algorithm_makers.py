@@ -1,4 +1,4 @@
-"""Cases of arrival-driven algorithms for tests: by hand, at random, and an interpreter of tapes that shares no code."""
+"""Cases of arrival-driven algorithms for tests: by hand, and at random."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,6 @@ from boundlab.composite import Composite
 from boundlab.options import Options
 from boundlab.registry import lookup
 from boundlab.simple import L1, Ball, Box, Simple
-from boundlab.tape import Initial, Op
 
 BUFFERED = ("asfedavg", "fedbuff", "fedstaleweight")
 ALGORITHMS = ("async_sgd", "fedasync", "fedfa", "sfedavg", *BUFFERED)
@@ -81,29 +80,6 @@ def proximal(h: Simple, x: np.ndarray, rate: float) -> np.ndarray:
         case Ball(radius):
             return x / max(1.0, float(np.linalg.norm(x)) / float(radius))
     raise AssertionError(h)
-
-
-def interpret(tape: Any, problem: Any) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
-    """Execute a tape as it reads; return the start and the end of every run, and what is shown."""
-    first = {Initial.START: problem.x0, Initial.ZERO: np.zeros(problem.d)}
-    registers = [first.get(Initial(int(kind))) for kind in tape.initial]
-    starts, ends, shown = [], [], []
-    for op, row in zip(tape.op.tolist(), tape.row.tolist(), strict=True):
-        if op == Op.AFFINE:
-            terms = range(tape.affine.start[row], tape.affine.start[row + 1])
-            parts = [tape.affine.coef[t] * registers[tape.affine.src[t]] for t in terms]
-            registers[tape.affine.dst[row]] = sum(parts, np.zeros(problem.d))
-        elif op == Op.DESCEND:
-            columns = tape.descend
-            relative = tape.local if len(tape.local) else np.ones(columns.steps[row])
-            assert len(relative) == columns.steps[row]
-            starts.append(registers[columns.src[row]])
-            rates = (columns.step_size[row] * relative).tolist()
-            ends.append(descend(problem, int(columns.client[row]), starts[-1], rates))
-            registers[columns.dst[row]] = ends[-1]
-        else:
-            shown.append(registers[tape.record.src[row]])
-    return starts, ends, shown
 
 
 # ---- at random --------------------------------------------------------------------------------------------------

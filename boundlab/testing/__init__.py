@@ -1,10 +1,3 @@
-"""Checks that an object of yours keeps what its interface promises, the same ones that the built-in objects pass.
+"""Checks for packages that bring algorithms, problems, delay laws, theorems or metrics of their own."""
 
-Call them from a test of your package: ``boundlab.testing.problem(Mine(...), family)``,
-``boundlab.testing.algorithm(MINE, {"alpha": 0.1})``.
-"""
-
-from boundlab.testing._algorithm import algorithm as algorithm
-from boundlab.testing._problem import problem as problem
-
-__all__ = ["algorithm", "problem"]
+from boundlab.testing import conform as conform

@@ -1,120 +1,172 @@
 """All checks of one algorithm."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 
 import numpy as np
 
-from boundlab.algorithms import Algorithm
-from boundlab.build import build_delays, build_problem
+from boundlab.assumptions import Assumption
 from boundlab.delays import DelayModel
-from boundlab.errors import BoundlabError
-from boundlab.events import Events
-from boundlab.randomness import Streams
+from boundlab.options import Options
 from boundlab.registry import registered
-from boundlab.testing import _options, _schedule
+from boundlab.testing import _arrivals, _effects, _options, _schedule, _settings
 from boundlab.testing._agree import hold
+from boundlab.testing._alone import alone
+from boundlab.testing._check import Check
+from boundlab.testing._schedule import Schedule
+from boundlab.testing._subject import ITERATIONS, REFUSED, Subject
 
-_DELAYS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("exponential", {"spread": 5}),
-    ("deterministic", {}),
-    ("pareto", {"spread": 3}),
-    ("iid", {}),
-)
-_ITERATIONS = 8
 _FEW, _MANY = 9, 80  # events
-_LONGEST = 64  # times as many events as the algorithm thinks that the iterations take
+_LONG = 40  # iterations, until clients have arrived several times
+_CHOSEN = np.array([0, 2, 3, ITERATIONS])
 
 
-def algorithm(
-    a: Algorithm[Any],
-    options: Mapping[str, Any] | None = None,
-    *,
-    clients: int = 3,
-    delays: Sequence[DelayModel] = (),
-    server: str | None = None,
-    own: Collection[str] = (),
-) -> None:
-    """Check that an algorithm keeps what :class:`boundlab.algorithms.Algorithm` promises.
+def checks(subject: Subject) -> Iterator[Check]:
+    """Return the checks, those first whose failure explains others."""
+    for name, run in _parts(subject):
+        yield Check(f"{subject.who}: {name}", run)
 
-    Its options are the documented ones. Under each delay model: more events begin with the same ones, events survive
-    a case file, the tape is one that :func:`boundlab.tape.verify` accepts, a shorter tape is the beginning of a longer
-    one, all records show one run, the use table is what moves the server's model, quantities are what a count finds,
-    and the executors read the same program.
 
-    Parameters
-    ----------
-    options
-        Those that it needs, and others that are to be looked at: call this once for each way to run.
-    clients
-        n.
-    delays
-        Delay models for so many clients; by default exponential, deterministic, Pareto and i.i.d. ones.
-    server
-        The server policy, as ``--server`` takes it; by default what goes with the algorithm and the delays.
-    own
-        Symbols of :class:`boundlab.tape.Usage` that its ``quantities`` count in their own way.
+def _parts(subject: Subject) -> Iterator[tuple[str, Callable[[], None]]]:
+    yield "it has an id and a summary", lambda: _named(subject)
+    yield "options are read as they are declared, and again from JSON", lambda: _read(subject)
+    yield "every assumption on runs is answered", lambda: _answers(subject)
+    yield "more events begin with the same ones", lambda: _begins(subject)
+    yield "events survive a case file", subject.each(_schedule.round_trip)
+    yield "a second interpreter executes the tape", subject.each(_schedule.readers)
+    yield "a shorter run is the beginning of a longer one", subject.each(_beginnings)
+    yield "all records show one run", subject.each(lambda at: _schedule.records(at, _CHOSEN))
+    yield "the use table is what moves the server's model", subject.each(_used)
+    yield "no use is forgotten", lambda: _forgotten(subject)
+    yield "every arrival is used, kept or dropped explicitly", subject.each(_arrivals.arrivals)
+    yield "quantities are what a count finds", subject.each(_schedule.quantities)
+    yield "server models are the averages that averages() says", subject.each(_arrivals.averages)
+    yield "the objective has the weights of the updates", subject.each(_arrivals.weights)
+    yield "assumptions that are met show in every run", lambda: _promises(subject)
+    if subject.options is None:
+        yield "every option has an effect", lambda: _effective(subject)
+        yield "staleness functions damp by the staleness", lambda: _damped(subject)
+        yield "alone and without delay it is gradient descent", lambda: alone(subject)
 
-    Raises
-    ------
-    AssertionError
-        Naming the first thing that disagrees.
 
-    Examples
-    --------
-    >>> from boundlab.registry import lookup
-    >>> algorithm(lookup("algorithms", "fedbuff"), {"eta_l": 0.1, "count": 2})
-    """
-    who = f"algorithm {getattr(a, 'id', type(a).__name__)}"
+def _named(subject: Subject) -> None:
     for name in ("id", "summary"):
-        hold(bool(str(getattr(a, name, "")).strip()), f"{who}: it has no {name}")
-    parameters = _options.parameters(who, a, {} if options is None else options)
-    problem = build_problem("quadratic", {"clients": clients, "dimension": 2, "mu": 0.25, "L": 1})
-    for model in delays or [build_delays(kind, dict(more), clients) for kind, more in _DELAYS]:
-        under = f"{who} under {model.id} delays"
-        _assumptions(under, a, parameters, model)
-        try:
-            events = _events(under, a, parameters, model, server)
-        except BoundlabError as error:
-            raise AssertionError(f"{under}: {error}") from error
-        at = _schedule.Schedule(under, a, parameters, events, problem, _ITERATIONS)
-        _schedule.round_trip(at)
-        _schedule.readers(at)
-        for asked in (0, 1, _ITERATIONS // 2, _ITERATIONS):
-            _schedule.beginnings(at, asked)
-        _schedule.records(at, np.array([0, 2, 3, _ITERATIONS]))
-        _schedule.moves(at)
-        _schedule.quantities(at, frozenset(own))
+        hold(bool(str(getattr(subject.algorithm, name, "")).strip()), f"{subject.who}: it has no {name}")
 
 
-def _events(who: str, a: Algorithm[Any], parameters: Any, model: DelayModel, server: str | None) -> Events:
-    """Check that more events begin with the same ones; return enough for all iterations."""
-    policy, n = a.policy(server, model), model.n
-
-    def sample(count: int) -> Events:
-        return a.sample(parameters, model, policy, Streams(7), n, count)
-
-    short, long = sample(_FEW), sample(_MANY)
-    size = len(short)
-    hold(size >= _FEW, f"{who}: {size} events are sampled where {_FEW} are asked for")
-    hold(len(long) >= size, f"{who}: {len(long)} events are sampled where {_MANY} are asked for")
-    _schedule.same_events(f"{who}: sample({_MANY})", long.head(size), short)
-    count = first = max(a.events_for(parameters, n, _ITERATIONS), 1)
-    problem = build_problem("quadratic", {"clients": n, "dimension": 1})
-    while True:
-        events = sample(count)
-        at = _schedule.Schedule(who, a, parameters, events, problem, _ITERATIONS)
-        made = at.tape().iterations
-        if made >= _ITERATIONS:
-            return events
-        hold(count < _LONGEST * first, f"{who}: {count} events make {made} of {_ITERATIONS} iterations")
-        count *= 2
+def _read(subject: Subject) -> None:
+    for setting in subject.settings:
+        _options.parameters(subject.who, subject.algorithm, setting)
 
 
-def _assumptions(who: str, a: Algorithm[Any], parameters: Any, model: DelayModel) -> None:
+def _used(at: Schedule) -> None:
+    _schedule.moves(at)
+    _arrivals.uses(at)
+
+
+def _beginnings(at: Schedule) -> None:
+    for asked in (0, 1, ITERATIONS // 2, ITERATIONS):
+        _schedule.beginnings(at, asked)
+
+
+def _begins(subject: Subject) -> None:
+    """Check that more events of a trial begin with the same ones."""
+    for setting in subject.settings:
+        for model in subject.models:
+            who = f"{subject.who} with {_settings.words(setting)} under {model.id} delays"
+            try:
+                short, long = (subject.sample(setting, model, count) for count in (_FEW, _MANY))
+            except REFUSED as error:
+                hold(setting is not subject.settings[0], f"{who}: {error}")
+                continue
+            size = len(short)
+            hold(size >= _FEW, f"{who}: {size} events are sampled where {_FEW} are asked for")
+            hold(len(long) >= size, f"{who}: {len(long)} events are sampled where {_MANY} are asked for")
+            _schedule.same_events(f"{who}: sample({_MANY})", long.head(size), short)
+
+
+def _run_assumptions() -> Mapping[str, Assumption]:
+    return {name: one for name, one in registered("assumptions").items() if one.of == "run"}
+
+
+def _answers(subject: Subject) -> None:
     """Check that the algorithm answers for every assumption on runs: '' or a sentence."""
-    for name, one in registered("assumptions").items():
-        if one.of == "run":
-            said = a.why_not(name, parameters, model)
-            sentence = isinstance(said, str) and (said == "" or len(said.split()) > 3)
-            hold(sentence, f"{who}: why_not({name}) must be '' or a sentence, got {said!r}")
+    for setting in subject.settings:
+        parameters = subject.algorithm.read(Options(subject.algorithm.id, setting))
+        for model in subject.models:
+            for name in _run_assumptions():
+                said = subject.algorithm.why_not(name, parameters, model)
+                sentence = isinstance(said, str) and (said == "" or len(said.split()) > 3)
+                who = f"{subject.who} under {model.id} delays"
+                hold(sentence, f"{who}: why_not({name}) must be '' or a sentence, got {said!r}")
+
+
+def _promises(subject: Subject) -> None:
+    def met(at: Schedule, model: DelayModel) -> dict[str, bool]:
+        return {one: not at.algorithm.why_not(one, at.parameters, model) for one in _run_assumptions()}
+
+    for setting in subject.settings:
+        for model, at in subject.under_all(setting):
+            _arrivals.promises(at, met(at, model))
+
+
+def _forgotten(subject: Subject) -> None:
+    """Check that a use table is empty only where some run shows that it cannot be filled."""
+    for setting in subject.settings:
+        if any(len(at.long.uses.update) for _, at in subject.under_all(setting)):
+            continue
+        told = [_arrivals.plain(at) for _, at in subject.under_all(setting, _LONG)]
+        told = [answer for answer in told if answer is not None]
+        who = f"{subject.who} with {_settings.words(setting)}"
+        words = "every server update is a sum of weight·(end − start) of updates that arrived"
+        hold(not told or not all(told), f"{who}: {words}, and the use table is empty: call writer.use for each")
+
+
+def _effective(subject: Subject) -> None:
+    """Check that some values of every option make different runs."""
+    a = subject.algorithm
+    for name, some in a.examples(subject.n).items():
+        if name not in a.local_rates and len(some) > 1:
+            shown = ", ".join(value or "none" for value in some)
+            words = f"option {name} has no effect: {shown} make the same runs"
+            hold(_differ(subject, name, some), f"{subject.who}: {words}")
+
+
+def _differ(subject: Subject, name: str, some: Sequence[str]) -> bool:
+    """Return whether some values differ in some surroundings, or hardly any can be run."""
+    around = _settings.surroundings(subject.who, subject.algorithm, subject.n, subject.drawn)
+    most = 0
+    # A method that is told a short horizon can be run for a short time only, and two draws may happen to be equal.
+    first, *others = subject.models
+    runs_of = [(first, *run) for run in ((ITERATIONS, 0), (2, 0), (ITERATIONS, 1), (ITERATIONS, 2), (ITERATIONS, 3))]
+    runs_of += [(model, ITERATIONS, 0) for model in others]
+    for (model, iterations, trial), setting in product(runs_of, around):
+        runs: list[bytes] = []
+        for value in some:
+            given = {key: word for key, word in {**setting, name: value}.items() if word}
+            try:
+                runs.append(_effects.fingerprint(subject.schedule(given, model, iterations, trial)))
+            except REFUSED:
+                continue
+        most = max(most, len(runs))
+        if len(set(runs)) > 1:
+            return True
+    return most < 2
+
+
+def _damped(subject: Subject) -> None:
+    """Check every option that is a staleness function in every setting, against the constant one."""
+    a, model = subject.algorithm, subject.models[0]
+    simple = a.read(Options(a.id, subject.settings[0]))
+    for name in _effects.staleness_options(simple):
+        for typed in a.examples(subject.n).get(name, ()):
+            shown: list[bool] = []
+            for setting in subject.settings:
+                try:
+                    plain = subject.schedule({**setting, name: "constant"}, model)
+                    at = subject.schedule({**setting, name: typed}, model)
+                except REFUSED:
+                    continue
+                shown += _effects.damping(at, plain, name, typed)
+            words = "it damps no update that arrives late"
+            hold(not shown or any(shown), f"{subject.who}: option {name}={typed} is ignored: {words}")

@@ -1,9 +1,7 @@
-"""Checks that values, gradients, keys, proximal steps and the oracle belong to the same functions."""
+"""Checks that values, gradients and keys belong to the same functions."""
 
 import numpy as np
 
-from boundlab.errors import AssumptionError
-from boundlab.randomness import Streams
 from boundlab.testing._agree import at_most, equal, hold
 from boundlab.testing._sample import Sample
 
@@ -17,15 +15,6 @@ def shapes(at: Sample) -> None:
     hold(found == (p.d,), f"{at.who}: gradient(0, x) has shape {found}, not (d,) = ({p.d},)")
     hold(bool(np.isfinite(at.gradients).all()), f"{at.who}: a gradient is not finite")
     hold(bool(np.isfinite(at.values).all()), f"{at.who}: a value is not finite")
-
-
-def batches(at: Sample) -> None:
-    """Check that many points at once are the same points one by one."""
-    p = at.problem
-    for client in range(p.n):
-        what = f"{at.who}: gradients({client}, X) and gradient({client}, x) row by row"
-        equal(what, p.gradients(client, at.points), at.gradients[client], scale=at.steepest)
-    equal(f"{at.who}: values(X) and value(x) row by row", p.values(at.points), at.values, scale=at.largest)
 
 
 def means(at: Sample) -> None:
@@ -72,41 +61,3 @@ def slopes(at: Sample) -> None:
         if "L" in known:
             what = f"{at.who}: |f_{client} − tangent| ≤ L/2·‖x − y‖²"
             at_most(what, np.abs(above), known["L"].value / 2.0 * squares, scale=scale)
-
-
-def proximal_steps(at: Sample) -> None:
-    """Check that no point of the sample is better than the proximal point, where there is one."""
-    p, size = at.problem, 0.7
-    if at.client_values is None:
-        return
-    for client in range(p.n):
-        for place, x in enumerate(at.points):
-            try:
-                z = p.prox(client, x, size)
-            except AssumptionError:
-                return
-            found = p.client_value(client, z) + float(((z - x) ** 2).sum()) / (2.0 * size)
-            others = at.client_values[client] + ((at.points - x) ** 2).sum(axis=1) / (2.0 * size)
-            what = f"{at.who}: the objective at prox({client}, x, {size}) of point {place} ≤ that at the points"
-            at_most(what, found, others, scale=at.largest)
-
-
-def oracles(at: Sample) -> None:
-    """Check that an oracle repeats itself for one seed, and that one without noise does gradient steps."""
-    p, clients, updates = at.problem, np.arange(at.problem.n), np.zeros(at.problem.n, dtype=np.int64)
-    oracles = [p.oracle(Streams(3)) for _ in range(2)]
-    draws = [oracle.draws(clients, updates, 1) for oracle in oracles]
-    for client in range(p.n):
-        ends = [np.array(at.points[-1], dtype=np.float64) for _ in oracles]
-        for oracle, drawn, x in zip(oracles, draws, ends, strict=True):
-            oracle.step(x, client, drawn[client][0], 1.0)
-        what = f"{at.who}: two steps of client {client} from one point with one seed"
-        equal(what, ends[0], ends[1])
-        if p.sign_noise is not None:
-            change = at.points[-1] - at.gradients[client, -1] - ends[0]
-            sign = 1.0 if change @ p.sign_noise > 0.0 else -1.0
-            what = f"{at.who}: a step of the oracle and x − gradient({client}, x) ± sign_noise"
-            equal(what, ends[0], at.points[-1] - at.gradients[client, -1] - sign * p.sign_noise, scale=at.steepest)
-        if p.noiseless:
-            what = f"{at.who}: a step of the oracle without noise and x − gradient({client}, x)"
-            equal(what, ends[0], at.points[-1] - at.gradients[client, -1], scale=at.steepest)

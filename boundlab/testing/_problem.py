@@ -1,71 +1,88 @@
 """All checks of one problem."""
 
 import json
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from boundlab.objective import Problem, ProblemType
 from boundlab.options import Options
 from boundlab.registry import lookup
-from boundlab.testing import _constants, _exact, _functions
+from boundlab.testing import _constants, _curvature, _exact, _functions, _optimum, _oracle, _twins
 from boundlab.testing._agree import hold
+from boundlab.testing._check import Check
 from boundlab.testing._sample import Sample
 
+_NEAR, _FAR = 1e-4, 1e4
 
-def problem(p: Problem, family: ProblemType | None = None) -> None:
-    """Check that a problem keeps what :class:`boundlab.objective.Problem` promises.
+# The name, the check, and whether it is asked at points that are very near and very far, too.
+_PARTS: tuple[tuple[str, tuple[Callable[[Sample], None], ...], bool], ...] = (
+    ("shapes are what they should be", (_functions.shapes,), False),
+    ("assumptions are answered, and constants exist where they are met", (_constants.assumptions,), False),
+    ("many points at once are the same points", (_twins.batches,), True),
+    ("f is the mean of the f_i", (_functions.means,), True),
+    ("equal keys mean equal functions", (_functions.keys,), True),
+    ("a step of the oracle repeats itself", (_oracle.repeats,), False),
+    ("gradients are those of the values", (_functions.slopes,), True),
+    ("gradients are differences of values", (_curvature.differences,), False),
+    ("local and proximal steps are the closed forms", (_twins.descents, _twins.proximal_steps), True),
+    ("gradients differ by at most L and at least mu", (_constants.pairs,), True),
+    ("L and mu hold in the steepest and the flattest direction", (_curvature.extremes,), False),
+    ("gradients are as small as is said", (_constants.sizes,), True),
+    ("the minimum is certified", (_constants.start, _optimum.certificate, _optimum.floor), False),
+    ("stochastic gradients are unbiased, and their noise as small as is said", (_oracle.moments,), False),
+    ("gradients jump only at kinks", (_twins.kinks,), False),
+    ("its matrices, or rows and targets, are the problem", (_exact.quadratic, _exact.least_squares), True),
+    ("the scaled problem is the problem", (_twins.scaled,), False),
+    ("the problem on tensors is the problem", (_twins.tensors,), False),
+)
 
-    At random points around x0 and x*, near and far: gradients, values and batches of both belong to the same functions,
-    equal keys mean equal functions, constants are on their sides, the quadratic form and the rational twin are the
-    problem itself, and ``spec`` rebuilds it. Random points can refute a constant, they cannot prove it.
+
+def checks(p: Problem | ProblemType, family: ProblemType | None = None) -> Iterator[Check]:
+    """Return the checks of a problem, or those of all examples of a family.
 
     Parameters
     ----------
-    p
-        The problem; a small one, since its gradients are computed one by one.
     family
-        What builds it from options; None: what is registered under its id.
-
-    Raises
-    ------
-    AssertionError
-        Naming the first thing that disagrees.
-    SpecError
-        If no family is given and none is registered under the id.
-    MissingExtraError
-        If the problem has a rational twin and python-flint is not installed.
-
-    Examples
-    --------
-    >>> from boundlab.build import build_problem
-    >>> problem(build_problem("pseudo-huber", {"c": [0.0, 1.0], "x0": 2.0}))
+        What builds the problem from options; None: what is registered under its id.
     """
-    at = Sample(p)
-    _functions.shapes(at)
-    _constants.assumptions(at)
-    _functions.batches(at)
-    _functions.means(at)
-    _functions.keys(at)
-    _functions.oracles(at)
-    _functions.slopes(at)
-    _functions.proximal_steps(at)
-    _constants.pairs(at)
-    _constants.sizes(at)
-    _constants.start(at)
-    _exact.quadratic(at)
-    _exact.least_squares(at)
+    if isinstance(p, Problem):
+        yield from _of_problem(f"problem {p.id}", p, lookup("problems", p.id) if family is None else family)
+        return
+    for place, example in enumerate(p.examples, 1):
+        problem = p.build(Options(f"problem {p.id}", dict(example)))
+        yield from _of_problem(f"problem {p.id}, example {place}", problem, p)
+
+
+def _of_problem(who: str, p: Problem, family: ProblemType) -> Iterator[Check]:
+    usual = Sample(p, name=who)
+    scales = usual, Sample(p, _NEAR, who), Sample(p, _FAR, who)
+    for name, parts, everywhere in _PARTS:
+
+        def run(
+            parts: tuple[Callable[[Sample], None], ...] = parts,
+            samples: tuple[Sample, ...] = scales if everywhere else scales[:1],
+        ) -> None:
+            for part in parts:
+                for at in samples:
+                    part(at)
+
+        yield Check(f"{who}: {name}", run)
+    yield Check(f"{who}: its spec rebuilds it, and its rational twin is the problem", lambda: _rebuilt(usual, family))
+
+
+def _rebuilt(at: Sample, family: ProblemType) -> None:
     _exact.rational(at, _round_trip(at, family))
 
 
-def _round_trip(at: Sample, family: ProblemType | None) -> dict[str, object]:
+def _round_trip(at: Sample, family: ProblemType) -> dict[str, object]:
     """Check that spec() is JSON and rebuilds the same problem; return its options."""
     p, spec = at.problem, at.problem.spec()
     again = json.loads(json.dumps(spec))
     hold(again == spec, f"{at.who}: spec() must hold numbers, text and lists only, as JSON does")
     hold(spec.get("type") == p.id, f"{at.who}: spec() says type {spec.get('type')!r}")
     options = {key: value for key, value in spec.items() if key != "type"}
-    kind = lookup("problems", p.id) if family is None else family
-    rebuilt: Problem = kind.build(Options(at.who, dict(options)))
+    rebuilt: Problem = family.build(Options(at.who, dict(options)))
     hold(rebuilt.spec() == spec, f"{at.who}: spec() of the problem that spec() rebuilds differs")
     found, expected = ((one.n, one.d, one.dtype, one.noiseless) for one in (rebuilt, p))
     hold(found == expected, f"{at.who}: spec() rebuilds n, d, dtype, noiseless = {found} in place of {expected}")
@@ -73,7 +90,6 @@ def _round_trip(at: Sample, family: ProblemType | None) -> dict[str, object]:
     for client in range(p.n):
         same = np.array_equal(rebuilt.gradient(client, at.points[-1]), p.gradient(client, at.points[-1]))
         hold(same, f"{at.who}: spec() rebuilds a problem with other gradients of client {client}")
-    hold(
-        rebuilt.value(at.points[-1]) == p.value(at.points[-1]), f"{at.who}: spec() rebuilds a problem with other values"
-    )
+    same = rebuilt.value(at.points[-1]) == p.value(at.points[-1])
+    hold(same, f"{at.who}: spec() rebuilds a problem with other values")
     return options

@@ -24,14 +24,21 @@ class Sample:
     ----------
     problem
         Which one.
+    scale
+        How far the points lie, in units of their usual distances.
+    name
+        How messages call the problem; its id by default.
     """
 
     problem: Problem
+    scale: float = 1.0
+    name: str = ""
 
     @property
     def who(self) -> str:
         """How messages begin."""
-        return f"problem {self.problem.id}"
+        far = "" if self.scale == 1.0 else f" at points {self.scale:g} times as far"
+        return (self.name or f"problem {self.problem.id}") + far
 
     @cached_property
     def points(self) -> Floats:
@@ -41,11 +48,20 @@ class Sample:
         centres = np.tile(start, (len(_SCALES), 1))
         if best is not None:
             centres[_OF_START:] = best.x
-        known = p.constants()
-        reach = max(known["R"].value if "R" in known else 0.0, 1e-3 * (1.0 + float(np.linalg.norm(start))))
         normal = np.random.Generator(np.random.Philox(11)).normal(size=(len(_SCALES), p.d))
-        out: Floats = centres + reach * np.array(_SCALES)[:, None] * normal / np.sqrt(p.d)
+        out: Floats = centres + self.scale * self.reach * np.array(_SCALES)[:, None] * normal / np.sqrt(p.d)
         return out
+
+    @cached_property
+    def reach(self) -> float:
+        """The distance of x0 and x*, or a little where that is 0 or unknown; unit (0, 1)."""
+        known, start = self.problem.constants(), float(np.linalg.norm(self.problem.x0))
+        return max(known["R"].value if "R" in known else 0.0, 1e-3 * (1.0 + start))
+
+    @cached_property
+    def size(self) -> float:
+        """The largest norm of a point: the scale of rounding in points."""
+        return float(np.linalg.norm(self.points, axis=1).max())
 
     @cached_property
     def gradients(self) -> Floats:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -10,14 +11,15 @@ from numpy.typing import NDArray
 from boundlab.algorithms import Algorithm
 from boundlab.errors import BoundlabError
 from boundlab.events import Events
-from boundlab.execute import Combine, Update, own_numbers, rows, starts
 from boundlab.execute.floats import run
-from boundlab.objective import Array, Problem
+from boundlab.objective import Problem
 from boundlab.tape import RecordAt, Tape, usage, verify
 from boundlab.testing._agree import equal, hold
 from boundlab.testing._count import counted
+from boundlab.testing._interpret import Run, Vectors, interpret
+from boundlab.testing._linear import Reading, reading
 
-Vectors = list[Array]
+NOTHING = RecordAt(np.empty(0, dtype=np.int64))
 _ROUNDING = 1e-10  # of the largest number of two trajectories, at least of 1
 
 
@@ -41,6 +43,21 @@ class Schedule:
     problem: Problem
     most: int
 
+    @cached_property
+    def long(self) -> Tape:
+        """The long tape with all records."""
+        return self.tape()
+
+    @cached_property
+    def executed(self) -> Run:
+        """What the second interpreter makes of it."""
+        return interpret(self.long, self.problem)
+
+    @cached_property
+    def linear(self) -> Reading:
+        """Its models as combinations of the moves of updates."""
+        return reading(self.long)
+
     def tape(self, iterations: int | None = None, records: RecordAt | None = None) -> Tape:
         """Compile, by default to the long tape with all records, and let :func:`boundlab.tape.verify` look at it."""
         most = self.most if iterations is None else iterations
@@ -57,37 +74,6 @@ class Schedule:
         tape, seen = self.tape(records=records), []
         run(tape, self.problem.x0, self.problem.full_gradients(), lambda _row, x: seen.append(x.copy()))
         return tape, seen
-
-
-def follow(tape: Tape, problem: Problem) -> tuple[Vectors, Vectors, Vectors]:
-    """Execute the rows of a tape in the plainest way; return start and end of every update, and what is shown."""
-    first: Array = problem.x0.astype(np.float64)
-    zero: Array = np.zeros(problem.d)
-    registers = starts(tape, first, zero)
-    before: Vectors = []
-    after: Vectors = []
-    shown: Vectors = []
-
-    def read(register: int) -> Array:
-        value = registers[register]
-        assert value is not None  # noqa: S101  (for the type checker: verify has looked at it)
-        return value
-
-    for row in rows(tape, own_numbers(tape)):
-        match row:
-            case Combine(dst, terms):
-                registers[dst] = sum((weight * read(src) for weight, src in terms), start=zero)
-            case Update():
-                x = read(row.src)
-                before.append(x)
-                for size in row.sizes:
-                    step = problem.prox(row.client, x, size) if row.implicit else None
-                    x = x - size * problem.gradient(row.client, x) if step is None else step
-                after.append(x)
-                registers[row.dst] = x
-            case _:
-                shown.append(read(row.src))
-    return before, after, shown
 
 
 def round_trip(at: Schedule) -> None:
@@ -110,12 +96,16 @@ def same_events(what: str, found: Events, expected: Events) -> None:
 
 
 def readers(at: Schedule) -> None:
-    """Check that the floats and the decoder of rows run the same program, and that its numbers are finite."""
+    """Check that a program is the same whenever it is compiled, and that a second interpreter shows its numbers."""
+    again, tape = at.tape(), at.long
+    same = np.array_equal(again.affine.coef, tape.affine.coef) and np.array_equal(again.op, tape.op)
+    hold(same, f"{at.who}: the same events are compiled twice, and make two programs")
     with np.errstate(over="ignore", invalid="ignore"):
-        tape, models = at.shown()
+        _, models = at.shown()
     finite = bool(np.isfinite(models).all())
     hold(finite, f"{at.who}: one of {len(models)} iterates is not finite; take smaller steps")
-    equal(f"{at.who}: what floats and rows show", models, follow(tape, at.problem)[2], scale=1.0, rounding=_ROUNDING)
+    what = f"{at.who}: what the executor and a second interpreter show"
+    equal(what, models, at.executed.shown, scale=1.0, rounding=_ROUNDING)
 
 
 def records(at: Schedule, chosen: NDArray[np.int64]) -> None:
@@ -146,7 +136,7 @@ def records(at: Schedule, chosen: NDArray[np.int64]) -> None:
 
 def beginnings(at: Schedule, asked: int) -> None:
     """Check that a tape of fewer iterations is the beginning of the long one, and ends with the event that counts."""
-    short, long = at.tape(asked), at.tape()
+    short, long = at.tape(asked), at.long
     expected = min(asked, long.iterations)
     what = f"{at.who}: of {long.iterations} iterations {asked} were asked for"
     hold(short.iterations == expected, f"{what}, {short.iterations} were compiled")
@@ -157,7 +147,7 @@ def beginnings(at: Schedule, asked: int) -> None:
         hold(size == last, f"{what}; the tape ends after event {size}, and event {last} completes them")
     same = np.array_equal(short.version, long.version[: size + 1])
     hold(same, f"{at.who}: the first {asked} iterations have other versions where more are asked for")
-    models, longer = follow(short, at.problem)[2], follow(long, at.problem)[2]
+    models, longer = interpret(short, at.problem).shown, at.executed.shown
     same = [x.tolist() for x in models] == [x.tolist() for x in longer[: len(models)]]
     hold(same, f"{at.who}: the first {asked} iterations are others where more are asked for")
     used = long.uses.version < int(short.version[-1])
@@ -168,41 +158,37 @@ def beginnings(at: Schedule, asked: int) -> None:
 
 def moves(at: Schedule) -> None:
     """Check x_s^{t+1} − x_s^t = Σ weight·(end − start) over the uses of version t, where the table is filled."""
-    tape = at.tape()
-    uses = tape.uses
+    uses, executed = at.long.uses, at.executed
     if not len(uses.update):
         return
-    before, after, shown = follow(tape, at.problem)
-    versions = tape.record.version.tolist()
-    models = [shown[versions.index(version)] for version in range(int(tape.version[-1]) + 1)]
+    models = executed.models(at.long)
     total = np.zeros((len(models), at.problem.d))
     for use, version, weight in zip(uses.update.tolist(), uses.version.tolist(), uses.weight.tolist(), strict=True):
-        total[version + 1] += weight * (after[use] - before[use])
+        total[version + 1] += weight * (executed.ends[use] - executed.starts[use])
     what = f"{at.who}: the sum of weight·(end − start) over the use table and x_s − x_0"
     equal(what, np.cumsum(total, axis=0), np.array(models) - models[0], scale=1.0, rounding=_ROUNDING)
 
 
-def quantities(at: Schedule, own: frozenset[str]) -> None:
-    """Check that quantities are finite and those of the use table what a count in loops finds.
+def quantities(at: Schedule) -> None:
+    """Check that quantities are finite and those of the use table what a count in loops finds, at several horizons."""
+    last = int(at.long.version[-1])
+    for until in sorted({1, (last + 1) // 2, last}):
+        if 1 <= until <= last:
+            _quantities(at, until)
 
-    Parameters
-    ----------
-    own
-        Symbols that the algorithm counts in its own way.
-    """
-    tape = at.tape()
-    until = int(tape.version[-1])
-    if until == 0:
-        return
-    found = at.algorithm.quantities(at.parameters, tape, until, {})
+
+def _quantities(at: Schedule, until: int) -> None:
+    a, tape = at.algorithm, at.long
+    found = a.quantities(at.parameters, tape, until, {})
     for name, value in found.items():
         hold(bool(np.isfinite(value).all()), f"{at.who}: quantity {name} is {value}")
-    rate = at.algorithm.server_rate(at.parameters)
+    rate = a.server_rate(at.parameters)
+    hold(rate is None or rate > 0.0, f"{at.who}: server_rate() is {rate}, which must be > 0")
     table = usage(tape, until, rate)
     if table is None:
         return
     expected = counted(tape, until, rate)
     for name, value in table.symbols().items():
         equal(f"{at.who}: {name} of the use table and a count", value, expected[name], scale=1e-3)
-        if name not in own and name in found:
+        if name not in a.recounts and name in found:
             equal(f"{at.who}: quantity {name} and a count in the use table", found[name], expected[name], scale=1e-3)

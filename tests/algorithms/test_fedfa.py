@@ -12,7 +12,6 @@ from algorithm_makers import (
     assert_close,
     assert_replays,
     in_order,
-    interpret,
     make_case,
     read,
     scenarios,
@@ -29,6 +28,7 @@ from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape, usage
+from boundlab.testing._interpret import interpret
 
 FEDFA = lookup("algorithms", "fedfa")
 
@@ -93,7 +93,8 @@ def test_a_virtual_iterate_moves_by_one_difference_at_a_time(scenario: Scenario)
     tape = compiled(case)
     if tape.iterations == 0:
         return
-    starts, ends, models = interpret(tape, case.problem)
+    executed = interpret(tape, case.problem)
+    starts, ends, models = executed.starts, executed.ends, executed.shown
     K, eta_g = scenario.options["K"], scenario.options["eta_g"]
     before = len(tape.events) - tape.iterations  # arrivals that only fill the window
     moves = [ends[run] - starts[run] for run in tape.notes["run"].tolist()]

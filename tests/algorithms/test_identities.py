@@ -11,7 +11,6 @@ from algorithm_makers import (
     actors_of,
     assert_close,
     in_order,
-    interpret,
     local_steps,
     make_case,
     problems,
@@ -34,6 +33,7 @@ from boundlab.simulate.simulation import simulate
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt
 from boundlab.testing import _schedule as schedule
+from boundlab.testing._interpret import interpret
 
 FEW = settings(max_examples=15)
 OWN = ServerPolicy("own", 0.0)
@@ -229,7 +229,8 @@ def test_the_table_of_uses_is_what_moves_the_server_model(algorithm: str, data: 
     scenario: Scenario = data.draw(scenarios(algorithm))
     case = scenario.case()
     tape = case.algorithm.schedule(case.parameters, case.events, case.problem.n, RecordAt(), 10**6)
-    starts, _, models = interpret(tape, case.problem)
+    executed = interpret(tape, case.problem)
+    starts, models = executed.starts, executed.shown
     assert len(models) == tape.iterations + 1
     for run_, version in enumerate(tape.descend.version.tolist()):
         assert_close(starts[run_], models[version])

@@ -47,6 +47,8 @@ class Rennala(Algorithm[RennalaParameters]):
             if version == writer.version:
                 batch.append(row)
                 writer.affine(total, (1.0, total), (1.0, mine + client))
+            else:
+                writer.note("dropped", row)  # a stale gradient
             if len(batch) == parameters.batch:
                 for one in batch:
                     writer.use(one, 1.0 / parameters.batch)

@@ -10,7 +10,6 @@ import pytest
 from own_problem import FAMILY, MIXED, Bowls, build
 from problem_makers import EXPLICIT, MODELS, generated, make, tiny
 
-from boundlab import testing
 from boundlab.arithmetic import numbers
 from boundlab.errors import SpecError
 from boundlab.objective import Constant, FullGradients, Optimum, Problem
@@ -18,6 +17,7 @@ from boundlab.options import Options
 from boundlab.problems.separable import Separable
 from boundlab.randomness import Streams
 from boundlab.registry import registered
+from boundlab.testing import conform
 
 pytest.importorskip("flint")
 
@@ -35,27 +35,27 @@ def test_every_registered_family_is_among_those_checked():
 @pytest.mark.parametrize("kind", EXPLICIT)
 @pytest.mark.parametrize("seed", range(6))
 def test_explicit_problems_conform(kind, seed):
-    testing.problem(generated(kind, seed))
-    testing.problem(make(kind, **OFF_CENTRE, seed=seed, sigma=0.5 * (seed % 2)))
+    conform.problem(generated(kind, seed))
+    conform.problem(make(kind, **OFF_CENTRE, seed=seed, sigma=0.5 * (seed % 2)))
 
 
 @pytest.mark.parametrize("kind", MODELS)
 @pytest.mark.parametrize("more", [{}, {"nu": 0.0}, {"batch": 1, "x0": 3.0}, {"dtype": "float32"}], ids=str)
 def test_problems_from_samples_conform(kind, more):
     for seed in range(3):
-        testing.problem(tiny(kind, seed, **more))
+        conform.problem(tiny(kind, seed, **more))
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.25])
 def test_smoothed_maxima_conform(mu):
-    testing.problem(make("smoothed-max-affine", **SMOOTHED, mu=mu))
+    conform.problem(make("smoothed-max-affine", **SMOOTHED, mu=mu))
 
 
 @pytest.mark.parametrize("kind", ["huber", "lad", "pseudo-huber"])
 def test_problems_with_equal_clients_conform(kind):
     problem = make(kind, **TWINS)
     assert problem.client_key(0) == problem.client_key(2) != problem.client_key(1)
-    testing.problem(problem)
+    conform.problem(problem)
 
 
 @pytest.mark.parametrize("kind", RATIONAL)
@@ -83,7 +83,7 @@ def test_options_are_taken_at_their_word():
 
 def test_a_problem_of_somebody_else_conforms():
     for sigma in (0.0, 0.5):
-        testing.problem(build(Options("problem bowls", {**MIXED, "sigma": sigma})), FAMILY)
+        conform.problem(build(Options("problem bowls", {**MIXED, "sigma": sigma})), FAMILY)
 
 
 def broken(options: dict[str, Any] | None = None, /, **changes: Any) -> Bowls:
@@ -215,7 +215,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 def test_what_is_wrong_is_named(name):
     changes, sentence = WRONG[name]
     with pytest.raises(AssertionError, match=sentence):
-        testing.problem(broken(**changes), FAMILY)
+        conform.problem(broken(**changes), FAMILY)
 
 
 @pytest.mark.parametrize(
@@ -232,9 +232,9 @@ def test_a_bound_of_gradients_that_is_too_small_is_named(name, sentence):
     good = make("huber", **HUBER)
     kind = type("Broken", (Separable,), {"constants": constant(name, 0.5, Separable)})
     with pytest.raises(AssertionError, match=sentence):
-        testing.problem(kind(**{field.name: getattr(good, field.name) for field in fields(good)}))
+        conform.problem(kind(**{field.name: getattr(good, field.name) for field in fields(good)}))
 
 
 def test_a_family_that_is_not_registered_must_be_given():
     with pytest.raises(SpecError, match="unknown problem 'bowls'"):
-        testing.problem(broken())
+        conform.problem(broken())

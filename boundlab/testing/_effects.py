@@ -1,0 +1,100 @@
+"""Checks that options do what they say: that each has an effect, and that staleness functions damp by the staleness."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from boundlab.algorithms import Staleness
+from boundlab.testing._agree import hold
+from boundlab.testing._linear import NEGLIGIBLE
+from boundlab.testing._schedule import Schedule
+
+_CLOSE = 1e-9
+
+
+def fingerprint(at: Schedule) -> bytes:
+    """Return what only equal runs share: the events, and the program."""
+    tape = at.long
+    parts = [
+        tape.events.time, tape.events.actor, tape.op, tape.row, tape.affine.dst, tape.affine.start, tape.affine.src,
+        tape.affine.coef, tape.local, tape.implicit, tape.record.iteration, tape.uses.weight, tape.uses.version,
+        *(getattr(tape.descend, one.name) for one in fields(tape.descend)),
+    ]  # fmt: skip
+    return repr(tape.events.detail).encode() + b"".join(part.tobytes() for part in parts)
+
+
+def staleness_options(parameters: Any) -> dict[str, Staleness]:
+    """Return the fields of parameters that are staleness functions."""
+    found = {one.name: getattr(parameters, one.name) for one in fields(parameters)}
+    return {name: value for name, value in found.items() if isinstance(value, Staleness)}
+
+
+def damping(at: Schedule, plain: Schedule, name: str, typed: str) -> Iterator[bool]:
+    """Check that a staleness function multiplies the weights with which stale updates enter the server's model.
+
+    The staleness may be counted at the arrival or at the use, from 0, from 1 on as some papers do, or from what another
+    option says; where weights are normalised, they are multiplied up to a factor of each server update.
+
+    Parameters
+    ----------
+    at, plain
+        The same events with the function and with a constant one.
+    name, typed
+        The option, and its value in words.
+
+    Yields
+    ------
+    bool
+        For a run with stale updates, whether it shows the function; normalised weights of single updates do not.
+    """
+    s = staleness_options(at.parameters)[name]
+    found, constant = _entering(at), _entering(plain)
+    late = [row for row in found if row in constant and max(found[row][1:]) > 0]
+    if s.kind == "constant" or not late:
+        return
+    ratio = {row: found[row][0] / constant[row][0] for row in late}
+    numbers = (getattr(at.parameters, one.name) for one in fields(at.parameters))
+    offsets = {0, 1, *(one for one in numbers if isinstance(one, int))}
+    for at_use, offset in product((False, True), sorted(offsets)):
+        expected = {row: s((found[row][2] if at_use else found[row][1]) + offset) for row in late}
+        told = _proportional(at, ratio, expected)
+        if told or all(abs(ratio[row] - expected[row]) <= _CLOSE for row in late):
+            yield bool(told) or any(abs(one - 1.0) > _CLOSE for one in expected.values())
+            return
+    if told is None and all(abs(one - 1.0) <= _CLOSE for one in ratio.values()):
+        yield False
+        return
+    row = max(late, key=lambda one: abs(ratio[one] - s(found[one][1])))
+    tau = found[row][1]
+    hold(
+        False,
+        f"{at.who}: option {name}={typed} is not the function of staleness that it says: update {row} arrives {tau} "
+        f"versions late and enters with {ratio[row]:.10g} times its constant weight, where s({tau}) = {s(tau):.10g}",
+    )
+
+
+def _entering(at: Schedule) -> dict[int, tuple[float, int, int]]:
+    """Return update → its weight when it enters the server's model, its staleness at its arrival and at its use."""
+    tape, entering = at.long, at.linear.entering
+    out = {}
+    for row in np.flatnonzero(tape.descend.arrival >= 0).tolist():
+        versions = np.flatnonzero(np.abs(entering[:, row]) > NEGLIGIBLE)
+        if len(versions):
+            start, version = int(tape.descend.version[row]), int(versions[0])
+            at_arrival = int(tape.version[tape.descend.arrival[row]]) - start
+            out[row] = float(entering[version, row]), at_arrival, version - start
+    return out
+
+
+def _proportional(at: Schedule, ratio: Mapping[int, float], expected: Mapping[int, float]) -> bool | None:
+    """Return whether ratios are what is expected up to a factor of each server update; None: that says nothing."""
+    entering = at.linear.entering
+    by_version: dict[int, list[int]] = {}
+    for row in ratio:
+        by_version.setdefault(int(np.flatnonzero(np.abs(entering[:, row]) > NEGLIGIBLE)[0]), []).append(row)
+    if all(len({expected[row] for row in rows}) == 1 for rows in by_version.values()):
+        return None
+    return all(len({round(ratio[row] / expected[row], 9) for row in rows}) == 1 for rows in by_version.values())

@@ -1,0 +1,86 @@
+"""Settings of an algorithm to look at, drawn from the examples of its own options."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from boundlab.algorithms import Algorithm
+from boundlab.errors import SpecError
+from boundlab.options import Options
+from boundlab.testing._agree import hold
+
+Setting = dict[str, str]
+_RATE = "0.02"  # of local steps: small for L = 1, whatever else is drawn
+_FALLING = {"c": "0.1", "d": "5"}  # alpha_k = c/(k + d)
+
+
+def settings(who: str, a: Algorithm[Any], clients: int, drawn: int) -> list[Setting]:
+    """Return the simplest setting, every example of every option in it, and drawn combinations of them.
+
+    Step sizes are small ones. What options do not go with is left out.
+
+    Raises
+    ------
+    AssertionError
+        If the examples do not make a setting.
+    """
+    return [given for given in surroundings(who, a, clients, drawn) if readable(a, given)]
+
+
+def surroundings(who: str, a: Algorithm[Any], clients: int, drawn: int) -> list[Setting]:
+    """Return the same with those that may need another option, too."""
+    simple = _simplest(who, a, clients)
+    examples = {name: tuple(some) for name, some in a.examples(clients).items() if name not in _rates(a)}
+    falls = "c" in a.local_rates and "d" in a.parameters
+    found = [simple, *([_falling(a, simple)] if falls else [])]
+    found += [{**simple, name: value} for name, some in examples.items() for value in some]
+    generator = np.random.Generator(np.random.Philox(23))
+    for number in range(drawn):
+        chosen = {name: some[int(generator.integers(len(some)))] for name, some in examples.items() if some}
+        mixed = {**simple, **chosen}
+        found.append(_falling(a, mixed) if falls and number % 2 else mixed)
+    given = ({name: value for name, value in one.items() if value} for one in found)
+    return list({words(one): one for one in given}.values())
+
+
+def readable(a: Algorithm[Any], given: Setting) -> bool:
+    """Return whether options go together."""
+    try:
+        a.read(Options(a.id, given))
+    except SpecError:
+        return False
+    return True
+
+
+def words(given: Mapping[str, Any]) -> str:
+    """Return options as they are typed."""
+    return ",".join(f"{name}={value}" for name, value in given.items()).replace(" ", "")
+
+
+def _rates(a: Algorithm[Any]) -> set[str]:
+    return {*a.local_rates, *(("d",) if "c" in a.local_rates else ())}
+
+
+def _falling(a: Algorithm[Any], given: Setting) -> Setting:
+    """Return a setting with steps c/(k + d) in place of constant ones."""
+    return {name: value for name, value in given.items() if name not in a.local_rates} | _FALLING
+
+
+def _simplest(who: str, a: Algorithm[Any], clients: int) -> Setting:
+    """Return the options that cannot be left out, each with the first of its examples."""
+    rate = next(iter(a.local_rates), "")
+    hold(rate in a.parameters, f"{who}: local_rates names {rate or 'nothing'}, which is no option")
+    given = {name: some[0] for name, some in a.examples(clients).items() if some and some[0]} | {rate: _RATE}
+    try:
+        a.read(Options(a.id, given))
+    except SpecError as error:
+        raise AssertionError(
+            f"{who}: the first examples of its options, {words(given)}, are refused: {error}; declare examples of "
+            "every option that is required, or give options"
+        ) from error
+    for name in [*given]:
+        less = {key: value for key, value in given.items() if key != name}
+        if name != rate and readable(a, less):
+            given = less
+    return given
