@@ -1,7 +1,6 @@
 """All checks of one algorithm."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -44,8 +43,8 @@ def _parts(subject: Subject) -> Iterator[tuple[str, Callable[[], None]]]:
     yield "the objective has the weights of the updates", subject.each(_arrivals.weights)
     yield "assumptions that are met show in every run", lambda: _promises(subject)
     if subject.options is None:
-        yield "every option has an effect", lambda: _effective(subject)
-        yield "staleness functions damp by the staleness", lambda: _damped(subject)
+        yield "every option has an effect", lambda: _effects.effects(subject)
+        yield "staleness functions damp by the staleness", lambda: _effects.damping(subject)
         yield "alone and without delay it is gradient descent", lambda: alone(subject)
 
 
@@ -120,53 +119,3 @@ def _forgotten(subject: Subject) -> None:
         who = f"{subject.who} with {_settings.words(setting)}"
         words = "every server update is a sum of weight·(end − start) of updates that arrived"
         hold(not told or not all(told), f"{who}: {words}, and the use table is empty: call writer.use for each")
-
-
-def _effective(subject: Subject) -> None:
-    """Check that some values of every option make different runs."""
-    a = subject.algorithm
-    for name, some in a.examples(subject.n).items():
-        if name not in a.local_rates and len(some) > 1:
-            shown = ", ".join(value or "none" for value in some)
-            words = f"option {name} has no effect: {shown} make the same runs"
-            hold(_differ(subject, name, some), f"{subject.who}: {words}")
-
-
-def _differ(subject: Subject, name: str, some: Sequence[str]) -> bool:
-    """Return whether some values differ in some surroundings, or hardly any can be run."""
-    around = _settings.surroundings(subject.who, subject.algorithm, subject.n, subject.drawn)
-    most = 0
-    # A method that is told a short horizon can be run for a short time only, and two draws may happen to be equal.
-    first, *others = subject.models
-    runs_of = [(first, *run) for run in ((ITERATIONS, 0), (2, 0), (ITERATIONS, 1), (ITERATIONS, 2), (ITERATIONS, 3))]
-    runs_of += [(model, ITERATIONS, 0) for model in others]
-    for (model, iterations, trial), setting in product(runs_of, around):
-        runs: list[bytes] = []
-        for value in some:
-            given = {key: word for key, word in {**setting, name: value}.items() if word}
-            try:
-                runs.append(_effects.fingerprint(subject.schedule(given, model, iterations, trial)))
-            except REFUSED:
-                continue
-        most = max(most, len(runs))
-        if len(set(runs)) > 1:
-            return True
-    return most < 2
-
-
-def _damped(subject: Subject) -> None:
-    """Check every option that is a staleness function in every setting, against the constant one."""
-    a, model = subject.algorithm, subject.models[0]
-    simple = a.read(Options(a.id, subject.settings[0]))
-    for name in _effects.staleness_options(simple):
-        for typed in a.examples(subject.n).get(name, ()):
-            shown: list[bool] = []
-            for setting in subject.settings:
-                try:
-                    plain = subject.schedule({**setting, name: "constant"}, model)
-                    at = subject.schedule({**setting, name: typed}, model)
-                except REFUSED:
-                    continue
-                shown += _effects.damping(at, plain, name, typed)
-            words = "it damps no update that arrives late"
-            hold(not shown or any(shown), f"{subject.who}: option {name}={typed} is ignored: {words}")

@@ -113,6 +113,8 @@ def _served(who: str, m: DelayModel) -> None:
         alone = m.sample(Streams(_SEED), _MANY, 0.0)
     except SpecError:
         return  # it brings the server's events, or ends
+    short = m.sample(Streams(_SEED), _FEW, _SERVER_RATE)
+    _same(f"{who}: a longer trial with a server", (events.time[:_FEW], events.actor[:_FEW]), (short.time, short.actor))
     mine = events.actor != SERVER
     size = int(mine.sum())
     found, expected = (events.time[mine], events.actor[mine]), (alone.time[:size], alone.actor[:size])

@@ -1,6 +1,6 @@
 """Checks that options do what they say: that each has an effect, and that staleness functions damp by the staleness."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from itertools import product
 from typing import Any
@@ -8,14 +8,63 @@ from typing import Any
 import numpy as np
 
 from boundlab.algorithms import Staleness
+from boundlab.delays import DelayModel
+from boundlab.options import Options
 from boundlab.testing._agree import hold
 from boundlab.testing._linear import NEGLIGIBLE
 from boundlab.testing._schedule import Schedule
+from boundlab.testing._settings import Setting, surroundings
+from boundlab.testing._subject import ITERATIONS, REFUSED, Subject
 
 _CLOSE = 1e-9
+_TRIALS = (1, 2, 3)
+_COMBINATIONS = 24
 
 
-def fingerprint(at: Schedule) -> bytes:
+def effects(subject: Subject) -> None:
+    """Check that some values of every option make different runs."""
+    a = subject.algorithm
+    for name, some in a.examples(subject.n).items():
+        if name not in a.local_rates and len(some) > 1:
+            shown = ", ".join(value or "none" for value in some)
+            words = f"option {name} has no effect: {shown} make the same runs"
+            hold(_differ(subject, name, some), f"{subject.who}: {words}")
+
+
+def _differ(subject: Subject, name: str, some: Sequence[str]) -> bool:
+    """Return whether some values differ in some surroundings, or hardly any can be run."""
+    most = 0
+    for setting, model, iterations, trial in _places(subject):
+        runs: list[bytes] = []
+        for value in some:
+            given = {key: word for key, word in {**setting, name: value}.items() if word}
+            try:
+                runs.append(_fingerprint(subject.schedule(given, model, iterations, trial)))
+            except REFUSED:
+                continue
+        most = max(most, len(runs))
+        if len(set(runs)) > 1:
+            return True
+    return most < 2
+
+
+def _places(subject: Subject) -> Iterator[tuple[Setting, DelayModel, int, int]]:
+    """Yield where values may differ: in which setting, under which delays, in how many iterations, in which trial.
+
+    Horizons are short, too, for methods that are told one; there are several trials, since two draws may happen to be
+    equal; and in the end there are many combinations of options, since one may need two others.
+    """
+    first, *others = subject.models
+    runs = [(first, ITERATIONS, 0), (first, 2, 0), *((first, ITERATIONS, trial) for trial in _TRIALS)]
+    runs += [(model, ITERATIONS, 0) for model in others]
+    for run in runs:
+        for setting in surroundings(subject.who, subject.algorithm, subject.n, subject.drawn):
+            yield setting, *run
+    for setting in surroundings(subject.who, subject.algorithm, subject.n, _COMBINATIONS):
+        yield setting, first, ITERATIONS, 0
+
+
+def _fingerprint(at: Schedule) -> bytes:
     """Return what only equal runs share: the events, and the program."""
     tape = at.long
     parts = [
@@ -26,13 +75,30 @@ def fingerprint(at: Schedule) -> bytes:
     return repr(tape.events.detail).encode() + b"".join(part.tobytes() for part in parts)
 
 
-def staleness_options(parameters: Any) -> dict[str, Staleness]:
+def damping(subject: Subject) -> None:
+    """Check every option that is a staleness function in every setting, against the constant one."""
+    a, model = subject.algorithm, subject.models[0]
+    for name in _staleness_options(a.read(Options(a.id, subject.settings[0]))):
+        for typed in a.examples(subject.n).get(name, ()):
+            shown: list[bool] = []
+            for setting in subject.settings:
+                try:
+                    plain = subject.schedule({**setting, name: "constant"}, model)
+                    at = subject.schedule({**setting, name: typed}, model)
+                except REFUSED:
+                    continue
+                shown += _damps(at, plain, name, typed)
+            words = "it damps no update that arrives late"
+            hold(not shown or any(shown), f"{subject.who}: option {name}={typed} is ignored: {words}")
+
+
+def _staleness_options(parameters: Any) -> dict[str, Staleness]:
     """Return the fields of parameters that are staleness functions."""
     found = {one.name: getattr(parameters, one.name) for one in fields(parameters)}
     return {name: value for name, value in found.items() if isinstance(value, Staleness)}
 
 
-def damping(at: Schedule, plain: Schedule, name: str, typed: str) -> Iterator[bool]:
+def _damps(at: Schedule, plain: Schedule, name: str, typed: str) -> Iterator[bool]:
     """Check that a staleness function multiplies the weights with which stale updates enter the server's model.
 
     The staleness may be counted at the arrival or at the use, from 0, from 1 on as some papers do, or from what another
@@ -50,7 +116,7 @@ def damping(at: Schedule, plain: Schedule, name: str, typed: str) -> Iterator[bo
     bool
         For a run with stale updates, whether it shows the function; normalised weights of single updates do not.
     """
-    s = staleness_options(at.parameters)[name]
+    s = _staleness_options(at.parameters)[name]
     found, constant = _entering(at), _entering(plain)
     late = [row for row in found if row in constant and max(found[row][1:]) > 0]
     if s.kind == "constant" or not late:

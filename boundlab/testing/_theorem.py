@@ -1,6 +1,9 @@
 """All checks of one theorem."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -19,7 +22,7 @@ from boundlab.registry import registered
 from boundlab.testing._agree import hold
 from boundlab.testing._check import Check
 from boundlab.testing._subject import REFUSED, Subject
-from boundlab.theorems import Theorem
+from boundlab.theorems import Theorem, load_theorem
 
 _COUNTERS = {"K": "iterations", "T": "server updates"}
 _VALUES: dict[str, Any] = {"n": 2, "mu": 0.25, "p": [0.375, 0.375], "p_s": 0.25}  # where 1 or 2 will not do
@@ -37,6 +40,7 @@ def checks(t: Theorem) -> Iterator[Check]:
         ("every symbol has a source", _sources),
         ("both sides have the same units", _units),
         ("its formulas as text are read back", _text),
+        ("its file is read again", _file),
         ("its bound is a number ≥ 0, and its steps are ones that the algorithm takes", _evaluates),
     )
     for name, part in parts:
@@ -143,6 +147,20 @@ def _text(who: str, t: Theorem) -> None:
         except BoundlabError as error:
             raise AssertionError(f"{who}: {name} = {texts[name]} is not read back: {error}") from error
         hold((again - expression).equals(0) is not False, f"{who}: {name} = {texts[name]} is read back as {again}")
+
+
+def _file(who: str, t: Theorem) -> None:
+    """Check that the text of a theorem from a file is that theorem."""
+    if not t.source:
+        return
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "theorem.toml"
+        path.write_text(t.source, encoding="utf-8")
+        again = load_theorem(str(path))
+    for name, value in replace(again, place=t.place).as_dict().items():
+        hold(
+            value == t.as_dict()[name], f"{who}: {name} is {value!r} when its source is read, and {t.as_dict()[name]!r}"
+        )
 
 
 def _evaluates(who: str, t: Theorem) -> None:

@@ -308,21 +308,6 @@ def test_every_algorithm_runs_under_every_delay_model(algorithm: str, kind: str,
         assert found.as_dict()["statistics"][0]["tau_max"] == figures.tau_max
 
 
-@pytest.mark.parametrize("algorithm", PRESENT)
-@pytest.mark.parametrize("kind", [model.id for model in DELAYS])
-def test_more_events_begin_with_the_same_ones(algorithm: str, kind: str, models: dict[str, DelayModel]) -> None:
-    compiler, delays = lookup("algorithms", algorithm), models[kind]
-    policy = compiler.policy(None, delays)
-    for chosen in SETTINGS[algorithm]:
-        parameters = read(algorithm, chosen)
-        short, long = (compiler.sample(parameters, delays, policy, Streams(7), 3, count) for count in (9, 80))
-        size = len(short)
-        assert size >= 9
-        assert np.array_equal(short.time, long.time[:size])
-        assert np.array_equal(short.actor, long.actor[:size])
-        assert short.detail == long.detail[:size]
-
-
 def test_a_count_policy_is_the_parameter_count() -> None:
     problem = build_problem("quadratic", {"clients": 3, "dimension": 2, "sigma": 0.1})
     delays = build_delays("exponential", {"spread": 3}, 3)

@@ -246,6 +246,11 @@ def silent(self: Any, *arguments: Any) -> Tape:
     return replace(tape, notes={key: value for key, value in tape.notes.items() if key != "dropped"})
 
 
+def few(*_: object) -> dict[str, tuple[str, ...]]:
+    """Return fewer examples than FedBuff has, so that a search among them ends sooner."""
+    return {"count": ("1", "2"), "reply": ("post", "pre", "wait"), "staleness": ("constant", "inverse", "polynomial")}
+
+
 def deaf(self: Any, options: Options) -> Any:
     return replace(FedBuff.read(self, options), reply="post")
 
@@ -261,8 +266,8 @@ WRONG_ALGORITHMS: dict[str, tuple[Any, str]] = {
         "writer.use for each",
     ),
     "a step that ignores the staleness option": (
-        broken(FedBuff, schedule=with_staleness(FedBuff, "staleness", lambda _: Staleness())),
-        "option staleness has no effect: constant, inverse, polynomial, hinge:a=10,b=1 make the same runs",
+        broken(FedBuff, examples=few, schedule=with_staleness(FedBuff, "staleness", lambda _: Staleness())),
+        "option staleness has no effect: constant, inverse, polynomial make the same runs",
     ),
     "a step that ignores one staleness function": (
         broken(FedBuff, schedule=with_staleness(
@@ -279,7 +284,7 @@ WRONG_ALGORITHMS: dict[str, tuple[Any, str]] = {
         r'update \d+, of client \d, arrives with event \d+, and nothing reads it; .* writer.note\("dropped", \d+\)',
     ),
     "an option without effect": (
-        broken(FedBuff, read=deaf), "option reply has no effect: post, pre, wait make the same runs"
+        broken(FedBuff, examples=few, read=deaf), "option reply has no effect: post, pre, wait make the same runs"
     ),
     "averages that are none": (
         broken(Area, averages=lambda *_: Averages(20, 0.03, 9, 0)), r"averages\(\) says at most 0 local steps behind"
