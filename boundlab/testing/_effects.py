@@ -114,7 +114,8 @@ def _damps(at: Schedule, plain: Schedule, name: str, typed: str) -> Iterator[boo
     Yields
     ------
     bool
-        For a run with stale updates, whether it shows the function; normalised weights of single updates do not.
+        For a run with updates so stale that the function damps them, whether they are damped; where weights of single
+        updates are normalised they are not, whatever the function is.
     """
     s = _staleness_options(at.parameters)[name]
     found, constant = _entering(at), _entering(plain)
@@ -128,7 +129,8 @@ def _damps(at: Schedule, plain: Schedule, name: str, typed: str) -> Iterator[boo
         expected = {row: s((found[row][2] if at_use else found[row][1]) + offset) for row in late}
         told = _proportional(at, ratio, expected)
         if told or all(abs(ratio[row] - expected[row]) <= _CLOSE for row in late):
-            yield bool(told) or any(abs(one - 1.0) > _CLOSE for one in expected.values())
+            if any(abs(one - 1.0) > _CLOSE for one in expected.values()):
+                yield True
             return
     if told is None and all(abs(one - 1.0) <= _CLOSE for one in ratio.values()):
         yield False
@@ -163,4 +165,5 @@ def _proportional(at: Schedule, ratio: Mapping[int, float], expected: Mapping[in
         by_version.setdefault(int(np.flatnonzero(np.abs(entering[:, row]) > NEGLIGIBLE)[0]), []).append(row)
     if all(len({expected[row] for row in rows}) == 1 for rows in by_version.values()):
         return None
-    return all(len({round(ratio[row] / expected[row], 9) for row in rows}) == 1 for rows in by_version.values())
+    factors = ([ratio[row] / expected[row] for row in rows] for rows in by_version.values())
+    return all(max(one) - min(one) <= _CLOSE * max(one) for one in factors)

@@ -130,8 +130,8 @@ def theorem(t: Theorem) -> None:
 
     Algorithm, metric, assumptions, options and steps exist; the counter is what the metric counts and no formula reads
     the other one; every symbol that the bound reads is given by problem, delays, options or the algorithm's quantities;
-    both sides have the same units, unless a paper printed it otherwise; the formulas as text are read back; and at
-    values of its symbols the bound is finite and not negative, and its step is one that the algorithm takes.
+    both sides have the same units, unless a paper printed it otherwise; formulas and files are read back; and it is
+    evaluated, at values where its conditions hold, with steps that the algorithm takes.
 
     Raises
     ------

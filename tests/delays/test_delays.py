@@ -24,6 +24,15 @@ def test_ties_are_ordered_by_client_and_the_server_comes_last():
     assert events.actor.tolist() == [0, 1, 2, SERVER] * 2
 
 
+@pytest.mark.parametrize("name", RENEWAL)
+def test_a_server_of_its_own_moves_no_client(name):
+    delays = model(name, 3, spread="5")
+    served, alone = (delays.sample(Streams(9), 300, rate) for rate in (0.7, 0.0))
+    mine = served.actor != SERVER
+    assert np.array_equal(served.time[mine], alone.time[: mine.sum()])
+    assert np.array_equal(served.actor[mine], alone.actor[: mine.sum()])
+
+
 def test_iid_events_have_the_given_frequencies():
     delays = model("iid", 2, p="[0.5,0.2]", p_s="0.3")
     events = sample_events(delays, read_policy(None, delays), Streams(0), 40_000)
