@@ -109,4 +109,7 @@ def build(options: Options) -> Bowls:
     return Bowls(A, b, x0, sigma)
 
 
-FAMILY = ProblemType("bowls", "quadratics of somebody else", build, {"A": "", "b": "", "x0": "", "sigma": ""})
+FAMILY = ProblemType(
+    "bowls", "quadratics of somebody else", build, {"A": "", "b": "", "x0": "", "sigma": ""},
+    ({**MIXED, "sigma": 0.0}, MIXED),
+)  # fmt: skip

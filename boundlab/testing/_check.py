@@ -1,8 +1,10 @@
-"""One check of the suite: a name, and what is called."""
+"""One check of the suite: a name, and what is called; and the one of an example that is refused."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
+
+from boundlab.errors import BoundlabError
 
 
 @final
@@ -27,3 +29,12 @@ class Check:
     def __call__(self) -> None:
         """Run the check."""
         self.run()
+
+
+def refused(who: str, example: Mapping[str, Any], error: BoundlabError) -> Check:
+    """Return the check that fails because a family does not take one of its own examples."""
+
+    def fail() -> None:
+        raise AssertionError(f"{who}: the example {dict(example)} is refused: {error}; declare examples that are taken")
+
+    return Check(f"{who}: its example is taken", fail)

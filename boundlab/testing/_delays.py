@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.delays import DelayModel, DelayType
-from boundlab.errors import SpecError
+from boundlab.errors import BoundlabError, SpecError
 from boundlab.events import SERVER
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.testing import _long_run
 from boundlab.testing._agree import equal, hold
-from boundlab.testing._check import Check
+from boundlab.testing._check import Check, refused
+from boundlab.testing._settings import words
 
 Floats = NDArray[np.float64]
 _CLIENTS = 3
@@ -39,9 +40,13 @@ def checks(m: DelayModel | DelayType, family: DelayType | None = None) -> Iterat
     who = f"delays {m.id}"
     yield Check(f"{who}: options are read as they are declared", lambda: _options(who, m))
     for example in m.examples:
-        words = ",".join(f"{name}={value}" for name, value in example.items()).replace(" ", "")
-        model = m.build(Options(who, dict(example)), _CLIENTS)
-        yield from _of_model(f"{who} with {words}" if words else who, model, m)
+        name = f"{who} with {words(example)}" if example else who
+        try:
+            model = m.build(Options(who, dict(example)), _CLIENTS)
+        except BoundlabError as error:
+            yield refused(name, example, error)
+            continue
+        yield from _of_model(name, model, m)
 
 
 def _of_model(who: str, m: DelayModel, family: DelayType) -> Iterator[Check]:
@@ -65,7 +70,10 @@ def _options(who: str, family: DelayType) -> None:
         hold(bool(line.strip()), f"{who}: option {name} has no line of help")
     for example in family.examples:
         options = Options(who, dict(example))
-        family.build(options, _CLIENTS)
+        try:
+            family.build(options, _CLIENTS)
+        except SpecError:
+            continue  # which has a check of its own
         for name in sorted(options.seen - set(family.options)):
             hold(False, f"{who}: option {name} is read, but not declared")
         try:

@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from boundlab.errors import BoundlabError
 from boundlab.objective import Problem, ProblemType
 from boundlab.options import Options
 from boundlab.registry import lookup
 from boundlab.testing import _constants, _curvature, _exact, _functions, _optimum, _oracle, _twins
 from boundlab.testing._agree import hold
-from boundlab.testing._check import Check
+from boundlab.testing._check import Check, refused
 from boundlab.testing._sample import Sample
 
 _NEAR, _FAR = 1e-4, 1e4
@@ -50,8 +51,13 @@ def checks(p: Problem | ProblemType, family: ProblemType | None = None) -> Itera
         yield from _of_problem(f"problem {p.id}", p, lookup("problems", p.id) if family is None else family)
         return
     for place, example in enumerate(p.examples, 1):
-        problem = p.build(Options(f"problem {p.id}", dict(example)))
-        yield from _of_problem(f"problem {p.id}, example {place}", problem, p)
+        who = f"problem {p.id}, example {place}"
+        try:
+            problem = p.build(Options(f"problem {p.id}", dict(example)))
+        except BoundlabError as error:
+            yield refused(who, example, error)
+            continue
+        yield from _of_problem(who, problem, p)
 
 
 def _of_problem(who: str, p: Problem, family: ProblemType) -> Iterator[Check]:

@@ -1,6 +1,7 @@
 """Everything that is registered keeps what its interface promises, and the suite kills what does not."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -71,6 +72,23 @@ def test_checks_have_names_of_their_own_which_pytest_shows() -> None:
     assert all(check.__name__ == check.name for check in EVERYTHING)  # type: ignore[attr-defined]
     with pytest.raises(SpecError, match=r"an algorithm, a problem, a delay model, a theorem or a metric.*, not int"):
         conform.checks(3)
+
+
+def test_settings_and_surroundings_may_be_given() -> None:
+    model = build_delays("weibull", {}, 2)
+    found = conform.checks(lookup("algorithms", "area"), options={"alpha": 0.1, "M": 3}, clients=2, delays=[model])
+    assert not any("option has an effect" in check.name for check in found)
+    for check in found:
+        check()
+
+
+def test_an_example_that_is_refused_is_named() -> None:
+    wrong = "the example {'rates': [1.0]} is refused: delays gamma: 1 rates for 3 clients; give one a client; declare"
+    with pytest.raises(AssertionError, match=re.escape(f"delays gamma with rates=[1.0]: {wrong}")):
+        conform.delays(replace(TYPES["gamma"], examples=({"rates": [1.0]},)))
+    wrong = "problem bowls, example 1: the example {} is refused: problem bowls needs the option A; declare"
+    with pytest.raises(AssertionError, match=re.escape(wrong)):
+        conform.problem(replace(FAMILY, examples=({},)))
 
 
 def test_an_example_package_passes_from_its_own_pytest(tmp_path: Path) -> None:
