@@ -12,13 +12,14 @@ from boundlab.problems.functions import smooth_problem as smooth_problem
 __all__ = ["PROBLEMS", "smooth_problem"]
 
 _SMALL = {"clients": 3, "dimension": 2}
-_DRAWN = (_SMALL, {**_SMALL, "seed": 1, "sigma": 0.5, "x0": [4.0, -1.5]})  # without noise, and with it
+_NOISY = {**_SMALL, "seed": 1, "sigma": 0.5, "x0": [4.0, -1.5]}
+_DRAWN = _SMALL, _NOISY, {**_NOISY, "noise": "sign"}
 _ROWS = {
     "features": [[1.0, 0.5], [-1.0, 2.0], [0.5, -1.0], [2.0, 1.0], [-1.5, -1.0], [0.25, 1.0]],
     "owners": [0, 0, 1, 1, 2, 2],
 }
 _LABELS = {**_ROWS, "targets": [0, 1, 0, 1, 1, 0], "nu": 0.25}
-
+_REAL = [0.5, -1.0, 2.0, 0.0, 1.5, -0.5]
 _MAXIMA = {
     "a": [[[1.0, 0.0], [-1.0, 0.5], [0.0, -1.0]]] * 2, "c": [[0.0, 0.1, 0.2]] * 2, "x0": [1.0, 2.0], "L": 2.0,
 }  # fmt: skip
@@ -56,13 +57,14 @@ PROBLEMS: tuple[ProblemType, ...] = (
         "least absolute deviations of a linear model on data split over clients",
         samples.builder("lad-regression"),
         samples.describe("lad-regression"),
-        _sampled({**_LABELS, "targets": [0.5, -1.0, 2.0, 0.0, 1.5, -0.5]}),
+        _sampled({**_ROWS, "targets": _REAL, "nu": 0.25}),
     ),
     ProblemType(
         "least-squares",
         "least squares of a linear model on data split over clients, ridge regression with nu > 0",
         samples.builder("least-squares"),
         samples.describe("least-squares"),
+        _sampled({**_ROWS, "targets": _REAL, "nu": 0.25}),
     ),
     ProblemType(
         "logistic",
