@@ -12,6 +12,7 @@ from boundlab.testing import _arrivals, _effects, _options, _schedule, _settings
 from boundlab.testing._agree import hold
 from boundlab.testing._alone import alone
 from boundlab.testing._check import Check
+from boundlab.testing._program import program
 from boundlab.testing._schedule import Schedule
 from boundlab.testing._subject import ITERATIONS, REFUSED, Subject
 
@@ -39,7 +40,8 @@ def _parts(subject: Subject) -> Iterator[tuple[str, Callable[[], None]]]:
     yield "no use is forgotten", lambda: _forgotten(subject)
     yield "every arrival is used, kept or dropped explicitly", subject.each(_arrivals.arrivals)
     yield "quantities are what a count finds", subject.each(_schedule.quantities)
-    yield "server models are the averages that averages() says", subject.each(_arrivals.averages)
+    yield "server models are the averages that it says", subject.each(_arrivals.averages)
+    yield "its program of one event makes the iterates of the tape", subject.each(program)
     yield "the objective has the weights of the updates", subject.each(_arrivals.weights)
     yield "assumptions that are met show in every run", lambda: _promises(subject)
     if subject.options is None:

@@ -72,12 +72,15 @@ def averages(at: Schedule) -> None:
     """Check that server models are averages of local passes, and how many lie behind each, where that is said."""
     tape = at.long
     said = at.algorithm.averages(at.parameters, at.problem.n)
-    if said is None:
+    if not at.algorithm.stays_feasible(at.parameters, at.problem.n):
         return
     found = reading(tape, ends=True)
-    at_most(f"{at.who}: 0 ≤ the weights of passes in a server model, by averages()", -found.models, 0.0, scale=1e-3)
+    what = f"{at.who}: 0 ≤ the weights of passes in a server model, by stays_feasible()"
+    at_most(what, -found.models, 0.0, scale=1e-3)
     total = found.models.sum(axis=1)
     equal(f"{at.who}: the sum of the weights of passes in a server model and 1", total, np.ones_like(total))
+    if said is None:
+        return
     size = float(tape.descend.step_size.max(initial=0.0)) * float(tape.local.max(initial=1.0))
     at_most(f"{at.who}: the largest step ≤ that of averages()", size, said.step_size)
     ks = tape.record.iteration

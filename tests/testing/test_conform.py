@@ -307,6 +307,13 @@ WRONG_ALGORITHMS: dict[str, tuple[Any, str]] = {
     "averages that are none": (
         broken(Area, averages=lambda *_: Averages(20, 0.03, 9, 0)), r"averages\(\) says at most 0 local steps behind"
     ),
+    "a program of another algorithm": (
+        broken(FedAsync, program=lambda self, parameters, n: FedAsync.program(self, replace(parameters, beta=0.3), n)),
+        "the iterates of program\\(\\) and of the tape differ",
+    ),
+    "models that are no averages": (
+        broken(FedBuff, stays_feasible=lambda *_: True), "0 ≤ the weights of passes in a server model, by stays_feasible"
+    ),
     "weights of another objective": (
         broken(SFedAvg, objective_weights=lambda _self, _parameters, n: (Fraction(1, n),) * n),
         r"the clients' shares of a server update that nobody misses and objective_weights\(\) differ: 0.6 and 0.33",
