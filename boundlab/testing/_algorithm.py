@@ -41,13 +41,13 @@ def _parts(subject: Subject) -> Iterator[tuple[str, Callable[[], None]]]:
     yield "every arrival is used, kept or dropped explicitly", subject.each(_arrivals.arrivals)
     yield "quantities are what a count finds", subject.each(_schedule.quantities)
     yield "server models are the averages that it says", subject.each(_arrivals.averages)
-    yield "its program of one event makes the iterates of the tape", subject.each(program)
     yield "the objective has the weights of the updates", subject.each(_arrivals.weights)
     yield "assumptions that are met show in every run", lambda: _promises(subject)
     if subject.options is None:
         yield "every option has an effect", lambda: _effects.effects(subject)
         yield "staleness functions damp by the staleness", lambda: _effects.damping(subject)
         yield "alone and without delay it is gradient descent", lambda: alone(subject)
+    yield "its program of one event makes the iterates of the tape", subject.each(program)
 
 
 def _named(subject: Subject) -> None:

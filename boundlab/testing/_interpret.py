@@ -80,4 +80,6 @@ def _descend(tape: Tape, row: int, x: Array, problem: Problem) -> Array:
         size = float(tape.descend.step_size[row]) * (float(tape.local[step]) if len(tape.local) else 1.0)
         implicit = len(tape.implicit) and tape.implicit[row]
         x = problem.prox(client, x, size) if implicit else x - size * problem.gradient(client, x)
+        if problem.simple is not None and not implicit:
+            problem.simple.prox(x, size)
     return x

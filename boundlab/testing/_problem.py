@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from boundlab.errors import BoundlabError
+from boundlab.errors import BoundlabError, SpecError
 from boundlab.objective import Problem, ProblemType
 from boundlab.options import Options
 from boundlab.registry import lookup
@@ -48,6 +48,8 @@ def checks(p: Problem | ProblemType, family: ProblemType | None = None) -> Itera
         What builds the problem from options; None: what is registered under its id.
     """
     if isinstance(p, Problem):
+        if p.simple is not None:
+            raise SpecError(f"problem {p.id} has a part h that is no mean of clients' functions; check its f alone")
         yield from _of_problem(f"problem {p.id}", p, lookup("problems", p.id) if family is None else family)
         return
     for place, example in enumerate(p.examples, 1):

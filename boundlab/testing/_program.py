@@ -21,7 +21,9 @@ def program(at: Schedule) -> None:
         return
     law = EventLaw(np.full(n, 0.5 / n), 0.5)
     first = {Initial.START: at.problem.x0.astype(np.float64), Initial.ZERO: np.zeros(at.problem.d)}
-    registers = {place: first[Initial(int(kind))] for place, kind in enumerate(said.initial) if kind in first}
+    registers: dict[int, Array] = {
+        place: first[Initial(int(kind))] for place, kind in enumerate(said.initial) if kind in first
+    }
     rows, control = said.opening()
     _run(rows, registers, at.problem, said.local)
     models = [registers[X_S]]

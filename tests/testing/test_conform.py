@@ -312,7 +312,7 @@ WRONG_ALGORITHMS: dict[str, tuple[Any, str]] = {
         "the iterates of program\\(\\) and of the tape differ",
     ),
     "models that are no averages": (
-        broken(FedBuff, stays_feasible=lambda *_: True), "0 ≤ the weights of passes in a server model, by stays_feasible"
+        broken(FedBuff, stays_feasible=lambda *_: True), "0 ≤ the weights of passes in a server model, by stays"
     ),
     "weights of another objective": (
         broken(SFedAvg, objective_weights=lambda _self, _parameters, n: (Fraction(1, n),) * n),
