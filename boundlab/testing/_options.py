@@ -1,5 +1,6 @@
 """Checks that the options of an algorithm are the ones that it documents."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
@@ -21,6 +22,8 @@ def parameters(who: str, algorithm: Algorithm[Any], given: Mapping[str, Any]) ->
         found = algorithm.read(options)
     except BoundlabError as error:
         raise AssertionError(f"{who}: the options {dict(given)} are refused: {error}") from error
+    again = algorithm.read(Options(algorithm.id, json.loads(json.dumps(dict(given)))))
+    hold(again == found, f"{who}: the options {dict(given)} are read as other ones once they have been JSON")
     kind = algorithm.parameter_type
     hold(isinstance(found, kind), f"{who}: read() gives a {type(found).__name__}, not a {kind.__name__}")
     declared = algorithm.parameters
