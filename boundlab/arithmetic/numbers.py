@@ -159,7 +159,9 @@ def hashable(x: Scalar) -> Any:
         return x.p, x.q
     if isinstance(x, Surd):
         return hashable(x.a), hashable(x.b)
-    return hashable(x.mid().fmpq()), hashable(x.rad().fmpq())
+    if isinstance(x, flint().arb):
+        return hashable(x.mid().fmpq()), hashable(x.rad().fmpq())
+    return x
 
 
 def text(x: Scalar) -> str:

@@ -76,7 +76,7 @@ def worst_case(
     step = max((float(tape.descend.step_size.max(initial=0.0)) for tape, _ in plan.tapes()), default=0.0) or 1.0
     if kind.kind in ("ConvexFunction", "StronglyConvexFunction") and kind.gradient_square is None:
         constants["step"] = step
-    model = build(kind, plan.metric, plan.tapes(), plan.clients, constants, plan.exactly.steps)
+    model = build(kind, plan.metric, plan.runs(), plan.clients, constants, plan.exactly.steps)
     compiled = Compiled(model.program)
     solution = compiled.solve()
     upper, lower, equal = None, None, False
@@ -141,7 +141,7 @@ def _lower(
     part = stand_in(kind, float(constants.get("R", 1.0)), step, SHARES[0])
     if part is None or part.relaxed or part.deviation is not None or part.gradient_square is not None:
         return None
-    model = build(part, plan.metric, plan.tapes(), plan.clients, constants, plan.exactly.steps)
+    model = build(part, plan.metric, plan.runs(), plan.clients, constants, plan.exactly.steps)
     inside = Compiled(model.program)
     try:
         return certified_lower(inside, inside.solve(), high)
@@ -187,7 +187,7 @@ def _search(plan: Question, kind: FunctionClass, constants: Mapping[str, Any], s
 def _function(plan: Question, chosen: FunctionClass, constants: Mapping[str, Any]) -> _Found:
     """Find a function near the worst one of a class whose members can be written down, and replay it."""
     try:
-        model = build(chosen, plan.metric, plan.tapes(), plan.clients, inside(constants))
+        model = build(chosen, plan.metric, plan.runs(), plan.clients, inside(constants))
         compiled = Compiled(model.program)
         solution = compiled.solve()
         if solution.status != "optimal":

@@ -1,6 +1,6 @@
 """Build the program: run the tapes on points, ask PEPit for the inequalities of the class, form the objective."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
@@ -9,9 +9,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.algorithms import EventLaw, EventProgram
 from boundlab.arithmetic.pepit import Exact, exact
 from boundlab.errors import SpecError
 from boundlab.execute.points import combine, key, run
+from boundlab.expectation import shown_points
 from boundlab.metrics import Metric
 from boundlab.tape import Tape
 from boundlab.worst_case.classes import FunctionClass
@@ -57,6 +59,22 @@ class Model:
     program: Program
     start: Floats
     data: tuple[Data, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AllEvents:
+    """All event sequences, with their probabilities.
+
+    Parameters
+    ----------
+    horizon
+        K, or server updates.
+    """
+
+    program: EventProgram
+    law: EventLaw[Fraction]
+    horizon: int
 
 
 @final
@@ -134,7 +152,7 @@ class _Clients:
 def build(
     kind: FunctionClass,
     metric: Metric,
-    runs: Iterable[tuple[Tape, Exact]],
+    runs: Iterable[tuple[Tape, Exact]] | AllEvents,
     clients: int,
     constants: Mapping[str, Any],
     steps: Mapping[float, Fraction] = MappingProxyType({}),
@@ -144,7 +162,7 @@ def build(
     Parameters
     ----------
     runs
-        Tapes that record what the left side needs, with their probabilities.
+        Tapes that record what the left side needs, with their probabilities; or all event sequences at once.
     constants
         By symbol: R or F0 bound the start; zeta or G_star bound how far the clients differ, if they are given.
         ``step`` says how steep functions are that nothing else bounds: R/step.
@@ -167,7 +185,7 @@ def _build(
     module: Any,
     kind: FunctionClass,
     metric: Metric,
-    runs: Iterable[tuple[Tape, Exact]],
+    runs: Iterable[tuple[Tape, Exact]] | AllEvents,
     clients: int,
     constants: Mapping[str, Any],
     steps: Mapping[float, Fraction],
@@ -187,13 +205,9 @@ def _build(
     _start(extra, oracle, start, constants)
     total = expression(is_leaf=False, decomposition_dict={})
     averages: dict[Any, tuple[Any, Exact]] = {}
-    for tape, weight in runs:
-        seen: list[Any] = []
-        run(tape, start, oracle, lambda _, shown, seen=seen: seen.append(shown), steps)  # type: ignore[misc]
-        each = Exact(metric.over.share(len(seen)) or 0)
-        for shown in seen:
-            known, share = key(shown), weight * each
-            averages[known] = (shown, averages[known][1] + share if known in averages else share)
+    for shown, share in _shown(runs, metric, start, oracle, steps):
+        known = key(shown)
+        averages[known] = (shown, averages[known][1] + share if known in averages else share)
     for shown, weight in averages.values():
         total = total + weight * metric.at(oracle, shown)
     recorded = [shown for shown, _ in averages.values()]
@@ -221,6 +235,24 @@ def _build(
         _vector(start, points),
         tuple(_data(function, points, values, expression) for function in oracle.functions),
     )
+
+
+def _shown(
+    runs: Iterable[tuple[Tape, Exact]] | AllEvents,
+    metric: Metric,
+    start: Any,
+    oracle: _Clients,
+    steps: Mapping[float, Fraction],
+) -> Iterator[tuple[Any, Exact]]:
+    """Yield the points that runs show, with their weights in the left side."""
+    if isinstance(runs, AllEvents):
+        yield from shown_points(runs.program, runs.law, metric, runs.horizon, start, oracle, steps)
+        return
+    for tape, weight in runs:
+        seen: list[Any] = []
+        run(tape, start, oracle, lambda _, shown, seen=seen: seen.append(shown), steps)  # type: ignore[misc]
+        each = Exact(metric.over.share(len(seen)) or 0)
+        yield from ((shown, weight * each) for shown in seen)
 
 
 def _minimiser(module: Any, oracle: _Clients, origin: Any, constants: Mapping[str, Any]) -> list[Any]:

@@ -3,11 +3,12 @@
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
 
-from boundlab.algorithms import Algorithm
+from boundlab.algorithms import Algorithm, EventLaw
 from boundlab.arithmetic.pepit import Exact, exact
 from boundlab.arithmetic.rational import PROGRAM
 from boundlab.assumptions import about_the_mean, independent_events
@@ -25,6 +26,7 @@ from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Theorem
 from boundlab.worst_case.classes import CONSTANTS, noise, undefined
+from boundlab.worst_case.model import AllEvents
 from boundlab.worst_case.right import Exactly, exactly
 
 _UNITS = ("R", "B", "L", "F0")
@@ -108,6 +110,17 @@ class Question:
         time = np.arange(1.0, self.iterations + 1.0)
         for actors, weight in self.actors():
             yield self._compile(Events(time, np.array(actors, dtype=np.int32)), records), weight
+
+    def runs(self) -> Iterator[tuple[Tape, Exact]] | AllEvents:
+        """Return the runs: all event sequences at once where the algorithm says what one event does, else tapes."""
+        program = self.algorithm.program(self.parameters, self.clients) if self.average else None
+        if program is None:
+            return self.tapes()
+        shares = [exact(float(one)).value for one in np.ravel(self.values.get("p", []))]
+        if program.draws:
+            shares = [Fraction(1, self.clients)] * self.clients
+        law = EventLaw(np.array(shares, dtype=object), 1 - sum(shares, start=Fraction(0)))
+        return AllEvents(program, law, self.horizon)
 
     def rounded(self) -> bool:
         """Whether a number of the runs is a formula's only up to rounding: a root, or a quotient of long numbers."""

@@ -37,4 +37,4 @@ def in_units_of_the_step(
             steps[size] = ratio
     steepest = Root(root.square * fraction(kind.constants["M"]) ** 2)
     unit = replace(kind, constants={"M": steepest})  # type: ignore[dict-item]  # PEPit takes its square only
-    return build(unit, plan.metric, plan.tapes(), plan.clients, constants, steps).program, root.product
+    return build(unit, plan.metric, plan.runs(), plan.clients, constants, steps).program, root.product

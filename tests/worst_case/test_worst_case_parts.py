@@ -242,3 +242,32 @@ def test_the_certified_optimum_of_a_rounded_maximum_is_below_other_points() -> N
     assert known["R"].value > 0.0
     again = make("smoothed-max-affine", **{k: v for k, v in problem.spec().items() if k != "type"})
     assert again.value(point(problem, 1)) == problem.value(point(problem, 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "iterations", "settings"),
+    [
+        ("area.theorem8", 4, {"p": "0.5", "M": "2"}), ("area.theorem8", 3, {"p": "0.25,0.125", "M": "1"}),
+        ("classics.sgd.convex", 3, {"n": "2"}),
+        ("classics.sgd.heterogeneous", 2, {"n": "2", "mu": "0.5", "zeta": "0.5"}),
+    ],
+)  # fmt: skip
+def test_all_event_sequences_at_once_show_what_they_show_one_by_one(
+    name: str, iterations: int, settings: dict[str, str]
+) -> None:
+    from boundlab.worst_case import model
+
+    plan = ask(load_theorem(name), iterations, settings)
+    kind = function_class(plan.theorem, plan.values, plan.clients)
+    session, weights = Session(), []
+    with session.active() as module:
+        for runs in (plan.tapes(), plan.runs()):
+            oracle = model._Clients(module, kind, plan.clients)
+            start, total = module.Point(is_leaf=True), dict[Any, Any]()
+            # Gradients are the functions' own at equal points, so that equal runs show equal combinations of them.
+            for shown, share in model._shown(runs, plan.metric, start, oracle, plan.exactly.steps):
+                at = tuple(sorted(shown.decomposition_dict.values()))
+                total[at] = total.get(at, 0) + share
+            weights.append(total)
+    assert weights[0] == weights[1]
+    assert sum(weights[1].values()) == 1

@@ -1,0 +1,126 @@
+"""All event sequences at once on PEPit points: what they share is done once, and equal states are one."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.algorithms import EventLaw, EventProgram
+from boundlab.arithmetic.pepit import Exact, exact
+from boundlab.execute.points import Oracle, combine, key
+from boundlab.expectation._enumeration import events_after
+from boundlab.expectation._graph import Arithmetic, Graph, Lowering
+from boundlab.expectation._values import Values
+from boundlab.expectation._walk import Walk, pruned
+from boundlab.metrics import Metric
+
+Ints = NDArray[np.int64]
+
+
+def arithmetic(program: EventProgram, known: Mapping[float, Fraction]) -> Arithmetic[Exact]:
+    """Return the numbers of a program as the fractions that they stand for.
+
+    Parameters
+    ----------
+    known
+        What floats stand for where more is known of them: the step size 2/(mu + L), for one.
+    """
+    return Arithmetic([program], lambda value: Exact(known[value[0]]) if value[0] in known else exact(value[0]))
+
+
+def shown(
+    program: EventProgram, law: EventLaw[Fraction], metric: Metric, k: int, start: Any, oracle: Oracle,
+    known: Mapping[float, Fraction],
+) -> list[tuple[Any, Exact]]:  # fmt: skip
+    """Return what all runs of ``k`` iterations show for the left side, with the weight of each point in it.
+
+    Parameters
+    ----------
+    start
+        The PEPit point x0.
+    oracle
+        Gradients, as points.
+
+    Raises
+    ------
+    SpecError
+        If there are too many states.
+    """
+    average = metric.over.averages_iterates
+    graph = Lowering(arithmetic(program, known), law, (), average=average).graph(k)
+    ks = np.array([k])
+    wanted, places = metric.records(ks).at(k).tolist(), events_after(graph)
+    seen = [False] * (places[wanted[-1]] + 1)
+    for one in wanted:
+        seen[places[one]] = True
+    graph = Graph(graph.initial, graph.shown, graph.opening, graph.levels[: len(seen) - 1])
+    at, values = {places[one]: one for one in wanted}, _PointValues(start, oracle)
+    each = Fraction(metric.over.share(len(wanted)) or 0)
+    out: list[tuple[Any, Exact]] = []
+
+    def observe(place: int, numbers: Ints, weights: Any, whole: Any) -> None:
+        for number, weight in zip(numbers.tolist(), weights.tolist(), strict=True):
+            point = values.points[number]
+            if average:
+                point = combine(type(point), [(Exact(Fraction(1, at[place])), point)])
+            out.append((point, Exact(each * Fraction(weight, whole))))
+
+    Walk(pruned(graph, seen), values, seen, exact=True).run(observe)
+    return out
+
+
+@final
+class _PointValues(Values[Exact]):
+    """PEPit points under numbers."""
+
+    noisy = False
+
+    def __init__(self, start: Any, oracle: Oracle) -> None:
+        self._kind, self._oracle = type(start), oracle
+        self.points: list[Any] = []
+        self._number: dict[Any, int] = {}
+        self.start = self._put(start)
+        self.zero = self._put(combine(self._kind, []))
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def _put(self, point: Any) -> int:
+        number = self._number.setdefault(key(point), len(self.points))
+        if number == len(self.points):
+            self.points.append(point)
+        return number
+
+    def combine(self, coefficients: Sequence[Exact], terms: Ints) -> Ints:
+        """Return Σ coefficient·point."""
+        rows = terms.tolist()
+        found = [
+            combine(self._kind, [(share, self.points[one]) for share, one in zip(coefficients, row, strict=True)])
+            for row in rows
+        ]
+        return np.array([self._put(point) for point in found], dtype=np.int64)
+
+    def descend(self, client: int, size: Exact, at: Ints) -> Ints:
+        """Return one step from each point."""
+        out = []
+        for number in at.tolist():
+            point = self.points[number]
+            step = (-size, self._oracle.gradient(client, point))
+            out.append(self._put(combine(self._kind, [(Exact(1), point), step])))
+        return np.array(out, dtype=np.int64)
+
+    def noise(self, size: Exact, at: Ints, sign: int) -> Ints:
+        """Return the points: the worst function has full gradients."""
+        return at
+
+    def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: int) -> Any:
+        """Return nothing: what is shown goes into a program."""
+        return None
+
+    def keep(self, used: Ints) -> None:
+        """Forget all others."""
+        points, self.points, self._number = [self.points[number] for number in used.tolist()], [], {}
+        for point in points:
+            self._put(point)
