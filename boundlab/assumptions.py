@@ -64,6 +64,10 @@ def _why_noisy(problem: Any) -> str:
     return "" if problem.noiseless else "its gradients are stochastic; sigma=0, or full batches, would fit"
 
 
+def _why_not_sampled(_problem: Any) -> str:
+    return "nobody has found L_max and sigma_star of its stochastic gradients; least-squares would fit"
+
+
 def _why_composite(problem: Any) -> str:
     return "" if problem.simple is None else f"it minimises f with {problem.simple.words}"
 
@@ -90,6 +94,10 @@ BUILT_IN: tuple[Assumption, ...] = (
     Assumption(
         "bounded-variance", "stochastic (sub)gradients are unbiased with variance at most sigma^2",
         noise=True, defines=("sigma", "sigma_l"),
+    ),
+    Assumption(
+        "sampled-functions", "stochastic gradients are those of convex L_max-smooth functions, drawn independently",
+        noise=True, check=_why_not_sampled, defines=("L_max", "sigma_star"),
     ),
     Assumption("bounded-gradients", "every ‖∇f_i‖ is bounded", defines=("G_sq", "G")),
     Assumption("bounded-second-moment", "stochastic (sub)gradients have E‖g‖² ≤ G²", noise=True, defines=("G",)),

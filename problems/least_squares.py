@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from boundlab.errors import CertificateError
 from boundlab.objective import Array, Constant, LeastSquaresForm, Optimum, QuadraticForm
 from boundlab.problems import bounds, normal_equations
-from boundlab.problems.common import calm, clip_up, distance
+from boundlab.problems.common import EPS, calm, clip_up, distance
 from boundlab.problems.linear_model import LinearModel
 
 if TYPE_CHECKING:
@@ -176,9 +176,28 @@ class LeastSquares(LinearModel):
         x0 = np.asarray(self.x0, dtype=np.float64)
         start = self.total.value(x0)
         out |= bounds.start_gap(start + normal_equations.value_rounding(self.total, x0), best, 0.0)
+        rows = clip_up(float(self._row_norms.max()) ** 2 + self.nu, 4)
+        out["L_max"] = Constant(clip_up(rows * float(self.factors.max()), 2), "upper", "largest ‖a_j‖² + nu")
         if best is not None:
+            out["sigma_star"] = self._noise_at(best)
             out["R"] = Constant(distance(self.x0, best.x) + (best.distance or 0.0), "upper", best.how)
         return out
+
+    def _noise_at(self, best: Optimum) -> Constant:
+        """Return √(mean over clients of the variance of a mini-batch's gradient at x*), from above."""
+        x, away, total = np.asarray(best.x, dtype=np.float64), best.distance or 0.0, 0.0
+        for client, share in enumerate(self._share.tolist()):
+            part = self.part(client)
+            each = part.X * (part.X @ x - part.y)[:, None]  # gradients of the client's rows
+            spread = float(np.sqrt(((each - each.mean(axis=0)) ** 2).sum(axis=1).mean()))
+            # The deviation is Lipschitz in x, as the rows' gradients are.
+            norms = self._row_norms[self.rows(client)]
+            rounding = (
+                8.0 * EPS * self.d * float((norms * (norms * np.linalg.norm(x) + np.abs(part.y))).max(initial=0.0))
+            )
+            deviation = spread + float(norms.max()) ** 2 * away + rounding
+            total += share * (float(self.factors[client]) * deviation) ** 2
+        return Constant(clip_up(float(np.sqrt(total / self.n)), 8 + self.n), "upper", "the variance over rows at x*")
 
     @property
     def _ridge(self) -> float:
@@ -192,7 +211,7 @@ class LeastSquares(LinearModel):
     def constants(self) -> Mapping[str, Constant]:
         """Return L and F0; R where x* is certified; mu and zeta where every client is strongly convex.
 
-        sigma with full gradients alone: the variance of mini-batches has no bound.
+        sigma with full gradients alone: the variance of mini-batches has no bound. L_max, and sigma_star at x*.
         """
         return self._constants
 
@@ -205,6 +224,7 @@ class LeastSquares(LinearModel):
             "smooth": "",
             "lipschitz": _UNBOUNDED,
             "bounded-variance": _GROWS if self._sigma is None else "",
+            "sampled-functions": "",
             "bounded-gradients": _UNBOUNDED,
             "bounded-second-moment": _UNBOUNDED,
             "bounded-heterogeneity": "" if self._equal else _DIFFERENT,

@@ -59,6 +59,9 @@ def fitting(theorem: Theorem) -> Fitting:
     if theorem.id == "classics.proximal-gradient.local":
         problem = "quadratic:A=[[[2,0],[0,1]],[[2,0],[0,1]]],b=[[0,1],[1,0]],x0=[2,1],l1=0.5"
         return Fitting(problem, "deterministic", settings=settings)
+    if "sampled-functions" in theorem.assumptions:
+        rows = "least-squares:features=[[1,0],[1,1],[0,2],[1,-1]],targets=[1,3,-1,0],owners=[0,0,1,1],batch=1,nu=1"
+        return Fitting(rows, "deterministic", settings=settings)
     if theorem.algorithm == "proximal_point":
         return Fitting("quadratic:A=[[[2,0],[0,1]]],b=[[0,1]],x0=[2,1]", "deterministic", settings=settings)
     if "one-function" in theorem.assumptions:

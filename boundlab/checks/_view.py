@@ -19,6 +19,7 @@ from boundlab.formulas.units import degrees
 from boundlab.signs import Prover, Solver
 from boundlab.theorems import Condition, Theorem
 
+_STEEP = ("L", "L_max")  # what no mu is above
 _POINTS = 200
 _LARGEST = 20_000
 
@@ -225,9 +226,10 @@ class View:
             low = sympy.Integer(int(info.domain.low))
             forth[symbol], back[fresh] = low + fresh, symbol - low
         by_name = {symbol.name: symbol for symbol in expression.free_symbols}
-        if {"mu", "L"} <= by_name.keys():
-            fresh = sympy.Symbol("L_", positive=True)
-            forth[by_name["L"]], back[fresh] = by_name["mu"] + fresh, by_name["L"] - by_name["mu"]
+        for steep in _STEEP:
+            if {"mu", steep} <= by_name.keys():
+                fresh = sympy.Symbol(f"{steep}_", positive=True)
+                forth[by_name[steep]], back[fresh] = by_name["mu"] + fresh, by_name[steep] - by_name["mu"]
         return substitute(expression, forth), back
 
     @cached_property
@@ -278,8 +280,9 @@ class View:
             for name in (name for name in names if self.symbols[name].vector):
                 values[name] = np.full(3, 0.2) if name == "p" else generator.uniform(0.5, 2, 3)
             values |= {name: float(number) for name, number in equal.items() if name in values}
-            if "mu" in values and "L" in values and values["mu"] > values["L"]:
-                values["mu"], values["L"] = values["L"], values["mu"]
+            for steep in _STEEP:
+                if "mu" in values and steep in values and values["mu"] > values[steep]:
+                    values["mu"], values[steep] = values[steep], values["mu"]
             if "Qmin" in values and "Qmax" in values:
                 values["Qmin"], values["Qmax"] = sorted((values["Qmin"], values["Qmax"]))
             if "p_s" in values and "p" in values:

@@ -16,8 +16,9 @@ from boundlab.formulas.substitution import substitute
 _SHORT = 200
 # The edges, by symbol: what is sent where, and how it reads.
 _ZEROS = (
-    ("sigma", "no noise"), ("sigma_l", "no noise"), ("zeta", "equal minimisers"), ("sigma_g", "equal clients"),
-    ("sigma_g_mean", "equal clients"), ("tau_max", "no delay"), ("share_bias", "equal shares"),
+    ("sigma", "no noise"), ("sigma_l", "no noise"), ("sigma_star", "no noise at x*"), ("zeta", "equal minimisers"),
+    ("sigma_g", "equal clients"), ("sigma_g_mean", "equal clients"), ("tau_max", "no delay"),
+    ("share_bias", "equal shares"),
 )  # fmt: skip
 _ONES = (("M", "one local step"), ("Q", "one local step"), ("n", "one client"))
 

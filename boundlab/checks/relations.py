@@ -7,6 +7,7 @@ import sympy
 from boundlab.checks._check import Check, group, passed
 from boundlab.checks._instances import SMALL
 from boundlab.checks._leading import leading
+from boundlab.checks._sides import NOISE
 from boundlab.checks._view import View
 from boundlab.checks.limits import fixed_zero
 from boundlab.errors import UndecidedError
@@ -47,7 +48,7 @@ def replication(view: View) -> Iterator[Check]:
     if reason:
         yield Check(identity, statement, "not applicable", reason)
         return
-    quiet = {view.symbol(name): sympy.S.Zero for name in ("sigma", "sigma_l") if name in view.inputs}
+    quiet = {view.symbol(name): sympy.S.Zero for name in NOISE if name in view.inputs}
     copied = {
         view.symbol(name): view.symbol(name) * _M**power for name, power in _COPIES.items() if name in view.inputs
     }
@@ -129,7 +130,7 @@ def refinement(view: View) -> Iterator[Check]:
     step = view.symbol(steps[0])
     values = {view.symbol(name): view.symbol(name) * SMALL ** -_DELAYS[name] for name in delays}
     values |= {step: SMALL * step, view.symbol("T"): SMALL**-3}
-    values |= {view.symbol(name): sympy.S.Zero for name in ("sigma", "sigma_l") if name in view.inputs}
+    values |= {view.symbol(name): sympy.S.Zero for name in NOISE if name in view.inputs}
     kept = {view.symbol(name) for name in delays}
     for condition in view.conditions:
         involved = names_of(view.expand(condition.quantity)) | names_of(view.expand(condition.limit))

@@ -165,6 +165,22 @@ GRADIENT_ROWS: tuple[Row, ...] = (
 CLASSIC_ROWS: tuple[Row, ...] = (
     ("beta", "momentum of the heavy ball", "fraction", (0, 0), r"\beta_m", "β"),
     ("q", "inverse condition number mu/L", "probability", (0, 0)),
+    (
+        "L_max",
+        "largest smoothness of a function that is drawn, such as the loss of one row",
+        "positive",
+        (1, -2),
+        r"L_{\max}",
+        "L_max",
+    ),
+    (
+        "sigma_star",
+        "noise at the minimiser: mean over clients of the variance of g_i(x*) is at most sigma_star²",
+        "nonnegative",
+        (1, -1),
+        r"\sigma_\star",
+        "σ★",
+    ),
 )
 ROWS = AREA_ROWS + GRADIENT_ROWS + CLASSIC_ROWS
 
@@ -177,7 +193,7 @@ UPPER = frozenset(
         "concurrency_mean", "share_bias", "speed_ratio", "A_max", "W_max", "V_max", "Q_bias", "tau_a", "C_lag",
         "K_m", "D_m", "t_d", "tau_sum", "S", "M_own", "Q_age", "SM2", "reuse", "reuse_n", "a_max", "U", "drift",
         "chi2", "chi2_path", "alpha2", "pi_max", "V_s", "sigma2", "s2", "bias", "stale", "err2", "F_v", "shift",
-        "X_v", "E_init",
+        "X_v", "E_init", "L_max", "sigma_star",
     )
 )  # fmt: skip
 LOWER = frozenset(("mu", "gamma", "q", "W_min", "a_min"))

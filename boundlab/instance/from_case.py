@@ -62,6 +62,9 @@ class FixedEvents(Algorithm[Any]):
         """Return whether models are convex combinations of local results."""
         return self.inner.stays_feasible(parameters, clients)
 
+    def program(self, parameters: Any, clients: int) -> None:
+        """Return None: the events are known, so that nothing is to be averaged over."""
+
     def objective_weights(self, parameters: Any, clients: int) -> tuple[Fraction, ...] | None:
         """Return the weights of the clients in the objective."""
         return self.inner.objective_weights(parameters, clients)

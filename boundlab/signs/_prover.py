@@ -16,7 +16,7 @@ from boundlab.signs._solver import NoAnswerError, Solver
 
 Direction = Literal[-1, 0, 1]
 # A problem's constants come in order: what is smaller, what is larger.
-_ORDERED = (("mu", "L"), ("Qmin", "Qmax"), ("W_min", "W_max"), ("p_min", "p_s"))
+_ORDERED = (("mu", "L"), ("mu", "L_max"), ("Qmin", "Qmax"), ("W_min", "W_max"), ("p_min", "p_s"))
 _EXTREMA = (sympy.Min, sympy.Max)
 _NO_POLYNOMIAL = (*_EXTREMA, sympy.floor, sympy.ceiling, sympy.log, sympy.Abs)
 

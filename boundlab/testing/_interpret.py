@@ -8,6 +8,7 @@ from typing import final
 
 import numpy as np
 
+from boundlab.composite import Composite
 from boundlab.objective import Array, Problem
 from boundlab.tape import Initial, Op, Tape
 
@@ -76,10 +77,11 @@ def interpret(tape: Tape, problem: Problem) -> Run:
 def _descend(tape: Tape, row: int, x: Array, problem: Problem) -> Array:
     """Return the end of the local steps of one row."""
     client, steps = int(tape.descend.client[row]), int(tape.descend.steps[row])
+    f = problem.inner if isinstance(problem, Composite) else problem
     for step in range(steps):
         size = float(tape.descend.step_size[row]) * (float(tape.local[step]) if len(tape.local) else 1.0)
         implicit = len(tape.implicit) and tape.implicit[row]
-        x = problem.prox(client, x, size) if implicit else x - size * problem.gradient(client, x)
+        x = problem.prox(client, x, size) if implicit else x - size * f.gradient(client, x)
         if problem.simple is not None and not implicit:
             problem.simple.prox(x, size)
     return x

@@ -8,6 +8,7 @@ from typing import Any
 
 from sympy import sqrt
 
+from boundlab.formulas.symbols import symbol
 from boundlab.theorems._bound import Condition
 from boundlab.theorems._classic import (
     ALL_CLIENTS,
@@ -39,6 +40,7 @@ from boundlab.theorems._classic import (
 )
 from boundlab.theorems._forms import largest
 
+L_max, sigma_star = symbol("L_max"), symbol("sigma_star")
 _SGD: dict[str, Any] = {"algorithm": "gd", "options": ALL_CLIENTS}
 _STRONG = {**_SGD, "assumptions": (*STRONG, "bounded-variance"), "settable": ("alpha",)}
 _DRAWN = ("bounded-variance", "uniform-sampling")
@@ -111,6 +113,18 @@ SGD_HETEROGENEOUS = classic(
     algorithm="gd", options=ONE_CLIENT, assumptions=(*STRONG, *_DRAWN), note="Tight at K = 0 only.",
 )  # fmt: skip
 _PASS = (1 - alpha * mu) ** M
+SGD_SAMPLED = classic(
+    "sgd.sampled",
+    {
+        "initial": _PER_ITERATION**K * R**2,
+        "noise": (1 - _PER_ITERATION**K) * 2 * alpha * sigma_star**2 / (n * mu),
+    },
+    title="mini-batches of all clients with a constant step, no bound on the noise but at the minimiser, distance",
+    paper="Gower, Loizou, Qian, Sailanbayev, Shulgin and Richtárik, SGD: General analysis (2019)",
+    place="Theorem 3.1, with 𝓛 ≤ L_max", metric="squared-distance", step={"alpha": 1 / (2 * L_max)},
+    settable=("alpha",), conditions=(Condition(alpha, 1 / (2 * L_max), "α ≤ 1/(2·L_max)"),), algorithm="gd",
+    options=ALL_CLIENTS, assumptions=(*STRONG, "sampled-functions"), note="Tight at K = 0 only.",
+)  # fmt: skip
 LOCAL = classic(
     "local-gd",
     {
@@ -131,5 +145,6 @@ LOCAL = classic(
 
 THEOREMS = (
     SGD_CONVEX, SGD_GAP, SGD_GAP_DECREASING, SGD_DISTANCE, SGD_DISTANCE_DECREASING, SGD_NONCONVEX, SGD_HETEROGENEOUS,
+    SGD_SAMPLED,
     LOCAL,
 )  # fmt: skip

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from algorithm_makers import interpret
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tape_makers import programs
@@ -33,6 +32,7 @@ from boundlab.registry import lookup
 from boundlab.simple import Ball
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
+from boundlab.testing._interpret import interpret
 from boundlab.theorems import load_theorem
 from boundlab.weighted import Weighted
 
@@ -55,7 +55,7 @@ def by_floats(tape: Tape, problem: Problem, oracle: Any = None) -> np.ndarray:
 @given(tape=programs(4))
 def test_any_program_runs_as_the_second_interpreter_reads_it(simple: str, tape: Tape) -> None:
     problem = composite(simple)
-    expected = np.array(interpret(tape, problem)[2]).reshape(-1, 2)
+    expected = np.array(interpret(tape, problem).shown).reshape(-1, 2)
     close = {"rtol": 0.0, "atol": 1e-10 * max(1.0, float(np.abs(expected).max(initial=0.0)))}
     assert np.allclose(by_floats(tape, problem), expected, **close)
     assert np.allclose(by_floats(tape, problem, WaryGradients(problem)), expected, **close)

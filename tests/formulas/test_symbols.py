@@ -22,8 +22,8 @@ def test_every_symbol_says_what_it_is_and_prints_in_latex_and_unicode() -> None:
 # How each behaves under f → c·f (first) and x → s·x (second); every other symbol is a number without a unit.
 UNITS = {
     (1, 0): "F0 F_v",
-    (1, -1): "B G sigma G_star sigma_l sigma_g sigma_g_mean bias stale shift X_v",
-    (1, -2): "mu L gamma",
+    (1, -1): "B G sigma G_star sigma_l sigma_g sigma_g_mean sigma_star bias stale shift X_v",
+    (1, -2): "mu L L_max gamma",
     (2, -2): "G_sq V_s sigma2 s2 err2 E_init",
     (2, -4): "L_sq",
     (0, 1): "zeta R",
@@ -37,8 +37,8 @@ RANGES = {
     (0, 1, True): "p p_s p_min q",
     (0, 1, False): "delta kappa_lag a_max a_min beta",
     (0, math.inf, True): (
-        "mu L rates lambda_s alpha c d D a0 a_init gamma kappa d_eff Ktilde kg q0 W1 W2 d_ratio L_sq eta eta_l eta_g "
-        "eta_sum eta_sq A_max W_min W_max Q_mean alpha2 pi_max"
+        "mu L L_max rates lambda_s alpha c d D a0 a_init gamma kappa d_eff Ktilde kg q0 W1 W2 d_ratio L_sq eta eta_l "
+        "eta_g eta_sum eta_sq A_max W_min W_max Q_mean alpha2 pi_max"
     ),
 }
 COUNTS = "n M K T Q N Qmin Qmax window K_m t_d b tau_max concurrency tau_a lag D_m S M_own Q_age"

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from problem_makers import make
 
-from boundlab import testing
 from boundlab.build import build_delays
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError, CertificateError, SpecError
@@ -16,6 +15,7 @@ from boundlab.instance import make_plan
 from boundlab.objective import Problem, ProblemType
 from boundlab.problems import smooth_problem
 from boundlab.registry import lookup
+from boundlab.testing import conform
 from boundlab.theorems import load_theorem
 from boundlab.verdict import Verdict
 
@@ -55,7 +55,7 @@ def test_the_minimiser_is_certified_from_mu_and_gradients() -> None:
 def test_it_keeps_what_the_interface_promises(more: dict[str, Any]) -> None:
     problem = bowls(**more)
     family = ProblemType(problem.id, "two bowls", lambda _options: replace(problem))
-    testing.problem(problem, family)
+    conform.problem(problem, family)
 
 
 def test_one_function_for_each_client_does_as_well() -> None:

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problem_makers import make, point, sample_gradients, tiny
 
-from boundlab import testing
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.arithmetic import numbers
@@ -18,6 +17,7 @@ from boundlab.build import build_delays
 from boundlab.errors import AssumptionError, CertificateError, SpecError
 from boundlab.expectation import left_side
 from boundlab.randomness import Streams
+from boundlab.testing import conform
 
 SEEDS = st.integers(0, 10_000)
 # f_1 = ½(½(x − 1)² + ½(2x − 4)²), f_2 = ½(3x − 1)² on a line: f = ½·((5x² − 18x + 17)/4 + (9x² − 6x + 1)/2).
@@ -185,7 +185,7 @@ def test_numbers_are_taken_at_their_word(weights: str) -> None:
     assert form.weights == {"equal": [1, 1], "size": [4 * third, 2 * third], "paper": [2 * third, third]}[weights]
     origin = [numbers.rational(0)] * 2
     assert numbers.fraction(twin.gradient(1, origin)[0]) == -3 * form.weights[1]
-    testing.problem(problem)
+    conform.problem(problem)
 
 
 def test_the_twin_finds_the_minimiser_next_to_x0_where_there_are_many() -> None:

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problem_makers import EXPLICIT, generated, make
 
-from boundlab import testing
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.objective import QuadraticForm, along
 from boundlab.randomness import Stream, Streams
+from boundlab.testing import conform
 
 KINDS = (*EXPLICIT, "smoothed-max-affine")
 WIDE = {"clients": 2, "dimension": 2, "sigma": 5.0, "noise": "sign"}
@@ -72,7 +72,7 @@ def test_signs_do_not_depend_on_how_many_are_drawn() -> None:
 @pytest.mark.parametrize("direction", [[1, -2], [0, 1e90], 1])
 def test_problems_with_noise_of_either_sign_conform(kind: str, direction: Any) -> None:
     pytest.importorskip("flint")
-    testing.problem(make(kind, **WIDE, direction=direction))
+    conform.problem(make(kind, **WIDE, direction=direction))
 
 
 @pytest.mark.parametrize(

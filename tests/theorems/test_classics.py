@@ -62,6 +62,8 @@ BY_HAND = {
     "sgd.distance.decreasing": ({**NOISY, "K": 4}, 45 / 9),  # c = 2, d = 5: max(8, 45)
     "sgd.nonconvex": ({**NOISY, "T": 4}, 20 + 1),  # α = 1/8
     "sgd.heterogeneous": ({**NOISY, "K": 1, "zeta": 0.5}, 7 / 8 * 9 + 4 / 64 + 2 * 16 / 4 / 64),
+    # α = 1/16: 2ασ★²/(nμ) times 1 − 15/16.
+    "sgd.sampled": ({**SMOOTH, "K": 1, "n": 2, "L_max": 8, "sigma_star": 4}, 15 / 16 * 9 + 1 / 16),
     "proximal-gradient": (SMOOTH, 9 / (2 * 3 / 4)),
     "proximal-gradient.strongly-convex": (SMOOTH, 0.6**6 * 9),
     "proximal-gradient.local": ({**SMOOTH, "K": 1, "M": 2, "sigma_g": 0.5}, (0.75**2 * 3 + (1 - 0.75**2) / 2) ** 2),
@@ -132,8 +134,14 @@ COMPOSITE = {
 }
 
 
+# What a mini-batch is drawn from: rows of data.
+ROWS = ("least-squares:data=diabetes,clients=4,batch=8,nu=0.1", "least-squares:data=diabetes,clients=2,batch=1,nu=0.2")
+
+
 def problems_for(theorem):
     name = theorem.id.removeprefix("classics.")
+    if "sampled-functions" in theorem.assumptions:
+        return ROWS
     if name in COMPOSITE:
         return COMPOSITE[name]
     if theorem.algorithm == "proximal_point":

@@ -19,8 +19,12 @@ from boundlab.theorems.classics import TIGHT
 from boundlab.worst_case import Outcome, WorstCase, worst_case
 
 SHARES = tuple(Fraction(1, 10**power) for power in range(4, 10))
-# Those on F = f + h are refused: see tests/composite/.
-ALL = sorted(name for name, one in registered("theorems").items() if COMPOSITE not in with_implied(one.assumptions))
+# Those on F = f + h are refused (see tests/composite/), and those about functions that are drawn.
+ALL = sorted(
+    name
+    for name, one in registered("theorems").items()
+    if not {COMPOSITE, "sampled-functions"} & with_implied(one.assumptions)
+)
 ATTAINED = TIGHT & set(ALL)
 SOME = sorted(ATTAINED | set(ALL[::4]))
 # There is no worst case without a bound on the start.
