@@ -296,3 +296,11 @@ def test_noise_that_may_leave_the_quadratic_is_followed_sign_by_sign(tmp_path):
         squares = [min(abs(x), Fraction(delta)) ** 2 for x in second]
         assert result.left == pytest.approx(float((slope**2 + sum(squares) / 2) / 3), rel=1e-15)
         assert method in result.method
+
+
+def test_a_theorem_about_each_schedule_asks_for_one(tmp_path):
+    path = tmp_path / "law.json"
+    fields = {"algorithm": "fedbuff", "delays": "exponential", "iterations": 5, "x0": [1]}
+    path.write_text(json.dumps({**fields, "problem": {"type": "huber", "c": [0, 1]}, "parameters": {"eta_l": 0.1}}))
+    with pytest.raises(SpecError, match=r'fedbuff\.rf1 is about each schedule by itself: give "events" in place'):
+        evaluate(load_theorem("fedbuff.rf1"), load_case(path))

@@ -205,12 +205,17 @@ def brute_force(name: str, parameters: Any, curve: str, K: int) -> dict[str, Fra
 LAW = EventLaw(np.array(P, dtype=object), P_S)
 
 
+def diminishing(options: dict[str, str]) -> Any:
+    """Return α_k = c/(k + d) as a fraction, or None."""
+    if "c" not in options:
+        return None
+    c, d = (numbers.rational(Fraction(options[key])) for key in ("c", "d"))
+    return lambda k: c / (k + d)
+
+
 def exactly(name: str, options: dict[str, str], parameters: Any, problem: Any, side: str, K: int, how: str) -> Fraction:
     compiler, model = lookup("algorithms", name), problem.rational({})
-    step = None
-    if "c" in options:
-        step = lambda k: numbers.rational(Fraction(options["c"])) / (k + numbers.rational(Fraction(options["d"])))  # noqa: E731
-    arithmetic = exact_arithmetic(lambda _: compiler.program(parameters, len(P)), {}, (), step)
+    arithmetic = exact_arithmetic(lambda _: compiler.program(parameters, len(P)), {}, (), diminishing(options))
     ks = np.array([K])
     if how == "moments":
         return numbers.fraction(second_moments(model, arithmetic, LAW, metric(side), ks)[0])
@@ -237,6 +242,31 @@ def test_all_sequences_one_by_one_in_fractions(name: str, options: dict[str, str
                 assert exactly(name, options, parameters, problem, side, K, how) == expected, (side, curve, how)
             found = left_side(side, name, problem, parameters, delays, policy, K)[0]
             assert found == pytest.approx(float(expected), rel=1e-12), (side, curve)
+
+
+# ---- clients that may change places -----------------------------------------------------------------------------
+
+EQUAL = {**HUBERS, "c": [[0], [3], [3]], "w": [[1], [2], [2]]}
+
+
+@pytest.mark.parametrize(("name", "options", "K"), CASES, ids=IDS)
+def test_merging_states_of_equal_clients_changes_nothing(name: str, options: dict[str, str], K: int) -> None:
+    # Clients 1 and 2 have one function and one probability; without that knowledge no two of their states are merged.
+    parameters, problem = read(name, options), build_problem("huber", EQUAL)
+    assert twins(problem, LAW.p.astype(np.float64)) == [[1, 2]]
+    compiler, model, merged = lookup("algorithms", name), problem.rational({}), []
+    step = diminishing(options)
+    arithmetic = exact_arithmetic(lambda _: compiler.program(parameters, len(P)), {}, (), step)
+    best, one = model.minimum(), numbers.rational(1)
+    for side in ("ergodic-gap", "gradient-norm"):
+        found = [
+            enumerated(
+                model, best, arithmetic, one, LAW, alike, metric(side), np.array([K]), merged=merged.append
+            )[0]
+            for alike in ((), ([1, 2],))
+        ]  # fmt: skip
+        assert found[0] == found[1], side
+        assert merged[-1] <= merged[-2]
 
 
 # ---- noise of either sign ---------------------------------------------------------------------------------------
