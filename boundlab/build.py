@@ -12,7 +12,8 @@ from boundlab.simple import OPTIONS, read_simple
 def build_problem(kind: str, options: dict[str, Any]) -> Problem:
     """Build a registered problem from its options, those of :data:`boundlab.simple.OPTIONS` among them.
 
-    An option of the same name that a family declares is the family's own.
+    An option of the same name that a family declares is the family's own; a family that is ``constrained`` reads these,
+    too.
 
     Raises
     ------
@@ -21,7 +22,7 @@ def build_problem(kind: str, options: dict[str, Any]) -> Problem:
     """
     family: ProblemType = lookup("problems", kind)
     shared = set(OPTIONS) - set(family.options)
-    own = {key: value for key, value in options.items() if key not in shared}
+    own = {key: value for key, value in options.items() if family.constrained or key not in shared}
     problem: Problem = family.build(Options(f"problem {kind}", own, seen=set(shared)))
     h = read_simple(Options(f"problem {kind}", {key: value for key, value in options.items() if key in shared}))
     if h is None:

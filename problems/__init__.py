@@ -19,6 +19,7 @@ _ROWS = {
     "owners": [0, 0, 1, 1, 2, 2],
 }
 _LABELS = {**_ROWS, "targets": [0, 1, 0, 1, 1, 0], "nu": 0.25}
+_COUNTS = [0, 1, 3, 1, 0, 2]
 _REAL = [0.5, -1.0, 2.0, 0.0, 1.5, -0.5]
 _MAXIMA = {
     "a": [[[1.0, 0.0], [-1.0, 0.5], [0.0, -1.0]]] * 2, "c": [[0.0, 0.1, 0.2]] * 2, "x0": [1.0, 2.0], "L": 2.0,
@@ -74,6 +75,14 @@ PROBLEMS: tuple[ProblemType, ...] = (
         _sampled(_LABELS),
     ),
     ProblemType("max-affine", "maxima of affine functions", max_affine.build, max_affine.OPTIONS, _DRAWN),
+    ProblemType(
+        "poisson",
+        "Poisson regression on data split over clients, on a box or a ball: needs box=[low,high] or ball=r",
+        samples.builder("poisson"),
+        samples.describe("poisson"),
+        tuple({**one, "box": [-0.5, 0.25]} for one in _sampled({**_ROWS, "targets": _COUNTS, "nu": 0.25})),
+        constrained=True,
+    ),
     ProblemType(
         "pseudo-huber",
         "weighted pseudo-Huber losses around centres",

@@ -89,10 +89,6 @@ class EmpiricalRisk(LinearModel):
         """Where the clients' gradients, without regulariser, can be."""
         return of_risks(self.loss, self.X, self.y, self.sizes, self.factors, self.classes, self._top)
 
-    def _means(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        out: NDArray[np.float64] = np.add.reduceat(values, self.offsets) / self.sizes
-        return out
-
     @cached_property
     def _second(self) -> NDArray[np.float64]:
         """Bounds of the mean squared gradient of a single sample's loss, shape (n,)."""
@@ -171,11 +167,6 @@ class EmpiricalRisk(LinearModel):
         else:
             out["R"] = Constant(start + best.distance, "upper", best.how)
         return out
-
-    @property
-    def _cancels(self) -> bool:
-        """Whether the regulariser has the same gradient for all clients, so that ∇f_i − ∇f is free of it."""
-        return self.nu == 0.0 or not np.ptp(self.factors)
 
     def _start_value(self) -> float:
         """Return f(x0), rounded up."""

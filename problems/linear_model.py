@@ -41,7 +41,7 @@ class LinearModel(Problem):
     X
         Shape (S, p), float32 or float64, rows sorted by client.
     y
-        Shape (S,): ±1, class numbers or values.
+        Shape (S,): ±1, class numbers or values; for poisson pairs, shape (S, 2).
     sizes
         Shape (n,): s_i ≥ 1.
     nu
@@ -208,6 +208,16 @@ class LinearModel(Problem):
         b = np.minimum(self.batch, self.sizes)
         out: Floats = (self.sizes - b) / (b * np.maximum(self.sizes - 1.0, 1.0))
         return out
+
+    def _means(self, values: Floats) -> Floats:
+        """Return the means of the clients' rows, shape (n,), of a number for each of all rows."""
+        out: Floats = np.add.reduceat(values, self.offsets) / self.sizes
+        return out
+
+    @property
+    def _cancels(self) -> bool:
+        """Whether the regulariser has the same gradient for all clients, so that ∇f_i − ∇f is free of it."""
+        return self.nu == 0.0 or not np.ptp(self.factors)
 
     def files(self) -> tuple[Path, ...]:
         """Return the files of the data."""

@@ -1,7 +1,8 @@
 """Losses of linear models: values, slopes and curvatures as functions of the margins z = ⟨a, x⟩.
 
-Margins have shape (s,), for ``softmax`` (s, classes). Targets are ±1 (logistic, hinge), class numbers (softmax) or real
-numbers (lad-regression, least-squares). The iterate is x, shape (p,), or the flattened p×classes matrix.
+Margins have shape (s,), for ``softmax`` (s, classes). Targets are ±1 (logistic, hinge), class numbers (softmax), real
+numbers (lad-regression, least-squares), or pairs (poisson): a number y ≥ 0, and the margin beyond which eᶻ − y·z goes
+on as its tangent. The iterate is x, shape (p,), or the flattened p×classes matrix.
 """
 
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from boundlab.objective import Array
 from boundlab.problems.common import EPS
 
-LossId = Literal["logistic", "softmax", "hinge", "lad-regression", "least-squares"]
+LossId = Literal["logistic", "softmax", "hinge", "lad-regression", "least-squares", "poisson"]
 Targets = NDArray[Any]
 
 
@@ -27,9 +28,9 @@ class Loss:
         Its name.
     curvature
         The largest eigenvalue of the second derivative in z, or None where there is a kink.
-        logistic: σ(1 − σ) ≤ 1/4; softmax: λ_max(diag(p) − ppᵀ) ≤ 1/2.
+        logistic: σ(1 − σ) ≤ 1/4; softmax: λ_max(diag(p) − ppᵀ) ≤ 1/2. Infinite for poisson: each row has its own.
     slope
-        The largest norm of the derivative in z; infinite for least squares. softmax: ‖p − e_y‖² ≤ 2.
+        The largest norm of the derivative in z; infinite for least squares and poisson. softmax: ‖p − e_y‖² ≤ 2.
     """
 
     id: LossId
@@ -48,6 +49,7 @@ LOSSES: dict[str, Loss] = {
     "hinge": Loss("hinge", None, 1.0),
     "lad-regression": Loss("lad-regression", None, 1.0),
     "least-squares": Loss("least-squares", 1.0, float("inf")),
+    "poisson": Loss("poisson", float("inf"), float("inf")),
 }
 
 
@@ -64,6 +66,9 @@ def values(loss: Loss, z: Array, y: Targets) -> Array:
         out = np.maximum(0.0, 1.0 - y * z)
     elif loss.id == "least-squares":
         out = 0.5 * (z - y) ** 2
+    elif loss.id == "poisson":
+        inside = np.minimum(z, y[:, 1])
+        out = np.exp(inside) * (1.0 + (z - inside)) - y[:, 0] * z
     else:
         out = np.abs(z - y)
     return out
@@ -87,6 +92,8 @@ def slopes(loss: Loss, z: Array, y: Targets) -> Array:
     if loss.id == "hinge":
         active: Array = np.where(y * z < 1.0, -y, 0.0).astype(z.dtype, copy=False)
         return active
+    if loss.id == "poisson":
+        return np.asarray(np.exp(np.minimum(z, y[:, 1])) - y[:, 0])
     away: Array = z - y
     return away if loss.id == "least-squares" else np.sign(away)
 
@@ -107,7 +114,7 @@ def middles(loss: Loss, y: Targets, classes: int) -> tuple[NDArray[np.float64], 
     """Return points m_j and a radius: the derivative in z is within the radius of m_j, whatever z is.
 
     logistic, hinge: −y·u with u in [0, 1]; lad-regression: u in [−1, 1]; softmax: p − e_y with p in the simplex, the
-    corners of which are √(1 − 1/classes) from its middle. Least squares have no such ball.
+    corners of which are √(1 − 1/classes) from its middle. Least squares have no such ball, poisson one for each row.
 
     Returns
     -------

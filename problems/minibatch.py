@@ -29,7 +29,7 @@ class MiniBatch(Oracle):
     X
         Shape (S, p), client i's rows are ``offsets[i]`` … ``offsets[i] + sizes[i] − 1``.
     y
-        Shape (S,): ±1, class numbers or values.
+        Shape (S,): ±1, class numbers or values; for poisson pairs, shape (S, 2).
     offsets, sizes
         Shape (n,).
     factors
@@ -125,7 +125,7 @@ class MiniBatch(Oracle):
             self._buffers[size] = (
                 np.empty((size, p), dtype=kind),
                 np.empty(wide, dtype=kind),
-                np.empty(wide, dtype=kind),
+                np.empty((size, *self._targets.shape[1:]), dtype=kind),
                 column,
             )
         return self._buffers[size]
@@ -176,6 +176,11 @@ class MiniBatch(Oracle):
             z -= y
             if self.loss == "lad-regression":
                 np.sign(z, z)
+            return
+        if self.loss == "poisson":
+            np.minimum(z, y[:, 1], out=z)
+            np.exp(z, z)
+            z -= y[:, 0]
             return
         z *= y
         if self.loss == "hinge":

@@ -19,12 +19,14 @@ from boundlab.problems.least_squares import LeastSquares
 from boundlab.problems.linear_model import LinearModel, Weights
 from boundlab.problems.losses import LossId, Targets
 from boundlab.problems.partitions import PARTITIONS, Owners, Partition, split, subsample
+from boundlab.problems.poisson import PoissonRegression, on_set, pairs
 from boundlab.problems.smooth import SOLVERS, Solver
 from boundlab.randomness import Stream, Streams
 
-VALUES = ("lad-regression", "least-squares")  # targets are numbers; those of classes are their labels
+VALUES = ("lad-regression", "least-squares", "poisson")  # targets are numbers; those of classes are their labels
+_UNSOLVED = ("least-squares", "poisson")  # without the option solver
 _DATA = {"softmax": "digits", "logistic": "breast_cancer", "hinge": "digits", **dict.fromkeys(VALUES, "diabetes")}
-_NU = {"softmax": 0.01, "logistic": 0.01, "hinge": 0.0, "lad-regression": 0.0, "least-squares": 0.0}
+_NU = {"softmax": 0.01, "logistic": 0.01, "hinge": 0.0, **dict.fromkeys(VALUES, 0.0)}
 
 
 def describe(kind: str) -> dict[str, str]:
@@ -53,7 +55,7 @@ def describe(kind: str) -> dict[str, str]:
         "dtype": "float64 or float32 (default float64)",
         "x0": "start point: a number, a list, or uniform on (−1/2, 1/2) (default 0)",
     }
-    if kind != "least-squares":
+    if kind not in _UNSOLVED:
         out["solver"] = "auto, clarabel or newton: how x* is found (default auto)"
     if kind in ("logistic", "hinge"):
         out["positive"] = "labels counted as +1: [0,1,2], even, odd or auto, the upper half (default auto)"
@@ -92,6 +94,7 @@ def build(kind: LossId, options: Options) -> LinearModel:
         source["data"] = name
         data = Dataset(name, np.empty((0, 0)), np.empty(0), None)
     shared = _shared(options, kind, inline)
+    h = on_set(options) if kind == "poisson" else None
     keep = 0 if inline else options.integer("samples", 0, minimum=0)
     positive = _positive(options) if kind in ("logistic", "hinge") else "auto"
     start = options.raw("x0", 0.0)
@@ -134,13 +137,19 @@ def build(kind: LossId, options: Options) -> LinearModel:
     source["x0"] = start if isinstance(start, (int, float, str)) else x0.tolist()
     sizes = np.bincount(owners, minlength=clients).astype(np.int64)
     weights = cast(Weights, shared["weights"])
-    given = kind, X, y[order], sizes, shared["nu"], weights, shared["batch"], shared["replacement"], x0, source
+    y = y[order]
+    if h is not None:
+        y = pairs(options.owner, X, y, h)
+        source |= h.options()
+    given = kind, X, y, sizes, shared["nu"], weights, shared["batch"], shared["replacement"], x0, source
+    if kind == "poisson":
+        return PoissonRegression(*given)
     return LeastSquares(*given) if kind == "least-squares" else EmpiricalRisk(*given, solver=shared["solver"])
 
 
 def _shared(options: Options, kind: LossId, inline: bool) -> dict[str, Any]:
     raw = options.raw("batch", 0)
-    solver = {} if kind == "least-squares" else {"solver": cast(Solver, options.choice("solver", "auto", SOLVERS))}
+    solver = {} if kind in _UNSOLVED else {"solver": cast(Solver, options.choice("solver", "auto", SOLVERS))}
     return {
         "batch": 0 if raw == "full" else options.integer("batch", 0, minimum=0, maximum=1_000_000),
         "replacement": options.flag("replacement", True),

@@ -92,7 +92,9 @@ def _certify(f: Problem, h: Simple, p: Floats, L: float) -> Minimised:
     start, bounds = np.asarray(f.x0, dtype=np.float64), f.constants()
     mu = bounds["mu"].value if "mu" in bounds else 0.0
     gap, distance, how = np.inf, None, "accelerated proximal gradient, Fenchel's dual"
-    if "F0" in bounds:
+    if h.bounded:  # h(y) ≤ 0 wherever it is finite, whether or not f is bounded below
+        gap = h.duality_gap(p, slope, error, 0.0) + off
+    elif "F0" in bounds:
         at_start = f.rounding(start)
         assert at_start is not None  # noqa: S101
         lowest = f.value(start) - at_start[0] - bounds["F0"].value

@@ -332,6 +332,9 @@ class ProblemType:
         Makes a problem from the options; raises SpecError or DataError.
     examples
         Options of small instances that differ in kind: noisy ones and others, ones with every constant and others.
+    constrained
+        Whether constants exist on a bounded set alone: ``build`` then reads ``box`` or ``ball`` as well, to know it,
+        and gives an f that keeps its promises on all of R^d.
     """
 
     id: str
@@ -339,3 +342,4 @@ class ProblemType:
     build: Any
     options: Mapping[str, str] = field(default_factory=dict)
     examples: Sequence[Mapping[str, Any]] = ({},)
+    constrained: bool = False

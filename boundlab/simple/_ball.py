@@ -118,6 +118,12 @@ class Ball(Simple):
         rounding = (len(x) + 8) * EPS * steep * (self._radius + float(np.linalg.norm(x)))
         return float(slope @ x) + self._radius * steep + 2.0 * error * self._radius * (1.0 + 1e-6) + rounding
 
+    def support(self, A: Array) -> Floats:
+        """Return radius·‖a‖."""
+        norms = np.linalg.norm(np.asarray(A, dtype=np.float64), axis=1)
+        out: Floats = self._radius * norms * (1.0 + (A.shape[1] + 8) * EPS)
+        return out
+
     def holds_at(self, x: Sequence[Fraction], pull: Sequence[Fraction]) -> bool:
         """Return whether x is inside and nothing pulls; whatever pulls on the sphere has roots."""
         return sum(entry**2 for entry in x) <= self.radius**2 and not any(pull)

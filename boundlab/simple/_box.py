@@ -106,6 +106,14 @@ class Box(Simple):
         rounding = (len(x) + 8) * EPS * float((np.abs(slope) * (np.abs(x) + self._size)).sum())
         return float(each.sum()) + error * float(np.sqrt(len(x))) * (high - low) * (1.0 + 8.0 * EPS) + rounding
 
+    def support(self, A: Array) -> Floats:
+        """Return Σ_j max(low·a_j, high·a_j): it is attained at a corner."""
+        low, high = self._ends
+        wide = np.asarray(A, dtype=np.float64)
+        most = np.maximum(low * wide, high * wide).sum(axis=1)
+        out: Floats = most + (A.shape[1] + 8) * EPS * self._size * np.abs(wide).sum(axis=1)
+        return out
+
     def sharpness(self, x: Floats, slope: Floats) -> float:
         """Return the smallest push outside at a corner."""
         low, high = self._ends

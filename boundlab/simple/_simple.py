@@ -126,6 +126,20 @@ class Simple(ABC):
             F(x) − inf f or more: h(x*) cannot exceed it.
         """
 
+    def support(self, A: Array) -> Floats:
+        """Return max ⟨a, x⟩ over the x where h is finite, for each row a of A, from above; infinite where not bounded.
+
+        Parameters
+        ----------
+        A
+            Shape (S, d).
+
+        Returns
+        -------
+        ndarray, shape (S,)
+        """
+        return np.full(len(A), np.inf)
+
     def rate(self, d: int) -> float:
         """Return what h changes by at most where x moves by 1 within its domain, from above; unit (1, −1)."""
         return 0.0

@@ -130,6 +130,8 @@ class BatchedRisk(Batched):
             return z.sub_(y)
         if self.loss == "lad-regression":
             return z.sub_(y).sign_()
+        if self.loss == "poisson":
+            return z.minimum(y[..., 1:]).exp_().sub_(y[..., :1])
         if self.loss == "hinge":
             return (y * z < 1.0).to(z.dtype).mul_(y).neg_()
         return z.mul_(y).mul_(0.5).tanh_().sub_(1.0).mul_(0.5).mul_(y)
@@ -169,6 +171,10 @@ class BatchedRisk(Batched):
         if self.loss == "softmax":
             label = self.y[part].long().view(-1, 1, 1).expand(-1, z.shape[1], 1)
             return torch.logsumexp(z, dim=2) - z.gather(2, label).squeeze(2)
+        if self.loss == "poisson":
+            pairs, z = self.targets[part].to(torch.float64), z.squeeze(2)
+            inside = z.minimum(pairs[:, 1:])
+            return inside.exp().mul_(1.0 + (z - inside)).sub_(pairs[:, :1] * z)
         y, z = self.targets[part].to(torch.float64).view(-1, 1), z.squeeze(2)
         if self.loss == "logistic":
             return torch.logaddexp(torch.zeros_like(z), -y * z)

@@ -20,6 +20,7 @@ BASE: dict[str, dict[str, Any]] = {
     "smoothed-max-affine": {"a": [[[1, 0], [-1, 1], [0, -1]]], "c": [[0, 0, 0]]},
     **{name: {"data": "breast_cancer", "clients": 2, "nu": 0.1} for name in ("hinge", "logistic", "softmax")},
     **{name: {"data": "diabetes", "clients": 2, "nu": 0.1} for name in ("lad-regression", "least-squares")},
+    "poisson": {"data": "diabetes", "clients": 2, "nu": 0.1, "ball": 1},
 }  # fmt: skip
 
 

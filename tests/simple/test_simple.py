@@ -27,6 +27,18 @@ def prox(h: Simple, x: np.ndarray, size: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("h", KINDS)
+@given(a=POINTS, x=POINTS)
+def test_the_support_function_is_the_largest_product_and_attained_on_bounded_sets(
+    h: Simple, a: np.ndarray, x: np.ndarray
+) -> None:
+    most = float(h.support(a[None])[0])
+    assert a @ prox(h, x, 1.0) <= most
+    assert np.isfinite(most) == h.bounded
+    if h.bounded:
+        assert a @ prox(h, 1e6 * a, 1.0) == pytest.approx(most, abs=1e-4)
+
+
+@pytest.mark.parametrize("h", KINDS)
 @given(x=POINTS, y=POINTS, size=SIZES)
 def test_a_proximal_point_is_the_one_whose_way_there_is_a_subgradient(
     h: Simple, x: np.ndarray, y: np.ndarray, size: float
