@@ -13,7 +13,7 @@ from boundlab.randomness import Streams
 TYPES = {problem.id: problem for problem in PROBLEMS}
 EXPLICIT = ("huber", "lad", "max-affine", "pseudo-huber", "quadratic")
 LOSSES = ("hinge", "lad-regression", "logistic", "softmax")
-MODELS = (*LOSSES, "least-squares")
+MODELS = (*LOSSES, "least-squares", "poisson")
 
 
 def make(kind: str, **options: Any) -> Any:
@@ -39,10 +39,17 @@ def tiny(kind: str, seed: int, **more: Any) -> Any:
     features = scale * rng.normal(size=(len(owners), 2))
     if kind in ("lad-regression", "least-squares"):
         targets = rng.normal(size=len(owners))
+    elif kind == "poisson":
+        targets = rng.poisson(2.0, size=len(owners))
     else:
         labels = 3 if kind == "softmax" else 2
         targets = np.concatenate([np.arange(labels), rng.integers(0, labels, size=len(owners) - labels)])
-    options = {"nu": float(rng.choice([0.02, 0.3])), "weights": str(rng.choice(["equal", "size", "paper"]))}
+    options: dict[str, Any] = {
+        "nu": float(rng.choice([0.02, 0.3])),
+        "weights": str(rng.choice(["equal", "size", "paper"])),
+    }
+    if kind == "poisson":
+        options["box"] = [-0.5, 0.25]
     return make(
         kind,
         features=features.tolist(),

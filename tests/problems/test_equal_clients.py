@@ -22,10 +22,11 @@ def equal(kind, n, x, y, a, b):
         return make(kind, a=[[[a], [-b]]] * n, b=[[x, y]] * n)
     if kind == "smoothed-max-affine":
         return make(kind, a=[[[a], [-b]]] * n, c=[[x, y]] * n, L=2.0)
-    targets = {"softmax": [0, 1], "lad-regression": [x, y]}.get(kind, [1, -1])
+    targets = {"softmax": [0, 1], "lad-regression": [x, y], "poisson": [1, 2]}.get(kind, [1, -1])
     rows = [[a, x], [-b, y]]
     owners = [client for client in range(n) for _ in range(2)]
-    return make(kind, features=rows * n, targets=targets * n, owners=owners, nu=0.1, bias="no", x0=0.5)
+    region = {"box": [-1, 1]} if kind == "poisson" else {}
+    return make(kind, features=rows * n, targets=targets * n, owners=owners, nu=0.1, bias="no", x0=0.5, **region)
 
 
 @pytest.mark.parametrize("kind", sorted(TYPES))

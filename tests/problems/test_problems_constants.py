@@ -244,7 +244,7 @@ def test_the_full_gradient_is_the_mean_of_the_clients(kind: str, seed: int, scal
     )
 
 
-@given(st.sampled_from(sorted(TYPES)), SEEDS, SCALES)
+@given(st.sampled_from(sorted({*TYPES} - {"poisson"})), SEEDS, SCALES)  # poisson has a minimum on its box alone
 @settings(max_examples=80)
 def test_the_initial_gap_is_at_least_what_any_point_gains(kind: str, seed: int, scale: float) -> None:
     start = {"x0": float(np.random.default_rng(seed).choice([0.0, 1.0, -30.0]))}
@@ -285,8 +285,9 @@ def test_a_minimiser_that_would_take_minutes_is_not_looked_for(limit: str, monke
 
 @pytest.mark.parametrize("kind", sorted(TYPES))
 def test_every_family_meets_or_explains_every_assumption(kind: str) -> None:
-    for more in ({}, {"nu": 0.0}) if kind in LOSSES else ({},):
-        problem = tiny(kind, 1, **more) if kind in LOSSES else make(kind)
+    sampled = kind in (*LOSSES, "poisson")
+    for more in ({}, {"nu": 0.0}) if sampled else ({},):
+        problem = tiny(kind, 1, **more) if sampled else make(kind)
         reasons, constants = problem.assumptions(), problem.constants()
         assert set(reasons) == {one.id for one in BUILT_IN if one.of == "functions" and one.check is None}
         for assumption, names in {
