@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 _EPS = float(np.finfo(np.float64).eps)
 # What is about minimisers, and not about the f_i and their gradients.
-_OF_OBJECTIVE: Final = frozenset({"R", "F0", "zeta"})
+_OF_OBJECTIVE: Final = frozenset({"R", "F0", "zeta", "sigma_star"})
 
 
 @final
@@ -224,6 +224,7 @@ class Composite(Problem):
             **self.inner.assumptions(),
             "minimiser": reason,
             "bounded-below": "",
+            "sampled-functions": "sigma_star is not known at the minimiser of F",
             UNCONSTRAINED: f"it minimises f with {self.h.words}",
         }
 

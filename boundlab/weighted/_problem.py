@@ -181,7 +181,7 @@ class Weighted(Problem):
     @cached_property
     def _constants(self) -> dict[str, Constant]:
         own, of_objective = self.inner.constants(), self.objective.constants()
-        found = {name: one for name, one in own.items() if name not in OF_OBJECTIVE | OF_BOTH}
+        found = {name: one for name, one in own.items() if name not in OF_OBJECTIVE | OF_BOTH | {"sigma_star"}}
         found |= {name: one for name, one in of_objective.items() if name in OF_OBJECTIVE}
         spread = own.get("sigma_g")
         if spread is not None:
@@ -203,7 +203,7 @@ class Weighted(Problem):
         about = {
             name: why for name, why in self.objective.assumptions().items() if name in ("minimiser", "bounded-below")
         }
-        return {**self.inner.assumptions(), **about}
+        return {**self.inner.assumptions(), **about, "sampled-functions": "sigma_star is not known at its minimiser"}
 
     def files(self) -> tuple[Path, ...]:
         """Return the files of the clients' data."""

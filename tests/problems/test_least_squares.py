@@ -12,12 +12,15 @@ from problem_makers import make, point, sample_gradients, tiny
 
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
+from boundlab.algorithms.sfedavg import SFEDAVG
 from boundlab.arithmetic import numbers
-from boundlab.build import build_delays
+from boundlab.build import build_delays, build_problem
 from boundlab.errors import AssumptionError, CertificateError, SpecError
 from boundlab.expectation import left_side
+from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.testing import conform
+from boundlab.weighted import minimised
 
 SEEDS = st.integers(0, 10_000)
 # f_1 = ½(½(x − 1)² + ½(2x − 4)²), f_2 = ½(3x − 1)² on a line: f = ½·((5x² − 18x + 17)/4 + (9x² − 6x + 1)/2).
@@ -243,3 +246,46 @@ def test_with_full_gradients_exact_engines_see_the_same_quadratic() -> None:
             for one in (problem, quadratic)
         )
         assert found == pytest.approx(expected, rel=1e-10)
+
+
+# ---- the noise at the minimiser ---------------------------------------------------------------------------------
+
+
+@settings(max_examples=40)
+@given(SEEDS, st.sampled_from(["equal", "size", "paper"]), st.sampled_from(["yes", "no"]), st.integers(1, 4))
+def test_the_noise_at_the_minimiser_is_what_fractions_say(
+    seed: int, weights: str, replacement: str, batch: int
+) -> None:
+    pytest.importorskip("flint")
+    generator = np.random.default_rng(seed)
+    options = {
+        "features": generator.integers(-3, 4, (7, 2)).tolist(), "targets": generator.integers(-9, 10, 7).tolist(),
+        "owners": [0, 0, 1, 1, 1, 0, 1], "nu": "1/2", "weights": weights, "batch": batch, "replacement": replacement,
+    }  # fmt: skip
+    problem = make("least-squares", **options)
+    twin = problem.rational(options)
+    star, form = twin.minimum().x, twin.least_squares()
+    total, steepest = Fraction(0), Fraction(0)
+    for rows, targets, weight in zip(form.rows, form.targets, form.weights, strict=True):
+        each = [[one * (a[0] * star[0] + a[1] * star[1] - y) for one in a] for a, y in zip(rows, targets, strict=True)]
+        mean = [sum(column) / len(each) for column in zip(*each, strict=True)]
+        variance = sum((g - m) ** 2 for row in each for g, m in zip(row, mean, strict=True)) / len(each)
+        m, b = len(rows), batch if replacement == "yes" else min(batch, len(rows))
+        share = Fraction(1, b) if replacement == "yes" else Fraction(m - b, b * (m - 1))
+        total += share * weight**2 * variance / 2
+        steepest = max(steepest, *(weight * (a[0] ** 2 + a[1] ** 2 + form.nu) for a in rows))
+    found = {name: Fraction(problem.constants()[name].value) for name in ("L_max", "sigma_star")}
+    assert steepest <= found["L_max"]
+    assert total <= found["sigma_star"] ** 2
+    assert float(found["sigma_star"]) ** 2 == pytest.approx(float(total), rel=1e-9, abs=1e-18)
+
+
+def test_the_noise_at_one_minimiser_is_not_that_at_another() -> None:
+    options = {**LINE, "batch": 1, "nu": 1}
+    alone, penalised = (build_problem("least-squares", {**options, **more}) for more in ({}, {"l1": 1}))
+    weighted = minimised(alone, SFEDAVG, SFEDAVG.read(Options("sfedavg", {"alpha": 0.1, "weights": [1, 3]})))
+    assert "sigma_star" in alone.constants()
+    assert alone.why_not("sampled-functions") == ""
+    for other in (penalised, weighted):
+        assert "sigma_star" not in other.constants()
+        assert other.why_not("sampled-functions") != ""
