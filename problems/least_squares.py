@@ -1,5 +1,7 @@
 """Least squares and ridge regression on data split over clients: f̂_i(x) = (1/s_i)·Σ_j ½(a_jᵀx − y_j)² + ν/2‖x‖²."""
 
+import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -176,28 +178,30 @@ class LeastSquares(LinearModel):
         x0 = np.asarray(self.x0, dtype=np.float64)
         start = self.total.value(x0)
         out |= bounds.start_gap(start + normal_equations.value_rounding(self.total, x0), best, 0.0)
-        rows = clip_up(float(self._row_norms.max()) ** 2 + self.nu, 4)
+        steep = float(self._row_norms.max())
+        rows = clip_up(steep * steep + self.nu, 4)
         out["L_max"] = Constant(clip_up(rows * float(self.factors.max()), 2), "upper", "largest ‖a_j‖² + nu")
         if best is not None:
-            out["sigma_star"] = self._noise_at(best)
+            noise = self._noise_at(best)
+            out |= {"sigma_star": noise} if math.isfinite(noise.value) else {}
             out["R"] = Constant(distance(self.x0, best.x) + (best.distance or 0.0), "upper", best.how)
         return out
 
     def _noise_at(self, best: Optimum) -> Constant:
         """Return √(mean over clients of the variance of a mini-batch's gradient at x*), from above."""
-        x, away, total = np.asarray(best.x, dtype=np.float64), best.distance or 0.0, 0.0
-        for client, share in enumerate(self._share.tolist()):
-            part = self.part(client)
+        x, parts = np.asarray(best.x, dtype=np.float64), []
+        for client in np.flatnonzero(self._share).tolist():
+            part, norms = self.part(client), self._row_norms[self.rows(client)]
             each = part.X * (part.X @ x - part.y)[:, None]  # gradients of the client's rows
-            spread = float(np.sqrt(((each - each.mean(axis=0)) ** 2).sum(axis=1).mean()))
-            # The deviation is Lipschitz in x, as the rows' gradients are.
-            norms = self._row_norms[self.rows(client)]
-            rounding = (
-                8.0 * EPS * self.d * float((norms * (norms * np.linalg.norm(x) + np.abs(part.y))).max(initial=0.0))
-            )
-            deviation = spread + float(norms.max()) ** 2 * away + rounding
-            total += share * (float(self.factors[client]) * deviation) ** 2
-        return Constant(clip_up(float(np.sqrt(total / self.n)), 8 + self.n), "upper", "the variance over rows at x*")
+            top = float(np.abs(each).max(initial=0.0)) or 1.0
+            away = each / top - (each / top).mean(axis=0)
+            deviation = top * float(np.sqrt((away**2).sum(axis=1).mean()))
+            # It is Lipschitz in x, as the rows' gradients are; and products round, or leave floats below.
+            steep = float(norms.max())
+            rounding = EPS * float((norms * (norms * float(np.linalg.norm(x)) + np.abs(part.y))).max(initial=0.0))
+            deviation += steep * steep * (best.distance or 0.0) + 8.0 * self.d * (rounding + sys.float_info.min)
+            parts.append(math.sqrt(float(self._share[client]) / self.n) * float(self.factors[client]) * deviation)
+        return Constant(clip_up(math.hypot(*parts), 8 + self.n), "upper", "the variance over rows at x*")
 
     @property
     def _ridge(self) -> float:

@@ -72,6 +72,7 @@ def require_given_schedule(plan: Plan) -> None:
     if given and plan.metric.is_mean:
         return
     reason = engine(plan.theorem, plan.algorithm, problem, plan.parameters, plan.delays, plan.policy)[1]
+    reason = reason or f"{plan.theorem.id} is about each schedule by itself"
     more = (
         "without noise there is nothing left to average given a schedule" if problem.noiseless
         else f"the expectation over the noise given a schedule needs a mean of what a run shows, not {plan.metric.id}"

@@ -102,7 +102,9 @@ def _why_not(plan: Plan, model: RationalProblem | None, case: Case) -> str:
     if plan.theorem.shape:
         return "a printed O(·) is a shape"
     if not plan.problem.noiseless and not _by_moments(model) and model.sign_noise() is None:
-        return "noise is averaged exactly on quadratics, by moments, and where noise=sign, by enumeration"
+        return (
+            "noise is averaged exactly on quadratics, by moments, and where it is ± a rational vector, by enumeration"
+        )
     if plan.metric.quantity is not Quantity.SLOPE and model.minimum() is None:
         return "the minimum is not found in rational numbers"
     return ""

@@ -114,12 +114,13 @@ def given_schedule(
         If balls cannot tell on which side of a kink an iterate lies.
     """
     schedule, seen = Schedule(tape, numbers, unit), []
-    held, shown = ExactValues(model, best, unit), [True] * len(schedule)
+    graph, held = schedule.graph(), ExactValues(model, best, unit)
+    shown = schedule.shown[: len(graph.levels) + 1]
 
     def observe(_: int, number: Ints, weights: Any, whole: Any) -> None:
         seen.append(held.total(metric, number, weights, whole, 1))
 
-    Walk(pruned(schedule.graph(), shown), held, shown, exact=True, largest=SLOW).run(observe)
+    Walk(pruned(graph, shown), held, shown, exact=True, largest=SLOW).run(observe)
     return folded(metric, np.array([k]), seen)[0]
 
 
@@ -128,13 +129,13 @@ def core_over_events(
 ) -> Core | None:
     """Return the quadratic that the problem is wherever a run of ``k`` iterations can come, if it is one."""
     graph = Lowering(arithmetic, law, (), average=False).graph(k)
-    return core_of(model, graph, X_S)
+    return core_of(model, graph, X_S, [True, *(level.iteration for level in graph.levels)])
 
 
 def core_of_schedule(model: RationalProblem, tape: Tape, numbers: Numbers[Scalar], unit: Scalar) -> Core | None:
     """Return the quadratic that the problem is wherever the runs of a schedule can come, if it is one."""
     schedule = Schedule(tape, numbers, unit)
-    return core_of(model, schedule.graph(), schedule.sum)
+    return core_of(model, schedule.graph(), schedule.sum, schedule.shown)
 
 
 def events_after(graph: Graph[Any]) -> list[int]:

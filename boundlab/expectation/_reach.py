@@ -4,6 +4,7 @@ Every register is an affine function of the signs drawn so far, as long as no st
 quadratics; its extremes are sums of absolute values.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
@@ -18,7 +19,7 @@ from boundlab.tape import Initial
 Vector = list[Scalar]
 
 
-def core_of(model: RationalProblem, graph: Graph[Scalar], looked_at: int) -> Core | None:
+def core_of(model: RationalProblem, graph: Graph[Scalar], looked_at: int, shown: Sequence[bool]) -> Core | None:
     """Return the quadratic that the problem is wherever a run can come, or None: there is none, or runs may leave it.
 
     Parameters
@@ -26,7 +27,9 @@ def core_of(model: RationalProblem, graph: Graph[Scalar], looked_at: int) -> Cor
     graph
         All that can happen; where there is more than one thing, nobody looks.
     looked_at
-        The register whose contents metrics see after each event, or an average of them.
+        The register whose contents metrics see, or an average of them.
+    shown
+        Whether they look after 0, 1, … events.
     """
     core, noise, best = model.core(), model.sign_noise(), model.minimum()
     if core is None or noise is None or best is None:
@@ -36,7 +39,7 @@ def core_of(model: RationalProblem, graph: Graph[Scalar], looked_at: int) -> Cor
     if any(len(own) > 1 for level in graph.levels for own in level.edges):
         return None
     try:
-        return core if _Runs(model, core, noise).stay(graph, looked_at) else None
+        return core if _Runs(model, core, noise).stay(graph, looked_at, shown) else None
     except UndecidedError:
         return None
 
@@ -77,20 +80,22 @@ class _Runs:
         self._zero = [numbers.rational(0)] * model.d
         self._drawn = 0
 
-    def stay(self, graph: Graph[Scalar], looked_at: int) -> bool:
-        """Return whether every step begins in the box, and ``looked_at`` never leaves it."""
+    def stay(self, graph: Graph[Scalar], looked_at: int, shown: Sequence[bool]) -> bool:
+        """Return whether every step begins in the box, and ``looked_at`` is there whenever it is shown."""
         start, none = _Affine(self._x0, {}), _Affine(self._zero, {})
         held = [start if one is Initial.START else none for one in graph.initial]
         try:
             self._follow(held, graph.opening)
-            self._require(held[looked_at])
+            if shown[0]:
+                self._require(held[looked_at])
             node = 0
-            for level in graph.levels:
+            for level, seen in zip(graph.levels, shown[1:], strict=False):
                 edge = level.edges[node][0]
                 self._follow(held, edge.rows)
                 held = held if edge.order is None else [held[register] for register in edge.order]
                 node = edge.to
-                self._require(held[looked_at])
+                if seen:
+                    self._require(held[looked_at])
         except _LeavesError:
             return False
         return True

@@ -14,12 +14,14 @@ Number = TypeVar("Number")
 
 @final
 class Schedule(Generic[Number]):
-    """What happens between records, as one event each; the record is copied to a register of its own.
+    """A tape cut before its local steps and behind its records; a record is copied to a register of its own.
 
     Parameters
     ----------
     sum
         That register.
+    shown
+        For each part whether it ends with a record.
 
     Raises
     ------
@@ -31,7 +33,14 @@ class Schedule(Generic[Number]):
         self.sum = tape.registers
         self.initial = (*(Initial(value) for value in tape.initial.tolist()), Initial.UNWRITTEN)
         self._parts: list[tuple[Row[Number], ...]] = []
+        self.shown: list[bool] = []
         own: list[Row[Number]] = []
+
+        def cut(*, shown: bool) -> None:
+            self._parts.append(tuple(own))
+            self.shown.append(shown)
+            own.clear()
+
         for row in rows(tape, numbers):
             match row:
                 case Combine(dst, terms):
@@ -39,29 +48,32 @@ class Schedule(Generic[Number]):
                 case Update():
                     if row.implicit:
                         raise AssumptionError(NO_NOISY_PROX)
+                    if own:  # noise of mini-batches depends on where it is drawn: that must be known by then
+                        cut(shown=False)
                     own.append(Pass(row.dst, row.src, row.client, row.sizes))
                 case Show(_, src):
-                    self._parts.append((*own, Sum(self.sum, ((one, src),))))
-                    own = []
+                    own.append(Sum(self.sum, ((one, src),)))
+                    cut(shown=True)
 
     def graph(self) -> Graph[Number]:
-        """Return the schedule as all that can happen; the first record is shown before any event."""
+        """Return the schedule as all that can happen."""
         everything, none = frozenset(range(self.sum + 1)), cast(Groups, ())
-        levels = [Level([[Edge(1, part, None, 0)]], [none], [everything], True) for part in self._parts[1:]]
+        levels = [
+            Level([[Edge(1, part, None, 0)]], [none], [everything], shown)
+            for part, shown in zip(self._parts[1:], self.shown[1:], strict=False)
+        ]
+        last = max(place for place, shown in enumerate(self.shown) if shown)
+        levels = levels[:last]
         return Graph(self.initial, self.sum, self._parts[0], levels)
 
     def opening(self) -> tuple[tuple[Row[Number], ...], Control, None]:
-        """Return what happens up to the first record."""
+        """Return the first part."""
         return self._parts[0], Control(), None
 
     def clock(self, number: int) -> int:
-        """Return the record: each has rows of its own."""
+        """Return the part: each has rows of its own."""
         return number
 
     def edges(self, control: Control, number: int) -> tuple[list[tuple[Edge[Number], Control]], bool]:
-        """Return what happens up to the next record."""
-        return [(Edge(1, self._parts[number + 1], None, 0), control)], True
-
-    def __len__(self) -> int:
-        """Return how many records there are."""
-        return len(self._parts)
+        """Return the next part."""
+        return [(Edge(1, self._parts[number + 1], None, 0), control)], self.shown[number + 1]

@@ -12,7 +12,7 @@ from boundlab.algorithms import X_S, EventLaw
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import Core, InexactError, RationalProblem
-from boundlab.errors import SpecError
+from boundlab.errors import SpecError, UndecidedError
 from boundlab.execute import Numbers
 from boundlab.execute.coordinates import frame
 from boundlab.expectation._cost import LARGEST_MOMENTS
@@ -29,6 +29,7 @@ Number = TypeVar("Number")
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
 LARGEST = 10**7  # entries that are computed in exact numbers
+_SMALL = 1e-60
 WIDEST = 40  # coordinates that mini-batches may mix: a tensor has the fourth power of entries
 
 
@@ -41,6 +42,8 @@ def in_floats(
     ------
     SpecError
         If there are too many control states, or the coordinates that mini-batches mix are too many.
+    UndecidedError
+        If the data are so small, or so large, that products of four of them leave floats.
     """
     where, hessian = _mini_batches(problem) if by_batches(problem) else _additive(problem)
     found = _expectations(arithmetic, law, where, hessian, float, metric, ks, math.inf)
@@ -64,6 +67,9 @@ def _additive(problem: Problem) -> tuple[Quadratic, Array]:
 def _mini_batches(problem: Problem) -> tuple[Quadratic, Array]:
     form = problem.least_squares()
     assert form is not None  # noqa: S101  (asked before)
+    size = max(float(np.abs(part).max(initial=0.0)) for part in (*form.rows, *form.targets))
+    if size and not _SMALL < size < 1.0 / _SMALL:
+        raise UndecidedError(f"data of size {size:.3g} leave floats when squared twice; rescale them")
     if problem.d > WIDEST:
         raise SpecError(f"moments under mini-batches take at most {WIDEST} coordinates, got {problem.d}")
     star = np.asarray(problem.optimum().x, dtype=np.float64)
@@ -130,11 +136,12 @@ def given_schedule(
     where, hessian = _exact(model, core)
     schedule = Schedule(tape, numbers_of, where.one)
     moments = Recursion(schedule, schedule.initial, where, numbers.rational, shown=schedule.sum)
-    seen = [metric.of_second_moment(hessian, moments.second())]
-    for _ in range(len(schedule) - 1):
+    seen = [metric.of_second_moment(hessian, moments.second())] if schedule.shown[0] else []
+    for shown in schedule.shown[1:]:
         moments.advance()
         _require_room(moments, LARGEST)
-        seen.append(metric.of_second_moment(hessian, moments.second()))
+        if shown:
+            seen.append(metric.of_second_moment(hessian, moments.second()))
     return folded(metric, np.array([k]), seen)[0]
 
 

@@ -135,8 +135,8 @@ class RationalLeastSquares(RationalProblem):
         return Minimum(x, numbers.fraction(self.value([numbers.rational(entry) for entry in x])))
 
     def constants(self) -> Constants:
-        """Return R and F0; sigma with full gradients; L, mu and zeta where all Hessians are diagonal."""
-        found = self.start_constants()
+        """Return R, F0, L_max, sigma_star; sigma with full gradients; L, mu, zeta where all Hessians are diagonal."""
+        found = self.start_constants() | self._of_rows()
         if self.form.batch == 0:
             found |= noise(Fraction(0))
         hessians = [A for A, _ in self._normal]
@@ -150,6 +150,26 @@ class RationalLeastSquares(RationalProblem):
             away = [norm_square([a - b for a, b in zip(self._best, row, strict=True)]) for row in own]
             found |= {"mu": number(min(diagonal)), "zeta": root(max(away))}
         return found
+
+    def _of_rows(self) -> Constants:
+        """Return L_max, and sigma_star at x*."""
+        form, total = self.form, Fraction(0)
+        steepest = [
+            own * (norm_square(a) + form.nu) for own, rows in zip(form.weights, form.rows, strict=True) for a in rows
+        ]
+        for own, rows, targets in zip(form.weights, form.rows, form.targets, strict=True):
+            m = len(rows)
+            b = form.batch if form.replacement else min(form.batch, m)
+            if b == 0 or m == 1:
+                continue
+            errors = [dot(a, self._best) - y for a, y in zip(rows, targets, strict=True)]
+            square = sum((error**2 * norm_square(a) for error, a in zip(errors, rows, strict=True)), Fraction(0)) / m
+            mean = [sum(column, Fraction(0)) / m for column in zip(*(
+                [error * one for one in a] for error, a in zip(errors, rows, strict=True)
+            ), strict=True)]  # fmt: skip
+            share = Fraction(1, b) if form.replacement else Fraction(m - b, b * (m - 1))
+            total += share * own**2 * (square - norm_square(mean))
+        return {"L_max": number(max(steepest)), "sigma_star": root(total / self.n)}
 
 
 def _nearest(A: list[Vector], right: Vector, x: Vector) -> list[Fraction]:

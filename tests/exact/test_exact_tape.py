@@ -304,3 +304,14 @@ def test_a_theorem_about_each_schedule_asks_for_one(tmp_path):
     path.write_text(json.dumps({**fields, "problem": {"type": "huber", "c": [0, 1]}, "parameters": {"eta_l": 0.1}}))
     with pytest.raises(SpecError, match=r'fedbuff\.rf1 is about each schedule by itself: give "events" in place'):
         evaluate(load_theorem("fedbuff.rf1"), load_case(path))
+
+
+def test_mini_batches_along_a_schedule_are_those_over_its_certain_events(tmp_path):
+    rows = {"type": "least-squares", "features": [[1], [2]], "targets": [1, -2], "owners": [0, 0], "bias": "no"}
+    fields = {"algorithm": "gd", "problem": {**rows, "nu": "1/3", "batch": 1}, "parameters": {"alpha": "1/9"}}
+    path, found = tmp_path / "rows.json", []
+    for events in ({"events": [[1, "s"], [2, "s"], [3, "s"]]}, {"delays": "deterministic", "iterations": 3}):
+        path.write_text(json.dumps({**fields, "x0": ["1/7"], **events}))
+        found.append(evaluate(load_theorem("classics.sgd.sampled"), load_case(path)))
+    assert found[0].left == found[1].left
+    assert [one.kind for one in found] == ["exact", "exact"]

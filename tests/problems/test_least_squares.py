@@ -15,6 +15,7 @@ from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.algorithms.sfedavg import SFEDAVG
 from boundlab.arithmetic import numbers
 from boundlab.build import build_delays, build_problem
+from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, CertificateError, SpecError
 from boundlab.expectation import left_side
 from boundlab.options import Options
@@ -289,3 +290,21 @@ def test_the_noise_at_one_minimiser_is_not_that_at_another() -> None:
     for other in (penalised, weighted):
         assert "sigma_star" not in other.constants()
         assert other.why_not("sampled-functions") != ""
+
+
+@pytest.mark.parametrize("size", [1e-90, 1e-82, 1e41, 1e49])
+def test_the_noise_at_the_minimiser_is_in_scale(size: float) -> None:
+    # On rows and targets s·a, s·y without a regulariser x* is that of a, y, and gradients are s² times as large.
+    options = {"features": [[1.0], [2.0]], "targets": [1.0, 0.0], "owners": [0, 0], "batch": 1}
+    wide = {"features": [[size], [2 * size]], "targets": [size, 0.0]}
+    small, large = (make("least-squares", **{**options, **more}).constants()["sigma_star"].value for more in ({}, wide))
+    assert large >= small * size * size
+    assert large == pytest.approx(small * size * size, rel=1e-9, abs=1e-300)
+
+
+def test_data_that_leave_floats_when_squared_twice_are_not_averaged(capsys: Any) -> None:
+    spec = "least-squares:features=[[1e-82],[2e-82]],targets=[1e-82,0],owners=[0,0],bias=no,batch=1,nu=1e-98,x0=5e-67"
+    command = ["compare", "classics.sgd.sampled", "-d", "deterministic", "-k", "5", "-p", spec]
+    assert invoke([*command, "--exact"]) == 2
+    assert "leave floats when squared twice; rescale them" in capsys.readouterr().err
+    assert invoke(command) != 1
