@@ -179,7 +179,7 @@ CLASSIC_ROWS: tuple[Row, ...] = (
         "nonnegative",
         (1, -1),
         r"\sigma_\star",
-        "σ★",
+        "σ_star",
     ),
 )
 ROWS = AREA_ROWS + GRADIENT_ROWS + CLASSIC_ROWS

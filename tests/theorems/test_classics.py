@@ -62,7 +62,7 @@ BY_HAND = {
     "sgd.distance.decreasing": ({**NOISY, "K": 4}, 45 / 9),  # c = 2, d = 5: max(8, 45)
     "sgd.nonconvex": ({**NOISY, "T": 4}, 20 + 1),  # α = 1/8
     "sgd.heterogeneous": ({**NOISY, "K": 1, "zeta": 0.5}, 7 / 8 * 9 + 4 / 64 + 2 * 16 / 4 / 64),
-    # α = 1/16: 2ασ★²/(nμ) times 1 − 15/16.
+    # α = 1/16: 2ασ_star²/(nμ) times 1 − 15/16.
     "sgd.sampled": ({**SMOOTH, "K": 1, "n": 2, "L_max": 8, "sigma_star": 4}, 15 / 16 * 9 + 1 / 16),
     "proximal-gradient": (SMOOTH, 9 / (2 * 3 / 4)),
     "proximal-gradient.strongly-convex": (SMOOTH, 0.6**6 * 9),
