@@ -7,7 +7,6 @@ from boundlab.expectation._enumeration import given_schedule as enumerated_sched
 from boundlab.expectation._enumeration import in_exact_numbers as enumerated
 from boundlab.expectation._exactly import in_exact_numbers as exact_arithmetic
 from boundlab.expectation._graph import Arithmetic as Arithmetic
-from boundlab.expectation._law import why_no_law as why_no_law
 from boundlab.expectation._left import applicable as applicable
 from boundlab.expectation._left import engine as engine
 from boundlab.expectation._left import left_side as left_side
@@ -20,5 +19,5 @@ from boundlab.expectation._twins import twins as twins
 __all__ = [
     "AFFORDABLE", "Arithmetic", "applicable", "core_of_schedule", "core_over_events", "engine", "enumerated",
     "enumerated_schedule", "exact_arithmetic", "left_side", "moments_of_schedule", "operations", "second_moments",
-    "shown_points", "twins", "why_no_law",
+    "shown_points", "twins",
 ]  # fmt: skip

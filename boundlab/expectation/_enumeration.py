@@ -1,6 +1,7 @@
 """The expectation of a left side over random events by enumeration, in floats, rationals or balls."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -74,19 +75,11 @@ def _expectations(
     arithmetic: Arithmetic[Number], law: EventLaw[Any], twins: Sequence[Sequence[int]], metric: Metric, ks: Ints,
     values: Callable[[], Values[Number]], *, exact: bool, largest: int, merged: Callable[[int], object] = int,
 ) -> list[Any]:  # fmt: skip
-    average = metric.over.averages_iterates
-    graph = Lowering(arithmetic, law, twins, average=average).graph(int(ks[-1]))
-    wanted = metric.records(ks).at(int(ks[-1])).tolist()
-    places = events_after(graph)
-    shown = [False] * (places[wanted[-1]] + 1)
-    for k in wanted:
-        shown[places[k]] = True
-    graph = Graph(graph.initial, graph.shown, graph.opening, graph.levels[: len(shown) - 1])
-    at = {places[k]: k for k in wanted}
+    graph, shown, terms = looked_at(arithmetic, law, twins, metric, ks)
     held, seen = values(), []
 
     def observe(place: int, number: Ints, weights: Any, whole: Any) -> None:
-        seen.append(held.total(metric, number, weights, whole, at[place] if average else 1))
+        seen.append(held.total(metric, number, weights, whole, terms[place]))
 
     walk = Walk(pruned(graph, shown), held, shown, exact=exact, largest=largest)
     walk.run(observe)
@@ -138,9 +131,21 @@ def core_of_schedule(model: RationalProblem, tape: Tape, numbers: Numbers[Scalar
     return core_of(model, schedule.graph(), schedule.sum, schedule.shown)
 
 
-def events_after(graph: Graph[Any]) -> list[int]:
-    """Return after how many events the iterations 0, 1, … end."""
-    return [0, *(place + 1 for place, level in enumerate(graph.levels) if level.iteration)]
+def looked_at(
+    arithmetic: Arithmetic[Number], law: EventLaw[Any], twins: Sequence[Sequence[int]], metric: Metric, ks: Ints
+) -> tuple[Graph[Number], list[bool], dict[int, int]]:
+    """Return all that can happen as far as a metric looks at it.
+
+    Returns
+    -------
+    The graph; whether the metric looks after 0, 1, … events; and how many terms the sum has that it then sees.
+    """
+    average, last = metric.over.averages_iterates, int(ks[-1])
+    graph = Lowering(arithmetic, law, twins, average=average).graph(last)
+    ends = [0, *(place + 1 for place, level in enumerate(graph.levels) if level.iteration)]  # of the iterations 0, 1, …
+    terms = {ends[k]: k if average else 1 for k in metric.records(ks).at(last).tolist()}
+    shown = [place in terms for place in range(max(terms) + 1)]
+    return replace(graph, levels=graph.levels[: len(shown) - 1]), shown, terms
 
 
 def folded(metric: Metric, ks: Ints, seen: Sequence[Any]) -> list[Any]:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from boundlab.algorithms import EventLaw, EventProgram
 from boundlab.arithmetic.pepit import Exact, exact
 from boundlab.execute.points import Oracle, combine, key
-from boundlab.expectation._enumeration import events_after
-from boundlab.expectation._graph import Arithmetic, Graph, Lowering
+from boundlab.expectation._enumeration import looked_at
+from boundlab.expectation._graph import Arithmetic
 from boundlab.expectation._values import Values
 from boundlab.expectation._walk import Walk, pruned
 from boundlab.metrics import Metric
@@ -48,23 +48,15 @@ def shown(
     SpecError
         If there are too many states.
     """
-    average = metric.over.averages_iterates
-    graph = Lowering(arithmetic(program, known), law, (), average=average).graph(k)
-    ks = np.array([k])
-    wanted, places = metric.records(ks).at(k).tolist(), events_after(graph)
-    seen = [False] * (places[wanted[-1]] + 1)
-    for one in wanted:
-        seen[places[one]] = True
-    graph = Graph(graph.initial, graph.shown, graph.opening, graph.levels[: len(seen) - 1])
-    at, values = {places[one]: one for one in wanted}, _PointValues(start, oracle)
-    each = Fraction(metric.over.share(len(wanted)) or 0)
+    graph, seen, terms = looked_at(arithmetic(program, known), law, (), metric, np.array([k]))
+    values, each = _PointValues(start, oracle), Fraction(metric.over.share(len(terms)) or 0)
     out: list[tuple[Any, Exact]] = []
 
     def observe(place: int, numbers: Ints, weights: Any, whole: Any) -> None:
         for number, weight in zip(numbers.tolist(), weights.tolist(), strict=True):
             point = values.points[number]
-            if average:
-                point = combine(type(point), [(Exact(Fraction(1, at[place])), point)])
+            if terms[place] > 1:
+                point = combine(type(point), [(Exact(Fraction(1, terms[place])), point)])
             out.append((point, Exact(each * Fraction(weight, whole))))
 
     Walk(pruned(graph, seen), values, seen, exact=True).run(observe)
