@@ -221,6 +221,22 @@ def along(direction: Sequence[Fraction] | None, length: Fraction) -> list[Fracti
     return [length * entry * below / above for entry in direction]
 
 
+def batch_share(form: Any, rows: int) -> Fraction:
+    """Return the covariance of a mini-batch's mean over that of one row drawn uniformly out of so many.
+
+    Parameters
+    ----------
+    form
+        How batches are drawn: a form of least squares, in floats or in rational numbers.
+    """
+    if form.batch == 0 or rows == 1:
+        return Fraction(0)
+    if form.replacement:
+        return Fraction(1, form.batch)
+    batch = min(form.batch, rows)
+    return Fraction(rows - batch, batch * (rows - 1))
+
+
 def noise(sigma: Fraction) -> Constants:
     """Return sigma under its names."""
     return {"sigma": number(sigma), "sigma_l": number(sigma)}

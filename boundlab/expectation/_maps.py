@@ -83,7 +83,7 @@ class Maps(Generic[Number]):
     def __init__(
         self, passes: Passes, one: Any, shape: tuple[int, int], star: Array, models: dict[int, Any], relative: int
     ) -> None:
-        self._passes, self._one, self._star, self.models, self._relative = passes, one, star, models, relative
+        self._passes, self._star, self.models, self._relative = passes, star, models, relative
         self._zero, (c, e) = one - one, shape
         self._eye = np.full((c, e, e), self._zero, dtype=star.dtype)
         self._eye[:, range(e), range(e)] = one

@@ -1,4 +1,4 @@
-"""One schedule in place of random events: its tape, a record at a time, for the same engines."""
+"""One schedule in place of random events: its tape, a few rows at a time, for the same engines."""
 
 from typing import Generic, TypeVar, cast, final
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from boundlab.algorithms import X_S, EventLaw
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
-from boundlab.arithmetic.problem import Core, InexactError, RationalProblem
+from boundlab.arithmetic.problem import Core, InexactError, RationalProblem, batch_share
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.execute import Numbers
 from boundlab.execute.coordinates import frame
@@ -78,20 +78,12 @@ def _mini_batches(problem: Problem) -> tuple[Quadratic, Array]:
         m, residuals = len(rows), rows @ star - targets
         A.append(weight * (rows.T @ rows / m + form.nu * np.eye(problem.d)))
         g.append(weight * (rows.T @ residuals / m + form.nu * star))
-        batches.append(Batches(rows, residuals, weight**2 * spread(form, m)))
+        batches.append(Batches(rows, residuals, weight**2 * batch_share(form, m)))
     zero = np.zeros((1, problem.d, problem.d))
     hessians = np.array(A)[None]
     passes = Passes(hessians, np.array(g)[None], zero, tuple(batches), 1.0)
     away = np.asarray(problem.x0, dtype=np.float64) - star
     return Quadratic(passes, away[None], 0.0 * star[None], 1.0), hessians.mean(axis=1)
-
-
-def spread(form: Any, rows: int) -> Fraction:
-    """Return the covariance of a mini-batch's mean over that of one row drawn uniformly out of so many."""
-    batch = form.batch if form.replacement else min(form.batch, rows)
-    if form.replacement or rows == 1:
-        return Fraction(1, batch) if rows > 1 else Fraction(0)
-    return Fraction(rows - batch, batch * (rows - 1))
 
 
 def in_exact_numbers(
@@ -181,7 +173,7 @@ def _exact_batches(model: RationalProblem, star: Array) -> tuple[Array, Array, A
         residuals = rows @ star - targets
         A.append(weight * (rows.T @ rows / m + eye))
         g.append(weight * (rows.T @ residuals / m + nu * star))
-        batches.append(Batches(rows, residuals, weight * weight * numbers.rational(spread(form, m))))
+        batches.append(Batches(rows, residuals, weight * weight * numbers.rational(batch_share(form, m))))
     return np.array(A), np.array(g), np.full((model.d, model.d), zero), tuple(batches)
 
 

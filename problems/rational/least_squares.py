@@ -15,6 +15,7 @@ from boundlab.arithmetic.problem import (
     RationalProblem,
     RationalQuadraticForm,
     Vector,
+    batch_share,
     dot,
     noise,
     norm_square,
@@ -159,16 +160,12 @@ class RationalLeastSquares(RationalProblem):
         ]
         for own, rows, targets in zip(form.weights, form.rows, form.targets, strict=True):
             m = len(rows)
-            b = form.batch if form.replacement else min(form.batch, m)
-            if b == 0 or m == 1:
-                continue
             errors = [dot(a, self._best) - y for a, y in zip(rows, targets, strict=True)]
             square = sum((error**2 * norm_square(a) for error, a in zip(errors, rows, strict=True)), Fraction(0)) / m
             mean = [sum(column, Fraction(0)) / m for column in zip(*(
                 [error * one for one in a] for error, a in zip(errors, rows, strict=True)
             ), strict=True)]  # fmt: skip
-            share = Fraction(1, b) if form.replacement else Fraction(m - b, b * (m - 1))
-            total += share * own**2 * (square - norm_square(mean))
+            total += batch_share(form, m) * own**2 * (square - norm_square(mean))
         return {"L_max": number(max(steepest)), "sigma_star": root(total / self.n)}
 
 
