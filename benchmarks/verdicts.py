@@ -153,7 +153,7 @@ def settings_of(theorem: Theorem) -> Iterator[Setting]:
     """Return the settings on which a theorem is compared: two problems, three delay models each."""
     problems, delays, own = _how(theorem)
     own = {key: value for key, value in own.items() if key not in theorem.step}
-    if "fixed-step" in theorem.id or theorem.id == "area.theorem8.algorithm-start":
+    if theorem.id.startswith("area.") and "alpha" in theorem.inputs():
         own["alpha"] = "0.01"
     for label, problem in PROBLEMS[problems].items():
         for model in DELAYS[delays]:

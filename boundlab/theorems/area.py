@@ -18,6 +18,7 @@ from boundlab.theorems.area_recursion import from_values
 
 _PAPER = "Iakovidou and Kim, Asynchronous Exact Averaging (AREA)"
 _ANALYSIS = {**OPEN, "start": "analysis"}
+_OWN = {**OPEN, "start": "algorithm"}
 _PROOF = {**OPEN, "start": "analysis", "clock": "analysis"}
 _PRINTED = {**OPEN, "start": "algorithm", "clock": "algorithm"}
 _LIPSCHITZ = ("lipschitz", "bounded-variance", "iid-events")
@@ -75,6 +76,23 @@ THEOREM8_FIXED = Theorem(
     assumptions=_LIPSCHITZ, algorithm="area", options=_ANALYSIS, metric="ergodic-gap", note=_REFUTED,
     **_any_step(_LOCAL_PRINTED),
 )  # fmt: skip
+_PRINTED_START = (
+    "Theorem 8 speaks of Algorithms 1 and 2, whose first message is a pass from x_s,0; its proof is about the start "
+    "x_i,0 = y_i,0 = x_s,0 (area.theorem8). False here too: f = |x|, one client, M = 2, p_s = 0.38, K = 48."
+)
+THEOREM8_PRINTED = Theorem(
+    id="area.theorem8.printed-start",
+    title="Theorem 8 for the start that Algorithm 2 prints, step size chosen for the horizon",
+    paper=_PAPER, place="Theorem 8", status="as printed", assumptions=_LIPSCHITZ,
+    algorithm="area", options=_OWN, metric="ergodic-gap", note=_PRINTED_START, **_own_step(_LOCAL_PRINTED),
+)  # fmt: skip
+THEOREM8_PRINTED_FIXED = Theorem(
+    id="area.theorem8.printed-start.fixed-step",
+    title="Theorem 8 for the start that Algorithm 2 prints, any constant step size",
+    paper=_PAPER, place="Appendix C, the line before the step size is chosen", status="as printed",
+    assumptions=_LIPSCHITZ, algorithm="area", options=_OWN, metric="ergodic-gap", note=_PRINTED_START,
+    **_any_step(_LOCAL_PRINTED),
+)  # fmt: skip
 THEOREM8_REPAIRED = Theorem(
     id="area.theorem8.repaired",
     title="Theorem 8 with M·B² in place of (M+1)·B²/2",
@@ -92,7 +110,7 @@ THEOREM8_ALGORITHM = Theorem(
     id="area.theorem8.algorithm-start",
     title="the repaired Theorem 8 for the start of Algorithm 2, any constant step size",
     paper=_PAPER, place="Appendix C, repaired", status="repaired", assumptions=_LIPSCHITZ,
-    algorithm="area", options={**OPEN, "start": "algorithm"}, metric="ergodic-gap",
+    algorithm="area", options=_OWN, metric="ergodic-gap",
     note="The first message is a pass from x_s,0: one more client event at k = 0.",
     **_any_step(
         _LOCAL_REPAIRED,
@@ -283,6 +301,8 @@ THEOREMS = (
     THEOREM7_RECURSION_ALGORITHM,
     THEOREM8,
     THEOREM8_FIXED,
+    THEOREM8_PRINTED,
+    THEOREM8_PRINTED_FIXED,
     THEOREM8_REPAIRED,
     THEOREM8_REPAIRED_FIXED,
     THEOREM8_ALGORITHM,

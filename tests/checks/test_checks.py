@@ -26,6 +26,8 @@ FAILED: dict[str, dict[str, str]] = {
     "area.theorem7": {"units.terms": "claim false", "limits.gradient-descent": "claim false"},
     "area.theorem8": {},
     "area.theorem8.fixed-step": {},
+    "area.theorem8.printed-start": {},
+    "area.theorem8.printed-start.fixed-step": {},
     "fedcompass.theorem1": {"truths.participation-bias": "claim false"},
     "fedcompass.corollary1": {"units.terms": "claim false", "truths.participation-bias": "claim false"},
     "fedcompass.corollary1.explicit": {"truths.participation-bias": "claim false"},

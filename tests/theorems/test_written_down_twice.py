@@ -170,8 +170,10 @@ def _recursion(v: SimpleNamespace, own_start: bool) -> Terms:
 
 OWN_STEP: dict[str, Callable[[SimpleNamespace], tuple[Terms, float]]] = {
     "area.theorem8": lambda v: _horizon(v, (v.M + 1) * v.B**2 / 2),
+    "area.theorem8.printed-start": lambda v: _horizon(v, (v.M + 1) * v.B**2 / 2),
     "area.theorem8.repaired": lambda v: _horizon(v, v.M * v.B**2),
     "area.theorem8.fixed-step": lambda v: _fixed(v, (v.M + 1) * v.B**2 / 2),
+    "area.theorem8.printed-start.fixed-step": lambda v: _fixed(v, (v.M + 1) * v.B**2 / 2),
     "area.theorem8.repaired.fixed-step": lambda v: _fixed(v, v.M * v.B**2),
     "area.theorem8.algorithm-start": _first_pass,
 }
@@ -222,9 +224,10 @@ def test_every_theorem_of_area_is_transcribed_and_says_what_its_paper_assumes() 
         assert {*functions, "bounded-variance", "iid-events"} <= set(theorem.assumptions)
         assert theorem.metric == ("ergodic-gap" if convex else "squared-distance")
         assert theorem.shape == (name == "area.theorem7")
-        assert theorem.horizon == ("fixed" if name in ("area.theorem8", "area.theorem8.repaired") else "every")
+        own_step = ("area.theorem8", "area.theorem8.printed-start", "area.theorem8.repaired")
+        assert theorem.horizon == ("fixed" if name in own_step else "every")
         # Algorithm 2 begins with a message, and Algorithm 1 answers with the step size of the next iteration.
-        as_run = name.endswith("algorithm-start")
+        as_run = name.endswith("algorithm-start") or "printed-start" in name
         assert theorem.options["start"] == ("algorithm" if as_run else "analysis")
         assert convex or theorem.options["clock"] == ("algorithm" if as_run else "analysis")
 

@@ -1,0 +1,38 @@
+r"""Numbered displays of the theory pages, and which test stands for which.
+
+An argument on a page numbers its displays, ``\tag{T8.3}``: letters, and numbers between points. A test about them
+says so with :func:`shows`; ``tests/theory/test_displays.py`` makes sure that none is left without a test.
+"""
+
+import ast
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+ROOT = Path(__file__).parent.parent
+PAGES = ROOT / "docs" / "theory"
+_TAG = re.compile(r"\\tag\{([A-Z]+[a-z]*\d+(?:\.\d+)*)\}")
+
+Test = TypeVar("Test", bound=Callable[..., object])
+
+
+def shows(page: str, *tags: str) -> Callable[[Test], Test]:
+    """Say that a test is about these displays of ``docs/theory/<page>.md``; only read, never run."""
+    return lambda test: test
+
+
+def displays(page: str) -> list[str]:
+    """Return the numbers of a page's displays in their order, with repetitions."""
+    return _TAG.findall((PAGES / f"{page}.md").read_text(encoding="utf-8"))
+
+
+def shown() -> dict[str, set[str]]:
+    """Return which displays of which page the tests are about."""
+    found: dict[str, set[str]] = {}
+    for module in sorted((ROOT / "tests" / "theory").glob("test_*.py")):
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "shows":
+                page, *tags = [entry.value for entry in node.args if isinstance(entry, ast.Constant)]
+                found.setdefault(str(page), set()).update(map(str, tags))
+    return found
