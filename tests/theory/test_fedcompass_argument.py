@@ -212,9 +212,8 @@ def test_what_one_group_has(name: str) -> None:
     each = [{client: Q for at_, _, client, _, Q in page.runs if at_ == t} for t in range(VERSIONS)]
     mean = np.mean([sum(held.values()) / n for held in each])
     assert page.tau == 0
-    assert page.W == pytest.approx([mean] * page.T)
-    assert page.V == pytest.approx([mean / n] * page.T)
     for t in range(page.T):
+        assert (page.W[t], page.V[t]) == pytest.approx((mean, mean / n))
         assert page.shares(t) == pytest.approx([each[t][i] / (n * mean) for i in range(n)])
 
 
