@@ -135,6 +135,14 @@ def _show(found: "Falsification", written: list[Path], typed: str) -> None:
         f"\nat {statement.counter} = {best.iterations}: left {best.left:.10g}, right {best.right:.10g}, "
         f"ratio {best.ratio:.6g} ({best.kind}: {best.method})"
     )
+    if best.generous is not None:
+        counts = " and ".join(f"{name} counted as {name} + {more}" for name, more in statement.generous.items())
+        screen.print(f"with {counts}, as the paper may: ratio {best.generous:.6g}")
+    if found.clearest is not None:
+        screen.print(
+            f"the clearest one met: {found.clearest.words()}, {statement.counter} = {found.clearest.iterations}: "
+            f"ratio {found.clearest.ratio:.6g} ({found.clearest.kind})"
+        )
     if found.violated:
         screen.print(verdict_line("violated", f"{statement.id} is false as stated"))
         if best.kind != "numeric":

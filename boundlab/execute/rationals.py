@@ -16,7 +16,7 @@ from boundlab.execute._rows import Combine, Numbers, Show, Update, rows, starts
 from boundlab.tape import Tape
 
 Recipe = tuple[Fraction | None, float, tuple[int, ...]]
-_LONGEST = 3000  # bits of a rational; beyond, products take longer than those of balls by far
+_LONGEST = 16384  # bits of a rational; beyond, products take longer than those of balls by far
 _EVERY = 16
 _ROUNDING = 1e-14  # coefficients of a tape are products of a few floats
 

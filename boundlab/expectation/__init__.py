@@ -11,6 +11,7 @@ from boundlab.expectation._left import applicable as applicable
 from boundlab.expectation._left import engine as engine
 from boundlab.expectation._left import left_side as left_side
 from boundlab.expectation._left import operations as operations
+from boundlab.expectation._left import outcomes as outcomes
 from boundlab.expectation._points import shown as shown_points
 from boundlab.expectation._second_moments import given_schedule as moments_of_schedule
 from boundlab.expectation._second_moments import in_exact_numbers as second_moments
@@ -18,6 +19,6 @@ from boundlab.expectation._twins import twins as twins
 
 __all__ = [
     "AFFORDABLE", "Arithmetic", "applicable", "core_of_schedule", "core_over_events", "engine", "enumerated",
-    "enumerated_schedule", "exact_arithmetic", "left_side", "moments_of_schedule", "operations", "second_moments",
-    "shown_points", "twins",
+    "enumerated_schedule", "exact_arithmetic", "left_side", "moments_of_schedule", "operations", "outcomes",
+    "second_moments", "shown_points", "twins",
 ]  # fmt: skip

@@ -44,6 +44,26 @@ def in_floats(
     return np.array(found, dtype=np.float64)
 
 
+def outcomes(
+    problem: Problem, arithmetic: Arithmetic[float], law: EventLaw[float], twins: Sequence[Sequence[int]],
+    metric: Metric, k: int, largest: int = LARGEST,
+) -> int:  # fmt: skip
+    """Return between how many points all event sequences choose at the horizon ``k``, as floats tell them apart.
+
+    Raises
+    ------
+    SpecError
+        If there are too many states.
+    UndecidedError
+        If rounding could decide on which side of a kink an iterate lies.
+    """
+    graph, shown, _ = looked_at(arithmetic, law, twins, metric, np.array([k]))
+    seen = [0]
+    walk = Walk(pruned(graph, shown), FloatValues(problem), shown, exact=False, largest=largest)
+    walk.run(lambda _place, number, _weights, _whole: seen.append(len(number)))
+    return seen[-1]
+
+
 def in_exact_numbers(
     model: RationalProblem, best: Minimum, arithmetic: Arithmetic[Scalar], unit: Scalar, law: EventLaw[Fraction],
     twins: Sequence[Sequence[int]], metric: Metric, ks: Ints, largest: int = SLOW,

@@ -181,6 +181,29 @@ def left_side(
         return _in_fractions(problem, parameters, program, law, left, points, str(error))
 
 
+def outcomes(
+    metric: Theorem | str, algorithm: Algorithm[Any] | str, problem: Problem, parameters: Any, delays: DelayModel,
+    policy: ServerPolicy, iterations: int,
+) -> int:  # fmt: skip
+    """Return between how many points all event sequences choose at the horizon; 1 where moments spare the question.
+
+    Raises
+    ------
+    SpecError
+        If no exact engine applies, or there are too many different states.
+    UndecidedError
+        If rounding could decide on which side of a kink an iterate lies.
+    """
+    left = _metric(metric)
+    how, reason = engine(metric, algorithm, problem, parameters, delays, policy)
+    if reason:
+        raise SpecError(f"no exact engine applies: {reason}")
+    if how == MOMENTS:
+        return 1
+    law, program = event_law(delays, policy), program_of(algorithm, parameters, problem.n)
+    return _enumeration.outcomes(problem, in_floats(program), law, twins(problem, law.p), left, iterations)
+
+
 def _in_fractions(
     problem: Problem, parameters: Any, program: EventProgram, law: EventLaw[float], left: Metric,
     points: NDArray[np.int64], why: str,

@@ -115,19 +115,3 @@ def text(value: Any) -> str:
     if isinstance(value, float):
         return repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
     return str(value)
-
-
-def digits(value: Any) -> int:
-    """Return how much there is to read in a number or a list of them: the letters that write it down."""
-    if isinstance(value, (list, tuple)):
-        return sum(digits(entry) for entry in value)
-    return len(text(value)) if value else 0
-
-
-def complexity(candidate: Candidate) -> tuple[int, int, int, int, int]:
-    """Return what a smaller instance has less of: clients, iterations, dimensions, integer settings, digits."""
-    whole = sum(int(value) for value in candidate.settings.values() if str(value).isdigit())
-    numbers_ = [value for name, value in candidate.problem.items() if name != "type"]
-    written = sum(digits(value) for value in (*numbers_, *candidate.step.values()))
-    dimension = np.size(candidate.problem["x0"])
-    return candidate.clients, candidate.iterations, dimension, whole, written + len(candidate.delays)

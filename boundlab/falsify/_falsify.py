@@ -2,11 +2,14 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
-from boundlab.errors import AssumptionError, SpecError
-from boundlab.falsify._judge import FAILURES, Judge
+from boundlab.errors import AssumptionError, SpecError, UndecidedError
+from boundlab.falsify._generous import generously
+from boundlab.falsify._judge import FAILURES, Judge, Score
 from boundlab.falsify._rates import local_rate, unknown
-from boundlab.falsify._result import Falsification, confirm
+from boundlab.falsify._result import Falsification, Instance, confirm
 from boundlab.falsify._search import search
 from boundlab.theorems import Theorem
 
@@ -67,19 +70,43 @@ def falsify(
             f"definition into the theorem, or look at values of your own with boundlab compare --set {names[0]}=…"
         )
     begin = time.monotonic()
-    judge = Judge(theorem, begin + budget, limit)
-    instance, case, broken = None, None, False
-    for score in search(judge, seed, progress or (lambda _: None), jobs):
+    judge = Judge(generously(theorem), begin + budget, limit)
+    instance, case, broken, clearest = None, None, False, None
+    for found in search(judge, seed, progress or (lambda _: None), jobs):
         try:
-            instance, case = confirm(judge, score)
+            instance, case = _confirmed(theorem, judge, found.score)
         except FAILURES as error:
             judge.refuse(error)
             continue
-        broken = score.violates and instance.violated
-        if broken or not score.violates:
+        broken = found.score.violates and instance.violated
+        if broken and found.clear is not None:
+            clearest = _clearer(theorem, judge, instance, found.clear)
+        if broken or not found.score.violates:
             break
         judge.refuse("not above the bound where it is evaluated from scratch")
         instance, case = None, None
     return Falsification(
-        theorem, instance, broken, dict(judge.tried), dict(judge.refused), time.monotonic() - begin, seed, case
-    )
+        theorem, instance, broken, dict(judge.tried), dict(judge.refused), time.monotonic() - begin, seed, case,
+        clearest,
+    )  # fmt: skip
+
+
+def _confirmed(theorem: Theorem, judge: Judge, score: Score) -> tuple[Instance, dict[str, Any]]:
+    """Return an instance as it stands to the theorem itself; one that violates it under larger counts does so, too."""
+    if judge.theorem is theorem or not score.violates:
+        return confirm(judge, score)
+    plain = Judge(theorem, float("inf"))
+    own = plain.score(score.candidate)
+    if own is None:
+        raise UndecidedError("; ".join(plain.refused))
+    instance, case = confirm(plain, own)
+    return replace(instance, generous=score.ratio), case
+
+
+def _clearer(theorem: Theorem, judge: Judge, smallest: Instance, score: Score) -> Instance | None:
+    """Return the violation that breaks the bound by more than the smallest one, if it is confirmed, too."""
+    try:
+        found, _ = _confirmed(theorem, judge, score)
+    except FAILURES:
+        return None
+    return found if found.violated and found.ratio > smallest.ratio else None

@@ -3,7 +3,7 @@
 On the quadratic part of a Huber function a run is linear in its noise. A run that leaves this part with a probability
 of at most P has E q(x) of at least (1 − √(3P)) times what the linear run has, where q is a square or a sum of squares
 of linear functions: a Gaussian y has E y⁴ ≤ 3(E y²)², so that E y²·1{left} ≤ √(3P)·E y² (Cauchy and Schwarz), and what
-the run does after it has left only adds.
+the run does after it has left only adds. Noise of two signs has the same second moments, and P is 0 or not known.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ class LinearRun(Oracle):
     watched
         Whether to remember where gradients were taken.
     away
-        For each gradient taken, |mean of x − c_i| and the standard deviation of x, shape (2, C).
+        For each gradient taken what :func:`apart` returns, shape (3, C).
     """
 
     layout: Layout
@@ -72,8 +72,9 @@ class LinearRun(Oracle):
 
 
 def apart(each: Array, centres: Floats) -> Floats:
-    """Return |mean of x − centre| and the standard deviation of x for each column, shape (2, C)."""
-    return np.array([np.abs(each[:, 0] - centres), np.sqrt((each[:, 1:] ** 2).sum(axis=1))])
+    """Return |mean of x − centre|, the standard deviation of x, and what all noise of one sign adds, shape (3, C)."""
+    noise = each[:, 1:]
+    return np.array([np.abs(each[:, 0] - centres), np.sqrt((noise**2).sum(axis=1)), np.abs(noise).sum(axis=1)])
 
 
 def left_side(bench: Bench, candidates: Sequence[Candidate], layout: Layout, steps: Floats) -> tuple[Floats, Floats]:
@@ -94,6 +95,9 @@ def left_side(bench: Bench, candidates: Sequence[Candidate], layout: Layout, ste
         centre = np.where(slope > 0.0, (layout.w * layout.c).sum(axis=0) / layout.w.sum(axis=0), 0.0)
     square = {Quantity.DISTANCE: np.ones_like(slope), Quantity.GAP: slope / 2.0, Quantity.SLOPE: slope**2}
     weight = square[metric.quantity]
+    signs = np.array([one.problem.get("noise") == "sign" for one in candidates])
+    if any(len(one.start()) > 1 for one, sign in zip(candidates, signs, strict=True) if sign):
+        raise SpecError("noise of two signs is carried along in one dimension only")
     total = np.zeros((len(ks), len(candidates)))
     most = np.zeros(len(candidates))
     for tape, share in bench.tapes:
@@ -101,7 +105,7 @@ def left_side(bench: Bench, candidates: Sequence[Candidate], layout: Layout, ste
         series = Series(metric, ks, layout.first.shape)
         # The quadratic part must hold its own minimiser, too.
         still = np.zeros_like(centre)
-        shown = [np.array([np.abs(centre - one), still]) for one in layout.c]
+        shown = [np.array([np.abs(centre - one), still, still]) for one in layout.c]
 
         def observe(_row: int, x: Array, linear: LinearRun = linear, series: Series = series, shown=shown) -> None:  # type: ignore[no-untyped-def]
             each = x.reshape(len(layout.x0), -1)
@@ -111,7 +115,7 @@ def left_side(bench: Bench, candidates: Sequence[Candidate], layout: Layout, ste
             series.add(layout.each(weight * second))
 
         run(tape, _start(layout, tape), linear, observe)
-        lost = _lost(np.array([*linear.away, *shown]), layout) if linear.watched else np.zeros(len(candidates))
+        lost = _lost(np.array([*linear.away, *shown]), layout, signs) if linear.watched else np.zeros(len(candidates))
         total += share * series.values * np.maximum(0.0, 1.0 - lost)
         most = np.maximum(most, lost)
     return total, most
@@ -149,11 +153,18 @@ def _start(layout: Layout, tape: Tape) -> Floats:
     return x0.reshape(-1)
 
 
-def _lost(away: Floats, layout: Layout) -> Floats:
-    """Return √(3P), where P bounds the probability that a problem's run leaves its quadratic part."""
+def _lost(away: Floats, layout: Layout, signs: NDArray[np.bool_]) -> Floats:
+    """Return √(3P), where P bounds the probability that a problem's run leaves its quadratic part.
+
+    Parameters
+    ----------
+    signs
+        Shape (B,): whether the noise has two signs, which a run may meet in any order; else it is normal.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         room = (layout.delta - away[:, 0]) / away[:, 1]
     # Without spread a point is within or it is not.
     room = np.where(np.isnan(room), -np.inf, room)
-    outside = layout.each((2.0 * ndtr(-room)).sum(axis=0))
-    return np.asarray(np.sqrt(3.0 * np.minimum(1.0, outside)))
+    tail = layout.each(np.asarray((2.0 * ndtr(-room)).sum(axis=0)))
+    beyond = layout.each(np.asarray((away[:, 0] + away[:, 2] > layout.delta).any(axis=0), dtype=np.float64))
+    return np.asarray(np.sqrt(3.0 * np.minimum(1.0, np.where(signs, beyond, tail))))

@@ -45,6 +45,8 @@ class Instance:
         Of the algorithm, as the theorem sets them.
     violated
         Whether the left side is above the right one: exactly, or by more than rounding.
+    generous
+        left/right where the symbols that the paper may count larger are counted larger; None where there are none.
     """
 
     candidate: Candidate
@@ -56,6 +58,7 @@ class Instance:
     values: Mapping[str, Any]
     parameters: Mapping[str, Any]
     violated: bool
+    generous: float | None = None
 
     @property
     def ratio(self) -> float:
@@ -78,7 +81,7 @@ class Instance:
             sum_ = "Σ_j w_ij·" if np.size(one.problem["x0"]) > 1 else "w_i·"
             kind = f"f_i(x) = {sum_}" + {"huber": "huber(x − c_i)", "lad": "|x − c_i|"}.get(kind, "(x − c_i)²/2")
         parts = [f"{n} client{'s' * (n > 1)}, {kind}"]
-        shown = (name for name in ("w", "c", "delta", "sigma", "x0") if name in one.problem and one.separable)
+        shown = (name for name in ("w", "c", "delta", "sigma", "noise", "x0") if name in one.problem and one.separable)
         parts += [f"{name} = {text(one.problem[name])}" for name in shown]
         parts += [f"delays {one.delays}"]
         parts += [f"{name} = {_shown(value)}" for name, value in {**self.parameters, **one.settings}.items()]
@@ -98,6 +101,7 @@ class Instance:
             "left": _plain(self.left),
             "right": _plain(self.right),
             "ratio": _plain(self.ratio),
+            "generous": None if self.generous is None else {"counts": dict(theorem.generous), "ratio": self.generous},
             "kind": self.kind,
             "method": self.method,
             "constants": {name: constant.as_dict() for name, constant in self.constants.items()},
@@ -123,6 +127,8 @@ class Falsification:
         Why candidates were not: the messages, with their number.
     case
         The case file of ``best``.
+    clearest
+        A violation that was met on the way and breaks the bound by more than ``best``; None without.
     """
 
     theorem: Theorem
@@ -133,6 +139,7 @@ class Falsification:
     seconds: float
     seed: int
     case: Mapping[str, Any] | None
+    clearest: Instance | None = None
 
     @property
     def ratio(self) -> float:
@@ -164,6 +171,7 @@ class Falsification:
             "seconds": round(self.seconds, 1),
             "seed": self.seed,
             "instance": None if best is None else best.as_dict(self.theorem),
+            "clearest": None if self.clearest is None else self.clearest.as_dict(self.theorem),
         }
 
 

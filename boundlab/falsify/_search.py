@@ -13,13 +13,15 @@ from boundlab.falsify import _witnesses, _worst
 from boundlab.falsify._judge import Judge, Score
 from boundlab.falsify._optimise import climb, optimise
 from boundlab.falsify._scan import Key
-from boundlab.falsify._shrink import CLEAR, shrink
+from boundlab.falsify._size import coarse
+from boundlab.falsify._smallest import smallest
 from boundlab.falsify._work import Budget, Climb, Done, Piece, Restart, Scan, Worker
 from boundlab.simulate.parallel import Ahead
 
 Progress = Callable[[str], None]
 _BEFORE = 400  # candidates before the first worst case: the solver takes seconds to load
 _BETWEEN = 60  # candidates from one worst case to the next
+_CLEAR = 1.15  # left/right of a violation after which no clearer one is looked for
 _SCAN, _IMPROVE = 0.6, 0.75  # shares of the budget after which the next stage begins
 _CLIMBS = 3  # closest instances from which local optimisation begins
 _ROUND = 8  # restarts that begin from the same instances
@@ -28,14 +30,19 @@ _BASINS = 8  # closest instances from which the search begins again
 _IDLE = 200  # restarts without a candidate after which it ends
 
 
+def _extent(score: Score) -> tuple[bool, int, int]:
+    return coarse(score.candidate)
+
+
 @final
 @dataclass
-class _Found:
+class _Best:
     """The best score of each family."""
 
     judge: Judge
     scores: dict[str, Score] = field(default_factory=dict)
     first: int | None = None
+    small: Score | None = None
 
     def take(self, batch: list[Score]) -> None:
         """Keep what is better than before."""
@@ -43,8 +50,10 @@ class _Found:
             kept = self.scores.get(score.candidate.family)
             if kept is None or score.ratio > kept.ratio:
                 self.scores[score.candidate.family] = score
-        if self.first is None and any(score.violates for score in batch):
+        broken = [score for score in batch if score.violates]
+        if self.first is None and broken:
             self.first = self.judge.count
+        self.small = min([*broken, *([self.small] if self.small else [])], key=_extent, default=None)
 
     def join(self, done: Done) -> None:
         """Keep what a worker found."""
@@ -59,7 +68,8 @@ class _Found:
     def drop(self, family: str) -> None:
         """Forget what was found in a family: nothing confirms it."""
         del self.scores[family]
-        self.first = self.judge.count if any(score.violates for score in self.scores.values()) else None
+        self.first, self.small = None, None
+        self.take([score for score in self.scores.values() if score.violates])
 
     @property
     def ranked(self) -> list[Score]:
@@ -76,10 +86,27 @@ class _Found:
         """Whether a violation is clear, or has been the best for long."""
         if self.first is None:
             return False
-        return self.ranked[0].ratio >= CLEAR or self.judge.count > (1.0 + _AFTER) * self.first + 200
+        return self.ranked[0].ratio >= _CLEAR or self.judge.count > (1.0 + _AFTER) * self.first + 200
 
 
-def search(judge: Judge, seed: int, progress: Progress, jobs: int = 1) -> Iterator[Score]:
+@final
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is to be confirmed.
+
+    Parameters
+    ----------
+    score
+        A violation, or one of the closest instances.
+    clear
+        Where the violation was shrunk, the one that it was made of: it breaks the bound by more.
+    """
+
+    score: Score
+    clear: Score | None = None
+
+
+def search(judge: Judge, seed: int, progress: Progress, jobs: int = 1) -> Iterator[Found]:
     """Yield violations to be confirmed, each shrunk and as it was found, and at last the closest instances.
 
     Who takes another one has not confirmed the one before. The order of the candidates is determined by the theorem
@@ -92,7 +119,7 @@ def search(judge: Judge, seed: int, progress: Progress, jobs: int = 1) -> Iterat
     """
     begin = time.monotonic()
     budget = Budget(begin, judge.deadline - begin, judge.limit)
-    found, rng, last = _Found(judge), np.random.default_rng(seed), begin + 1.25 * budget.seconds
+    found, rng, last = _Best(judge), np.random.default_rng(seed), begin + 1.25 * budget.seconds
     found.take(judge.scores(_witnesses.candidates(judge.theorem)))
     if found.enough:
         yield from _finalists(found, rng, progress, last)
@@ -101,11 +128,11 @@ def search(judge: Judge, seed: int, progress: Progress, jobs: int = 1) -> Iterat
             if found.enough:
                 yield from _finalists(found, rng, progress, last)
     yield from _finalists(found, rng, progress, max(last, time.monotonic() + 0.25 * budget.seconds))
-    yield from [score for score in found.ranked[:_BASINS] if not score.violates]
+    yield from [Found(score) for score in found.ranked[:_BASINS] if not score.violates]
 
 
-def _finalists(found: _Found, rng: np.random.Generator, progress: Progress, last: float) -> Iterator[Score]:
-    """Yield each violation shrunk and as it was found, and forget it if neither was confirmed."""
+def _finalists(found: _Best, rng: np.random.Generator, progress: Progress, last: float) -> Iterator[Found]:
+    """Yield each violation made as small as can be and as it was found, and forget it if neither was confirmed."""
 
     def late() -> bool:
         return time.monotonic() >= last
@@ -113,15 +140,16 @@ def _finalists(found: _Found, rng: np.random.Generator, progress: Progress, last
     judge = found.judge
     while found.scores and (best := found.ranked[0]).violates:
         before, judge.limit = judge.limit, None  # the limit bounds the search; shrinking ends by itself
-        clear = best if best.ratio >= CLEAR else optimise(climb(best, judge, late), judge, late, rng)
+        clear = best if best.ratio >= _CLEAR else optimise(climb(best, judge, late), judge, late, rng)
         progress(f"shrinking {clear.ratio:.4g}")
-        yield shrink(clear, judge, late)
-        yield clear
+        seeds = [clear] if found.small is None or found.small is best else [clear, found.small]
+        yield Found(smallest(seeds, judge, late, rng), clear)
+        yield Found(clear)
         judge.limit = before
         found.drop(best.candidate.family)
 
 
-def _stages(found: _Found, workers: Ahead[Piece, Done], budget: Budget, progress: Progress) -> Iterator[None]:
+def _stages(found: _Best, workers: Ahead[Piece, Done], budget: Budget, progress: Progress) -> Iterator[None]:
     """Look at structured families with worst cases in between, then search from the best ones."""
     judge = found.judge
     asks, asked, seen = _worst.asks(judge), _BEFORE - _BETWEEN, set[Key]()
@@ -163,7 +191,7 @@ def _stages(found: _Found, workers: Ahead[Piece, Done], budget: Budget, progress
         number += _ROUND
 
 
-def _ask(found: _Found, asks: Iterator[_worst.Ask]) -> bool:
+def _ask(found: _Best, asks: Iterator[_worst.Ask]) -> bool:
     """Answer the next worst case that has an answer; False if nothing is left to ask, or there is no solver."""
     judge = found.judge
     before = judge.tried[_worst.FAMILY]

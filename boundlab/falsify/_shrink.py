@@ -1,32 +1,40 @@
 """Greedy shrinking: fewer clients and iterations, smaller integers, simpler numbers, while the bound stays broken."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from boundlab.errors import SpecError
-from boundlab.falsify._candidate import Candidate, complexity, text
+from boundlab.falsify._candidate import Candidate, text
 from boundlab.falsify._judge import Judge, Score
+from boundlab.falsify._size import Sizes, dimension, fine
 from boundlab.options import numbers, parse_spec
 
 Move = Callable[[Candidate], Iterator[Candidate]]
-CLEAR = 1.15  # a shrunk instance breaks the bound by at least this much where the search found as much
+Keep = Callable[[Candidate], bool]
+_UNITS = range(-9, 10)  # powers of ten that function values and lengths are multiplied with
+_READABLE = (1e-2, 1e3)
 
 
-def threshold(ratio: float) -> float:
-    """Return what a shrunk instance must keep of the largest ratio that was found."""
-    return CLEAR if ratio >= CLEAR else 1.0 + (ratio - 1.0) / 2.0
-
-
-def shrink(score: Score, judge: Judge, over: Callable[[], bool]) -> Score:
+def shrink(
+    score: Score, judge: Judge, over: Callable[[], bool], sizes: Sizes | None = None, keep: Keep = lambda _: True
+) -> Score:
     """Return a violation of which no single move makes a smaller one.
 
-    Moves: one client less; fewer iterations; a smaller integer setting; simpler delays; a number with fewer digits.
-    Smaller is :func:`boundlab.falsify._candidate.complexity`, compared in this order.
+    Moves: noise of two signs for normal noise; one client less; fewer iterations; one coordinate less; a smaller
+    integer setting; simpler delays; a length or a weight of 1; a number with fewer digits. Smaller is
+    :class:`boundlab.falsify._size.Sizes`.
+
+    Parameters
+    ----------
+    keep
+        What a smaller instance must still be.
     """
-    need = threshold(score.ratio)
+    order = sizes or Sizes(judge.theorem)
     best, changed, seen = score, True, {score.candidate.key()}
     while changed and not over():
         changed = False
@@ -35,16 +43,74 @@ def shrink(score: Score, judge: Judge, over: Callable[[], bool]) -> Score:
             while again and not over():
                 again = False
                 for candidate in move(best.candidate):
-                    if candidate.key() in seen or complexity(candidate) >= complexity(best.candidate):
+                    if candidate.key() in seen or not keep(candidate) or not order.smaller(candidate, best.candidate):
                         continue
                     seen.add(candidate.key())
                     found = judge.score(candidate)
-                    if found is not None and found.ratio >= need and found.candidate.iterations == candidate.iterations:
+                    if found is not None and found.violates and found.candidate.iterations == candidate.iterations:
                         best, again, changed = found, True, True
                         break
                     if over():
                         break
     return best
+
+
+def near_one(score: Score, judge: Judge, keep: Keep = lambda _: True) -> Score:
+    """Return the violation in units in which both sides are numbers near 1, where the bound knows units."""
+    one, (a, b) = score.candidate, judge.theorem.left.units
+    if not one.separable or _READABLE[0] <= score.left < _READABLE[1]:
+        return score
+    choices = product(_UNITS, _UNITS)
+    scaled = [
+        _in_units(one, 10.0**i, 10.0**j) for i, j in choices if 0.1 <= score.left * 10.0 ** (a * i + b * j) < 100.0
+    ]
+    for candidate in sorted(scaled, key=fine):
+        found = judge.score(candidate) if keep(candidate) else None
+        if found is not None and found.violates and found.candidate.iterations == one.iterations:
+            return found
+    return score
+
+
+def _in_units(one: Candidate, value: float, length: float, digits: int = 12) -> Candidate:
+    """Return the candidate with function values and lengths multiplied, written with so many digits."""
+    gradient, curvature = value / length, value / length**2
+    scales = dict.fromkeys(("c", "x0", "delta"), length) | {"sigma": gradient}
+    scales["w"] = gradient if one.problem["type"] == "lad" else curvature
+    problem = {
+        name: _times(entry, scales[name], digits) if name in scales else entry for name, entry in one.problem.items()
+    }
+    step = {name: _times(rate, length**2 / value, digits) for name, rate in one.step.items()}
+    return replace(one, problem=problem, step=step)
+
+
+def _times(value: Any, factor: float, digits: int) -> Any:
+    """Return a number or a list of numbers times a factor."""
+    if isinstance(value, (list, tuple)):
+        return [_times(entry, factor, digits) for entry in value]
+    return float(f"{value * factor:.{digits}g}")
+
+
+def _own_units(one: Candidate) -> Iterator[Candidate]:
+    """Make a length or a weight 1, with the others in proportion."""
+    if not one.separable:
+        return
+    lengths = {abs(entry) for name in ("x0", "c") for entry in np.ravel(one.problem[name]).tolist()} - {0.0, 1.0}
+    weights = set(np.ravel(one.problem["w"]).tolist()) - {0.0, 1.0}
+    for digits in (1, 2, 3, 4):
+        for weight in sorted(weights):
+            yield _in_units(one, 1.0 / weight, 1.0, digits)
+        for length in sorted(lengths):
+            # Gradients keep their size, and so do the slopes of absolute values.
+            yield _in_units(one, 1.0 / length, 1.0 / length, digits)
+
+
+def _two_signs(one: Candidate) -> Iterator[Candidate]:
+    """Noise of two signs in place of normal noise, with room enough that no run leaves the quadratic part."""
+    if not one.noisy or one.problem["type"] != "huber" or "noise" in one.problem or dimension(one) > 1:
+        return
+    for wider, slower in product((1.0, 2.0, 10.0, 100.0), (1.0, 0.1, 0.01)):
+        steps = {name: value * slower for name, value in one.step.items()}
+        yield replace(one, step=steps).with_problem(noise="sign", delta=one.problem["delta"] * wider)
 
 
 def _fewer_clients(one: Candidate) -> Iterator[Candidate]:
@@ -60,7 +126,7 @@ def _fewer_clients(one: Candidate) -> Iterator[Candidate]:
 
 def _fewer_dimensions(one: Candidate) -> Iterator[Candidate]:
     """Leave out a coordinate."""
-    d = len(one.start()) if one.separable else 1
+    d = dimension(one) if one.separable else 1
     for gone in range(d if d > 1 else 0):
         rest = {name: np.delete(one.rows(name), gone, axis=1) for name in ("w", "c")}
         start = np.delete(one.start(), gone)
@@ -104,6 +170,8 @@ def _smaller_settings(one: Candidate) -> Iterator[Candidate]:
 
 def _simpler_delays(one: Candidate) -> Iterator[Candidate]:
     name, options = parse_spec(one.delays, "delays")
+    if name not in ("iid", "deterministic"):
+        yield replace(one, delays="deterministic")
     if options and name != "iid":
         yield replace(one, delays=name)
     for key, value in options.items():
@@ -125,7 +193,7 @@ def _simpler_numbers(one: Candidate) -> Iterator[Candidate]:
         for simple in _simpler(value):
             yield replace(one, step={**one.step, name: simple})
     for name, value in one.problem.items():
-        if name == "type" or value is None:
+        if isinstance(value, str) or value is None:
             continue
         if isinstance(value, (int, float)):
             for simple in _simpler(float(value)):
@@ -151,12 +219,17 @@ def _simpler(value: float) -> Iterator[float]:
     yield from (0.0, 1.0)
     if value < 0.0:
         yield -1.0
+    size = 10.0 ** math.floor(math.log10(abs(value))) if value else 1.0
     for places in (1, 2, 3, 4):
         yield float(f"{value:.{places - 1}e}")
+        unit = size / 10 ** (places - 1)
+        for beside in (math.floor(value / unit), math.ceil(value / unit)):
+            yield float(f"{beside * unit:.{places - 1}e}")
         for factor in (0.5, 2.0, 10.0, 100.0):
             yield float(f"{factor * value:.{places - 1}e}")
 
 
 _MOVES: tuple[Move, ...] = (
-    _fewer_clients, _fewer_iterations, _fewer_dimensions, _smaller_settings, _simpler_delays, _simpler_numbers,
+    _two_signs, _fewer_clients, _fewer_iterations, _fewer_dimensions, _smaller_settings, _simpler_delays, _own_units,
+    _simpler_numbers,
 )  # fmt: skip

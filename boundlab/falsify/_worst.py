@@ -54,7 +54,7 @@ def asks(judge: Judge) -> Iterator[Ask]:
         if e >= len(some[n]) or made >= _MOST:
             continue
         apart = {name: "1" for name in _APART if name in read and n > 1}
-        shares = {"p": text([0.5 / n] * n)} if "iid-events" in theorem.assumptions else {}
+        shares = {"p": ",".join([text(0.5 / n)] * n)} if "iid-events" in theorem.assumptions else {}
         made += 1
         yield Ask({**constants[a], **apart, **shares}, some[n][e], rates[b], n, _HORIZONS[d])
 
@@ -100,5 +100,5 @@ def answer(judge: Judge, ask: Ask) -> Score | None:
 
 
 def _candidate(spec: Mapping[str, Any], ask: Ask) -> Candidate:
-    delays = f"iid:p={ask.constants['p']}" if "p" in ask.constants else "deterministic"
+    delays = f"iid:p=[{ask.constants['p']}]" if "p" in ask.constants else "deterministic"
     return Candidate(FAMILY, dict(spec), delays, ask.setting, ask.step, ask.iterations)

@@ -67,6 +67,9 @@ class Statement:
         Other parameters of the algorithm that a formula reads, and as which symbol: ``{"K": "window"}``.
     shape
         Whether the bound is a printed O(·) with unknown constants.
+    generous
+        Symbols of the bound that the paper may count larger than is done here, and by how much: ``{"tau_max": 1}``. A
+        search refutes the theorem under both counts or not at all.
     note
         What a reader should know.
     symbols
@@ -100,6 +103,7 @@ class Statement:
     conditions: tuple[Condition, ...] = ()
     parameters: Mapping[str, str] = field(default_factory=lambda: {"M": "M"})
     shape: bool = False
+    generous: Mapping[str, int] = field(default_factory=dict)
     note: str = ""
     symbols: Mapping[str, SymbolInfo] = field(default_factory=lambda: SYMBOLS)
     source: str = ""
@@ -121,7 +125,7 @@ class Statement:
                 f"got {', '.join(self.step) or 'nothing'}"
             )
         rules = self.defining()
-        for name in (*self.step, *self.parameters.values(), *self.settable):
+        for name in (*self.step, *self.parameters.values(), *self.settable, *self.generous):
             lookup(name, self.symbols)
         for expression in (*rules.values(), *self.expressions()):
             for name in names_of(expression):

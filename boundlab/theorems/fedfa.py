@@ -35,6 +35,7 @@ def _theorem1(smooth: Expr) -> dict[str, Any]:
         "paper": _PAPER, "place": "Theorem 1", "status": "as printed", "assumptions": NONCONVEX,
         "algorithm": "fedfa", "options": OPEN, "metric": "gradient-norm",
         "step": {"eta_l": 1 / (smooth * Q * eta_g), "eta_g": ONE},
+        "generous": {"tau_max": 1},  # it says τ ≥ 1, and not whether an update that is never late has τ = 1 or 2
         "bound": FormulaBound(
             {
                 "initial": 2 * F0 / (eta_g * eta_sum * T),

@@ -1,0 +1,82 @@
+"""Which of two instances is smaller: what a referee has to follow by hand comes first."""
+
+import math
+from typing import Any, final
+
+from boundlab.errors import BoundlabError
+from boundlab.expectation import outcomes
+from boundlab.falsify._candidate import Candidate, text
+from boundlab.falsify._expectation import horizon, plan_of
+from boundlab.options import parse_spec
+from boundlab.theorems import Theorem
+
+_CERTAIN = ("deterministic", "iid")  # delays of which there is nothing to draw, or whose sequences are counted
+
+
+@final
+class Sizes:
+    """The order of instances of one theorem.
+
+    Smaller is, in this order: decided in exact numbers; fewer clients; an earlier horizon; fewer sequences of events
+    that matter; fewer dimensions and smaller integers; simpler numbers, which are short to write, near 1 in the end.
+    """
+
+    def __init__(self, theorem: Theorem) -> None:
+        self.theorem = theorem
+        self._known: dict[tuple[Any, ...], int] = {}
+
+    def smaller(self, one: Candidate, other: Candidate) -> bool:
+        """Whether the first is smaller than the second."""
+        first, second = coarse(one), coarse(other)
+        if first != second:
+            return first < second
+        return (self.sequences(one), *fine(one)) < (self.sequences(other), *fine(other))
+
+    def sequences(self, one: Candidate) -> int:
+        """Return how many sequences of events matter: between so many points they choose at the horizon."""
+        name, _ = parse_spec(one.delays, "delays")
+        if name != "iid":
+            return 1 if name in _CERTAIN else 2
+        key = one.key()
+        if key not in self._known:
+            self._known[key] = self._counted(one)
+        return self._known[key]
+
+    def _counted(self, one: Candidate) -> int:
+        try:
+            plan = plan_of(self.theorem, one, [horizon(one)])
+            return outcomes(
+                self.theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy, plan.iterations
+            )
+        except BoundlabError:
+            return (one.clients + 1) ** one.iterations  # all there are
+
+
+def coarse(one: Candidate) -> tuple[bool, int, int]:
+    """Return what counts most: whether normal noise keeps exact numbers away, clients, horizon."""
+    normal = one.noisy and one.problem["type"] != "quadratic" and one.problem.get("noise") != "sign"
+    return normal, one.clients, one.iterations
+
+
+def fine(one: Candidate) -> tuple[int, int, int]:
+    """Return dimensions, integer settings added up, and how much there is to write down."""
+    whole = sum(int(value) for value in one.settings.values() if str(value).isdigit())
+    numbers = [value for name, value in one.problem.items() if name not in ("type", "noise")]
+    written = sum(digits(value) for value in (*numbers, *one.step.values()))
+    return dimension(one), whole, written + len(one.delays)
+
+
+def dimension(one: Candidate) -> int:
+    """Return the number of coordinates."""
+    start = one.problem["x0"]
+    return len(start) if isinstance(start, (list, tuple)) else 1
+
+
+def digits(value: Any) -> int:
+    """Return how much there is to read in a number or a list of them: letters, and the powers of ten beside them."""
+    if isinstance(value, (list, tuple)):
+        return sum(digits(entry) for entry in value)
+    if not value:
+        return 0
+    significant = f"{abs(value):.15e}".split("e")[0].rstrip("0").replace(".", "")
+    return min(len(text(value)), len(significant) + abs(round(math.log10(abs(value)))))

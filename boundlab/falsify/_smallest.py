@@ -1,0 +1,96 @@
+"""The smallest instance near a violation: shrunk move by move, then what single moves do not reach."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from boundlab.falsify._candidate import Candidate
+from boundlab.falsify._judge import Judge, Score
+from boundlab.falsify._optimise import iid, optimise
+from boundlab.falsify._shrink import Keep, near_one, shrink
+from boundlab.falsify._size import Sizes
+from boundlab.options import numbers, parse_spec
+
+_SHORT = 24  # horizons of which every earlier one is tried
+_LADDER = (1, 2, 3, 5, 10, 20, 50, 100, 1000)  # integer settings that take the place of iterations
+_SHARES = (0.4, 0.5)  # of the server
+_NEAR = 0.95  # of the bound, from where its numbers are worth an optimisation
+_GENERATIONS = 6
+_MOST = 3000  # candidates after which it is small enough
+
+
+def smallest(
+    scores: Sequence[Score], judge: Judge, over: Callable[[], bool], rng: np.random.Generator,
+    keep: Keep = lambda _: True,
+) -> Score:  # fmt: skip
+    """Return a violation that is as small as this search can make it.
+
+    Single moves come first (:func:`boundlab.falsify._shrink.shrink`), from each violation that is given. Then each
+    earlier horizon and each smaller integer is tried with other integers in exchange and with numbers optimised for it,
+    and single moves follow again.
+
+    Parameters
+    ----------
+    keep
+        What a smaller instance must still be.
+    """
+    most = judge.count + _MOST
+
+    def late() -> bool:
+        return over() or judge.count >= most
+
+    order = Sizes(judge.theorem)
+    best, again = shrink(scores[0], judge, late, order, keep), True
+    for score in scores[1:]:
+        other = shrink(score, judge, late, order, keep)
+        best = other if order.smaller(other.candidate, best.candidate) else best
+    while again and not late():
+        again = False
+        for candidate in (one for one in _exchanges(best.candidate) if keep(one)):
+            found = _broken(candidate, judge, late, rng)
+            if found is not None and keep(found.candidate) and order.smaller(found.candidate, best.candidate):
+                best, again = shrink(found, judge, late, order, keep), True
+                break
+            if late():
+                break
+    return near_one(best, judge, keep)
+
+
+def _exchanges(one: Candidate) -> Iterator[Candidate]:
+    """Yield candidates with an earlier horizon and any integers, then with the same horizon and a smaller integer."""
+    last = one.iterations
+    fewer = range(1, last) if last <= _SHORT else [last // 2, 3 * last // 4, 9 * last // 10, 19 * last // 20, last - 1]
+    names = [name for name, value in one.settings.items() if value.isdigit() and name != "N"]
+    for iterations in dict.fromkeys(fewer):
+        yield replace(one, iterations=iterations)
+        for name in names:
+            for value in _LADDER:
+                yield replace(one, iterations=iterations, settings={**one.settings, name: str(value)})
+    for name in names:
+        whole = int(one.settings[name])
+        for less in dict.fromkeys((whole // 2, 3 * whole // 4, 9 * whole // 10, whole - 1)):
+            if 0 < less < whole:
+                yield replace(one, settings={**one.settings, name: str(less)})
+
+
+def _broken(one: Candidate, judge: Judge, over: Callable[[], bool], rng: np.random.Generator) -> Score | None:
+    """Return a violation with the same discrete choices and with numbers near these, or None."""
+    scores = [score for score in map(judge.score, _starts(one)) if score is not None]
+    scores = [score for score in scores if score.candidate.iterations == one.iterations]
+    if not scores:
+        return None
+    best = max(scores, key=lambda score: score.ratio)
+    if best.ratio >= _NEAR and not best.violates:
+        best = optimise(best, judge, over, rng, _GENERATIONS)
+    return best if best.violates else None
+
+
+def _starts(one: Candidate) -> Iterator[Candidate]:
+    yield one
+    name, options = parse_spec(one.delays, "delays")
+    if name != "iid" or "p" not in options:
+        return
+    p = np.array(numbers(options["p"], "p"))
+    for share in _SHARES:
+        yield replace(one, delays=iid((p / p.sum() * (1.0 - share)).round(12).tolist()))
