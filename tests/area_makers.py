@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
@@ -62,12 +62,6 @@ class Clients:
             for _ in range(300):
                 points[i] -= 2 / (self.mu + self.L) * self.slope(i, points[i])
         return float(squares(points).max()) ** 0.5
-
-
-def below(left: ArrayLike, right: ArrayLike) -> bool:
-    """Return whether left ≤ right everywhere, up to rounding."""
-    left, right = np.asarray(left), np.asarray(right)
-    return bool(np.all(left <= right + 1e-9 * np.abs(right) + 1e-12))
 
 
 def squares(z: Floats) -> Floats:

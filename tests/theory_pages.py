@@ -10,11 +10,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "docs" / "theory"
 _TAG = re.compile(r"\\tag\{([A-Z]+[a-z]*\d+(?:\.\d+)*)\}")
 
 Test = TypeVar("Test", bound=Callable[..., object])
+
+
+def below(left: ArrayLike, right: ArrayLike) -> bool:
+    """Return whether left ≤ right everywhere, up to rounding."""
+    left, right = np.asarray(left), np.asarray(right)
+    return bool(np.all(left <= right + 1e-9 * np.abs(right) + 1e-12))
 
 
 def shows(page: str, *tags: str) -> Callable[[Test], Test]:

@@ -5,8 +5,8 @@ from itertools import pairwise
 import area_makers as area
 import numpy as np
 import pytest
-from area_makers import Clients, Floats, below, squares
-from theory_pages import shows
+from area_makers import Clients, Floats, squares
+from theory_pages import below, shows
 
 from boundlab.theorems.area import THEOREMS
 

@@ -6,8 +6,8 @@ from typing import Literal
 import area_makers as area
 import numpy as np
 import pytest
-from area_makers import Clients, Floats, below, norms, squares
-from theory_pages import shows
+from area_makers import Clients, Floats, norms, squares
+from theory_pages import below, shows
 
 from boundlab.theorems.area_recursion import recursion
 
