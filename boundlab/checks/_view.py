@@ -16,6 +16,7 @@ from boundlab.formulas.floats import evaluate
 from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import SymbolInfo, names_of
 from boundlab.formulas.units import degrees
+from boundlab.formulas.written import letters_of, written
 from boundlab.signs import Prover, Solver
 from boundlab.theorems import Condition, Theorem
 
@@ -78,7 +79,9 @@ class View:
                     degrees(part, self.symbols)
             except (FormulaError, UndecidedError):
                 return {name: term}
-            return {f"{name} [{part}]": part for part in parts}
+            # Letters that belong to one symbol of the whole sum, so that no two parts have one name.
+            letters = letters_of(sorted({one.name for part in parts for one in part.free_symbols}), self.symbols)
+            return {f"{name} [{written(part, self.symbols, letters)}]": part for part in parts}
         return {name: term}
 
     @cached_property

@@ -12,6 +12,7 @@ from boundlab.checks._view import View
 from boundlab.errors import UndecidedError
 from boundlab.formulas.expansion import expand, size
 from boundlab.formulas.substitution import substitute
+from boundlab.formulas.written import written
 
 _SHORT = 200
 # The edges, by symbol: what is sent where, and how it reads.
@@ -69,7 +70,7 @@ def _asymptotic(view: View, identity: str, words: str, values: dict[sympy.Symbol
     large = name in view.symbols and values.get(view.symbol(name)) == 1 / SMALL
     exponent = -power if large else power
     if power == 0:
-        text = f"the right side tends to {_short(coefficient)}"
+        text = f"the right side tends to {_short(coefficient, view)}"
     elif power > 0:
         text = (
             f"the right side tends to 0 like {name}^({exponent})" if power != sympy.oo else "the right side tends to 0"
@@ -125,7 +126,7 @@ def _nothing_left(view: View) -> Check:
     except UndecidedError as error:
         return Check(identity, statement, "unknown", str(error))
     if total != 0:
-        return Check(identity, statement, "passed", f"{_short(total)} remains")
+        return Check(identity, statement, "passed", f"{_short(total, view)} remains")
     names = ", ".join(sorted(str(symbol) for symbol in zeros))
     if not view.allows(symbol.name for symbol in zeros):
         return Check(identity, statement, "unknown", f"no point with {names} = 0 was found that meets all conditions")
@@ -138,6 +139,6 @@ def _nothing_left(view: View) -> Check:
     return Check(identity, statement, "failed", text, "claim false")
 
 
-def _short(expression: sympy.Expr) -> str:
-    text = str(expression)
+def _short(expression: sympy.Expr, view: View) -> str:
+    text = written(expression, view.symbols)
     return text if len(text) <= 160 else f"{text[:157]}…"

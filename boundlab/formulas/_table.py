@@ -1,6 +1,7 @@
 """The rows of :data:`boundlab.formulas.symbols.SYMBOLS`: name, meaning, domain, units, LaTeX, Unicode, vector or not.
 
-A symbol that several papers use under different letters stands here once; its meaning says what each calls it.
+A symbol that several papers use under different letters stands here once; theorems say what their paper calls it
+(``letters``).
 """
 
 Row = (
@@ -74,7 +75,7 @@ GRADIENT_ROWS: tuple[Row, ...] = (
      r"\sigma_g", "σ_g"),
     ("sigma_g_mean", "mean heterogeneity: sup over w of √((1/n) Σ ‖∇f_i(w) − ∇f(w)‖²)", "nonnegative", (1, -1),
      r"\bar\sigma_g", "σ̄_g"),
-    ("G_sq", "bound on every ‖∇f_i‖²; printed as M (FedCompass) or G (FedFa, FedStaleWeight)", "nonnegative",
+    ("G_sq", "bound on every ‖∇f_i‖²", "nonnegative",
      (2, -2), r"G_{(2)}"),
     # The run.
     ("T", "number of server updates", "count", (0, 0)),
@@ -100,8 +101,8 @@ GRADIENT_ROWS: tuple[Row, ...] = (
     # FedCompass.
     ("Qmin", "fewest local steps that the scheduler may give", "count", (0, 0), r"Q_{\min}", "Q_min"),
     ("Qmax", "most local steps that the scheduler may give", "count", (0, 0), r"Q_{\max}", "Q_max"),
-    ("speed_ratio", "time per local step, slowest to fastest client; printed as μ", "above-one", (0, 0), r"\rho", "ρ"),
-    ("mu_step", "largest power of Qmax/Qmin that is at most speed_ratio; printed as μ'", "above-one", (0, 0),
+    ("speed_ratio", "time per local step, slowest to fastest client", "above-one", (0, 0), r"\rho", "ρ"),
+    ("mu_step", "largest power of Qmax/Qmin that is at most speed_ratio", "above-one", (0, 0),
      r"\mu'", "μ′"),
     ("g1", "1 + (n−1)/mu_step", "above-one", (0, 0), r"\gamma_1", "γ₁"),
     ("g2", "1 + mu_step·(n−1)", "above-one", (0, 0), r"\gamma_2", "γ₂"),
@@ -112,7 +113,7 @@ GRADIENT_ROWS: tuple[Row, ...] = (
     ("Q_mean", "mean local steps of the clients of the one group", "positive", (0, 0), r"\bar Q", "Q̄"),
     ("Q_bias", "Σ|Q_i/(n·Q_mean) − 1/n| of the one group", "nonnegative", (0, 0), r"\beta_Q", "β_Q"),
     # FedFa.
-    ("window", "arrivals in the sliding window; printed as K", "count", (0, 0), r"K_w", "K_w"),
+    ("window", "arrivals in the sliding window", "count", (0, 0), r"K_w", "K_w"),
     ("tau_a", "most server updates between a client's start and its arrival", "natural", (0, 0), r"\tau_a", "τ_a"),
     ("lag", "server updates between a client's start and its arrival, the same for all", "natural", (0, 0), r"\ell"),
     ("kappa_lag", "share of an update that stays in the model, 1/(1 + lag + (window−1)/2)", "fraction", (0, 0),
@@ -130,7 +131,7 @@ GRADIENT_ROWS: tuple[Row, ...] = (
     ("M_own", "most own local steps not yet undone in a point at which a gradient is taken", "natural", (0, 0), "M_o"),
     ("Q_age", "largest age of a stored gradient, max tau − 1", "natural", (0, 0), "Q_a"),
     ("SM2", "mean over rounds, clients and local steps of (missing server steps + own steps)²", "nonnegative", (0, 0),
-     r"\overline{(S+M)^2}", "mean (S+M)²"),
+     r"\overline{(S+M)^2}", "mean((S+M)²)"),
     ("reuse", "mean age of the stored gradients, tau − 1", "nonnegative", (0, 0), r"\bar a", "ā"),
     ("reuse_n", "mean over rounds of Σ_a a·√(clients whose gradient has age a)/n", "nonnegative", (0, 0),
      r"\bar a_n", "ā_n"),
@@ -146,7 +147,7 @@ GRADIENT_ROWS: tuple[Row, ...] = (
     ("chi2_path", "mean over updates of n·Σ(a_i − 1/n)² of the clients' weights a_i", "nonnegative", (0, 0),
      r"\chi^2_{\mathrm{path}}", "χ²_path"),
     ("alpha2", "mean over updates of the sum of squared weights in a buffer", "positive", (0, 0),
-     r"\overline{\alpha^2}", "mean α²"),
+     r"\overline{\alpha^2}", "mean(α²)"),
     ("pi_max", "largest long-run share of a client", "positive", (0, 0), r"\pi_{\max}", "π_max"),
     ("V_s", "variance of the aggregated gradient that comes from who is in the buffer", "nonnegative", (2, -2)),
     # Short forms of the proofs.

@@ -23,6 +23,12 @@ SHORT = Condition(alpha, ONE / L, "α ≤ 1/L")
 WIDE = Condition(alpha, TWO / L, "α ≤ 2/L")
 CONTRACTING = Condition(alpha, TWO / (mu + L), "α ≤ 2/(μ+L)")
 
+PAGE = "docs/theory/classics.md"
+SMOOTH_PROOFS = f"{PAGE}#smooth-functions-full-gradients"
+CONVEX_PROOFS = f"{PAGE}#convex-functions-full-subgradients-or-proximal-steps"
+STOCHASTIC_PROOFS = f"{PAGE}#stochastic-gradients"
+COMPOSITE_PROOFS = f"{PAGE}#constraints-and-penalties"
+
 ALL_CLIENTS = {"sampling": "all", "M": "1", "decay": "none"}
 ONE_CLIENT = {"sampling": "uniform", "M": "1", "decay": "none"}
 
@@ -33,6 +39,6 @@ BOTTOU = "Bottou, Curtis and Nocedal, Optimization Methods for Large-Scale Machi
 
 
 def classic(name: str, terms: dict[str, Expr], **fields: Any) -> Theorem:
-    """Return a theorem ``classics.NAME`` with a sum of terms, the status ``textbook`` and K = 0 by default."""
-    defaults: dict[str, Any] = {"status": "textbook", "options": {}, "parameters": {}, "first": 0}
+    """Return a theorem ``classics.NAME`` with a sum of terms, by default of status ``textbook``, from K = 0, with the page."""
+    defaults: dict[str, Any] = {"status": "textbook", "options": {}, "parameters": {}, "first": 0, "page": PAGE}
     return Theorem(id=f"classics.{name}", bound=FormulaBound(terms), **{**defaults, **fields})

@@ -9,7 +9,7 @@ from boundlab.theorems._statement import Statement
 
 
 def statement_latex(theorem: Statement) -> str:
-    """Return the bound, the step size, the definitions and the conditions, one a line."""
+    """Return the bound, the step size, the definitions, the conditions and the paper's own letters, one a line."""
     names = {info.symbol: info.latex for info in theorem.symbols.values()}
 
     def tex(expression: sympy.Expr) -> str:
@@ -26,6 +26,11 @@ def statement_latex(theorem: Statement) -> str:
         ]
     lines += [f"{theorem.symbols[name].latex} = {tex(rule)}" for name, rule in rules(theorem).items()]
     lines += [rf"{tex(item.quantity)} \le {tex(item.limit)}" for item in theorem.conditions]
+    if theorem.letters:
+        own = r",\ ".join(
+            rf"{letter} \text{{ for }} {theorem.symbols[name].latex}" for name, letter in theorem.letters.items()
+        )
+        lines.append(rf"\text{{the paper writes }} {own}")
     return ",\\\\\n".join(lines)
 
 
@@ -53,5 +58,7 @@ def statement_fields(theorem: Statement) -> dict[str, Any]:
         "inputs": {name: theorem.symbols[name].describe() for name in inputs(theorem, ())},
         "settable": list(theorem.settable),
         "note": theorem.note,
+        **theorem.links(),
+        "letters": dict(theorem.letters),
         "latex": statement_latex(theorem),
     }

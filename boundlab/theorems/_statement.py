@@ -1,9 +1,10 @@
 """The statement of a theorem: its fields, and what follows from them alone."""
 
 import graphlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import sympy
 
@@ -76,6 +77,18 @@ class Statement:
         The table in which the names are looked up.
     source
         The text of the file that it was read from; empty for those of packages.
+    refuted_by
+        The case file of a counterexample, relative to the repository (or to the folder that ships it); empty where
+        there is none. A shape has none: its constants are unknown.
+    repaired_by
+        Ids of theorems that are true in its place.
+    page
+        The page that says what supports or refutes it: ``docs/theory/area.md``; empty where there is none.
+    proof
+        Where the whole argument stands, a page with an anchor: ``docs/theory/classics.md#stochastic-gradients``;
+        empty where there is none.
+    letters
+        Our symbols that its paper calls otherwise, with the paper's letter in LaTeX: ``{"G_sq": "M"}``.
 
     Raises
     ------
@@ -107,6 +120,11 @@ class Statement:
     note: str = ""
     symbols: Mapping[str, SymbolInfo] = field(default_factory=lambda: SYMBOLS)
     source: str = ""
+    refuted_by: str = ""
+    repaired_by: tuple[str, ...] = ()
+    page: str = ""
+    proof: str = ""
+    letters: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for what, value, allowed in (
@@ -134,9 +152,27 @@ class Statement:
             tuple(graphlib.TopologicalSorter({name: names_of(rule) for name, rule in rules.items()}).static_order())
         except graphlib.CycleError as error:
             raise SpecError(f"{self.id}: the definitions go round in a circle: {' → '.join(error.args[1])}") from None
+        self._check_links()
         self._infer_horizon()
         if self._says_nothing_of_noise():
             object.__setattr__(self, "assumptions", (*self.assumptions, known_assumptions.DETERMINISTIC))
+
+    def _check_links(self) -> None:
+        """Make sure that what stands beside the claim fits it."""
+        if self.refuted_by and (self.shape or not self.refuted_by.endswith(".json")):
+            right = "empty, since a shape has unknown constants" if self.shape else "the path of a case file, ….json"
+            raise SpecError(f"{self.id}: refuted_by must be {right}; got {self.refuted_by!r}")
+        if self.id in self.repaired_by or len(set(self.repaired_by)) < len(self.repaired_by):
+            raise SpecError(f"{self.id}: repaired_by must name other theorems, each once; got {list(self.repaired_by)}")
+        if "#" in self.page:
+            raise SpecError(f"{self.id}: page must be a page without an anchor, got {self.page!r}; see proof")
+        if self.proof and not re.fullmatch(r"[^#]+#[^#]+", self.proof):
+            raise SpecError(f"{self.id}: proof must be a page with an anchor, page.md#anchor; got {self.proof!r}")
+        read = self.read_by(self._all_names()) | set(self.parameters.values())
+        for name, letter in self.letters.items():
+            lookup(name, self.symbols)
+            if name not in read or not letter:
+                raise SpecError(f"{self.id}: letters must give symbols that the theorem reads a letter; see {name}")
 
     def _infer_horizon(self) -> None:
         """Set the horizon that the step says, and refuse another one."""
@@ -195,6 +231,15 @@ class Statement:
         if option in self.step or self.options.get(OTHERS) == ANY:
             return True
         return option in self.parameters and self.parameters[option] in self.read_by(self._all_names())
+
+    def links(self) -> dict[str, Any]:
+        """Return, as JSON-ready fields, what leads on: its counterexample, its repairs, its page, its proof."""
+        return {
+            "refuted_by": self.refuted_by,
+            "repaired_by": list(self.repaired_by),
+            "page": self.page,
+            "proof": self.proof,
+        }
 
     @property
     def kind(self) -> Literal["bound", "shape"]:

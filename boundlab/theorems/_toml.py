@@ -20,9 +20,22 @@ from boundlab.theorems._theorem import Theorem
 
 _LARGEST = 1 << 20
 _LONGEST = 1024
-_TEXT = ("id", "title", "paper", "place", "status", "algorithm", "metric", "horizon", "note")
-_TABLES = ("options", "step", "parameters", "definitions", "terms", "symbols")
-_LISTS = ("assumptions", "settable", "conditions")
+_TEXT = (
+    "id",
+    "title",
+    "paper",
+    "place",
+    "status",
+    "algorithm",
+    "metric",
+    "horizon",
+    "note",
+    "refuted_by",
+    "page",
+    "proof",
+)
+_TABLES = ("options", "step", "parameters", "definitions", "terms", "symbols", "letters")
+_LISTS = ("assumptions", "settable", "conditions", "repaired_by")
 _KEYS = (*_TEXT, *_TABLES, *_LISTS, "shape", "first")
 _SYMBOL_KEYS = ("meaning", "domain", "units", "latex", "unicode", "side")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}")
@@ -37,7 +50,8 @@ def read_theorem(path: Path) -> Theorem:
     ``shape``, ``settable``, ``conditions`` (each ``"left <= right"``), ``[options]`` (``any`` leaves one open; what
     is not named stands at its default), ``[parameters]`` (parameter of the algorithm = "symbol"; M = "M" for area
     where absent), ``[definitions]``, and a table ``[symbols.NAME]`` with ``meaning``, ``domain`` and ``units`` for
-    every symbol that boundlab does not know.
+    every symbol that boundlab does not know; and what leads on: ``refuted_by``, ``repaired_by``, ``page``, ``proof``,
+    and ``[letters]`` (symbol = "the paper's letter in LaTeX").
 
     Raises
     ------
@@ -99,6 +113,11 @@ def read_theorem(path: Path) -> Theorem:
             note=data.get("note", ""),
             symbols=symbols,
             source=text,
+            refuted_by=data.get("refuted_by", ""),
+            repaired_by=tuple(data.get("repaired_by", ())),
+            page=data.get("page", ""),
+            proof=data.get("proof", ""),
+            letters=_letters(data.get("letters", {}), where),
         )
     except BoundlabError as error:
         if str(error).startswith(where):
@@ -113,6 +132,13 @@ def _parameters(data: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], wher
             hint = nearest(name, symbols) if isinstance(name, str) else "write a symbol's name"
             raise SpecError(f"{where}: parameters.{key} must name a symbol, got {name!r}; {hint}")
     return dict(found)
+
+
+def _letters(table: Mapping[str, Any], where: str) -> dict[str, str]:
+    for name, letter in table.items():
+        if not isinstance(letter, str):
+            raise SpecError(f"{where}: letters.{name} must be text, a letter in LaTeX; got {letter!r}")
+    return dict(table)
 
 
 def _load(path: Path) -> tuple[str, dict[str, Any]]:

@@ -11,6 +11,9 @@ from boundlab.theorems._forms import ONE, OPEN, ZERO
 from boundlab.theorems._theorem import Theorem
 
 _PAPER = "Li et al., Anarchic Federated Learning with Delayed Gradient Averaging (AFL-DGA)"
+_PAGE = "docs/theory/afl_dga.md"
+_TRUE = tuple(f"afl_dga.{name}" for name in ("r0", "r1", "r2", "r2n", "r2b", "r3"))
+_LETTERS = {"n": "N", "F0": r"\Delta"}
 _PRINTED = ("smooth", "bounded-variance", "bounded-second-moment", "bounded-below")
 _REPAIRED = (*_PRINTED, "fixed-schedule")
 
@@ -42,6 +45,7 @@ THEOREM1 = Theorem(
     "another theorem of it. Step (2) of the proof bounds the square of a mean of n gradients by 1/n² of the sum of "
     "their squares, which holds for independent noise but not for the gradients themselves. The paper corrects "
     "clients in two ways (scaling=sum and average). F0 stands for E f(w^0) − E f(w^T).",
+    refuted_by="proofs/counterexamples/afl_dga.theorem1.json", repaired_by=_TRUE, page=_PAGE, letters=_LETTERS,
 )  # fmt: skip
 COROLLARY1 = Theorem(
     id="afl_dga.corollary1",
@@ -59,6 +63,7 @@ COROLLARY1 = Theorem(
     ),
     settable=("eta",), parameters={}, shape=True,
     note="Its step √n/(L·√T) meets Theorem 1's η ≤ 1/T only where n·T ≤ L².",
+    repaired_by=_TRUE, page=_PAGE, letters=_LETTERS,
 )  # fmt: skip
 
 # ---------------------------------------------------------------------------------------------- repaired
@@ -77,11 +82,13 @@ def _repaired(
 ) -> Theorem:
     fields: dict[str, Any] = {
         "paper": _PAPER, "place": "Theorem 1, repaired", "status": "repaired", "assumptions": _REPAIRED,
-        "algorithm": "afl_dga", "options": _OPTIONS, "metric": "gradient-norm",
+        "algorithm": "afl_dga", "options": _OPTIONS, "metric": "gradient-norm", "page": _PAGE,
     }  # fmt: skip
+    bound = FormulaBound({**_INITIAL, **terms})
+    shared = any(n in term.free_symbols for term in terms.values())
     return Theorem(
-        id=f"afl_dga.{name}", title=title, step={"eta": step}, bound=FormulaBound({**_INITIAL, **terms}),
-        settable=("eta",), conditions=conditions, parameters={}, note=_SENT, **fields,
+        id=f"afl_dga.{name}", title=title, step={"eta": step}, bound=bound, settable=("eta",), conditions=conditions,
+        parameters={}, note=_SENT, letters=_LETTERS if shared else {"F0": _LETTERS["F0"]}, **fields,
     )  # fmt: skip
 
 

@@ -17,6 +17,8 @@ from boundlab.theorems._theorem import Theorem
 from boundlab.theorems.area_recursion import from_values
 
 _PAPER = "Iakovidou and Kim, Asynchronous Exact Averaging (AREA)"
+_PAGE = "docs/theory/area.md"
+_CASES = "proofs/counterexamples"
 _ANALYSIS = {**OPEN, "start": "analysis"}
 _OWN = {**OPEN, "start": "algorithm"}
 _PROOF = {**OPEN, "start": "analysis", "clock": "analysis"}
@@ -67,14 +69,17 @@ THEOREM8 = Theorem(
     id="area.theorem8",
     title="convex Lipschitz functions, ergodic average, step size chosen for the horizon",
     paper=_PAPER, place="Theorem 8", status="as printed", assumptions=_LIPSCHITZ,
-    algorithm="area", options=_ANALYSIS, metric="ergodic-gap", note=_REFUTED, **_own_step(_LOCAL_PRINTED),
+    algorithm="area", options=_ANALYSIS, metric="ergodic-gap", note=_REFUTED,
+    refuted_by=f"{_CASES}/area.theorem8.json", repaired_by=("area.theorem8.repaired",), page=_PAGE,
+    **_own_step(_LOCAL_PRINTED),
 )  # fmt: skip
 THEOREM8_FIXED = Theorem(
     id="area.theorem8.fixed-step",
     title="convex Lipschitz functions, ergodic average, any constant step size",
     paper=_PAPER, place="Appendix C, the line before the step size is chosen", status="as printed",
     assumptions=_LIPSCHITZ, algorithm="area", options=_ANALYSIS, metric="ergodic-gap", note=_REFUTED,
-    **_any_step(_LOCAL_PRINTED),
+    refuted_by=f"{_CASES}/area.theorem8.fixed-step.json", repaired_by=("area.theorem8.repaired.fixed-step",),
+    page=_PAGE, **_any_step(_LOCAL_PRINTED),
 )  # fmt: skip
 _PRINTED_START = (
     "Theorem 8 speaks of Algorithms 1 and 2, whose first message is a pass from x_s,0; its proof is about the start "
@@ -84,33 +89,35 @@ THEOREM8_PRINTED = Theorem(
     id="area.theorem8.printed-start",
     title="Theorem 8 for the start that Algorithm 2 prints, step size chosen for the horizon",
     paper=_PAPER, place="Theorem 8", status="as printed", assumptions=_LIPSCHITZ,
-    algorithm="area", options=_OWN, metric="ergodic-gap", note=_PRINTED_START, **_own_step(_LOCAL_PRINTED),
+    algorithm="area", options=_OWN, metric="ergodic-gap", note=_PRINTED_START,
+    repaired_by=("area.theorem8.algorithm-start",), page=_PAGE, **_own_step(_LOCAL_PRINTED),
 )  # fmt: skip
 THEOREM8_PRINTED_FIXED = Theorem(
     id="area.theorem8.printed-start.fixed-step",
     title="Theorem 8 for the start that Algorithm 2 prints, any constant step size",
     paper=_PAPER, place="Appendix C, the line before the step size is chosen", status="as printed",
     assumptions=_LIPSCHITZ, algorithm="area", options=_OWN, metric="ergodic-gap", note=_PRINTED_START,
-    **_any_step(_LOCAL_PRINTED),
+    repaired_by=("area.theorem8.algorithm-start",), page=_PAGE, **_any_step(_LOCAL_PRINTED),
 )  # fmt: skip
 THEOREM8_REPAIRED = Theorem(
     id="area.theorem8.repaired",
     title="Theorem 8 with M·B² in place of (M+1)·B²/2",
     paper=_PAPER, place="Theorem 8, repaired", status="repaired", assumptions=_LIPSCHITZ,
     algorithm="area", options=_ANALYSIS, metric="ergodic-gap",
-    note="Lemma 21 enters the proof with its factor 2·alpha.", **_own_step(_LOCAL_REPAIRED),
+    note="Lemma 21 enters the proof with its factor 2·alpha.", page=_PAGE, **_own_step(_LOCAL_REPAIRED),
 )  # fmt: skip
 THEOREM8_REPAIRED_FIXED = Theorem(
     id="area.theorem8.repaired.fixed-step",
     title="the repaired Theorem 8 for any constant step size",
     paper=_PAPER, place="Appendix C, repaired", status="repaired", assumptions=_LIPSCHITZ,
-    algorithm="area", options=_ANALYSIS, metric="ergodic-gap", **_any_step(_LOCAL_REPAIRED),
+    algorithm="area", options=_ANALYSIS, metric="ergodic-gap", page=_PAGE,
+    **_any_step(_LOCAL_REPAIRED),
 )  # fmt: skip
 THEOREM8_ALGORITHM = Theorem(
     id="area.theorem8.algorithm-start",
     title="the repaired Theorem 8 for the start of Algorithm 2, any constant step size",
     paper=_PAPER, place="Appendix C, repaired", status="repaired", assumptions=_LIPSCHITZ,
-    algorithm="area", options=_OWN, metric="ergodic-gap",
+    algorithm="area", options=_OWN, metric="ergodic-gap", page=_PAGE,
     note="The first message is a pass from x_s,0: one more client event at k = 0.",
     **_any_step(
         _LOCAL_REPAIRED,
@@ -153,7 +160,7 @@ THEOREM7 = Theorem(
         }
     ),
     definitions={**_GAMMA, **_D, "kappa": L / mu, "delta": 1 - 1 / M, "r_p": p_s / p_min},
-    shape=True,
+    shape=True, repaired_by=tuple(f"area.theorem7.{form}" for form in ("explicit", "onepass", "recursion")), page=_PAGE,
     note="A printed O(·): its constants are unknown and must carry units, since the terms are (2, −2) and "
     "(4, −6), not (0, 2). Evaluated as a shape.",
 )  # fmt: skip
@@ -170,7 +177,7 @@ THEOREM7_EXPLICIT = Theorem(
     id="area.theorem7.explicit",
     title="Theorem 7 with constants, and without its K^(−3/2) terms",
     paper=_PAPER, place="derived for boundlab from the setting of Theorem 7", status="derived here",
-    assumptions=_SMOOTH, algorithm="area", options=_PROOF, metric="squared-distance", first=0,
+    assumptions=_SMOOTH, algorithm="area", options=_PROOF, metric="squared-distance", first=0, page=_PAGE,
     step=_STEP,
     bound=FormulaBound(
         {
@@ -236,7 +243,7 @@ THEOREM7_ONEPASS = Theorem(
     id="area.theorem7.onepass",
     title="the explicit form before its constants are rounded",
     paper=_PAPER, place="derived for boundlab from the setting of Theorem 7", status="derived here",
-    assumptions=_SMOOTH, algorithm="area", options=_PROOF, metric="squared-distance", first=0,
+    assumptions=_SMOOTH, algorithm="area", options=_PROOF, metric="squared-distance", first=0, page=_PAGE,
     step=_STEP,
     **_onepass(d, _SAME_START),
 )  # fmt: skip
@@ -244,7 +251,7 @@ THEOREM7_ONEPASS_ALGORITHM = Theorem(
     id="area.theorem7.onepass.algorithm-start",
     title="the one-pass form for Algorithms 1 and 2 as they are run",
     paper=_PAPER, place="derived for boundlab from the setting of Theorem 7", status="derived here",
-    assumptions=_SMOOTH, algorithm="area", options=_PRINTED, metric="squared-distance", first=0,
+    assumptions=_SMOOTH, algorithm="area", options=_PRINTED, metric="squared-distance", first=0, page=_PAGE,
     step=_STEP,
     note="Algorithm 1 answers with the next step size, so d' = d + 1; the broadcast carries α_0 = c/d.",
     **_onepass(d + 1, _OWN_START),
@@ -277,7 +284,7 @@ THEOREM7_RECURSION = Theorem(
     id="area.theorem7.recursion",
     title="the tight bound: K iterations of a recursion over 2n+1 bounds",
     paper=_PAPER, place="derived for boundlab from the setting of Theorem 7", status="derived here",
-    assumptions=_SMOOTH, algorithm="area", metric="squared-distance", first=0,
+    assumptions=_SMOOTH, algorithm="area", metric="squared-distance", first=0, page=_PAGE,
     step=_STEP,
     note="Any α_k ≤ 2/(μ+L): give alpha, or c and d, or take the printed step. G_star may replace zeta.",
     **_recursion("analysis", "analysis"),
@@ -286,7 +293,7 @@ THEOREM7_RECURSION_ALGORITHM = Theorem(
     id="area.theorem7.recursion.algorithm-start",
     title="the recursion for Algorithms 1 and 2 as they are run",
     paper=_PAPER, place="derived for boundlab from the setting of Theorem 7", status="derived here",
-    assumptions=_SMOOTH, algorithm="area", metric="squared-distance", first=0,
+    assumptions=_SMOOTH, algorithm="area", metric="squared-distance", first=0, page=_PAGE,
     step=_STEP,
     note="The first message is a pass with α_0, and iteration k answers with α_k.",
     **_recursion("algorithm", "algorithm"),

@@ -12,6 +12,7 @@ from boundlab.formulas.symbols import symbol
 from boundlab.theorems._classic import (
     ALL_CLIENTS,
     BUBECK,
+    COMPOSITE_PROOFS,
     CONTRACTING,
     CONVEX,
     EXACT,
@@ -42,7 +43,7 @@ PROXIMAL_GRADIENT = classic(
     title="the proximal gradient method on F = f + h, last iterate",
     paper="Beck, First-Order Methods in Optimization (2017)", place="Theorem 10.21", metric="gap", first=1,
     assumptions=(*CONVEX, *_ALIKE), step={"alpha": ONE / L}, conditions=(EXACT, SHORT), **_PROXIMAL,
-    note="All clients have one function. Not attained where h = 0.",
+    note="All clients have one function. Not attained where h = 0.", proof=COMPOSITE_PROOFS,
 )  # fmt: skip
 PROXIMAL_GRADIENT_STRONG = classic(
     "proximal-gradient.strongly-convex", {"bound": largest(1 - alpha * mu, alpha * L - 1) ** (2 * K) * R**2},
@@ -51,6 +52,7 @@ PROXIMAL_GRADIENT_STRONG = classic(
     place="the theorem on distances; Beck 2017, Theorem 10.29 for α = 1/L", metric="squared-distance",
     assumptions=(*STRONG, *_ALIKE), step={"alpha": TWO / (mu + L)}, conditions=(EXACT, WIDE), **_PROXIMAL,
     note="All clients have one function. Tight: attained by x² with curvature μ or L, and h = 0.",
+    proof=COMPOSITE_PROOFS,
 )  # fmt: skip
 _PASS = (1 - alpha * mu) ** M
 PROXIMAL_LOCAL = classic(
@@ -62,7 +64,7 @@ PROXIMAL_LOCAL = classic(
     assumptions=(*STRONG, "bounded-heterogeneity", COMPOSITE), step={"alpha": ONE / L}, settable=("alpha",),
     conditions=(EXACT, CONTRACTING), parameters={"M": "M"},
     note="Any clients. It does not go to 0: a mean of proximal points is none, so that unequal clients pull the fixed "
-    "point away from x* even for M = 1. Tight for σ_g = 0.",
+    "point away from x* even for M = 1. Tight for σ_g = 0.", proof=COMPOSITE_PROOFS,
 )  # fmt: skip
 FISTA = classic(
     "fista", {"bound": 2 * R**2 / (alpha * (K + 1) ** 2)},
@@ -70,6 +72,7 @@ FISTA = classic(
     paper="Beck and Teboulle, A fast iterative shrinkage-thresholding algorithm (2009)", place="Theorem 4.4",
     metric="gap", first=1, algorithm="nesterov", assumptions=(*CONVEX, *_ALIKE), step={"alpha": ONE / L},
     settable=("alpha",), conditions=(EXACT, SHORT), note="All clients have one function. Not attained.",
+    proof=COMPOSITE_PROOFS,
 )  # fmt: skip
 PROJECTED_SUBGRADIENT = classic(
     "subgradient.projected", {"bound": B * R / sqrt(K)},
@@ -77,6 +80,7 @@ PROJECTED_SUBGRADIENT = classic(
     paper=BUBECK, place="Theorem 3.2", metric="ergodic-gap", algorithm="gd", options=ALL_CLIENTS,
     assumptions=(*LIPSCHITZ, "constrained", "one-function"), step={"alpha": R / (B * sqrt(K))}, conditions=(EXACT,),
     note="All clients have one function. Tight: attained without a constraint, as classics.subgradient.",
+    proof=COMPOSITE_PROOFS,
 )  # fmt: skip
 PROJECTED_SGD = classic(
     "sgd.projected", {"bound": R * sqrt((B**2 + sigma**2) / K)},
@@ -86,6 +90,7 @@ PROJECTED_SGD = classic(
     assumptions=(*LIPSCHITZ, "bounded-variance", "uniform-sampling", "constrained"),
     step={"alpha": R / sqrt((B**2 + sigma**2) * K)},
     note="Any clients: each step is along one of them, and right in the mean. Tight for n = 1 and σ = 0.",
+    proof=COMPOSITE_PROOFS,
 )  # fmt: skip
 
 THEOREMS = (

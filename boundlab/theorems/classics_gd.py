@@ -16,6 +16,7 @@ from boundlab.theorems._classic import (
     ONE,
     POLYAK,
     SHORT,
+    SMOOTH_PROOFS,
     STRONG,
     TWO,
     WIDE,
@@ -29,7 +30,7 @@ from boundlab.theorems._classic import (
 )
 from boundlab.theorems._forms import largest
 
-_GD: dict[str, Any] = {"algorithm": "gd", "options": ALL_CLIENTS, "settable": ("alpha",)}
+_GD: dict[str, Any] = {"algorithm": "gd", "options": ALL_CLIENTS, "settable": ("alpha",), "proof": SMOOTH_PROOFS}
 _CONVEX = {**_GD, "assumptions": CONVEX, "step": {"alpha": ONE / L}, "conditions": (EXACT, SHORT)}
 _STRONG = {**_GD, "assumptions": STRONG, "step": {"alpha": TWO / (mu + L)}, "conditions": (EXACT, WIDE)}
 _TEBOULLE = "Teboulle and Vaisbourd, An elementary approach to tight worst case complexity analysis (2023)"
@@ -47,7 +48,7 @@ GD_CONVEX_BOOK = classic(
     "gd.convex.book", {"bound": 2 * L * R**2 / (K + 4)},
     title="gradient descent on smooth convex functions, as in the book",
     paper=NESTEROV_BOOK, place="Corollary 2.1.2", metric="gap", algorithm="gd", options=ALL_CLIENTS,
-    assumptions=CONVEX, step={"alpha": ONE / L}, conditions=(EXACT,),
+    assumptions=CONVEX, step={"alpha": ONE / L}, conditions=(EXACT,), proof=SMOOTH_PROOFS,
     note="Tight at K = 0 only; classics.gd.convex is smaller by a factor close to 8 for large K.",
 )  # fmt: skip
 GD_ERGODIC = classic(
@@ -87,7 +88,7 @@ GD_STRONG_GAP = classic(
     "gd.strongly-convex.gap", {"bound": _RATE ** (2 * K) * F0},
     title="gradient descent on smooth strongly convex functions, gap of the last iterate",
     paper=_TAYLOR, place="the theorem on function values, without a non-smooth part", metric="gap",
-    note="Tight: attained by x² with curvature μ or L.", **_STRONG,
+    note="Tight: attained by x² with curvature μ or L.", **{**_STRONG, "proof": ""},
 )  # fmt: skip
 GD_PL = classic(
     "gd.pl", {"bound": (1 - alpha * mu * (2 - alpha * L)) ** K * F0},

@@ -15,7 +15,9 @@ from boundlab.theorems._classic import (
     HALF,
     NESTEROV_BOOK,
     ONE,
+    PAGE,
     SHORT,
+    SMOOTH_PROOFS,
     STRONG,
     K,
     L,
@@ -33,13 +35,14 @@ NESTEROV = classic(
     paper="Beck and Teboulle, A fast iterative shrinkage-thresholding algorithm (2009)",
     place="Theorem 4.4, without a non-smooth part", metric="gap", algorithm="nesterov",
     assumptions=CONVEX, step={"alpha": ONE / L}, settable=("alpha",), conditions=(EXACT, SHORT),
-    note="Not attained; R²/(2α·t_{K−1}²) is a little smaller.",
+    note="Not attained; R²/(2α·t_{K−1}²) is a little smaller.", proof=SMOOTH_PROOFS,
 )  # fmt: skip
 NESTEROV_STRONG = classic(
     "nesterov.strongly-convex", {"bound": (1 - sqrt(mu / L)) ** K * (F0 + mu * R**2 / 2)},
     title="Nesterov's accelerated gradient method with constant momentum on smooth strongly convex functions",
     paper=NESTEROV_BOOK, place="Theorem 2.2.3 and (2.2.22)", metric="gap", algorithm="nesterov",
     assumptions=STRONG, step={"alpha": ONE / L, "q": mu / L}, conditions=(EXACT,), note="Not attained.",
+    proof=SMOOTH_PROOFS,
 )  # fmt: skip
 HEAVY_BALL = classic(
     "heavy-ball",
@@ -50,6 +53,7 @@ HEAVY_BALL = classic(
     assumptions=CONVEX, step={"alpha": (1 - beta) / L, "beta": HALF}, settable=("alpha", "beta"),
     conditions=(EXACT, Condition(alpha, (1 - beta) / L, "α ≤ (1−β)/L")),
     note="The average is over x_0 … x_{K−1}, with x_{−1} = x_0. Not attained, but for K = 1 and β = 0.",
+    proof=SMOOTH_PROOFS,
 )  # fmt: skip
 
 
@@ -72,7 +76,7 @@ OGM = Theorem(
         r"\theta_{k+1} = \tfrac12\bigl(1+\sqrt{1+4\theta_k^2}\bigr)\ (k < K-1),\quad "
         r"\theta_K = \tfrac12\bigl(1+\sqrt{1+8\theta_{K-1}^2}\bigr)",
     ),
-    note="Tight: attained by L·x²/2, and by Huber's function with threshold R/θ_K².",
+    note="Tight: attained by L·x²/2, and by Huber's function with threshold R/θ_K².", page=PAGE,
 )  # fmt: skip
 
 THEOREMS = (NESTEROV, NESTEROV_STRONG, HEAVY_BALL, OGM)

@@ -7,6 +7,7 @@ from sympy import sqrt
 from boundlab.theorems._classic import (
     ALL_CLIENTS,
     BUBECK,
+    CONVEX_PROOFS,
     EXACT,
     LIPSCHITZ,
     NESTEROV_BOOK,
@@ -20,7 +21,12 @@ from boundlab.theorems._classic import (
 )
 from boundlab.theorems._statement import ANY
 
-_SUBGRADIENT: dict[str, Any] = {"assumptions": LIPSCHITZ, "algorithm": "gd", "options": ALL_CLIENTS}
+_SUBGRADIENT: dict[str, Any] = {
+    "assumptions": LIPSCHITZ,
+    "algorithm": "gd",
+    "options": ALL_CLIENTS,
+    "proof": CONVEX_PROOFS,
+}
 
 SUBGRADIENT = classic(
     "subgradient", {"bound": B * R / sqrt(K)},
@@ -43,7 +49,7 @@ SUBGRADIENT_LAST = classic(
     place="the optimal last-iterate method", metric="gap",
     step={"alpha": R / (B * sqrt(K + 1)), "K": K}, conditions=(EXACT,),
     note="α_k = R·(K−k)/(B·√(K+1)³). Tight: no method is faster (Drori and Teboulle 2016).",
-    **{**_SUBGRADIENT, "options": {**ALL_CLIENTS, "decay": "linear"}},
+    **{**_SUBGRADIENT, "options": {**ALL_CLIENTS, "decay": "linear"}, "proof": ""},
 )  # fmt: skip
 INCREMENTAL = classic(
     "incremental", {"bound": B * R / sqrt(K)},
@@ -51,7 +57,7 @@ INCREMENTAL = classic(
     paper="Nedić and Bertsekas, Incremental subgradient methods for nondifferentiable optimization (2001)",
     place="Proposition 2.1, with C = nB", metric="ergodic-gap", algorithm="incremental", options={"order": ANY},
     assumptions=LIPSCHITZ, step={"alpha": R / (n * B * sqrt(K))}, conditions=(EXACT,),
-    note="Any order of the clients in a pass. Tight for n = 1.",
+    note="Any order of the clients in a pass. Tight for n = 1.", proof=CONVEX_PROOFS,
 )  # fmt: skip
 PROXIMAL = classic(
     "proximal-point", {"bound": R**2 / (4 * alpha * K)},
@@ -59,7 +65,7 @@ PROXIMAL = classic(
     paper="Taylor, Hendrickx and Glineur, Exact worst-case performance of first-order methods (2017)",
     place="Theorem 4.1; Güler 1991 with 2 in place of 4", metric="gap", first=1, algorithm="proximal_point",
     options={}, assumptions=("convex", "minimiser"), step={"alpha": alpha}, conditions=(EXACT,),
-    note="Any α, any K ≥ 1. Tight: attained by (R/(2Kα))·|x| from x_0 = R.",
+    note="Any α, any K ≥ 1. Tight: attained by (R/(2Kα))·|x| from x_0 = R.", proof=CONVEX_PROOFS,
 )  # fmt: skip
 PROXIMAL_STRONG = classic(
     "proximal-point.strongly-convex", {"bound": R**2 / (1 + alpha * mu) ** (2 * K)},
@@ -67,7 +73,7 @@ PROXIMAL_STRONG = classic(
     paper="Rockafellar, Monotone operators and the proximal point algorithm (1976)",
     place="linear convergence under strong monotonicity", metric="squared-distance", algorithm="proximal_point",
     options={}, assumptions=("strongly-convex", "minimiser"), step={"alpha": alpha}, conditions=(EXACT,),
-    note="Any α. Tight: attained by μ·x²/2.",
+    note="Any α. Tight: attained by μ·x²/2.", proof=CONVEX_PROOFS,
 )  # fmt: skip
 
 THEOREMS = (SUBGRADIENT, SUBGRADIENT_FIXED, SUBGRADIENT_LAST, INCREMENTAL, PROXIMAL, PROXIMAL_STRONG)

@@ -21,6 +21,7 @@ from boundlab.theorems._classic import (
     ONE,
     ONE_CLIENT,
     SHORT,
+    STOCHASTIC_PROOFS,
     STRONG,
     TWO,
     B,
@@ -41,7 +42,7 @@ from boundlab.theorems._classic import (
 from boundlab.theorems._forms import largest
 
 L_max, sigma_star = symbol("L_max"), symbol("sigma_star")
-_SGD: dict[str, Any] = {"algorithm": "gd", "options": ALL_CLIENTS}
+_SGD: dict[str, Any] = {"algorithm": "gd", "options": ALL_CLIENTS, "proof": STOCHASTIC_PROOFS}
 _STRONG = {**_SGD, "assumptions": (*STRONG, "bounded-variance"), "settable": ("alpha",)}
 _DRAWN = ("bounded-variance", "uniform-sampling")
 _PER_ITERATION = 1 - alpha * mu
@@ -69,6 +70,7 @@ SGD_GAP_DECREASING = classic(
     paper=BOTTOU, place="Theorem 4.7, with β = 2/μ and γ = 2L/μ", metric="gap",
     step={"c": 2 / mu, "d": 2 * L / mu}, algorithm="gd", options=ALL_CLIENTS,
     assumptions=(*STRONG, "bounded-variance"), note="Tight at K = 0 only.",
+    proof=STOCHASTIC_PROOFS,
 )  # fmt: skip
 SGD_DISTANCE = classic(
     "sgd.distance",
@@ -90,6 +92,7 @@ SGD_DISTANCE_DECREASING = classic(
     place="(2.9) and (2.10), for c = 2/μ and an offset", metric="squared-distance",
     step={"c": 2 / mu, "d": (mu + L) / mu}, algorithm="gd", options=ALL_CLIENTS,
     assumptions=(*STRONG, "bounded-variance"), note="Tight at K = 0 only.",
+    proof=STOCHASTIC_PROOFS,
 )  # fmt: skip
 SGD_NONCONVEX = classic(
     "sgd.nonconvex", {"initial": 2 * F0 / (alpha * T), "noise": alpha * L * sigma**2 / n},
@@ -111,6 +114,7 @@ SGD_HETEROGENEOUS = classic(
     place="Theorem 3.1 with single clients, and ‖∇f_i(x*)‖ ≤ Lζ", metric="squared-distance",
     step={"alpha": 1 / (2 * L)}, settable=("alpha",), conditions=(Condition(alpha, 1 / (2 * L), "α ≤ 1/(2L)"),),
     algorithm="gd", options=ONE_CLIENT, assumptions=(*STRONG, *_DRAWN), note="Tight at K = 0 only.",
+    proof=STOCHASTIC_PROOFS,
 )  # fmt: skip
 _PASS = (1 - alpha * mu) ** M
 SGD_SAMPLED = classic(
@@ -124,6 +128,7 @@ SGD_SAMPLED = classic(
     place="Theorem 3.1, with 𝓛 ≤ L_max", metric="squared-distance", step={"alpha": 1 / (2 * L_max)},
     settable=("alpha",), conditions=(Condition(alpha, 1 / (2 * L_max), "α ≤ 1/(2·L_max)"),), algorithm="gd",
     options=ALL_CLIENTS, assumptions=(*STRONG, "sampled-functions"), note="Tight at K = 0 only.",
+    proof=STOCHASTIC_PROOFS,
 )  # fmt: skip
 LOCAL = classic(
     "local-gd",
@@ -141,6 +146,7 @@ LOCAL = classic(
     parameters={"M": "M"},
     note="Tight for ζ = 0, and for M = 1: then it is classics.gd.strongly-convex. It does not go to 0: with M > 1 "
     "unequal clients pull the fixed point away from x*.",
+    proof=STOCHASTIC_PROOFS,
 )  # fmt: skip
 
 THEOREMS = (

@@ -11,6 +11,11 @@ from boundlab.theorems._forms import NONCONVEX, ONE, OPEN, SECOND_MOMENT, SHARES
 from boundlab.theorems._theorem import Theorem
 
 _PAPER = "Li et al., FedCompass"
+_PAGE = "docs/theory/fedcompass.md"
+_CASES = "proofs/counterexamples"
+_LETTERS = {"eta": r"\eta_\ell", "F0": "F^*", "G_sq": "M"}
+_PRINTED_LETTERS = {**_LETTERS, "n": "m", "speed_ratio": r"\mu"}
+_WINDOWS = ("fedcompass.window.a", "fedcompass.window.b", "fedcompass.window.b.noiseless")
 _PROOF = {**OPEN, "st": "constant"}
 _REPAIRED = (*NONCONVEX, "fixed-schedule")
 
@@ -63,6 +68,7 @@ THEOREM1 = Theorem(
     settable=("eta", "mu_step"), conditions=(_RANGE, _PRINTED_STEP), parameters={"Qmin": "Qmin", "Qmax": "Qmax"},
     note="μ' is printed as Q^⌊log_Q μ⌋ with Q = Qmax/Qmin; for Qmin = Qmax, which the paper leaves open, the limit "
     f"μ is taken. The proof weighs every update by 1/n whatever its staleness. {_NO_BIAS}",
+    refuted_by=f"{_CASES}/fedcompass.theorem1.json", repaired_by=_WINDOWS, page=_PAGE, letters=_PRINTED_LETTERS,
 )  # fmt: skip
 COROLLARY1 = Theorem(
     id="fedcompass.corollary1",
@@ -82,6 +88,7 @@ COROLLARY1 = Theorem(
     note="Printed for the smallest E‖∇F(w^t)‖²; its proof bounds the average, as here. The printed step "
     "O(1/(Qmax·√T)) gets the constant 1/(2L), which meets η ≤ 1/(2·L·Qmax). The constants of the O(·) must carry "
     "units: the terms are (1, 0), (3, −4) and (4, −6), not (2, −2).",
+    repaired_by=("fedcompass.group", *_WINDOWS), page=_PAGE, letters=_PRINTED_LETTERS,
 )  # fmt: skip
 COROLLARY1_EXPLICIT = Theorem(
     id="fedcompass.corollary1.explicit",
@@ -93,6 +100,8 @@ COROLLARY1_EXPLICIT = Theorem(
     definitions=_SIGMA2, settable=("eta",), conditions=(_RANGE, _ONE_GROUP, _PRINTED_STEP),
     parameters={"Qmin": "Qmin", "Qmax": "Qmax"},
     note=f"At Qmin = Qmax/μ, which the corollary includes, Theorem 1's μ' is Qmax/Qmin and not 1. {_NO_BIAS}",
+    refuted_by=f"{_CASES}/fedcompass.corollary1.explicit.json", repaired_by=("fedcompass.group", *_WINDOWS),
+    page=_PAGE, letters=_PRINTED_LETTERS,
 )  # fmt: skip
 
 # ---------------------------------------------------------------------------------------------- repaired
@@ -114,7 +123,7 @@ def _window(name: str, title: str, terms: Mapping[str, Expr], conditions: tuple[
         algorithm="fedcompass", options=OPEN, metric="gradient-norm",
         step={"eta": 1 / (2 * L * W_max)},
         bound=FormulaBound(terms), definitions=_WINDOW_DEFINITIONS, settable=("eta", "N"),
-        conditions=conditions, parameters={"Qmax": "Qmax"},
+        conditions=conditions, parameters={"Qmax": "Qmax"}, page=_PAGE, letters=_LETTERS,
         note="Any schedule and any weights; A, W, V and the shares are read off the run, over windows of N updates "
         "that begin at t = 0 … T−1. Any N will do: a period of the schedule makes share_bias small.",
     )  # fmt: skip
@@ -145,6 +154,7 @@ _GROUP: Mapping[str, Any] = {
     "assumptions": (*_REPAIRED, "equal-weights"),
     "algorithm": "fedcompass", "options": _PROOF, "metric": "gradient-norm",
     "step": {"eta": 1 / (2 * L * Q_mean)}, "settable": ("eta",), "parameters": {"Qmax": "Qmax"},
+    "page": _PAGE, "letters": {**_LETTERS, "n": "m"},
 }  # fmt: skip
 GROUP = Theorem(
     id="fedcompass.group",

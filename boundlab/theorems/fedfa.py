@@ -10,6 +10,11 @@ from boundlab.theorems._forms import NONCONVEX, ONE, OPEN, SECOND_MOMENT, SHARES
 from boundlab.theorems._theorem import Theorem
 
 _PAPER = "Xu et al., FedFa"
+_PAGE = "docs/theory/fedfa.md"
+_CASES = "proofs/counterexamples"
+_LETTERS = {"F0": "F^*", "G_sq": "G"}
+_DELTA = tuple(f"fedfa.delta.{form}" for form in ("a", "b", "b.noiseless"))
+_PARAM = tuple(f"fedfa.param.{form}" for form in ("a", "b", "b.noiseless"))
 _REPAIRED = (*NONCONVEX, "fixed-schedule")
 _PARAMETERS = {"Q": "Q", "K": "window"}
 
@@ -33,6 +38,7 @@ def _theorem1(smooth: Expr) -> dict[str, Any]:
     """Return what Theorem 1 says when the L of its formula is ``smooth``."""
     return {
         "paper": _PAPER, "place": "Theorem 1", "status": "as printed", "assumptions": NONCONVEX,
+        "page": _PAGE, "repaired_by": (*_DELTA, *_PARAM),
         "algorithm": "fedfa", "options": OPEN, "metric": "gradient-norm",
         "step": {"eta_l": 1 / (smooth * Q * eta_g), "eta_g": ONE},
         "generous": {"tau_max": 1},  # it says τ ≥ 1, and not whether an update that is never late has τ = 1 or 2
@@ -53,6 +59,7 @@ THEOREM1 = Theorem(
     conditions=(_STALE, Condition(eta_g * eta_l * Q, 1 / L, "η_g·η_ℓ·Q ≤ 1/L")), parameters={"Q": "Q"},
     note="Stated for both modes. No term depends on how often each client arrives, and none survives η_ℓ → 0 with "
     "η_ℓ·T → ∞: the claim includes that unequal rates leave no bias. The step condition stands in the proof only.",
+    refuted_by=f"{_CASES}/fedfa.theorem1.json", letters=_LETTERS,
     **_theorem1(L),
 )  # fmt: skip
 THEOREM1_SQUARED = Theorem(
@@ -63,6 +70,7 @@ THEOREM1_SQUARED = Theorem(
     note="Equation (7) bounds squared differences of gradients, so that the printed L is the square of a Lipschitz "
     "constant; L_sq = L² where none is given. Two terms and the step condition then have the wrong units, so this "
     "reading cannot be what is meant.",
+    refuted_by=f"{_CASES}/fedfa.theorem1.squared-smoothness.json", letters={**_LETTERS, "L_sq": "L"},
     **_theorem1(L_sq),
 )  # fmt: skip
 COROLLARY = Theorem(
@@ -85,6 +93,7 @@ COROLLARY = Theorem(
     note="The printed rates are η_ℓ = O(1/(K·√(TQ))) and η_g = O(K); here with constants 1/L and 1, and never above "
     "the proof's condition. Only mode delta has a server rate. The first term is (1, 0), not (2, −2): its constant "
     "must carry units.",
+    repaired_by=_DELTA, page=_PAGE, letters={**_LETTERS, "window": "K"},
 )  # fmt: skip
 
 # ---------------------------------------------------------------------------------------------- repaired
@@ -146,6 +155,7 @@ def _family(mode: str, rate: Expr, shown: str, conditions: tuple[Condition, ...]
                 algorithm="fedfa", options={**OPEN, "mode": mode}, metric="gradient-norm",
                 step=fields["step"], bound=form["bound"], definitions=definitions, settable=fields["settable"],
                 conditions=(*conditions, *own), parameters=_PARAMETERS, note=fields["note"],
+                page=_PAGE, letters={**_LETTERS, "window": "K"},
             )
         )  # fmt: skip
     return tuple(found)

@@ -11,6 +11,7 @@ from boundlab.theorems._forms import NONCONVEX, ONE, OPEN, SECOND_MOMENT, larges
 from boundlab.theorems._theorem import Theorem
 
 _PAPER = "Ma et al., FedStaleWeight"
+_LETTERS = {"sigma_g_mean": r"\sigma_g", "G_sq": "G"}
 _PARAMETERS = {"M": "Q", "count": "b"}
 
 L, F0, T, n, Q, b = (symbol(name) for name in ("L", "F0", "T", "n", "Q", "b"))
@@ -55,6 +56,9 @@ THEOREM1 = Theorem(
     parameters=_PARAMETERS,
     note="a_max and a_min are those of weights proportional to 1 + b·staleness, hence scale = b; Algorithm 1 of the "
     "paper prints scale = 1, whose weights lie between the same limits.",
+    refuted_by="proofs/counterexamples/fedstaleweight.theorem1.json",
+    repaired_by=("fedstaleweight.rf1", "fedstaleweight.rf2", "fedstaleweight.rf3"),
+    page="docs/theory/fedstaleweight.md", letters=_LETTERS,
 )  # fmt: skip
 
 # ---------------------------------------------------------------------------------------------- repaired
@@ -74,6 +78,7 @@ def _family(algorithm: str, options: Mapping[str, str]) -> tuple[Theorem, ...]:
         "paper": _PAPER, "place": "Appendix A, Theorem 2, repaired", "status": "repaired",
         "algorithm": algorithm, "options": options, "metric": "gradient-norm",
         "step": {"eta_l": 1 / (2 * L * Q * eta_g * (1 + tau_max)), "eta_g": ONE},
+        "page": f"docs/theory/{algorithm}.md", "letters": _LETTERS,
     }  # fmt: skip
     local = ("eta_l", "eta_g", "eta_sum", "eta_sq", "drift")
     stationary = (*NONCONVEX, "fixed-schedule", "stationary-participation")

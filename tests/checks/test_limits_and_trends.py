@@ -29,15 +29,15 @@ def found(theorem: Theorem, identity: str) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("identity", "term", "words"),
     [
-        ("limits.K", "R**2/(alpha*K) + alpha*sigma**2/n", "the right side tends to alpha*sigma**2/n"),
+        ("limits.K", "R**2/(alpha*K) + alpha*sigma**2/n", "the right side tends to α·σ²/n"),
         ("limits.K", "R**2/(alpha*K**3)", "the right side tends to 0 like K^(-3)"),
         ("limits.K", "R**2*sqrt(K)/alpha", "the right side tends to ∞ like K^(1/2)"),
-        ("limits.n→∞", "R**2/(alpha*K) + alpha*sigma**2/n", "the right side tends to R**2/(K*alpha)"),
+        ("limits.n→∞", "R**2/(alpha*K) + alpha*sigma**2/n", "the right side tends to R²/(α·K)"),
         ("limits.n→∞", "R**2/(alpha*K*n**2) + alpha*sigma**2/n", "the right side tends to 0 like n^(-1)"),
         ("limits.n→∞", "R**2*n**2/(alpha*K)", "the right side tends to ∞ like n^(2)"),
         ("limits.small-steps", "alpha*sigma**2 + R**2/(alpha*K)", "the right side tends to 0 like step^(1)"),
         ("limits.sigma=0", "alpha*sigma**2", "nothing remain; gone: only"),
-        ("limits.sigma=0", "alpha*sigma**2 + R**2/K", "only [R**2/K] remain; gone: only [alpha*sigma**2]"),
+        ("limits.sigma=0", "alpha*sigma**2 + R**2/K", "only [R²/K] remain; gone: only [α·σ²]"),
         ("limits.n=1", "R**2*(n - 1)/K", "nothing remain; gone: only"),
     ],
 )
