@@ -11,12 +11,13 @@ from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import BoundlabError, CaseError, FormulaError, SpecError
 from boundlab.events import Events
 from boundlab.execute.floats import run
-from boundlab.files import read_json
+from boundlab.files import is_file, read_json
 from boundlab.formulas.parse import number_value
 from boundlab.objective import Problem
 from boundlab.options import Options, nearest, parse_spec
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt
+from boundlab.theorems import Theorem
 
 _KEYS = ("algorithm", "problem", "x0", "parameters", "events")
 _NOTES = (
@@ -120,6 +121,23 @@ def load_case(path: Path) -> Case:
             raise
         read = None  # without a step size; the theorem knows it
     return Case(algorithm, built, read, events, iterations, raw, law)
+
+
+def own_case(theorem: Theorem) -> Path:
+    """Return the case file of a theorem's counterexample: below the current folder, or as boundlab ships it.
+
+    Raises
+    ------
+    SpecError
+        If the theorem names none, or it is not there.
+    """
+    if not theorem.refuted_by:
+        raise SpecError(f"{theorem.id} names no counterexample of its own; give a case file, CASE.json")
+    package = Path(__file__).parent  # a wheel has proofs/ in the package, a checkout beside it
+    for root in (Path(), package, package.parent):
+        if is_file(root / theorem.refuted_by):
+            return root / theorem.refuted_by
+    raise SpecError(f"{theorem.id}: its counterexample {theorem.refuted_by} is not here; give a case file, CASE.json")
 
 
 def plain(value: Any) -> Any:

@@ -14,6 +14,8 @@ from boundlab.errors import SpecError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from boundlab.theorems import Theorem
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Settings = Annotated[
     list[str] | None,
@@ -64,6 +66,15 @@ def console() -> "Console":
 
     width = None if sys.stdout.isatty() else 120
     return Console(width=width, highlight=False, soft_wrap=False, markup=False, emoji=False)
+
+
+def print_trail(theorem: "Theorem") -> None:
+    """Print the line that leads on from a theorem, if there is one; a terminal wraps it, so that paths stay whole."""
+    from boundlab.report.trail import trail
+
+    line = trail(theorem)
+    if line:
+        console().print(f"\n{line}", soft_wrap=True)
 
 
 def settings_map(settings: list[str] | None) -> dict[str, str]:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from boundlab.cli._common import AsJson, console, print_json
+from boundlab.cli._common import AsJson, console, print_json, print_trail
 from boundlab.cli._endings import epilog
 from boundlab.verdict import ExitCode
 
@@ -39,11 +39,13 @@ def check(
     found = check_theorem(statement, groups)
     code = exit_code(found)
     if as_json:
-        print_json({"theorem": statement.id, "exit_code": code, "checks": [one.as_dict() for one in found]})
+        rows = [one.as_dict() for one in found]
+        print_json({"theorem": statement.id, **statement.links(), "exit_code": code, "checks": rows})
         return code
     from boundlab.report.check_table import check_table
 
     screen = console()
     for line in check_table(statement, found, verbose):
         screen.print(line)
+    print_trail(statement)
     return code

@@ -21,6 +21,7 @@ from boundlab.cli._common import (
     console,
     count,
     print_json,
+    print_trail,
     progress,
     settings_map,
     writable,
@@ -142,6 +143,7 @@ def _deliver(
         screen = console()
         for line in comparison_table(result, terms):
             screen.print(line)
+        print_trail(result.plan.theorem)
 
     def write() -> None:
         if out is not None:

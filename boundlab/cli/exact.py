@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundlab.cli._common import AsJson, console, print_json
+from boundlab.cli._common import AsJson, console, print_json, print_trail
 from boundlab.cli._endings import epilog
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
     from boundlab.exact import ExactResult
 
-_EXAMPLE = "exact area.theorem8 case.json"
+_EXAMPLE = "exact area.theorem8"
 
 
 def register(app: typer.Typer) -> None:
@@ -23,25 +23,30 @@ def register(app: typer.Typer) -> None:
 def exact(
     theorem: Annotated[str, typer.Argument(metavar="THEOREM", help="an id (boundlab list) or a TOML file")],
     case: Annotated[
-        Path,
-        typer.Argument(metavar="CASE.json", help="explicit events, or delays, server and iterations in their place"),
-    ],
+        Path | None,
+        typer.Argument(
+            metavar="[CASE.json]",
+            help="explicit events, or delays, server and iterations in their place; "
+            "the theorem's own counterexample where it is left out",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> ExitCode:
     """Evaluate both sides of a theorem on one case without sampling, in rational numbers where it is rational.
 
     The result says whether it is exact, an enclosure by intervals, or numeric (floating point).
     """
-    from boundlab.case import load_case
+    from boundlab.case import load_case, own_case
     from boundlab.exact import evaluate
     from boundlab.theorems import load_theorem
 
     statement = load_theorem(theorem)
-    result = evaluate(statement, load_case(case))
+    result = evaluate(statement, load_case(case or own_case(statement)))
     if as_json:
-        print_json(result.as_dict())
+        print_json({**result.as_dict(), **statement.links()})
     else:
         _show(statement.left.expectation, result)
+        print_trail(statement)
     return result.verdict.exit_code
 
 

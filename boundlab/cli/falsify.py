@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from boundlab.cli._common import AsJson, Jobs, Seed, console, print_json
+from boundlab.cli._common import AsJson, Jobs, Seed, console, print_json, print_trail
 from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
 from boundlab.verdict import ExitCode
@@ -63,6 +63,7 @@ def falsify(
             print_json({**result, "written": [str(path) for path in files]})
         else:
             _show(found, case, theorem)
+            print_trail(statement)
 
     def write() -> None:
         if out is not None:

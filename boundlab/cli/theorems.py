@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from boundlab.cli._common import AsJson, Settings, console, print_json
+from boundlab.cli._common import AsJson, Settings, console, print_json, print_trail
 from boundlab.cli._endings import epilog
 from boundlab.errors import SpecError
 
@@ -37,6 +37,7 @@ def show(
     screen = console()
     for line in theorem_page(statement):
         screen.print(line)
+    print_trail(statement)
 
 
 def evaluate(

@@ -96,6 +96,7 @@ class Comparison:
             "provenance": provenance(plan.theorem, plan.problem, plan.delays, plan.policy, plan.parameters),
             "theorem": plan.theorem.id,
             "status": plan.theorem.status,
+            **plan.theorem.links(),
             "metric": plan.metric.id,
             "problem": plan.problem.spec(),
             "delays": plan.delays.id,

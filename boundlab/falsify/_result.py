@@ -164,6 +164,7 @@ class Falsification:
             "provenance": provenance(self.theorem),
             "theorem": self.theorem.id,
             "status": self.theorem.status,
+            **self.theorem.links(),
             "verdict": self.verdict,
             "candidates": sum(self.tried.values()),
             "tried": dict(self.tried),

@@ -1,10 +1,13 @@
 """How a theorem is shown."""
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from boundlab.assumptions import assumption
+from boundlab.formulas.symbols import names_of
+from boundlab.formulas.written import letter_of_latex, letters_of, written
 
 if TYPE_CHECKING:
     from boundlab.theorems import Theorem
@@ -15,49 +18,115 @@ _RATES = ("alpha", "c", "d")  # how a step size may be given
 
 def theorem_page(theorem: "Theorem") -> list[Any]:
     """Return the page of ``boundlab show``."""
-    fields = theorem.as_dict()
-    lines: list[Any] = [
-        Text(f"{theorem.id}: {theorem.title}", style="bold"),
-        Text(f"{theorem.paper}, {theorem.place} ({theorem.status})"),
-        "",
-        Text(f"left side    {fields['left_side']}"),
-        Text(
-            "holds for    "
-            + (
-                f"every {theorem.counter} ≥ {theorem.start} of one run"
-                if theorem.horizon == "every"
-                else f"the {theorem.counter} its step is chosen for"
-            )
-        ),
-        Text(f"algorithm    {theorem.algorithm}{_options(theorem)}"),
+    page = _Page(theorem)
+    return [
+        *(Text(line, style=style) for line, style in page.head()),
+        *page.part("assumptions", page.assumptions()),
+        *page.part(page.title(), page.bound()),
+        *page.part("where", page.definitions()),
+        *page.part("symbols to set", page.symbols()),
+        *([Text(""), Text(theorem.note, style="italic")] if theorem.note else []),
     ]
-    for key, rule in fields["step"].items():
-        shown = "given" if rule == key else rule + (" (or given)" if key in theorem.settable else "")
-        noun = "step size    " if key == "d" or theorem.symbols[key].units == _STEP else "sets         "
-        lines.append(Text(f"{noun}{key} = {shown}" + (", alpha_k = c/(k+d)" if key == "d" else "")))
-    lines.append("")
-    lines.append(Text("assumptions", style="bold"))
-    lines += [Text(f"  {name}: {assumption(name).words}") for name in theorem.assumptions]
-    lines += [Text(f"  {statement}") for statement in fields["conditions"]]
-    lines.append("")
-    title = "shape of the printed O(·), constants unknown" if theorem.shape else "bound, the sum of"
-    lines.append(Text(title, style="bold"))
-    lines += [Text(f"  {name}: {term}") for name, term in fields["terms"].items()]
-    if fields["recursion"]:
-        lines.append(Text(f"  {fields['recursion']}"))
-    if fields["definitions"]:
-        lines += ["", Text("where", style="bold")]
-        lines += [Text(f"  {name} = {rule}") for name, rule in fields["definitions"].items()]
-    lines += ["", Text("symbols to set", style="bold")]
-    options = {name: key for key, name in theorem.parameters.items() if name != key}
-    for name, meaning in fields["inputs"].items():
-        parameter = f" (the parameter {options[name]} of {theorem.algorithm})" if name in options else ""
-        lines.append(Text(f"  {name}: {meaning}{parameter}"))
-    if theorem.settable:
-        lines.append(Text(f"  may be set: {', '.join(theorem.settable)}"))
-    if theorem.note:
-        lines += ["", Text(theorem.note, style="italic")]
-    return lines
+
+
+class _Page:
+    """The parts of a theorem's page, with one letter for each of its symbols."""
+
+    def __init__(self, theorem: "Theorem") -> None:
+        self._theorem = theorem
+        self._rules = theorem.rules()
+        formulas = (*theorem.expressions(), *theorem.step.values(), *self._rules.values())
+        names = {name for one in formulas for name in names_of(one)} | {*theorem.step, *self._rules}
+        self._letters = letters_of(sorted(names | set(theorem.inputs())), theorem.symbols)
+
+    def _text(self, formula: Any) -> str:
+        return written(formula, self._theorem.symbols, self._letters)
+
+    def _own(self, name: str) -> str:
+        """Return what the paper calls a symbol; empty where that is nothing else."""
+        letter = self._theorem.letters.get(name)
+        return f"the paper's {letter_of_latex(letter)}" if letter else ""
+
+    def _called(self, name: str) -> str:
+        """Return how a symbol is set, and in parentheses how it is written here and in the paper."""
+        letter = self._letters.get(name, name)
+        others = [one for one in ("" if letter == name else letter, self._own(name)) if one]
+        return f"{name} ({', '.join(others)})" if others else name
+
+    @staticmethod
+    def part(title: str, lines: Sequence[str]) -> list[Text]:
+        """Return a part with its title, or nothing if it has no lines."""
+        return [Text(""), Text(title, style="bold"), *(Text(f"  {line}") for line in lines)] if lines else []
+
+    def head(self) -> list[tuple[str, str]]:
+        """Return what the theorem is about, each line with its style."""
+        theorem = self._theorem
+        runs = (
+            f"every {theorem.counter} ≥ {theorem.start} of one run"
+            if theorem.horizon == "every"
+            else f"the {theorem.counter} its step is chosen for"
+        )
+        source = ", ".join(one for one in (theorem.paper, theorem.place) if one)
+        return [
+            (f"{theorem.id}: {theorem.title}", "bold"),
+            (f"{source} ({theorem.status})", ""),
+            ("", ""),
+            (f"left side    {theorem.left.expectation}", ""),
+            (f"holds for    {runs}", ""),
+            (f"algorithm    {theorem.algorithm}{_options(theorem)}", ""),
+            *((line, "") for line in self._steps()),
+        ]
+
+    def _steps(self) -> Iterator[str]:
+        theorem = self._theorem
+        for name, rule in theorem.step.items():
+            noun = "step size    " if name == "d" or theorem.symbols[name].units == _STEP else "sets         "
+            letter = self._letters[name]
+            shown = f"{letter}, given" if rule == theorem.symbols[name].symbol else f"{letter} = {self._text(rule)}"
+            given = " (or given)" if name in theorem.settable else ""
+            yield noun + shown + given + (", α_k = c/(k + d)" if name == "d" else "")
+
+    def assumptions(self) -> list[str]:
+        """Return the assumptions in words, and the conditions."""
+        theorem = self._theorem
+        words = [f"{name}: {assumption(name).words}" for name in theorem.assumptions]
+        for one in theorem.conditions:
+            # What a file says is a formula; the words of a package may say more than that.
+            formula = f"{self._text(one.quantity)} ≤ {self._text(one.limit)}"
+            words.append(formula if theorem.source else one.statement)
+        return words
+
+    def title(self) -> str:
+        """Return what stands above the terms."""
+        if self._theorem.shape:
+            return "shape of the printed O(·), constants unknown"
+        return "bound" if len(self._theorem.bound.expressions()) < 2 else "bound, the sum of"
+
+    def bound(self) -> list[str]:
+        """Return the terms, or what is iterated in their place."""
+        bound = self._theorem.bound
+        terms = [("" if name == "bound" else f"{name}: ", term) for name, term in bound.expressions().items()]
+        recursion = bound.as_dict()["recursion"]
+        return [f"{name}{self._text(term)}" for name, term in terms] + ([recursion] if recursion else [])
+
+    def definitions(self) -> list[str]:
+        """Return how symbols follow from others, those of the step apart."""
+        return [
+            f"{self._letters[name]} = {self._text(rule)}" + (f" ({self._own(name)})" if self._own(name) else "")
+            for name, rule in self._rules.items()
+            if name not in self._theorem.step
+        ]
+
+    def symbols(self) -> list[str]:
+        """Return the symbols that need a value, and those that may be given one."""
+        theorem = self._theorem
+        options = {name: key for key, name in theorem.parameters.items() if name != key}
+        lines = []
+        for name in theorem.inputs():
+            parameter = f" (the parameter {options[name]} of {theorem.algorithm})" if name in options else ""
+            lines.append(f"{self._called(name)}: {theorem.symbols[name].describe()}{parameter}")
+        more = f"may be set: {', '.join(map(self._called, theorem.settable))}"
+        return [*lines, more] if theorem.settable else lines
 
 
 def _options(theorem: "Theorem") -> str:

@@ -39,6 +39,6 @@ BOTTOU = "Bottou, Curtis and Nocedal, Optimization Methods for Large-Scale Machi
 
 
 def classic(name: str, terms: dict[str, Expr], **fields: Any) -> Theorem:
-    """Return a theorem ``classics.NAME`` with a sum of terms, by default of status ``textbook``, from K = 0, with the page."""
+    """Return a theorem ``classics.NAME`` with a sum of terms; by default ``textbook``, from K = 0, on its page."""
     defaults: dict[str, Any] = {"status": "textbook", "options": {}, "parameters": {}, "first": 0, "page": PAGE}
     return Theorem(id=f"classics.{name}", bound=FormulaBound(terms), **{**defaults, **fields})

@@ -1,0 +1,29 @@
+"""From "false" to "why" to "what is true": the line with which a command about a theorem ends."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from boundlab.theorems import Theorem
+
+
+def trail(theorem: "Theorem") -> str:
+    """Return where the counterexample, the repairs, the argument and the proof stand; empty where nothing is known.
+
+    Examples
+    --------
+    >>> from boundlab.theorems import load_theorem
+    >>> trail(load_theorem("area.theorem8"))  # doctest: +NORMALIZE_WHITESPACE
+    'refuted: proofs/counterexamples/area.theorem8.json; repaired: area.theorem8.repaired;
+    why: docs/theory/area.md'
+    """
+    answered = theorem.refuted_by or theorem.repaired_by
+    return "; ".join(
+        f"{what}: {where}"
+        for what, where in (
+            ("refuted", theorem.refuted_by),
+            ("repaired", ", ".join(theorem.repaired_by)),
+            ("proof", theorem.proof),
+            ("why" if answered else "page", theorem.page if answered or not theorem.proof else ""),
+        )
+        if where
+    )
