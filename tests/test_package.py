@@ -75,3 +75,4 @@ def test_the_wheel_works_in_a_fresh_environment(tmp_path):
     assert (site / "boundlab" / "problems" / "__init__.py").exists()
     assert (site / "boundlab" / "problems" / "rational" / "__init__.py").exists()
     assert (site / "boundlab" / "proofs" / "__init__.py").exists()
+    assert (site / "boundlab" / "proofs" / "counterexamples" / "area.theorem8.json").exists()

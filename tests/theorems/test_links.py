@@ -1,0 +1,209 @@
+"""From "false" to "why" to "what is true": what theorems name is there, and every command leads to it."""
+
+import json
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from boundlab.case import load_case, own_case
+from boundlab.cli._app import app
+from boundlab.errors import SpecError, SymbolError
+from boundlab.exact import evaluate
+from boundlab.registry import registered
+from boundlab.report.trail import trail
+from boundlab.theorems import load_theorem
+from boundlab.verdict import ExitCode
+
+ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
+THEOREMS = registered("theorems")
+PRINTED = [one for one in THEOREMS.values() if one.status == "as printed"]
+OWN = """
+id = "mine"
+algorithm = "gd"
+metric = "gap"
+assumptions = ["convex", "smooth", "minimiser"]
+settable = ["alpha"]
+{more}
+[step]
+alpha = "1/L"
+[terms]
+bound = "R**2/(2*alpha*K)"
+{tables}
+"""
+
+
+def own(folder: Path, more: str = "", tables: str = "") -> Path:
+    path = folder / "mine.toml"
+    path.write_text(OWN.format(more=more, tables=tables), encoding="utf-8")
+    return path
+
+
+@cache
+def anchors(page: str) -> frozenset[str]:
+    """Return the anchors that GitHub gives the headings of a page: lower case, no punctuation, hyphens for blanks."""
+    headings = re.findall(r"^#+ (.*)$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
+    slugs = [re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings]
+    earlier = [slugs[:place].count(slug) for place, slug in enumerate(slugs)]
+    return frozenset(f"{slug}-{count}" if count else slug for slug, count in zip(slugs, earlier, strict=True))
+
+
+def mentioned(name: str, page: str) -> bool:
+    """Return whether a page has the whole id; the page of the textbook theorems leaves out their prefix."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    own = f"`{name.removeprefix('classics.')}`" if name.startswith("classics.") else None
+    return bool(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", text)) or bool(own and own in text)
+
+
+@pytest.mark.parametrize("name", sorted(THEOREMS))
+def test_what_a_theorem_names_is_there(name: str) -> None:
+    theorem = THEOREMS[name]
+    assert theorem.page, "a registered theorem has a page"
+    assert mentioned(name, theorem.page)
+    if theorem.refuted_by:
+        case = json.loads((ROOT / theorem.refuted_by).read_text(encoding="utf-8"))
+        assert case["theorem"] == name
+    for repair in theorem.repaired_by:
+        assert THEOREMS[repair].status in ("repaired", "derived here")
+        assert THEOREMS[repair].algorithm == theorem.algorithm
+        assert THEOREMS[repair].metric == theorem.metric
+    if theorem.proof:
+        page, _, anchor = theorem.proof.partition("#")
+        assert anchor in anchors(page)
+        assert mentioned(name, page)
+
+
+def test_what_is_refuted_has_a_repair_and_nothing_true_is_refuted() -> None:
+    refuted = [one for one in THEOREMS.values() if one.refuted_by]
+    assert {one.status for one in refuted} == {"as printed"}
+    assert not any(one.shape for one in refuted)
+    assert all(one.repaired_by for one in refuted)
+    assert len(refuted) >= 8
+    assert all(one.repaired_by for one in PRINTED)
+    assert not any(one.repaired_by for one in THEOREMS.values() if one.status != "as printed")
+
+
+def test_the_letters_are_those_of_the_papers() -> None:
+    assert dict(THEOREMS["fedcompass.theorem1"].letters) == {
+        "n": "m", "F0": "F^*", "G_sq": "M", "eta": r"\eta_\ell", "speed_ratio": r"\mu",
+    }  # fmt: skip
+    assert dict(THEOREMS["fedfa.delta.a"].letters) == {"F0": "F^*", "G_sq": "G", "window": "K"}
+    assert dict(THEOREMS["afl_dga.r1"].letters) == {"F0": r"\Delta"}
+    assert not any(one.letters for name, one in THEOREMS.items() if name.startswith(("area.", "classics.")))
+    for theorem in THEOREMS.values():
+        read = theorem.read_by(set(theorem.inputs()) | set(theorem.step) | set(theorem.definitions))
+        assert set(theorem.letters) <= read
+        assert all(letter != theorem.symbols[name].latex for name, letter in theorem.letters.items())
+        assert len(set(theorem.letters.values())) == len(theorem.letters)
+
+
+def test_the_line_leads_on() -> None:
+    assert trail(THEOREMS["fedstaleweight.theorem1"]) == (
+        "refuted: proofs/counterexamples/fedstaleweight.theorem1.json; "
+        "repaired: fedstaleweight.rf1, fedstaleweight.rf2, fedstaleweight.rf3; why: docs/theory/fedstaleweight.md"
+    )
+    assert trail(THEOREMS["classics.sgd.gap"]) == "proof: docs/theory/classics.md#stochastic-gradients"
+    assert trail(THEOREMS["classics.ogm"]) == "page: docs/theory/classics.md"
+    assert trail(THEOREMS["area.theorem7"]).startswith("repaired: area.theorem7.explicit, ")
+
+
+def test_a_theorem_of_ones_own_says_what_it_knows(tmp_path: Path) -> None:
+    path = own(tmp_path)
+    assert trail(load_theorem(str(path))) == ""
+    more = (
+        'refuted_by = "cases/mine.json"\nrepaired_by = ["classics.gd.ergodic"]\npage = "notes.md"\n'
+        'proof = "notes.md#the-proof"'
+    )
+    theorem = load_theorem(str(own(tmp_path, more, '[letters]\nR = "D_0"\nalpha = "\\\\gamma"')))
+    assert trail(theorem) == (
+        "refuted: cases/mine.json; repaired: classics.gd.ergodic; proof: notes.md#the-proof; why: notes.md"
+    )
+    fields = json.loads(json.dumps(theorem.as_dict()))
+    assert {key: fields[key] for key in ("refuted_by", "repaired_by", "page", "proof", "letters")} == {
+        **tomllib.loads(more), "letters": {"R": "D_0", "alpha": r"\gamma"},
+    }  # fmt: skip
+    assert theorem.latex().endswith(r"\text{the paper writes } D_0 \text{ for } R,\ \gamma \text{ for } \alpha")
+
+
+@pytest.mark.parametrize(
+    ("more", "tables", "words"),
+    [
+        ('refuted_by = "case.txt"', "", "refuted_by must be the path of a case file"),
+        ('refuted_by = "case.json"\nshape = true', "", "refuted_by must be empty, since a shape"),
+        ('repaired_by = ["mine"]', "", "repaired_by must name other theorems, each once"),
+        ('repaired_by = ["a", "a"]', "", "repaired_by must name other theorems, each once"),
+        ('repaired_by = "a"', "", "repaired_by must be a list of texts"),
+        ('page = "a.md#b"', "", "page must be a page without an anchor"),
+        ('proof = "a.md"', "", "proof must be a page with an anchor"),
+        ("", "[letters]\nsigma_l = 's'", "letters must give symbols that the theorem reads a letter; see sigma_l"),
+        ("", "[letters]\nR = ''", "letters must give symbols that the theorem reads a letter; see R"),
+        ("", "[letters]\nR = 1", "letters.R must be text"),
+        ("", "[letters]\nRR = 's'", "unknown symbol 'RR'"),
+    ],
+)
+def test_a_link_that_cannot_be_one_is_one_line(tmp_path: Path, more: str, tables: str, words: str) -> None:
+    with pytest.raises((SpecError, SymbolError)) as caught:
+        load_theorem(str(own(tmp_path, more, tables)))
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_theorems_own_counterexample_is_replayed_from_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    theorem = THEOREMS["area.theorem8"]
+    assert evaluate(theorem, load_case(own_case(theorem))).violated
+    with pytest.raises(SpecError, match=r"area\.theorem8\.repaired names no counterexample of its own"):
+        own_case(THEOREMS["area.theorem8.repaired"])
+    mine = load_theorem(str(own(tmp_path, 'refuted_by = "cases/mine.json"')))
+    with pytest.raises(SpecError, match="is not here"):
+        own_case(mine)
+    (tmp_path / "cases").mkdir()
+    (tmp_path / "cases" / "mine.json").write_text("{}", encoding="utf-8")
+    assert own_case(mine) == Path("cases/mine.json")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["show", "area.theorem8"],
+        ["check", "area.theorem8", "--only", "units"],
+        ["exact", "area.theorem8"],
+        ["falsify", "area.theorem8", "--candidates", "1", "--jobs", "1"],
+        ["compare", "area.theorem8", "--problem", "lad:x0=3", "--delays", "iid:p_s=0.5", "-k", "6", "--set", "M=50"],
+    ],
+)
+def test_every_command_about_a_theorem_leads_on(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    theorem, runner = THEOREMS["area.theorem8"], CliRunner()
+    shown = runner.invoke(app, command).stdout.splitlines()
+    assert trail(theorem) in shown[-3:]  # below it stand the files that were written
+    fields = json.loads(runner.invoke(app, [*command, "--json"]).stdout)
+    assert {key: fields[key] for key in theorem.links()} == theorem.links()
+
+
+def test_the_line_keeps_its_paths_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    found = CliRunner().invoke(app, ["show", "fedcompass.theorem1"])
+    assert found.exit_code == ExitCode.STANDS
+    assert trail(THEOREMS["fedcompass.theorem1"]) in found.stdout
+
+
+def test_the_page_is_what_a_referee_reads() -> None:
+    shown = CliRunner().invoke(app, ["show", "fedcompass.theorem1"]).stdout
+    for line in (
+        "step size    η = 1/(2·Q_max·L) (or given)",
+        "  initial: 2·γ₂·F₀/(Q_min·η·T)",
+        "  γ₁ = 1 + (n − 1)/μ′",
+        "  G_sq (the paper's M): bound on every ‖∇f_i‖²; ≥ 0; units (2, −2)",
+        "  may be set: eta (η, the paper's η_ℓ), mu_step (μ′)",
+    ):
+        assert line in shown
+    assert "**" not in shown
+    assert "  √(A·(σ² + (M + 1)·B²/2)/(M·K))" in CliRunner().invoke(app, ["show", "area.theorem8"]).stdout
