@@ -84,6 +84,10 @@ class View:
             return {f"{name} [{written(part, self.symbols, letters)}]": part for part in parts}
         return {name: term}
 
+    def text(self, expression: sympy.Expr) -> str:
+        """Return a formula for people, in the letters of the theorem's symbols."""
+        return written(expression, self.symbols)
+
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
         """The conditions that are left."""

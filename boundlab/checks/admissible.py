@@ -153,7 +153,7 @@ def _corollary(view: View) -> Check:
             shown = sympy.simplify(ratio) if size(ratio) <= _SHORT else ratio
             text = (
                 f"{condition.statement} of {above.id}: with {_rules(view)} its left side over its right is "
-                f"{shown}, above 1 from some {counter} on"
+                f"{view.text(shown)}, above 1 from some {counter} on"
             )
             return Check(identity, statement, "failed", text, "does not follow", sympy.latex(shown))
         if power == 0 and not view.prover().nonnegative(1 - coefficient):
@@ -164,4 +164,4 @@ def _corollary(view: View) -> Check:
 
 
 def _rules(view: View) -> str:
-    return ", ".join(f"{name} = {rule}" for name, rule in view.theorem.step.items())
+    return ", ".join(f"{view.text(view.symbol(name))} = {view.text(rule)}" for name, rule in view.theorem.step.items())

@@ -12,7 +12,6 @@ from boundlab.checks._view import View
 from boundlab.errors import UndecidedError
 from boundlab.formulas.expansion import expand, size
 from boundlab.formulas.substitution import substitute
-from boundlab.formulas.written import written
 
 _SHORT = 200
 # The edges, by symbol: what is sent where, and how it reads.
@@ -140,5 +139,5 @@ def _nothing_left(view: View) -> Check:
 
 
 def _short(expression: sympy.Expr, view: View) -> str:
-    text = written(expression, view.symbols)
+    text = view.text(expression)
     return text if len(text) <= 160 else f"{text[:157]}…"

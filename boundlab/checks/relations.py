@@ -148,7 +148,7 @@ def refinement(view: View) -> Iterator[Check]:
     if power < 0 or (power == 0 and coefficient.free_symbols & kept):
         yield Check(identity, statement, "passed", f"a term with {', '.join(delays)} remains")
         return
-    remains = "0" if power > 0 else str(coefficient)
+    remains = view.text(coefficient) if power == 0 else "0"
     yield Check(
         identity, statement, "suspicious",
         f"as R → ∞ the right side tends to {remains}, without {', '.join(delays)}: the claim implies that for "
@@ -186,6 +186,8 @@ def gauge(view: View) -> Iterator[Check]:
     if len(small) < len(changed):
         yield Check(identity, statement, "unknown", f"{', '.join(changed)} change")
         return
-    shown = "; ".join(f"{name} → {coefficient if power == 0 else 0}" for name, (coefficient, power) in lost.items())
+    shown = "; ".join(
+        f"{name} → {view.text(coefficient) if power == 0 else 0}" for name, (coefficient, power) in lost.items()
+    )
     text = f"{', '.join(changed)} change. c → 0: {shown}. For Q = 1 the claim implies itself with these values"
     yield Check(identity, statement, "suspicious", text, "implies more")

@@ -22,6 +22,7 @@ from boundlab.checks.units import implied_claim
 from boundlab.errors import UndecidedError
 from boundlab.formulas.enclose import enclose
 from boundlab.formulas.substitution import substitute
+from boundlab.formulas.written import written
 from boundlab.signs import vanishes
 
 _TRIED = tuple(sympy.Rational(1, 10) ** power for power in (1, 2, 3))
@@ -204,4 +205,4 @@ def _compare(view: View, truth: Truth, right: sympy.Expr, left: sympy.Expr) -> C
 
 
 def _lead(coefficient: sympy.Expr, power: sympy.Expr) -> str:
-    return "0" if power == sympy.oo else str(coefficient * SMALL**power)
+    return "0" if power == sympy.oo else written(coefficient * SMALL**power)

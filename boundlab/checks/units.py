@@ -229,9 +229,10 @@ def _steps(view: View, found: Violations) -> Check:
     for name, pair in found.steps.items():
         units = view.symbols[name].units
         own = _show((pair[0] + units[0], pair[1] + units[1]))
+        letter, rule = view.text(view.symbol(name)), view.text(view.theorem.step[name])
         lines.append(
-            f"{name} = {view.theorem.step[name]} is {own}, a step is {_show(_pair(units))}: f → c·f, x → s·x "
-            f"multiplies what {name}·L stands for by {_factor(pair)}, so that the rule prescribes every step size "
+            f"{letter} = {rule} is {own}, a step is {_show(_pair(units))}: f → c·f, x → s·x "
+            f"multiplies what {letter}·L stands for by {_factor(pair)}, so that the rule prescribes every step size "
             "for the same problem, each in its own units"
         )
     return Check("units.step", statement, "failed", "; ".join(lines), "implies more")

@@ -119,7 +119,7 @@ def test_vacuity_names_the_range_and_it_is_right() -> None:
 
 def test_the_corollary_leaves_its_theorem_for_long_horizons() -> None:
     found = one(check(THEOREMS["afl_dga.corollary1"], ["admissible"]), "admissible.corollary")
-    assert "sqrt(T)*sqrt(n)/L, above 1 from some T on" in found.witness
+    assert "√(n·T)/L, above 1 from some T on" in found.witness
     # η·T = √n·√T/L > 1 for n·T > L².
     step = THEOREMS["afl_dga.corollary1"].step_options({"n": 4, "L": 2, "T": 100})["eta"]
     assert step > 1 / 100
