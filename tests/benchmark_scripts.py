@@ -1,4 +1,4 @@
-"""The scripts of benchmarks/ as modules, for tests."""
+"""Scripts as modules, for tests."""
 
 import importlib.util
 import sys
@@ -8,9 +8,9 @@ from types import ModuleType
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 
 
-def load(name: str) -> ModuleType:
+def load(name: str, folder: Path = FOLDER) -> ModuleType:
     """Return the script of that name, imported."""
-    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -5,12 +5,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from boundlab.errors import AssumptionError, SpecError, UndecidedError
+from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._generous import generously
 from boundlab.falsify._judge import FAILURES, Judge, Score
 from boundlab.falsify._rates import local_rate, unknown
 from boundlab.falsify._result import Falsification, Instance, confirm
 from boundlab.falsify._search import search
+from boundlab.falsify._shrink import Keep
+from boundlab.falsify._smallest import smallest
 from boundlab.theorems import Theorem
 
 
@@ -89,6 +94,43 @@ def falsify(
         theorem, instance, broken, dict(judge.tried), dict(judge.refused), time.monotonic() - begin, seed, case,
         clearest,
     )  # fmt: skip
+
+
+def minimise(theorem: Theorem, candidate: Candidate, keep: Keep = lambda _: True) -> Falsification:
+    """Make a violation as small as can be, and confirm it.
+
+    Parameters
+    ----------
+    candidate
+        An instance that violates the theorem.
+    keep
+        What a smaller instance must still be.
+
+    Raises
+    ------
+    SpecError
+        If it does not violate the theorem, also where its paper may count larger, saying why.
+    BoundlabError
+        If nothing confirms it.
+
+    Examples
+    --------
+    >>> from boundlab.theorems import load_theorem
+    >>> problem = {"type": "lad", "c": [0.0], "w": [1.0], "x0": 1.0, "sigma": 0.0}
+    >>> start = Candidate("mine", problem, "iid:p=[0.5]", {"M": "12"}, {}, 6)
+    >>> minimise(load_theorem("area.theorem8"), start, lambda one: one.settings["M"] == "12").best.iterations
+    4
+    """
+    begin, judge = time.monotonic(), Judge(generously(theorem), float("inf"))
+    score = judge.score(candidate)
+    if score is None or not score.violates:
+        why = "; ".join(judge.refused) if score is None else f"left/right is {score.ratio:.6g}"
+        raise SpecError(f"{theorem.id} is not violated there: {why}")
+    small = smallest([score], judge, lambda: False, np.random.default_rng(0), keep)
+    instance, case = _confirmed(theorem, judge, small)
+    return Falsification(
+        theorem, instance, instance.violated, dict(judge.tried), dict(judge.refused), time.monotonic() - begin, 0, case
+    )
 
 
 def _confirmed(theorem: Theorem, judge: Judge, score: Score) -> tuple[Instance, dict[str, Any]]:

@@ -205,8 +205,8 @@ def confirm(judge: Judge, score: Score) -> tuple[Instance, dict[str, Any]]:
     constants = {name: one_ for name, one_ in plan.constants.items() if name in theorem.inputs()}
     violated = above(left, right) and not plan.near_minimiser
     found = Instance(one, left, right, "numeric", method, constants, values, parameters, violated)
-    case = _case(plan, found)
-    return _exactly(plan, found, case), case
+    exact = _exactly(plan, found, _case(plan, found))
+    return exact, _case(plan, exact)
 
 
 def _agree(search: float, slow: float, side: str, who: str, digits: float = 1e-6) -> None:

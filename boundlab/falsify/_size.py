@@ -49,7 +49,7 @@ class Sizes:
                 self.theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy, plan.iterations
             )
         except BoundlabError:
-            return (one.clients + 1) ** one.iterations  # all there are
+            return int((one.clients + 1) ** one.iterations)  # all there are
 
 
 def coarse(one: Candidate) -> tuple[bool, int, int]:
@@ -79,4 +79,4 @@ def digits(value: Any) -> int:
     if not value:
         return 0
     significant = f"{abs(value):.15e}".split("e")[0].rstrip("0").replace(".", "")
-    return min(len(text(value)), len(significant) + abs(round(math.log10(abs(value)))))
+    return int(value < 0.0) + min(len(text(abs(value))), len(significant) + abs(round(math.log10(abs(value)))))

@@ -1,4 +1,6 @@
-"""What the bounds on the average squared gradient norm share."""
+"""What the theorems of the papers share."""
+
+import re
 
 from sympy import Expr, Integer, Max, sqrt
 
@@ -16,6 +18,13 @@ SECOND_MOMENT = {"s2": G_sq + sigma_l**2}
 # Shares of the clients in a window of N updates that differ from those in f make a bias.
 SHARES = {"N": ONE, "bias": sigma_g * share_bias}
 NONCONVEX = ("smooth", "bounded-variance", "bounded-gradients", "bounded-heterogeneity", "bounded-below")
+
+
+def proof_of(page: str, *names: str) -> str:
+    """Return where the argument for these theorems stands: the heading of a page that names them all."""
+    *first, last = (f"`{name}`" for name in names)
+    heading = f"Proof of {', '.join(first)} and {last}" if first else f"Proof of {last}"
+    return f"{page}#{re.sub(r'[^a-z0-9_ -]', '', heading.lower()).replace(' ', '-')}"
 
 
 def quadratic_root(linear: Expr, constant: Expr) -> Expr:

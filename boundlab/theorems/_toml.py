@@ -34,7 +34,7 @@ _TEXT = (
     "page",
     "proof",
 )
-_TABLES = ("options", "step", "parameters", "definitions", "terms", "symbols", "letters")
+_TABLES = ("options", "step", "parameters", "definitions", "terms", "symbols", "letters", "generous")
 _LISTS = ("assumptions", "settable", "conditions", "repaired_by")
 _KEYS = (*_TEXT, *_TABLES, *_LISTS, "shape", "first")
 _SYMBOL_KEYS = ("meaning", "domain", "units", "latex", "unicode", "side")
@@ -50,7 +50,8 @@ def read_theorem(path: Path) -> Theorem:
     ``shape``, ``settable``, ``conditions`` (each ``"left <= right"``), ``[options]`` (``any`` leaves one open; what
     is not named stands at its default), ``[parameters]`` (parameter of the algorithm = "symbol"; M = "M" for area
     where absent), ``[definitions]``, and a table ``[symbols.NAME]`` with ``meaning``, ``domain`` and ``units`` for
-    every symbol that boundlab does not know; and what leads on: ``refuted_by``, ``repaired_by``, ``page``, ``proof``,
+    every symbol that boundlab does not know, ``[generous]`` (symbol = by how much the paper may count it larger); and
+    what leads on: ``refuted_by``, ``repaired_by``, ``page``, ``proof``,
     and ``[letters]`` (symbol = "the paper's letter in LaTeX").
 
     Raises
@@ -118,11 +119,19 @@ def read_theorem(path: Path) -> Theorem:
             page=data.get("page", ""),
             proof=data.get("proof", ""),
             letters=_letters(data.get("letters", {}), where),
+            generous=_generous(data.get("generous", {}), where),
         )
     except BoundlabError as error:
         if str(error).startswith(where):
             raise
         raise type(error)(f"{where}: {error}") from None
+
+
+def _generous(found: Mapping[str, Any], where: str) -> dict[str, int]:
+    for name, more in found.items():
+        if not isinstance(more, int) or isinstance(more, bool) or more < 1:
+            raise SpecError(f"{where}: generous.{name} must be a whole number of at least 1, got {more!r}")
+    return dict(found)
 
 
 def _parameters(data: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: str) -> dict[str, str]:

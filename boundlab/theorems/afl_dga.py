@@ -7,7 +7,7 @@ from sympy import Expr, Min, Rational, sqrt
 
 from boundlab.formulas.symbols import symbol
 from boundlab.theorems._bound import Condition, FormulaBound
-from boundlab.theorems._forms import ONE, OPEN, ZERO
+from boundlab.theorems._forms import ONE, OPEN, ZERO, proof_of
 from boundlab.theorems._theorem import Theorem
 
 _PAPER = "Li et al., Anarchic Federated Learning with Delayed Gradient Averaging (AFL-DGA)"
@@ -83,6 +83,7 @@ def _repaired(
     fields: dict[str, Any] = {
         "paper": _PAPER, "place": "Theorem 1, repaired", "status": "repaired", "assumptions": _REPAIRED,
         "algorithm": "afl_dga", "options": _OPTIONS, "metric": "gradient-norm", "page": _PAGE,
+        "proof": proof_of(_PAGE, *(f"afl_dga.{one}" for one in (("r2", "r2n") if name in ("r2", "r2n") else (name,)))),
     }  # fmt: skip
     bound = FormulaBound({**_INITIAL, **terms})
     shared = any(n in term.free_symbols for term in terms.values())

@@ -12,12 +12,20 @@ from sympy import Abs, Expr, Min, Rational, exp, sqrt
 
 from boundlab.formulas.symbols import symbol
 from boundlab.theorems._bound import Condition, FormulaBound, RecursionBound
-from boundlab.theorems._forms import OPEN
+from boundlab.theorems._forms import OPEN, proof_of
 from boundlab.theorems._theorem import Theorem
 from boundlab.theorems.area_recursion import from_values
 
 _PAPER = "Iakovidou and Kim, Asynchronous Exact Averaging (AREA)"
 _PAGE = "docs/theory/area.md"
+_PROOFS = "docs/theory/area-proofs.md"
+_PROOF8 = proof_of(
+    _PROOFS, "area.theorem8.repaired.fixed-step", "area.theorem8.repaired", "area.theorem8.algorithm-start"
+)
+_BY_RECURSION, _BY_ONEPASS = (
+    proof_of(_PROOFS, f"area.theorem7.{form}", f"area.theorem7.{form}.algorithm-start")
+    for form in ("recursion", "onepass")
+)
 _CASES = "proofs/counterexamples"
 _ANALYSIS = {**OPEN, "start": "analysis"}
 _OWN = {**OPEN, "start": "algorithm"}
@@ -83,41 +91,44 @@ THEOREM8_FIXED = Theorem(
 )  # fmt: skip
 _PRINTED_START = (
     "Theorem 8 speaks of Algorithms 1 and 2, whose first message is a pass from x_s,0; its proof is about the start "
-    "x_i,0 = y_i,0 = x_s,0 (area.theorem8). False here too: f = |x|, one client, M = 2, p_s = 0.38, K = 48."
+    "x_i,0 = y_i,0 = x_s,0 (area.theorem8). False here too: f = |x|, one client, p = 0.72, M = 2, K = 19."
 )
 THEOREM8_PRINTED = Theorem(
     id="area.theorem8.printed-start",
     title="Theorem 8 for the start that Algorithm 2 prints, step size chosen for the horizon",
     paper=_PAPER, place="Theorem 8", status="as printed", assumptions=_LIPSCHITZ,
     algorithm="area", options=_OWN, metric="ergodic-gap", note=_PRINTED_START,
-    repaired_by=("area.theorem8.algorithm-start",), page=_PAGE, **_own_step(_LOCAL_PRINTED),
+    refuted_by=f"{_CASES}/area.theorem8.printed-start.json", repaired_by=("area.theorem8.algorithm-start",),
+    page=_PAGE, **_own_step(_LOCAL_PRINTED),
 )  # fmt: skip
 THEOREM8_PRINTED_FIXED = Theorem(
     id="area.theorem8.printed-start.fixed-step",
     title="Theorem 8 for the start that Algorithm 2 prints, any constant step size",
     paper=_PAPER, place="Appendix C, the line before the step size is chosen", status="as printed",
     assumptions=_LIPSCHITZ, algorithm="area", options=_OWN, metric="ergodic-gap", note=_PRINTED_START,
-    repaired_by=("area.theorem8.algorithm-start",), page=_PAGE, **_any_step(_LOCAL_PRINTED),
+    refuted_by=f"{_CASES}/area.theorem8.printed-start.fixed-step.json", repaired_by=("area.theorem8.algorithm-start",),
+    page=_PAGE, **_any_step(_LOCAL_PRINTED),
 )  # fmt: skip
 THEOREM8_REPAIRED = Theorem(
     id="area.theorem8.repaired",
     title="Theorem 8 with M·B² in place of (M+1)·B²/2",
     paper=_PAPER, place="Theorem 8, repaired", status="repaired", assumptions=_LIPSCHITZ,
     algorithm="area", options=_ANALYSIS, metric="ergodic-gap",
-    note="Lemma 21 enters the proof with its factor 2·alpha.", page=_PAGE, **_own_step(_LOCAL_REPAIRED),
+    note="Lemma 21 enters the proof with its factor 2·alpha.", page=_PAGE, proof=_PROOF8,
+    **_own_step(_LOCAL_REPAIRED),
 )  # fmt: skip
 THEOREM8_REPAIRED_FIXED = Theorem(
     id="area.theorem8.repaired.fixed-step",
     title="the repaired Theorem 8 for any constant step size",
     paper=_PAPER, place="Appendix C, repaired", status="repaired", assumptions=_LIPSCHITZ,
-    algorithm="area", options=_ANALYSIS, metric="ergodic-gap", page=_PAGE,
+    algorithm="area", options=_ANALYSIS, metric="ergodic-gap", page=_PAGE, proof=_PROOF8,
     **_any_step(_LOCAL_REPAIRED),
 )  # fmt: skip
 THEOREM8_ALGORITHM = Theorem(
     id="area.theorem8.algorithm-start",
     title="the repaired Theorem 8 for the start of Algorithm 2, any constant step size",
     paper=_PAPER, place="Appendix C, repaired", status="repaired", assumptions=_LIPSCHITZ,
-    algorithm="area", options=_OWN, metric="ergodic-gap", page=_PAGE,
+    algorithm="area", options=_OWN, metric="ergodic-gap", page=_PAGE, proof=_PROOF8,
     note="The first message is a pass from x_s,0: one more client event at k = 0.",
     **_any_step(
         _LOCAL_REPAIRED,
@@ -178,6 +189,7 @@ THEOREM7_EXPLICIT = Theorem(
     title="Theorem 7 with constants, and without its K^(−3/2) terms",
     paper=_PAPER, place="derived for boundlab from the setting of Theorem 7", status="derived here",
     assumptions=_SMOOTH, algorithm="area", options=_PROOF, metric="squared-distance", first=0, page=_PAGE,
+    proof=proof_of(_PROOFS, "area.theorem7.explicit"),
     step=_STEP,
     bound=FormulaBound(
         {
@@ -244,6 +256,7 @@ THEOREM7_ONEPASS = Theorem(
     title="the explicit form before its constants are rounded",
     paper=_PAPER, place="derived for boundlab from the setting of Theorem 7", status="derived here",
     assumptions=_SMOOTH, algorithm="area", options=_PROOF, metric="squared-distance", first=0, page=_PAGE,
+    proof=_BY_ONEPASS,
     step=_STEP,
     **_onepass(d, _SAME_START),
 )  # fmt: skip
@@ -252,6 +265,7 @@ THEOREM7_ONEPASS_ALGORITHM = Theorem(
     title="the one-pass form for Algorithms 1 and 2 as they are run",
     paper=_PAPER, place="derived for boundlab from the setting of Theorem 7", status="derived here",
     assumptions=_SMOOTH, algorithm="area", options=_PRINTED, metric="squared-distance", first=0, page=_PAGE,
+    proof=_BY_ONEPASS,
     step=_STEP,
     note="Algorithm 1 answers with the next step size, so d' = d + 1; the broadcast carries α_0 = c/d.",
     **_onepass(d + 1, _OWN_START),
@@ -285,6 +299,7 @@ THEOREM7_RECURSION = Theorem(
     title="the tight bound: K iterations of a recursion over 2n+1 bounds",
     paper=_PAPER, place="derived for boundlab from the setting of Theorem 7", status="derived here",
     assumptions=_SMOOTH, algorithm="area", metric="squared-distance", first=0, page=_PAGE,
+    proof=_BY_RECURSION,
     step=_STEP,
     note="Any α_k ≤ 2/(μ+L): give alpha, or c and d, or take the printed step. G_star may replace zeta.",
     **_recursion("analysis", "analysis"),
@@ -294,6 +309,7 @@ THEOREM7_RECURSION_ALGORITHM = Theorem(
     title="the recursion for Algorithms 1 and 2 as they are run",
     paper=_PAPER, place="derived for boundlab from the setting of Theorem 7", status="derived here",
     assumptions=_SMOOTH, algorithm="area", metric="squared-distance", first=0, page=_PAGE,
+    proof=_BY_RECURSION,
     step=_STEP,
     note="The first message is a pass with α_0, and iteration k answers with α_k.",
     **_recursion("algorithm", "algorithm"),

@@ -7,7 +7,17 @@ from sympy import Expr, floor, log, sqrt
 
 from boundlab.formulas.symbols import symbol
 from boundlab.theorems._bound import Condition, FormulaBound
-from boundlab.theorems._forms import NONCONVEX, ONE, OPEN, SECOND_MOMENT, SHARES, ZERO, largest, quadratic_root
+from boundlab.theorems._forms import (
+    NONCONVEX,
+    ONE,
+    OPEN,
+    SECOND_MOMENT,
+    SHARES,
+    ZERO,
+    largest,
+    proof_of,
+    quadratic_root,
+)  # fmt: skip
 from boundlab.theorems._theorem import Theorem
 
 _PAPER = "Li et al., FedCompass"
@@ -123,7 +133,8 @@ def _window(name: str, title: str, terms: Mapping[str, Expr], conditions: tuple[
         algorithm="fedcompass", options=OPEN, metric="gradient-norm",
         step={"eta": 1 / (2 * L * W_max)},
         bound=FormulaBound(terms), definitions=_WINDOW_DEFINITIONS, settable=("eta", "N"),
-        conditions=conditions, parameters={"Qmax": "Qmax"}, page=_PAGE, letters=_LETTERS,
+        conditions=conditions, parameters={"Qmax": "Qmax"}, page=_PAGE, proof=proof_of(_PAGE, *_WINDOWS),
+        letters=_LETTERS,
         note="Any schedule and any weights; A, W, V and the shares are read off the run, over windows of N updates "
         "that begin at t = 0 … T−1. Any N will do: a period of the schedule makes share_bias small.",
     )  # fmt: skip
@@ -154,7 +165,7 @@ _GROUP: Mapping[str, Any] = {
     "assumptions": (*_REPAIRED, "equal-weights"),
     "algorithm": "fedcompass", "options": _PROOF, "metric": "gradient-norm",
     "step": {"eta": 1 / (2 * L * Q_mean)}, "settable": ("eta",), "parameters": {"Qmax": "Qmax"},
-    "page": _PAGE, "letters": {**_LETTERS, "n": "m"},
+    "page": _PAGE, "proof": proof_of(_PAGE, "fedcompass.group"), "letters": {**_LETTERS, "n": "m"},
 }  # fmt: skip
 GROUP = Theorem(
     id="fedcompass.group",

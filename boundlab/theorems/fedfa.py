@@ -6,7 +6,17 @@ from sympy import Expr, sqrt
 
 from boundlab.formulas.symbols import symbol
 from boundlab.theorems._bound import Condition, FormulaBound
-from boundlab.theorems._forms import NONCONVEX, ONE, OPEN, SECOND_MOMENT, SHARES, ZERO, largest, quadratic_root
+from boundlab.theorems._forms import (
+    NONCONVEX,
+    ONE,
+    OPEN,
+    SECOND_MOMENT,
+    SHARES,
+    ZERO,
+    largest,
+    proof_of,
+    quadratic_root,
+)  # fmt: skip
 from boundlab.theorems._theorem import Theorem
 
 _PAPER = "Xu et al., FedFa"
@@ -155,7 +165,8 @@ def _family(mode: str, rate: Expr, shown: str, conditions: tuple[Condition, ...]
                 algorithm="fedfa", options={**OPEN, "mode": mode}, metric="gradient-norm",
                 step=fields["step"], bound=form["bound"], definitions=definitions, settable=fields["settable"],
                 conditions=(*conditions, *own), parameters=_PARAMETERS, note=fields["note"],
-                page=_PAGE, letters={**_LETTERS, "window": "K"},
+                page=_PAGE, proof=proof_of(_PAGE, *(_DELTA if mode == "delta" else _PARAM)),
+                letters={**_LETTERS, "window": "K"},
             )
         )  # fmt: skip
     return tuple(found)

@@ -7,7 +7,7 @@ from sympy import Expr, Min
 
 from boundlab.formulas.symbols import symbol
 from boundlab.theorems._bound import Condition, FormulaBound
-from boundlab.theorems._forms import NONCONVEX, ONE, OPEN, SECOND_MOMENT, largest
+from boundlab.theorems._forms import NONCONVEX, ONE, OPEN, SECOND_MOMENT, largest, proof_of
 from boundlab.theorems._theorem import Theorem
 
 _PAPER = "Ma et al., FedStaleWeight"
@@ -82,6 +82,10 @@ def _family(algorithm: str, options: Mapping[str, str]) -> tuple[Theorem, ...]:
     }  # fmt: skip
     local = ("eta_l", "eta_g", "eta_sum", "eta_sq", "drift")
     stationary = (*NONCONVEX, "fixed-schedule", "stationary-participation")
+    proofs = {
+        form: proof_of("docs/theory/fedstaleweight.md", f"fedstaleweight.{form}", f"fedbuff.{form}")
+        for form in ("rf1", "rf2", "rf3")
+    }
     shares = {"unequal shares": 2 * chi2 * sigma_g_mean**2}
     return (
         Theorem(
@@ -92,13 +96,13 @@ def _family(algorithm: str, options: Mapping[str, str]) -> tuple[Theorem, ...]:
             parameters={"M": "Q"},
             note="Weights within one buffer count, not only long-run shares: with b < n chi2_path is at least "
             "(n−b)/b, however fair the schedule.",
-            **shared,
+            proof=proofs["rf1"], **shared,
         ),
         Theorem(
             id=f"{algorithm}.rf2", title="participation with fixed expected weights, any step size",
             assumptions=stationary,
             bound=FormulaBound({**_COMMON, **shares, **_SECOND_ORDER}),
-            definitions=_DEFINITIONS, settable=local, parameters={"M": "Q"}, **shared,
+            definitions=_DEFINITIONS, settable=local, parameters={"M": "Q"}, proof=proofs["rf2"], **shared,
         ),
         Theorem(
             id=f"{algorithm}.rf3", title="participation with fixed expected weights, small steps",
@@ -121,7 +125,7 @@ def _family(algorithm: str, options: Mapping[str, str]) -> tuple[Theorem, ...]:
             },
             settable=(*local, "eta_head", "V_s"),
             conditions=(Condition(L * eta_g * eta_sum, ONE / 2, "L·η_g·A ≤ 1/2"),),
-            parameters={"M": "Q"}, **shared,
+            parameters={"M": "Q"}, proof=proofs["rf3"], **shared,
         ),
     )  # fmt: skip
 

@@ -17,8 +17,6 @@ from boundlab.falsify._smallest import smallest
 from boundlab.falsify._worst import answer, asks
 from boundlab.theorems import load_theorem
 
-CASES = Path(__file__).parents[2] / "proofs" / "counterexamples"
-
 
 def judge(name: str) -> Judge:
     return Judge(load_theorem(name), float("inf"))
@@ -37,64 +35,22 @@ def camps(delays: str, settings: dict[str, str], step: dict[str, float], horizon
 
 
 class TestFinds:
-    """What is refuted without a hint."""
+    """How a search reports what it finds; what it finds is in ``test_counterexamples.py``."""
 
-    def test_theorem8_by_an_exact_number(self, tmp_path: Path) -> None:
+    def test_the_clearest_beside_the_smallest(self, tmp_path: Path) -> None:
         theorem = load_theorem("area.theorem8")
-        found = falsify(theorem, limit=200)
-        assert found.violated
+        found = falsify(theorem, limit=120)
         assert found.verdict.exit_code == 1
         assert found.best is not None
-        assert found.best.kind == "exact"
-        assert found.best.candidate.clients == 1
-        # Nothing moves x_s within three events: E f(x̄_3) = R, whatever M. With two the bound is at least √(5.82/4)·R.
-        assert found.best.iterations == 3
-        assert found.best.left == 1.0
         assert found.clearest is not None
-        assert found.clearest.ratio >= 1.15
+        assert 1.0 < found.ratio == found.best.ratio < 1.15 <= found.clearest.ratio
+        assert found.best.iterations < found.clearest.iterations
         # The case file says the same again.
         path = tmp_path / "case.json"
         path.write_text(json.dumps(found.case), encoding="utf-8")
         again = evaluate(theorem, load_case(path))
         assert again.violated
         assert again.ratio == pytest.approx(found.ratio, rel=1e-12)
-
-    def test_theorem1_of_fedfa_as_a_bias_of_unequal_rates(self) -> None:
-        found = falsify(load_theorem("fedfa.theorem1"), limit=1200)
-        assert found.violated
-        assert found.best is not None
-        assert found.best.kind == "exact"
-        assert found.best.candidate.clients <= 2
-        assert found.best.iterations <= 45
-        # Also where the staleness of an update is counted from 1, as the paper may.
-        assert found.best.generous is not None
-        assert 1.0 < found.best.generous < found.best.ratio
-
-    def test_noise_that_fedstaleweight_forgets(self) -> None:
-        found = falsify(load_theorem("fedstaleweight.theorem1"), limit=400)
-        assert found.violated
-        assert found.best is not None
-        assert found.best.candidate.problem["noise"] == "sign"
-        assert found.best.candidate.clients == 1
-        assert found.best.kind == "exact"
-        # Gradients of a walk of T steps: (T − 1)/2·η²L²σ² against 12·η²L²σ² and a little more.
-        assert found.best.iterations == 26
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize(
-        ("name", "limit"),
-        [
-            ("fedcompass.theorem1", 9000),
-            ("fedfa.theorem1.squared-smoothness", 2000),
-            ("afl_dga.theorem1", 40_000),
-            ("area.theorem8.fixed-step", 800),
-        ],
-    )
-    def test_the_others_as_printed(self, name: str, limit: int) -> None:
-        found = falsify(load_theorem(name), limit=limit)
-        assert found.violated
-        assert found.best is not None
-        assert found.best.kind in ("exact", "enclosure")
 
     def test_the_same_for_the_same_limit(self) -> None:
         first, second = (falsify(load_theorem("area.theorem8.repaired"), limit=25, seed=3) for _ in range(2))
@@ -245,23 +201,3 @@ class TestRefuses:
     def test_a_limit_of_zero(self) -> None:
         with pytest.raises(SpecError, match="candidates"):
             falsify(load_theorem("area.theorem8"), limit=0)
-
-
-def case_files() -> list[Path]:
-    return sorted(CASES.glob("*.json"))
-
-
-def test_every_refuted_theorem_has_a_case_file() -> None:
-    assert {path.stem for path in case_files()} >= {
-        "afl_dga.theorem1", "area.theorem8", "area.theorem8.fixed-step", "fedcompass.corollary1.explicit",
-        "fedcompass.theorem1", "fedfa.theorem1", "fedfa.theorem1.squared-smoothness", "fedstaleweight.theorem1",
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize("path", case_files(), ids=lambda path: path.stem)
-def test_case_files_replay(path: Path) -> None:
-    raw = json.loads(path.read_text(encoding="utf-8"))
-    found = evaluate(load_theorem(raw["theorem"]), load_case(path))
-    assert found.violated
-    assert found.kind in ("exact", "enclosure")
-    assert found.left == pytest.approx(raw["claim"]["left"], rel=1e-6)
