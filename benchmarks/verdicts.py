@@ -82,6 +82,9 @@ class Setting:
 
 # As-printed theorems where they fail: each is one `boundlab compare` away.
 REFUTATIONS: tuple[Setting, ...] = (
+    Setting(
+        "area.theorem8.printed-start", "the absolute value, one client", "lad:x0=3", "iid:p_s=0.38", 48, 400, {"M": "2"}
+    ),
     Setting("area.theorem8", "the absolute value, one client", "lad:x0=3", "iid:p_s=0.5", 6, 400, {"M": "50"}),
     Setting(
         "fedcompass.theorem1", "Huber at 0 and 1, client 2 five times slower", "huber:c=[0,1],x0=0.16667",

@@ -13,6 +13,7 @@ from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.assignments import arrival_statistics
 from boundlab.formulas.symbols import Side, SymbolInfo
+from boundlab.formulas.written import written
 from boundlab.objective import Constant, Problem
 from boundlab.provenance import plain
 from boundlab.theorems import Theorem, derive
@@ -186,7 +187,7 @@ class Sources:
             constant = self.constants[name]
             return Reading(name, value, constant.side, "problem", constant.how)
         if name in theorem.step:
-            how = f"the step size is {theorem.step[name]}"
+            how = f"the step size is {written(theorem.step[name], theorem.symbols)}"
             return Reading(name, value, "exact", "theorem", how)
         if name == "n":
             return Reading(name, value, "exact", "problem", "number of clients")
