@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
+from boundlab.arithmetic.writing import Sentence
 from boundlab.errors import SpecError
 
 Array = NDArray[np.floating[Any]]
@@ -111,6 +112,10 @@ class RationalProblem(ABC):
     @abstractmethod
     def constants(self) -> Constants:
         """Return the constants that are known exactly, by symbol."""
+
+    def described(self) -> list[Sentence]:
+        """Return the functions of the clients as formulas in x; nothing where the family has not been told how."""
+        return []
 
     def quadratic(self) -> RationalQuadraticForm | None:
         """Return the matrices of a quadratic whose noise is additive, or None for any other problem."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, flint
 from boundlab.arithmetic.problem import Constants, InexactError, Minimum, RationalProblem, Vector
+from boundlab.arithmetic.writing import Sentence, words
 from boundlab.simple import Face, Simple
 
 
@@ -47,6 +48,11 @@ class RationalComposite(RationalProblem):
     def x0(self) -> list[Fraction]:  # type: ignore[override]
         """Return the start."""
         return self.inner.x0
+
+    def described(self) -> list[Sentence]:
+        """Return the functions of the clients, and what is added to their mean."""
+        found = self.inner.described()
+        return [*found, words(f"and F = f + h in place of f, with {self.h.words}")] if found else []
 
     def gradient(self, client: int, x: Vector) -> Vector:
         """Refuse: F has no gradient.

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from boundlab.arithmetic.numbers import Scalar
+from boundlab.arithmetic.numbers import Scalar, rational
 from boundlab.arithmetic.problem import Constants, Minimum, RationalProblem, Vector, number
+from boundlab.arithmetic.writing import Sentence, math, say, vector
 from boundlab.weighted._spread import OF_BOTH, OF_OBJECTIVE, spread_factor
 
 
@@ -44,6 +45,12 @@ class RationalWeighted(RationalProblem):
     def prox(self, client: int, x: Vector, size: Scalar) -> Vector:
         """Return the proximal point of f_client."""
         return self.inner.prox(client, x, size)
+
+    def described(self) -> list[Sentence]:
+        """Return the functions of the clients, and their weights in F."""
+        found = self.inner.described()
+        shares = vector([rational(one) for one in self.weights])
+        return [*found, say("and F = {}, p = {}", math("Σ_i p_i f_i", r"\sum_i p_i f_i"), shares)] if found else []
 
     def value(self, x: Vector) -> Scalar:
         """Return F(x)."""

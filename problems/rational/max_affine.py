@@ -21,6 +21,7 @@ from boundlab.arithmetic.problem import (
     norm_square,
     root,
 )
+from boundlab.arithmetic.writing import Sentence, Written, coordinate, functions, linear
 
 
 @final
@@ -52,6 +53,18 @@ class RationalMaxAffine(RationalProblem):
     @cached_property
     def _b(self) -> list[Vector]:
         return [[numbers.rational(entry) for entry in row] for row in self.b]
+
+    def described(self) -> list[Sentence]:
+        """Return max(x + 1, −x) and the like."""
+        found = []
+        for pieces, offsets in zip(self.a, self.b, strict=True):
+            each = [
+                linear([(one, coordinate(j, self.d)) for j, one in enumerate(row)], offset)
+                for row, offset in zip(pieces, offsets, strict=True)
+            ]
+            text, latex, exact = (", ".join(getattr(one, of) for one in each) for of in ("text", "latex", "exact"))
+            found.append(Written(f"max({text})", rf"\max({latex})", f"max({exact})"))
+        return functions(found)
 
     def _top(self, client: int, x: Vector) -> tuple[int, Scalar]:
         best, most = 0, None

@@ -22,6 +22,7 @@ from boundlab.arithmetic.problem import (
     number,
     root,
 )
+from boundlab.arithmetic.writing import Sentence, Written, coordinate, functions, linear, math, say, vector
 
 
 @final
@@ -56,6 +57,26 @@ class RationalQuadratic(RationalProblem):
     @cached_property
     def _products(self) -> list[Vector]:
         return [[dot(row, b) for row in A] for A, b in zip(self._matrices, self._b, strict=True)]
+
+    def described(self) -> list[Sentence]:
+        """Return ½a(x − b)² on a line, else ½(x − b_i)ᵀA_i(x − b_i) with the matrices row by row."""
+        if self.d == 1:
+            return functions([self._parabola(A[0][0], b[0]) for A, b in zip(self.A, self.b, strict=True)])
+        formula = math("½·(x − b_i)ᵀ A_i (x − b_i)", r"\tfrac12 (x - b_i)^{\top} A_i (x - b_i)")
+        found = [say("{} = {} with", math("f_i(x)", "f_i(x)"), formula)]
+        for client, (A, b) in enumerate(zip(self.A, self.b, strict=True)):
+            names = math(f"A_{client}", f"A_{{{client}}}"), math(f"b_{client}", f"b_{{{client}}}")
+            rows = [vector([numbers.rational(entry) for entry in row]) for row in A]
+            words = ", ".join(["{}"] * len(rows))
+            centre = vector([numbers.rational(entry) for entry in b])
+            found.append(say(f"{{}} with the rows {words}, {{}} = {{}}", names[0], *rows, names[1], centre))
+        return found
+
+    def _parabola(self, a: Fraction, b: Fraction) -> Written:
+        inner = linear([(Fraction(1), coordinate(0, 1))], -b)
+        close = ("", "") if b == 0 else ("(", ")")
+        text, latex, exact = (f"{close[0]}{one}{close[1]}" for one in (inner.text, inner.latex, inner.exact))
+        return linear([(a / 2, Written(f"{text}²", f"{latex}^2", f"{exact}²"))])
 
     def sign_noise(self) -> list[Fraction] | None:
         """Return sigma·direction/‖direction‖ where it is rational."""

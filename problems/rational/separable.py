@@ -24,6 +24,7 @@ from boundlab.arithmetic.problem import (
     number,
     root,
 )
+from boundlab.arithmetic.writing import Sentence, Written, coordinate, functions, linear, math, say
 
 ZERO = Fraction(0)
 _PAIRS = 4 * 10**5
@@ -66,6 +67,33 @@ class RationalSeparable(RationalProblem):
     def sign_noise(self) -> list[Fraction] | None:
         """Return sigma·direction/‖direction‖ where it is rational."""
         return along(self.direction, self.sigma)
+
+    def described(self) -> list[Sentence]:
+        """Return sums of |x_j − c_ij|, or of h(x_j − c_ij) and what h is."""
+        found = functions([self._formula(client) for client in range(self.n)])
+        if self.delta is None:
+            return found
+        inside, slope, rest = (
+            linear([(factor, piece)], constant)
+            for factor, piece, constant in (
+                (Fraction(1, 2), math("u²", "u^2"), ZERO), (self.delta, math("|u|", "|u|"), -(self.delta**2) / 2),
+                (Fraction(0), math("u", "u"), self.delta),
+            )
+        )  # fmt: skip
+        return [*found, say("where h(u) = {} for {} ≤ {}, and {} beyond", inside, math("|u|", "|u|"), rest, slope)]
+
+    def _formula(self, client: int) -> Written:
+        terms = []
+        for place, (centre, weight) in enumerate(zip(self.c[client], self.w[client], strict=True)):
+            inner = linear([(Fraction(1), coordinate(place, self.d))], -centre)
+            left, right = ("|", "|") if self.delta is None else ("h(", ")")
+            terms.append(
+                (
+                    weight,
+                    Written(f"{left}{inner.text}{right}", f"{left}{inner.latex}{right}", f"{left}{inner.exact}{right}"),
+                )
+            )
+        return linear(terms)
 
     def core(self) -> Core | None:
         """Return the box where nobody is further than delta from his centre."""

@@ -1,0 +1,276 @@
+"""Numbers and sentences as people write them: for a terminal, for LaTeX, and without shortening.
+
+``1 − √15/160`` in place of ``1 + -1/160*sqrt(15)``. A number that takes more than :data:`LONGEST` letters is written as
+a decimal that is near it, and says so.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Final, final
+
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.numbers import Scalar
+
+LONGEST: Final = 24
+_DIGITS: Final = 6
+RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+# What words of boundlab are made of beside ASCII.
+_TEX: Final = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$", "|": "$|$",
+    "−": "$-$", "–": "--", "·": r"$\cdot$", "×": r"$\times$", "±": r"$\pm$", "√": r"$\surd$", "∇": r"$\nabla$",
+    "‖": r"$\|$", "≤": r"$\le$", "≥": r"$\ge$", "≠": r"$\ne$", "≈": r"$\approx$", "→": r"$\to$", "∈": r"$\in$",
+    "∞": r"$\infty$", "Σ": r"$\Sigma$", "…": r"\dots{}", "²": r"$^2$", "₁": "$_1$", "½": r"$\tfrac12$",
+    "ȳ": r"$\bar y$", "α": r"$\alpha$", "β": r"$\beta$", "η": r"$\eta$", "μ": r"$\mu$", "σ": r"$\sigma$",
+    "τ": r"$\tau$",
+}  # fmt: skip
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A piece of mathematics.
+
+    Parameters
+    ----------
+    text
+        For a terminal.
+    latex
+        For the math mode of LaTeX.
+    exact
+        As ``text``, with all digits.
+    near
+        Whether ``text`` is only near what is meant.
+    """
+
+    text: str
+    latex: str
+    exact: str
+    near: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Words with mathematics in them.
+
+    Parameters
+    ----------
+    text, exact
+        As of :class:`Written`.
+    latex
+        For the text mode of LaTeX.
+    """
+
+    text: str
+    latex: str
+    exact: str
+
+
+def math(text: str, latex: str) -> Written:
+    """Return a formula that is written out here and there."""
+    return Written(text, latex, text)
+
+
+def words(text: str) -> Sentence:
+    """Return words that are taken as they are, whoever wrote them."""
+    return Sentence(text, tex(text), text)
+
+
+def say(pattern: str, *parts: Written | Sentence) -> Sentence:
+    """Return words with each ``{}`` replaced by the next of the parts."""
+    between = pattern.split("{}")
+    text = exact = between[0]
+    latex = tex(between[0])
+    for part, rest in zip(parts, between[1:], strict=True):
+        text, exact = text + part.text + rest, exact + part.exact + rest
+        latex += (part.latex if isinstance(part, Sentence) else f"${part.latex}$") + tex(rest)
+    return Sentence(text, latex, exact)
+
+
+def tex(text: str) -> str:
+    """Return words for the text mode of LaTeX; a character that it may lack becomes its code point."""
+    return "".join(
+        _TEX.get(letter) or (letter if letter.isascii() else rf"\texttt{{U+{ord(letter):04X}}}") for letter in text
+    )
+
+
+def sides(x: Scalar | Fraction | int) -> tuple[Fraction, Fraction, Fraction] | None:
+    """Return a, b, r of the number a + b√r, with b = r = 0 for a rational number; None for a ball."""
+    if isinstance(x, (Fraction, int)):
+        return Fraction(x), Fraction(0), Fraction(0)
+    arb = numbers.flint().arb
+    if isinstance(x, numbers.Surd):
+        if isinstance(x.a, arb) or isinstance(x.b, arb):
+            return None
+        a, b, r = numbers.fraction(x.a), numbers.fraction(x.b), numbers.fraction(x.r)
+        return (a, b, r) if b else (a, Fraction(0), Fraction(0))
+    if isinstance(x, arb):
+        return None
+    return numbers.fraction(x), Fraction(0), Fraction(0)
+
+
+def written(x: Scalar | Fraction | int) -> Written:
+    """Return a number as people write it, or a decimal near it where that takes too many letters."""
+    parts = sides(x)
+    if parts is None:
+        return decimal(x)
+    whole = _sum(*parts)
+    return whole if len(whole.text) <= LONGEST else decimal(x)
+
+
+def decimal(x: Scalar | Fraction | int) -> Written:
+    """Return the decimal with six digits that is nearest to a number."""
+    parts = sides(x)
+    value = numbers.ball(x) if parts is None else _ball(parts)
+    exact = numbers.text(value) if parts is None else _sum(*parts).exact
+    if not value.is_finite():
+        return Written("an unbounded ball", r"\text{an unbounded ball}", exact, True)
+    mantissa, _, power = value.str(_DIGITS, radius=False).partition("e")
+    text = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    text = text.replace("-", "−")
+    latex = text.replace("−", "-")
+    if power:
+        front, dot, times = text, "·", r"\cdot "
+        if text in ("1", "−1"):
+            front, dot, times, latex = text[:-1], "", "", latex[:-1]
+        text = f"{front}{dot}10{str(int(power)).translate(RAISED)}"
+        latex = rf"{latex}{times}10^{{{int(power)}}}"
+    near = parts is None or bool(parts[1]) or not _is_decimal(parts[0], text)
+    return Written(text, latex, exact, near)
+
+
+def vector(x: Sequence[Scalar]) -> Written:
+    """Return a point: its one coordinate, or all of them in parentheses."""
+    entries = [written(entry) for entry in x]
+    if len(entries) == 1:
+        return entries[0]
+    near = any(entry.near for entry in entries)
+    text, latex, exact = (", ".join(getattr(entry, of) for entry in entries) for of in ("text", "latex", "exact"))
+    return Written(f"({text})", f"({latex})", f"({exact})", near)
+
+
+def equals(x: Scalar | Fraction | int) -> Written:
+    """Return ``= 1 − √15/160 ≈ 0.975794``; ``≈`` alone where a number is too long, ``=`` for short decimals."""
+    full, about = written(x), decimal(x)
+    if full.near:
+        return Written(f"≈ {full.text}", rf"\approx {full.latex}", f"= {full.exact}")
+    if full.text == about.text:
+        return Written(f"= {full.text}", f"= {full.latex}", f"= {full.exact}")
+    sign, command = ("≈", r"\approx") if about.near else ("=", "=")
+    return Written(
+        f"= {full.text} {sign} {about.text}", f"= {full.latex} {command} {about.latex}",
+        f"= {full.exact} {sign} {about.text}",
+    )  # fmt: skip
+
+
+def is_(x: Written) -> Written:
+    """Return ``= 1/8``, or ``≈`` and what is near it."""
+    sign, command = ("≈", r"\approx") if x.near else ("=", "=")
+    return Written(f"{sign} {x.text}", f"{command} {x.latex}", f"= {x.exact}")
+
+
+def cell(x: Written) -> Sentence:
+    """Return a number as an entry of a table: a decimal that is only near it begins with ≈."""
+    if not x.near:
+        return say("{}", x)
+    return say("{}", Written(f"≈ {x.text}", rf"\approx {x.latex}", x.exact))
+
+
+def coordinate(place: int, dimension: int) -> Written:
+    """Return x, or x_1, x_2, … in several dimensions; ``place`` counts from 0."""
+    return math("x", "x") if dimension == 1 else math(f"x_{place + 1}", f"x_{{{place + 1}}}")
+
+
+def functions(formulas: Sequence[Written]) -> list[Sentence]:
+    """Return ``f_0(x) = f_1(x) = |x|``: the functions of the clients, equal ones together."""
+    groups: dict[str, list[int]] = {}
+    for client, one in enumerate(formulas):
+        groups.setdefault(one.exact, []).append(client)
+    found = []
+    for clients in groups.values():
+        names = [math(f"f_{i}(x)", f"f_{{{i}}}(x)") for i in clients[:3]]
+        more = " = …" * (len(clients) > 3)
+        many = f" ({len(clients)} clients)" if more else ""
+        words = " = ".join(["{}"] * len(names))
+        found.append(say(f"{words}{more} = {{}}{many}", *names, formulas[clients[0]]))
+    return found
+
+
+def linear(terms: Sequence[tuple[Scalar | Fraction, Written]], constant: Scalar | Fraction | int = 0) -> Written:
+    """Return ``2·|x − 1| + 3``: a sum of multiples of pieces of mathematics, and a number."""
+    pieces: list[tuple[bool, str, str, str]] = []
+    near = False
+    for factor, piece in terms:
+        parts = sides(factor)
+        if parts is not None and parts[0] == 0 == parts[1]:
+            continue
+        negative = _negative(factor)
+        size = written(-factor if negative else factor)
+        near = near or size.near or piece.near
+        one = size.text == "1"
+        many = " " in size.text
+        front = "" if one else f"({size.text})·" if many else f"{size.text}·"
+        exact = "" if one else f"({size.exact})·" if " " in size.exact else f"{size.exact}·"
+        dot = r" \cdot " if piece.text[0].isdigit() else r"\,"
+        before = "" if one else (rf"\left({size.latex}\right)" if many else size.latex) + dot
+        pieces.append((negative, front + piece.text, before + piece.latex, exact + piece.exact))
+    parts = sides(constant)
+    if parts is None or parts[0] or parts[1] or not pieces:
+        negative = _negative(constant)
+        size = written(-constant if negative else constant)
+        near = near or size.near
+        pieces.append((negative, size.text, size.latex, size.exact))
+    return replace(_signed(pieces), near=near)
+
+
+def _negative(x: Any) -> bool:
+    return numbers.sign(numbers.rational(Fraction(x)) if isinstance(x, (Fraction, int)) else x) < 0
+
+
+def _signed(pieces: Sequence[tuple[bool, str, str, str]]) -> Written:
+    text = latex = exact = ""
+    for negative, *words in pieces:
+        first = not text
+        sign, minus = ("−" if first else " − ", "-" if first else " - ")
+        plus = "" if first else " + "
+        text += (sign if negative else plus) + words[0]
+        latex += (minus if negative else plus) + words[1]
+        exact += (sign if negative else plus) + words[2]
+    return Written(text, latex, exact)
+
+
+def _sum(a: Fraction, b: Fraction, r: Fraction) -> Written:
+    pieces = []
+    if a or not b:
+        pieces.append((a < 0, *_quotient("", "", abs(a))))
+    if b:
+        inside = str(r) if r.denominator == 1 else f"({r})"
+        pieces.append((b < 0, *_quotient(f"√{inside}", rf"\sqrt{{{_quotient('', '', r)[1]}}}", abs(b))))
+    return _signed(pieces)
+
+
+def _quotient(root: str, latex_root: str, size: Fraction) -> tuple[str, str, str]:
+    """Return size·root."""
+    top, bottom = size.numerator, size.denominator
+    above = f"{'' if top == 1 and root else top}{root}"
+    text = above if bottom == 1 else f"{above}/{bottom}"
+    latex_above = f"{'' if top == 1 and root else top}{latex_root}"
+    return text, latex_above if bottom == 1 else rf"\frac{{{latex_above}}}{{{bottom}}}", text
+
+
+def _ball(parts: tuple[Fraction, Fraction, Fraction]) -> Any:
+    a, b, r = (numbers.rational(part) for part in parts)
+    return numbers.ball(numbers.Surd(a, b, r) if parts[1] else a)
+
+
+def _is_decimal(value: Fraction, text: str) -> bool:
+    """Return whether a decimal is the number itself."""
+    plain = re.sub(r"(·|^|(?<=−))10(?=[⁻⁰¹²³⁴⁵⁶⁷⁸⁹])", lambda front: "e" if front[1] == "·" else "1e", text)
+    plain = plain.translate(_LOWERED)
+    return Fraction(plain.replace("−", "-")) == value
+
+
+_LOWERED: Final = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
