@@ -13,6 +13,7 @@ from boundlab.algorithms._program import (
     AffineRow,
     Control,
     DescendRow,
+    Event,
     EventLaw,
     EventProgram,
     MoveRow,
@@ -22,6 +23,6 @@ from boundlab.algorithms._staleness import Staleness, staleness_function
 from boundlab.algorithms._steps import StepSize
 
 __all__ = [
-    "EQUAL_RATES", "X_S", "AffineRow", "Algorithm", "Averages", "Control", "DescendRow", "EventLaw", "EventProgram",
-    "MoveRow", "Parameters", "Staleness", "Step", "StepSize", "option", "staleness_function",
+    "EQUAL_RATES", "X_S", "AffineRow", "Algorithm", "Averages", "Control", "DescendRow", "Event", "EventLaw",
+    "EventProgram", "MoveRow", "Parameters", "Staleness", "Step", "StepSize", "option", "staleness_function",
 ]  # fmt: skip

@@ -147,6 +147,7 @@ def run(
     observe: Callable[[int, Vector], None],
     *,
     balls: bool,
+    longest: int = _LONGEST,
 ) -> None:
     """Execute a tape.
 
@@ -158,6 +159,8 @@ def run(
         Called as observe(m, x) for record m.
     balls
         Whether registers are balls of the present precision.
+    longest
+        Most bits of a rational register.
 
     Raises
     ------
@@ -186,7 +189,7 @@ def run(
                         x = move(row.client, x, size)
                     registers[row.dst] = x
                     if not balls and row.row % _EVERY == 0:
-                        _check_length(x)
+                        _check_length(x, longest)
                 case Show():
                     observe(row.row, registers[row.src])
     except UndecidedError as error:
@@ -218,8 +221,8 @@ def number_of(found: Recipe, rates: Sequence[Scalar], kind: Callable[[Scalar], S
     return out
 
 
-def _check_length(x: Vector) -> None:
+def _check_length(x: Vector, longest: int) -> None:
     for entry in x:
         parts = (entry.a, entry.b) if isinstance(entry, numbers.Surd) else (entry,)
-        if max(part.height_bits() for part in parts) > _LONGEST:
-            raise TooLongError(f"rational iterates grow beyond {_LONGEST} bits")
+        if max(part.height_bits() for part in parts) > longest:
+            raise TooLongError(f"rational iterates grow beyond {longest} bits")

@@ -3,16 +3,18 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import X_S, EventLaw
+from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import Core, Minimum, RationalProblem
 from boundlab.execute import Numbers
 from boundlab.expectation._graph import Arithmetic, Graph, Lowering
+from boundlab.expectation._past import Outcome, Past, Steps
 from boundlab.expectation._reach import core_of
 from boundlab.expectation._schedule import Schedule
 from boundlab.expectation._values import ExactValues, FloatValues, Values
@@ -23,6 +25,8 @@ from boundlab.tape import Tape
 
 Number = TypeVar("Number")
 Ints = NDArray[np.int64]
+Marginal: TypeAlias = list[tuple[tuple[Scalar, ...], Fraction]]  # points with their probabilities
+TOLD: Final = 20_000  # states of one event whose histories are kept
 
 
 def in_floats(
@@ -44,7 +48,7 @@ def in_floats(
     return np.array(found, dtype=np.float64)
 
 
-def outcomes(
+def distinct_outcomes(
     problem: Problem, arithmetic: Arithmetic[float], law: EventLaw[float], twins: Sequence[Sequence[int]],
     metric: Metric, k: int, largest: int = LARGEST,
 ) -> int:  # fmt: skip
@@ -108,7 +112,7 @@ def _expectations(
 
 
 def given_schedule(
-    model: RationalProblem, best: Minimum, tape: Tape, numbers: Numbers[Scalar], unit: Scalar, metric: Metric, k: int,
+    model: RationalProblem, best: Minimum, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar, metric: Metric, k: int,
 ) -> Scalar:  # fmt: skip
     """Return E[metric | schedule] at the horizon ``k`` over signs of noise.
 
@@ -116,8 +120,8 @@ def given_schedule(
     ----------
     tape
         With the records that the metric asks for at ``k``.
-    numbers
-        Those of the tape without rounding, or as balls.
+    of_tape
+        The numbers of the tape without rounding, or as balls.
 
     Raises
     ------
@@ -126,15 +130,113 @@ def given_schedule(
     UndecidedError
         If balls cannot tell on which side of a kink an iterate lies.
     """
-    schedule, seen = Schedule(tape, numbers, unit), []
-    graph, held = schedule.graph(), ExactValues(model, best, unit)
-    shown = schedule.shown[: len(graph.levels) + 1]
+    graph, shown = _of_schedule(tape, of_tape, unit)
+    held, seen = ExactValues(model, best, unit), []
 
     def observe(_: int, number: Ints, weights: Any, whole: Any) -> None:
         seen.append(held.total(metric, number, weights, whole, 1))
 
-    Walk(pruned(graph, shown), held, shown, exact=True, largest=SLOW).run(observe)
+    Walk(graph, held, shown, exact=True, largest=SLOW).run(observe)
     return folded(metric, np.array([k]), seen)[0]
+
+
+def outcomes(
+    model: RationalProblem, best: Minimum, arithmetic: Arithmetic[Scalar], unit: Scalar, law: EventLaw[Fraction],
+    metric: Metric, k: int,
+) -> tuple[list[Outcome], list[Steps]]:  # fmt: skip
+    """Return what :func:`in_exact_numbers` adds up at the horizon ``k``: all that can be seen, and what leads there.
+
+    Where the metric looks at the average of the models before k, these are seen one by one.
+
+    Returns
+    -------
+    The outcomes, and the local steps of all runs, of problems without noise.
+
+    Raises
+    ------
+    SpecError, UndecidedError
+        As there, of fewer states.
+    """
+    graph = Lowering(arithmetic, law, (), average=False, told=True).graph(k)
+    ends = _ends(graph)
+    seen = range(k) if metric.over.averages_iterates else metric.records([k]).at(k).tolist()
+    last = ends[max(seen)]
+    shown = [place in {ends[one] for one in seen} for place in range(last + 1)]
+    held = ExactValues(model, best, unit)
+    graph = pruned(replace(graph, levels=graph.levels[:last]), shown)
+    found = Walk(graph, held, shown, exact=True, largest=TOLD, past=Past()).outcomes(held.points)
+    return found, [] if held.noisy else held.steps()
+
+
+def outcomes_of_schedule(
+    model: RationalProblem, best: Minimum, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar
+) -> list[Outcome]:
+    """Return what :func:`given_schedule` adds up: all that the records can show, and the signs that lead there.
+
+    Raises
+    ------
+    SpecError, UndecidedError
+        As there, of fewer states.
+    """
+    graph, shown = _of_schedule(tape, of_tape, unit)
+    held = ExactValues(model, best, unit)
+    return Walk(graph, held, shown, exact=True, largest=TOLD, past=Past()).outcomes(held.points)
+
+
+def marginals(
+    model: RationalProblem, best: Minimum, arithmetic: Arithmetic[Scalar], unit: Scalar, law: EventLaw[Fraction],
+    twins: Sequence[Sequence[int]], metric: Metric, k: int,
+) -> list[Marginal]:  # fmt: skip
+    """Return the law of what each record shows, without what leads there: as many states as the engine itself takes.
+
+    Raises
+    ------
+    SpecError, UndecidedError
+        As :func:`in_exact_numbers`.
+    """
+    graph, shown, terms = looked_at(arithmetic, law, twins, metric, np.array([k]))
+    held = ExactValues(model, best, unit)
+    return _marginals(Walk(pruned(graph, shown), held, shown, exact=True, largest=SLOW), held, terms)
+
+
+def marginals_of_schedule(
+    model: RationalProblem, best: Minimum, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar
+) -> list[Marginal]:
+    """Return the law of what each record of a schedule shows.
+
+    Raises
+    ------
+    SpecError, UndecidedError
+        As :func:`given_schedule`.
+    """
+    graph, shown = _of_schedule(tape, of_tape, unit)
+    held = ExactValues(model, best, unit)
+    return _marginals(Walk(graph, held, shown, exact=True, largest=SLOW), held, {})
+
+
+def _of_schedule(tape: Tape, of_tape: Numbers[Scalar], unit: Scalar) -> tuple[Graph[Scalar], list[bool]]:
+    schedule = Schedule(tape, of_tape, unit)
+    graph = schedule.graph()
+    shown = schedule.shown[: len(graph.levels) + 1]
+    return pruned(graph, shown), shown
+
+
+def _marginals(walk: Walk[Scalar], held: ExactValues, terms: dict[int, int]) -> list[Marginal]:
+    found: list[Marginal] = []
+
+    def observe(place: int, number: Ints, weights: Any, whole: Any) -> None:
+        each = zip(number.tolist(), weights.tolist(), strict=True)
+        found.append(
+            [(_shared(held.points[one], terms.get(place, 1)), Fraction(weight, whole)) for one, weight in each]
+        )
+
+    walk.run(observe)
+    return [sorted(one, key=lambda pair: -pair[1]) for one in found]
+
+
+def _shared(point: tuple[Scalar, ...], terms: int) -> tuple[Scalar, ...]:
+    share = numbers.rational(1) / terms
+    return tuple(share * entry for entry in point)
 
 
 def core_over_events(
@@ -145,27 +247,33 @@ def core_over_events(
     return core_of(model, graph, X_S, [True, *(level.iteration for level in graph.levels)])
 
 
-def core_of_schedule(model: RationalProblem, tape: Tape, numbers: Numbers[Scalar], unit: Scalar) -> Core | None:
+def core_of_schedule(model: RationalProblem, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar) -> Core | None:
     """Return the quadratic that the problem is wherever the runs of a schedule can come, if it is one."""
-    schedule = Schedule(tape, numbers, unit)
+    schedule = Schedule(tape, of_tape, unit)
     return core_of(model, schedule.graph(), schedule.sum, schedule.shown)
 
 
 def looked_at(
-    arithmetic: Arithmetic[Number], law: EventLaw[Any], twins: Sequence[Sequence[int]], metric: Metric, ks: Ints
-) -> tuple[Graph[Number], list[bool], dict[int, int]]:
-    """Return all that can happen as far as a metric looks at it.
+    arithmetic: Arithmetic[Number], law: EventLaw[Any], twins: Sequence[Sequence[int]], metric: Metric, ks: Ints, *,
+    told: bool = False,
+) -> tuple[Graph[Number], list[bool], dict[int, int]]:  # fmt: skip
+    """Return all that can happen as far as a metric looks at it; ``told`` is that of :class:`Lowering`.
 
     Returns
     -------
     The graph; whether the metric looks after 0, 1, … events; and how many terms the sum has that it then sees.
     """
     average, last = metric.over.averages_iterates, int(ks[-1])
-    graph = Lowering(arithmetic, law, twins, average=average).graph(last)
-    ends = [0, *(place + 1 for place, level in enumerate(graph.levels) if level.iteration)]  # of the iterations 0, 1, …
+    graph = Lowering(arithmetic, law, twins, average=average, told=told).graph(last)
+    ends = _ends(graph)
     terms = {ends[k]: k if average else 1 for k in metric.records(ks).at(last).tolist()}
     shown = [place in terms for place in range(max(terms) + 1)]
     return replace(graph, levels=graph.levels[: len(shown) - 1]), shown, terms
+
+
+def _ends(graph: Graph[Any]) -> list[int]:
+    """Return after how many events the iterations 0, 1, … have ended."""
+    return [0, *(place + 1 for place, level in enumerate(graph.levels) if level.iteration)]
 
 
 def folded(metric: Metric, ks: Ints, seen: Sequence[Any]) -> list[Any]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, TypeAlias, TypeVar, final
 
-from boundlab.algorithms import X_S, AffineRow, Control, DescendRow, EventLaw, EventProgram, MoveRow
+from boundlab.algorithms import X_S, AffineRow, Control, DescendRow, Event, EventLaw, EventProgram, MoveRow
 from boundlab.errors import SpecError
 from boundlab.tape import Initial
 
@@ -55,12 +55,15 @@ class Edge(Generic[Number]):
         Afterwards register r is called what ``order[r]`` was; None: nothing changes its name.
     to
         The control state after it, counted within its level.
+    events
+        Which event it is, or which events do the same; none where nobody asks.
     """
 
     share: Any
     rows: tuple[Row[Number], ...]
     order: tuple[int, ...] | None
     to: int
+    events: tuple[Event, ...] = ()
 
 
 @final
@@ -144,12 +147,15 @@ class Lowering(Generic[Number]):
         Groups of clients with the same function and probability.
     average
         Whether the sum of all server models before is kept.
+    told
+        Whether each edge says which event it is.
     """
 
     def __init__(
-        self, arithmetic: Arithmetic[Number], law: EventLaw[Any], twins: Sequence[Sequence[int]], *, average: bool
-    ) -> None:
-        self._arithmetic, self._law = arithmetic, law
+        self, arithmetic: Arithmetic[Number], law: EventLaw[Any], twins: Sequence[Sequence[int]], *, average: bool,
+        told: bool = False,
+    ) -> None:  # fmt: skip
+        self._arithmetic, self._law, self._told = arithmetic, law, told
         self._program = program = arithmetic.programs[0]
         together = program.interchangeable and len(program.seats) > 0
         self._groups = [*program.alike, *(map(tuple, twins) if together else ())]
@@ -225,7 +231,7 @@ class Lowering(Generic[Number]):
                 if self._average and iteration:
                     rows = (Sum(self.sum, ((self._one, self.sum), (self._one, X_S))), *rows)
                 after, order = self._in_order(steps[0].control)
-                found[event] = (Edge(share, rows, order, -1), after)
+                found[event] = (Edge(share, rows, order, -1, (event,) if self._told else ()), after)
             self._edges[control] = list(found.values()), iteration
         return self._edges[control]
 

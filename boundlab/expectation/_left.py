@@ -181,7 +181,7 @@ def left_side(
         return _in_fractions(problem, parameters, program, law, left, points, str(error))
 
 
-def outcomes(
+def distinct_outcomes(
     metric: Theorem | str, algorithm: Algorithm[Any] | str, problem: Problem, parameters: Any, delays: DelayModel,
     policy: ServerPolicy, iterations: int,
 ) -> int:  # fmt: skip
@@ -201,7 +201,7 @@ def outcomes(
     if how == MOMENTS:
         return 1
     law, program = event_law(delays, policy), program_of(algorithm, parameters, problem.n)
-    return _enumeration.outcomes(problem, in_floats(program), law, twins(problem, law.p), left, iterations)
+    return _enumeration.distinct_outcomes(problem, in_floats(program), law, twins(problem, law.p), left, iterations)
 
 
 def _in_fractions(

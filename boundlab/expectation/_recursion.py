@@ -168,6 +168,15 @@ class Recursion(Generic[Number]):
             return sum((self._triangle.entries(state, rows) for state in self.states.values()), start=self._zero)
         return sum((state[:, shown, shown] for state in self.states.values()), start=self._zero)
 
+    def cross(self, one: int, other: int) -> Array:
+        """Return E (z of a register)(z of another)ᵀ in exact numbers, shape (c, e, e); models are relative to x*."""
+        a, b = self._rows(one), self._rows(other)
+        return sum((state[:, a, b] for state in self.states.values()), start=self._zero)
+
+    def mean(self, register: int) -> Array:
+        """Return E (z of a register) in exact numbers, shape (c, e); models are relative to x*."""
+        return sum((state[:, 0, self._rows(register)] for state in self.states.values()), start=self._zero)
+
     def advance(self) -> bool:
         """Do one event, and return whether an iteration ends."""
         clock = self._lowering.clock(self.events)

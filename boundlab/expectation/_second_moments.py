@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,31 @@ Ints = NDArray[np.int64]
 LARGEST = 10**7  # entries that are computed in exact numbers
 _SMALL = 1e-60
 WIDEST = 40  # coordinates that mini-batches may mix: a tensor has the fourth power of entries
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """What is known of the server model x_k: expectations in exact numbers.
+
+    Parameters
+    ----------
+    mean
+        E x_k, d numbers.
+    square, metric
+        E ‖x_k − x*‖², and the expectation of what the metric measures, at x_k.
+    sums
+        Where the metric looks at averages: E (x_k − x*)·S_k and E ‖S_k‖², for S_k = Σ_{j<k} (x_j − x*).
+    average
+        Then also the expectation of what the metric measures at the average x* + S_k/k; None for k = 0.
+    """
+
+    k: int
+    mean: tuple[Scalar, ...]
+    square: Scalar
+    metric: Scalar
+    sums: tuple[Scalar, Scalar] | None = None
+    average: Scalar | None = None
 
 
 def in_floats(
@@ -88,7 +114,7 @@ def _mini_batches(problem: Problem) -> tuple[Quadratic, Array]:
 
 def in_exact_numbers(
     model: RationalProblem, arithmetic: Arithmetic[Scalar], law: EventLaw[Fraction], metric: Metric, ks: Ints,
-    core: Core | None = None,
+    core: Core | None = None, told: Callable[[Moments], object] | None = None,
 ) -> list[Scalar]:  # fmt: skip
     """Return E metric at the sorted horizons ``ks`` in the numbers of ``arithmetic``.
 
@@ -96,6 +122,8 @@ def in_exact_numbers(
     ----------
     core
         The quadratic that the problem is wherever a run can come; see :mod:`boundlab.expectation._reach`.
+    told
+        Is told the moments of every iteration.
 
     Raises
     ------
@@ -103,12 +131,19 @@ def in_exact_numbers(
         If the problem is no quadratic, or the run is too long for exact numbers.
     """
     where, hessian = _exact(model, core)
-    return _expectations(arithmetic, law, where, hessian, numbers.rational, metric, ks, LARGEST)
+    add = metric.over.averages_iterates
+
+    def watch(k: int, found: Recursion[Scalar]) -> None:
+        if told is not None:
+            told(_moments(k, found, X_S, model, hessian, metric, len(arithmetic.programs[0].initial) if add else None))
+
+    return _expectations(arithmetic, law, where, hessian, numbers.rational, metric, ks, LARGEST, watch)
 
 
 def given_schedule(
-    model: RationalProblem, tape: Tape, numbers_of: Numbers[Scalar], metric: Metric, k: int, core: Core | None = None
-) -> Scalar:
+    model: RationalProblem, tape: Tape, numbers_of: Numbers[Scalar], metric: Metric, k: int, core: Core | None = None,
+    told: Callable[[Moments], object] | None = None,
+) -> Scalar:  # fmt: skip
     """Return E[metric | schedule] at the horizon ``k`` over the noise, where that depends on the schedule alone.
 
     Parameters
@@ -119,6 +154,8 @@ def given_schedule(
         Those of the tape without rounding, or as balls.
     core
         As above.
+    told
+        Is told the moments of every record.
 
     Raises
     ------
@@ -128,13 +165,38 @@ def given_schedule(
     where, hessian = _exact(model, core)
     schedule = Schedule(tape, numbers_of, where.one)
     moments = Recursion(schedule, schedule.initial, where, numbers.rational, shown=schedule.sum)
-    seen = [metric.of_second_moment(hessian, moments.second())] if schedule.shown[0] else []
-    for shown in schedule.shown[1:]:
-        moments.advance()
-        _require_room(moments, LARGEST)
+    seen: list[Scalar] = []
+    for place, shown in enumerate(schedule.shown):
+        if place:
+            moments.advance()
+            _require_room(moments, LARGEST)
         if shown:
+            if told is not None:
+                told(_moments(len(seen), moments, schedule.sum, model, hessian, metric, None))
             seen.append(metric.of_second_moment(hessian, moments.second()))
     return folded(metric, np.array([k]), seen)[0]
+
+
+def _moments(
+    k: int, found: Recursion[Scalar], register: int, model: RationalProblem, hessian: Array, metric: Metric,
+    added: int | None,
+) -> Moments:  # fmt: skip
+    best = model.minimum()
+    assert best is not None  # noqa: S101  (asked before)
+    mean = found.mean(register)[0] + _numbers(best.x)
+    second = found.cross(register, register)
+    sums: tuple[Scalar, Scalar] | None = None
+    average = None
+    if added is not None:
+        square = found.cross(added, added)
+        sums = _trace(found.cross(register, added)), _trace(square)
+        average = metric.of_second_moment(hessian, square / numbers.rational(k**2)) if k else None
+    at_model = metric.of_second_moment(hessian, second)
+    return Moments(k, tuple(mean.tolist()), _trace(second), at_model, sums, average)
+
+
+def _trace(second: Array) -> Scalar:
+    return np.einsum("cii->", second)
 
 
 def _exact(model: RationalProblem, core: Core | None) -> tuple[Quadratic, Array]:
@@ -189,6 +251,7 @@ def _numbers(entries: Sequence[Any]) -> Array:
 def _expectations(
     arithmetic: Arithmetic[Number], law: EventLaw[Any], where: Quadratic, hessian: Array,
     share: Callable[[Any], Any], metric: Metric, ks: Ints, largest: float,
+    watch: Callable[[int, Recursion[Any]], None] = lambda _k, _moments: None,
 ) -> list[Any]:  # fmt: skip
     average = metric.over.averages_iterates
     lowering = Lowering(arithmetic, law, (), average=average)
@@ -201,6 +264,7 @@ def _expectations(
     seen, k = [], 0
 
     def look() -> None:
+        watch(k, moments)
         if k in wanted:
             second = moments.second() / (where.one * k**2) if average else moments.second()
             seen.append(metric.of_second_moment(hessian, second))

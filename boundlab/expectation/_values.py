@@ -15,6 +15,7 @@ from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, hashable
 from boundlab.arithmetic.problem import AtMinimum, Minimum, RationalProblem
 from boundlab.execute.kinks import jumps, require_apart
+from boundlab.expectation._past import Steps
 from boundlab.metrics import Metric
 from boundlab.objective import Problem
 
@@ -216,6 +217,20 @@ class ExactValues(Values[Scalar]):
             if number not in known:
                 known[number] = self._put(tuple(model.descend(client, list(self.points[number]), size)))
         return np.array([known[number] for number in at.tolist()], dtype=np.int64)
+
+    def steps(self) -> list[Steps]:
+        """Return all steps without noise since the last :meth:`keep`, as far as possible in a row; each step once."""
+        found = []
+        for (client, _), known in self._steps.items():
+            left = dict(known)
+            firsts = [number for number in known if number not in set(known.values())] or list(known)[:1]
+            for first in (*firsts, *known):
+                row = [first]
+                while row[-1] in left:
+                    row.append(left.pop(row[-1]))
+                if len(row) > 1:
+                    found.append(Steps(client, tuple(self.points[number] for number in row)))
+        return found
 
     def noise(self, size: Scalar, at: Ints, sign: int) -> Ints:
         """Return each vector less sign·size·σu."""

@@ -13,6 +13,7 @@ from boundlab.algorithms import MoveRow
 from boundlab.arithmetic.numbers import hashable
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.expectation._graph import Edge, Graph, Groups, Level, Pass, Row, Sum
+from boundlab.expectation._past import Outcome, Past
 from boundlab.expectation._values import Values
 from boundlab.tape import Initial
 
@@ -50,9 +51,11 @@ def pruned(graph: Graph[Number], shown: Sequence[bool]) -> Graph[Number]:
             for edge in own:
                 slim, needed = _live(replace(edge, to=same[edge.to]), live[edge.to])
                 key = tuple(map(_name, slim.rows)), slim.order, slim.to
-                kept[key] = replace(slim, share=slim.share + kept[key].share) if key in kept else slim
+                if key in kept:
+                    slim = replace(slim, share=slim.share + kept[key].share, events=slim.events + kept[key].events)
+                kept[key] = slim
                 reads |= needed
-            signature = tuple((key, edge.share) for key, edge in kept.items())
+            signature = tuple((key, edge.share, edge.events) for key, edge in kept.items())
             names.append(classes.setdefault(signature, len(classes)))
             if names[-1] == len(edges):
                 edges.append(list(kept.values()))
@@ -127,10 +130,13 @@ class _Block:
         Shape (S, registers): numbers of what registers hold; −1 where nothing reads it.
     weights
         Shape (S,): probabilities, or integers that are proportional to them.
+    past
+        Shape (S,): what led there, where somebody asks.
     """
 
     ids: Ints
     weights: Any
+    past: Ints | None = None
 
 
 @final
@@ -147,13 +153,17 @@ class Walk(Generic[Number]):
         Whether probabilities are fractions; else they are floats.
     largest
         Most states of one event.
+    past
+        Where histories are kept, of a graph that says which event each edge is; states are then equal only if metrics
+        have seen the same in them.
     """
 
     def __init__(
         self, graph: Graph[Number], values: Values[Number], shown: Sequence[bool], *, exact: bool,
-        largest: int = LARGEST,
+        largest: int = LARGEST, past: Past | None = None,
     ) -> None:  # fmt: skip
         self.graph, self.values, self.shown, self.exact, self.largest = graph, values, shown, exact, largest
+        self.past = past
         self.whole: Any = 1 if exact else 1.0
         self.merged = 0  # states after merging, over all events
 
@@ -176,7 +186,9 @@ class Walk(Generic[Number]):
         held = {Initial.START: self.values.start, Initial.ZERO: self.values.zero, Initial.UNWRITTEN: -1}
         ids = np.array([[held[one] for one in graph.initial]], dtype=np.int64)
         self._wider(2 ** self._splits(graph.opening))
-        first = self._followed(_Block(ids, np.ones(1, dtype=np.int64 if self.exact else np.float64)), graph.opening)
+        weights = np.ones(1, dtype=np.int64 if self.exact else np.float64)
+        start = None if self.past is None else self.past.start()
+        first = self._followed(_Block(ids, weights, start), graph.opening)
         blocks = [first]
         if not self.exact:
             first.weights /= len(first.weights)
@@ -190,8 +202,31 @@ class Walk(Generic[Number]):
             self._show(place + 1, blocks, observe)
             blocks = self._forget(blocks)
 
+    def outcomes(self, points: Sequence[tuple[Number, ...]]) -> list[Outcome]:
+        """Follow all events and return what metrics have seen at the end, with what led there; for exact numbers only.
+
+        Parameters
+        ----------
+        points
+            What numbers stand for.
+
+        Raises
+        ------
+        SpecError, UndecidedError
+            As :meth:`run`.
+        """
+        assert self.past is not None  # noqa: S101  (whoever asks keeps histories)
+        self.run(lambda *_: None)
+        histories = np.concatenate([block.past for block in self.last if block.past is not None])
+        weights = np.concatenate([block.weights for block in self.last])
+        return self.past.outcomes(histories, weights, self.whole, points)
+
     def _show(self, place: int, blocks: list[_Block], observe: Callable[[int, Ints, Any, Any], None]) -> None:
+        self.last = blocks
         if self.shown[place]:
+            for block in blocks:
+                if self.past is not None and block.past is not None:
+                    block.past = self.past.saw(block.past, block.ids[:, self.graph.shown])
             numbers = np.concatenate([block.ids[:, self.graph.shown] for block in blocks])
             weights = np.concatenate([block.weights for block in blocks])
             number, which = _distinct(numbers, len(self.values))
@@ -201,7 +236,7 @@ class Walk(Generic[Number]):
         """Let the values forget what no register holds any more; x0 and 0 are needed at the start only."""
         ever = np.unique(np.concatenate([block.ids.ravel() for block in blocks]))
         used = ever[ever >= 0]
-        if len(self.values) < 4 * len(used) + 1000:
+        if self.past is not None or len(self.values) < 4 * len(used) + 1000:
             return blocks
         names = np.full(len(self.values) + 1, -1, dtype=np.int64)
         names[used] = np.arange(len(used))
@@ -217,18 +252,25 @@ class Walk(Generic[Number]):
         found: list[list[_Block]] = [[] for _ in level.reads]
         for block, own in zip(blocks, level.edges, strict=True):
             for edge in own:
-                after, splits = self._followed(block, edge.rows), self._splits(edge.rows)
+                told = block
+                if self.past is not None and block.past is not None and edge.events:
+                    told = replace(block, past=self.past.after(block.past, edge.events))
+                after, splits = self._followed(told, edge.rows), self._splits(edge.rows)
                 ids = after.ids if edge.order is None else after.ids[:, list(edge.order)]
-                found[edge.to].append(_Block(ids, self._scaled(after.weights, edge.share, common, most, splits)))
+                weights = self._scaled(after.weights, edge.share, common, most, splits)
+                found[edge.to].append(_Block(ids, weights, after.past))
         out = []
         for parts, alike, reads in zip(found, level.alike, level.reads, strict=True):
             ids = np.concatenate([part.ids for part in parts])
             ids[:, [register for register in range(ids.shape[1]) if register not in reads]] = -1
             for group in alike:
                 _sort_seats(ids, group)
-            first, which = unique_rows(ids)
+            past = None if self.past is None else np.concatenate([part.past for part in parts if part.past is not None])
+            first, which = unique_rows(ids if past is None else self._with_sights(ids, past))
             weights = _added(which, np.concatenate([part.weights for part in parts]), len(first))
-            out.append(_Block(ids[first], weights))
+            if self.past is not None and past is not None:
+                past = self.past.joined(past, which, len(first))
+            out.append(_Block(ids[first], weights, past))
             self.merged += len(first)
         return out
 
@@ -243,6 +285,10 @@ class Walk(Generic[Number]):
                 f"enumeration reaches {reached} states at event {place + 1}, which is too many; "
                 "take fewer iterations or clients"
             )
+
+    def _with_sights(self, ids: Ints, past: Ints) -> Ints:
+        assert self.past is not None  # noqa: S101  (whoever has a past keeps it there)
+        return np.concatenate([ids, self.past.sights(past)[:, None]], axis=1)
 
     def _splits(self, rows: tuple[Row[Number], ...]) -> int:
         """Return how often rows draw a sign."""
@@ -263,7 +309,7 @@ class Walk(Generic[Number]):
         """Return the states after some rows; each sign that is drawn doubles them."""
         if not rows:
             return block
-        values, out = self.values, _Block(block.ids.copy(), block.weights)
+        values, out = self.values, replace(block, ids=block.ids.copy())
         for row in rows:
             match row:
                 case Sum(dst, terms):
@@ -289,6 +335,8 @@ class Walk(Generic[Number]):
             return block
         both = [self.values.noise(size, after, sign)[which] for sign in (1, -1)]
         out = _Block(np.concatenate([block.ids, block.ids]), np.concatenate([block.weights, block.weights]))
+        if self.past is not None and block.past is not None:
+            out.past = np.concatenate([self.past.after(block.past, sign) for sign in (1, -1)])
         out.ids[:, register] = np.concatenate(both)
         return out
 

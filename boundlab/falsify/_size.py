@@ -4,7 +4,7 @@ import math
 from typing import Any, final
 
 from boundlab.errors import BoundlabError
-from boundlab.expectation import outcomes
+from boundlab.expectation import distinct_outcomes
 from boundlab.falsify._candidate import Candidate, text
 from boundlab.falsify._expectation import horizon, plan_of
 from boundlab.options import parse_spec
@@ -45,7 +45,7 @@ class Sizes:
     def _counted(self, one: Candidate) -> int:
         try:
             plan = plan_of(self.theorem, one, [horizon(one)])
-            return outcomes(
+            return distinct_outcomes(
                 self.theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy, plan.iterations
             )
         except BoundlabError:
