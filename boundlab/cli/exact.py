@@ -7,10 +7,11 @@ import typer
 
 from boundlab.cli._common import AsJson, console, print_json, print_trail
 from boundlab.cli._endings import epilog
+from boundlab.errors import SpecError
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
-    from boundlab.exact import ExactResult
+    from boundlab.exact import Derivation, ExactResult
 
 _EXAMPLE = "exact area.theorem8"
 
@@ -30,6 +31,10 @@ def exact(
             "the theorem's own counterexample where it is left out",
         ),
     ] = None,
+    derivation: Annotated[
+        bool, typer.Option("--derivation", help="Print the way to both sides, to be checked by hand.")
+    ] = False,
+    latex: Annotated[bool, typer.Option("--latex", help="Print the derivation as LaTeX.")] = False,
     as_json: AsJson = False,
 ) -> ExitCode:
     """Evaluate both sides of a theorem on one case without sampling, in rational numbers where it is rational.
@@ -40,14 +45,37 @@ def exact(
     from boundlab.exact import evaluate
     from boundlab.theorems import load_theorem
 
+    if latex and as_json:
+        raise SpecError("give --latex or --json, not both")
     statement = load_theorem(theorem)
-    result = evaluate(statement, load_case(case or own_case(statement)))
+    result = evaluate(statement, load_case(case or own_case(statement)), derive=derivation or latex)
+    if (derivation or latex) and result.derivation is None:
+        raise SpecError(f"there is no derivation of numbers in {result.note or 'floating point'}")
     if as_json:
         print_json({**result.as_dict(), **statement.links()})
+    elif latex and result.derivation is not None:
+        from boundlab.report.derivation_latex import derivation_latex
+
+        typer.echo(derivation_latex(result.derivation))
+    elif result.derivation is not None:
+        _show_derivation(statement.left.expectation, result, result.derivation)
+        print_trail(statement)
     else:
         _show(statement.left.expectation, result)
         print_trail(statement)
     return result.verdict.exit_code
+
+
+def _show_derivation(left: str, result: "ExactResult", derivation: "Derivation") -> None:
+    from rich.text import Text
+
+    from boundlab.report.derivation_page import derivation_page
+
+    screen = console()
+    screen.print(Text(f"{result.theorem} at k = {result.k}: {left}"))
+    screen.print()
+    for line in derivation_page(derivation):
+        screen.print(line)
 
 
 def _show(left: str, result: "ExactResult") -> None:

@@ -1,4 +1,9 @@
 """Exact values, without sampling: :func:`evaluate` decides a case file, in rational numbers where it is rational."""
 
+from boundlab.exact._derivation import Chain as Chain
+from boundlab.exact._derivation import Derivation as Derivation
+from boundlab.exact._derivation import Item as Item
+from boundlab.exact._derivation import Section as Section
+from boundlab.exact._derivation import Table as Table
 from boundlab.exact._evaluate import evaluate as evaluate
 from boundlab.exact._result import ExactResult as ExactResult

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -12,13 +13,20 @@ from boundlab.algorithms import EventLaw
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import LARGEST_BITS, START_BITS, Scalar, ball, digits, rational
 from boundlab.arithmetic.problem import AtMinimum, InexactError, Minimum, RationalProblem
+from boundlab.arithmetic.writing import words
 from boundlab.assumptions import about_the_mean
 from boundlab.case import Case, RandomEvents
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.exact import _numeric
+from boundlab.exact import _tell as tell
 from boundlab.exact._conditions import require
+from boundlab.exact._derivation import Derivation
+from boundlab.exact._derive import derive as derivation_of
+from boundlab.exact._instance import Setting
+from boundlab.exact._precision import decided
 from boundlab.exact._result import ExactResult
 from boundlab.exact._symbols import exact_law, formulas
+from boundlab.exact._tale import Tale
 from boundlab.execute.rationals import ExactTape, TooLongError, run, understand
 from boundlab.expectation import (
     Arithmetic,
@@ -37,10 +45,11 @@ from boundlab.instance.from_case import plan_of
 from boundlab.instance.plan import Plan
 from boundlab.metrics import Quantity
 from boundlab.options import Options
+from boundlab.tape import RecordAt
 from boundlab.theorems import Theorem
 
 
-def evaluate(theorem: Theorem, case: Case) -> ExactResult:
+def evaluate(theorem: Theorem, case: Case, *, derive: bool = False) -> ExactResult:
     """Evaluate both sides of a theorem on a case without sampling.
 
     Parameters
@@ -48,6 +57,8 @@ def evaluate(theorem: Theorem, case: Case) -> ExactResult:
     case
         With explicit events where the theorem is about each schedule; with delays where it is about the mean over
         random events.
+    derive
+        Whether the result has the derivation: floats have none.
 
     Raises
     ------
@@ -69,7 +80,7 @@ def evaluate(theorem: Theorem, case: Case) -> ExactResult:
     why = _why_not(plan, model, case)
     if not why and model is not None:
         try:
-            return _Exactly(plan, case, model).result()
+            return _Exactly(plan, case, model).result(derive=derive)
         except _NoValueError as error:
             return replace(_numeric.result(plan, case, str(error)), violated=False, decided=False)
         except (InexactError, TooLongError, UndecidedError, _TooManyError) as error:
@@ -134,9 +145,11 @@ class _Exactly:
         self.formulas: Formulas = formulas(plan, case, self.known, self.law)
         self.best = model.minimum() or Minimum([], Fraction(0))
         self.method = ""
+        self._tell: Callable[[], Tale]
+        self._bits = START_BITS
 
-    def result(self) -> ExactResult:
-        """Return both sides and what follows."""
+    def result(self, *, derive: bool) -> ExactResult:
+        """Return both sides and what follows; ``derive``: and the derivation."""
         require(self.plan.theorem, self.formulas)
         right = self._right()
         left = self._left()
@@ -145,13 +158,22 @@ class _Exactly:
             l_ball, r_ball = left.at(), right.at()
             if not r_ball.is_finite():
                 raise _NoValueError("the bound has no finite enclosure here: it jumps, or divides 0 by 0")
-            return ExactResult(
+            found = ExactResult(
                 self.plan.theorem.id, float(l_ball), float(r_ball),
                 numbers.text(l_ball if left.exact is None else left.exact), self._right_text(right, r_ball),
                 "exact" if exact else "enclosure", above is True, self.method,
                 int(self.plan.ks[-1]), self._values(), self._constants(),
                 symbols=self.plan.symbols, decided=above is not None,
             )  # fmt: skip
+        return replace(found, derivation=self._derivation(found, left, right, above)) if derive else found
+
+    def _derivation(self, found: ExactResult, left: "_Side", right: "_Side", above: bool | None) -> Derivation:
+        best = self.model.minimum()
+        at = Setting(self.plan, self.case, self.model, best, self.formulas, self.law, found.constants, self.method)
+        verdict = words(f"{found.verdict}: {found.reason}")
+        with digits(self._bits):
+            l_side, r_side = (side.at() if side.exact is None else side.exact for side in (left, right))
+            return derivation_of(at, self._tell(), l_side, r_side, above=above, verdict=verdict)
 
     # --------------------------------------------------------------------------------------------- the right side
 
@@ -178,6 +200,7 @@ class _Exactly:
         ks = plan.ks[-1:]
         if _by_moments(self.model):
             self.method = _MOMENTS
+            self._tell = lambda: tell.of_moments(self.model, self._arithmetic()[0], law, plan.metric, int(ks[0]), None)
             return self._with_precision(
                 lambda: second_moments(self.model, self._arithmetic()[0], law, plan.metric, ks)[0]
             )
@@ -185,19 +208,26 @@ class _Exactly:
         core = None if plan.problem.noiseless else core_over_events(self.model, self._arithmetic()[0], law, int(ks[0]))
         if core is not None:
             self.method = f"{_MOMENTS}: no run leaves the box where the functions are quadratics"
+            self._tell = lambda: tell.of_moments(self.model, self._arithmetic()[0], law, plan.metric, int(ks[0]), core)
             return self._with_precision(
                 lambda: second_moments(self.model, self._arithmetic()[0], law, plan.metric, ks, core)[0]
             )
 
+        alike = twins(plan.problem, law.p.astype(np.float64))
+
         def once() -> Scalar:
             arithmetic, unit = self._arithmetic()
-            alike = twins(plan.problem, law.p.astype(np.float64))
             return enumerated(self.model, self.best, arithmetic, unit, law, alike, plan.metric, ks)[0]
+
+        def told() -> Tale:
+            arithmetic, unit = self._arithmetic()
+            return tell.of_events(self.model, self.best, arithmetic, unit, law, alike, plan.metric, int(ks[0]))
 
         try:
             found = self._with_precision(once)
         except SpecError as error:
             raise _TooManyError(str(error)) from None
+        self._tell = told
         self.method = "enumeration of all event sequences, equal states merged"
         return found
 
@@ -250,68 +280,65 @@ class _Exactly:
         events = self.case.events
         assert not isinstance(events, RandomEvents)  # noqa: S101  (for the type checker)
 
-        def compiled(values: Mapping[str, float]) -> Any:
+        def compiled(shown: RecordAt, values: Mapping[str, float]) -> Any:
             options = Options(plan.algorithm.id, {**chosen, **values})
-            return plan.algorithm.schedule(plan.algorithm.read(options), events, plan.problem.n, records, k)
+            return plan.algorithm.schedule(plan.algorithm.read(options), events, plan.problem.n, shown, k)
 
-        tape = understand(compiled, rates)
+        tape = understand(partial(compiled, records), rates)
+        everywhere = RecordAt(np.arange(k + 1))
         exact = [scalar(self.formulas.exact(self.plan.theorem.symbols[name].symbol)) for name in rates]
-        words = f"the schedule's {k} server updates in"
+        along = f"the schedule's {k} server updates in"
 
         def once(values: list[Scalar], *, balls: bool) -> Scalar:
             if not plan.problem.noiseless:
-                return self._over_noise(tape, values, k, balls=balls)
+                shown_all = tape if records.average else understand(partial(compiled, everywhere), rates)
+                return self._over_noise(tape, shown_all, values, k, balls=balls)
             shown: list[Scalar] = []
             run(tape, self.model, values, lambda _m, x: shown.append(plan.metric.at(function, x)), balls=balls)
             total = sum(shown[1:], start=shown[0])
             return total * share
 
+        rate_balls = [self._rate(name) for name in rates]
         surds = any(isinstance(rate, numbers.Surd) for rate in exact)
-        if tape.rational and not surds and all(rate is not None for rate in exact):
+        known = tape.rational and not surds and all(rate is not None for rate in exact)
+
+        def told() -> Tale:
+            models = understand(partial(compiled, everywhere), rates)
+            return tell.of_models(models, self.model, exact, lambda: [ball(rate()) for rate in rate_balls], exact=known)
+
+        self._tell = told  # where there is noise, those who average over it know better
+        if known:
             try:
                 value = once(exact, balls=False)
             except TooLongError:
                 pass
             else:
-                self.method = f"{words} rational numbers"
+                self.method = f"{along} rational numbers"
                 return _Side(value, lambda: ball(value))
-        self.method = f"{words} balls"
-        rate_balls = [self._rate(name) for name in rates]
+        self.method = f"{along} balls"
         return self._with_precision(lambda: once([ball(rate()) for rate in rate_balls], balls=True))
 
-    def _over_noise(self, tape: ExactTape, rates: list[Scalar], k: int, *, balls: bool) -> Scalar:
-        """Return the expectation over the noise, given the schedule."""
-        each, metric = tape.numbers(rates, balls=balls), self.plan.metric
+    def _over_noise(
+        self, tape: ExactTape, everywhere: ExactTape, rates: list[Scalar], k: int, *, balls: bool
+    ) -> Scalar:
+        """Return the expectation over the noise, given the schedule; ``everywhere`` is its tape with all records."""
+        each, metric, core = tape.numbers(rates, balls=balls), self.plan.metric, None
+        all_numbers = everywhere.numbers(rates, balls=balls)
+        self._tell = lambda: tell.of_moments_along(self.model, everywhere.tape, all_numbers, metric, k, core)
         if _by_moments(self.model):
             return moments_of_schedule(self.model, tape.tape, each, metric, k)
         unit = numbers.ball(numbers.rational(1)) if balls else numbers.one_like(*rates)
         core = core_of_schedule(self.model, tape.tape, each, unit)
         if core is not None:
             return moments_of_schedule(self.model, tape.tape, each, metric, k, core)
+        self._tell = lambda: tell.of_signs(self.model, self.best, tape.tape, each, unit)
         return enumerated_schedule(self.model, self.best, tape.tape, each, unit, metric, k)
 
     def _with_precision(self, once: Callable[[], Scalar]) -> _Side:
         """Run with more and more digits until every comparison is decided."""
-        bits = START_BITS
-        while True:
-            try:
-                with digits(bits):
-                    value = once()
-                lost = _lost(value, bits)
-                if lost is None:
-                    break
-                needed = lost + 2 * START_BITS
-            except UndecidedError as error:
-                # Balls grow at a steady rate: where this run got with so many digits says how many the whole takes.
-                needed = int(1.25 * bits / max(error.done, 0.002))
-                if bits == LARGEST_BITS:
-                    raise
-            if needed > LARGEST_BITS * 5 // 4 or bits == LARGEST_BITS:
-                raise UndecidedError(f"{needed} bits or more would be needed for balls that do not grow too large")
-            bits = min(max(needed, 2 * bits), LARGEST_BITS)
+        value, self._bits = decided(once)
         if isinstance(value, numbers.flint().arb):
-            held = value
-            return _Side(None, lambda: held)
+            return _Side(None, lambda: value)
         return _Side(value, lambda: ball(value))
 
     # ------------------------------------------------------------------------------------------------- comparison
@@ -350,15 +377,3 @@ class _Exactly:
             for name, constant in self.plan.constants.items()
             if name in self.plan.theorem.inputs()
         }
-
-
-def _lost(value: Scalar, bits: int) -> int | None:
-    """Return how many of its bits a ball has lost, or None if enough are left."""
-    if not isinstance(value, numbers.flint().arb):
-        return None
-    if not value.is_finite():
-        return bits
-    accuracy = int(value.rel_accuracy_bits())
-    if accuracy >= START_BITS // 2 or value.rad() < numbers.flint().arb(2) ** -(4 * START_BITS):
-        return None
-    return bits - accuracy

@@ -7,6 +7,7 @@ from typing import Any, Literal, final
 import numpy as np
 
 from boundlab.__about__ import __version__
+from boundlab.exact._derivation import Derivation
 from boundlab.instance.leaning import conditional, leans_on
 from boundlab.instance.readings import Reading
 from boundlab.instance.rounding import NUMERIC
@@ -48,6 +49,8 @@ class ExactResult:
     decided
         Whether the sides can be told apart: not where floats differ by rounding, where intervals overlap, or where
         the bound has unknown constants.
+    derivation
+        The way to both sides, where it was asked for and the numbers are exact, or balls.
     """
 
     theorem: str
@@ -64,6 +67,7 @@ class ExactResult:
     note: str = ""
     symbols: tuple[Reading, ...] = ()
     decided: bool = True
+    derivation: Derivation | None = None
 
     @property
     def ratio(self) -> float:
@@ -113,4 +117,5 @@ class ExactResult:
             "note": self.note,
             "reason": self.reason,
             "verdict": self.verdict,
+            **({} if self.derivation is None else {"derivation": self.derivation.as_dict()}),
         }

@@ -1,0 +1,70 @@
+"""Put a derivation together: from what the exact engine tells to what a referee reads."""
+
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.numbers import Scalar
+from boundlab.arithmetic.writing import Sentence, sides, words
+from boundlab.exact._derivation import Derivation, Section
+from boundlab.exact._instance import Setting, instance
+from boundlab.exact._rows import Account, of_outcomes
+from boundlab.exact._sides import inequality, left_side, right_side
+from boundlab.exact._tale import Models, MomentsOf, Outcomes, Tale
+from boundlab.exact._update_rows import of_models, of_moments
+
+
+def derive(
+    at: Setting, tale: Tale, left: Scalar, right: Scalar, *, above: bool | None, verdict: Sentence
+) -> Derivation:
+    """Return the derivation.
+
+    Parameters
+    ----------
+    left, right
+        Both sides as the engine has them: exact numbers, or balls of the present precision.
+    above
+        Whether left > right; None where no precision tells.
+
+    Raises
+    ------
+    ArithmeticError
+        If the rows do not sum to the engine's left side.
+    """
+    account = _account(at, tale)
+    require_same(account.total, left)
+    comparison, whole = inequality(left, right, above=above)
+    by_hand = account.by_hand and whole
+    sections = (
+        Section("The instance", tuple(instance(at))),
+        Section("What happens", (words(f"found by {at.method}"), *account.items)),
+        Section("The left side", tuple(left_side(at.plan.theorem, account, left))),
+        Section("The right side", tuple(right_side(at, right))),
+        Section("The inequality", (*comparison, verdict)),
+    )
+    return Derivation(at.plan.theorem.id, by_hand, sections)
+
+
+def _account(at: Setting, tale: Tale) -> Account:
+    match tale:
+        case Outcomes():
+            return of_outcomes(at, tale)
+        case Models():
+            return of_models(at, tale)
+        case MomentsOf():
+            return of_moments(at, tale)
+
+
+def require_same(total: Scalar, left: Scalar) -> None:
+    """Make sure that the rows sum to the left side.
+
+    Raises
+    ------
+    ArithmeticError
+        If they do not.
+    """
+    if sides(total) is None or sides(left) is None:
+        same = bool(numbers.ball(total).overlaps(numbers.ball(left)))
+    else:
+        same = numbers.sign(total - left) == 0
+    if not same:
+        raise ArithmeticError(
+            f"the rows of the derivation sum to {numbers.text(total)}, the engine found {numbers.text(left)}"
+        )

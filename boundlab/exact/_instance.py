@@ -1,0 +1,159 @@
+"""The instance of a derivation in words and formulas: functions, start, algorithm, events, constants."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, final
+
+from boundlab.algorithms import EventLaw
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.problem import Minimum, RationalProblem
+from boundlab.arithmetic.writing import Sentence, Written, equals, is_, math, say, vector, words, written
+from boundlab.case import Case, RandomEvents
+from boundlab.exact._formula import formula
+from boundlab.formulas.known_numbers import Formulas, scalar
+from boundlab.instance.plan import Plan
+
+_NAMED = 8  # clients whose probabilities are written one by one
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A case as the exact engine has it.
+
+    Parameters
+    ----------
+    best
+        The minimum, or None where nobody asks for it.
+    law
+        That of random events.
+    constants, method
+        As :class:`boundlab.exact.ExactResult` has them.
+    """
+
+    plan: Plan
+    case: Case
+    model: RationalProblem
+    best: Minimum | None
+    formulas: Formulas
+    law: EventLaw[Fraction] | None
+    constants: Mapping[str, Any]
+    method: str
+
+    def symbol(self, name: str) -> Written:
+        """Return how a symbol of the theorem is written."""
+        info = self.plan.theorem.symbols.get(name)
+        return math(name, name if info is None else info.latex)
+
+    def value(self, name: str) -> Any:
+        """Return the value of a symbol: an exact number, or a ball of the present precision."""
+        import sympy
+
+        symbol = self.plan.theorem.symbols[name].symbol if name in self.plan.theorem.symbols else sympy.Symbol(name)
+        exact = scalar(self.formulas.exact(symbol))
+        return self.formulas.ball(symbol) if exact is None else exact
+
+
+def instance(at: Setting) -> Iterator[Sentence]:
+    """Yield what a referee has to write down first."""
+    yield from _functions(at)
+    yield from _noise(at)
+    start = vector([numbers.rational(entry) for entry in at.model.x0])
+    yield say("start {} = {}", math("x_0", "x_0"), start)
+    if at.best is not None:
+        star = vector([numbers.rational(entry) for entry in at.best.x])
+        least = written(at.best.value)
+        yield say("minimum {} = {} at {} = {}", math("f*", r"f^\star"), least, math("x*", r"x^\star"), star)
+    yield from _algorithm(at)
+    yield from _events(at)
+    for name, constant in at.constants.items():
+        known = written(at.value(name))
+        side = "" if constant["side"] == "exact" else f", {constant['side']} value"
+        yield say("{} {} ({})", at.symbol(name), is_(known), words(f"{constant['how']}{side}"))
+
+
+def _functions(at: Setting) -> Iterator[Sentence]:
+    found = at.model.described()
+    yield from found
+    if not found:
+        given = {key: value for key, value in at.case.raw.get("problem", {}).items() if key != "type"}
+        options = "".join(f", {key} = {value}" for key, value in given.items())
+        yield words(f"problem {at.plan.problem.id}{options}")
+    if at.model.n > 1:
+        mean = math("(1/n) Σ_i f_i", r"\tfrac1n \sum_i f_i")
+        yield say("f = {} over n = {} clients, numbered from 0 as in case files", mean, written(at.model.n))
+    else:
+        yield say("one client, numbered 0 as in case files, so that {}", math("f = f_0", "f = f_0"))
+
+
+def _noise(at: Setting) -> Iterator[Sentence]:
+    signs, form = at.model.sign_noise(), at.model.least_squares()
+    if at.plan.problem.noiseless:
+        yield say("no noise: every local step takes the full (sub)gradient of its client")
+    elif signs is not None:
+        size = vector([numbers.rational(entry) for entry in signs])
+        yield say(
+            "noise: every gradient that is taken has {} added or subtracted, each with probability {}",
+            size, written(Fraction(1, 2)),
+        )  # fmt: skip
+    elif form is not None and form.batch:
+        drawn = "with" if form.replacement else "without"
+        yield say("noise: every gradient is that of {} rows, drawn " + drawn + " replacement", written(form.batch))
+    elif (quadratic := at.model.quadratic()) is not None:
+        rows = [vector([numbers.rational(entry) for entry in row]) for row in quadratic.covariance()]
+        yield say(f"noise: every gradient has independent noise of covariance {', '.join(['{}'] * len(rows))}", *rows)
+    if at.plan.problem.simple is not None:
+        yield say("every local step is followed by the proximal map of h")
+
+
+def _algorithm(at: Setting) -> Iterator[Sentence]:
+    theorem, plan = at.plan.theorem, at.plan
+    given = {name: value for name, value in plan.parameter_values.items() if name not in theorem.step}
+    options = ", ".join(
+        f"{name} = {given[name] if isinstance(given[name], str) else format(given[name], '.6g')}"
+        for name in sorted(given, key=list(plan.algorithm.parameters).index)
+    )
+    yield words(f"algorithm {plan.algorithm.id}{' with ' if options else ''}{options}")
+    for name, rule in theorem.step.items():
+        if name == theorem.counter:
+            continue
+        known = name in at.formulas.values or rule == theorem.symbols[name].symbol or not rule.free_symbols
+        follows = [] if known else [formula(rule, theorem)]
+        yield say("{}" + " = {}" * len(follows) + " {}", at.symbol(name), *follows, equals(at.value(name)))
+
+
+def _events(at: Setting) -> Iterator[Sentence]:
+    plan = at.plan
+    counter, k = at.symbol(plan.theorem.counter), written(int(plan.ks[-1]))
+    unit = "events" if plan.algorithm.server == "any" else "server updates"
+    program = plan.algorithm.program(plan.parameters, plan.problem.n)
+    if not isinstance(at.case.events, RandomEvents):
+        yield say("the schedule is that of the case")
+    elif plan.one_schedule:
+        yield say("every run has the same schedule")
+    elif at.law is None or (program is not None and program.draws):
+        yield say("the algorithm itself draws its clients, uniformly")
+    else:
+        yield _law(at, at.law)
+    yield say(f"{{}} = {{}} {unit}", counter, k)
+
+
+def _law(at: Setting, law: EventLaw[Fraction]) -> Sentence:
+    """Return who comes next with which probability."""
+    p, counted = law.p.tolist(), getattr(at.plan.parameters, "count", None) is not None
+    parts: list[Written] = []
+    if at.plan.algorithm.server == "any" and not counted:
+        first = "every event is, whatever came before, an aggregation S with probability {} or the arrival of "
+        parts = [written(law.p_s)]
+    else:
+        p = [one / sum(p) for one in p]
+        if len(p) == 1:
+            return say("every arrival is that of client 0")
+        first = "of the clients at work one arrives next, with probabilities in the ratio of these: "
+        if len(set(p)) == 1:
+            first = "every arrival is, whatever came before, that of "
+    if len(p) > 2 and len(set(p)) == 1:
+        return say(f"{first}client i with {{}}, for i = 0, …, {len(p) - 1}", *parts, written(p[0]))
+    each = ", ".join(f"client {i} with {{}}" for i in range(min(len(p), _NAMED))) + ", …" * (len(p) > _NAMED)
+    return say(f"{first}{each}", *parts, *(written(one) for one in p[:_NAMED]))

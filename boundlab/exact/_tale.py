@@ -1,0 +1,59 @@
+"""What an exact engine tells beside the left side: the numbers that it was made of."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias, final
+
+from boundlab.arithmetic.numbers import Scalar
+from boundlab.expectation import Moments, Outcome, Steps
+from boundlab.tape import Tape
+
+Point: TypeAlias = tuple[Scalar, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """All that can happen, by what the metric sees.
+
+    Parameters
+    ----------
+    each
+        None where there are too many states to keep what led to them. Where the metric looks at the average of the
+        models before the last one, their points are these models.
+    steps
+        The local steps of all runs, where there is no noise.
+    records
+        For each record its points with their probabilities, averages among them; for where ``each`` has too many rows.
+    """
+
+    each: list[Outcome] | None
+    steps: list[Steps]
+    records: list[list[tuple[Point, Fraction]]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Models:
+    """One schedule without noise: the server models 0, 1, …, and the tape that made them."""
+
+    each: list[Point]
+    tape: Tape
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MomentsOf:
+    """Moments of the server models 0, 1, …; or of what the records show.
+
+    Parameters
+    ----------
+    summed
+        Whether those of the sums of the models before are among them, for a metric of their average.
+    """
+
+    each: list[Moments]
+    summed: bool
+
+
+Tale: TypeAlias = Outcomes | Models | MomentsOf

@@ -1,0 +1,99 @@
+"""Ask an exact engine once more for what its left side was made of."""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from boundlab.algorithms import EventLaw
+from boundlab.arithmetic.numbers import Scalar
+from boundlab.arithmetic.problem import Core, Minimum, RationalProblem
+from boundlab.errors import SpecError
+from boundlab.exact._derivation import MOST
+from boundlab.exact._tale import Models, MomentsOf, Outcomes, Point
+from boundlab.execute import Numbers
+from boundlab.execute.rationals import ExactTape, TooLongError, run
+from boundlab.expectation import (
+    Arithmetic,
+    Moments,
+    marginals,
+    marginals_of_schedule,
+    moments_of_schedule,
+    outcomes,
+    outcomes_of_schedule,
+    second_moments,
+)
+from boundlab.metrics import Metric
+from boundlab.tape import Tape
+
+_LONGEST: Final = 10**5  # bits of a number of a table
+
+
+def of_events(
+    model: RationalProblem, best: Minimum, arithmetic: Arithmetic[Scalar], unit: Scalar, law: EventLaw[Fraction],
+    alike: Sequence[Sequence[int]], metric: Metric, k: int,
+) -> Outcomes:  # fmt: skip
+    """Return all that can happen."""
+    try:
+        each, steps = outcomes(model, best, arithmetic, unit, law, metric, k)
+    except SpecError:  # too many states to keep what led to them
+        pass
+    else:
+        if len(each) <= MOST:
+            return Outcomes(each, steps, [])
+    return Outcomes(None, [], marginals(model, best, arithmetic, unit, law, alike, metric, k))
+
+
+def of_signs(model: RationalProblem, best: Minimum, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar) -> Outcomes:
+    """Return all that the signs of the noise can do to one schedule."""
+    try:
+        each = outcomes_of_schedule(model, best, tape, of_tape, unit)
+    except SpecError:
+        pass
+    else:
+        if len(each) <= MOST:
+            return Outcomes(each, [], [])
+    return Outcomes(None, [], marginals_of_schedule(model, best, tape, of_tape, unit))
+
+
+def of_moments(
+    model: RationalProblem, arithmetic: Arithmetic[Scalar], law: EventLaw[Fraction], metric: Metric, k: int,
+    core: Core | None,
+) -> MomentsOf:  # fmt: skip
+    """Return the moments over random events."""
+    each: list[Moments] = []
+    second_moments(model, arithmetic, law, metric, np.array([k]), core, each.append)
+    return MomentsOf(each, metric.over.averages_iterates)
+
+
+def of_moments_along(
+    model: RationalProblem, tape: Tape, of_tape: Numbers[Scalar], metric: Metric, k: int, core: Core | None
+) -> MomentsOf:
+    """Return the moments at all records of a schedule."""
+    each: list[Moments] = []
+    moments_of_schedule(model, tape, of_tape, metric, k, core, each.append)
+    return MomentsOf(each, False)
+
+
+def of_models(
+    tape: ExactTape, model: RationalProblem, rates: Sequence[Scalar], balls: Callable[[], list[Scalar]], *, exact: bool
+) -> Models:
+    """Return the models of a schedule.
+
+    Parameters
+    ----------
+    rates, balls
+        The rates without rounding, and as balls of the present precision.
+    exact
+        Whether the former are known.
+    """
+    shown: list[Point] = []
+    if exact:
+        try:
+            run(tape, model, rates, lambda _m, x: shown.append(tuple(x)), balls=False, longest=_LONGEST)
+            return Models(shown, tape.tape)
+        except TooLongError:
+            shown.clear()
+    run(tape, model, balls(), lambda _m, x: shown.append(tuple(x)), balls=True)
+    return Models(shown, tape.tape)

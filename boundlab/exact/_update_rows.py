@@ -1,0 +1,270 @@
+"""One row a server update: of a schedule without noise its models, of quadratics with noise their moments."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.numbers import Scalar
+from boundlab.arithmetic.rational import ENGINE, rational
+from boundlab.arithmetic.writing import Sentence, Written, cell, equals, is_, linear, math, say, vector, written
+from boundlab.exact._derivation import MOST, Item, Table
+from boundlab.exact._instance import Setting
+from boundlab.exact._linear import Rule, power, rules, total
+from boundlab.exact._rows import Account, added, measure, metric_at, model_name, share, shortened, shown_name
+from boundlab.exact._tale import Models, MomentsOf, Point
+from boundlab.metrics import Quantity
+from boundlab.tape import Tape
+
+_FIRST, _LAST = 12, 2  # rows of a summary
+_CLIENTS = 4  # whose local steps are written one by one
+_ROUNDING = 1e-12  # of the floats of a tape
+
+
+def of_models(at: Setting, tale: Models) -> Account:
+    """Return the models after each update, what enters them, and the metric where it looks."""
+    value, k = metric_at(at), int(at.plan.ks[-1])
+    over = at.plan.metric.over
+    last = k if over.one_record and not over.averages_iterates else k - 1
+    points = tale.each[: last + 1]
+    columns = [say("{}", math("t", "t")), say("what enters"), say("{}", model_name(at, "t"))]
+    values: list[Scalar] = []
+    rows = [[say(str(t)), _entering(at, tale.tape, t), cell(vector(point))] for t, point in enumerate(points)]
+    if not over.averages_iterates:
+        columns.append(say("{}", measure(at, model_name(at, "t"))))
+        values = [value(point) for point in points]
+        rows = [[*row, cell(written(one))] for row, one in zip(rows, values, strict=True)]
+    if over.averages_iterates:
+        average = tuple(added([point[j] for point in points]) / numbers.rational(k) for j in range(at.model.d))
+        found = value(average)
+        closing = say("{} {} is the mean of these", shown_name(at), is_(vector(average)))
+        addends = measure(at, shown_name(at))
+    elif over.one_record:
+        found, closing, addends = values[-1], None, measure(at, model_name(at, str(k)))
+    else:
+        found, closing, addends = share(at) * added(values), None, _mean_of_rows(k)
+    items: list[Item] = [*_local_steps(at, tale.tape), *_cut(columns, rows)]
+    if closing is not None:
+        items.append(closing)
+    items += _closed(at, points, [] if over.one_record else values)
+    short = shortened(rows)
+    return Account((*items, *short), found, addends, len(rows) <= MOST and not short)
+
+
+def of_moments(at: Setting, tale: MomentsOf) -> Account:
+    """Return first and second moments of the models."""
+    k, over, each = int(at.plan.ks[-1]), at.plan.metric.over, tale.each
+    one_row = over.averages_iterates and not tale.summed
+    last = k if over.one_record and not over.averages_iterates else k - 1
+    model = shown_name(at) if one_row else model_name(at, "k")
+    end = each[-1]
+    each = each if one_row else each[: last + 1]
+    away = _away(at, model)
+    columns = [say("k"), say("E {}", model), say("E {}", away)]
+    rows = [[say(str(one.k)), cell(vector(one.mean)), cell(written(one.square))] for one in each]
+    values = [one.metric for one in each]
+    items: list[Item] = []
+    if tale.summed:
+        letter = model.text[0]
+        sum_ = math(f"S_k = Σ_{{j<k}} ({letter}_j − x*)", rf"S_k = \sum_{{j<k}} ({letter}_j - x^\star)")
+        cross, square = math(f"({model.text} − x*)·S_k", rf"({model.latex} - x^\star)^{{\top}} S_k"), _norm("S_k")
+        columns += [say("E {}", cross), say("E {}", square)]
+        rows = [
+            [*row, *(cell(written(entry)) for entry in one.sums or ())] for row, one in zip(rows, each, strict=True)
+        ]
+        items.append(say("with {}: E {} = E {} + 2·E {} + E {}", sum_, _norm("S_{k+1}"), square, cross, away))
+    elif at.plan.metric.quantity is not Quantity.DISTANCE:  # that is a column already
+        columns.append(say("E {}", measure(at, model)))
+        rows = [[*row, cell(written(value))] for row, value in zip(rows, values, strict=True)]
+    if over.one_record:
+        found = values[-1] if end.average is None else end.average
+        seen = measure(at, shown_name(at))
+        addends = math(f"E {seen.text}", rf"\mathbb{{E}}\,{seen.latex}")
+    else:
+        found, addends = share(at) * added(values), _mean_of_rows(k)
+    items += _cut(columns, rows)
+    if at.model.d == 1 and not one_row:
+        mean = math(f"E {model.text}", rf"\mathbb{{E}}\,{model.latex}")
+        items += _closed_moments([one.mean[0] for one in each], mean, "m", summed=False)
+    if not one_row:
+        square = math(f"E {away.text}", rf"\mathbb{{E}}\,{away.latex}")
+        items += _closed_moments([one.square for one in each], square, "v", summed=not over.one_record)
+    short = shortened(rows)
+    return Account((*items, *short), found, addends, len(rows) <= MOST and not short)
+
+
+def _norm(name: str) -> Written:
+    return math(f"‖{name}‖²", rf"\|{name}\|^2")
+
+
+def _away(at: Setting, model: Written) -> Written:
+    if at.best is not None and not any(at.best.x) and at.model.d == 1:
+        return math(f"{model.text}²", f"{model.latex}^2")
+    return math(f"‖{model.text} − x*‖²", rf"\|{model.latex} - x^\star\|^2")
+
+
+def _mean_of_rows(k: int) -> Written:
+    return math(f"(1/{k}) Σ of the last column", rf"\tfrac{{1}}{{{k}}} \textstyle\sum \text{{of the last column}}")
+
+
+def _cut(columns: Sequence[Sentence], rows: Sequence[Sequence[Sentence]]) -> Iterator[Item]:
+    """Yield the table; of more rows than a hand can check the first and the last."""
+    if len(rows) <= MOST:
+        yield Table(tuple(columns), tuple(map(tuple, rows)))
+        return
+    gap = [say("…") for _ in columns]
+    yield Table(tuple(columns), tuple(map(tuple, (*rows[:_FIRST], gap, *rows[-_LAST:]))))
+    yield say(
+        f"{len(rows)} rows: the first {_FIRST} and the last {_LAST} are shown, and all of them are added up. So this "
+        "sum cannot be checked by hand row by row."
+    )
+
+
+def _entering(at: Setting, tape: Tape, t: int) -> Sentence:
+    """Return what enters server update t − 1 → t: clients, the models they began with, local steps, weights."""
+    if t == 0:
+        return say("the start")
+    uses, descend = tape.uses, tape.descend
+    mine = np.flatnonzero(uses.version == t - 1)
+    if len(mine):
+        entries = [(int(uses.update[j]), float(uses.weight[j])) for j in mine.tolist()]
+    else:  # messages that are no moves of single runs
+        events = np.flatnonzero(np.diff(tape.version) > 0)
+        arrived = np.flatnonzero(np.isin(descend.arrival, events[t - 1 : t]))
+        entries = [(int(row), 1.0) for row in arrived.tolist()]
+    steps: dict[tuple[int, int, float], int] = {}
+    for row, weight in entries:
+        key = int(descend.client[row]), int(descend.version[row]), weight
+        steps[key] = steps.get(key, 0) + int(descend.steps[row])
+    together: dict[tuple[int, float, int], list[int]] = {}
+    for (client, version, weight), taken in steps.items():
+        together.setdefault((version, weight, taken), []).append(client)
+    parts: list[Sentence] = []
+    for (version, weight, taken), clients in together.items():
+        who = f"client{'s' * (len(clients) > 1)} {', '.join(map(str, sorted(clients)))}"
+        many = f" ({taken} steps)" if taken > 1 else ""
+        simple = rational(weight, ENGINE)
+        share_ = "" if weight == 1.0 else f"{simple if simple is not None else format(weight, '.6g')} of "
+        parts.append(say(f"{share_}{who} from {{}}{many}", model_name(at, str(version))))
+    return say("; ".join(["{}"] * len(parts)) or "–", *parts)
+
+
+def _local_steps(at: Setting, tape: Tape) -> Iterator[Sentence]:
+    """Yield what a local step does on the line, if all steps have one size."""
+    sizes = set(tape.descend.step_size.tolist())
+    plain = at.model.d == 1 and at.plan.problem.simple is None and not tape.implicit.any()
+    if not plain or len(sizes) != 1 or len(tape.local):
+        return
+    size, about = at.value(next(iter(at.plan.theorem.step))), sizes.pop()
+    if abs(float(numbers.ball(size)) - about) > _ROUNDING * about:
+        return
+    y = math("y", "y")
+    slope = math("f_i'(y)", "f_i'(y)")
+    yield say("a local step of client i takes {} to {}", y, linear([(1, y), (-size, slope)]))
+    quadratic, core = at.model.quadratic(), at.model.core()
+    form = quadratic if quadratic is not None else None if core is None else core.form
+    if form is None or not isinstance(size, numbers.flint().fmpq):
+        return
+    where = ""
+    edges: list[Written] = []
+    if core is not None and quadratic is None:
+        where, edges = " for {} ≤ {} ≤ {}", [written(core.low[0]), y, written(core.high[0])]
+    for client, (A, b) in enumerate(zip(form.A[:_CLIENTS], form.b, strict=False)):
+        part = numbers.fraction(size) * A[0][0]
+        yield say(f"so of client {client} to {{}}{where}", linear([(1 - part, y)], part * b[0]), *edges)
+
+
+def _closed(at: Setting, points: Sequence[Point], values: Sequence[Scalar]) -> Iterator[Item]:
+    """Yield the linear recursion of the models, where there is one, and what it makes of the sum."""
+    if at.model.d > 1:
+        return
+    sequence = [point[0] for point in points]
+    name = "w" if at.plan.theorem.counter == "T" else "x"
+    for rule in rules(sequence):
+        yield _rule(rule, sequence[rule.first], name)
+        if values:
+            yield from _closedadded(at, rule, sequence[rule.first :: rule.turns], values[rule.first :: rule.turns])
+
+
+def _closedadded(at: Setting, rule: Rule, models: Sequence[Scalar], values: Sequence[Scalar]) -> Iterator[Item]:
+    """Yield the sum of the metric over the models of one rule, where it is a multiple of (x − x*)²."""
+    one = numbers.rational(1)
+    if at.best is None or numbers.sign(rule.q - one) == 0 or numbers.sign(rule.q) == 0:
+        return
+    star = numbers.rational(at.best.x[0])
+    squares = [(model - star) * (model - star) for model in models]
+    factor = next((value / square for value, square in zip(values, squares, strict=True) if numbers.sign(square)), None)
+    if factor is None or any(
+        numbers.sign(value - factor * square) for value, square in zip(values, squares, strict=True)
+    ):
+        return
+    rest, n = rule.c / (one - rule.q) - star, len(models)
+    away = models[0] - star - rest
+    whole = factor * (
+        n * rest * rest + 2 * rest * away * _series(rule.q, n) + away * away * _series(rule.q * rule.q, n)
+    )
+    if numbers.sign(whole - added(values)) != 0:
+        raise ArithmeticError("the closed form of a recursion does not give the sum of its rows")
+    pieces = [(2 * factor * rest * away, _geometric(rule.q, n)), (factor * away * away, _geometric(rule.q * rule.q, n))]
+    what = measure(at, model_name(at, "k"))
+    closed = linear(pieces, factor * n * rest * rest)
+    if not closed.near:
+        yield say(f"the {n} values of {{}} there add up to {{}} {{}}", what, closed, equals(whole))
+
+
+def _closed_moments(sequence: Sequence[Scalar], what: Written, letter: str, *, summed: bool) -> Iterator[Item]:
+    """Yield the recursion of a sequence, its closed form and its sum; nothing where it is constant, or has none."""
+    found, one = rules(sequence), numbers.rational(1)
+    if len(found) != 1 or found[0].first or numbers.sign(found[0].q - one) == 0:
+        return
+    rule, head, n = found[0], math(f"{letter}_k", f"{letter}_k"), len(sequence)
+    rest = rule.c / (one - rule.q)
+    first = math(f"{letter}_0", f"{letter}_0")
+    yield say("{} = {} obeys {} from {} {}", head, what, _next(rule, letter), first, is_(written(sequence[0])))
+    yield say("so {} {}", head, is_(linear([(sequence[0] - rest, _power(rule.q, "k"))], rest)))
+    if not summed:
+        return
+    whole = total(rule, sequence[0], n)
+    if numbers.sign(whole - added(sequence)) != 0:
+        raise ArithmeticError("the closed form of a recursion does not give the sum of its rows")
+    sum_ = math(f"{letter}_0 + … + {letter}_{n - 1}", rf"{letter}_0 + \dots + {letter}_{{{n - 1}}}")
+    closed = linear([(sequence[0] - rest, _geometric(rule.q, n))], n * rest)
+    yield say("and {} {} {}", sum_, is_(closed), equals(whole))
+
+
+def _series(q: Scalar, n: int) -> Scalar:
+    one = numbers.rational(1)
+    return (one - power(q, n)) / (one - q)
+
+
+def _geometric(q: Scalar, n: int) -> Written:
+    """Return (1 − qⁿ)/(1 − q)."""
+    ratio, rest = _power(q, str(n)), written(numbers.rational(1) - q)
+    return Written(
+        f"(1 − {ratio.text})/({rest.text})", rf"\frac{{1 - {ratio.latex}}}{{{rest.latex}}}",
+        f"(1 − {ratio.exact})/({rest.exact})", ratio.near or rest.near,
+    )  # fmt: skip
+
+
+def _power(q: Scalar, exponent: str) -> Written:
+    base = written(q)
+    text, exact = (f"({one})^{exponent}" for one in (base.text, base.exact))
+    return Written(text, rf"\left({base.latex}\right)^{{{exponent}}}", exact, base.near)
+
+
+def _next(rule: Rule, letter: str) -> Written:
+    now, then = math(f"{letter}_k", f"{letter}_k"), f"{letter}_{{k+{rule.turns}}}"
+    after = is_(linear([(rule.q, now)], rule.c))
+    return Written(f"{then} {after.text}", f"{then} {after.latex}", f"{then} {after.exact}")
+
+
+def _rule(rule: Rule, start: Scalar, letter: str) -> Sentence:
+    when = ", ".join(str(rule.first + turn * rule.turns) for turn in range(3))
+    said = say(f"{{}} for k = {when}, …", _next(rule, letter))
+    one = numbers.rational(1)
+    if numbers.sign(rule.q - one) == 0 or numbers.sign(rule.q) == 0:
+        return said
+    rest = rule.c / (one - rule.q)
+    index = f"{rule.first}+{rule.turns if rule.turns > 1 else ''}j".removeprefix("0+")
+    name = math(f"{letter}_{index}" if index == "j" else f"{letter}_{{{index}}}", f"{letter}_{{{index}}}")
+    return say("{}, so {} {}", said, name, is_(linear([(start - rest, _power(rule.q, "j"))], rest)))

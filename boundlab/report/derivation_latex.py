@@ -1,0 +1,53 @@
+"""A derivation as a fragment of LaTeX, for which amsmath is enough."""
+
+from boundlab.arithmetic.writing import Sentence, tex
+from boundlab.exact import Chain, Derivation, Item, Table
+
+_NARROW = 28  # letters of a column that is not broken
+_WIDE = 0.3  # of the line, for a column that is
+
+
+def derivation_latex(derivation: Derivation) -> str:
+    """Return sections with lists, tables and aligned equations."""
+    lines: list[str] = []
+    for section in derivation.sections:
+        lines.append(rf"\paragraph{{{tex(section.title)}}}")
+        open_list = False
+        for item in section.items:
+            listed = isinstance(item, Sentence)
+            if listed != open_list:
+                lines.append(rf"\{'begin' if listed else 'end'}{{itemize}}")
+                open_list = listed
+            lines += _lines(item)
+        if open_list:
+            lines.append(r"\end{itemize}")
+    return "\n".join(lines)
+
+
+def _lines(item: Item) -> list[str]:
+    match item:
+        case Sentence():
+            return [rf"\item {item.latex}"]
+        case Table():
+            return _table(item)
+        case Chain():
+            return _chain(item)
+
+
+def _table(table: Table) -> list[str]:
+    wide = [max(len(row[place].text) for row in table.rows) > _NARROW for place in range(len(table.columns))]
+    columns = "".join(rf"p{{{_WIDE}\linewidth}}" if one else "l" for one in wide)
+    rows = [" & ".join(entry.latex for entry in row) + r" \\" for row in table.rows]
+    head = " & ".join(column.latex for column in table.columns)
+    return [
+        r"\begin{center}", rf"\begin{{tabular}}{{{columns}}}", rf"{head} \\ \hline", *rows,
+        r"\end{tabular}", r"\end{center}",
+    ]  # fmt: skip
+
+
+def _chain(chain: Chain) -> list[str]:
+    rows = [
+        f"{'' if place else chain.first.latex} &{sign} {piece.latex}"
+        for place, (_, sign, piece) in enumerate(chain.links)
+    ]
+    return [r"\begin{align*}", (r" \\" + "\n").join(rows), r"\end{align*}"]

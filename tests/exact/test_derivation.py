@@ -1,0 +1,403 @@
+"""Derivations: what a referee would write down, held to the mathematics and to the engine's own left side."""
+
+import itertools
+import json
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from boundlab.arithmetic.numbers import rational
+from boundlab.case import load_case
+from boundlab.cli import invoke
+from boundlab.exact import Chain, Table, evaluate
+from boundlab.exact._derive import require_same
+from boundlab.exact._linear import power, rules, total
+from boundlab.expectation._past import _compact
+from boundlab.report.derivation_latex import derivation_latex
+from boundlab.theorems import load_theorem
+
+pytest.importorskip("flint")
+
+ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
+WITNESSES = ROOT / "proofs" / "counterexamples"
+
+ONE_PATH = {
+    "algorithm": "area", "theorem": "area.theorem8", "problem": {"type": "lad"}, "x0": [1],
+    "parameters": {"M": 4, "start": "analysis"}, "delays": "iid:p_s=0.5", "iterations": 4,
+}  # fmt: skip
+NOTHING_MOVES = {**ONE_PATH, "parameters": {"M": 50, "start": "analysis"}, "delays": "iid:p=[0.6]", "iterations": 3}
+SGD = {
+    "algorithm": "fedstaleweight", "theorem": "fedstaleweight.theorem1",
+    "problem": {"type": "huber", "c": [0], "w": [1], "delta": "1/10", "sigma": 1, "noise": "sign"}, "x0": [0],
+    "parameters": {"M": 1, "count": 1, "reply": "post", "eta_l": "1/500"}, "delays": "exponential", "iterations": 29,
+}  # fmt: skip
+TWO_CLIENTS = {
+    "algorithm": "area", "theorem": "area.theorem8.repaired.fixed-step",
+    "problem": {"type": "huber", "c": [0, 1], "w": [1, 2]}, "x0": [2],
+    "parameters": {"M": 2, "alpha": "1/4", "start": "analysis"}, "delays": "iid:p=[0.3,0.2]", "iterations": 4,
+}  # fmt: skip
+MANY = {
+    **TWO_CLIENTS, "problem": {"type": "huber", "c": [0, 1, 3]}, "delays": "iid:p_s=0.4", "iterations": 9,
+}  # fmt: skip
+MANY_RECORDS = {
+    "algorithm": "fedbuff", "theorem": "fedbuff.rf2", "problem": {"type": "huber", "c": [0, 1]}, "x0": [2],
+    "parameters": {"count": 2, "M": 2, "eta_l": "1/8"}, "delays": "exponential", "iterations": 5,
+}  # fmt: skip
+SIGNS = {
+    **ONE_PATH, "theorem": "area.theorem8.repaired.fixed-step",
+    "problem": {"type": "lad", "noise": "sign", "sigma": "1/2"}, "parameters": {"M": 1, "alpha": "1/4"},
+    "iterations": 5,
+}  # fmt: skip
+QUADRATICS = {
+    "algorithm": "gd", "theorem": "classics.sgd.heterogeneous",
+    "problem": {"type": "quadratic", "A": [[[1]], [[3]]], "b": [[0], [4]], "sigma": 1}, "x0": [1],
+    "parameters": {"alpha": "1/10", "sampling": "uniform"}, "delays": "deterministic", "iterations": 6,
+}  # fmt: skip
+AVERAGE = {
+    "algorithm": "gd", "theorem": "classics.gd.ergodic",
+    "problem": {"type": "quadratic", "A": [[[1]], [[3]]], "b": [[0], [4]]}, "x0": [1],
+    "parameters": {"alpha": "1/10"}, "delays": "deterministic", "iterations": 3,
+}  # fmt: skip
+COMPOSITE = {
+    "algorithm": "gd", "theorem": "classics.proximal-gradient",
+    "problem": {"type": "quadratic", "A": [[[1]]], "b": [[2]], "l1": "1/2"}, "x0": [1], "delays": "deterministic",
+    "iterations": 4,
+}  # fmt: skip
+PLANE = {
+    **TWO_CLIENTS, "problem": {"type": "huber", "c": [[0, 1], [2, 1]], "w": [[1, 2], [1, 2]]}, "x0": [2, 2],
+}  # fmt: skip
+CASES = {
+    "one path": ONE_PATH, "nothing moves": NOTHING_MOVES, "sgd": SGD, "two clients": TWO_CLIENTS, "many": MANY,
+    "many records": MANY_RECORDS, "signs": SIGNS, "quadratics": QUADRATICS, "average": AVERAGE,
+    "composite": COMPOSITE, "plane": PLANE,
+}  # fmt: skip
+FILES = ["area.theorem8", "area.theorem8.fixed-step", "fedfa.theorem1", "fedcompass.theorem1", "afl_dga.theorem1"]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """Return the result of a case, by its name, each computed once."""
+    folder, known = tmp_path_factory.mktemp("cases"), {}
+
+    def result(name):
+        if name not in known:
+            file = WITNESSES / f"{name}.json"
+            if name in CASES:
+                file = folder / f"{name}.json"
+                file.write_text(json.dumps(CASES[name]))
+            theorem = CASES[name]["theorem"] if name in CASES else name
+            known[name] = evaluate(load_theorem(theorem), load_case(file), derive=True)
+        return known[name]
+
+    return result
+
+
+def section(result, title):
+    return next(one for one in result.derivation.sections if one.title == title)
+
+
+def said(result, title):
+    """Return the sentences and chains of a section as text."""
+    out = []
+    for item in section(result, title).items:
+        if isinstance(item, Chain):
+            out.append(f"{item.first.text} {' '.join(f'{sign} {piece.text}' for sign, _, piece in item.links)}")
+        elif not isinstance(item, Table):
+            out.append(item.text)
+    return out
+
+
+def table(result):
+    return next(result.derivation.tables())
+
+
+def rows(result):
+    return [[entry.text for entry in row] for row in table(result).rows]
+
+
+def test_one_path_of_probability_one_eighth_moves_before_the_end(found):
+    # f = |x|, α = √(6/(4·4·5/2)) = √15/10. Client, client, aggregation: the first pass took 1 to 1 − 2α, down three
+    # steps and back one, so x̄_4 = (3 + 1 − 2α)/4 = 1 − √15/20. Whatever else comes first, x_0 = … = x_3 = 1.
+    result = found("one path")
+    assert [column.text for column in table(result).columns] == [
+        "events", "probability", "x_0, …, x_3", "x̄_4", "f(x̄_4) − f*"
+    ]  # fmt: skip
+    assert rows(result) == [
+        ["all others: nothing moves", "7/8", "1 (×4)", "1", "1"],
+        ["00S", "1/8", "1 (×3), 1 − √15/5", "1 − √15/20", "1 − √15/20"],
+    ]
+    assert "local steps of client 0: 1 → 1 − √15/10 → 1 − √15/5 → 1 − 3√15/10 → 1 − √15/5" in said(
+        result, "What happens"
+    )
+    assert said(result, "The left side") == ["left = E f(x̄_K) − f* = 7/8·1 + 1/8·(1 − √15/20) = 1 − √15/160 ≈ 0.975794"]
+    assert said(result, "The right side") == [
+        "B = 1, K = 4, M = 4, sigma = 0, R = 1, p_s = 1/2, qbar = 2",
+        "A = R**2*(2*qbar + 1/p_s) = 1**2*(2*2 + 1/(1/2)) = 6",
+        "right = sqrt(A)*sqrt(B**2*(M + 1)/2 + sigma**2)/(sqrt(K)*sqrt(M))"
+        " = sqrt(6)*sqrt(1**2*(4 + 1)/2 + 0**2)/(sqrt(4)*sqrt(4)) = √15/4 ≈ 0.968246",
+    ]
+    assert said(result, "The inequality") == [
+        "left > right ⟺ 1 − √15/160 > √15/4 ⟺ 160 > 41√15 ⟺ 25600 > 25215",
+        "violated: the left side is above the bound on this case (exact)",
+    ]
+    instance = said(result, "The instance")
+    assert "f_0(x) = |x|" in instance
+    assert "start x_0 = 1" in instance
+    assert "minimum f* = 0 at x* = 0" in instance
+    assert "alpha = sqrt(A)/(sqrt(K)*sqrt(M)*sqrt(B**2*(M + 1)/2 + sigma**2)) = √15/10 ≈ 0.387298" in instance
+    assert result.derivation.by_hand
+
+
+def test_where_nothing_can_move_there_is_one_row(found):
+    # A = 2·5/3 + 5/2 = 35/6, and the bound is √(35/6 · 51/2 / 150) = √3570/60 < 1 = f(x_0).
+    result = found("nothing moves")
+    assert rows(result) == [["all: nothing moves", "1", "1 (×3)", "1", "1"]]
+    assert said(result, "The left side") == ["left = E f(x̄_K) − f* = 1"]
+    assert said(result, "The inequality")[0] == "left > right ⟺ 1 > √3570/60 ⟺ 60 > √3570 ⟺ 3600 > 3570"
+    assert said(result, "The right side")[-1].endswith("= √3570/60 ≈ 0.995825")
+
+
+def test_two_clients_have_a_row_each(found):
+    # A pass of client 0 goes from 2 to 7/4, 3/2; of client 1 to 3/2, 5/4. Half of it reaches x_3.
+    result = found("two clients")
+    assert rows(result) == [
+        ["all others: nothing moves", "187/200", "2 (×4)", "2", "13/12"],
+        ["00S", "9/200", "2 (×3), 7/4", "31/16", "1523/1536"],
+        ["11S", "1/50", "2 (×3), 13/8", "61/32", "5819/6144"],
+    ]
+
+
+def test_signs_of_the_noise_stand_behind_the_events_that_draw_them(found):
+    # From 1 a step is down by (1 ± 1/2)/4, and the second pass is not seen.
+    result = found("signs")
+    assert {row[0]: row[1] for row in rows(result)}["0+0±S*"] == "1/16"
+    assert {row[0]: row[2] for row in rows(result)}["0−0±S*"] == "1 (×3), 7/8 (×2)"
+
+
+def test_stochastic_gradients_have_moments_in_closed_form(found):
+    # x ← x − η(x ± 1) from 0: E x_{k+1}² = (1 − η)² E x_k² + η², here with η = 1/500, which sums to the left side.
+    result = found("sgd")
+    q, c, v = Fraction(499, 500) ** 2, Fraction(1, 500) ** 2, [Fraction(0)]
+    while len(v) < 29:
+        v.append(q * v[-1] + c)
+    exact = [[entry.exact for entry in row] for row in table(result).rows]
+    assert exact == [[str(k), "0", str(one), str(one)] for k, one in enumerate(v)]
+    assert said(result, "What happens")[1:4] == [
+        "v_k = E w_k² obeys v_{k+1} = 249001/250000·v_k + 1/250000 from v_0 = 0",
+        "so v_k = −1/999·(249001/250000)^k + 1/999",
+        "and v_0 + … + v_28 = −1/999·(1 − (249001/250000)^29)/(999/250000) + 29/999 ≈ 0.00156708",
+    ]
+    assert result.ratio == pytest.approx(float(sum(v) / 29 / Fraction(303, 6250000)))
+    assert round(result.ratio, 3) == 1.115
+
+
+def test_moments_of_quadratics_over_drawn_clients(found):
+    # E x − 3 shrinks by 1 − (1 + 3)/2/10 = 4/5; the table is that of the recursion by hand.
+    result = found("quadratics")
+    m, s = Fraction(1), Fraction(4)
+    for row in rows(result):
+        assert row[1:] == [str(m), str(s)]
+        # E(x' − 3)² = ½[(0.9z − 0.3)² + (0.7z + 0.3)²] + 0.01 with z = x − 3.
+        z = m - 3
+        m = Fraction(4, 5) * z + 3
+        s = Fraction(13, 20) * s - Fraction(6, 100) * z + Fraction(9, 100) + Fraction(1, 100)
+    assert "m_k = E x_k obeys m_{k+1} = 4/5·m_k + 3/5 from m_0 = 1" in said(result, "What happens")
+
+
+def test_moments_of_an_average_follow_from_their_columns(found):
+    # z_k = −2(4/5)^k, S_3 = −2(1 + 4/5 + 16/25) = −122/25, f(x̄) − f* = (122/75)².
+    result = found("average")
+    last = [Fraction(entry) for entry in rows(result)[-1][2:]]
+    assert last[0] + 2 * last[1] + last[2] == Fraction(122, 25) ** 2
+    assert said(result, "The left side") == ["left = E f(x̄_K) − f* = E f(x̄_3) − f* = 14884/5625 ≈ 2.64604"]
+
+
+def test_a_schedule_has_a_row_an_update_and_its_recursion(found):
+    # Two clients in turns, each working on the model before the other's: w_{t+2} = (1 − η)w_t + η·c_i.
+    result = found("fedfa.theorem1")
+    assert rows(result)[3] == ["3", "client 1 from w_1", "400039999/800000000", "≈ 2.49988·10⁻⁹"]
+    assert len(rows(result)) == 21
+    happened = said(result, "What happens")
+    assert "so of client 1 to 19999/20000·y + 1/20000 for 0 ≤ y ≤ 1" in happened
+    assert "w_{k+2} = 19999/20000·w_k for k = 0, 2, 4, …, so w_{2j} = 1/2·(19999/20000)^j" in happened
+    values = [Fraction(row[3].exact) for row in table(result).rows]
+    assert str(sum(values) / 21) in [piece.exact for _, _, piece in section(result, "The left side").items[0].links]
+    assert said(result, "The inequality")[0] == "left > right since left ≥ 2.29088·10⁻⁸ > 1.87501·10⁻⁸ ≥ right"
+    assert not result.derivation.by_hand
+
+
+def test_a_slope_that_saturates_gives_whole_numbers(found):
+    result = found("afl_dga.theorem1")
+    assert {row[3] for row in rows(result)} == {"36"}
+    assert rows(result)[1][1:3] == ["1/4 of clients 0, 1 from w_0 (2 steps)", "23/13"]
+    assert said(result, "The inequality")[0] == "left > right ⟺ 36 > 5202/169 ⟺ 338 > 289"
+
+
+@pytest.mark.parametrize("name", ["many", "many records"])
+def test_no_table_has_more_than_64_rows_and_what_is_left_out_is_said(found, name):
+    result = found(name)
+    assert len(rows(result)) == 64
+    others = rows(result)[-1]
+    assert re.fullmatch(r"\d+ others", others[-2])
+    assert "So this sum cannot be checked by hand." in said(result, "What happens")[2]
+    assert not result.derivation.by_hand
+
+
+def test_a_long_schedule_shows_its_first_and_last_rows(found):
+    result = found("fedcompass.theorem1")
+    assert [row[0] for row in rows(result)] == [*map(str, range(12)), "…", "108", "109"]
+    happened = said(result, "What happens")
+    assert any(one.startswith("110 rows: the first 12 and the last 2 are shown") for one in happened)
+    assert any(one.startswith("w_{k+1} ≈ ") for one in happened)
+
+
+@pytest.mark.parametrize("name", ["area.theorem8", "area.theorem8.fixed-step"])
+def test_known_counterexamples_are_checked_by_hand(found, name):
+    result = found(name)
+    assert result.violated
+    assert result.derivation.by_hand
+    assert sum(Fraction(row[1]) for row in rows(result)) == 1
+
+
+def probability(pattern, p):
+    """Return the probability of a pattern, by the law of single events."""
+    out = Fraction(1)
+    for word in re.findall(r"\{[^}]*\}|.", pattern):
+        names = list(p) if word == "*" else word.strip("{}").split(",")
+        out *= sum(p[name] for name in names)
+    return out
+
+
+small = st.fractions(min_value=-3, max_value=3, max_denominator=3)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    kind=st.sampled_from(["lad", "huber"]), centres=st.lists(small, min_size=1, max_size=2), x0=small,
+    alpha=st.fractions(min_value=Fraction(1, 6), max_value=2, max_denominator=6), M=st.integers(1, 3),
+    K=st.integers(1, 5), start=st.sampled_from(["analysis", "algorithm"]), odds=st.integers(1, 5),
+)  # fmt: skip
+def test_rows_of_random_cases_sum_to_the_left_side_and_their_events_have_their_probabilities(
+    kind, centres, x0, alpha, M, K, start, odds, tmp_path_factory
+):
+    n = len(centres)
+    p = {**{str(i): Fraction(1, odds + 1) / n for i in range(n)}, "S": 1 - Fraction(1, odds + 1)}
+    file = tmp_path_factory.mktemp("case") / "case.json"
+    name = "area.theorem8.repaired.fixed-step" if start == "analysis" else "area.theorem8.algorithm-start"
+    file.write_text(json.dumps({
+        "algorithm": "area", "theorem": name, "iterations": K, "x0": [str(x0)],
+        "problem": {"type": kind, "c": [[str(c)] for c in centres]}, "parameters": {"M": M, "alpha": str(alpha)},
+        "delays": {"type": "iid", "p": [str(p[str(i)]) for i in range(n)]},
+    }))  # fmt: skip
+    result = evaluate(load_theorem(name), load_case(file), derive=True)
+    exact = [[entry.exact.replace("−", "-") for entry in row] for row in table(result).rows]
+    left = sum(Fraction(row[1]) * Fraction(row[-1]) for row in exact)
+    assert left == Fraction(result.left_text.split(" = ")[0])
+    assert sum(Fraction(row[1]) for row in exact) == 1
+    for row in exact:
+        if "nothing moves" not in row[0]:
+            assert sum(probability(pattern, p) for pattern in row[0].split(", ")) == Fraction(row[1])
+
+
+def test_what_the_engine_did_not_find_is_not_printed():
+    require_same(rational(Fraction(1, 3)), rational(Fraction(1, 3)))
+    with pytest.raises(ArithmeticError, match="the engine found 1/2"):
+        require_same(rational(Fraction(1, 3)), rational(Fraction(1, 2)))
+
+
+@given(st.sets(st.text("01S", min_size=4, max_size=4)))
+def test_patterns_are_the_sequences_each_once(sequences):
+    patterns = list(_compact(frozenset(map(tuple, sequences)))) if sequences else []
+    again = ["".join(one) for pattern in patterns for one in itertools.product(*pattern)]
+    assert sorted(again) == sorted(sequences)
+
+
+def test_rules_are_found_only_where_every_term_obeys_them():
+    powers = [rational(Fraction(1, 2)) * power(rational(Fraction(2, 3)), k) + 1 for k in range(8)]
+    (rule,) = rules(powers)
+    assert (rule.first, rule.turns, rule.q, rule.c) == (0, 1, rational(Fraction(2, 3)), rational(Fraction(1, 3)))
+    assert total(rule, powers[0], 8) == sum(powers[1:], start=powers[0])
+    in_turns = [one for pair in zip(powers, [-one for one in powers], strict=True) for one in pair]
+    assert [(rule.first, rule.turns) for rule in rules(in_turns)] == [(0, 2), (1, 2)]
+    assert [rule.first for rule in rules([rational(9), *powers])] == [1]
+    assert rules([rational(k * k) for k in range(20)]) == []
+    assert rules(powers[:3]) == []
+
+
+ENVIRONMENT = re.compile(r"\\(begin|end)\{([a-z*]+)\}")
+
+
+@pytest.mark.parametrize("name", [*CASES, *FILES])
+def test_latex_is_well_formed(found, name):
+    text = derivation_latex(found(name).derivation)
+    assert text.isascii()
+    open_ones: list[str] = []
+    for kind, environment in ENVIRONMENT.findall(text):
+        if kind == "begin":
+            open_ones.append(environment)
+        else:
+            assert open_ones.pop() == environment
+    assert not open_ones
+    plain = re.sub(r"\\[\\$&%#_{}]", "", text)
+    depth = 0
+    for letter in plain:
+        depth += (letter == "{") - (letter == "}")
+        assert depth >= 0
+    assert depth == 0
+    assert text.count(r"\left") == text.count(r"\right") + text.count(r"\leftarrow")
+    for line in plain.split("\n"):
+        assert line.count("$") % 2 == 0
+        for inside in line.split("$")[1::2]:
+            assert inside.strip()
+            assert inside.count("{") == inside.count("}")
+    for body in re.findall(r"\\begin\{tabular\}\{((?:p\{[^}]*\}|l)+)\}\n(.*?)\\end\{tabular\}", plain, re.DOTALL):
+        columns = len(re.findall(r"p\{[^}]*\}|l", body[0].replace(r"\linewidth", "")))
+        assert {line.count("&") for line in body[1].strip().split("\n")} == {columns - 1}
+    assert "$" not in "".join(re.findall(r"\\begin\{align\*\}(.*?)\\end\{align\*\}", plain, re.DOTALL))
+
+
+@pytest.mark.parametrize("name", [*CASES, *FILES])
+def test_json_has_all_digits(found, name):
+    fields = found(name).as_dict()["derivation"]
+    tables = [
+        item for part in fields["sections"] for item in part["items"] if isinstance(item, dict) and "rows" in item
+    ]
+    assert tables
+    assert "≈" not in json.dumps([one["rows"] for one in tables], ensure_ascii=False)
+    assert [part["title"] for part in fields["sections"]] == [
+        "The instance", "What happens", "The left side", "The right side", "The inequality"
+    ]  # fmt: skip
+
+
+def test_the_command_prints_it_as_text_latex_and_json(tmp_path, capsys):
+    file = tmp_path / "case.json"
+    file.write_text(json.dumps(ONE_PATH))
+    assert invoke(["exact", "area.theorem8", str(file), "--derivation"]) == 1
+    shown = capsys.readouterr().out
+    assert "  left > right ⟺ 1 − √15/160 > √15/4\n" in re.sub(" +\n", "\n", shown)
+    assert max(map(len, shown.split("\n"))) <= 120
+    page = (ROOT / "docs" / "exact.md").read_text(encoding="utf-8")
+    for block in shown.split("\n\n"):  # the page of the documentation shows it as it is
+        assert "\n".join(line.rstrip() for line in block.strip("\n").split("\n")) in page
+    assert invoke(["exact", "area.theorem8", str(file), "--latex"]) == 1
+    assert (
+        r"\text{left} > \text{right} &\iff 1 - \frac{\sqrt{15}}{160} > \frac{\sqrt{15}}{4}" in capsys.readouterr().out
+    )
+    assert invoke(["exact", "area.theorem8", str(file), "--derivation", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["derivation"]["by_hand"] is True
+    assert invoke(["exact", "area.theorem8", str(file), "--json"]) == 1
+    assert "derivation" not in json.loads(capsys.readouterr().out)
+
+
+def test_floats_have_no_derivation(tmp_path, capsys):
+    file = tmp_path / "case.json"
+    file.write_text(json.dumps({
+        **ONE_PATH, "theorem": "area.theorem7.onepass", "parameters": {"M": 1, "start": "analysis"},
+        "problem": {"type": "quadratic", "A": [[[1]], [[3]]], "b": [[0], [4]]}, "delays": "iid:p=[0.3,0.3]",
+    }))  # fmt: skip
+    assert invoke(["exact", "area.theorem7.onepass", str(file), "--derivation"]) == 2
+    assert "there is no derivation of numbers in floating point" in capsys.readouterr().err
