@@ -12,7 +12,7 @@ import sympy
 from boundlab.algorithms import EventLaw
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import LARGEST_BITS, START_BITS, Scalar, ball, digits, rational
-from boundlab.arithmetic.problem import AtMinimum, InexactError, Minimum, RationalProblem
+from boundlab.arithmetic.problem import AtMinimum, Core, InexactError, Minimum, RationalProblem
 from boundlab.arithmetic.writing import words
 from boundlab.assumptions import about_the_mean
 from boundlab.case import Case, RandomEvents
@@ -285,14 +285,17 @@ class _Exactly:
             return plan.algorithm.schedule(plan.algorithm.read(options), events, plan.problem.n, shown, k)
 
         tape = understand(partial(compiled, records), rates)
-        everywhere = RecordAt(np.arange(k + 1))
+
+        def in_full() -> ExactTape:
+            """Compile with all records; an average has the one that it has."""
+            return tape if records.average else understand(partial(compiled, RecordAt(np.arange(k + 1))), rates)
+
         exact = [scalar(self.formulas.exact(self.plan.theorem.symbols[name].symbol)) for name in rates]
         along = f"the schedule's {k} server updates in"
 
         def once(values: list[Scalar], *, balls: bool) -> Scalar:
             if not plan.problem.noiseless:
-                shown_all = tape if records.average else understand(partial(compiled, everywhere), rates)
-                return self._over_noise(tape, shown_all, values, k, balls=balls)
+                return self._over_noise(tape, in_full, values, k, balls=balls)
             shown: list[Scalar] = []
             run(tape, self.model, values, lambda _m, x: shown.append(plan.metric.at(function, x)), balls=balls)
             total = sum(shown[1:], start=shown[0])
@@ -303,7 +306,7 @@ class _Exactly:
         known = tape.rational and not surds and all(rate is not None for rate in exact)
 
         def told() -> Tale:
-            models = understand(partial(compiled, everywhere), rates)
+            models = understand(partial(compiled, RecordAt(np.arange(k + 1))), rates)
             return tell.of_models(models, self.model, exact, lambda: [ball(rate()) for rate in rate_balls], exact=known)
 
         self._tell = told  # where there is noise, those who average over it know better
@@ -319,18 +322,25 @@ class _Exactly:
         return self._with_precision(lambda: once([ball(rate()) for rate in rate_balls], balls=True))
 
     def _over_noise(
-        self, tape: ExactTape, everywhere: ExactTape, rates: list[Scalar], k: int, *, balls: bool
+        self, tape: ExactTape, in_full: Callable[[], ExactTape], rates: list[Scalar], k: int, *, balls: bool
     ) -> Scalar:
-        """Return the expectation over the noise, given the schedule; ``everywhere`` is its tape with all records."""
-        each, metric, core = tape.numbers(rates, balls=balls), self.plan.metric, None
-        all_numbers = everywhere.numbers(rates, balls=balls)
-        self._tell = lambda: tell.of_moments_along(self.model, everywhere.tape, all_numbers, metric, k, core)
+        """Return the expectation over the noise, given the schedule; ``in_full`` gives its tape with all records."""
+        each, metric = tape.numbers(rates, balls=balls), self.plan.metric
+
+        def by_moments(core: Core | None) -> Scalar:
+            def told() -> Tale:
+                whole = in_full()
+                return tell.of_moments_along(self.model, whole.tape, whole.numbers(rates, balls=balls), metric, k, core)
+
+            self._tell = told
+            return moments_of_schedule(self.model, tape.tape, each, metric, k, core)
+
         if _by_moments(self.model):
-            return moments_of_schedule(self.model, tape.tape, each, metric, k)
+            return by_moments(None)
         unit = numbers.ball(numbers.rational(1)) if balls else numbers.one_like(*rates)
         core = core_of_schedule(self.model, tape.tape, each, unit)
         if core is not None:
-            return moments_of_schedule(self.model, tape.tape, each, metric, k, core)
+            return by_moments(core)
         self._tell = lambda: tell.of_signs(self.model, self.best, tape.tape, each, unit)
         return enumerated_schedule(self.model, self.best, tape.tape, each, unit, metric, k)
 

@@ -80,7 +80,10 @@ def _functions(at: Setting) -> Iterator[Sentence]:
         given = {key: value for key, value in at.case.raw.get("problem", {}).items() if key != "type"}
         options = "".join(f", {key} = {value}" for key, value in given.items())
         yield words(f"problem {at.plan.problem.id}{options}")
-    if at.model.n > 1:
+    weighted = at.plan.algorithm.objective_weights(at.plan.parameters, at.model.n) is not None
+    if weighted:
+        yield say("clients are numbered from 0 as in case files")
+    elif at.model.n > 1:
         mean = math("(1/n) Σ_i f_i", r"\tfrac1n \sum_i f_i")
         yield say("f = {} over n = {} clients, numbered from 0 as in case files", mean, written(at.model.n))
     else:
@@ -146,13 +149,11 @@ def _law(at: Setting, law: EventLaw[Fraction]) -> Sentence:
     if at.plan.algorithm.server == "any" and not counted:
         first = "every event is, whatever came before, an aggregation S with probability {} or the arrival of "
         parts = [written(law.p_s)]
+    elif len(p) == 1:
+        return say("every arrival is that of client 0")
     else:
         p = [one / sum(p) for one in p]
-        if len(p) == 1:
-            return say("every arrival is that of client 0")
         first = "of the clients at work one arrives next, with probabilities in the ratio of these: "
-        if len(set(p)) == 1:
-            first = "every arrival is, whatever came before, that of "
     if len(p) > 2 and len(set(p)) == 1:
         return say(f"{first}client i with {{}}, for i = 0, …, {len(p) - 1}", *parts, written(p[0]))
     each = ", ".join(f"client {i} with {{}}" for i in range(min(len(p), _NAMED))) + ", …" * (len(p) > _NAMED)

@@ -11,6 +11,7 @@ from boundlab.arithmetic.writing import sides
 _TURNS: Final = 6
 _LATEST: Final = 8  # before which a rule must begin
 _TERMS: Final = 4  # fewer would obey any rule
+_JOINT: Final = 6  # the same of a rule with three coefficients
 
 
 @final
@@ -54,6 +55,24 @@ def _rule(sequence: Sequence[Scalar], first: int, turns: int) -> Rule | None:
         if sign(q * now + c - then) != 0:
             return None
     return Rule(first, turns, q, c)
+
+
+def joint(v: Sequence[Scalar], m: Sequence[Scalar]) -> tuple[Scalar, Scalar, Scalar] | None:
+    """Return a, b, c with v_{k+1} = a·v_k + b·m_k + c for all k; None: there are none, or too few terms to tell."""
+    if len(v) < _JOINT or any(sides(one) is None for one in (*v, *m)):
+        return None
+    # Differences of neighbours leave a and b; Cramer's rule gives them from two.
+    dv, dm = ([then - now for now, then in itertools.pairwise(one)] for one in (v, m))
+    determinant = dv[0] * dm[1] - dv[1] * dm[0]
+    if sign(determinant) == 0:
+        return None
+    a = (dv[1] * dm[1] - dv[2] * dm[0]) / determinant
+    b = (dv[0] * dv[2] - dv[1] * dv[1]) / determinant
+    c = v[1] - a * v[0] - b * m[0]
+    for now, mean, then in zip(v, m, v[1:], strict=False):
+        if sign(a * now + b * mean + c - then) != 0:
+            return None
+    return a, b, c
 
 
 def total(rule: Rule, start: Scalar, terms: int) -> Scalar:

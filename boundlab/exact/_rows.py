@@ -92,10 +92,11 @@ def _outcome_rows(at: Setting, each: list[Outcome], steps: list[Steps]) -> Accou
     ends = [[_mean(one.points)] if averaged else one.points for one in each]
     values = [share(at) * added([value(point) for point in points]) for points in ends]
     common = max(range(len(each)), key=lambda place: each[place].sequences)
+    every_model = averaged or not at.plan.metric.over.one_record  # else models may have moved and come back
     by_hand, rows = True, []
     for place, (one, points, found) in enumerate(zip(each, ends, values, strict=True)):
         if place == common and all(_same(point, at.model.x0) for point in one.points):
-            ways = say("all others: nothing moves" if len(each) > 1 else "all: nothing moves")
+            ways = say(("all others" if len(each) > 1 else "all") + ": nothing moves" * every_model)
         elif at.plan.one_schedule and not at.model.sign_noise():
             ways = say("the only one")
         else:
@@ -189,6 +190,8 @@ def _key(each: list[Outcome]) -> Sentence:
         said.append("* whatever comes")
     if "{" in letters:
         said.append("{…} one of these")
+    if "(" in letters:
+        said.append("(…) who acts, with what else the event names")
     if any(sign in letters for sign in "+−±"):
         said.append("signs are those of the noise that is added, in the order of the local steps, ± either of them")
     return say(f"in the order of time: {', '.join(said)}")
@@ -287,9 +290,7 @@ def _addends(pairs: Sequence[tuple[Fraction, Scalar]]) -> Written:
         if " " in one.text:
             one = Written(f"({one.text})", rf"\left({one.latex}\right)", f"({one.exact})", one.near)
         terms.append((p, one))
-    found = linear(terms)
-    near = any(one.near for _, one in terms) or any(written(p).near for p, _ in pairs)
-    return Written(found.text, found.latex, found.exact, near)
+    return linear(terms)
 
 
 def _sigma() -> Written:

@@ -10,7 +10,7 @@ from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.arithmetic.writing import Sentence, Written, cell, equals, is_, linear, math, say, vector, written
 from boundlab.exact._derivation import MOST, Item, Table
 from boundlab.exact._instance import Setting
-from boundlab.exact._linear import Rule, power, rules, total
+from boundlab.exact._linear import Rule, joint, power, rules, total
 from boundlab.exact._rows import Account, added, measure, metric_at, model_name, share, shortened, shown_name
 from boundlab.exact._tale import Models, MomentsOf, Point
 from boundlab.metrics import Quantity
@@ -86,11 +86,19 @@ def of_moments(at: Setting, tale: MomentsOf) -> Account:
     if at.model.d == 1 and not one_row:
         mean = math(f"E {model.text}", rf"\mathbb{{E}}\,{model.latex}")
         items += _closed_moments([one.mean[0] for one in each], mean, "m", summed=False)
+    follows: list[Item] = []
     if not one_row:
         square = math(f"E {away.text}", rf"\mathbb{{E}}\,{away.latex}")
-        items += _closed_moments([one.square for one in each], square, "v", summed=not over.one_record)
+        follows += _closed_moments([one.square for one in each], square, "v", summed=not over.one_record)
+    if not follows and at.model.d == 1:
+        follows += _joint_rule([one.square for one in each], [one.mean[0] for one in each])
+    by_hand = len(follows) > 0 and not tale.summed
+    if not by_hand:
+        follows.append(
+            say("how a row follows from the one before is not listed: it takes the moments of all that clients hold")
+        )
     short = shortened(rows)
-    return Account((*items, *short), found, addends, len(rows) <= MOST and not short)
+    return Account((*items, *follows, *short), found, addends, by_hand and len(rows) <= MOST and not short)
 
 
 def _norm(name: str) -> Written:
@@ -153,7 +161,7 @@ def _local_steps(at: Setting, tape: Tape) -> Iterator[Sentence]:
     """Yield what a local step does on the line, if all steps have one size."""
     sizes = set(tape.descend.step_size.tolist())
     plain = at.model.d == 1 and at.plan.problem.simple is None and not tape.implicit.any()
-    if not plain or len(sizes) != 1 or len(tape.local):
+    if not plain or len(sizes) != 1 or len(tape.local) or not at.plan.theorem.step:
         return
     size, about = at.value(next(iter(at.plan.theorem.step))), sizes.pop()
     if abs(float(numbers.ball(size)) - about) > _ROUNDING * about:
@@ -183,10 +191,10 @@ def _closed(at: Setting, points: Sequence[Point], values: Sequence[Scalar]) -> I
     for rule in rules(sequence):
         yield _rule(rule, sequence[rule.first], name)
         if values:
-            yield from _closedadded(at, rule, sequence[rule.first :: rule.turns], values[rule.first :: rule.turns])
+            yield from _closed_sum(at, rule, sequence[rule.first :: rule.turns], values[rule.first :: rule.turns])
 
 
-def _closedadded(at: Setting, rule: Rule, models: Sequence[Scalar], values: Sequence[Scalar]) -> Iterator[Item]:
+def _closed_sum(at: Setting, rule: Rule, models: Sequence[Scalar], values: Sequence[Scalar]) -> Iterator[Item]:
     """Yield the sum of the metric over the models of one rule, where it is a multiple of (x − x*)²."""
     one = numbers.rational(1)
     if at.best is None or numbers.sign(rule.q - one) == 0 or numbers.sign(rule.q) == 0:
@@ -230,6 +238,17 @@ def _closed_moments(sequence: Sequence[Scalar], what: Written, letter: str, *, s
     sum_ = math(f"{letter}_0 + … + {letter}_{n - 1}", rf"{letter}_0 + \dots + {letter}_{{{n - 1}}}")
     closed = linear([(sequence[0] - rest, _geometric(rule.q, n))], n * rest)
     yield say("and {} {} {}", sum_, is_(closed), equals(whole))
+
+
+def _joint_rule(squares: Sequence[Scalar], means: Sequence[Scalar]) -> Iterator[Item]:
+    """Yield how the next E (x − x*)² follows from this one and from E x, where it does."""
+    found = joint(squares, means)
+    if found is not None:
+        square, mean, constant = found
+        now = [(square, math("v_k", "v_k")), (mean, math("m_k", "m_k"))]
+        names = math("m_k", "m_k"), math("v_k", "v_k")
+        after = is_(linear(now, constant))
+        yield say("with {} and {} for the two columns, {} {}", *names, math("v_{k+1}", "v_{k+1}"), after)
 
 
 def _series(q: Scalar, n: int) -> Scalar:

@@ -47,10 +47,10 @@ class RationalWeighted(RationalProblem):
         return self.inner.prox(client, x, size)
 
     def described(self) -> list[Sentence]:
-        """Return the functions of the clients, and their weights in F."""
+        """Return the functions of the clients, and their weights in the objective."""
         found = self.inner.described()
         shares = vector([rational(one) for one in self.weights])
-        return [*found, say("and F = {}, p = {}", math("Σ_i p_i f_i", r"\sum_i p_i f_i"), shares)] if found else []
+        return [*found, say("and f = {}, p = {}", math("Σ_i p_i f_i", r"\sum_i p_i f_i"), shares)] if found else []
 
     def value(self, x: Vector) -> Scalar:
         """Return F(x)."""

@@ -15,7 +15,7 @@ from boundlab.case import load_case
 from boundlab.cli import invoke
 from boundlab.exact import Chain, Table, evaluate
 from boundlab.exact._derive import require_same
-from boundlab.exact._linear import power, rules, total
+from boundlab.exact._linear import joint, power, rules, total
 from boundlab.expectation._past import _compact
 from boundlab.report.derivation_latex import derivation_latex
 from boundlab.theorems import load_theorem
@@ -62,6 +62,11 @@ AVERAGE = {
     "problem": {"type": "quadratic", "A": [[[1]], [[3]]], "b": [[0], [4]]}, "x0": [1],
     "parameters": {"alpha": "1/10"}, "delays": "deterministic", "iterations": 3,
 }  # fmt: skip
+SCHEDULE = {
+    "algorithm": "fedbuff", "theorem": "fedbuff.rf1",
+    "problem": {"type": "huber", "c": [0, 1], "noise": "sign", "sigma": "1/2"}, "x0": [2],
+    "parameters": {"count": 1, "M": 1, "eta_l": "1/8"}, "events": [[1, 0], [2, 1], [3, 0]],
+}  # fmt: skip
 COMPOSITE = {
     "algorithm": "gd", "theorem": "classics.proximal-gradient",
     "problem": {"type": "quadratic", "A": [[[1]]], "b": [[2]], "l1": "1/2"}, "x0": [1], "delays": "deterministic",
@@ -73,7 +78,7 @@ PLANE = {
 CASES = {
     "one path": ONE_PATH, "nothing moves": NOTHING_MOVES, "sgd": SGD, "two clients": TWO_CLIENTS, "many": MANY,
     "many records": MANY_RECORDS, "signs": SIGNS, "quadratics": QUADRATICS, "average": AVERAGE,
-    "composite": COMPOSITE, "plane": PLANE,
+    "schedule": SCHEDULE, "composite": COMPOSITE, "plane": PLANE,
 }  # fmt: skip
 FILES = ["area.theorem8", "area.theorem8.fixed-step", "fedfa.theorem1", "fedcompass.theorem1", "afl_dga.theorem1"]
 
@@ -178,6 +183,17 @@ def test_signs_of_the_noise_stand_behind_the_events_that_draw_them(found):
     assert {row[0]: row[2] for row in rows(result)}["0−0±S*"] == "1 (×3), 7/8 (×2)"
 
 
+def test_signs_of_one_schedule_are_a_row_each(found):
+    # Both slopes are 1 at 2 and beyond 3/2: every update is −(1 ± 1/2)/8, and f' = (1 + w − 1)/2 below 2.
+    result = found("schedule")
+    assert table(result).columns[0].text == "signs of the noise"
+    assert [row[:3] for row in rows(result)] == [
+        ["++", "1/4", "2, 29/16, 13/8"], ["+−", "1/4", "2, 29/16, 7/4"],
+        ["−+", "1/4", "2, 31/16, 7/4"], ["−−", "1/4", "2, 31/16, 15/8"],
+    ]  # fmt: skip
+    assert rows(result)[0][3] == str((1 + Fraction(29, 32) ** 2 + Fraction(13, 16) ** 2) / 3)
+
+
 def test_stochastic_gradients_have_moments_in_closed_form(found):
     # x ← x − η(x ± 1) from 0: E x_{k+1}² = (1 − η)² E x_k² + η², here with η = 1/500, which sums to the left side.
     result = found("sgd")
@@ -205,7 +221,10 @@ def test_moments_of_quadratics_over_drawn_clients(found):
         z = m - 3
         m = Fraction(4, 5) * z + 3
         s = Fraction(13, 20) * s - Fraction(6, 100) * z + Fraction(9, 100) + Fraction(1, 100)
-    assert "m_k = E x_k obeys m_{k+1} = 4/5·m_k + 3/5 from m_0 = 1" in said(result, "What happens")
+    happened = said(result, "What happens")
+    assert "m_k = E x_k obeys m_{k+1} = 4/5·m_k + 3/5 from m_0 = 1" in happened
+    assert happened[-1] == "with m_k and v_k for the two columns, v_{k+1} = 13/20·v_k − 3/50·m_k + 7/25"
+    assert result.derivation.by_hand
 
 
 def test_moments_of_an_average_follow_from_their_columns(found):
@@ -214,6 +233,8 @@ def test_moments_of_an_average_follow_from_their_columns(found):
     last = [Fraction(entry) for entry in rows(result)[-1][2:]]
     assert last[0] + 2 * last[1] + last[2] == Fraction(122, 25) ** 2
     assert said(result, "The left side") == ["left = E f(x̄_K) − f* = E f(x̄_3) − f* = 14884/5625 ≈ 2.64604"]
+    assert said(result, "What happens")[-1].startswith("how a row follows from the one before is not listed")
+    assert not result.derivation.by_hand
 
 
 def test_a_schedule_has_a_row_an_update_and_its_recursion(found):
@@ -326,6 +347,9 @@ def test_rules_are_found_only_where_every_term_obeys_them():
     assert [rule.first for rule in rules([rational(9), *powers])] == [1]
     assert rules([rational(k * k) for k in range(20)]) == []
     assert rules(powers[:3]) == []
+    assert joint([one * one for one in powers], powers) is not None
+    assert joint([one * one for one in powers[:5]], powers[:5]) is None
+    assert joint([one * one * one for one in powers], powers) is None
 
 
 ENVIRONMENT = re.compile(r"\\(begin|end)\{([a-z*]+)\}")
