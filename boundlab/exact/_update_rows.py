@@ -1,6 +1,6 @@
 """One row a server update: of a schedule without noise its models, of quadratics with noise their moments."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -29,11 +29,14 @@ def of_models(at: Setting, tale: Models) -> Account:
     points = tale.each[: last + 1]
     columns = [say("{}", math("t", "t")), say("what enters"), say("{}", model_name(at, "t"))]
     values: list[Scalar] = []
-    rows = [[say(str(t)), _entering(at, tale.tape, t), cell(vector(point))] for t, point in enumerate(points)]
     if not over.averages_iterates:
         columns.append(say("{}", measure(at, model_name(at, "t"))))
         values = [value(point) for point in points]
-        rows = [[*row, cell(written(one))] for row, one in zip(rows, values, strict=True)]
+
+    def row(t: int) -> list[Sentence]:
+        measured = [cell(written(values[t]))] if values else []
+        return [say(str(t)), _entering(at, tale.tape, t), cell(vector(points[t])), *measured]
+
     if over.averages_iterates:
         average = tuple(added([point[j] for point in points]) / numbers.rational(k) for j in range(at.model.d))
         found = value(average)
@@ -43,12 +46,13 @@ def of_models(at: Setting, tale: Models) -> Account:
         found, closing, addends = values[-1], None, measure(at, model_name(at, str(k)))
     else:
         found, closing, addends = share(at) * added(values), None, _mean_of_rows(k)
-    items: list[Item] = [*_local_steps(at, tale.tape), *_cut(columns, rows)]
+    table, left_out = _cut(columns, len(points), row)
+    items: list[Item] = [*_local_steps(at, tale.tape), table, *left_out]
     if closing is not None:
         items.append(closing)
     items += _closed(at, points, [] if over.one_record else values)
-    short = shortened(rows)
-    return Account((*items, *short), found, addends, len(rows) <= MOST and not short)
+    short = shortened(table.rows)
+    return Account((*items, *short), found, addends, not left_out and not short)
 
 
 def of_moments(at: Setting, tale: MomentsOf) -> Account:
@@ -61,28 +65,32 @@ def of_moments(at: Setting, tale: MomentsOf) -> Account:
     each = each if one_row else each[: last + 1]
     away = _away(at, model)
     columns = [say("k"), say("E {}", model), say("E {}", away)]
-    rows = [[say(str(one.k)), cell(vector(one.mean)), cell(written(one.square))] for one in each]
     values = [one.metric for one in each]
+    measured = not tale.summed and at.plan.metric.quantity is not Quantity.DISTANCE  # that is a column already
     items: list[Item] = []
     if tale.summed:
         letter = model.text[0]
         sum_ = math(f"S_k = Σ_{{j<k}} ({letter}_j − x*)", rf"S_k = \sum_{{j<k}} ({letter}_j - x^\star)")
         cross, square = math(f"({model.text} − x*)·S_k", rf"({model.latex} - x^\star)^{{\top}} S_k"), _norm("S_k")
         columns += [say("E {}", cross), say("E {}", square)]
-        rows = [
-            [*row, *(cell(written(entry)) for entry in one.sums or ())] for row, one in zip(rows, each, strict=True)
-        ]
         items.append(say("with {}: E {} = E {} + 2·E {} + E {}", sum_, _norm("S_{k+1}"), square, cross, away))
-    elif at.plan.metric.quantity is not Quantity.DISTANCE:  # that is a column already
+    if measured:
         columns.append(say("E {}", measure(at, model)))
-        rows = [[*row, cell(written(value))] for row, value in zip(rows, values, strict=True)]
+
+    def row(place: int) -> list[Sentence]:
+        one = each[place]
+        more = one.sums if tale.summed and one.sums is not None else (one.metric,) * measured
+        when = k if one_row else one.k
+        return [say(str(when)), cell(vector(one.mean)), *(cell(written(entry)) for entry in (one.square, *more))]
+
     if over.one_record:
         found = values[-1] if end.average is None else end.average
         seen = measure(at, shown_name(at))
         addends = math(f"E {seen.text}", rf"\mathbb{{E}}\,{seen.latex}")
     else:
         found, addends = share(at) * added(values), _mean_of_rows(k)
-    items += _cut(columns, rows)
+    table, left_out = _cut(columns, len(each), row)
+    items += [table, *left_out]
     if at.model.d == 1 and not one_row:
         mean = math(f"E {model.text}", rf"\mathbb{{E}}\,{model.latex}")
         items += _closed_moments([one.mean[0] for one in each], mean, "m", summed=False)
@@ -97,8 +105,8 @@ def of_moments(at: Setting, tale: MomentsOf) -> Account:
         follows.append(
             say("how a row follows from the one before is not listed: it takes the moments of all that clients hold")
         )
-    short = shortened(rows)
-    return Account((*items, *follows, *short), found, addends, by_hand and len(rows) <= MOST and not short)
+    short = shortened(table.rows)
+    return Account((*items, *follows, *short), found, addends, by_hand and not left_out and not short)
 
 
 def _norm(name: str) -> Written:
@@ -115,17 +123,17 @@ def _mean_of_rows(k: int) -> Written:
     return math(f"(1/{k}) Σ of the last column", rf"\tfrac{{1}}{{{k}}} \textstyle\sum \text{{of the last column}}")
 
 
-def _cut(columns: Sequence[Sentence], rows: Sequence[Sequence[Sentence]]) -> Iterator[Item]:
-    """Yield the table; of more rows than a hand can check the first and the last."""
-    if len(rows) <= MOST:
-        yield Table(tuple(columns), tuple(map(tuple, rows)))
-        return
-    gap = [say("…") for _ in columns]
-    yield Table(tuple(columns), tuple(map(tuple, (*rows[:_FIRST], gap, *rows[-_LAST:]))))
-    yield say(
-        f"{len(rows)} rows: the first {_FIRST} and the last {_LAST} are shown, and all of them are added up. So this "
-        "sum cannot be checked by hand row by row."
+def _cut(columns: Sequence[Sentence], n: int, row: Callable[[int], list[Sentence]]) -> tuple[Table, list[Item]]:
+    """Return the table of n rows; of more than a hand can check the first and the last, and what is to be said then."""
+    if n <= MOST:
+        return Table(tuple(columns), tuple(tuple(row(place)) for place in range(n))), []
+    first, last = (tuple(tuple(row(place)) for place in part) for part in (range(_FIRST), range(n - _LAST, n)))
+    gap = tuple(say("…") for _ in columns)
+    said = say(
+        f"{n} rows: the first {_FIRST} and the last {_LAST} are shown, and all of them are added up. So this sum "
+        "cannot be checked by hand row by row."
     )
+    return Table(tuple(columns), (*first, gap, *last)), [said]
 
 
 def _entering(at: Setting, tape: Tape, t: int) -> Sentence:
@@ -223,7 +231,7 @@ def _closed_sum(at: Setting, rule: Rule, models: Sequence[Scalar], values: Seque
 def _closed_moments(sequence: Sequence[Scalar], what: Written, letter: str, *, summed: bool) -> Iterator[Item]:
     """Yield the recursion of a sequence, its closed form and its sum; nothing where it is constant, or has none."""
     found, one = rules(sequence), numbers.rational(1)
-    if len(found) != 1 or found[0].first or numbers.sign(found[0].q - one) == 0:
+    if len(found) != 1 or found[0].first or numbers.sign(found[0].q - one) == 0 or numbers.sign(found[0].q) == 0:
         return
     rule, head, n = found[0], math(f"{letter}_k", f"{letter}_k"), len(sequence)
     rest = rule.c / (one - rule.q)
