@@ -43,8 +43,9 @@ class Setting:
 
     def symbol(self, name: str) -> Written:
         """Return how a symbol of the theorem is written."""
-        info = self.plan.theorem.symbols.get(name)
-        return math(name, name if info is None else info.latex)
+        theorem = self.plan.theorem
+        info = theorem.symbols.get(name)
+        return math(theorem.spelling().get(name, name), name if info is None else info.latex)
 
     def value(self, name: str) -> Any:
         """Return the value of a symbol: an exact number, or a ball of the present precision."""
@@ -68,6 +69,8 @@ def instance(at: Setting) -> Iterator[Sentence]:
     yield from _algorithm(at)
     yield from _events(at)
     for name, constant in at.constants.items():
+        if name in at.formulas.rules or name not in at.formulas.values:
+            continue  # behind a constant that the formulas read in its place
         known = written(at.value(name))
         side = "" if constant["side"] == "exact" else f", {constant['side']} value"
         yield say("{} {} ({})", at.symbol(name), is_(known), words(f"{constant['how']}{side}"))

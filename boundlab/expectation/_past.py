@@ -4,9 +4,10 @@ Histories share what they have in common: one is a list of pairs (history before
 the ways that have met in it.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from typing import Any, Final, final
 
 import numpy as np
@@ -18,7 +19,7 @@ from boundlab.events import SERVER
 
 Ints = NDArray[np.int64]
 Came = tuple[Event, ...] | int  # one of these events; or a sign, 1 or −1
-LISTED: Final = 4096  # sequences that are written out
+LISTED: Final = 4096  # patterns that are written out
 _SIGNS: Final = {1: "+", -1: "−"}
 
 
@@ -38,7 +39,7 @@ class Outcome:
     patterns
         These: ``01S`` for arrivals of client 0 and of client 1 and an aggregation, ``*`` for whatever comes,
         ``{0,1}`` for one of these, with the signs that an event draws behind it; in several words where names have
-        several letters. None where there are more than :data:`LISTED`.
+        several letters. None where these are more than :data:`LISTED`.
     """
 
     points: tuple[tuple[Scalar, ...], ...]
@@ -129,9 +130,9 @@ class Past:
                 continue  # of events that never come
             seen = tuple(points[number] for number in self._sights[name])
             history = self._union(members)
-            few = self._count[history] <= LISTED
-            patterns = tuple(sorted(self._patterns(history))) if few else None
-            found.append(Outcome(seen, Fraction(share[name], whole), self._count[history], patterns))
+            patterns = tuple(islice(self._patterns(history), LISTED + 1))
+            shown = tuple(sorted(patterns)) if len(patterns) <= LISTED else None
+            found.append(Outcome(seen, Fraction(share[name], whole), self._count[history], shown))
         return sorted(found, key=lambda one: (-one.p, one.patterns or ()))
 
     def _put(self, before: tuple[tuple[int, Came], ...], count: int, seen: int) -> int:
@@ -150,21 +151,25 @@ class Past:
         return self._put(before, sum(self._count[old] for old in members), self._seen[members[0]])
 
     def _patterns(self, history: int) -> Iterator[str]:
-        """Yield words for the sequences of a history, as few as the events allow."""
-        known: dict[int, frozenset[tuple[Hashable, ...]]] = {}
+        """Yield words for the sequences of a history: few, where what comes first matters less than what comes last."""
+        words = _Words()
 
-        def sequences(place: int) -> frozenset[tuple[Hashable, ...]]:
+        def sequences(place: int) -> int:
             if place not in known:
-                before = self._before[place]
-                known[place] = frozenset(
-                    (*front, one)
-                    for old, came in before
-                    for front in sequences(old)
-                    for one in ([came] if isinstance(came, int) else came)
-                ) or frozenset([()])
+                ways = self._before[place]
+                known[place] = (
+                    words.empty
+                    if not ways
+                    else words.united(
+                        words.before(letter, sequences(old))
+                        for old, came in ways
+                        for letter in ([came] if isinstance(came, int) else came)
+                    )
+                )
             return known[place]
 
-        for pattern in _compact(sequences(history)):
+        known: dict[int, int] = {}
+        for pattern in words.patterns(sequences(history)):
             yield self._words(pattern)
 
     def _words(self, pattern: tuple[frozenset[Any], ...]) -> str:
@@ -185,17 +190,54 @@ def _name(event: Event) -> str:
     return names[0] if len(names) == 1 else f"({','.join(names)})"
 
 
-def _compact(sequences: frozenset[tuple[Any, ...]]) -> Iterator[tuple[frozenset[Any], ...]]:
-    """Yield patterns that together are the sequences, each once."""
-    if () in sequences:
-        yield ()
-        return
-    after: dict[Any, set[tuple[Any, ...]]] = {}
-    for first, *rest in sequences:
-        after.setdefault(first, set()).add(tuple(rest))
-    firsts: dict[frozenset[tuple[Any, ...]], set[Any]] = {}
-    for first, rests in after.items():
-        firsts.setdefault(frozenset(rests), set()).add(first)
-    for left, letters in firsts.items():
-        for pattern in _compact(left):
-            yield (frozenset(letters), *pattern)
+@final
+class _Words:
+    """Sets of words, read from their last letter, as the states of a minimal automaton: equal sets have one number."""
+
+    def __init__(self) -> None:
+        self._number: dict[tuple[bool, frozenset[tuple[Hashable, int]]], int] = {}
+        self._after: list[tuple[bool, dict[Hashable, int]]] = []
+        self._union: dict[tuple[int, int], int] = {}
+        self.none = self._state(False, {})
+        self.empty = self._state(True, {})
+
+    def _state(self, ends: bool, after: dict[Hashable, int]) -> int:
+        place = self._number.setdefault((ends, frozenset(after.items())), len(self._after))
+        if place == len(self._after):
+            self._after.append((ends, after))
+        return place
+
+    def before(self, last: Hashable, words: int) -> int:
+        """Return the words with one more letter at their end."""
+        return self._state(False, {last: words})
+
+    def united(self, sets: Iterable[int]) -> int:
+        """Return the union of sets of words."""
+        found = self.none
+        for one in sets:
+            found = self._both(found, one)
+        return found
+
+    def _both(self, one: int, other: int) -> int:
+        if one == other or other == self.none:
+            return one
+        if one == self.none:
+            return other
+        key = (min(one, other), max(one, other))
+        if key not in self._union:
+            (ends, after), (also, more) = self._after[one], self._after[other]
+            both = {letter: self._both(after[letter], more[letter]) for letter in after.keys() & more.keys()}
+            self._union[key] = self._state(ends or also, {**after, **more, **both})
+        return self._union[key]
+
+    def patterns(self, words: int) -> Iterator[tuple[frozenset[Any], ...]]:
+        """Yield patterns that together are the words, each once: sets of letters, from the first to the last."""
+        ends, after = self._after[words]
+        if ends:
+            yield ()
+        alike: dict[int, set[Hashable]] = {}
+        for letter, rest in after.items():
+            alike.setdefault(rest, set()).add(letter)
+        for rest, letters in alike.items():
+            for front in self.patterns(rest):
+                yield (*front, frozenset(letters))

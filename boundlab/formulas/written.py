@@ -21,6 +21,7 @@ _DIGITS: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _RAISED: Final = str.maketrans("0123456789", _DIGITS)
 # A letter or a name with marks, prime and index: it needs no parentheses to stand below a root or to be raised.
 _PLAIN = re.compile(rf"(?:(?![{_DIGITS}])[\w\u0300-\u036f])+[′₊₋]?(?:(?![{_DIGITS}])[\w\u0300-\u036f])*")
+_CLOSED = re.compile(r"\([^()]*\)")
 
 
 def letters_of(names: Iterable[str], symbols: Mapping[str, SymbolInfo] = SYMBOLS) -> dict[str, str]:
@@ -158,8 +159,8 @@ class _Printer(StrPrinter):  # type: ignore[misc]  # SymPy has no types
         """Return whether a part needs no parentheses below a root, or to be raised."""
         if part.is_Integer:
             return bool(part >= 0)
-        if part.is_Symbol:
-            return bool(_PLAIN.fullmatch(text))
+        if part.is_Symbol:  # which a number may stand for, in parentheses of its own
+            return bool(_PLAIN.fullmatch(text) or _CLOSED.fullmatch(text))
         return bool(part.is_Function) and text[-1] in ")⌋⌉|"
 
     def _print_Mul(self, expr: Any) -> str:  # noqa: N802

@@ -187,7 +187,7 @@ class Sources:
             constant = self.constants[name]
             return Reading(name, value, constant.side, "problem", constant.how)
         if name in theorem.step:
-            how = f"the step size is {written(theorem.step[name], theorem.symbols)}"
+            how = f"the step size is {written(theorem.step[name], theorem.symbols, theorem.spelling())}"
             return Reading(name, value, "exact", "theorem", how)
         if name == "n":
             return Reading(name, value, "exact", "problem", "number of clients")

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from boundlab.assumptions import assumption
-from boundlab.formulas.symbols import names_of
-from boundlab.formulas.written import letter_of_latex, letters_of, written
+from boundlab.formulas.written import letter_of_latex, written
 
 if TYPE_CHECKING:
     from boundlab.theorems import Theorem
@@ -35,9 +34,7 @@ class _Page:
     def __init__(self, theorem: "Theorem") -> None:
         self._theorem = theorem
         self._rules = theorem.rules()
-        formulas = (*theorem.expressions(), *theorem.step.values(), *self._rules.values())
-        names = {name for one in formulas for name in names_of(one)} | {*theorem.step, *self._rules}
-        self._letters = letters_of(sorted(names | set(theorem.inputs())), theorem.symbols)
+        self._letters = theorem.spelling()
 
     def _text(self, formula: Any) -> str:
         return written(formula, self._theorem.symbols, self._letters)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from boundlab.errors import SpecError, SymbolError
 from boundlab.formulas.assignments import arrival_statistics
-from boundlab.formulas.symbols import lookup
+from boundlab.formulas.symbols import lookup, names_of
 from boundlab.theorems._bound import Evaluation, Floats
 from boundlab.theorems._conditions import admissible
 from boundlab.theorems._evaluate import derive, evaluated, expanded, inputs, rules
@@ -155,6 +155,15 @@ class Theorem(Statement):
     def rules(self) -> dict[str, sympy.Expr]:
         """Return the defined symbols that the statement uses, each by the ones after it."""
         return rules(self)
+
+    def spelling(self) -> dict[str, str]:
+        """Return name → how people write it, for all symbols of the statement; no two look alike."""
+        from boundlab.formulas.written import letters_of
+
+        rules = self.rules()
+        formulas = (*self.expressions(), *self.step.values(), *rules.values())
+        names = {name for one in formulas for name in names_of(one)} | {*self.step, *rules, *self.inputs()}
+        return letters_of(sorted(names), self.symbols)
 
     def latex(self) -> str:
         """Return the statement in LaTeX: the bound, then the step size and the definitions it uses."""
