@@ -82,7 +82,8 @@ IN_TURNS = {
     "events": [[t, client] for t in range(1, 12) for client in (0, 1)], "iterations": 21,
 }  # fmt: skip
 CASES = {
-    "one path": ONE_PATH, "in turns": IN_TURNS, "nothing moves": NOTHING_MOVES, "sgd": SGD, "two clients": TWO_CLIENTS, "many": MANY,
+    "one path": ONE_PATH, "in turns": IN_TURNS, "nothing moves": NOTHING_MOVES, "sgd": SGD,
+    "two clients": TWO_CLIENTS, "many": MANY,
     "many records": MANY_RECORDS, "signs": SIGNS, "quadratics": QUADRATICS, "average": AVERAGE,
     "schedule": SCHEDULE, "composite": COMPOSITE, "plane": PLANE,
 }  # fmt: skip
