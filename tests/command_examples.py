@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 RUN = ("--problem=lad:x0=3", "--delays=iid:p_s=0.5", "--iterations=6", "--set=M=50")
-# Command → arguments, of which {case} is a case file. The verdict of the last four is the one that its name says.
+# Command → arguments, of which {case} is a case file, {law} one over random events, {certificate} a certificate. The
+# verdict of the last four is the one that its name says.
 QUICK: Mapping[str, Sequence[str]] = {
     "list": ("list", "delays"),
     "show": ("show", "fedcompass.theorem1"),
@@ -15,6 +16,7 @@ QUICK: Mapping[str, Sequence[str]] = {
     "compare": ("compare", "area.theorem8", *RUN, "--trials=200"),
     "exact": ("exact", "area.theorem8", "{law}"),
     "worst-case": ("worst-case", "classics.gd.convex", "--iterations=1"),
+    "recheck": ("recheck", "{certificate}"),
     "falsify": ("falsify", "area.theorem8", "--candidates=300"),
 }
 SLOW: Mapping[str, Sequence[str]] = {
@@ -36,3 +38,11 @@ LAW = {
     "delays": {"type": "iid", "p_s": 0.5},
     "iterations": 6,
 }
+# ‖x_0‖² ≤ 1 proves that ‖x_0‖² is at most 1.
+CERTIFICATE = {
+    "schema": "boundlab worst-case certificate 1", "kind": "upper", "claim": "‖x_0‖²", "value": "1", "basis": ["x_0"],
+    "values": [], "functions": [], "objective": {"gram": [[0, 0, "1"]]}, "remainder": [],
+    "rows": [
+        {"kind": "given", "words": "‖x_0‖² ≤ 1", "form": {"gram": [[0, 0, "1"]], "constant": "-1"}, "multiplier": "1"}
+    ],
+}  # fmt: skip

@@ -6,7 +6,20 @@ from typing import Annotated
 import typer
 
 from boundlab.__about__ import __version__
-from boundlab.cli import bench, check, compare, demo, exact, falsify, listing, optimal_rate, runs, theorems, worst_case
+from boundlab.cli import (
+    bench,
+    check,
+    compare,
+    demo,
+    exact,
+    falsify,
+    listing,
+    optimal_rate,
+    recheck,
+    runs,
+    theorems,
+    worst_case,
+)  # fmt: skip
 from boundlab.cli._endings import summary
 
 app = typer.Typer(
@@ -45,5 +58,7 @@ def _options(
         context.with_resource(using(plugin))
 
 
-for _module in (listing, theorems, optimal_rate, runs, check, compare, exact, worst_case, falsify, demo, bench):
+for _module in (
+    listing, theorems, optimal_rate, runs, check, compare, exact, worst_case, recheck, falsify, demo, bench,
+):  # fmt: skip
     _module.register(app)

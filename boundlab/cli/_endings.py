@@ -43,6 +43,10 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
             ExitCode.UNDECIDED: "not decided: no certified value is on either side, however near (tight to …)",
             ExitCode.NOT_APPLICABLE: "the bound and the program are not about the same runs",
         },
+        "recheck": {
+            ExitCode.STANDS: "every line of the certificate is right",
+            ExitCode.REFUTED: "a line is wrong: the certificate proves nothing",
+        },
         "falsify": {
             ExitCode.REFUTED: "a counterexample was found",
             ExitCode.UNDECIDED: "none was found, which proves nothing",

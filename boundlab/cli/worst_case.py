@@ -51,6 +51,10 @@ def worst_case(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="CASE.json", help="Write the function found as a case file.")
     ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option("--certificate", metavar="FILE", help="Write what the certified value rests on, for recheck."),
+    ] = None,
 ) -> ExitCode:
     """Ask for the worst function of a theorem's class, by a semidefinite program.
 
@@ -66,6 +70,7 @@ def worst_case(
             raise SpecError("give --p or --set p, not both")
         chosen["p"] = p
     writable(out)
+    writable(certificate)
     listed = None if events is None else _events(events)
     statement = load_theorem(theorem)
     result = analyse(statement, iterations, chosen, average, delays=delays, events=listed)
@@ -82,12 +87,18 @@ def worst_case(
         from boundlab.files import write_json
         from boundlab.provenance import provenance
 
-        case = result.case()
-        if case is None or out is None:
-            raise OutputError(f"{out} is not written: no function was found, {result.missing}")
-        write_json(out, {**case, "provenance": provenance(statement)})
+        if certificate is not None:
+            if result.certificate is None:
+                raise OutputError(f"{certificate} is not written: no certificate was found")
+            write_json(certificate, result.certificate)
+        if out is not None:
+            case = result.case()
+            if case is None:
+                raise OutputError(f"{out} is not written: no function was found, {result.missing}")
+            write_json(out, {**case, "provenance": provenance(statement)})
 
-    return deliver(result.outcome.verdict.exit_code, [out] if out else [], show, write, quiet=as_json)
+    files = [path for path in (out, certificate) if path is not None]
+    return deliver(result.outcome.verdict.exit_code, files, show, write, quiet=as_json)
 
 
 def _events(path: Path) -> list[Any]:

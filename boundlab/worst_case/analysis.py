@@ -8,6 +8,7 @@ from typing import Any, final
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.objective import Problem
 from boundlab.theorems import Theorem
+from boundlab.worst_case import keep
 from boundlab.worst_case.attained import attained
 from boundlab.worst_case.certificate import certify
 from boundlab.worst_case.classes import FunctionClass, function_class
@@ -20,7 +21,7 @@ from boundlab.worst_case.question import Question, ask
 from boundlab.worst_case.replay import replay
 from boundlab.worst_case.result import TIGHT, WorstCase
 from boundlab.worst_case.roots import in_units_of_the_step
-from boundlab.worst_case.verify import upper_value
+from boundlab.worst_case.verify import Matrix, upper_value
 
 # A function is good enough where its replay misses the solver's value by no more than this share.
 _CLOSE = 1e-4
@@ -79,21 +80,68 @@ def worst_case(
     model = build(kind, plan.metric, plan.runs(), plan.clients, constants, plan.exactly.steps)
     compiled = Compiled(model.program)
     solution = compiled.solve()
-    upper, lower, equal = None, None, False
+    upper, lower, equal = None, None, None
     found = _Found("" if find_function else "not asked for")
     if solution.status == "optimal":
         if certificates:
-            upper = certify(compiled, solution)
-            equal = _reaches(plan, kind, constants, model, compiled, solution, upper)
-            lower = _lower(plan, kind, constants, compiled, solution, step)
+            found_upper = certify(compiled, solution)
+            if found_upper is not None:
+                upper = _Upper(model, kind, *found_upper)
+            equal = _reaches(plan, kind, constants, model, compiled, solution, None if upper is None else upper.value)
+            lower = _lower(plan, kind, constants, model, compiled, solution, step)
         if find_function:
             found = _search(plan, kind, constants, step, solution.primal)
+    best, attained_value = equal or upper, plan.exactly.right.high if equal else None
     return WorstCase(
         plan, plan.rounded(), kind, model.program.points, len(model.program.rows),
         solution.status, solution.primal, solution.dual,
-        plan.exactly.right.high if equal else upper, equal, lower,
+        attained_value if best is None or equal else best.value, equal is not None,
+        None if lower is None else lower.value,
         found.problem, found.rank, found.in_class, found.replayed, found.missing,
+        _kept(plan, best, lower),
     )  # fmt: skip
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Upper:
+    """A certified upper value: of which program, and by which multipliers."""
+
+    model: Model
+    kind: FunctionClass
+    value: Fraction
+    multipliers: Sequence[Fraction]
+    unit: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Lower:
+    """A certified lower value: of which program, and at which point (G, F)."""
+
+    model: Model
+    kind: FunctionClass
+    value: Fraction
+    point: tuple[Matrix, list[Fraction]]
+    unit: str = ""
+
+
+def _kept(plan: Question, upper: _Upper | None, lower: _Lower | None) -> dict[str, Any]:
+    """Return the certificates of both sides, as a second checker reads them."""
+    found = {}
+    if upper is not None:
+        found["upper"] = keep.upper(upper.model, upper.kind, upper.multipliers, upper.value, _claim(plan, upper))
+    if lower is not None:
+        found["lower"] = keep.lower(lower.model, lower.kind, *lower.point, lower.value, _claim(plan, lower))
+    return found
+
+
+def _claim(plan: Question, side: _Upper | _Lower) -> str:
+    """Return in words what the objective is."""
+    runs = "mean over all event sequences" if plan.average else "one run"
+    values = ", ".join(f"{name} = {value}" for name, value in plan.values.items() if name != plan.theorem.counter)
+    what = f"{plan.metric.expectation} of {plan.algorithm.id} as in {plan.theorem.id}"
+    return f"{what}, {plan.theorem.counter} = {plan.horizon}, {runs}, {values}{side.unit}"
 
 
 def _reaches(
@@ -104,49 +152,56 @@ def _reaches(
     compiled: Compiled,
     solution: Solution,
     upper: Fraction | None,
-) -> bool:
-    """Whether the bound itself is certified as an upper value, where it is attained so far as the solver sees."""
+) -> _Upper | None:
+    """Return the bound itself as a certified upper value, where it is attained so far as the solver sees, or None."""
     right = plan.exactly.right
     near = solution.primal <= float(right.high) * (1.0 + TIGHT)
     if not near or (upper is not None and not right.low < upper <= right.high * Fraction(1.0 + TIGHT)):
-        return False
-    unit = in_units_of_the_step(plan, kind, constants)
+        return None
+    unit, words = in_units_of_the_step(plan, kind, constants), ""
     if unit is not None:
-        program, value = unit
-        compiled = Compiled(program)
+        model, kind, value = unit
+        words = ", function values times the step size"
+        compiled = Compiled(model.program)
         solution = compiled.solve()
         proposed = attained(compiled, solution, value) if solution.status == "optimal" else iter(())
     elif right.exact is not None:
-        program, value = compiled.program, right.exact
+        value = right.exact
         proposed = attained(compiled, solution, value, parabolas(model, kind.constants))
     else:
-        return False
-    return any(upper_value(program, one) == value for one in proposed)
+        return None
+    found = (one for one in proposed if upper_value(model.program, one) == value)
+    return next((_Upper(model, kind, value, one, words) for one in found), None)
 
 
 def _lower(
     plan: Question,
     kind: FunctionClass,
     constants: Mapping[str, Any],
+    model: Model,
     compiled: Compiled,
     solution: Solution,
     step: float,
-) -> Fraction | None:
+) -> _Lower | None:
     """Return a certified lower value above the bound, or None: of the class, or of a part that has no more."""
     high = plan.exactly.right.high
     if Fraction(solution.primal) <= high:
         return None
     if not kind.relaxed:
-        return certified_lower(compiled, solution, high)
+        return _at(model, kind, certified_lower(compiled, solution, high))
     part = stand_in(kind, float(constants.get("R", 1.0)), step, SHARES[0])
     if part is None or part.relaxed or part.deviation is not None or part.gradient_square is not None:
         return None
     model = build(part, plan.metric, plan.runs(), plan.clients, constants, plan.exactly.steps)
     inside = Compiled(model.program)
     try:
-        return certified_lower(inside, inside.solve(), high)
+        return _at(model, part, certified_lower(inside, inside.solve(), high))
     except BoundlabError:
         return None
+
+
+def _at(model: Model, kind: FunctionClass, found: tuple[Fraction, Matrix, list[Fraction]] | None) -> _Lower | None:
+    return None if found is None else _Lower(model, kind, found[0], found[1:])
 
 
 def _bounding(theorem: Theorem, plan: Question) -> dict[str, Any]:

@@ -23,8 +23,8 @@ _SHARES = tuple(10.0 ** (-8.0 + step / 3.0) for step in range(25))
 _SMALL = (0.0, 1e-6)
 
 
-def certify(compiled: Compiled, solution: Solution) -> Fraction | None:
-    """Return a rational upper value of the program that was checked exactly, or None.
+def certify(compiled: Compiled, solution: Solution) -> tuple[Fraction, list[Fraction]] | None:
+    """Return a rational upper value of the program that was checked exactly, and its multipliers, or None.
 
     The multipliers are moved a little towards those of the program with a larger objective, whose S has room.
     """
@@ -45,7 +45,7 @@ def certify(compiled: Compiled, solution: Solution) -> Fraction | None:
         if proposed is not None and _room(program, proposed):
             value = upper_value(program, proposed)
             if value is not None:
-                return value
+                return value, proposed
     return None
 
 

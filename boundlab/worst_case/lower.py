@@ -18,8 +18,10 @@ _SHARES = tuple(10.0 ** (-7.0 + step) for step in range(6))
 _STEP = 2**50
 
 
-def certified_lower(compiled: Compiled, solution: Solution, above: Fraction) -> Fraction | None:
-    """Return the objective at a rational point of the program, checked exactly; None where none was found.
+def certified_lower(
+    compiled: Compiled, solution: Solution, above: Fraction
+) -> tuple[Fraction, Matrix, list[Fraction]] | None:
+    """Return the objective at a rational point of the program, checked exactly, and the point: G and F; or None.
 
     Parameters
     ----------
@@ -33,9 +35,10 @@ def certified_lower(compiled: Compiled, solution: Solution, above: Fraction) -> 
     for share in _SHARES:
         gram = (1.0 - share) * solution.gram + share * inner[0]
         values = (1.0 - share) * solution.values + share * inner[1]
-        value = lower_value(program, _rounded(program, gram), _fractions(values, program.level))
+        point = _rounded(program, gram), _fractions(values, program.level)
+        value = lower_value(program, *point)
         if value is not None and value > above:
-            return value
+            return value, *point
     return None
 
 

@@ -15,9 +15,11 @@ from boundlab.errors import SpecError
 from boundlab.execute.points import combine, key, run
 from boundlab.expectation import shown_points
 from boundlab.metrics import Metric
+from boundlab.recheck import Sample
 from boundlab.tape import Tape
 from boundlab.worst_case.classes import FunctionClass
 from boundlab.worst_case.program import Program, row
+from boundlab.worst_case.samples import samples_of
 from boundlab.worst_case.session import Session
 
 Floats = NDArray[np.float64]
@@ -54,11 +56,14 @@ class Model:
         Shape (points,): x_s,0 as a combination of the leaf points; x* is the origin where there is one.
     data
         One entry a client. Where there is a minimiser, its row is the first.
+    samples
+        The same in exact numbers, one entry a client.
     """
 
     program: Program
     start: Floats
     data: tuple[Data, ...]
+    samples: tuple[tuple[Sample, ...], ...]
 
 
 @final
@@ -234,6 +239,7 @@ def _build(
         program,
         _vector(start, points),
         tuple(_data(function, points, values, expression) for function in oracle.functions),
+        tuple(samples_of(function, expression) for function in oracle.functions),
     )
 
 

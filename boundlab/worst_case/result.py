@@ -1,6 +1,7 @@
 """What a worst case says of a bound."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from typing import Any, final
@@ -71,6 +72,8 @@ class WorstCase:
         The left side that it makes in the NumPy executor.
     missing
         Why there is no function or no replay, or ''.
+    certificates
+        ``upper`` and ``lower``: what the certified values rest on, as :func:`boundlab.recheck.recheck` reads it.
     """
 
     plan: Question
@@ -89,6 +92,7 @@ class WorstCase:
     in_class: bool
     replayed: float | None
     missing: str
+    certificates: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def gap(self) -> float:
@@ -186,6 +190,12 @@ class WorstCase:
             "repaired": "numeric",
         }
 
+    @property
+    def certificate(self) -> Mapping[str, Any] | None:
+        """The certificate of the side that decides: of a lower value above the bound, else of the upper one."""
+        side = "lower" if self.outcome is Outcome.EXCEEDS else "upper"
+        return self.certificates.get(side) or self.certificates.get("upper") or self.certificates.get("lower")
+
     def case(self) -> dict[str, Any] | None:
         """Return the function found as a case file, or None."""
         if self.function is None:
@@ -259,6 +269,7 @@ class WorstCase:
             "outcome": self.words,
             "verdict": self.outcome.verdict.value,
             "reason": self.reason,
+            "certificates": dict(self.certificates),
             "case": self.case(),
         }
 

@@ -13,15 +13,14 @@ from boundlab.arithmetic.pepit import Root, fraction
 from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.metrics import Quantity
 from boundlab.worst_case.classes import FunctionClass
-from boundlab.worst_case.model import build
-from boundlab.worst_case.program import Program
+from boundlab.worst_case.model import Model, build
 from boundlab.worst_case.question import Question
 
 
 def in_units_of_the_step(
     plan: Question, kind: FunctionClass, constants: Mapping[str, Any]
-) -> tuple[Program, Fraction] | None:
-    """Return the program with the step size as its formula gives it, and the bound, both in units of the step size.
+) -> tuple[Model, FunctionClass, Fraction] | None:
+    """Return the program with the step size as its formula gives it, its class, and the bound, in units of the step.
 
     None where they are not rational in these units either.
     """
@@ -37,4 +36,4 @@ def in_units_of_the_step(
             steps[size] = ratio
     steepest = Root(root.square * fraction(kind.constants["M"]) ** 2)
     unit = replace(kind, constants={"M": steepest})  # type: ignore[dict-item]  # PEPit takes its square only
-    return build(unit, plan.metric, plan.runs(), plan.clients, constants, steps).program, root.product
+    return build(unit, plan.metric, plan.runs(), plan.clients, constants, steps), unit, root.product

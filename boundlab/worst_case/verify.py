@@ -30,14 +30,18 @@ def upper_value(program: Program, multipliers: Sequence[Fraction]) -> Fraction |
     for weight, one in active:
         for i, entry in one.values.items():
             total[i] = total.get(i, _ZERO) + weight * entry
-    if any(total.values()):
-        return None
-    slack = _zeros(program.points)
-    for weight, one in [*active, (Fraction(-1), program.objective)]:
-        _add(slack, weight, one.gram)
-    if not positive_semidefinite(slack):
+    if any(total.values()) or not positive_semidefinite(slack_matrix(program, multipliers)):
         return None
     return program.objective.constant - sum((weight * one.constant for weight, one in active), _ZERO)
+
+
+def slack_matrix(program: Program, multipliers: Sequence[Fraction]) -> Matrix:
+    """Return S = Σ λ_k·A_k − C, shape (points, points)."""
+    slack = _zeros(program.points)
+    for weight, one in [*zip(multipliers, program.rows, strict=True), (Fraction(-1), program.objective)]:
+        if weight:
+            _add(slack, weight, one.gram)
+    return slack
 
 
 def lower_value(program: Program, gram: Matrix, values: Sequence[Fraction]) -> Fraction | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_examples import CASE, LAW, QUICK, SLOW
+from command_examples import CASE, CERTIFICATE, LAW, QUICK, SLOW
 
 from boundlab.cli import invoke
 from boundlab.cli._endings import ENDINGS
@@ -26,12 +26,14 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "case.json").write_text(json.dumps(CASE))
     (tmp_path / "law.json").write_text(json.dumps(LAW))
+    (tmp_path / "certificate.json").write_text(json.dumps(CERTIFICATE))
     return tmp_path
 
 
 def line(command: str) -> list[str]:
     words = {**QUICK, **SLOW}[command]
-    return [word.format(case="case.json", law="law.json", folder="plots") for word in words]
+    names = {name: f"{name}.json" for name in ("case", "law", "certificate")}
+    return [word.format(**names, folder="plots") for word in words]
 
 
 def shown(arguments: list[str], encoding: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str, str]:

@@ -1,0 +1,14 @@
+"""A second checker of worst-case certificates: fractions of the standard library and this folder, nothing else.
+
+It imports neither the search that proposes certificates nor the checker that the search asks, and no SymPy, NumPy or
+solver; files are read as they stand.
+"""
+
+from boundlab.recheck._certificate import SCHEMA as SCHEMA
+from boundlab.recheck._certificate import Finding as Finding
+from boundlab.recheck._certificate import recheck as recheck
+from boundlab.recheck._forms import Form as Form
+from boundlab.recheck._forms import text_of as text_of
+from boundlab.recheck._interpolation import Sample as Sample
+from boundlab.recheck._interpolation import gradient_bound as gradient_bound
+from boundlab.recheck._interpolation import interpolation as interpolation

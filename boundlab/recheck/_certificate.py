@@ -1,0 +1,292 @@
+"""Read a certificate and check every line of it."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, final
+
+from boundlab.recheck._forms import Form, Vector, number_of, text_of
+from boundlab.recheck._interpolation import Sample, gradient_bound, interpolation
+
+SCHEMA = "boundlab worst-case certificate 1"
+_LARGEST = 64 << 20
+_MANY = 1 << 20  # entries of a list: more than any program has
+_SHORT = 40
+
+
+class WrongError(Exception):
+    """A line of a certificate that is wrong, and why."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What came out.
+
+    Parameters
+    ----------
+    accepted
+        Whether every line was checked and found right.
+    reason
+        What is certified, or which line is wrong and why.
+    given
+        The inequalities that the certificate takes from the theorem, as it words them: nobody can check these here.
+    checked
+        How many lines were.
+    claim
+        What the objective is, as the file says; nobody can check that here.
+    """
+
+    accepted: bool
+    reason: str
+    given: tuple[str, ...] = ()
+    checked: int = 0
+    claim: str = ""
+
+
+def recheck(path: Path) -> Finding:
+    """Check a certificate file.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If it is no certificate at all, saying why.
+    """
+    if not path.is_file() and path.exists():
+        raise ValueError(f"{path} is no regular file")
+    if path.stat().st_size > _LARGEST:
+        raise ValueError(f"{path} is larger than {_LARGEST >> 20} MiB, which no certificate is")
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is no JSON file: {error}") from None
+    if not isinstance(raw, dict) or raw.get("schema") != SCHEMA:
+        raise ValueError(f'{path} is no certificate: it must be an object with "schema": "{SCHEMA}"')
+    try:
+        return _Reader(raw).finding()
+    except WrongError as error:
+        return Finding(False, str(error))
+
+
+class _Reader:
+    """One certificate: numbers are fractions in text, indices are checked before they are used."""
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        self.raw = raw
+        self.basis = self._list(raw, "basis", "the file")
+        self.values = self._list(raw, "values", "the file")
+        self.functions = [
+            _Function(self, one, f"function {place}")
+            for place, one in enumerate(self._list(raw, "functions", "the file"))
+        ]
+
+    def finding(self) -> Finding:
+        """Check what the certificate is for."""
+        kind = self.raw.get("kind")
+        if kind not in ("upper", "lower"):
+            raise WrongError(f'kind must be "upper" or "lower", got {kind!r}')
+        objective = self.form(self._dict(self.raw, "objective", "the file"), "objective")
+        value = self.number(self.raw.get("value"), "value")
+        rows = list(self._rows())
+        given = tuple(words for _, words in rows if words)
+        if kind == "upper":
+            checked = self._upper(objective, value, [form for form, _ in rows])
+            words = f"at most {_short(value)}"
+        else:
+            checked = self._lower(objective, value, [form for form, words in rows if words])
+            words = f"at least {_short(value)}"
+        return Finding(True, f"the objective is {words}", given, checked, str(self.raw.get("claim", ""))[:300])
+
+    def _upper(self, objective: Form, value: Fraction, rows: Sequence[Form]) -> int:
+        """Check objective + Σ_j d_j·‖ℓ_j‖² = value + Σ_k λ_k·row_k, coefficient by coefficient, with d, λ ≥ 0."""
+        total = Form(constant=value)
+        listed = self._list(self.raw, "rows", "the file")
+        for place, (row, one) in enumerate(zip(rows, listed, strict=True)):
+            weight = self.number(one.get("multiplier"), f"row {place}, multiplier")
+            if weight < 0:
+                raise WrongError(f"row {place}: the multiplier {_short(weight)} is negative")
+            total = total.plus(row, weight)
+        squares = self._squares("remainder", len(self.basis))
+        left = objective.plus(squares).plus(total, Fraction(-1))
+        if left != Form():
+            raise WrongError(
+                f"objective + squares − multiples of rows is not the value: {self._left_over(left)} is left"
+            )
+        return len(rows) + len(self.raw["remainder"])
+
+    def _lower(self, objective: Form, value: Fraction, given: Sequence[Form]) -> int:
+        """Check that G = Σ_j d_j·ℓ_j·ℓ_jᵀ and F are a point of the program at which the objective is the value.
+
+        Beside the rows that are given, those of the classes are made here, for all pairs of samples.
+        """
+        gram = self._squares("gram", len(self.basis), mirrored=True).gram
+        raw = self._list(self.raw, "point", "the file")
+        if len(raw) != len(self.values):
+            raise WrongError(f"point must have {len(self.values)} values, got {len(raw)}")
+        values = [self.number(one, f"point, value {place}") for place, one in enumerate(raw)]
+        rows = [*given, *(form for one in self.functions for form in one.rows())]
+        for place, row in enumerate(rows):
+            at = _at(row, gram, values)
+            if at > 0:
+                which = f"given row {place}" if place < len(given) else f"row {place - len(given)} of the classes"
+                raise WrongError(f"{which} is {_short(at)} > 0 at the point")
+        if _at(objective, gram, values) != value:
+            raise WrongError(
+                f"the objective at the point is {_short(_at(objective, gram, values))}, not {_short(value)}"
+            )
+        return len(rows) + len(self.raw["gram"])
+
+    def _rows(self) -> Iterator[tuple[Form, str]]:
+        """Yield the rows, each ≤ 0, with words for those that are given."""
+        for place, one in enumerate(self._list(self.raw, "rows", "the file")):
+            where = f"row {place}"
+            if not isinstance(one, dict):
+                raise WrongError(f"{where} must be an object")
+            kind = one.get("kind")
+            if kind in ("interpolation", "gradient"):
+                function = self.functions[self.index(one.get("client"), len(self.functions), f"{where}, client")]
+                i = self.index(one.get("i"), len(function.samples), f"{where}, i")
+                if kind == "interpolation":
+                    j = self.index(one.get("j"), len(function.samples), f"{where}, j")
+                    yield interpolation(function.samples[i], function.samples[j], function.mu, function.inverse), ""
+                elif function.square is None:
+                    raise WrongError(f"{where}: no bound on the gradients of function {one.get('client')} is given")
+                else:
+                    yield gradient_bound(function.samples[i], function.square), ""
+            elif kind == "given":
+                yield self.form(self._dict(one, "form", where), where), str(one.get("words", where))[:300]
+            else:
+                raise WrongError(f'{where}: kind must be "interpolation", "gradient" or "given", got {kind!r}')
+
+    def _squares(self, name: str, size: int, *, mirrored: bool = False) -> Form:
+        """Return Σ d_j·‖ℓ_j‖² for positive d_j; ``mirrored``: the matrix Σ d_j·ℓ_j·ℓ_jᵀ, entry by entry."""
+        total: dict[tuple[int, int], Fraction] = {}
+        for place, one in enumerate(self._list(self.raw, name, "the file")):
+            where = f"{name} {place}"
+            if not isinstance(one, dict):
+                raise WrongError(f"{where} must be an object")
+            weight = self.number(one.get("weight"), f"{where}, weight")
+            if weight <= 0:
+                raise WrongError(f"{where}: the weight {_short(weight)} is not positive")
+            vector = self.vector(one.get("vector"), size, where)
+            for i, left in vector.items():
+                for j, right in vector.items():
+                    if i <= j:
+                        twice = 1 if mirrored or i == j else 2
+                        total[i, j] = total.get((i, j), Fraction(0)) + twice * weight * left * right
+        return Form({}, {pair: entry for pair, entry in total.items() if entry})
+
+    def _left_over(self, form: Form) -> str:
+        for place, entry in form.values.items():
+            return f"{_short(entry)}·F_{place}"
+        for (i, j), entry in form.gram.items():
+            return f"{_short(entry)}·⟨u_{i}, u_{j}⟩"
+        return _short(form.constant)
+
+    # ------------------------------------------------------------------------------------------------ reading
+
+    def number(self, raw: Any, where: str) -> Fraction:
+        """Return a fraction that stands there as text or as a whole number."""
+        if isinstance(raw, int) and not isinstance(raw, bool):
+            return Fraction(raw)
+        if isinstance(raw, str):
+            try:
+                return number_of(raw)
+            except ValueError:
+                pass
+        raise WrongError(f"{where} must be a fraction as text, got {str(raw)[:40]!r}")
+
+    def index(self, raw: Any, size: int, where: str) -> int:
+        """Return an index below ``size``."""
+        if isinstance(raw, int) and not isinstance(raw, bool) and 0 <= raw < size:
+            return raw
+        raise WrongError(f"{where} must be a whole number from 0 to {size - 1}, got {str(raw)[:40]!r}")
+
+    def vector(self, raw: Any, size: int, where: str) -> Vector:
+        """Return a combination: an object from indices to fractions."""
+        if not isinstance(raw, dict):
+            raise WrongError(f"{where} must be an object from indices to fractions")
+        out: dict[int, Fraction] = {}
+        for key, entry in raw.items():
+            place = self.index(int(key) if key.isdecimal() and len(key) < 6 else key, size, f"{where}, index")
+            out[place] = self.number(entry, f"{where}, entry {key}")
+        return {place: entry for place, entry in out.items() if entry}
+
+    def form(self, raw: Mapping[str, Any], where: str) -> Form:
+        """Return a form."""
+        values = self.vector(raw.get("values", {}), len(self.values), f"{where}, values")
+        gram: dict[tuple[int, int], Fraction] = {}
+        for entry in self._list(raw, "gram", where):
+            if not isinstance(entry, list) or len(entry) != 3:
+                raise WrongError(f"{where}: an entry of gram must be [i, j, fraction]")
+            i, j = (self.index(one, len(self.basis), f"{where}, gram") for one in entry[:2])
+            pair = (min(i, j), max(i, j))
+            gram[pair] = gram.get(pair, Fraction(0)) + self.number(entry[2], f"{where}, gram")
+        constant = self.number(raw.get("constant", 0), f"{where}, constant")
+        return Form(values, {pair: entry for pair, entry in gram.items() if entry}, constant)
+
+    def _list(self, raw: Mapping[str, Any], key: str, where: str) -> list[Any]:
+        found = raw.get(key)
+        if not isinstance(found, list) or len(found) > _MANY:
+            raise WrongError(f"{where}: {key} must be a list")
+        return found
+
+    def _dict(self, raw: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
+        found = raw.get(key)
+        if not isinstance(found, dict):
+            raise WrongError(f"{where}: {key} must be an object")
+        return found
+
+
+class _Function:
+    """A client's function: its class, and where it was looked at."""
+
+    def __init__(self, reader: _Reader, raw: Any, where: str) -> None:
+        if not isinstance(raw, dict) or not isinstance(raw.get("samples"), list):
+            raise WrongError(f"{where} must be an object with samples")
+        self.mu = reader.number(raw.get("mu", 0), f"{where}, mu")
+        self.inverse = reader.number(raw.get("1/L", 0), f"{where}, 1/L")
+        if self.inverse < 0 or self.mu * self.inverse >= 1 or (self.mu < 0 and self.mu * self.inverse != -1):
+            raise WrongError(
+                f"{where}: no class has curvatures from mu = {_short(self.mu)} with 1/L = {_short(self.inverse)}"
+            )
+        square = raw.get("gradient_square")
+        self.square = None if square is None else reader.number(square, f"{where}, gradient_square")
+        self.samples = [
+            self._sample(reader, one, f"{where}, sample {place}") for place, one in enumerate(raw["samples"])
+        ]
+
+    def rows(self) -> Iterator[Form]:
+        """Yield all that is known of the samples, each ≤ 0."""
+        for one in self.samples:
+            for other in self.samples:
+                if one is not other:
+                    yield interpolation(one, other, self.mu, self.inverse)
+            if self.square is not None:
+                yield gradient_bound(one, self.square)
+
+    @staticmethod
+    def _sample(reader: _Reader, raw: Any, where: str) -> Sample:
+        if not isinstance(raw, dict) or not isinstance(raw.get("f"), dict):
+            raise WrongError(f"{where} must be an object with x, g and f")
+        size = len(reader.basis)
+        x, g = (reader.vector(raw.get(name), size, f"{where}, {name}") for name in ("x", "g"))
+        return Sample(x, g, Form(reader.vector(raw["f"], len(reader.values), f"{where}, f")))
+
+
+def _at(form: Form, gram: Mapping[tuple[int, int], Fraction], values: Sequence[Fraction]) -> Fraction:
+    linear = sum((weight * values[place] for place, weight in form.values.items()), form.constant)
+    return sum((weight * gram.get(pair, Fraction(0)) for pair, weight in form.gram.items()), linear)
+
+
+def _short(number: Fraction) -> str:
+    """Return a fraction as it is, or what it is near where it is long."""
+    text = text_of(number)
+    if len(text) <= _SHORT:
+        return text
+    whole = round(number * 10**12)
+    return f"{'-' * (whole < 0)}{abs(whole) // 10**12}.{abs(whole) % 10**12:012d}… ({len(text)} characters)"

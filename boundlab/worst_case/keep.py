@@ -1,0 +1,170 @@
+"""Certificates as files that a second checker reads (:mod:`boundlab.recheck`): every number in them is a fraction."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from boundlab.arithmetic.pepit import Root, fraction
+from boundlab.recheck import SCHEMA, Form, gradient_bound, interpolation, text_of
+from boundlab.worst_case.classes import FunctionClass
+from boundlab.worst_case.model import Model
+from boundlab.worst_case.program import Row
+from boundlab.worst_case.verify import Matrix, slack_matrix
+
+Json = dict[str, Any]
+# Least curvature and 1/L of PEPit's classes: a constant of theirs, or a number.
+_CURVATURES: Mapping[str, tuple[str, str]] = {
+    "ConvexFunction": ("", ""), "ConvexLipschitzFunction": ("", ""), "StronglyConvexFunction": ("mu", ""),
+    "SmoothConvexFunction": ("", "L"), "SmoothConvexLipschitzFunction": ("", "L"),
+    "SmoothStronglyConvexFunction": ("mu", "L"), "SmoothFunction": ("-L", "L"),
+}  # fmt: skip
+
+
+def upper(model: Model, kind: FunctionClass, multipliers: Sequence[Fraction], value: Fraction, claim: str) -> Json:
+    """Return the certificate of an upper value.
+
+    Parameters
+    ----------
+    multipliers
+        One a row of the program, which :func:`boundlab.worst_case.verify.upper_value` has accepted.
+    claim
+        What the objective is, for people.
+    """
+    program = model.program
+    labels = _labels(model, kind)
+    rows = [
+        {**_row(one, labels, model), "multiplier": text_of(weight)}
+        for weight, one in zip(multipliers, program.rows, strict=True)
+        if weight
+    ]
+    remainder = _squares(slack_matrix(program, multipliers))
+    return {**_head(model, kind, "upper", value, claim), "rows": rows, "remainder": remainder}
+
+
+def lower(
+    model: Model, kind: FunctionClass, gram: Matrix, values: Sequence[Fraction], value: Fraction, claim: str
+) -> Json:
+    """Return the certificate of a lower value: a point (G, F) of the program, which the first checker has accepted."""
+    labels = _labels(model, kind)
+    rows = [_row(one, labels, model) for one in model.program.rows]
+    return {
+        **_head(model, kind, "lower", value, claim),
+        "rows": [one for one in rows if one["kind"] == "given"],
+        "gram": _squares(gram),
+        "point": [text_of(one) for one in values],
+    }
+
+
+def _head(model: Model, kind: FunctionClass, side: str, value: Fraction, claim: str) -> Json:
+    least, inverse, square = _class(kind)
+    functions = [
+        {
+            "mu": text_of(least),
+            "1/L": text_of(inverse),
+            "gradient_square": None if square is None else text_of(square),
+            "samples": [
+                {"x": _vector(one.x), "g": _vector(one.g), "f": _vector(one.f.values)} for one in samples
+            ],
+        }
+        for samples in model.samples
+    ]  # fmt: skip
+    return {
+        "schema": SCHEMA,
+        "kind": side,
+        "claim": claim,
+        "value": text_of(value),
+        "class": kind.words,
+        "basis": _names(model),
+        "values": [f"F_{place}" for place in range(model.program.values)],
+        "functions": functions,
+        "objective": _form(model.program.objective),
+    }
+
+
+def _class(kind: FunctionClass) -> tuple[Fraction, Fraction, Fraction | None]:
+    """Return the least curvature, 1/L, and the bound on squared gradients."""
+    low, high = _CURVATURES[kind.kind]
+    L = fraction(kind.constants["L"]) if high else Fraction(0)
+    least = -L if low == "-L" else fraction(kind.constants[low]) if low else Fraction(0)
+    steepest: Any = kind.constants.get("M")
+    square = None
+    if steepest is not None:
+        square = steepest.square if isinstance(steepest, Root) else fraction(steepest) ** 2
+    if kind.gradient_square is not None:
+        square = fraction(kind.gradient_square)
+    return least, 1 / L if high else Fraction(0), square
+
+
+def _names(model: Model) -> list[str]:
+    """Return what each basis vector is."""
+    names = [f"u_{place}" for place in range(model.program.points)]
+    for place, entry in enumerate(model.start.tolist()):
+        if entry:
+            names[place] = "x_0 − x*"
+    for client, samples in enumerate(model.samples):
+        for number, one in enumerate(samples):
+            if len(one.g) == 1 and names[place := next(iter(one.g))].startswith("u_"):
+                names[place] = f"gradient of f_{client} at its sample {number}"
+    return names
+
+
+def _labels(model: Model, kind: FunctionClass) -> dict[tuple[Any, ...], Json]:
+    """Return which row is which inequality of the class."""
+    least, inverse, square = _class(kind)
+    found: dict[tuple[Any, ...], Json] = {}
+    for client, samples in enumerate(model.samples):
+        for i, one in enumerate(samples):
+            if square is not None:
+                found.setdefault(_key(gradient_bound(one, square)), {"kind": "gradient", "client": client, "i": i})
+            for j, other in enumerate(samples):
+                if i != j:
+                    form = interpolation(one, other, least, inverse)
+                    found.setdefault(_key(form), {"kind": "interpolation", "client": client, "i": i, "j": j})
+    return found
+
+
+def _row(one: Row, labels: Mapping[tuple[Any, ...], Json], model: Model) -> Json:
+    known = labels.get(_key(one))
+    return known or {"kind": "given", "words": _words(one, _names(model)), "form": _form(one)}
+
+
+def _key(form: Row | Form) -> tuple[Any, ...]:
+    return tuple(sorted(form.values.items())), tuple(sorted(form.gram.items())), form.constant
+
+
+def _words(one: Row, names: Sequence[str]) -> str:
+    parts = [f"{'' if weight == 1 else f'{weight}·'}F_{place}" for place, weight in one.values.items()]
+    for (i, j), weight in one.gram.items():
+        square = f"‖{names[i]}‖²" if i == j else f"⟨{names[i]}, {names[j]}⟩"
+        parts.append(square if weight == 1 else f"{weight}·{square}")
+    return f"{' + '.join(parts)} ≤ {-one.constant}"
+
+
+def _form(one: Row) -> Json:
+    return {
+        "values": _vector(one.values),
+        "gram": [[i, j, text_of(weight)] for (i, j), weight in one.gram.items()],
+        "constant": text_of(one.constant),
+    }
+
+
+def _vector(entries: Mapping[int, Fraction]) -> dict[str, str]:
+    return {str(place): text_of(entry) for place, entry in entries.items()}
+
+
+def _squares(matrix: Matrix) -> list[Json]:
+    """Return positive weights d_j and vectors ℓ_j with Σ d_j·ℓ_j·ℓ_jᵀ the matrix, which is positive semidefinite."""
+    left = [list(line) for line in matrix]
+    out = []
+    for _ in left:
+        place = max(range(len(left)), key=lambda i: left[i][i])
+        pivot = left[place][place]
+        if not pivot:
+            break
+        vector = [entry / pivot for entry in left[place]]
+        out.append({"weight": text_of(pivot), "vector": _vector({i: one for i, one in enumerate(vector) if one})})
+        for i, first in enumerate(vector):
+            if first:
+                for j, second in enumerate(vector):
+                    left[i][j] -= pivot * first * second
+    return out
