@@ -92,7 +92,9 @@ BUILT_IN: tuple[Assumption, ...] = (
     Assumption("lipschitz", "every f_i is convex and B-Lipschitz", defines=("B",), implies=("convex",)),
     Assumption(DETERMINISTIC, "(sub)gradients are full ones: they have no noise", check=_why_noisy),
     Assumption(
-        "bounded-variance", "stochastic (sub)gradients are unbiased with variance at most sigma^2",
+        "bounded-variance",
+        "stochastic (sub)gradients are unbiased with variance at most sigma^2, each from a sample of its own, drawn "
+        "independently of all others and of the events",
         noise=True, defines=("sigma", "sigma_l"),
     ),
     Assumption(

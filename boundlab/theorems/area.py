@@ -31,7 +31,7 @@ _ANALYSIS = {**OPEN, "start": "analysis"}
 _OWN = {**OPEN, "start": "algorithm"}
 _PROOF = {**OPEN, "start": "analysis", "clock": "analysis"}
 _PRINTED = {**OPEN, "start": "algorithm", "clock": "algorithm"}
-_LIPSCHITZ = ("lipschitz", "bounded-variance", "iid-events")
+_LIPSCHITZ = ("lipschitz", "minimiser", "bounded-variance", "iid-events")
 _SMOOTH = ("strongly-convex", "smooth", "bounded-variance", "iid-events")
 
 mu, L, B, sigma, zeta, R = (symbol(name) for name in ("mu", "L", "B", "sigma", "zeta", "R"))

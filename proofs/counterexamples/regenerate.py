@@ -9,7 +9,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,8 @@ class Mechanism:
         An instance to begin with.
     keep
         What makes it an instance of this reason.
+    events
+        What becomes of the events that were found: others, by which the same happens.
     """
 
     theorem: str
@@ -58,6 +60,7 @@ class Mechanism:
     shows: str
     seed: Candidate
     keep: Callable[[Candidate], bool]
+    events: Callable[[list[Any]], list[Any]] = list
 
 
 def _instance(
@@ -65,6 +68,17 @@ def _instance(
 ) -> Candidate:
     steps = {} if step is None else {"eta_l": step}
     return Candidate("given", {**problem, "sigma": 0.0}, delays, settings, steps, iterations)
+
+
+def _late(events: list[Any]) -> list[Any]:
+    """Return AFL-DGA's events with each local step directly before its round is sent: none is done while waiting."""
+    steps = [one for one in events if one[2] == "step"]
+    out: list[Any] = []
+    for one in events:
+        if one[2] == "send":
+            out += [[one[0], *step[1:]] for step in steps if (step[1], step[3]) == (one[1], one[3])]
+        out += [] if one[2] == "step" else [one]
+    return out
 
 
 _KINK = {"type": "lad", "c": [0.0], "w": [1.0], "x0": 1.0}
@@ -92,7 +106,7 @@ MECHANISMS = (
         "afl_dga.theorem1", "reused-gradients",
         "one local step a round, where all readings agree: a gradient that is used thirty times overshoots",
         _instance(_EQUAL, "deterministic", 61, periods="[1,30]"),
-        lambda one: not {"local_steps", "correction_delay"} & set(one.settings),
+        lambda one: not {"local_steps", "correction_delay"} & set(one.settings), _late,
     ),
     Mechanism(
         "fedfa.theorem1", "window", "the bias of unequal rates stays in a window of two",
@@ -110,7 +124,15 @@ def searches(only: str) -> Iterator[tuple[str, str, Callable[[], Falsification]]
         yield name, SHOWN[name], partial(falsify, theorem, 1e9, limit=CANDIDATES)
         for one in MECHANISMS:
             if one.theorem == name:
-                yield f"{name}.{one.name}", one.shows, partial(minimise, theorem, one.seed, one.keep)
+                yield f"{name}.{one.name}", one.shows, partial(_minimised, theorem, one)
+
+
+def _minimised(theorem: Theorem, one: Mechanism) -> Falsification:
+    found = minimise(theorem, one.seed, one.keep)
+    case = dict(found.case or {})
+    if "events" in case:
+        case["events"] = one.events(case["events"])
+    return replace(found, case=case)
 
 
 def line(file: str, shows: str, found: Falsification) -> str:

@@ -653,7 +653,7 @@ def test_the_printed_theorem_fails_for_one_local_step_and_gradients_used_twenty_
 
 def test_an_average_that_never_comes_makes_s_its_age():
     # One client, f = x²/2, η = 1/2. It is absent from round 2, in which its gradient 1 is used again, and never gets
-    # that average: its model goes to 0, the server's to −1/2 for ever. One server step is missing and no own step, but
+    # that average: its model goes to 0, the server's tends to −1/2. One server step is missing and no own step, but
     # r1 with S = 1, M = 0 would claim that the left side falls like 1/T. S is the age of what is missing: r1 needs
     # ηL ≤ 1/(1 + S) and claims nothing here.
     T = 100

@@ -121,7 +121,8 @@ def test_the_search_cannot_pass_a_negative_multiplier_outside_its_basis(monkeypa
     compiled, solution, bound = solved("classics.gd.convex")
     honest = certify(compiled, solution)
     assert honest is not None
-    assert honest >= bound
+    value, multipliers = honest
+    assert upper_value(compiled.program, multipliers) == value >= bound
     own = certificate._rational
 
     def corrupted(program: Program, multipliers: Any, basis: list[int]) -> list[Fraction] | None:
@@ -140,9 +141,10 @@ def test_the_search_cannot_pass_a_negative_multiplier_outside_its_basis(monkeypa
 def test_a_point_from_below_is_within_the_program_or_rejected(name: str) -> None:
     compiled, solution, bound = solved(name)
     program = compiled.program
-    value = certified_lower(compiled, solution, bound * Fraction(999_999, 1_000_000))
-    assert value is not None
-    assert value <= bound
+    found = certified_lower(compiled, solution, bound * Fraction(999_999, 1_000_000))
+    assert found is not None
+    value, gram, values = found
+    assert lower_value(program, gram, values) == value <= bound
     # Nothing is above the bound, and a certificate of that is not to be had.
     assert certified_lower(compiled, solution, bound) is None
     n = program.points

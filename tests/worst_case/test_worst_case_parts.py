@@ -185,8 +185,9 @@ def test_a_rational_dual_point_is_checked_exactly() -> None:
     solution = compiled.solve()
     assert solution.status == "optimal"
     assert solution.primal == pytest.approx(1.5, abs=1e-7)
-    upper = certify(compiled, solution)
-    assert upper is not None
+    found = certify(compiled, solution)
+    assert found is not None
+    upper, _ = found
     assert Fraction(3, 2) < upper < Fraction(3, 2) + e
 
 
