@@ -6,7 +6,7 @@ the one before it. Other numbers, and steps of too many letters, are compared as
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor, gcd, lcm, log10
+from math import floor, gcd, lcm
 from typing import Any, Literal, final
 
 from boundlab.arithmetic import numbers
@@ -61,7 +61,7 @@ class Between:
         """Return the chain."""
         outer, command = ("≥", r"\ge") if self.relation == ">" else ("≤", r"\le")
         size = max(abs(self.low), abs(self.high))
-        power = floor(log10(size)) if size else 0
+        power = _magnitude(size) if size else 0
         power = 0 if -4 < power < 6 else power
         low, high = (_plain(one / Fraction(10) ** power, power) for one in (self.low, self.high))
         return math(
@@ -123,14 +123,24 @@ def between(left: Any, right: Any, relation: Relation) -> Between | None:
     bottom, top = (_fraction(upper.lower()), _fraction(lower.upper()))
     if bottom < top or (bottom == top and relation == ">"):
         return None
-    size = max(abs(bottom), abs(top), Fraction(1, 10**_MOST))
-    first = 6 - floor(log10(size)) - 1 if size else 6
-    for digits in range(max(first, 0), max(first, 0) + _MOST):
-        unit = Fraction(1, 10**digits)
+    size = max(abs(bottom), abs(top))
+    first = 6 - (_magnitude(size) if size else 0) - 1
+    for digits in range(first, first + _MOST):
+        unit = Fraction(10) ** -digits
         down, up = floor(bottom / unit) * unit, -floor(-top / unit) * unit
         if down > up or (down == up and relation == "≤"):
             return Between(down, up, relation) if relation == ">" else Between(up, down, relation)
     return None
+
+
+def _magnitude(size: Fraction) -> int:
+    """Return the power of ten of the first digit, however long the number is."""
+    power = (size.numerator.bit_length() - size.denominator.bit_length()) * 30103 // 100000
+    while size >= Fraction(10) ** (power + 1):
+        power += 1
+    while size < Fraction(10) ** power:
+        power -= 1
+    return power
 
 
 def _short(found: list[Step]) -> bool:

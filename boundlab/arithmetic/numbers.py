@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, TypeAlias, final
 
+import numpy as np
+
 from boundlab.errors import MissingExtraError, SpecError, UndecidedError
 
 Scalar: TypeAlias = Any  # flint.fmpq, Surd or flint.arb
@@ -47,6 +49,8 @@ class Surd:
         self.a, self.b, self.r = a, b, r
 
     def __add__(self, other: Any) -> "Surd":
+        if isinstance(other, np.ndarray):
+            return NotImplemented
         if isinstance(other, Surd):
             return Surd(self.a + other.a, self.b + other.b, self.r)
         return Surd(self.a + other, self.b, self.r)
@@ -57,12 +61,14 @@ class Surd:
         return Surd(-self.a, -self.b, self.r)
 
     def __sub__(self, other: Any) -> "Surd":
-        return self.__add__(-other)
+        return self.__add__(-other)  # an array adds itself, entry by entry
 
     def __rsub__(self, other: Any) -> "Surd":
         return self.__neg__().__add__(other)
 
     def __mul__(self, other: Any) -> "Surd":
+        if isinstance(other, np.ndarray):
+            return NotImplemented
         if isinstance(other, Surd):
             a, b = self.a, self.b
             return Surd(a * other.a + b * other.b * self.r, a * other.b + b * other.a, self.r)
@@ -71,6 +77,8 @@ class Surd:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> "Surd":
+        if isinstance(other, np.ndarray):
+            return NotImplemented
         if isinstance(other, Surd):
             norm = other.a * other.a - other.b * other.b * other.r
             top = self * Surd(other.a, -other.b, other.r)

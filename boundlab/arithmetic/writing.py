@@ -138,6 +138,8 @@ def decimal(x: Scalar | Fraction | int) -> Written:
             front, dot, times, latex = text[:-1], "", "", latex[:-1]
         text = f"{front}{dot}10{str(int(power)).translate(RAISED)}"
         latex = rf"{latex}{times}10^{{{int(power)}}}"
+    if parts is None and value.is_exact():  # a ball of radius 0 is a number
+        parts = numbers.fraction(value.fmpq()), Fraction(0), Fraction(0)
     near = parts is None or bool(parts[1]) or not _is_decimal(parts[0], text)
     return Written(text, latex, exact, near)
 
@@ -172,11 +174,14 @@ def is_(x: Written) -> Written:
     return Written(f"{sign} {x.text}", f"{command} {x.latex}", f"= {x.exact}")
 
 
+def about(x: Written) -> Written:
+    """Return a number, or ≈ and what is near it."""
+    return Written(f"≈ {x.text}", rf"\approx {x.latex}", x.exact) if x.near else x
+
+
 def cell(x: Written) -> Sentence:
     """Return a number as an entry of a table: a decimal that is only near it begins with ≈."""
-    if not x.near:
-        return say("{}", x)
-    return say("{}", Written(f"≈ {x.text}", rf"\approx {x.latex}", x.exact))
+    return say("{}", about(x))
 
 
 def coordinate(place: int, dimension: int) -> Written:
@@ -210,7 +215,7 @@ def linear(terms: Sequence[tuple[Scalar | Fraction, Written]], constant: Scalar 
         negative = _negative(factor)
         size = written(-factor if negative else factor)
         near = near or size.near or piece.near
-        one = size.text == "1"
+        one = size.exact == "1"
         many = " " in size.text
         front = "" if one else f"({size.text})·" if many else f"{size.text}·"
         exact = "" if one else f"({size.exact})·" if " " in size.exact else f"{size.exact}·"

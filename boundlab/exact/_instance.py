@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
+import numpy as np
+
 from boundlab.algorithms import EventLaw
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.problem import Minimum, RationalProblem
@@ -83,14 +85,18 @@ def _functions(at: Setting) -> Iterator[Sentence]:
         given = {key: value for key, value in at.case.raw.get("problem", {}).items() if key != "type"}
         options = "".join(f", {key} = {value}" for key, value in given.items())
         yield words(f"problem {at.plan.problem.id}{options}")
-    weighted = at.plan.algorithm.objective_weights(at.plan.parameters, at.model.n) is not None
-    if weighted:
+    weights = at.plan.algorithm.objective_weights(at.plan.parameters, at.model.n)
+    if weights is not None and len(set(np.asarray(weights).tolist())) > 1:
         yield say("clients are numbered from 0 as in case files")
     elif at.model.n > 1:
         mean = math("(1/n) Σ_i f_i", r"\tfrac1n \sum_i f_i")
         yield say("f = {} over n = {} clients, numbered from 0 as in case files", mean, written(at.model.n))
     else:
         yield say("one client, numbered 0 as in case files, so that {}", math("f = f_0", "f = f_0"))
+    if at.plan.problem.simple is not None:
+        yield say(
+            "what is minimised, and measured, is {} in the place of {}", math("F = f + h", "F = f + h"), math("f", "f")
+        )
 
 
 def _noise(at: Setting) -> Iterator[Sentence]:
@@ -105,7 +111,8 @@ def _noise(at: Setting) -> Iterator[Sentence]:
         )  # fmt: skip
     elif form is not None and form.batch:
         drawn = "with" if form.replacement else "without"
-        yield say("noise: every gradient is that of {} rows, drawn " + drawn + " replacement", written(form.batch))
+        rows_ = "row" if form.batch == 1 else "rows"
+        yield say(f"noise: every gradient is that of {{}} {rows_}, drawn {drawn} replacement", written(form.batch))
     elif (quadratic := at.model.quadratic()) is not None:
         rows = [vector([numbers.rational(entry) for entry in row]) for row in quadratic.covariance()]
         yield say(f"noise: every gradient has independent noise of covariance {', '.join(['{}'] * len(rows))}", *rows)
@@ -116,10 +123,8 @@ def _noise(at: Setting) -> Iterator[Sentence]:
 def _algorithm(at: Setting) -> Iterator[Sentence]:
     theorem, plan = at.plan.theorem, at.plan
     given = {name: value for name, value in plan.parameter_values.items() if name not in theorem.step}
-    options = ", ".join(
-        f"{name} = {given[name] if isinstance(given[name], str) else format(given[name], '.6g')}"
-        for name in sorted(given, key=list(plan.algorithm.parameters).index)
-    )
+    names = sorted(given, key=list(plan.algorithm.parameters).index)
+    options = ", ".join(f"{name} = {_option(given[name])}" for name in names)
     yield words(f"algorithm {plan.algorithm.id}{' with ' if options else ''}{options}")
     for name, rule in theorem.step.items():
         if name == theorem.counter:
@@ -129,10 +134,16 @@ def _algorithm(at: Setting) -> Iterator[Sentence]:
         yield say("{}" + " = {}" * len(follows) + " {}", at.symbol(name), *follows, equals(at.value(name)))
 
 
+def _option(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_option, value))}]"
+    return format(value, ".6g") if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
+
+
 def _events(at: Setting) -> Iterator[Sentence]:
     plan = at.plan
     counter, k = at.symbol(plan.theorem.counter), written(int(plan.ks[-1]))
-    unit = "events" if plan.algorithm.server == "any" else "server updates"
+    unit = ("event" if plan.algorithm.server == "any" else "server update") + "s" * (int(plan.ks[-1]) != 1)
     program = plan.algorithm.program(plan.parameters, plan.problem.n)
     if not isinstance(at.case.events, RandomEvents):
         yield say("the schedule is that of the case")

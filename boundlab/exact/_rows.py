@@ -193,7 +193,7 @@ def _key(each: list[Outcome]) -> Sentence:
     if "(" in letters:
         said.append("(…) who acts, with what else the event names")
     if any(sign in letters for sign in "+−±"):
-        said.append("signs are those of the noise that is added, in the order of the local steps, ± either of them")
+        said.append("signs are those of noise on which something shown depends, step by step, ± either of them")
     return say(f"in the order of time: {', '.join(said)}")
 
 

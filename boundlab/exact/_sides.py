@@ -95,7 +95,7 @@ def _values(at: Setting, known: dict[str, Written]) -> Iterator[Sentence]:
         pieces = [as_is, put_in] if names_of(rules[name]) else []
         if pieces and (f"= {put_in.text}" == value.text or value.text.startswith(f"= {put_in.text} ")):
             pieces.pop()
-        yield say("{}" + " = {}" * len(pieces) + " {}", at.symbol(name), *pieces, value)
+        yield say("{}" + " {}" * len(pieces) + " {}", at.symbol(name), *map(is_, pieces), value)
 
 
 def _value(at: Setting, term: Any) -> Scalar:

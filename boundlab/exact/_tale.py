@@ -35,10 +35,17 @@ class Outcomes:
 @final
 @dataclass(frozen=True, slots=True)
 class Models:
-    """One schedule without noise: the server models 0, 1, …, and the tape that made them."""
+    """One schedule without noise: the server models 0, 1, …, and the tape that made them.
+
+    Parameters
+    ----------
+    moves
+        From where to where the local steps of each run lead, in the order of the runs.
+    """
 
     each: list[Point]
     tape: Tape
+    moves: list[tuple[Point, Point]]
 
 
 @final

@@ -89,11 +89,19 @@ def of_models(
         Whether the former are known.
     """
     shown: list[Point] = []
+    moves: list[tuple[Point, Point]] = []
+
+    def follow(values: Sequence[Scalar], *, as_balls: bool) -> Models:
+        run(
+            tape, model, values, lambda _m, x: shown.append(tuple(x)), balls=as_balls, longest=_LONGEST,
+            moved=lambda x, y: moves.append((tuple(x), tuple(y))),
+        )  # fmt: skip
+        return Models(shown, tape.tape, moves)
+
     if exact:
         try:
-            run(tape, model, rates, lambda _m, x: shown.append(tuple(x)), balls=False, longest=_LONGEST)
-            return Models(shown, tape.tape)
+            return follow(rates, as_balls=False)
         except TooLongError:
             shown.clear()
-    run(tape, model, balls(), lambda _m, x: shown.append(tuple(x)), balls=True)
-    return Models(shown, tape.tape)
+            moves.clear()
+    return follow(balls(), as_balls=True)

@@ -2,13 +2,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-import numpy as np
-
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
-from boundlab.arithmetic.rational import ENGINE, rational
-from boundlab.arithmetic.writing import Sentence, Written, cell, equals, is_, linear, math, say, vector, written
+from boundlab.arithmetic.writing import Sentence, Written, about, cell, equals, is_, linear, math, say, vector, written
 from boundlab.exact._derivation import MOST, Item, Table
+from boundlab.exact._entering import Entering
 from boundlab.exact._instance import Setting
 from boundlab.exact._linear import Rule, joint, power, rules, total
 from boundlab.exact._rows import Account, added, measure, metric_at, model_name, share, shortened, shown_name
@@ -27,7 +25,8 @@ def of_models(at: Setting, tale: Models) -> Account:
     over = at.plan.metric.over
     last = k if over.one_record and not over.averages_iterates else k - 1
     points = tale.each[: last + 1]
-    columns = [say("{}", math("t", "t")), say("what enters"), say("{}", model_name(at, "t"))]
+    entering = Entering(at, tale)
+    columns = [say("{}", math("t", "t")), say(entering.title), say("{}", model_name(at, "t"))]
     values: list[Scalar] = []
     if not over.averages_iterates:
         columns.append(say("{}", measure(at, model_name(at, "t"))))
@@ -35,7 +34,7 @@ def of_models(at: Setting, tale: Models) -> Account:
 
     def row(t: int) -> list[Sentence]:
         measured = [cell(written(values[t]))] if values else []
-        return [say(str(t)), _entering(at, tale.tape, t), cell(vector(points[t])), *measured]
+        return [say(str(t)), entering.words(t), cell(vector(points[t])), *measured]
 
     if over.averages_iterates:
         average = tuple(added([point[j] for point in points]) / numbers.rational(k) for j in range(at.model.d))
@@ -47,12 +46,12 @@ def of_models(at: Setting, tale: Models) -> Account:
     else:
         found, closing, addends = share(at) * added(values), None, _mean_of_rows(k)
     table, left_out = _cut(columns, len(points), row)
-    items: list[Item] = [*_local_steps(at, tale.tape), table, *left_out]
+    items: list[Item] = [*_local_steps(at, tale.tape), entering.rule(), table, *left_out]
     if closing is not None:
         items.append(closing)
     items += _closed(at, points, [] if over.one_record else values)
     short = shortened(table.rows)
-    return Account((*items, *short), found, addends, not left_out and not short)
+    return Account((*items, *short), found, addends, entering.adds and not left_out and not short)
 
 
 def of_moments(at: Setting, tale: MomentsOf) -> Account:
@@ -102,9 +101,7 @@ def of_moments(at: Setting, tale: MomentsOf) -> Account:
         follows += _joint_rule([one.square for one in each], [one.mean[0] for one in each])
     by_hand = len(follows) > 0 and not tale.summed
     if not by_hand:
-        follows.append(
-            say("how a row follows from the one before is not listed: it takes the moments of all that clients hold")
-        )
+        follows.append(say("how a row follows from the one before is not written out here"))
     short = shortened(table.rows)
     return Account((*items, *follows, *short), found, addends, by_hand and not left_out and not short)
 
@@ -136,47 +133,18 @@ def _cut(columns: Sequence[Sentence], n: int, row: Callable[[int], list[Sentence
     return Table(tuple(columns), (*first, gap, *last)), [said]
 
 
-def _entering(at: Setting, tape: Tape, t: int) -> Sentence:
-    """Return what enters server update t − 1 → t: clients, the models they began with, local steps, weights."""
-    if t == 0:
-        return say("the start")
-    uses, descend = tape.uses, tape.descend
-    mine = np.flatnonzero(uses.version == t - 1)
-    if len(mine):
-        entries = [(int(uses.update[j]), float(uses.weight[j])) for j in mine.tolist()]
-    else:  # messages that are no moves of single runs
-        events = np.flatnonzero(np.diff(tape.version) > 0)
-        arrived = np.flatnonzero(np.isin(descend.arrival, events[t - 1 : t]))
-        entries = [(int(row), 1.0) for row in arrived.tolist()]
-    steps: dict[tuple[int, int, float], int] = {}
-    for row, weight in entries:
-        key = int(descend.client[row]), int(descend.version[row]), weight
-        steps[key] = steps.get(key, 0) + int(descend.steps[row])
-    together: dict[tuple[int, float, int], list[int]] = {}
-    for (client, version, weight), taken in steps.items():
-        together.setdefault((version, weight, taken), []).append(client)
-    parts: list[Sentence] = []
-    for (version, weight, taken), clients in together.items():
-        who = f"client{'s' * (len(clients) > 1)} {', '.join(map(str, sorted(clients)))}"
-        many = f" ({taken} steps)" if taken > 1 else ""
-        simple = rational(weight, ENGINE)
-        share_ = "" if weight == 1.0 else f"{simple if simple is not None else format(weight, '.6g')} of "
-        parts.append(say(f"{share_}{who} from {{}}{many}", model_name(at, str(version))))
-    return say("; ".join(["{}"] * len(parts)) or "–", *parts)
-
-
 def _local_steps(at: Setting, tape: Tape) -> Iterator[Sentence]:
     """Yield what a local step does on the line, if all steps have one size."""
     sizes = set(tape.descend.step_size.tolist())
     plain = at.model.d == 1 and at.plan.problem.simple is None and not tape.implicit.any()
     if not plain or len(sizes) != 1 or len(tape.local) or not at.plan.theorem.step:
         return
-    size, about = at.value(next(iter(at.plan.theorem.step))), sizes.pop()
-    if abs(float(numbers.ball(size)) - about) > _ROUNDING * about:
+    size, near = at.value(next(iter(at.plan.theorem.step))), sizes.pop()
+    if abs(float(numbers.ball(size)) - near) > _ROUNDING * near:
         return
     y = math("y", "y")
     slope = math("f_i'(y)", "f_i'(y)")
-    yield say("a local step of client i takes {} to {}", y, linear([(1, y), (-size, slope)]))
+    yield say("a local step of client i takes {} to {}", y, about(linear([(1, y), (-size, slope)])))
     quadratic, core = at.model.quadratic(), at.model.core()
     form = quadratic if quadratic is not None else None if core is None else core.form
     if form is None or not isinstance(size, numbers.flint().fmpq):
@@ -187,7 +155,7 @@ def _local_steps(at: Setting, tape: Tape) -> Iterator[Sentence]:
         where, edges = " for {} ≤ {} ≤ {}", [written(core.low[0]), y, written(core.high[0])]
     for client, (A, b) in enumerate(zip(form.A[:_CLIENTS], form.b, strict=False)):
         part = numbers.fraction(size) * A[0][0]
-        yield say(f"so of client {client} to {{}}{where}", linear([(1 - part, y)], part * b[0]), *edges)
+        yield say(f"so of client {client} to {{}}{where}", about(linear([(1 - part, y)], part * b[0])), *edges)
 
 
 def _closed(at: Setting, points: Sequence[Point], values: Sequence[Scalar]) -> Iterator[Item]:
@@ -205,7 +173,7 @@ def _closed(at: Setting, points: Sequence[Point], values: Sequence[Scalar]) -> I
 def _closed_sum(at: Setting, rule: Rule, models: Sequence[Scalar], values: Sequence[Scalar]) -> Iterator[Item]:
     """Yield the sum of the metric over the models of one rule, where it is a multiple of (x − x*)²."""
     one = numbers.rational(1)
-    if at.best is None or numbers.sign(rule.q - one) == 0 or numbers.sign(rule.q) == 0:
+    if at.best is None or numbers.sign(rule.q * rule.q - one) == 0 or numbers.sign(rule.q) == 0:
         return
     star = numbers.rational(at.best.x[0])
     squares = [(model - star) * (model - star) for model in models]

@@ -148,6 +148,7 @@ def run(
     *,
     balls: bool,
     longest: int = _LONGEST,
+    moved: Callable[[Vector, Vector], None] = lambda _before, _after: None,
 ) -> None:
     """Execute a tape.
 
@@ -161,6 +162,8 @@ def run(
         Whether registers are balls of the present precision.
     longest
         Most bits of a rational register.
+    moved
+        Called as moved(x, y) where the local steps of a run lead from x to y, in the order of the runs.
 
     Raises
     ------
@@ -187,6 +190,7 @@ def run(
                     x, move = registers[row.src], model.prox if row.implicit else model.descend
                     for size in row.sizes:
                         x = move(row.client, x, size)
+                    moved(registers[row.src], x)
                     registers[row.dst] = x
                     if not balls and row.row % _EVERY == 0:
                         _check_length(x, longest)

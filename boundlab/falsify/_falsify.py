@@ -134,15 +134,18 @@ def minimise(theorem: Theorem, candidate: Candidate, keep: Keep = lambda _: True
 
 
 def _confirmed(theorem: Theorem, judge: Judge, score: Score) -> tuple[Instance, dict[str, Any]]:
-    """Return an instance as it stands to the theorem itself; one that violates it under larger counts does so, too."""
-    if judge.theorem is theorem or not score.violates:
-        return confirm(judge, score)
+    """Return an instance as it stands to the theorem itself, with its ratio under larger counts where there are any."""
+    found, case = confirm(judge, score)
+    if judge.theorem is theorem:
+        return found, case
+    if score.violates and not found.violated:
+        raise UndecidedError("not above the bound under larger counts where it is evaluated from scratch")
     plain = Judge(theorem, float("inf"))
     own = plain.score(score.candidate)
     if own is None:
         raise UndecidedError("; ".join(plain.refused))
     instance, case = confirm(plain, own)
-    return replace(instance, generous=score.ratio), case
+    return replace(instance, generous=found.ratio), case
 
 
 def _clearer(theorem: Theorem, judge: Judge, smallest: Instance, score: Score) -> Instance | None:

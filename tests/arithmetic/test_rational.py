@@ -2,10 +2,12 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from boundlab.arithmetic import numbers
 from boundlab.arithmetic.pepit import exact
 from boundlab.arithmetic.rational import ENGINE, PRINTED, PROGRAM, rational
 from boundlab.execute.symbolic import number
@@ -37,3 +39,15 @@ def test_the_three_limits_differ_where_they_say():
     assert exact(value).value == Fraction(value)
     assert rational(0.123456789, ENGINE) == Fraction(123456789, 10**9)
     assert rational(0.123456789, PROGRAM) is None
+
+
+def test_a_root_meets_an_array_entry_by_entry() -> None:
+    flint = pytest.importorskip("flint")
+    root = numbers.Surd(flint.fmpq(0), flint.fmpq(1), flint.fmpq(2))
+    entries = np.array([flint.fmpq(1), root], dtype=object)
+    for one, other in ((root + entries, entries + root), (root * entries, entries * root)):
+        assert type(one) is type(other) is np.ndarray
+        assert all(numbers.sign(a - b) == 0 for a, b in zip(one, other, strict=True))
+    assert numbers.sign((root * entries)[1] - flint.fmpq(2)) == 0
+    assert numbers.sign((root - entries)[1]) == 0
+    assert numbers.sign((entries / root)[1] - flint.fmpq(1)) == 0

@@ -87,6 +87,18 @@ CASES = {
     "many records": MANY_RECORDS, "signs": SIGNS, "quadratics": QUADRATICS, "average": AVERAGE,
     "schedule": SCHEDULE, "composite": COMPOSITE, "plane": PLANE,
 }  # fmt: skip
+OWN = """
+id = "own"
+algorithm = "{algorithm}"
+metric = "{metric}"
+assumptions = ["strongly-convex", "smooth"]
+[options]
+"*" = "any"
+[step]
+{rate} = "{rate}"
+[terms]
+bound = "{bound}"
+"""
 FILES = sorted(path.stem for path in WITNESSES.glob("*.json"))
 
 
@@ -239,7 +251,7 @@ def test_moments_of_an_average_follow_from_their_columns(found):
     last = [Fraction(entry) for entry in rows(result)[-1][2:]]
     assert last[0] + 2 * last[1] + last[2] == Fraction(122, 25) ** 2
     assert said(result, "The left side") == ["left = E f(x̄_K) − f* = E f(x̄_3) − f* = 14884/5625 ≈ 2.64604"]
-    assert said(result, "What happens")[-1].startswith("how a row follows from the one before is not listed")
+    assert said(result, "What happens")[-1].startswith("how a row follows from the one before is not written out")
     assert not result.derivation.by_hand
 
 
@@ -261,8 +273,37 @@ def test_a_slope_that_saturates_gives_whole_numbers(found):
     result = found("afl_dga.theorem1")
     assert {row[3] for row in rows(result)} == {"36"}
     # The client is at 2 − 2·6/26; the server takes half of the sum of its two steps.
-    assert rows(result)[1][1:3] == ["1/2 of client 0 from w_0 (2 steps)", "23/13"]
+    assert rows(result)[1][1:3] == ["1/2 of client 0 from w_0; 1/2 of client 0 from 23/13", "23/13"]
+    # The client goes on from its own model, not from the server's: from w_2 it would come to 221/169.
+    assert rows(result)[3][1:3] == ["1/2 of client 0 from 14/13; 1/2 of client 0 from 11/13", "224/169"]
     assert said(result, "The inequality")[0] == "left > right ⟺ 36 > 6066/169 ⟺ 338 > 337"
+
+
+ADDING = {  # algorithm → options, events; and whether its models follow from moves of single runs
+    "gd": ({"alpha": "1/10"}, [[t, "s"] for t in range(1, 5)], True),
+    "async_sgd": ({"alpha": "1/10"}, [[1, 0], [2, 1], [3, 0], [4, 0]], True),
+    "fedbuff": ({"eta_l": "1/10", "count": 2}, [[t, t % 2] for t in range(1, 9)], True),
+    "fedfa": ({"eta_l": "1/10", "mode": "delta"}, [[t, t % 2] for t in range(1, 7)], True),
+    "fedasync": ({"eta_l": "1/10", "beta": "1/2"}, [[1, 0], [2, 1], [3, 0], [4, 0]], False),
+    "asfedavg": ({"alpha": "1/10", "count": 2}, [[t, t % 2] for t in range(1, 9)], False),
+    "heavy_ball": ({"alpha": "1/10", "beta": "1/2"}, [[t, "s"] for t in range(1, 5)], False),
+}
+
+
+@pytest.mark.parametrize("name", ADDING)
+def test_what_enters_is_told_only_where_the_models_follow_from_it(name, tmp_path):
+    options, events, adds = ADDING[name]
+    clients = 1 if events[0][1] == "s" else 2
+    problem = {"type": "quadratic", "A": [[[1]], [[2]]][:clients], "b": [[0], [3]][:clients]}
+    file, theorem, rate = tmp_path / "case.json", tmp_path / "own.toml", next(iter(options))
+    case = {"algorithm": name, "problem": problem, "x0": [1], "parameters": options, "events": events}
+    file.write_text(json.dumps(case), encoding="utf-8")
+    theorem.write_text(OWN.format(algorithm=name, metric="gap", rate=rate, bound="L*R**2"), encoding="utf-8")
+    result = evaluate(load_theorem(str(theorem)), load_case(file), derive=True)
+    happened = said(result, "What happens")
+    assert any("Σ weight·(y − y_0)" in one for one in happened) == adds
+    assert any("is the algorithm's, and not written out here" in one for one in happened) != adds
+    assert result.derivation.by_hand <= adds
 
 
 @pytest.mark.parametrize("name", ["many", "many records"])
@@ -361,6 +402,49 @@ def test_rules_are_found_only_where_every_term_obeys_them():
     assert joint([one * one for one in powers], powers) is not None
     assert joint([one * one for one in powers[:5]], powers[:5]) is None
     assert joint([one * one * one for one in powers], powers) is None
+
+
+def on_a_parabola(tmp_path, metric, bound, events, **more):
+    """Gradient descent on x²/2 from 1 under a theorem of one's own."""
+    case = {
+        "algorithm": "gd", "problem": {"type": "quadratic", "A": [[[1]]], "b": [[0]], **more.pop("problem", {})},
+        "x0": [1], "events": [[t, "s"] for t in range(1, events + 1)], **more,
+    }  # fmt: skip
+    file, theorem = tmp_path / "case.json", tmp_path / "own.toml"
+    file.write_text(json.dumps(case), encoding="utf-8")
+    text = OWN.format(algorithm="gd", metric=metric, rate="alpha", bound=bound)
+    theorem.write_text(text, encoding="utf-8")
+    return evaluate(load_theorem(str(theorem)), load_case(file), derive=True)
+
+
+def test_to_and_fro_has_no_geometric_sum(tmp_path):
+    # α = 2/L: x_{k+1} = −x_k, and (1 − q^{2n})/(1 − q²) is 0/0.
+    result = on_a_parabola(tmp_path, "gradient-norm", "2*L**2*R**2", 6, parameters={"alpha": 2})
+    assert result.left == 1.0
+    assert any("w_{k+1} = −w_k" in one for one in said(result, "What happens"))
+
+
+def test_irrational_steps_have_moments_too(tmp_path):
+    # One step of √2 with unit noise: E x_1² = (1 − √2)² + 2.
+    result = on_a_parabola(
+        tmp_path, "squared-distance", "9*R**2 + 9*alpha**2*sigma**2", 1, parameters={"alpha": "sqrt(2)"},
+        problem={"sigma": 1},
+    )  # fmt: skip
+    assert result.kind in ("exact", "enclosure")
+    assert result.left == pytest.approx((1 - 2**0.5) ** 2 + 2, rel=1e-12)
+
+
+def test_a_number_near_one_is_not_one(tmp_path):
+    result = on_a_parabola(tmp_path, "gap", "R**2*L", 2, parameters={"alpha": "1/10000000000000"})
+    happened = said(result, "What happens")
+    assert "so of client 0 to y" not in happened
+    assert any(one.startswith("so of client 0 to ≈") for one in happened)
+
+
+def test_huge_numbers_are_compared_in_few_letters(tmp_path):
+    result = on_a_parabola(tmp_path, "gap", "R**2*L", 3, parameters={"alpha": "10**60"})
+    assert result.violated
+    assert max(map(len, said(result, "The inequality"))) < 100
 
 
 ENVIRONMENT = re.compile(r"\\(begin|end)\{([a-z*]+)\}")

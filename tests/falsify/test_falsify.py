@@ -178,6 +178,25 @@ class TestShrinking:
         assert near.ratio == pytest.approx(start.ratio, rel=1e-4)
 
 
+def test_the_closest_instance_is_reported_as_the_theorem_counts(tmp_path: Path) -> None:
+    # L·R²/(2K) with a K that the paper may count 3 larger: under that count the bound at K = 1 is a quarter of it.
+    theorem = tmp_path / "own.toml"
+    theorem.write_text(
+        'id = "own"\nalgorithm = "gd"\nmetric = "gap"\nassumptions = ["convex", "smooth", "minimiser"]\n'
+        'conditions = ["alpha <= 1/L"]\n[step]\nalpha = "1/L"\n[terms]\nbound = "L*R**2/(2*K)"\n[generous]\nK = 3\n',
+        encoding="utf-8",
+    )
+    found = falsify(load_theorem(str(theorem)), limit=60)
+    assert not found.violated
+    assert found.best is not None
+    constants = {name: one.value for name, one in found.best.constants.items()}
+    own = constants["L"] * constants["R"] ** 2 / (2 * found.best.iterations)
+    assert found.best.right == pytest.approx(own, rel=1e-9)
+    assert found.best.generous == pytest.approx(
+        found.ratio * (found.best.iterations + 3) / found.best.iterations, rel=1e-6
+    )
+
+
 def test_worst_cases_are_asked_about_random_events_too() -> None:
     scorer = judge("area.theorem8.repaired")
     for ask, _ in zip(asks(scorer), range(4), strict=False):
