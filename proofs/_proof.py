@@ -8,6 +8,9 @@ from typing import Any, final
 
 import sympy
 
+from boundlab.errors import UndecidedError
+from boundlab.signs import vanishes
+
 
 class Verdict(enum.Enum):
     """What a check found about one statement."""
@@ -92,16 +95,22 @@ class Proof:
 
 
 def identity(left: Any, right: Any) -> Finding:
-    """Check that two expressions are equal for all values of their symbols.
+    """Check that two expressions are equal for all positive values of their symbols.
+
+    Both are quotients of polynomials in the symbols and their roots; the numerator of the difference is multiplied out
+    in exact arithmetic (:func:`boundlab.signs.vanishes`), and nothing is simplified.
 
     Parameters
     ----------
     left, right
         SymPy expressions.
     """
-    difference = sympy.simplify(left - right)
-    if difference == 0:
-        return Finding(Verdict.VERIFIED, "the difference simplifies to 0")
+    difference = left - right
+    try:
+        if vanishes(difference):
+            return Finding(Verdict.VERIFIED, "the difference is 0, multiplied out")
+    except UndecidedError as error:
+        return Finding(Verdict.UNKNOWN, f"cannot decide whether {difference} is 0: {error}")
     for point in _points(difference):
         value = difference.subs(point)
         if value.is_number and value.is_finite and not value.equals(0):
@@ -122,16 +131,23 @@ def positive(expression: Any) -> Finding:
     return Finding(Verdict.UNKNOWN, f"cannot decide the sign of {expression}")
 
 
-def unique_root(expression: Any, unknown: Any, root: Any) -> Finding:
-    """Check that an expression has exactly one positive root, and that it is the given one."""
-    found = sympy.solve(expression, unknown)
-    if len(found) != 1:
-        return Finding(Verdict.REFUTED, f"positive roots: {found}")
-    same = identity(found[0] ** 2, root**2)
-    signs = (found[0].is_positive, root.is_positive)
-    if same.verdict is Verdict.VERIFIED and signs == (True, True):
-        return Finding(Verdict.VERIFIED, f"the only positive root is {found[0]}")
-    return same if same.verdict is Verdict.REFUTED else Finding(Verdict.UNKNOWN, f"the root is {found[0]}")
+def unique_root(derivative: Any, unknown: Any, root: Any) -> Finding:
+    """Check that a function has its only stationary point at ``root``: it is one, and the derivative increases.
+
+    Parameters
+    ----------
+    derivative
+        Of the function, by ``unknown``.
+    """
+    there = identity(derivative.subs(unknown, root), sympy.Integer(0))
+    if there.verdict is not Verdict.VERIFIED:
+        return there
+    increasing = positive(sympy.diff(derivative, unknown))
+    if increasing.verdict is Verdict.VERIFIED:
+        return Finding(Verdict.VERIFIED, "it vanishes there and increases strictly")
+    return Finding(
+        Verdict.UNKNOWN, f"it vanishes there; that it does so nowhere else is not shown: {increasing.detail}"
+    )
 
 
 def _points(expression: Any) -> list[Mapping[Any, Any]]:

@@ -9,10 +9,10 @@ import sympy
 from boundlab.proofs._proof import Finding, Proof, Step, Verdict, identity, positive, unique_root
 
 _s, _sum, _inverse_sum, _n, _rate = sympy.symbols("lambda_s Lambda H n lambda_i", positive=True)
-_cost, _time = sympy.symbols("C t", positive=True)
-_h = 2 * _inverse_sum / _n
+_cost, _time, _h = sympy.symbols("C t h", positive=True)
 _total = _s + _sum
-_objective = _total / _s + 2 * _total * _inverse_sum / _n
+_objective = _total / _s + _total * _h
+_written_out = _total / _s + 2 * _total * _inverse_sum / _n
 _best = sympy.sqrt(_sum / _h)
 _per_time = (1 / _s + _h) / _time
 _paid = (1 / _s + _h) * (1 + _cost * _s)
@@ -29,7 +29,7 @@ def _small_case() -> Finding:
     total = _s + sum(rates)
     direct = 1 / (_s / total) + sympy.Rational(2, 3) * sum(1 / (rate / total) for rate in rates)
     values = {_sum: sum(rates), _inverse_sum: sum(1 / rate for rate in rates), _n: 3}
-    return identity(direct, _objective.subs(values, simultaneous=True))
+    return identity(direct, _written_out.subs(values, simultaneous=True))
 
 
 def _global() -> Finding:
@@ -42,7 +42,8 @@ def _global() -> Finding:
 
 
 def _limit() -> Finding:
-    return identity(sympy.limit(_per_time * _time, _s, sympy.oo), _h)
+    """Check t·F/K − h = 1/λ_s, which is below every ε > 0 from λ_s = 1/ε on."""
+    return identity(_per_time * _time - _h, 1 / _s)
 
 
 OPTIMAL_RATE = Proof(
@@ -53,8 +54,13 @@ OPTIMAL_RATE = Proof(
         Step("substitution", "1/p_i = (λ_s + Λ)/λ_i, so q̄ = (λ_s + Λ)·H/n", _substitution),
         Step("three clients", "1/p_s + 2q̄ = (λ_s + Λ)/λ_s + 2(λ_s + Λ)H/n, written out for n = 3", _small_case),
         Step(
+            "short",
+            "with h = 2H/n it is F = (λ_s + Λ)(1/λ_s + h)",
+            lambda: identity(_objective.subs(_h, 2 * _inverse_sum / _n), _written_out),
+        ),
+        Step(
             "derivative",
-            "F'(λ_s) = h − Λ/λ_s² with h = 2H/n",
+            "F'(λ_s) = h − Λ/λ_s²",
             lambda: identity(sympy.diff(_objective, _s), _h - _sum / _s**2),
         ),
         Step(
@@ -83,7 +89,7 @@ OPTIMAL_RATE = Proof(
             "F/K strictly decreases in λ_s, so that no λ_s is optimal at fixed time",
             lambda: positive(-sympy.diff(_per_time, _s)),
         ),
-        Step("limit", "t·F/K → h for λ_s → ∞", _limit),
+        Step("limit", "t·F/K − h = 1/λ_s → 0 for λ_s → ∞", _limit),
         Step(
             "server cost, stationarity",
             "(1/λ_s + h)(1 + Cλ_s) is stationary at λ_s = 1/√(hC) and nowhere else",

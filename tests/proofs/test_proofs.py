@@ -28,7 +28,7 @@ def test_the_proof_covers_stationarity_convexity_and_both_objectives() -> None:
         lambda: positive(-x / y),
         # The optimum with 1/n in place of 2/n.
         lambda: unique_root(2 * y - x**-2, x, 1 / sympy.sqrt(y)),
-        lambda: unique_root((x - 1) * (x - 2), x, sympy.Integer(1)),
+        lambda: unique_root(x - y, x, 2 * y),
     ],
 )
 def test_a_false_statement_is_refuted_with_a_witness(finding: object) -> None:
@@ -45,6 +45,10 @@ def test_a_wrong_step_does_not_stop_the_others() -> None:
     results = Proof("test", "a test", "nowhere", steps).run()
     assert [result.finding.verdict for result in results] == [Verdict.REFUTED, Verdict.VERIFIED]
     assert "differ by" in results[0].finding.detail
+
+
+def test_one_root_among_several_is_not_called_the_only_one() -> None:
+    assert unique_root((x - 1) * (x - 2), x, sympy.Integer(1)).verdict is Verdict.UNKNOWN
 
 
 def test_what_cannot_be_decided_is_unknown_and_never_verified() -> None:
