@@ -68,11 +68,16 @@ class Case:
         return replace(self, events=self.law, law=None, raw={**raw, **self.raw["law"]})
 
 
-def load_case(path: Path) -> Case:
+def load_case(path: Path, *, has_theorem: bool = False) -> Case:
     """Read and check a case file.
 
     Its keys are algorithm, problem, x0, parameters, and events; or, in place of events, delays (a spec, or an object
     with a type), server and iterations. Numbers may be text such as "1/3".
+
+    Parameters
+    ----------
+    has_theorem
+        Whether the case is about a theorem that the file need not name; then it may leave the step size to it.
 
     Raises
     ------
@@ -117,7 +122,7 @@ def load_case(path: Path) -> Case:
     try:
         read = algorithm.read(Options(algorithm.id, {key: plain(value) for key, value in parameters.items()}))
     except SpecError:
-        if "theorem" not in raw and not random:
+        if "theorem" not in raw and not random and not has_theorem:
             raise
         read = None  # without a step size; the theorem knows it
     return Case(algorithm, built, read, events, iterations, raw, law)

@@ -48,7 +48,7 @@ def exact(
     if latex and as_json:
         raise SpecError("give --latex or --json, not both")
     statement = load_theorem(theorem)
-    result = evaluate(statement, load_case(case or own_case(statement)), derive=derivation or latex)
+    result = evaluate(statement, load_case(case or own_case(statement), has_theorem=True), derive=derivation or latex)
     if (derivation or latex) and result.derivation is None:
         raise SpecError(f"there is no derivation of numbers in {result.note or 'floating point'}")
     if as_json:

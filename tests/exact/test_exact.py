@@ -277,3 +277,13 @@ def test_the_command_prints_both_sides_and_exits_by_the_verdict(tmp_path, capsys
     assert (found["kind"], found["verdict"]) == ("exact", "holds")
     assert invoke(["exact", "area.theorem7", str(file)]) == 4
     assert invoke(["exact", "fedbuff.r1", str(file)]) == 2
+
+
+def test_a_case_may_leave_theorem_and_step_to_the_command(tmp_path, capsys):
+    file = tmp_path / "case.json"
+    case = {"algorithm": "gd", "problem": {"type": "huber"}, "x0": [1], "events": [[1, "s"], [2, "s"]]}
+    file.write_text(json.dumps(case), encoding="utf-8")
+    assert invoke(["exact", "classics.gd.convex", str(file)]) == 0
+    assert "holds" in capsys.readouterr().out
+    assert invoke(["replay", str(file)]) == 2
+    assert "alpha" in capsys.readouterr().err
