@@ -17,7 +17,7 @@ QUICK: Mapping[str, Sequence[str]] = {
     "exact": ("exact", "area.theorem8", "{law}"),
     "worst-case": ("worst-case", "classics.gd.convex", "--iterations=1"),
     "recheck": ("recheck", "{certificate}"),
-    "falsify": ("falsify", "area.theorem8", "--candidates=300"),
+    "falsify": ("falsify", "fedstaleweight.theorem1", "--candidates=100"),
 }
 SLOW: Mapping[str, Sequence[str]] = {
     "demo": ("demo", "--out={folder}"),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import typer.main
+from command_examples import CERTIFICATE
 
 from boundlab.cli._app import app
 from boundlab.registry import registered
@@ -18,7 +19,7 @@ COMMANDS: Mapping[str, Any] = typer.main.get_command(app).commands  # type: igno
 # Commands by how often they are drawn: a search or a check takes a thousand times as long as a list.
 SHARES = {
     "list": 8, "show": 12, "eval": 16, "optimal-rate": 10, "run": 20, "replay": 14, "compare": 24, "exact": 8,
-    "check": 2, "worst-case": 2, "falsify": 1, "demo": 1, "bench": 1,
+    "check": 2, "worst-case": 2, "recheck": 8, "falsify": 1, "demo": 1, "bench": 1,
 }  # fmt: skip
 PROBLEMS = (
     "huber:c=[0,1],w=[1,1],delta=1,sigma=0,x0=2", "huber:c=[0],w=[1],delta=0.5,x0=1", "lad:x0=3", "quadratic",
@@ -160,6 +161,7 @@ class Fuzz:
             "exact": [theorem, "{case}", *shown],
             "check": [theorem, "--only", rng.choice(("units", "limits")), *shown],
             "worst-case": [theorem, "-k", "1", *settings, *shown, *file],
+            "recheck": [rng.choice(("{certificate}", "{certificate}", "{case}", "{csv}")), *shown],
             "falsify": [theorem, "--candidates", "2", *shown, *folder],
             "demo": ["--seed", "many", "--out", rng.choice(("{csv}", "/dev/null", "/"))],  # it takes half a minute
             "bench": ["--share", "0", *shown],
@@ -170,8 +172,8 @@ class Fuzz:
         """Write the files that a word names."""
         makers: dict[str, Callable[[Path], None]] = {
             "csv": self._csv, "libsvm": self._libsvm, "idx": self._idx, "list": self._list, "trace": self._trace,
-            "case": self._case, "theorem": self._theorem, "plugin": self._plugin, "out": lambda _path: None,
-            "folder": lambda path: path.mkdir(),
+            "case": self._case, "certificate": self._certificate, "theorem": self._theorem, "plugin": self._plugin,
+            "out": lambda _path: None, "folder": lambda path: path.mkdir(),
         }  # fmt: skip
         for name, make in makers.items():
             if f"{{{name}}}" in word:
@@ -224,8 +226,14 @@ class Fuzz:
     def _trace(self, path: Path) -> None:
         path.write_bytes(self._spoiled(b"time,client\n" + b"".join(b"%d,%d\n" % (t, t % 2) for t in range(1, 40))))
 
+    def _certificate(self, path: Path) -> None:
+        self._json(CERTIFICATE, path)
+
     def _case(self, path: Path) -> None:
-        case = json.loads(json.dumps(self.rng.choice(CASES)))
+        self._json(self.rng.choice(CASES), path)
+
+    def _json(self, example: Any, path: Path) -> None:
+        case = json.loads(json.dumps(example))
         if self.rng.random() < 0.4:
             self._replace(case, self.rng.choice(NASTY))
         path.write_bytes(self._spoiled(json.dumps(case).encode()))

@@ -38,17 +38,17 @@ def test_the_page_of_a_counterexample(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert invoke(["falsify", "fedfa.theorem1", "--candidates", "1200"]) == 1
+    assert invoke(["falsify", "fedstaleweight.theorem1", "--candidates", "100"]) == 1
     out = " ".join(capsys.readouterr().out.split())
     for words in (
         "smallest counterexample",
         "upper",
         "ratio",
-        "repeat: boundlab exact fedfa.theorem1",
+        "repeat: boundlab exact fedstaleweight.theorem1",
         "boundlab compare",
     ):
         assert words in out
-    assert (tmp_path / "fedfa.theorem1.counterexample.json").is_file()
+    assert (tmp_path / "fedstaleweight.theorem1.counterexample.json").is_file()
 
 
 @pytest.mark.parametrize(

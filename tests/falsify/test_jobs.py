@@ -19,7 +19,12 @@ def answer(theorem: str, limit: int, seed: int, jobs: int) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("theorem", "limit"),
-    [("fedbuff.rf1", 300), ("area.theorem8", 200), ("area.theorem7.explicit", 150), ("classics.gd.convex", 200)],
+    [
+        ("fedbuff.rf1", 300),
+        ("fedstaleweight.theorem1", 150),
+        ("area.theorem7.explicit", 150),
+        ("classics.gd.convex", 200),
+    ],
 )
 def test_the_answer_does_not_depend_on_the_processes(theorem: str, limit: int) -> None:
     assert answer(theorem, limit, 1, 3) == answer(theorem, limit, 1, 1)

@@ -173,7 +173,7 @@ def test_a_theorems_own_counterexample_is_replayed_from_anywhere(
         ["show", "area.theorem8"],
         ["check", "area.theorem8", "--only", "units"],
         ["exact", "area.theorem8"],
-        ["falsify", "area.theorem8", "--candidates", "1", "--jobs", "1"],
+        ["falsify", "fedstaleweight.theorem1", "--candidates", "1", "--jobs", "1"],
         ["compare", "area.theorem8", "--problem", "lad:x0=3", "--delays", "iid:p_s=0.5", "-k", "6", "--set", "M=50"],
     ],
 )
@@ -181,7 +181,7 @@ def test_every_command_about_a_theorem_leads_on(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    theorem, runner = THEOREMS["area.theorem8"], CliRunner()
+    theorem, runner = THEOREMS[command[1]], CliRunner()
     shown = runner.invoke(app, command).stdout.splitlines()
     assert trail(theorem) in shown[-3:]  # below it stand the files that were written
     fields = json.loads(runner.invoke(app, [*command, "--json"]).stdout)
