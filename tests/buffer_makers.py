@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any, final
 
 import numpy as np
-from every_noise import Clients, Draw, Floats, Played, all_draws, play, some
+from every_noise import Clients, Draw, Floats, LocalSteps, Played, all_draws, play, some
 from gradient_theorems import BY_ID
 
 from boundlab.events import Events
@@ -23,7 +23,7 @@ PLANE = np.array([[0.0, 0.3], [1.5, -1.0], [-0.7, 2.0]])
 
 @final
 @dataclass(frozen=True, eq=False)
-class Buffers:
+class Buffers(LocalSteps):
     """One schedule: what the page says of each buffer.
 
     Parameters
@@ -46,20 +46,8 @@ class Buffers:
         return self.played.clients
 
     @property
-    def eta(self) -> Floats:
-        return np.array(self.parameters.local.eta)
-
-    @property
     def eta_g(self) -> float:
         return float(self.parameters.eta_g)
-
-    @property
-    def A(self) -> float:  # noqa: N802
-        return float(self.eta.sum())
-
-    @property
-    def beta(self) -> float:
-        return float((self.eta**2).sum())
 
     @property
     def heads(self) -> Floats:

@@ -6,7 +6,7 @@ A third interpreter of the three instructions, from scratch, on functions whose 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, final
+from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -218,3 +218,21 @@ def some(draws: Sequence[Draw], most: int, seed: int) -> list[Draw]:
     """Return at most that many of them, drawn at random: the rest of the run is then without noise."""
     rng = np.random.default_rng(seed)
     return [draws[j] for j in sorted(rng.permutation(len(draws))[:most].tolist())]
+
+
+class LocalSteps:
+    """A run by parameters that give local rates η_q: their sums A and β."""
+
+    parameters: Any
+
+    @property
+    def eta(self) -> Floats:
+        return np.array(self.parameters.local.eta)
+
+    @property
+    def A(self) -> float:  # noqa: N802
+        return float(self.eta.sum())
+
+    @property
+    def beta(self) -> float:
+        return float((self.eta**2).sum())

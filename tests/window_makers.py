@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from typing import Any, final
 
 import numpy as np
-from every_noise import Clients, Draw, Floats, Played, all_draws, norm2, play, second, some
+from every_noise import Clients, Draw, Floats, LocalSteps, Played, all_draws, norm2, play, second, some
 
 from boundlab.algorithms.fedcompass import FEDCOMPASS
 from boundlab.delays import ServerPolicy
@@ -252,7 +252,7 @@ FA: Mapping[str, tuple[Mapping[str, Any], Sequence[int], Clients]] = {
 
 @final
 @dataclass(frozen=True, eq=False)
-class Fa:
+class Fa(LocalSteps):
     """A run of FedFa, and its virtual iterate by the page's words: Δ^(s) summed with coefficients.
 
     Parameters
@@ -274,18 +274,6 @@ class Fa:
     far: float
     age: int
     moving: Moving
-
-    @property
-    def eta(self) -> Floats:
-        return np.array(self.parameters.local.eta)
-
-    @property
-    def A(self) -> float:  # noqa: N802
-        return float(self.eta.sum())
-
-    @property
-    def beta(self) -> float:
-        return float((self.eta**2).sum())
 
     @property
     def c(self) -> float:

@@ -19,7 +19,7 @@ from boundlab.cli import (
     runs,
     theorems,
     worst_case,
-)  # fmt: skip
+)
 from boundlab.cli._endings import summary
 
 app = typer.Typer(

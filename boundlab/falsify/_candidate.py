@@ -50,6 +50,11 @@ class Candidate:
         return len(next(self.problem[name] for name in _CLIENTS if name in self.problem))
 
     @property
+    def dimension(self) -> int:
+        """The number of coordinates of x0."""
+        return int(np.size(self.problem["x0"]))
+
+    @property
     def separable(self) -> bool:
         """Whether coordinates do not mix."""
         return "w" in self.problem

@@ -96,7 +96,7 @@ def left_side(bench: Bench, candidates: Sequence[Candidate], layout: Layout, ste
     square = {Quantity.DISTANCE: np.ones_like(slope), Quantity.GAP: slope / 2.0, Quantity.SLOPE: slope**2}
     weight = square[metric.quantity]
     signs = np.array([one.problem.get("noise") == "sign" for one in candidates])
-    if any(len(one.start()) > 1 for one, sign in zip(candidates, signs, strict=True) if sign):
+    if any(one.dimension > 1 for one, sign in zip(candidates, signs, strict=True) if sign):
         raise SpecError("noise of two signs is carried along in one dimension only")
     total = np.zeros((len(ks), len(candidates)))
     most = np.zeros(len(candidates))

@@ -78,7 +78,7 @@ class Instance:
         n = one.clients
         kind = str(one.problem["type"])
         if one.separable:
-            sum_ = "Σ_j w_ij·" if np.size(one.problem["x0"]) > 1 else "w_i·"
+            sum_ = "Σ_j w_ij·" if one.dimension > 1 else "w_i·"
             kind = f"f_i(x) = {sum_}" + {"huber": "huber(x − c_i)", "lad": "|x − c_i|"}.get(kind, "(x − c_i)²/2")
         parts = [f"{n} client{'s' * (n > 1)}, {kind}"]
         shown = (name for name in ("w", "c", "delta", "sigma", "noise", "x0") if name in one.problem and one.separable)

@@ -77,7 +77,7 @@ class _Best:
 
         def place(score: Score) -> tuple[float, int, int]:
             own = score.candidate
-            return -float(f"{score.ratio:.3g}"), own.clients, int(np.size(own.problem["x0"]))
+            return -float(f"{score.ratio:.3g}"), own.clients, own.dimension
 
         return sorted(self.scores.values(), key=place)
 

@@ -11,7 +11,7 @@ import numpy as np
 from boundlab.errors import SpecError
 from boundlab.falsify._candidate import Candidate, text
 from boundlab.falsify._judge import Judge, Score
-from boundlab.falsify._size import Sizes, dimension, fine
+from boundlab.falsify._size import Sizes, fine
 from boundlab.options import numbers, parse_spec
 
 Move = Callable[[Candidate], Iterator[Candidate]]
@@ -106,7 +106,7 @@ def _own_units(one: Candidate) -> Iterator[Candidate]:
 
 def _two_signs(one: Candidate) -> Iterator[Candidate]:
     """Noise of two signs in place of normal noise, with room enough that no run leaves the quadratic part."""
-    if not one.noisy or one.problem["type"] != "huber" or "noise" in one.problem or dimension(one) > 1:
+    if not one.noisy or one.problem["type"] != "huber" or "noise" in one.problem or one.dimension > 1:
         return
     for wider, slower in product((1.0, 2.0, 10.0, 100.0), (1.0, 0.1, 0.01)):
         steps = {name: value * slower for name, value in one.step.items()}
@@ -126,7 +126,7 @@ def _fewer_clients(one: Candidate) -> Iterator[Candidate]:
 
 def _fewer_dimensions(one: Candidate) -> Iterator[Candidate]:
     """Leave out a coordinate."""
-    d = dimension(one) if one.separable else 1
+    d = one.dimension if one.separable else 1
     for gone in range(d if d > 1 else 0):
         rest = {name: np.delete(one.rows(name), gone, axis=1) for name in ("w", "c")}
         start = np.delete(one.start(), gone)

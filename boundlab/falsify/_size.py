@@ -63,13 +63,7 @@ def fine(one: Candidate) -> tuple[int, int, int]:
     whole = sum(int(value) for value in one.settings.values() if str(value).isdigit())
     numbers = [value for name, value in one.problem.items() if name not in ("type", "noise")]
     written = sum(digits(value) for value in (*numbers, *one.step.values()))
-    return dimension(one), whole, written + len(one.delays)
-
-
-def dimension(one: Candidate) -> int:
-    """Return the number of coordinates."""
-    start = one.problem["x0"]
-    return len(start) if isinstance(start, (list, tuple)) else 1
+    return one.dimension, whole, written + len(one.delays)
 
 
 def digits(value: Any) -> int:

@@ -17,7 +17,7 @@ from boundlab.theorems._forms import (
     largest,
     proof_of,
     quadratic_root,
-)  # fmt: skip
+)
 from boundlab.theorems._theorem import Theorem
 
 _PAPER = "Li et al., FedCompass"

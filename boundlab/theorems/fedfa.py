@@ -16,7 +16,7 @@ from boundlab.theorems._forms import (
     largest,
     proof_of,
     quadratic_root,
-)  # fmt: skip
+)
 from boundlab.theorems._theorem import Theorem
 
 _PAPER = "Xu et al., FedFa"

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from boundlab.arithmetic.pepit import Root, fraction
-from boundlab.recheck import SCHEMA, Form, gradient_bound, interpolation, text_of
+from boundlab.recheck import SCHEMA, gradient_bound, interpolation, text_of
 from boundlab.worst_case.classes import FunctionClass
 from boundlab.worst_case.model import Model
 from boundlab.worst_case.program import Row
@@ -128,7 +128,7 @@ def _row(one: Row, labels: Mapping[tuple[Any, ...], Json], model: Model) -> Json
     return known or {"kind": "given", "words": _words(one, _names(model)), "form": _form(one)}
 
 
-def _key(form: Row | Form) -> tuple[Any, ...]:
+def _key(form: Row) -> tuple[Any, ...]:
     return tuple(sorted(form.values.items())), tuple(sorted(form.gram.items())), form.constant
 
 

@@ -6,32 +6,23 @@ F are function values, G is the Gram matrix of the leaf points.
 """
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic.pepit import fraction
 from boundlab.errors import CertificateError
+from boundlab.recheck import Form
 from boundlab.worst_case.session import pepit
 
 Floats = NDArray[np.float64]
+Row: TypeAlias = Form  # in the function values F and the Gram matrix G of the leaf points
 # Tried in turn: small programs are solved to more digits, which certificates of tight bounds need.
 _TOLERANCES = (1e-9, 1e-7, 1e-6)
 _LARGE = 15
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A linear form in (F, G): Σ values[i]·F_i + Σ_{i≤j} gram[i, j]·G_ij + constant."""
-
-    values: Mapping[int, Fraction]
-    gram: Mapping[tuple[int, int], Fraction]
-    constant: Fraction
 
 
 @final
