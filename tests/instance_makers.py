@@ -64,6 +64,8 @@ def fitting(theorem: Theorem) -> Fitting:
         return Fitting(rows, "deterministic", settings=settings)
     if theorem.algorithm == "proximal_point":
         return Fitting("quadratic:A=[[[2,0],[0,1]]],b=[[0,1]],x0=[2,1]", "deterministic", settings=settings)
+    if theorem.id == "classics.delayed-sgd":
+        return Fitting("huber:c=[[1],[1]],w=[[1],[1]],delta=1,x0=3,sigma=0.5", "deterministic", settings=settings)
     if "one-function" in theorem.assumptions:
         return Fitting(ALIKE["strongly-convex" in theorem.assumptions], "deterministic", settings=settings)
     kind = "quadratic" if "strongly-convex" in theorem.assumptions else "huber"

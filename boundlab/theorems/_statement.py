@@ -168,7 +168,7 @@ class Statement:
             raise SpecError(f"{self.id}: page must be a page without an anchor, got {self.page!r}; see proof")
         if self.proof and not re.fullmatch(r"[^#]+#[^#]+", self.proof):
             raise SpecError(f"{self.id}: proof must be a page with an anchor, page.md#anchor; got {self.proof!r}")
-        read = self.read_by(self._all_names()) | set(self.parameters.values())
+        read = self.read_by(self.names_in()) | set(self.parameters.values())
         for name, letter in self.letters.items():
             lookup(name, self.symbols)
             if name not in read or not letter:
@@ -197,9 +197,9 @@ class Statement:
         chosen = (known_assumptions.choices(name).get(name) for name in self.assumptions)
         if known_assumptions.DETERMINISTIC in self.assumptions or any(one is not None and one.noise for one in chosen):
             return False
-        return not NOISE & self.read_by(self._all_names())
+        return not NOISE & self.read_by(self.names_in())
 
-    def _all_names(self) -> set[str]:
+    def names_in(self) -> set[str]:
         """Return every symbol that bound, conditions and step hold as they stand."""
         found = {name for one in self.expressions() for name in names_of(one)}
         return found | {*self.bound.reads(frozenset()), *self.step}
@@ -230,7 +230,7 @@ class Statement:
             return self.options[option] == ANY
         if option in self.step or self.options.get(OTHERS) == ANY:
             return True
-        return option in self.parameters and self.parameters[option] in self.read_by(self._all_names())
+        return option in self.parameters and self.parameters[option] in self.read_by(self.names_in())
 
     def links(self) -> dict[str, Any]:
         """Return, as JSON-ready fields, what leads on: its counterexample, its repairs, its page, its proof."""

@@ -4,7 +4,14 @@ Those of :data:`TIGHT` are attained: at every iteration count for which they are
 is an instance whose error equals the bound. Proofs and instances: docs/theory/classics.md.
 """
 
-from boundlab.theorems import classics_composite, classics_gd, classics_momentum, classics_nonsmooth, classics_sgd
+from boundlab.theorems import (
+    classics_composite,
+    classics_delay,
+    classics_gd,
+    classics_momentum,
+    classics_nonsmooth,
+    classics_sgd,
+)
 
 THEOREMS = (
     *classics_gd.THEOREMS,
@@ -12,6 +19,7 @@ THEOREMS = (
     *classics_nonsmooth.THEOREMS,
     *classics_sgd.THEOREMS,
     *classics_composite.THEOREMS,
+    *classics_delay.THEOREMS,
 )
 TIGHT = frozenset(
     f"classics.{name}"

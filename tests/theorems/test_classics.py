@@ -64,6 +64,8 @@ BY_HAND = {
     "sgd.heterogeneous": ({**NOISY, "K": 1, "zeta": 0.5}, 7 / 8 * 9 + 4 / 64 + 2 * 16 / 4 / 64),
     # α = 1/16: 2ασ_star²/(nμ) times 1 − 15/16.
     "sgd.sampled": ({**SMOOTH, "K": 1, "n": 2, "L_max": 8, "sigma_star": 4}, 15 / 16 * 9 + 1 / 16),
+    # α = 1/20: 10/(4/20), 4·4/20, 2·16·2·4/400.
+    "delayed-sgd": ({**NOISY, "T": 4, "tau_max": 2}, 50 + 0.8 + 0.64),
     "proximal-gradient": (SMOOTH, 9 / (2 * 3 / 4)),
     "proximal-gradient.strongly-convex": (SMOOTH, 0.6**6 * 9),
     "proximal-gradient.local": ({**SMOOTH, "K": 1, "M": 2, "sigma_g": 0.5}, (0.75**2 * 3 + (1 - 0.75**2) / 2) ** 2),
@@ -120,6 +122,8 @@ SINGLE_STRONG = ("quadratic:clients=1,dimension=3,x0=2", "quadratic:clients=1,di
 FREE = {"subgradient.fixed-step": {"alpha": "0.1"}, "proximal-point": {"alpha": "0.3"}}
 FREE |= {"proximal-point.strongly-convex": {"alpha": "0.3"}, "local-gd": {"M": "3"}}
 FREE |= {"proximal-gradient.local": {"M": "3"}}
+# Each trial has a tau_max of its own; the default step is that of the first.
+FREE |= {"delayed-sgd": {"alpha": "0.01"}}
 DATA = "logistic:data=breast_cancer,samples=100"
 COMPOSITE = {
     "proximal-gradient": (f"{DATA},clients=1,l1=0.05", "quadratic:clients=1,dimension=5,box=[-0.3,3],x0=3"),
@@ -138,12 +142,21 @@ COMPOSITE = {
 ROWS = ("least-squares:data=diabetes,clients=4,batch=8,nu=0.1", "least-squares:data=diabetes,clients=2,batch=1,nu=0.2")
 
 
+# Several clients with one function: of one client alone nothing is stale.
+EQUAL_CLIENTS = (
+    "huber:c=[[1,0],[1,0],[1,0]],w=[[2,1],[2,1],[2,1]],delta=1,x0=5",
+    "quadratic:A=[[[2]],[[2]]],b=[[1],[1]],x0=3",
+)
+
+
 def problems_for(theorem):
     name = theorem.id.removeprefix("classics.")
     if "sampled-functions" in theorem.assumptions:
         return ROWS
     if name in COMPOSITE:
         return COMPOSITE[name]
+    if theorem.algorithm == "async_sgd":
+        return EQUAL_CLIENTS
     if theorem.algorithm == "proximal_point":
         return SINGLE_STRONG if "strongly-convex" in theorem.assumptions else SINGLE
     if "lipschitz" in theorem.assumptions:

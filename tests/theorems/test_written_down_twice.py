@@ -305,6 +305,7 @@ _TEXTBOOK: dict[str, Callable[[SimpleNamespace], Sides]] = {
     ),
     **dict.fromkeys(("sgd.distance", "local-gd", "proximal-gradient.local"), _up_to(lambda v: 2 / (v.mu + v.L))),
     "sgd.heterogeneous": _up_to(lambda v: 0.5 / v.L),
+    "delayed-sgd": _up_to(lambda v: 1 / (v.L + 2 * v.L * v.tau_max)),
     "sgd.sampled": _up_to(lambda v: 0.5 / v.L_max),
     "heavy-ball": _up_to(lambda v: (1 - v.beta) / v.L),
 }  # fmt: skip
