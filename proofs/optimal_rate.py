@@ -1,111 +1,223 @@
-"""The optimal server rate of AREA, Section 4.2: stationarity and convexity shown, not assumed.
+"""The optimal server rate of AREA, Section 4.2, for any number of clients with any positive rates.
 
-With Poisson arrivals, Theorem 8's bound grows with F = 1/p_s + 2q̄. The sums Λ = Σλ_i and H = Σ1/λ_i stand for
-any number n of clients.
+With Poisson arrivals, Theorem 8's bound grows with F = 1/p_s + 2q̄, where p_s = λ_s/(λ_s + Λ), p_i = λ_i/(λ_s + Λ),
+q̄ = (1/n)·Σ 1/p_i, Λ = Σ λ_i and H = Σ 1/λ_i. The kernel has no derivatives: a minimum is shown as what it is, by a
+square; the slope between any two points takes the place of the derivative, an inequality between three points that of
+the second one. That a number is > 0 is shown by giving it a name whose range is open at 0.
 """
 
-import sympy
+from dataclasses import dataclass
 
-from boundlab.proofs._proof import Finding, Proof, Step, Verdict, identity, positive, unique_root
+from boundlab.prove import Fact, Proof, Range, Scalar, Script, equal, expr, finite_sum, scalar, total, variable
 
-_s, _sum, _inverse_sum, _n, _rate = sympy.symbols("lambda_s Lambda H n lambda_i", positive=True)
-_cost, _time, _h = sympy.symbols("C t h", positive=True)
-_total = _s + _sum
-_objective = _total / _s + _total * _h
-_written_out = _total / _s + 2 * _total * _inverse_sum / _n
-_best = sympy.sqrt(_sum / _h)
-_per_time = (1 / _s + _h) / _time
-_paid = (1 / _s + _h) * (1 + _cost * _s)
+_POSITIVE = Range(low=scalar(0), above=True)
 
 
-def _substitution() -> Finding:
-    """Check q̄ = (1/n)Σ1/p_i = (λ_s + Λ)·H/n for every n: its summand is linear in 1/λ_i."""
-    return identity(1 / (_rate / _total), _total * (1 / _rate))
+@dataclass(frozen=True)
+class _Rates:
+    """Λ, h = 2H/n, and F as a function of the server's rate."""
+
+    clients: Scalar
+    h: Scalar
+
+    def bound(self, rate: Scalar) -> Scalar:
+        """Return F at a server rate."""
+        return (rate + self.clients) * (1 / rate + self.h)
 
 
-def _small_case() -> Finding:
-    """Check the substitution with three clients written out."""
-    rates = sympy.symbols("lambda_1:4", positive=True)
-    total = _s + sum(rates)
-    direct = 1 / (_s / total) + sympy.Rational(2, 3) * sum(1 / (rate / total) for rate in rates)
-    values = {_sum: sum(rates), _inverse_sum: sum(1 / rate for rate in rates), _n: 3}
-    return identity(direct, _written_out.subs(values, simultaneous=True))
+def _positive(proof: Proof, *names: str) -> list[Scalar]:
+    """Declare numbers > 0."""
+    return [proof.kernel.context.declare(name, _POSITIVE) for name in names]
 
 
-def _global() -> Finding:
-    """Check F(λ_s) − F(λ_s*) = h·(λ_s − λ_s*)²/λ_s, which is ≥ 0 and 0 only at λ_s*."""
-    same = identity(_objective - _objective.subs(_s, _best), _h * (_s - _best) ** 2 / _s)
-    factor = positive(_h / _s)
-    if same.verdict is Verdict.VERIFIED and factor.verdict is Verdict.VERIFIED:
-        return Finding(Verdict.VERIFIED, "F − F* is a positive factor times a square")
-    return same if same.verdict is not Verdict.VERIFIED else factor
+def _strictly(proof: Proof, title: str, name: str, value: Scalar, says: str) -> None:
+    """Show that a number is > 0."""
+    proof.rule(title, None, lambda: proof.kernel.name(name, value, _POSITIVE), says=says)
 
 
-def _limit() -> Finding:
-    """Check t·F/K − h = 1/λ_s, which is below every ε > 0 from λ_s = 1/ε on."""
-    return identity(_per_time * _time - _h, 1 / _s)
+def _what_is_bounded(proof: Proof) -> _Rates:
+    """Declare n clients, their rates between two positive numbers, and show what F is."""
+    kernel, here = proof.kernel, proof.kernel.context
+    n = here.declare("n", Range(low=scalar(1), integer=True))
+    server, low = _positive(proof, "lambda_s", "lambda_min")
+    high = here.declare("lambda_max", Range(low=low))
+    here.declare("rate", Range(low=low, high=high, arity=1))
+    i = here.declare("i", Range(low=scalar(0), high=n - 1, integer=True))
+    own = variable("rate", i)
+
+    def defined(name: str, value: Scalar, least: Scalar) -> Fact:
+        each = kernel.combine(expr(value) >= expr(least), [])
+        return kernel.define(name, finite_sum("i", 0, n, value), n * least, total(kernel, each, "i", 0, n))
+
+    proof.rule("Lambda", None, lambda: defined("Lambda", own, low), says="Λ = Σ λ_i ≥ n·λ_min")
+    inverse = proof.rule("H", None, lambda: defined("H", 1 / own, 1 / high), says="H = Σ 1/λ_i ≥ n/λ_max")
+    clients, whole = variable("Lambda"), server + variable("Lambda")
+    qbar = whole * variable("H") / n
+    mean = proof.step(
+        "substitution",
+        equal(finite_sum("i", 0, n, 1 / (n * (own / whole))), qbar),
+        [inverse],
+        says="q̄ = (1/n)·Σ 1/p_i = (λ_s + Λ)·H/n, for every n",
+    )
+    named = proof.rule("h", None, lambda: kernel.name("h", 2 * variable("H") / n, _POSITIVE), says="h = 2H/n > 0")
+    found = _Rates(clients, variable("h"))
+    proof.step(
+        "short",
+        equal(expr(1 / (server / whole)) + 2 * finite_sum("i", 0, n, 1 / (n * (own / whole))), found.bound(server)),
+        multipliers=[(2, mean), (-whole, named)],
+        says="F = 1/p_s + 2q̄ = (λ_s + Λ)(1/λ_s + h)",
+    )
+    return found
 
 
-OPTIMAL_RATE = Proof(
-    id="area.optimal-rate",
-    summary="λ_s* = √(Σλ_i/((2/n)Σ1/λ_i)) is the unique minimiser at fixed K; at fixed time there is none",
-    source="AREA, Section 4.2, Optimal tuning of the server policy",
-    steps=(
-        Step("substitution", "1/p_i = (λ_s + Λ)/λ_i, so q̄ = (λ_s + Λ)·H/n", _substitution),
-        Step("three clients", "1/p_s + 2q̄ = (λ_s + Λ)/λ_s + 2(λ_s + Λ)H/n, written out for n = 3", _small_case),
-        Step(
-            "short",
-            "with h = 2H/n it is F = (λ_s + Λ)(1/λ_s + h)",
-            lambda: identity(_objective.subs(_h, 2 * _inverse_sum / _n), _written_out),
+def _fixed_iterations(proof: Proof, rates: _Rates) -> None:
+    """Show the minimum at fixed K."""
+    kernel, here, F = proof.kernel, proof.kernel.context, rates.bound
+    server, h, clients = variable("lambda_s"), rates.h, rates.clients
+    a, b, up = _positive(proof, "a", "b", "u")
+    w = here.declare("w", Range(low=scalar(0), high=scalar(1), above=True, below=True))
+    slope = h - clients / (a * b)
+    proof.step(
+        "slope",
+        equal(F(b) - F(a), expr((b - a) * slope)),
+        says="F(b) − F(a) = (b − a)(h − Λ/(ab)): as b → a, F'(a) = h − Λ/a²",
+    )
+    root = proof.rule("the rate", None, lambda: kernel.root("best", clients / h), says="λ_s*² = Λ/h, λ_s* > 0")
+    best = variable("best")
+    proof.step(
+        "stationarity", equal(expr(h - clients / best**2), 0), multipliers=[(h / best**2, root)],
+        says="the slope at λ_s* = √(Λ/h) is 0: F'(λ_s*) = h − Λ/λ_s*²",
+    )  # fmt: skip
+    mixed = w * a + (1 - w) * b
+    proof.step(
+        "convexity",
+        equal(expr(w * F(a) + (1 - w) * F(b) - F(mixed)), expr(clients * w * (1 - w) * (a - b) ** 2 / (a * b * mixed))),
+        says="wF(a) + (1−w)F(b) − F(wa + (1−w)b) = Λw(1−w)(a − b)²/(ab(wa + (1−w)b))",
+    )
+    _strictly(
+        proof, "strict convexity", "curvature", clients * w * (1 - w) / (a * b * mixed),
+        "what (a − b)² is multiplied by is > 0 for 0 < w < 1",
+    )  # fmt: skip
+    square = proof.step(
+        "square",
+        equal(F(server) - F(best), expr(h * (server - best) ** 2 / server)),
+        multipliers=[(h / best - h / server, root)],
+        says="F(λ_s) − F(λ_s*) = h(λ_s − λ_s*)²/λ_s",
+    )
+    proof.step("global minimum", expr(F(server)) >= expr(F(best)), multipliers=[(1, square)], says="F(λ_s) ≥ F(λ_s*)")
+    down = here.declare("d", Range(low=scalar(0), high=best, above=True, below=True))
+    _strictly(
+        proof, "no other minimum above", "more", h * up**2 / (best + up), "at λ_s = λ_s* + u, u > 0, that square is > 0"
+    )
+    _strictly(
+        proof, "no other minimum below", "less", h * down**2 / (best - down),
+        "at λ_s = λ_s* − d, 0 < d < λ_s*, that square is > 0",
+    )  # fmt: skip
+    other = kernel.root("s", clients * h)
+    same = proof.rule(
+        "two roots",
+        None,
+        lambda: kernel.by_squares(
+            kernel.combine(equal(expr(variable("s") ** 2), (h * best) ** 2), [(1, other), (-h * h, root)]),
+            variable("s"),
+            h * best,
         ),
-        Step(
-            "derivative",
-            "F'(λ_s) = h − Λ/λ_s²",
-            lambda: identity(sympy.diff(_objective, _s), _h - _sum / _s**2),
-        ),
-        Step(
-            "stationarity",
-            "F' = 0 at λ_s* = √(Λ/h) and at no other λ_s > 0",
-            lambda: unique_root(sympy.diff(_objective, _s), _s, _best),
-        ),
-        Step(
-            "convexity",
-            "F'' = 2Λ/λ_s³ > 0 for every λ_s > 0: F is strictly convex",
-            lambda: positive(sympy.diff(_objective, _s, 2)),
-        ),
-        Step("global minimum", "F(λ_s) − F(λ_s*) = h(λ_s − λ_s*)²/λ_s ≥ 0, with equality at λ_s* only", _global),
-        Step(
-            "value",
-            "F(λ_s*) = (1 + √(Λh))²",
-            lambda: identity(_objective.subs(_s, _best), (1 + sympy.sqrt(_sum * _h)) ** 2),
-        ),
-        Step(
-            "fixed time",
-            "with K = (λ_s + Λ)t, F/K = (1/λ_s + h)/t",
-            lambda: identity(_objective / (_total * _time), _per_time),
-        ),
-        Step(
-            "no optimum",
-            "F/K strictly decreases in λ_s, so that no λ_s is optimal at fixed time",
-            lambda: positive(-sympy.diff(_per_time, _s)),
-        ),
-        Step("limit", "t·F/K − h = 1/λ_s → 0 for λ_s → ∞", _limit),
-        Step(
-            "server cost, stationarity",
-            "(1/λ_s + h)(1 + Cλ_s) is stationary at λ_s = 1/√(hC) and nowhere else",
-            lambda: unique_root(sympy.diff(_paid, _s), _s, 1 / sympy.sqrt(_h * _cost)),
-        ),
-        Step(
-            "server cost, convexity",
-            "its second derivative 2/λ_s³ is positive",
-            lambda: positive(sympy.diff(_paid, _s, 2)),
-        ),
-        Step(
-            "server cost, value",
-            "its minimum is (√h + √C)²",
-            lambda: identity(_paid.subs(_s, 1 / sympy.sqrt(_h * _cost)), (sympy.sqrt(_h) + sympy.sqrt(_cost)) ** 2),
-        ),
+        says="√(Λh) = h·λ_s*",
+    )
+    proof.step(
+        "value",
+        equal(expr(F(best)), (1 + variable("s")) ** 2),
+        multipliers=[(-h / best, root), (-1, other), (-2, same)],
+        says="F(λ_s*) = (1 + √(Λh))²",
+    )
+
+
+def _fixed_time(proof: Proof, rates: _Rates) -> None:
+    """Show that at fixed time a faster server is always better."""
+    server, h, whole = variable("lambda_s"), rates.h, variable("lambda_s") + rates.clients
+    a, up, (time, small, far) = variable("a"), variable("u"), _positive(proof, "t", "epsilon", "v")
+    per_time = lambda rate: (1 / rate + h) / time
+    proof.step(
+        "fixed time",
+        equal(expr(rates.bound(server) / (whole * time)), per_time(server)),
+        says="with K = (λ_s + Λ)t, F/K = (1/λ_s + h)/t",
+    )
+    _strictly(
+        proof, "no optimum", "gain", per_time(a) - per_time(a + up),
+        "F/K at a is above F/K at a + u, for every a and u > 0: no λ_s is optimal at fixed time",
+    )  # fmt: skip
+    proof.step("limit", equal(expr(time * per_time(server) - h), 1 / server), says="t·F/K − h = 1/λ_s")
+    proof.step(
+        "limit, how far",
+        expr(time * per_time(1 / small + far) - h) <= expr(small),
+        says="that is at most ε where λ_s > 1/ε",
+    )
+
+
+def _server_cost(proof: Proof, rates: _Rates) -> None:
+    """Show the minimum at fixed time where every aggregation costs C."""
+    kernel, h, server = proof.kernel, rates.h, variable("lambda_s")
+    a, b, w, (cost,) = variable("a"), variable("b"), variable("w"), _positive(proof, "C")
+    paid = lambda rate: (1 / rate + h) * (1 + cost * rate)
+    root = proof.rule(
+        "server cost, the rate", None, lambda: kernel.root("m", 1 / (h * cost)), says="m² = 1/(hC), m = 1/√(hC) > 0"
+    )
+    m, mixed = variable("m"), w * a + (1 - w) * b
+    square = proof.step(
+        "server cost, square",
+        equal(expr(paid(server) - paid(m)), h * cost * (server - m) ** 2 / server),
+        multipliers=[(h * cost * (1 / m - 1 / server), root)],
+        says="(1/λ_s + h)(1 + Cλ_s) exceeds its value at m by hC(λ_s − m)²/λ_s",
+    )
+    proof.step(
+        "server cost, minimum",
+        expr(paid(server)) >= expr(paid(m)),
+        multipliers=[(1, square)],
+        says="(1/λ_s + h)(1 + Cλ_s) is smallest at λ_s = 1/√(hC)",
+    )
+    _strictly(
+        proof, "server cost, no other minimum", "factor", h * cost / server,
+        "what (λ_s − m)² is multiplied by is > 0: the value is reached nowhere else",
+    )  # fmt: skip
+    proof.step(
+        "server cost, convexity",
+        equal(expr(w * paid(a) + (1 - w) * paid(b) - paid(mixed)), w * (1 - w) * (a - b) ** 2 / (a * b * mixed)),
+        says="for these costs P, wP(a) + (1−w)P(b) − P(wa + (1−w)b) = w(1−w)(a − b)²/(ab(wa + (1−w)b))",
+    )
+    _strictly(
+        proof, "server cost, strict convexity", "bend", w * (1 - w) / (a * b * mixed),
+        "what (a − b)² is multiplied by is > 0 for 0 < w < 1",
+    )  # fmt: skip
+    one, two = kernel.root("v_h", h), kernel.root("v_C", cost)
+    u, v = variable("v_h"), variable("v_C")
+    squared = [(v * v * m * m, one), (h * m * m, two), (h * cost, root)]
+    unit = proof.rule(
+        "server cost, roots",
+        None,
+        lambda: kernel.by_squares(kernel.combine(equal(expr((u * v * m) ** 2), 1), squared), u * v * m, 1),
+        says="√h·√C·m = 1",
+    )
+    proof.step(
+        "server cost, value",
+        equal(expr(paid(m)), (u + v) ** 2),
+        multipliers=[(h * cost / m, root), (-1, one), (-1, two), (-2 / m, unit)],
+        says="the minimum is (√h + √C)²",
+    )
+
+
+def optimal_rate(proof: Proof) -> None:
+    """Show what F is, then its minimum at fixed K, at fixed time, and where aggregations cost time."""
+    rates = _what_is_bounded(proof)
+    _fixed_iterations(proof, rates)
+    _fixed_time(proof, rates)
+    _server_cost(proof, rates)
+
+
+PROOFS = (
+    Script(
+        "area.optimal-rate",
+        "λ_s* = √(Σλ_i/((2/n)Σ1/λ_i)) is the unique minimiser at fixed K; at fixed time there is none",
+        "AREA, Section 4.2, Optimal tuning of the server policy",
+        optimal_rate,
     ),
 )
-
-PROOFS = (OPTIMAL_RATE,)

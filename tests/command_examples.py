@@ -16,6 +16,7 @@ QUICK: Mapping[str, Sequence[str]] = {
     "compare": ("compare", "area.theorem8", *RUN, "--trials=200"),
     "exact": ("exact", "area.theorem8", "{law}"),
     "worst-case": ("worst-case", "classics.gd.convex", "--iterations=1"),
+    "prove": ("prove", "area.optimal-rate"),
     "recheck": ("recheck", "{certificate}"),
     "falsify": ("falsify", "fedstaleweight.theorem1", "--candidates=100"),
 }

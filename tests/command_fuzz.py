@@ -19,7 +19,7 @@ COMMANDS: Mapping[str, Any] = typer.main.get_command(app).commands  # type: igno
 # Commands by how often they are drawn: a search or a check takes a thousand times as long as a list.
 SHARES = {
     "list": 8, "show": 12, "eval": 16, "optimal-rate": 10, "run": 20, "replay": 14, "compare": 24, "exact": 8,
-    "check": 2, "worst-case": 2, "recheck": 8, "falsify": 1, "demo": 1, "bench": 1,
+    "check": 2, "worst-case": 2, "prove": 4, "recheck": 8, "falsify": 1, "demo": 1, "bench": 1,
 }  # fmt: skip
 PROBLEMS = (
     "huber:c=[0,1],w=[1,1],delta=1,sigma=0,x0=2", "huber:c=[0],w=[1],delta=0.5,x0=1", "lad:x0=3", "quadratic",
@@ -81,6 +81,14 @@ from boundlab.delays import DelayType
 def build(options, n):
     {statement}
 BOUNDLAB = {{"delays": DelayType("mine", "mine", build, {{}})}}
+"""
+SCRIPT = """
+from boundlab.prove import Range, Script, expr, run, scalar
+def write(proof):
+    x = proof.kernel.context.declare("x", Range(low=scalar(0)))
+    one = proof.step("one", expr(x) {relation} expr({size} * x))
+    proof.step("two", expr(x) >= 0, [one])
+PROOFS = Script("mine", "λ", "nowhere", write, {proves!r})
 """
 RAISED = (
     "raise BrokenPipeError(32, 'Broken pipe')", "raise SystemExit(1)", "raise SystemExit", "raise KeyboardInterrupt",
@@ -149,6 +157,8 @@ class Fuzz:
         folder = rng.choices(([], ["--out", rng.choice(("{out}", "{folder}"))], ["--out", "{csv}"]), (6, 3, 1))[0]
         shown, exact = rng.choice(([], [], ["--json"])), rng.choice(([], [], ["--exact"]))
         rates = rng.choice(("1,2", "10,10,2.5", "0,1", "@{list}", "1e99,1e-99"))
+        proof = rng.choice((*sorted(registered("proofs")), "{script}", "{script}"))
+        step = rng.choice(("conclusion", "one", "square", "together"))
         kinds = ("theorems", "delays", "metrics", "checks", "proofs", "problems", "algorithms", "assumptions")
         made: dict[str, list[str]] = {
             "list": [rng.choice(kinds), *shown],
@@ -161,6 +171,10 @@ class Fuzz:
             "exact": [theorem, "{case}", *shown],
             "check": [theorem, "--only", rng.choice(("units", "limits")), *shown],
             "worst-case": [theorem, "-k", "1", *settings, *shown, *file],
+            "prove": [
+                proof,
+                *rng.choice(([], [], ["--latex"], ["--json"], ["--step", step], ["--step", step, "--json"])),
+            ],
             "recheck": [rng.choice(("{certificate}", "{certificate}", "{case}", "{csv}")), *shown],
             "falsify": [theorem, "--candidates", "2", *shown, *folder],
             "demo": ["--seed", "many", "--out", rng.choice(("{csv}", "/dev/null", "/"))],  # it takes half a minute
@@ -173,12 +187,13 @@ class Fuzz:
         makers: dict[str, Callable[[Path], None]] = {
             "csv": self._csv, "libsvm": self._libsvm, "idx": self._idx, "list": self._list, "trace": self._trace,
             "case": self._case, "certificate": self._certificate, "theorem": self._theorem, "plugin": self._plugin,
+            "script": self._script,
             "out": lambda _path: None, "folder": lambda path: path.mkdir(),
         }  # fmt: skip
         for name, make in makers.items():
             if f"{{{name}}}" in word:
                 self._made += 1
-                suffix = {"theorem": ".toml", "plugin": ".py"}.get(name, "")
+                suffix = {"theorem": ".toml", "plugin": ".py", "script": ".py"}.get(name, "")
                 path = self.place / f"{name}{self._made}{suffix}"
                 make(path)
                 word = word.replace(f"{{{name}}}", str(path))
@@ -257,6 +272,11 @@ class Fuzz:
                 f"{key}{sign}{self.rng.choice(words)}" if sign else self.rng.choice(("[x]", "[terms]", "", "a.b.c = 1"))
             )
         path.write_bytes(self._spoiled("\n".join(lines).encode()))
+
+    def _script(self, path: Path) -> None:
+        relation, size = self.rng.choice(("<=", ">=")), self.rng.choice(("2", "0", "-1", "1/3", "x"))
+        proves = self.rng.choice(("", "", "classics.gd.convex", "fedfa.theorem1", "λ"))
+        path.write_bytes(self._spoiled(SCRIPT.format(relation=relation, size=size, proves=proves).encode()))
 
     def _plugin(self, path: Path) -> None:
         path.write_text(

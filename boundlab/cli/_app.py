@@ -15,6 +15,7 @@ from boundlab.cli import (
     falsify,
     listing,
     optimal_rate,
+    prove,
     recheck,
     runs,
     theorems,
@@ -59,6 +60,6 @@ def _options(
 
 
 for _module in (
-    listing, theorems, optimal_rate, runs, check, compare, exact, worst_case, recheck, falsify, demo, bench,
+    listing, theorems, optimal_rate, runs, check, compare, exact, worst_case, prove, recheck, falsify, demo, bench,
 ):  # fmt: skip
     _module.register(app)

@@ -43,9 +43,14 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
             ExitCode.UNDECIDED: "not decided: no certified value is on either side, however near (tight to …)",
             ExitCode.NOT_APPLICABLE: "the bound and the program are not about the same runs",
         },
+        "prove": {
+            ExitCode.STANDS: "every step is proved, and the theorem where there is one",
+            ExitCode.REFUTED: "a step is refuted by an instance of the theorem's setting",
+            ExitCode.UNDECIDED: "a step is not proved, or the theorem is not",
+        },
         "recheck": {
-            ExitCode.STANDS: "every line of the certificate is right",
-            ExitCode.REFUTED: "a line is wrong: the certificate proves nothing",
+            ExitCode.STANDS: "every line of the certificate, or of the proof, is right",
+            ExitCode.REFUTED: "a line is wrong: the file proves nothing",
         },
         "falsify": {
             ExitCode.REFUTED: "a counterexample was found",

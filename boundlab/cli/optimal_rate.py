@@ -39,7 +39,7 @@ def optimal_rate(
         float, typer.Option("--epsilon", help="per-time: how close to the limit the bound must come.")
     ] = 0.01,
     derivation: Annotated[
-        bool, typer.Option("--derivation", help="Show the derivation, each step checked by SymPy.")
+        bool, typer.Option("--derivation", help="Show the derivation, each step decided by the kernel of prove.")
     ] = False,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw the curves (png, svg, pdf).")
@@ -75,16 +75,12 @@ def optimal_rate(
 
 
 def _derivation() -> list[dict[str, Any]]:
+    from boundlab.prove import run
     from boundlab.registry import lookup
 
     return [
-        {
-            "name": result.name,
-            "statement": result.statement,
-            "verdict": result.finding.verdict.value,
-            "detail": result.finding.detail,
-        }
-        for result in lookup("proofs", "area.optimal-rate").run()
+        {"name": step.name, "statement": step.says, "verdict": step.status.value, "detail": step.how}
+        for step in run(lookup("proofs", "area.optimal-rate")).steps
     ]
 
 

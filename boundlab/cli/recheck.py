@@ -17,13 +17,18 @@ def register(app: typer.Typer) -> None:
 
 
 def recheck(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="a certificate: boundlab worst-case --certificate FILE")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="a certificate, boundlab worst-case --certificate FILE, or a proof")
+    ],
     as_json: AsJson = False,
 ) -> ExitCode:
-    """Check a certificate a second time, by a checker that shares nothing with the search that found it.
+    """Check a certificate or a proof a second time, by a checker that shares nothing with what found it.
 
-    What is checked: the inequalities of the class are made from the samples that the file lists, and the value follows
-    from them and from what is given, in fractions. What is not: that the samples are those of the algorithm.
+    What is checked of a certificate: the inequalities of the class are made from the samples that the file lists, and
+    the value follows from them and from what is given, in fractions. What is not: that the samples are those of the
+    algorithm. Of a proof: every line follows from earlier ones by the rule that it names. What is not: its assumptions,
+    which are listed, and that its last line is what the theorem says. A line by a rule that is not known here is taken
+    on trust, and counted.
     """
     from boundlab.recheck import recheck as check
 
@@ -36,16 +41,24 @@ def recheck(
     if as_json:
         given = list(found.given)
         words = {"accepted": found.accepted, "reason": found.reason, "checked": found.checked, "claim": found.claim}
-        print_json({"file": str(file), **words, "given": given})
+        trusted = list(found.trusted)
+        print_json({"file": str(file), **words, "given": given, "left": list(found.left), "trusted": trusted})
     elif found.accepted:
         screen = console()
-        screen.print(f"accepted: {found.reason}", soft_wrap=True)
+        how = "accepted, but for lines that are taken on trust" if found.trusted else "accepted"
+        screen.print(f"{how}: {found.reason}", soft_wrap=True, markup=False)
+        for one in found.trusted:
+            screen.print(f"  {one}", soft_wrap=True, markup=False)
+        if found.left:
+            screen.print("Signs that are not shown here, and are false at none of a few points:")
+            for one in found.left:
+                screen.print(f"  {one}", soft_wrap=True, markup=False)
         screen.print(f"{found.checked} lines were checked in fractions. Given, and not checked here:")
-        for one in (
-            *found.given,
-            f"that the samples are those of a run, and the objective is what the file says: {found.claim}",
-        ):
-            screen.print(f"  {one}", soft_wrap=True)
+        last = "that the samples are those of a run, and the objective is what the file says"
+        if found.proof:
+            last = "that vectors are known and drawn when the file says, and its conclusion is that of"
+        for one in (*found.given, f"{last}: {found.claim}"):
+            screen.print(f"  {one}", soft_wrap=True, markup=False)
     else:
-        console().print(f"rejected: {found.reason}", soft_wrap=True)
+        console().print(f"rejected: {found.reason}", soft_wrap=True, markup=False)
     return ExitCode.STANDS if found.accepted else ExitCode.REFUTED

@@ -14,3 +14,4 @@ from boundlab.registry._sources import files as files
 from boundlab.registry._sources import message as message
 from boundlab.registry._sources import owners as owners
 from boundlab.registry._sources import using as using
+from boundlab.registry._sources import value_of as value_of

@@ -31,7 +31,7 @@ TYPES: Mapping[Kind, str] = MappingProxyType(
         "metrics": "boundlab.metrics:Metric",
         "assumptions": "boundlab.assumptions:Assumption",
         "checks": "boundlab.checks:Group",
-        "proofs": "boundlab.proofs:Proof",
+        "proofs": "boundlab.prove:Script",
     }
 )
 

@@ -15,6 +15,7 @@ from functools import lru_cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal, final, get_args
 from zlib import crc32
 
@@ -178,9 +179,42 @@ def _module(path: Path) -> str:
     return f"{_PREFIX}{crc32(str(path).encode()):08x}"
 
 
+def value_of(path: Path, name: str) -> Any:
+    """Execute a file of Python and return what it calls ``name``.
+
+    Raises
+    ------
+    SpecError
+        If it cannot be executed, or has nothing of that name.
+    """
+    place = _place(path)
+    try:
+        stamp = place.stat()
+    except (OSError, ValueError) as error:
+        raise SpecError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if not stat.S_ISREG(stamp.st_mode):
+        raise SpecError(f"{path} cannot be read: it is not a file")
+
+    def read(module: ModuleType) -> Any:
+        if not hasattr(module, name):
+            raise SpecError(f"it sets no {name}")
+        return getattr(module, name)
+
+    found = _executed(place, read)
+    if isinstance(found, str):
+        raise SpecError(f"{path} cannot be loaded ({found})")
+    return found[0]
+
+
 @lru_cache(maxsize=64)
 def _run(path: Path, _changed: int, _size: int) -> Mapping[str, Any] | str:
     """Execute a file, once for each of its versions, so that its objects stay the same ones."""
+    found = _executed(path, lambda module: _read(getattr(module, "BOUNDLAB", None)))
+    return found if isinstance(found, str) else found[0]
+
+
+def _executed(path: Path, read: Callable[[ModuleType], Any]) -> tuple[Any] | str:
+    """Execute a file and return what is read off it, or in one line why that cannot be done."""
     name = _module(path)
     spec = spec_from_file_location(name, path) if path.suffix == ".py" else None
     if spec is None or spec.loader is None:
@@ -190,7 +224,7 @@ def _run(path: Path, _changed: int, _size: int) -> Mapping[str, Any] | str:
     token = _RUNNING.set(_RUNNING.get() | {path})
     try:
         spec.loader.exec_module(module)
-        return _read(getattr(module, "BOUNDLAB", None))
+        return (read(module),)
     except (KeyboardInterrupt, MemoryError):
         raise
     except BaseException as error:  # SystemExit, too: no file of a user ends the command line

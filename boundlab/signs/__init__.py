@@ -4,6 +4,7 @@ Everything here is bounded by counts, never by a clock: predicted numbers of ter
 of z3. The same question has the same answer on every machine.
 """
 
+from boundlab.signs._polynomial import polynomial_sign as polynomial_sign
 from boundlab.signs._prover import Direction as Direction
 from boundlab.signs._prover import Prover as Prover
 from boundlab.signs._prover import Trend as Trend

@@ -12,7 +12,7 @@ _TERMS, _VARIABLES, _DEGREE = 40, 6, 8
 _TRIED = 48
 
 
-def sign(polynomial: PolyElement, solver: Solver | None) -> Shown:
+def polynomial_sign(polynomial: PolyElement, solver: Solver | None) -> Shown:
     """Return how a polynomial with rational coefficients is shown to be ≥ 0 where all its variables are ≥ 0."""
     if all(coefficient >= 0 for coefficient in polynomial.values()):
         return Shown.BY_CERTIFICATE

@@ -9,7 +9,7 @@ import sympy
 from boundlab.errors import UndecidedError
 from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import SymbolInfo
-from boundlab.signs._polynomial import sign
+from boundlab.signs._polynomial import polynomial_sign
 from boundlab.signs._quotient import quotient
 from boundlab.signs._shown import Shown
 from boundlab.signs._solver import NoAnswerError, Solver
@@ -127,13 +127,13 @@ class Prover:
         for factor, power in whole.factors.items():
             if power % 2 == 0:
                 continue
-            own = sign(factor, self.solver)
+            own = polynomial_sign(factor, self.solver)
             if not own:
-                own, numerator = sign(-factor, self.solver), -numerator
+                own, numerator = polynomial_sign(-factor, self.solver), -numerator
             worst = min(worst, own)
             if not worst:
                 return Shown.NOT
-        return min(worst, sign(numerator, self.solver))
+        return min(worst, polynomial_sign(numerator, self.solver))
 
     def certain(self, expression: sympy.Expr, depth: int = 4) -> Shown:
         """Return how an expression with Min and Max is shown to be ≥ 0, case by case where need be."""

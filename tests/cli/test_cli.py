@@ -56,7 +56,7 @@ def test_optimal_rate_shows_closed_form_minimiser_and_derivation(capsys, tmp_pat
     answer = json.loads(output(capsys, "optimal-rate", "--rates", f"@{rates}", "--derivation", "--json"))
     assert answer["n"] == 1000
     assert answer["numeric"] == pytest.approx(answer["lambda_s"], rel=1e-6)
-    assert {step["verdict"] for step in answer["derivation"]} == {"verified"}
+    assert {step["verdict"] for step in answer["derivation"]} == {"proved"}
     page = output(capsys, "optimal-rate", "--rates", "1,2", "--objective", "per-time")
     assert "no interior optimum" in " ".join(page.split())
 

@@ -20,7 +20,7 @@ from boundlab.algorithms import Algorithm
 from boundlab.checks import group
 from boundlab.delays import DelayType
 from boundlab.objective import ProblemType
-from boundlab.proofs import Proof
+from boundlab.prove import Script
 from boundlab.theorems import load_theorem
 
 
@@ -68,6 +68,7 @@ BOUNDLAB = {{
     "problems": ProblemType("bad", "raises", fail, {{}}),
     "delays": DelayType("bad", "raises", fail, {{}}),
     "checks": group("bad", "raises")(fail),
+    "proofs": Script("bad.proof", "raises", "nowhere", fail),
 }}
 """
 CASE = {
@@ -112,6 +113,8 @@ REACHING = [
     ("worst-case", "bad.algorithm", "--iterations=2", "--p=0.5"),
     ("falsify", "bad.theorem", "--candidates=3"),
     ("falsify", "bad.algorithm", "--candidates=3"),
+    ("prove", "bad.proof"),
+    ("prove",),
 ]
 
 

@@ -13,8 +13,8 @@ from command_fuzz import COMMANDS, RAISED, SHARES, Fuzz
 from boundlab.cli import invoke
 from boundlab.verdict import ExitCode
 
-REFUTING = ("compare", "exact", "check", "falsify", "worst-case")
-REFUTED = ("violated", "failed", "exceeds", "false")
+REFUTING = ("compare", "exact", "check", "falsify", "worst-case", "prove", "recheck")
+REFUTED = ("violated", "failed", "exceeds", "false", "refuted", "rejected")
 EXPECTED = {code for code in ExitCode if code not in (ExitCode.UNFORESEEN, ExitCode.INTERRUPTED)}
 INVOCATIONS = int(os.environ.get("BOUNDLAB_FUZZ", "20000"))
 ENCODINGS = ("utf-8", "ascii", "latin-1", "cp437", "utf-16", "ascii:strict", "cp037")

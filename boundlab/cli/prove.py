@@ -1,0 +1,149 @@
+"""``boundlab prove``."""
+
+import sys
+from collections.abc import Callable, Sequence
+from itertools import chain
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from boundlab.cli._common import AsJson, console, print_json, writable
+from boundlab.cli._deliver import deliver
+from boundlab.cli._endings import epilog
+from boundlab.errors import SpecError
+from boundlab.verdict import ExitCode
+
+if TYPE_CHECKING:
+    from boundlab.prove import Outcome, Script, Step
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("prove", epilog=epilog("prove", "prove area.theorem8.repaired --step 'a pass'"))(prove)
+
+
+def prove(
+    what: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[ID|FILE.py]",
+            help="A registered proof (boundlab list proofs), or a file of yours with PROOFS = (Script(…), …), which is "
+            "run as Python. Default: all registered proofs, a line each.",
+        ),
+    ] = None,
+    step: Annotated[
+        str | None, typer.Option("--step", metavar="NAME", help="Show one step in full: facts and multipliers.")
+    ] = None,
+    latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX, with verdicts in the margin.")] = False,
+    coq: Annotated[
+        Path | None, typer.Option("--coq", metavar="FILE", help="Write each combination as a lemma for Coq.")
+    ] = None,
+    trace: Annotated[
+        Path | None, typer.Option("--trace", metavar="FILE", help="Write all facts, for boundlab recheck.")
+    ] = None,
+    as_json: AsJson = False,
+) -> ExitCode:
+    """Decide every step of a proof by a small kernel, and whether the last one is the registered theorem."""
+    if latex and (as_json or step is not None):
+        raise SpecError("--latex prints a whole proof, and no JSON: leave --json and --step out")
+    scripts, one = _scripts(what), what is not None
+    if not one and any(given is not None for given in (step, coq, trace)):
+        raise SpecError("--step, --coq and --trace are about one proof: name it")
+    files = {path: make for path, make in ((coq, _coq), (trace, _trace)) if path is not None}
+    if files and len(scripts) > 1:
+        raise SpecError(f"--coq and --trace are about one proof, and {what} has {len(scripts)}")
+    if coq is not None and coq == trace:
+        raise SpecError("--coq and --trace name the same file")
+    for path in files:
+        writable(path)
+    from boundlab.prove import run
+
+    outcomes = [run(script, witnesses=True) for script in scripts]
+    from boundlab.report.proofs import ending, worst
+
+    code = worst([ending(outcome)[1] for outcome in outcomes])
+
+    def show(_files: Sequence[Path]) -> None:
+        _show(outcomes, one, step, latex, as_json)
+
+    def write() -> None:
+        from boundlab.files import write_text
+
+        for path, make in files.items():
+            write_text(path, make(outcomes[0]))
+
+    return deliver(code, [*files], show, write, quiet=as_json or latex)
+
+
+def _scripts(what: str | None) -> "list[Script]":
+    from boundlab.registry import lookup, registered
+
+    if what is None:
+        return list(registered("proofs").values())
+    return _in_file(Path(what)) if what.endswith(".py") else [lookup("proofs", what)]
+
+
+def _in_file(path: Path) -> "list[Script]":
+    from boundlab.prove import Script
+    from boundlab.registry import value_of
+
+    found = value_of(path, "PROOFS")
+    scripts = list(found) if isinstance(found, (tuple, list)) else [found]
+    if not scripts or not all(isinstance(script, Script) for script in scripts):
+        raise SpecError(f"{path}: PROOFS must hold scripts: PROOFS = (Script(…),)")
+    return scripts
+
+
+def _coq(outcome: "Outcome") -> str:
+    make: Callable[[Outcome], str] = resolve_name("boundlab.prove.coq:coq_source")
+    return make(outcome)
+
+
+def _trace(outcome: "Outcome") -> str:
+    from boundlab.prove.trace import write_trace
+
+    return write_trace(outcome)
+
+
+def _show(outcomes: "Sequence[Outcome]", one: bool, step: str | None, latex: bool, as_json: bool) -> None:
+    from boundlab.report import proofs
+
+    if latex:
+        from boundlab.prove.latex import proof_latex
+
+        sys.stdout.write("\n".join(map(proof_latex, outcomes)))
+    elif step is not None:
+        _show_step(*_find(outcomes, step), as_json)
+    elif as_json:
+        found: list[dict[str, Any]] = [proofs.as_dict(outcome) for outcome in outcomes]
+        print_json(found[0] if one and len(found) == 1 else found)
+    else:
+        screen = console()
+        pages = map(proofs.steps_page, outcomes) if one else [[proofs.proofs_table(outcomes)]]
+        for part in chain.from_iterable(pages):
+            screen.print(part)
+
+
+def _find(outcomes: "Sequence[Outcome]", name: str) -> "tuple[Outcome, Step]":
+    from boundlab.options import nearest
+
+    every = [(outcome, step) for outcome in outcomes for step in outcome.steps]
+    found = [pair for pair in every if pair[1].name == name]
+    if not found:
+        raise SpecError(f"no step is called {name!r}; {nearest(name, (step.name for _, step in every))}")
+    if len(found) > 1:
+        raise SpecError(f"{len(found)} proofs of the file have a step {name!r}: move one into a file of its own")
+    return found[0]
+
+
+def _show_step(outcome: "Outcome", step: "Step", as_json: bool) -> None:
+    from boundlab.report.proofs import step_dict, step_page
+
+    if as_json:
+        print_json(step_dict(outcome, step))
+        return
+    screen = console()
+    for line in step_page(outcome, step):
+        screen.print(line, soft_wrap=True)

@@ -1,0 +1,119 @@
+"""Whether a fact is the registered theorem: the same bound, the same left side, nothing assumed beside it."""
+
+from collections.abc import Sequence
+
+from boundlab.assumptions import with_implied
+from boundlab.prove._context import Context
+from boundlab.prove._errors import ProofError
+from boundlab.prove._facts import Fact
+from boundlab.prove._scalars import Scalar, scalar
+from boundlab.prove._search import derive
+from boundlab.prove._terms import Claim, expr
+from boundlab.prove.setting import OWN_AXIOMS, Setting
+
+
+def conclude(setting: Setting, facts: Sequence[Fact]) -> Fact:
+    """Return the fact, or the one for the last case, that makes up the theorem.
+
+    Raises
+    ------
+    ProofError
+        If the cases do not cover the theorem's setting, or a fact says something else, or rests on more.
+    """
+    theorem, kernel = setting.theorem, setting.kernel
+    if not facts:
+        raise ProofError("a conclusion needs a fact")
+    _cover(setting, [fact.context for fact in facts])
+    shown: list[Fact] = []
+    for fact in facts:
+        last = _matching(setting, fact)
+        last = _only_its_symbols(setting, last)
+        allowed = with_implied(theorem.assumptions) | OWN_AXIOMS | setting.conditions_met
+        more = sorted(one for one in last.axioms - allowed if not _claimed(one))
+        if more:
+            raise ProofError(f"it rests on {', '.join(more)}, which {theorem.id} does not assume")
+        shown.append(last)
+    _consistent(setting)
+    kernel.concluded = tuple(shown)
+    # The case that says most of how little is shown: steps that are only claimed, signs that only a solver has shown.
+    return min(shown, key=lambda one: (-sum(map(_claimed, one.axioms)), one.shown))
+
+
+def _claimed(axiom: str) -> bool:
+    return axiom.startswith("step ")
+
+
+def _matching(setting: Setting, fact: Fact) -> Fact:
+    """Return the theorem from the fact: with its symbols, or with the setting's names for some of them."""
+    names = set[str]().union(*(value.names() for value in setting.short_names.values())) - setting.own_symbols
+    wanted = statement(setting, fact.context, short=bool(names & fact.claim.names()))
+    try:
+        return derive(setting.kernel, wanted, [fact], fact.context)
+    except ProofError as error:
+        raise ProofError(f"the last fact is {fact}, where the theorem says {wanted}: {error}") from None
+
+
+def statement(setting: Setting, context: Context, *, short: bool = False) -> Claim:
+    """Return what the theorem says, in the setting's terms; Max and Min as they are in this case."""
+    found = scalar(0)
+    for term in setting.theorem.bound.expressions().values():
+        found = found + setting.formula(term, context, short=short)
+    return setting.metric() <= expr(found)
+
+
+def _cover(setting: Setting, contexts: Sequence[Context]) -> None:
+    """Make sure that the cases are everything: the whole, or both parts of a split, each of them covered."""
+    left, root = list(dict.fromkeys(contexts)), setting.context
+    while left != [root]:
+        deepest = max(left, key=lambda one: len(one.chain()))
+        part = setting.kernel.part_of(deepest)
+        if part is None:
+            raise ProofError(f"a fact holds only where {deepest.why}")
+        outer, sibling = part
+        if sibling not in left:
+            raise ProofError(f"the case {sibling.why} is missing")
+        left = [one for one in left if one not in (deepest, sibling)]
+        if outer not in left:
+            left.append(outer)
+
+
+def _only_its_symbols(setting: Setting, fact: Fact) -> Fact:
+    """Return the fact without symbols of the proof: an index that no longer occurs takes a value of its range."""
+    own = setting.own_symbols
+    for name in sorted(fact.names - own):
+        known = fact.context.find(name)
+        kernel = setting.kernel
+        if name in kernel.exponents and known is not None and not known.arity:
+            continue  # e^v: a number that others make up
+        if name not in fact.claim.names() and (name in kernel.families or name in kernel.exponents):
+            continue  # numbers that others make up, and that are gone
+        if kernel.values.get(name) is not None:
+            continue  # a name for a number: the number is made of the others
+        if known is None or known.arity or known.low is None or name in fact.claim.names():
+            raise ProofError(f"it is about {name}, which is no symbol of {setting.theorem.id}")
+        fact = setting.kernel.at(fact, {name: known.low})
+    return fact
+
+
+def _consistent(setting: Setting) -> None:
+    """Make sure that the theorem's conditions can be met at all: one exact point of all ranges."""
+    values: dict[str, Scalar] = {}
+    for name in setting.context.order():
+        known = setting.context.find(name)
+        if known is None or known.moving or name in setting.kernel.values:
+            continue
+        low = None if known.low is None else known.low.put(values).constant
+        high = None if known.high is None else known.high.put(values).constant
+        if low is not None and high is not None and low > high:
+            raise ProofError(f"no value of {name} is left: its range is empty")
+        if low is not None and high is not None:
+            value = low if known.integer else (scalar(low) + scalar(high)) / 2
+            if known.integer and known.above:
+                raise ProofError(f"{name} is whole and above {low}")
+            if low == high and (known.above or known.below):
+                raise ProofError(f"no value of {name} is left: its range is empty")
+        elif low is not None:
+            value = scalar(low) + (1 if known.above or known.integer else 0)
+        else:
+            value = scalar(0) if high is None else scalar(high) - 1
+        values[name] = scalar(value)

@@ -1,0 +1,22 @@
+"""What the kernel refuses."""
+
+import sys
+
+from boundlab.errors import SpecError
+
+
+class ProofError(SpecError):
+    """A rule refuses what it is given; the message says which condition is not shown."""
+
+
+def only_for_rules(what: str) -> None:
+    """Refuse the caller of the caller, unless it is a rule or a setting of this package.
+
+    Raises
+    ------
+    ProofError
+        If it is a proof, which would state its own axioms with it.
+    """
+    caller = sys._getframe(2).f_globals.get("__name__", "")
+    if caller != "boundlab.prove" and not caller.startswith("boundlab.prove."):
+        raise ProofError(f"{what} is for the rules of the kernel and for settings: a proof cannot use it")

@@ -1,0 +1,267 @@
+"""Finds multipliers for the kernel to check; whatever it does, it can at worst fail.
+
+At a point inside all ranges a linear program finds few facts that suffice; over these the multipliers are solved for in
+Q(symbols). At a point on the border of a range other facts would do, and not elsewhere: so it is a generic one.
+"""
+
+import itertools
+import math
+import random
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy
+from sympy.polys.matrices import DomainMatrix
+
+from boundlab.prove._context import FIRST, Context
+from boundlab.prove._errors import ProofError
+from boundlab.prove._facts import Fact
+from boundlab.prove._kernel import Kernel
+from boundlab.prove._scalars import Poly, Scalar, Symbol
+from boundlab.prove._terms import Claim, One
+
+_TRIES = 6
+_FEW = 5
+
+
+def derive(kernel: Kernel, claim: Claim, facts: Sequence[Fact], context: Context | None = None) -> Fact:
+    """Return the claim as a combination of facts, with multipliers that are searched for.
+
+    Raises
+    ------
+    ProofError
+        If none are found; it says what is left over.
+    """
+    here = kernel.deepest(facts, context)
+    for fact in facts:
+        # A fact that says it already needs no search, and no point at which its numbers may be huge.
+        enough = fact.claim.equality or not claim.equality
+        alike = enough and len(fact.claim.body.terms) == len(claim.body.terms)
+        if alike and not (fact.claim.body - claim.body).terms:
+            return kernel.combine(claim, [(1, fact)], here)
+    trouble = ""
+    tried: set[tuple[int, ...]] = set()
+    # At a point a number may be large enough by chance: where all is numbers, the facts are to make up the claim.
+    orders = (True, False) if claim.body.number is not None else (False, True)
+    if claim.body.number is not None and (found := _added(kernel, claim, facts, here)) is not None:
+        return found
+    for exact, turn in itertools.product(orders, range(_TRIES)):
+        support, left = _support(kernel, claim, facts, here, turn, exact=exact or claim.equality)
+        if support is None:
+            trouble = trouble or f"no combination of the {len(facts)} facts gives it; {left}"
+            continue
+        if support in tried:
+            continue
+        tried.add(support)
+        chosen = [facts[number] for number in support]
+        try:
+            parts = _solved(claim, chosen, exact=exact or claim.equality)
+            return kernel.combine(claim, parts, here)
+        except ProofError as error:
+            trouble = f"no multipliers that suffice for all values were found: {error}"
+    raise ProofError(trouble)
+
+
+def _added(kernel: Kernel, claim: Claim, facts: Sequence[Fact], here: Context) -> Fact | None:
+    """Return a claim about numbers as the sum of facts, equations with either sign; None where it is none.
+
+    One equation between numbers leaves the multipliers of several facts open: the plain sum is what is mostly meant.
+    """
+    if not 1 < len(facts) <= _FEW:
+        return None
+    signs = [(1, -1) if fact.claim.equality else (1,) for fact in facts]
+    for one in itertools.product(*signs):
+        body = claim.body
+        for sign, fact in zip(one, facts, strict=True):
+            body = body - fact.claim.body * sign
+        left = body.number
+        if left is not None and (left.zero or (not claim.equality and here.nonnegative(left))):
+            return kernel.combine(claim, list(zip(one, facts, strict=True)), here)
+    return None
+
+
+def _atoms(claim: Claim, facts: Sequence[Fact]) -> list[Any]:
+    found = {atom for one in (claim, *(fact.claim for fact in facts)) for atom in one.body.terms}
+    return sorted((atom for atom in found if not isinstance(atom, One)), key=lambda atom: atom.key)
+
+
+def _support(
+    kernel: Kernel, claim: Claim, facts: Sequence[Fact], here: Context, turn: int, *, exact: bool
+) -> tuple[tuple[int, ...] | None, str]:
+    from scipy.optimize import linprog
+
+    if not facts:
+        return (), ""
+    point = Point(kernel, here, turn)
+    atoms = _atoms(claim, facts)
+    unit = One()
+    rows = [[point.of(fact.claim.body.terms.get(atom)) for fact in facts] for atom in atoms]
+    right = [point.of(claim.body.terms.get(atom)) for atom in atoms]
+    numbers = [point.of(fact.claim.body.terms.get(unit)) for fact in facts]
+    number = point.of(claim.body.terms.get(unit))
+    # Columns are scaled, so that no fact is cheap because it is written in small units.
+    sizes = np.maximum(np.abs(np.array([*rows, numbers], dtype=float)).max(axis=0, initial=0.0), 1e-12)
+    cost = np.array([1.0 + 0.01 * ((turn * 7 + place * 3) % 11) for place in range(len(facts))])
+    # |λ| of an equation: two variables.
+    signed = [place for place, fact in enumerate(facts) if fact.claim.equality]
+    matrix = np.array(rows, dtype=float).reshape(len(atoms), len(facts)) / sizes
+    heights = np.maximum(np.abs(np.column_stack([matrix, right])).max(axis=1, initial=0.0), 1e-12)
+    matrix, right = matrix / heights[:, None], (np.array(right, dtype=float) / heights).tolist()
+    ones = np.array(numbers, dtype=float) / sizes
+    height = max(float(np.abs(ones).max(initial=0.0)), abs(number), 1e-12)
+    ones, number = ones / height, number / height
+    matrix = np.hstack([matrix, -matrix[:, signed]])
+    ones = np.concatenate([ones, -ones[signed]])
+    cost = np.concatenate([cost, cost[signed]])
+    limits = [(0, None)] * (len(facts) + len(signed))
+    if exact:
+        system, goal = np.vstack([matrix, ones]), [*right, number]
+        found = linprog(cost, A_eq=system, b_eq=goal, bounds=limits, method="highs-ds")
+    else:
+        found = linprog(
+            cost, A_eq=matrix if len(atoms) else None, b_eq=right if len(atoms) else None,
+            A_ub=[ones], b_ub=[number + 1e-9], bounds=limits, method="highs-ds",
+        )  # fmt: skip
+    if not found.success:
+        missing = [str(a) for a, row, r in zip(atoms, rows, right, strict=True) if r and not any(row)]
+        return (
+            None,
+            f"in none of them stands {', '.join(missing)}" if missing else "at a point of the ranges none exists",
+        )
+    values = found.x[: len(facts)].copy()
+    for place, own in enumerate(signed):
+        values[own] -= found.x[len(facts) + place]
+    return tuple(int(place) for place in np.flatnonzero(np.abs(values) > 1e-9 * max(1.0, np.abs(values).max()))), ""
+
+
+class Point:
+    """A generic point inside all ranges, in floats: for choosing, never for deciding."""
+
+    def __init__(self, kernel: Kernel, context: Context, seed: int) -> None:
+        self._kernel, self._context = kernel, context
+        self._random = random.Random(f"boundlab {seed}")  # noqa: S311  (a generic point, no secret)
+        self._known: dict[str, float] = {}
+
+    def of(self, value: Scalar | None) -> float:
+        """Return a number there."""
+        if value is None:
+            return 0.0
+        found = self._polynomial(value.top)
+        for factor, count in value.factors:
+            found /= self._polynomial(factor) ** count
+        return found
+
+    def _polynomial(self, top: Poly) -> float:
+        return math.fsum(
+            float(value) * math.prod(self._symbol(symbol) ** power for symbol, power in powers)
+            for powers, value in top.terms.items()
+        )
+
+    def _symbol(self, symbol: Symbol) -> float:
+        if symbol.key not in self._known:
+            self._known[symbol.key] = self._draw(symbol)
+        return self._known[symbol.key]
+
+    def _draw(self, symbol: Symbol) -> float:
+        if symbol.exponent is not None:
+            return float(self._symbol(symbol.base) ** self._polynomial(symbol.exponent))
+        value = self._kernel.values.get(symbol.name)
+        if value is not None:
+            own, is_root = value
+            found = self.of(own)
+            return math.sqrt(max(found, 0.0)) if is_root else found
+        root = self._kernel.roots.get(symbol.name)
+        if root is not None:
+            inside, degree = root
+            if symbol.indices:
+                inside = inside.put({name: Scalar(symbol.indices[0]) for name in FIRST.names()})
+            return float(max(self.of(inside), 0.0) ** (1 / degree))
+        family = self._kernel.families.get(symbol.name) or self._kernel.exponents.get(symbol.name)
+        if family is not None:
+            if symbol.indices:
+                family = family.put({name: Scalar(symbol.indices[0]) for name in FIRST.names()})
+            return math.exp(self.of(family)) if symbol.name in self._kernel.exponents else self.of(family)
+        known = self._context.find(symbol.name)
+        part = self._random.uniform(0.15, 0.85)
+        if known is None or (known.low is None and known.high is None):
+            return part * 3 - 1.5
+        low, high = (None if end is None else self.of(end) for end in (known.low, known.high))
+        if low is None:
+            return float(high) - 3 * part  # type: ignore[arg-type]
+        if high is None:
+            return low + (float(self._random.randint(2, 6)) + part * (not known.integer))
+        return low + part * (high - low)
+
+
+def _solved(claim: Claim, facts: Sequence[Fact], *, exact: bool) -> list[tuple[Scalar, Fact]]:
+    """Return the multipliers of facts that are independent, as quotients of polynomials."""
+    atoms: list[Any] = _atoms(claim, facts)
+    if exact or not atoms or any(fact.claim.body.number is not None for fact in facts):
+        atoms.append(One())
+    table = [[fact.claim.body.terms.get(atom) for fact in facts] for atom in atoms]
+    right = [claim.body.terms.get(atom) for atom in atoms]
+    if not facts:
+        return []
+    symbols = sorted(
+        {s for row in [*table, right] for one in row if one is not None for s in one.symbols()}, key=lambda s: s.key
+    )
+    names = {symbol: f"v{number}" for number, symbol in enumerate(symbols)}
+    if symbols:
+        field: Any = sympy.QQ.frac_field(*(sympy.Symbol(name) for name in names.values()))
+    else:
+        field = sympy.QQ
+    gens = dict(zip(symbols, field.gens if symbols else (), strict=True))
+    matrix = DomainMatrix(
+        [[_element(one, field, gens) for one in (*row, r)] for row, r in zip(table, right, strict=True)],
+        (len(atoms), len(facts) + 1), field,
+    )  # fmt: skip
+    reduced, pivots = matrix.rref()
+    if len(facts) in pivots:
+        raise ProofError("the facts that suffice at a point do not suffice elsewhere")
+    found = [field.zero] * len(facts)
+    for row, column in enumerate(pivots):
+        found[column] = reduced[row, len(facts)].element
+    return [(_number(value, symbols), fact) for value, fact in zip(found, facts, strict=True)]
+
+
+def _element(value: Scalar | None, field: Any, gens: Mapping[Symbol, Any]) -> Any:
+    if value is None:
+        return field.zero
+    found = _sum_of(value.top, field, gens)
+    for factor, count in value.factors:
+        found = found / _sum_of(factor, field, gens) ** count
+    return found
+
+
+def _sum_of(top: Poly, field: Any, gens: Mapping[Symbol, Any]) -> Any:
+    found = field.zero
+    for powers, value in top.terms.items():
+        part = field.convert(sympy.QQ(value.numerator, value.denominator))
+        for symbol, power in powers:
+            part = part * gens[symbol] ** power
+        found = found + part
+    return found
+
+
+def _number(value: Any, symbols: Sequence[Symbol]) -> Scalar:
+    if not symbols:
+        return Scalar(Poly({(): _fraction(value)}))
+    bottom = Scalar(Poly({(): 1}))
+    content, factors = value.denom.factor_list()
+    for factor, count in itertools.chain([(value.denom.ring.ground_new(content), 1)], factors):
+        bottom = bottom * _scalar(factor, symbols) ** count
+    return _scalar(value.numer, symbols) / bottom
+
+
+def _scalar(polynomial: Any, symbols: Sequence[Symbol]) -> Scalar:
+    terms = {}
+    for powers, value in polynomial.items():
+        key = tuple(sorted(((symbols[p], int(e)) for p, e in enumerate(powers) if e), key=lambda pair: pair[0].key))
+        terms[key] = _fraction(value)
+    return Scalar(Poly(terms))
+
+
+def _fraction(value: Any) -> Any:
+    return Fraction(int(value.numerator), int(value.denominator))

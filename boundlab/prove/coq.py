@@ -1,0 +1,206 @@
+"""The combinations of a proof as lemmas about real numbers, for Coq's standard library.
+
+An atom is a real variable, a premise is a hypothesis about such variables, and the multipliers are the proof. So Coq
+checks that the claim is what the multipliers make of the premises, and that these have the signs that they must have.
+What a premise rests on, sums, events, noise and induction are not Coq's business here: :mod:`boundlab.recheck` replays
+those. Tried with Coq 8.16.1; a test compiles the files where ``coqc`` is installed.
+
+Signs are proved from the ranges of the symbols: each symbol is written as its lower end and a rest ≥ 0, products and
+quotients of what is ≥ 0 are ≥ 0, and ``nra`` tries what is left. Where a range has an upper end, ``nra`` gets it as a
+hypothesis. A symbolic power stands for a number ≥ 0 (> 0) if what it is a power of is one.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from boundlab.prove._context import Context
+from boundlab.prove._facts import Fact
+from boundlab.prove._scalars import Poly, Scalar, Symbol, of_symbol
+from boundlab.prove._terms import Expr, One
+from boundlab.prove.document import Outcome
+from boundlab.prove.trace import reachable
+
+_HEAD = """Require Import Reals Psatz.
+Open Scope R_scope.
+
+Lemma moved_up : forall a x : R, a <= x -> exists t, x = a + t /\\ 0 <= t.
+Proof. intros a x H. exists (x - a). split; [ring | lra]. Qed.
+
+Ltac positive := first
+  [ lra
+  | apply Rinv_0_lt_compat; positive
+  | apply Rmult_lt_0_compat; positive
+  | apply pow_lt; positive
+  | apply Rplus_lt_le_0_compat; [positive | nonnegative]
+  | apply Rplus_le_lt_0_compat; [nonnegative | positive]
+  | nra ]
+with nonnegative := first
+  [ lra
+  | apply Rlt_le, Rinv_0_lt_compat; positive
+  | apply Rmult_le_pos; nonnegative
+  | apply pow_le; nonnegative
+  | apply pow2_ge_0
+  | apply Rplus_le_le_0_compat; nonnegative
+  | nra ].
+Ltac nonzero := first [ apply Rgt_not_eq, Rlt_gt; positive | lra | nra ].
+Ltac sides := repeat match goal with |- _ /\\ _ => split end; nonzero.
+"""
+
+
+def coq_source(outcome: Outcome) -> str:
+    """Return a Coq file with one lemma for each combination that a step of the proof rests on.
+
+    Parameters
+    ----------
+    outcome
+        What came of the proof.
+    """
+    parts = [_HEAD]
+    parts += [_Lemma(fact, f"fact_{fact.number}").text() for fact in combinations(outcome)]
+    return "\n".join(parts)
+
+
+def combinations(outcome: Outcome) -> list[Fact]:
+    """Return the facts that have a lemma each."""
+    return [one for one in reachable(outcome) if isinstance(one, Fact) and one.rule == "combine"]
+
+
+class _Lemma:
+    """One combination: names for its symbols and atoms, hypotheses, and the proof."""
+
+    def __init__(self, fact: Fact, name: str) -> None:
+        self.fact, self.name = fact, name
+        self.symbols: dict[Symbol, str] = {}
+        self.atoms: dict[str, str] = {}
+        self.multipliers: Sequence[Scalar] = fact.data["multipliers"]
+        self.rest: Scalar = fact.data["rest"]
+        self.premises: list[Fact] = [one for one in fact.premises if isinstance(one, Fact)]
+
+    def text(self) -> str:
+        bodies = [self._expression(one.claim.body) for one in self.premises]
+        goal = self._expression(self.fact.claim.body)
+        for value in (*self.multipliers, self.rest):
+            self._number(value)
+        ranges = self._ranges()
+        equation = "=" if self.fact.claim.equality else "<="
+        names = [*self.symbols.values(), *self.atoms.values()]
+        marks = "".join(f"   {own} is {symbol}\n" for symbol, own in self.symbols.items())
+        marks += "".join(f"   {own} is {text}\n" for text, own in self.atoms.items())
+        marks = marks.replace("(*", "( *").replace("*)", "* )")
+        lines = [f"(* {self.name}\n{marks}*)", f"Lemma {self.name} :"]
+        if names:
+            lines.append(f"  forall {' '.join(names)} : R,")
+        lines += [f"  {one} ->" for one in ranges]
+        for body, one in zip(bodies, self.premises, strict=True):
+            lines.append(f"  0 {'=' if one.claim.equality else '<='} {body} ->")
+        lines.append(f"  0 {equation} {goal}.")
+        return "\n".join([*lines, *self._proof(bodies, goal, len(names), len(ranges)), ""])
+
+    def _proof(self, bodies: Sequence[str], goal: str, names: int, ranges: int) -> list[str]:
+        """Return the proof: each multiplier's sign, each product, and that they make up the claim."""
+        given = [f"P{place}" for place in range(len(bodies))]
+        lines = [
+            "Proof.",
+            f"intros {' '.join(['?'] * names + ['?'] * ranges + given)}." if names + ranges + len(given) else "",
+        ]
+        terms = []
+        for place, (own, body, one) in enumerate(zip(self.multipliers, bodies, self.premises, strict=True)):
+            factor = self._number(own)
+            if one.claim.equality:
+                lines.append(f"assert (Q{place} : ({factor}) * ({body}) = 0) by (rewrite <- P{place}; ring).")
+            else:
+                lines.append(f"assert (S{place} : 0 <= {factor}).\n{{ {self._moves(own)}nonnegative. }}")
+                lines.append(f"assert (Q{place} := Rmult_le_pos _ _ S{place} P{place}).")
+            terms.append(f"({factor}) * ({body})")
+        rest = self._number(self.rest)
+        if not self.fact.claim.equality:
+            lines.append(f"assert (S : 0 <= {rest}).\n{{ {self._moves(self.rest)}nonnegative. }}")
+        whole = " + ".join([*terms, f"({rest})"])
+        lines.append(f"assert (E : {goal} = {whole}).\n{{ first [ring | field; sides]. }}")
+        relation = "=" if self.fact.claim.equality else "<="
+        lines.append(f"refine (eq_ind_r (fun z => 0 {relation} z) _ E).\nlra.")
+        return [*(line for line in lines if line), "Qed."]
+
+    # ------------------------------------------------------------------ ranges
+
+    def _ranges(self) -> list[str]:
+        """Return hypotheses: the ranges of all symbols, and of those that their ends name."""
+        done: set[Symbol] = set()
+        found: list[str] = []
+        while left := [one for one in self.symbols if one not in done]:
+            for symbol in left:
+                done.add(symbol)
+                found += self._range(symbol)
+        return found
+
+    def _range(self, symbol: Symbol) -> list[str]:
+        here, own = self.fact.context, self.symbols[symbol]
+        if symbol.exponent is not None:
+            base = of_symbol(symbol.base)
+            if here.positive(base):
+                return [f"0 < {own}"]
+            return [f"0 <= {own}"] if here.nonnegative(base) else []
+        known = here.find(symbol.name)
+        if known is None:
+            return []
+        found = []
+        if known.low is not None:
+            found.append(f"{self._number(known.low)} {'<' if known.above else '<='} {own}")
+        if known.high is not None:
+            found.append(f"{own} {'<' if known.below else '<='} {self._number(known.high)}")
+        return found
+
+    def _moves(self, value: Scalar) -> str:
+        """Return tactics that write symbols as their lower end and a rest, the last declared first."""
+        lines = []
+        for symbol in _last_first(value.symbols(), self.fact.context):
+            known = self.fact.context.find(symbol.name)
+            if symbol.exponent is not None or known is None or known.low is None or known.low.zero:
+                continue
+            own, low = self.symbols[symbol], self._number(known.low)
+            lines.append(f"destruct (moved_up ({low}) {own} ltac:(lra)) as [t_{own} [? ?]]; subst {own}; ")
+        return "try (" + "".join(lines).rstrip("; ") + "); " if lines else ""
+
+    # ------------------------------------------------------------------ terms
+
+    def _expression(self, value: Expr) -> str:
+        parts = []
+        for atom, own in sorted(value.terms.items(), key=lambda term: term[0].key):
+            factor = self._number(own)
+            if isinstance(atom, One):
+                parts.append(f"({factor})")
+            else:
+                name = self.atoms.setdefault(str(atom), f"a{len(self.atoms)}")
+                parts.append(f"({factor}) * {name}")
+        return f"({' + '.join(parts) or '0'})"
+
+    def _number(self, value: Scalar) -> str:
+        low: dict[Symbol, int] = {}
+        for powers in value.top.terms:
+            for symbol, power in powers:
+                low[symbol] = min(low.get(symbol, 0), power)
+        negative = tuple((symbol, -power) for symbol, power in sorted(low.items(), key=lambda p: p[0].key) if power)
+        if negative:
+            # One quotient: the sign of a sum of quotients is harder to see.
+            whole = self._number(Scalar(value.top.scaled(1, negative), value.factors))
+            return f"({whole} * / ({self._polynomial(Poly({negative: 1}))}))"
+        top = self._polynomial(value.top)
+        below = "".join(f" * / ({self._polynomial(factor)})" * count for factor, count in value.factors)
+        return f"({top}){below}" if below else f"({top})"
+
+    def _polynomial(self, top: Poly) -> str:
+        parts = []
+        for powers, value in top.ordered():
+            numerator, denominator = value.numerator, value.denominator
+            body = [f"({numerator})" if numerator < 0 else f"{numerator}"]
+            body += [f"/ {denominator}"] * (denominator != 1)
+            for symbol, power in powers:
+                own = self.symbols.setdefault(symbol, f"s{len(self.symbols)}")
+                one = own if abs(power) == 1 else f"{own} ^ {abs(power)}"
+                body.append(one if power > 0 else f"/ ({one})")
+            parts.append(" * ".join(body))
+        return " + ".join(parts) or "0"
+
+
+def _last_first(symbols: Iterable[Symbol], context: Context) -> list[Symbol]:
+    order = {name: place for place, name in enumerate(context.order())}
+    return sorted(symbols, key=lambda one: (-order.get(one.name, -1), one.key))

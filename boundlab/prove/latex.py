@@ -1,0 +1,169 @@
+"""Claims and proofs as LaTeX; the verdict of each step stands in the margin."""
+
+from fractions import Fraction
+from typing import TypeAlias
+
+from boundlab.prove._scalars import Monomial, Poly, Rational, Scalar, Symbol
+from boundlab.prove._terms import Claim, Expr, Inner, One, Sum, Value, Vec
+from boundlab.prove.document import Outcome, Step
+
+_GREEK = (
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda", "mu", "nu", "xi", "pi",
+    "rho", "sigma", "tau", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Sigma", "Phi", "Psi",
+)  # fmt: skip
+_NAMED = {"star": r"x^\star", "xbar": r"\bar x", "gbar": r"\bar g", "qbar": r"\bar q"}
+_RELATIONS = {"≤": r"\le", "≥": r"\ge", "=": "="}
+_SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_LETTERS = dict(zip("αβγδεζηθκλμνξπρστφχψωΓΔΘΛΣΦΨ", (rf"\{name}" for name in _GREEK), strict=True)) | {
+    "≤": r"\le", "≥": r"\ge", "·": r"\cdot", "−": "-", "²": "^2", "√": r"\surd", "→": r"\to", "∞": r"\infty",
+    "⟨": r"\langle", "⟩": r"\rangle", "‖": r"\|", "ℓ": r"\ell", "×": r"\times",
+}  # fmt: skip
+_Part: TypeAlias = tuple[bool, str]
+
+
+def claim_latex(claim: Claim) -> str:
+    r"""Return a claim as a formula.
+
+    Examples
+    --------
+    >>> from boundlab.prove import expr, variable
+    >>> alpha, m = variable("alpha"), variable("M")
+    >>> print(claim_latex(expr(alpha * m) <= expr(1 / (2 * alpha))))
+    M \alpha \le \frac{1}{2 \alpha}
+    """
+    return f"{_expression(claim.left)} {_RELATIONS[claim.relation]} {_expression(claim.right)}"
+
+
+def proof_latex(outcome: Outcome) -> str:
+    """Return the steps of a proof, to be read into a page that loads amsmath and amssymb."""
+    script = outcome.script
+    lines = [f"% {script.id}: {script.source}".replace("\n", " ")]
+    for step in outcome.steps:
+        lines += ["", *_step(step)]
+    return "\n".join(lines) + "\n"
+
+
+def _step(step: Step) -> list[str]:
+    margin = rf"\marginpar{{\footnotesize\raggedright {_text(step.status.value)}}}"
+    place = f" ({_text(step.at)})" if step.at else ""
+    lines = [rf"\paragraph{{{_text(step.name)}{place}.}}{margin}"]
+    if step.claim is None or step.says not in (str(step.claim), step.name):
+        lines.append(_text(step.says))
+    if step.claim is not None:
+        lines += [r"\begin{equation*}", f"  {claim_latex(step.claim)}", r"\end{equation*}"]
+    if step.rests_on:
+        lines.append(f"(follows from {', '.join(map(_text, step.rests_on))})")
+    return lines
+
+
+def _text(words: str) -> str:
+    found = ""
+    for letter in words:
+        if letter in _LETTERS:
+            found += rf"\ensuremath{{{_LETTERS[letter]}}}"
+        else:
+            found += _SPECIAL.get(letter, f"\\{letter}" if letter in "#$%&_{}" else letter)
+    return found
+
+
+# ---------------------------------------------------------------------- numbers
+
+
+def _indexed(name: str, indices: tuple[Poly, ...] = ()) -> str:
+    """Return a name with what stands below it: the part after its first underscore, and indices."""
+    bare = name.rstrip("'")
+    stem, _, below = bare.partition("_")
+    if stem in _GREEK:
+        head = f"\\{stem}"
+    elif stem:
+        head = _NAMED.get(stem, stem if len(stem) == 1 else rf"\mathrm{{{stem}}}")
+    else:
+        head = "j"  # bound by a sum
+    own = [] if not below else [below if len(below) == 1 else rf"\mathrm{{{below.replace('_', ',')}}}"]
+    own += [_polynomial(one) for one in indices]
+    return head + (f"_{{{','.join(own)}}}" if own else "") + name[len(bare) :]
+
+
+def _symbol(symbol: Symbol, power: int) -> str:
+    head = _indexed(symbol.name, symbol.indices)
+    if symbol.exponent is not None:
+        exponent = Scalar(symbol.exponent) * power
+        return f"{head}^{{{_scalar(exponent)}}}"
+    return head if power == 1 else f"{head}^{{{power}}}"
+
+
+def _monomial(powers: Monomial, value: Rational) -> _Part:
+    """Return whether it is negative, and its size."""
+    number = Fraction(value)
+    size = abs(number)
+    above = [_symbol(symbol, power) for symbol, power in powers if power > 0]
+    below = [_symbol(symbol, -power) for symbol, power in powers if power < 0]
+    if size.numerator != 1 or not above:
+        above.insert(0, str(size.numerator))
+    if size.denominator != 1:
+        below.insert(0, str(size.denominator))
+    top = " ".join(above)
+    return number < 0, rf"\frac{{{top}}}{{{' '.join(below)}}}" if below else top
+
+
+def _signed(parts: list[_Part]) -> str:
+    text = ""
+    for negative, size in parts:
+        text += (("-" if negative else "") if not text else " - " if negative else " + ") + size
+    return text or "0"
+
+
+def _polynomial(top: Poly) -> str:
+    return _signed([_monomial(powers, value) for powers, value in top.ordered()])
+
+
+def _scalar(value: Scalar) -> str:
+    if not value.factors:
+        return _polynomial(value.top)
+    below = "".join(f"({_polynomial(one)})" + (f"^{{{count}}}" if count > 1 else "") for one, count in value.factors)
+    return rf"\frac{{{_polynomial(value.top)}}}{{{below}}}"
+
+
+# ---------------------------------------------------------------------- expressions
+
+
+def _vector(vector: Vec) -> str:
+    return _indexed(vector.name, vector.indices)
+
+
+def _atom(atom: One | Inner | Value | Vec | Sum) -> str:
+    if isinstance(atom, Sum):
+        ranges = " ".join(
+            rf"\sum_{{{_polynomial(lo)} \le j_{{{place}}} < {_polynomial(hi)}}}"
+            for place, (lo, hi) in enumerate(atom.bounds)
+        )
+        weight = "" if atom.weight.constant == 1 else _polynomial(atom.weight) + " "
+        inside = "" if isinstance(atom.atom, One) and weight else _atom(atom.atom)
+        return f"{ranges} {weight}{inside}".rstrip()
+    if isinstance(atom, Inner):
+        one, two = _vector(atom.first), _vector(atom.second)
+        return rf"\mathbb{{E}}\|{one}\|^2" if one == two else rf"\mathbb{{E}}\langle {one}, {two}\rangle"
+    if isinstance(atom, Value):
+        return rf"\mathbb{{E}} {_indexed(atom.function, atom.indices)}({_vector(atom.at)})"
+    return _vector(atom) if isinstance(atom, Vec) else "1"
+
+
+def _expression(value: Expr) -> str:
+    parts: list[_Part] = []
+    for atom, coefficient in sorted(value.terms.items(), key=lambda term: term[0].key):
+        if isinstance(atom, One):
+            parts += _summands(coefficient)
+        elif len(coefficient.top.terms) == 1 and not coefficient.factors:
+            ((powers, number),) = coefficient.top.terms.items()
+            negative, size = _monomial(powers, number)
+            parts.append((negative, _atom(atom) if size == "1" else f"{size} {_atom(atom)}"))
+        else:
+            own = _scalar(coefficient)
+            parts.append((False, f"{own} {_atom(atom)}" if coefficient.factors else f"({own}) {_atom(atom)}"))
+    return _signed(parts)
+
+
+def _summands(number: Scalar) -> list[_Part]:
+    if number.factors:
+        return [(False, _scalar(number))]
+    return [_monomial(powers, value) for powers, value in number.top.ordered()]

@@ -1,0 +1,33 @@
+"""Runs a proof script."""
+
+from boundlab.prove._context import Context
+from boundlab.prove._errors import ProofError
+from boundlab.prove._kernel import Kernel
+from boundlab.prove.document import Outcome, Proof, Script
+from boundlab.prove.settings import setting_of
+from boundlab.signs import Solver
+from boundlab.theorems import load_theorem
+
+
+def run(script: Script, *, witnesses: bool = False) -> Outcome:
+    """Write a proof down and return what each step amounts to.
+
+    Parameters
+    ----------
+    witnesses
+        Whether an exact instance of the setting is searched for in which a step that is not shown is false.
+
+    Raises
+    ------
+    SpecError
+        If there is no such theorem, or proofs do not know its algorithm.
+    """
+    theorem = load_theorem(script.proves) if script.proves else None
+    setting = None if theorem is None else setting_of(theorem)
+    kernel = Kernel(Context(solver=Solver())) if setting is None else setting.kernel
+    proof = Proof(theorem, setting, kernel, witnesses=witnesses)
+    try:
+        script.write(proof)
+    except ProofError as error:
+        proof.stop(str(error))
+    return Outcome(script, tuple(proof.steps), proof.conclusion, kernel, setting)

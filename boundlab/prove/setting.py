@@ -1,0 +1,400 @@
+"""The setting of a theorem: its symbols, its functions, and axioms of a few fixed shapes.
+
+What an axiom says is an assumption of the theorem, by its id, or a part of the algorithm; a proof's conclusion compares
+the axioms that it rests on with the assumptions that the theorem states. How a run moves is added by a subclass for
+each algorithm, which is compared with the algorithm's own program when it is made.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import sympy
+
+from boundlab.assumptions import with_implied
+from boundlab.prove._context import Context, Range
+from boundlab.prove._errors import ProofError, only_for_rules
+from boundlab.prove._facts import Fact, VectorFact
+from boundlab.prove._formula import translate
+from boundlab.prove._instance import Instance
+from boundlab.prove._kernel import Kernel
+from boundlab.prove._options import refuse_options as refuse_options
+from boundlab.prove._replay import Runs
+from boundlab.prove._scalars import ZERO, Number, Scalar, scalar, variable, whole
+from boundlab.prove._sums import split_sum, total
+from boundlab.prove._terms import (
+    Claim,
+    Expr,
+    Lin,
+    Vec,
+    dot,
+    equal,
+    expr,
+    finite_sum,
+    lin,
+    mean_of,
+    squared,
+    value_at,
+    vector_mean,
+)
+from boundlab.prove._vectors import Known, Slope
+from boundlab.prove._words import said
+from boundlab.signs import Solver
+from boundlab.theorems import Theorem
+
+# In this order, so that the end of a range names what stands before it.
+_ORDER = ("n", "L", "mu", "B", "sigma", "zeta", "R", "F0", "M", "S", "K", "T")
+
+
+class Setting:
+    """What a proof of a theorem may use.
+
+    Parameters
+    ----------
+    theorem
+        The registered theorem.
+
+    Raises
+    ------
+    ProofError
+        If its algorithm or its options are not among those whose moves are known here.
+    """
+
+    def __init__(self, theorem: Theorem) -> None:
+        self.theorem = theorem
+        self.context = Context(solver=Solver())
+        self.kernel = Kernel(self.context)
+        self.assumed = with_implied(theorem.assumptions)
+        self.noisy = not self._deterministic()
+        # Conditions under which a theorem's own symbols have values, such as a step that is a positive number.
+        self.conditions_met: frozenset[str] = frozenset()
+        self.step_facts: list[Fact] = []
+        self.conditions: list[Fact] = []
+        # Symbols of the theorem with the named numbers that they are, as the setting has made sure.
+        self.short_names: dict[str, Scalar] = {}
+        self._symbols()
+        self.own_symbols = self.kernel.parameters = set(self.context.order())
+        self._clients()
+        self._functions()
+
+    def _deterministic(self) -> bool:
+        zero_noise = any(str(one.quantity) == "sigma" and one.limit == 0 for one in self.theorem.conditions)
+        return "deterministic" in self.assumed or zero_noise
+
+    # ------------------------------------------------------------------ symbols
+
+    def _symbols(self) -> None:
+        theorem = self.theorem
+        used = {"n", *theorem.read_by(theorem.names_in())} | {theorem.counter}
+        used |= {name for name, tag in (("L", "smooth"), ("R", "minimiser")) if tag in self.assumed}
+        for name in _ORDER:
+            if name in used and name in theorem.symbols:
+                self.context.declare(name, self._range(name))
+
+    def _range(self, name: str) -> Range:
+        domain = self.theorem.symbols[name].domain
+        low: Number | None = None if domain.low == float("-inf") else int(domain.low)
+        high: Scalar | None = None if domain.high == float("inf") else scalar(int(domain.high))
+        if name == self.theorem.counter:
+            low = self.theorem.start
+        if name == "mu" and self.context.find("L") is not None:
+            # A function that is strongly convex and smooth has μ ≤ L.
+            high = variable("L")
+        return Range(low=None if low is None else scalar(low), high=high, above=domain.open_low, integer=domain.integer)
+
+    def symbol(self, name: str) -> Scalar:
+        """Return a symbol of the theorem."""
+        if self.context.find(name) is None:
+            raise ProofError(f"{name} is no symbol of {self.theorem.id}")
+        return variable(name)
+
+    def formula(self, formula: sympy.Expr, context: Context | None = None, *, short: bool = False) -> Scalar:
+        """Return a formula of the theorem as a number; short with the setting's names for some of its symbols."""
+        # A name that a proof gives to a number of its own never stands for a symbol of the theorem.
+        defined = {name: own for name, own in self.theorem.defining().items() if name not in self.own_symbols}
+        if more := {one.name for one in formula.free_symbols} - self.own_symbols - defined.keys():
+            raise ProofError(f"{', '.join(sorted(more))} is no symbol of the setting")
+        here = context or self.context
+        known = self.short_names if short else {}
+        return translate(formula, here, known, *self.kernel.given(here), defined, self.kernel.plain_exponents())
+
+    def own_symbol(self, name: str, own: Range) -> Scalar:
+        """Declare another symbol of the theorem."""
+        only_for_rules("a symbol of the theorem")
+        self.own_symbols.add(name)
+        return self.context.declare(name, own)
+
+    def condition(self, claim: Claim, why: str) -> Fact:
+        """Return a condition of the theorem itself as a fact."""
+        only_for_rules("a condition of the theorem")
+        self.conditions_met |= {why}
+        fact = self.kernel.make(claim, self.context, "axiom", axioms=[why])
+        self.conditions.append(fact)
+        return fact
+
+    def own_symbol_with(self, name: str, value: Scalar) -> Scalar:
+        """Declare a symbol of the theorem that stands for a positive number."""
+        only_for_rules("a symbol of the theorem")
+        self.own_symbols.add(name)
+        self.step_facts.append(self.kernel.name(name, value, Range(low=ZERO, above=True)))
+        return variable(name)
+
+    def name(
+        self, name: str, value: Number, low: Number | None = None, high: Number | None = None,
+        context: Context | None = None,
+    ) -> Fact:  # fmt: skip
+        """Return symbol = value for a number that is to be raised to a symbolic power; its range is shown."""
+        ends = [None if end is None else scalar(end) for end in (low, high)]
+        return self.kernel.name(name, value, Range(low=ends[0], high=ends[1]), context)
+
+    def root(self, name: str, value: Number) -> Fact:
+        """Return symbol² = value for a new symbol ≥ 0, by which a root in the theorem's bound goes."""
+        return self.kernel.root(name, value)
+
+    def index(self, name: str, low: Number = 0, high: Number | None = None) -> Scalar:
+        """Declare a whole symbol for an index, with its range."""
+        return self.context.declare(
+            name, Range(low=scalar(low), high=None if high is None else scalar(high), integer=True)
+        )
+
+    # ------------------------------------------------------------------ functions
+
+    def _clients(self) -> None:
+        self.n = variable("n")
+        self.i = self.index("i", 0, self.n - 1)
+
+    def _functions(self) -> None:
+        # Where all clients have the same function, it has no index.
+        self.one_function = "one-function" in self.theorem.assumptions
+        self.kernel.vectors.declare_function("f", 0 if self.one_function else 1)
+        if "minimiser" in self.assumed:
+            self.point("star", 0)
+            # Subgradients of the f_i at the minimiser, chosen so that their mean is 0.
+            self.point("h", 1)
+            self.kernel.vectors.declare_slope("h", Slope(("i",), "f", self.client_index, Vec("star")))
+
+    @property
+    def client_index(self) -> tuple[Scalar, ...]:
+        """What a client's function is indexed by."""
+        return () if self.one_function else (self.i,)
+
+    def point(self, name: str, arity: int) -> None:
+        """Declare vectors that are not random."""
+        self.kernel.vectors.declare(name, Known(arity))
+
+    @property
+    def star(self) -> Lin:
+        """A minimiser x*."""
+        self._assume("minimiser")
+        return lin(Vec("star"))
+
+    def vec(self, name: str, *indices: Number) -> Lin:
+        """Return a vector of the setting."""
+        return lin(Vec(name, tuple(whole(one) for one in indices)))
+
+    def part(self, i: Number, at: Lin) -> Expr:
+        """Return E f_i(u)."""
+        return value_at("f", [] if self.one_function else [i], at)
+
+    def objective(self, at: Lin) -> Expr:
+        """Return E f(u) = (1/n)·Σ E f_i(u)."""
+        if self.one_function:
+            return self.part(0, at)
+        # The point may be one of client i: it is the same for all f_j.
+        j = "i" if "i" not in at.names() else "j"
+        while j in at.names():
+            j += "j"
+        value = finite_sum(j, 0, self.n, self.part(variable(j), at) / self.n)
+        return Expr(value.terms, said("value", "f", at.said))
+
+    def mean(self, of: Callable[[Scalar], Expr]) -> Expr:
+        """Return (1/n)·Σ over the clients of an expression."""
+        return mean_of("i", self.n, of(self.i))
+
+    def mean_vector(self, of: Callable[[Scalar], Lin]) -> Lin:
+        """Return (1/n)·Σ over the clients of a vector."""
+        return vector_mean("i", self.n, of(self.i))
+
+    dot = staticmethod(dot)
+
+    def append(self, last: str, value: Expr, index: str) -> Fact:
+        """Return Σ over j < k + 1 = Σ over j < k + the term of k, for an index j with 0 ≤ j."""
+        return self.last_term(index, 0, variable(last), value)
+
+    def last_term(self, index: str, lo: Number, last: Number, value: Expr) -> Fact:
+        """Return Σ over lo ≤ j < last + 1 = Σ over lo ≤ j < last + the term of ``last``."""
+        return split_sum(self.kernel, index, lo, last, scalar(last) + 1, value)
+
+    def over_clients(self, fact: Fact) -> Fact:
+        """Return the mean over all clients of a fact about client i."""
+        return total(self.kernel, fact, "i", 0, self.n, 1 / self.n)
+
+    # ------------------------------------------------------------------ axioms
+
+    def _assume(self, *needed: str) -> None:
+        for one in needed:
+            if one not in self.assumed:
+                raise ProofError(f"{self.theorem.id} does not assume {one}")
+
+    def axiom(self, claim: Claim, *tags: str, context: Context | None = None) -> Fact:
+        """Return an assumption as a fact; for the methods here."""
+        only_for_rules("an axiom")
+        self._assume(*(tag for tag in tags if tag not in OWN_AXIOMS))
+        return self.kernel.make(claim, context or self.context, "axiom", axioms=tags)
+
+    def _slope(self, gradient: Lin) -> tuple[Vec, Scalar, Lin]:
+        vector = gradient.vec
+        if vector is None:
+            raise ProofError(f"a gradient is a single vector, got {gradient}")
+        function, which, at = self.kernel.vectors.slope(vector)
+        if function != "f":
+            raise ProofError(f"{gradient} is no gradient of an f_i")
+        return vector, which[0] if which else ZERO, lin(at)
+
+    def _pair(self, one: Lin, other: Lin) -> tuple[Scalar, Lin, Lin]:
+        _, i, x = self._slope(one)
+        _, j, y = self._slope(other)
+        if not (i - j).zero:
+            raise ProofError(f"{one} and {other} are gradients of two functions, f_{i} and f_{j}")
+        return i, x, y
+
+    def convex(self, gradient: Lin, to: Lin) -> Fact:
+        """Return f_i(to) ≥ f_i(at) + ⟨g, to − at⟩ for a (sub)gradient g at ``at``."""
+        _, i, at = self._slope(gradient)
+        return self.axiom(self.part(i, to) >= self.part(i, at) + dot(gradient, to - at), "convex")
+
+    def strongly_convex(self, gradient: Lin, to: Lin) -> Fact:
+        """Return f_i(to) ≥ f_i(at) + ⟨g, to − at⟩ + μ/2·‖to − at‖²."""
+        _, i, at = self._slope(gradient)
+        right = self.part(i, at) + dot(gradient, to - at) + squared(to - at) * (self.symbol("mu") / 2)
+        return self.axiom(self.part(i, to) >= right, "strongly-convex")
+
+    def descent(self, gradient: Lin, to: Lin) -> Fact:
+        """Return f_i(to) ≤ f_i(at) + ⟨g, to − at⟩ + L/2·‖to − at‖²."""
+        _, i, at = self._slope(gradient)
+        right = self.part(i, at) + dot(gradient, to - at) + squared(to - at) * (self.symbol("L") / 2)
+        return self.axiom(self.part(i, to) <= right, "smooth")
+
+    def smooth(self, one: Lin, other: Lin) -> Fact:
+        """Return ‖g − g'‖² ≤ L²·‖x − x'‖² for two gradients of one f_i."""
+        _, x, y = self._pair(one, other)
+        return self.axiom(squared(one - other) <= squared(x - y) * self.symbol("L") ** 2, "smooth")
+
+    def cocoercive(self, one: Lin, other: Lin) -> Fact:
+        """Return f_i(x') ≥ f_i(x) + ⟨g, x' − x⟩ + ‖g − g'‖²/(2L), for convex smooth f_i (Nesterov 2018, (2.1.10))."""
+        i, x, y = self._pair(one, other)
+        right = self.part(i, x) + dot(one, y - x) + squared(one - other) / (2 * self.symbol("L"))
+        return self.axiom(self.part(i, y) >= right, "convex", "smooth")
+
+    def interpolation(self, one: Lin, other: Lin) -> Fact:
+        """Return what characterises strongly convex smooth functions at two points, times L − μ, so that μ = L may be.
+
+        Source
+        ------
+        Taylor, Hendrickx and Glineur, Smooth strongly convex interpolation (2017), Theorem 4.
+        """
+        i, x, y = self._pair(one, other)
+        L, mu = self.symbol("L"), self.symbol("mu")
+        left = (self.part(i, y) - self.part(i, x) - dot(one, y - x)) * (L - mu)
+        right = (squared(one - other) + squared(x - y) * (mu * L) - dot(one - other, x - y) * (2 * mu)) / 2
+        return self.axiom(left >= right, "strongly-convex", "smooth")
+
+    def lipschitz(self, gradient: Lin) -> Fact:
+        """Return ‖g‖² ≤ B² for a subgradient of an f_i."""
+        self._slope(gradient)
+        return self.axiom(squared(gradient) <= expr(self.symbol("B") ** 2), "lipschitz")
+
+    def minimal(self, at: Lin) -> Fact:
+        """Return f(x*) ≤ f(u)."""
+        return self.axiom(self.objective(self.star) <= self.objective(at), "minimiser")
+
+    def optimality(self) -> VectorFact:
+        """Return that the mean of the clients' (sub)gradients at x* is 0 (Fermat's rule)."""
+        self._assume("minimiser")
+        left = self.mean_vector(lambda i: self.vec("h", i))
+        return self.kernel.make_vector(left, Lin({}), self.context, "axiom", axioms=["minimiser"])
+
+    def start(self) -> Fact:
+        """Return ‖x_0 − x*‖² = R²."""
+        return self.axiom(equal(squared(self.model(0) - self.star), self.symbol("R") ** 2), "start")
+
+    def start_gap(self, at: Lin) -> Fact:
+        """Return f(x_0) − f(u) ≤ F0, where F0 = f(x_0) − inf f."""
+        self._assume("bounded-below")
+        return self.axiom(
+            self.objective(self.model(0)) - self.objective(at) <= expr(self.symbol("F0")), "start", "bounded-below"
+        )
+
+    def variance(self, noise: Lin) -> Fact:
+        """Return E‖ξ‖² ≤ σ²."""
+        vector = noise.vec
+        if vector is None or self.kernel.vectors.check(vector, self.context).drawn is None:
+            raise ProofError(f"{noise} is no noise")
+        return self.axiom(squared(noise) <= expr(self.symbol("sigma") ** 2), "bounded-variance")
+
+    # ------------------------------------------------------------------ what a theorem bounds
+
+    def model(self, k: Number) -> Lin:
+        """Return the server's model after k iterations."""
+        raise NotImplementedError
+
+    def average(self) -> Lin:
+        """Return the vector of the ergodic average over the iterates before the horizon."""
+        raise NotImplementedError
+
+    def metric(self) -> Expr:
+        """Return the left side of the theorem, at its horizon."""
+        horizon = self.symbol(self.theorem.counter)
+        match self.theorem.metric:
+            case "squared-distance":
+                return squared(self.model(horizon) - self.star)
+            case "gap":
+                return self.objective(self.model(horizon)) - self.objective(self.star)
+            case "ergodic-gap":
+                return self.objective(self.average()) - self.objective(self.star)
+            case "gradient-norm":
+                return finite_sum("k", 0, horizon, squared(self.gradient(variable("k")))) / horizon
+            case "gradient-norm-last":
+                return squared(self.gradient(horizon))
+        raise ProofError(f"{self.theorem.metric} is not known to proofs")
+
+    def gradient(self, k: Number) -> Lin:
+        """Return ∇f at the server's model after k iterations."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ exact models
+
+    def instances(self) -> tuple[Instance, ...]:
+        """Return exact instances on which proofs are tested; some may not fit this theorem."""
+        return ()
+
+    def runs(self, instance: Instance) -> Runs:
+        """Return all runs of the algorithm on an instance, with every vector of this setting."""
+        raise ProofError(f"{self.theorem.algorithm} has no exact models")
+
+    def _with_points(self, runs: Runs, instance: Instance) -> Runs:
+        """Add x* with its subgradients, the average before the horizon and the subgradients there."""
+        if "minimiser" in self.assumed and (best := instance.minimum()) is not None:
+            runs.constant(("star", ()), best[0])
+            for i, slope in enumerate(best[1]):
+                runs.constant(("h", (i,)), slope)
+        if instance.horizon:
+            models = [runs.at((single_name(self.model(0)), (k,))) for k in range(instance.horizon)]
+            share = Fraction(1, instance.horizon)
+            runs.add(
+                ("xbar", ()),
+                lambda at: tuple(share * sum(parts) for parts in zip(*(m[at] for m in models), strict=True)),
+            )
+            middle = runs.at(("xbar", ()))
+            for i, function in enumerate(instance.functions):
+                runs.add(("gbar", (i,)), lambda at, of=function: of.slope(middle[at]))  # type: ignore[misc]
+        return runs
+
+
+def single_name(value: Lin) -> str:
+    """Return the name of the one vector that a combination is."""
+    assert value.vec is not None  # noqa: S101  (for the type checker)
+    return value.vec.name
+
+
+# Axioms that are no assumption about functions or runs: the algorithm itself, and where it starts.
+OWN_AXIOMS = frozenset({"algorithm", "start"})

@@ -1,0 +1,101 @@
+"""Combinations as lemmas for Coq: the text, and what Coq says to it where it is installed."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from proof_files import SMALL, outcome, registered
+
+from boundlab.prove import Fact, scalar
+from boundlab.prove.coq import _HEAD, _Lemma, combinations, coq_source
+
+PROOFS = [one.id for one in registered().values() if not one.printed]
+needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed: no file was compiled")
+SHARE = 0.9  # of all lemmas, which Coq must accept
+
+
+def lemmas(source: str) -> list[str]:
+    """Return the lemmas of combinations, each whole."""
+    return re.findall(r"^Lemma fact_\d+ :.*?^Qed\.$", source, re.DOTALL | re.MULTILINE)
+
+
+def compiles(source: str, folder: Path) -> bool:
+    (folder / "proof.v").write_text(source, encoding="utf-8")
+    command = ["coqc", "proof.v"]
+    return subprocess.run(command, cwd=folder, capture_output=True, check=False, timeout=300).returncode == 0
+
+
+@pytest.mark.parametrize("name", [*PROOFS, *SMALL])
+class TestText:
+    """What stands in a file."""
+
+    def test_every_combination_is_one_lemma(self, name: str) -> None:
+        wanted = [f"fact_{fact.number}" for fact in combinations(outcome(name))]
+        assert wanted
+        assert re.findall(r"^Lemma (fact_\d+) :$", coq_source(outcome(name)), re.MULTILINE) == wanted
+
+    def test_every_name_is_declared(self, name: str) -> None:
+        for lemma in lemmas(coq_source(outcome(name))):
+            declared = re.search(r"forall (.*?) : R", lemma)
+            names = set(declared.group(1).split()) if declared else set()
+            statement = lemma.split("Proof.")[0]
+            assert set(re.findall(r"\b[as]\d+\b", statement)) == names
+
+    def test_parentheses_are_closed(self, name: str) -> None:
+        for lemma in lemmas(coq_source(outcome(name))):
+            assert lemma.count("(") == lemma.count(")")
+            assert lemma.count("{") == lemma.count("}")
+
+    def test_nothing_is_admitted(self, name: str) -> None:
+        assert not re.search(r"Admitted|admit|Axiom|Parameter|Abort", coq_source(outcome(name)))
+
+
+def test_an_atom_that_looks_like_a_comment_ends_none() -> None:
+    for name in SMALL:
+        comments = re.findall(r"\(\* fact_\d+\n(.*?)^\*\)$", coq_source(outcome(name)), re.DOTALL | re.MULTILINE)
+        assert len(comments) == len(combinations(outcome(name)))
+        assert not any("*)" in one or "(*" in one for one in comments)
+
+
+def combination_with_multipliers(name: str) -> list[Fact]:
+    return [one for one in combinations(outcome(name)) if one.premises]
+
+
+@needs_coq
+@pytest.mark.slow
+class TestCompiled:
+    """What Coq accepts."""
+
+    def test_a_whole_proof(self, tmp_path: Path) -> None:
+        assert compiles(coq_source(outcome("area.theorem8.repaired")), tmp_path)
+
+    def test_the_small_proofs(self, tmp_path: Path) -> None:
+        for name in SMALL:
+            assert compiles(coq_source(outcome(name)), tmp_path), name
+
+    def test_no_forged_multiplier(self, tmp_path: Path) -> None:
+        for name in ("small.bernoulli", PROOFS[0]):
+            fact = combination_with_multipliers(name)[0]
+            forged = _Lemma(fact, "forged")
+            forged.multipliers = [one + 1 for one in forged.multipliers]
+            assert not compiles(f"{_HEAD}\n{forged.text()}", tmp_path)
+
+    def test_no_forged_remainder(self, tmp_path: Path) -> None:
+        forged = _Lemma(combination_with_multipliers("small.bernoulli")[0], "forged")
+        forged.rest = forged.rest + scalar(1)
+        assert not compiles(f"{_HEAD}\n{forged.text()}", tmp_path)
+
+
+@needs_coq
+@pytest.mark.nightly
+def test_coq_accepts_nearly_all_lemmas(tmp_path: Path) -> None:
+    refused, every = [], 0
+    for name in PROOFS:
+        facts = combinations(outcome(name))
+        every += len(facts)
+        if not compiles(coq_source(outcome(name)), tmp_path):
+            texts = ((fact, f"{_HEAD}\n{_Lemma(fact, 'one').text()}") for fact in facts)
+            refused += [f"{name}: fact {fact.number}" for fact, text in texts if not compiles(text, tmp_path)]
+    assert len(refused) <= (1 - SHARE) * every, refused

@@ -1,0 +1,204 @@
+"""Signs of scalars: whatever is shown of a number is true at every point of the ranges."""
+
+import random
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+from kernel_values import at, draw
+
+from boundlab.prove import Context, Kernel, Range, Scalar, equal, expr, scalar, variable
+from boundlab.prove._errors import ProofError
+from boundlab.signs import Shown
+
+ZERO = scalar(0)
+
+
+def test_a_range_without_numbers_answers_no_question() -> None:
+    """0 < x ≤ 0 and 0 ≤ z ≤ 1/x: whoever asks for a sign is told nothing, and no error stops him."""
+    context = Context()
+    x = context.declare("x", Range(low=ZERO, high=ZERO, above=True))
+    z = context.declare("z", Range(low=ZERO, high=1 / x))
+    for number in (1 - z, z - 1, 1 / (1 + z) - z):
+        assert context.nonnegative(number) is Shown.NOT
+        assert context.positive(number) is Shown.NOT
+
+
+def _ranges(source: random.Random) -> tuple[Context, list[Scalar]]:
+    """Return a chain of ranges whose ends name what stands before them, and quantities that are ≥ 0 there."""
+    context, names, sure = Context(), [], []
+    for number in range(source.randint(1, 3)):
+        low, high = _end(source, names), _end(source, names)
+        if low is not None and high is not None and source.random() < 0.6:
+            high = low + source.randint(0, 2) + (variable(source.choice(names)) ** 2 if names else ZERO)
+        own = Range(low, high, source.random() < 0.4, source.random() < 0.4, source.random() < 0.2)
+        x = _declared(context, f"x{number}", own)
+        if x is None:
+            continue
+        names.append(f"x{number}")
+        sure += [x - low] if low is not None else []
+        sure += [high - x] if high is not None else []
+    return context, [*sure, *(variable(name) for name in names)]
+
+
+def _declared(context: Context, name: str, own: Range) -> Scalar | None:
+    try:
+        return context.declare(name, own)
+    except ProofError:
+        return None  # an end divides by what may be 0
+
+
+def _end(source: random.Random, names: list[str]) -> Scalar | None:
+    kind = source.random()
+    if kind < 0.25:
+        return None
+    found = scalar(Fraction(source.randint(-2, 2), source.choice((1, 1, 2))))
+    if kind < 0.4:
+        return ZERO
+    if names and kind < 0.7:
+        found = found + variable(source.choice(names)) * source.choice((1, 1, -1, 2))
+    if names and kind > 0.9:
+        found = found / variable(source.choice(names))
+    return found
+
+
+def _number(source: random.Random, parts: list[Scalar]) -> Scalar:
+    """Return a sum of products of such quantities, some with a negative sign, over another one."""
+    found = scalar(source.choice((0, 0, 1, -1, Fraction(1, 4))))
+    for _ in range(source.randint(1, 3)):
+        product = scalar(source.choice((1, 1, 1, 2, -1)))
+        for _ in range(source.randint(1, 2)):
+            product = product * source.choice(parts)
+        found = found + product
+    if source.random() < 0.3:
+        below = source.choice(parts) + source.choice((0, 1))
+        if not below.zero:
+            found = found / below
+    return found
+
+
+def _shown(question: Callable[[Scalar], Shown], number: Scalar) -> bool:
+    """Return whether a sign is shown; a refusal is no proof, either."""
+    try:
+        return bool(question(number))
+    except ProofError:
+        return False
+
+
+def _defined(context: Context, number: Scalar) -> bool:
+    try:
+        context.defined(number)
+    except ProofError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_shown_of_a_number_is_so_at_every_point(seed: int) -> None:
+    source = random.Random(f"signs {seed}")  # noqa: S311  (a test, no secret)
+    shown = 0
+    for _ in range(20):
+        context, parts = _ranges(source)
+        if not parts:
+            continue
+        points = [point for point in (draw(context, source) for _ in range(40)) if point is not None]
+        for _ in range(6):
+            number = _number(source, parts)
+            if not _defined(context, number):
+                continue
+            weak, strict = _shown(context.nonnegative, number), _shown(context.positive, number)
+            shown += weak + strict
+            for point in points:
+                value = at(number, point)
+                assert value >= 0 or not weak, (number, point)
+                assert value > 0 or not strict, (number, point)
+            assert _shown(context.nonnegative, number) >= weak
+    assert shown > 10
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_shown_to_be_defined_divides_by_0_nowhere(seed: int) -> None:
+    source = random.Random(f"denominators {seed}")  # noqa: S311  (a test, no secret)
+    defined = 0
+    for _ in range(150):
+        context, parts = _ranges(source)
+        if not parts:
+            continue
+        below = _number(source, parts)
+        if below.zero:
+            continue
+        number = 1 / below
+        if not _defined(context, number):
+            continue
+        defined += 1
+        for _ in range(60):
+            point = draw(context, source)
+            if point is not None:
+                at(number, point)
+    assert defined > 5
+
+
+def test_a_strict_sign_at_a_closed_end_is_not_shown_by_the_inside() -> None:
+    context = Context()
+    x = context.declare("x", Range(low=ZERO, high=scalar(1)))
+    assert context.nonnegative(1 - x)
+    assert not context.positive(1 - x)
+    y = context.declare("y", Range(low=ZERO, high=scalar(1), below=True))
+    assert context.positive(1 - y)
+
+
+def test_an_empty_range_is_no_reason_for_a_sign_of_what_is_outside_of_it() -> None:
+    context = Context()
+    a = context.declare("a", Range(low=ZERO))
+    context.declare("b", Range(low=a, high=scalar(1)))
+    assert not context.nonnegative(1 - a)
+
+
+def test_members_of_a_family_are_independent_of_one_another() -> None:
+    context = Context()
+    context.declare("i", Range(low=ZERO, integer=True))
+    context.declare("j", Range(low=ZERO, integer=True))
+    context.declare("p", Range(low=ZERO, high=scalar(1), above=True, arity=1))
+    p, other = variable("p", variable("i")), variable("p", variable("j"))
+    assert context.positive(p)
+    assert context.nonnegative(1 - p * other)
+    assert not context.nonnegative(p - other)
+
+
+@pytest.mark.parametrize("base", [Range(), Range(low=scalar(-1)), Range(low=ZERO), Range(low=ZERO, above=True)])
+def test_a_symbolic_power_has_the_sign_of_its_base(base: Range) -> None:
+    context = Context()
+    k = context.declare("k", Range(low=ZERO, integer=True))
+    q = context.declare("q", base)
+    known = base.low is not None and base.low.constant == 0
+    assert bool(context.nonnegative(q**k)) == known
+    assert bool(context.positive(q**k)) == (known and base.above)
+    assert context.nonnegative(q ** (2 * k))
+    assert not context.nonnegative(1 - q**k)
+
+
+def test_a_power_of_what_is_at_most_1_is_at_most_1() -> None:
+    context = Context()
+    k = context.declare("k", Range(low=ZERO, integer=True))
+    q = context.declare("q", Range(low=ZERO, high=scalar(1)))
+    assert context.nonnegative(1 - q**k)
+    assert not context.nonnegative(1 - q**k - q)
+
+
+class _Willing:
+    """A solver that agrees to everything."""
+
+    def nonnegative(self, variables: int, terms: object) -> bool:
+        return True
+
+
+def test_a_fact_says_that_a_sign_on_its_way_is_known_from_a_solver_alone() -> None:
+    context = Context(solver=_Willing())  # type: ignore[arg-type]
+    x, y = context.declare("x", Range(low=ZERO)), context.declare("y", Range(low=ZERO))
+    kernel = Kernel(context)
+    assert kernel.combine(expr(x + y) >= 0, []).shown is Shown.BY_CERTIFICATE
+    # Zero at an irrational ratio: no cover by cones with rational sides shows it.
+    c = context.declare("c", Range(low=(x * x - 2 * y * y) ** 2, above=True))
+    assert kernel.combine(equal(expr(1 / c), 1 / c), []).shown is Shown.BY_SOLVER
+    assert kernel.combine(equal(expr(2 / c), 2 / c), []).shown is Shown.BY_SOLVER
+    assert kernel.combine(expr(x + y) >= 0, []).shown is Shown.BY_CERTIFICATE
