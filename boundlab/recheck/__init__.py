@@ -1,12 +1,13 @@
-"""A second checker of worst-case certificates: fractions of the standard library and this folder, nothing else.
+"""A second checker, of worst-case certificates and of proofs: the standard library and this folder, nothing else.
 
-It imports neither the search that proposes certificates nor the checker that the search asks, and no SymPy, NumPy or
-solver; files are read as they stand.
+It imports neither the search that proposes certificates nor the checker that the search asks, nothing of the proof
+kernel, and no SymPy, NumPy or solver; files are read as they stand. Polynomials in proofs are python-flint's, which is
+imported when a proof is read.
 """
 
 from boundlab.recheck._certificate import SCHEMA as SCHEMA
-from boundlab.recheck._certificate import Finding as Finding
 from boundlab.recheck._certificate import recheck as recheck
+from boundlab.recheck._finding import Finding as Finding
 from boundlab.recheck._forms import Form as Form
 from boundlab.recheck._forms import text_of as text_of
 from boundlab.recheck._interpolation import Sample as Sample

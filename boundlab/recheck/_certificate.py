@@ -2,52 +2,24 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
+from boundlab.recheck._errors import WrongError
+from boundlab.recheck._finding import Finding
 from boundlab.recheck._forms import Form, Vector, number_of, text_of
 from boundlab.recheck._interpolation import Sample, gradient_bound, interpolation
 
 SCHEMA = "boundlab worst-case certificate 1"
+PROOF = "boundlab proof 1"
 _LARGEST = 64 << 20
 _MANY = 1 << 20  # entries of a list: more than any program has
 _SHORT = 40
 
 
-class WrongError(Exception):
-    """A line of a certificate that is wrong, and why."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What came out.
-
-    Parameters
-    ----------
-    accepted
-        Whether every line was checked and found right.
-    reason
-        What is certified, or which line is wrong and why.
-    given
-        The inequalities that the certificate takes from the theorem, as it words them: nobody can check these here.
-    checked
-        How many lines were.
-    claim
-        What the objective is, as the file says; nobody can check that here.
-    """
-
-    accepted: bool
-    reason: str
-    given: tuple[str, ...] = ()
-    checked: int = 0
-    claim: str = ""
-
-
 def recheck(path: Path) -> Finding:
-    """Check a certificate file.
+    """Check a certificate file, or a proof file.
 
     Raises
     ------
@@ -64,8 +36,12 @@ def recheck(path: Path) -> Finding:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is no JSON file: {error}") from None
+    if isinstance(raw, dict) and raw.get("schema") == PROOF:
+        from boundlab.recheck._proof import recheck_proof
+
+        return recheck_proof(raw)
     if not isinstance(raw, dict) or raw.get("schema") != SCHEMA:
-        raise ValueError(f'{path} is no certificate: it must be an object with "schema": "{SCHEMA}"')
+        raise ValueError(f'{path} is no certificate: it must be an object with "schema": "{SCHEMA}" or "{PROOF}"')
     try:
         return _Reader(raw).finding()
     except WrongError as error:

@@ -1,0 +1,169 @@
+"""Rules of families of named numbers, of roots of any degree, and of symbols that stand for e^v."""
+
+from boundlab.recheck import _structure as read
+from boundlab.recheck._declarations import INDEX
+from boundlab.recheck._errors import WrongError
+from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
+from boundlab.recheck._ranges import FIRST, Context
+from boundlab.recheck._replay import Fact, Replay, Rule, above, equation, same
+from boundlab.recheck._rules import declared, premises
+from boundlab.recheck._terms import Combination, minus, plus, put, scalar
+
+
+def _for_every_index(fact: Fact, index: str, value: Number, here: Context) -> Number:
+    """Return a value by the index of its family, a symbol that runs through all whole numbers ≥ 0."""
+    its = here.find(index)
+    if not its.integer or its.arity or its.low != ZERO or its.above or its.high is not None or index in here.fixed:
+        raise WrongError(f"{index} is to run through all whole numbers ≥ 0")
+    for other in here.closure(value.names()) - {index}:
+        if index in here.needs(other):
+            raise WrongError(f"{other} depends on {index}")
+    fact.names.update(here.closure(value.names()))
+    return put(value, {index: of(Symbol(FIRST))})
+
+
+def _family(replay: Replay, fact: Fact) -> None:
+    premises(fact, 0)
+    value, index, here = read.number(fact.data.get("value"), "value"), replay.name(fact, "index"), fact.context
+    replay.has_value(value, here)
+    own = _for_every_index(fact, index, value, here)
+    name, known = declared(replay, fact, value.names() - {index}, family=True)
+    _one_index(replay, fact, name)
+    there = put(own, {FIRST: of(Symbol(INDEX))})
+    for end, sign, strict in ((known.low, ONE, known.above), (known.high, -ONE, known.below)):
+        if end is not None:
+            here.need((there - end) * sign, f"{name} is in its range", strict=strict)
+    replay.families[name] = own
+    equation(fact, scalar(of(Symbol(name, (of(Symbol(index)),)))), scalar(value))
+    replay.rests_on(fact)
+
+
+def _one_index(replay: Replay, fact: Fact, name: str) -> None:
+    known = fact.context.find(name)
+    ends = [end for end in (known.low, known.high) if end is not None]
+    if fact.context is not replay.root or known.arity != 1 or not known.guarded or known.integer:
+        raise WrongError(f"{name} has one index, and its range is that of indices ≥ 0")
+    if any(FIRST in end.names() for end in ends):
+        raise WrongError(f"the range of {name} depends on its index")
+
+
+def _unname(replay: Replay, fact: Fact) -> None:
+    (one,) = premises(fact, 1)
+    sides = [one.says.left, one.says.right]
+    for raw in read.as_list(fact.data.get("unnamed"), "unnamed"):
+        name = read.name(raw, "unnamed")
+        if name not in replay.values and name not in replay.families:
+            raise WrongError(f"{name} is no name of a number")
+        sides = [_without(replay, fact, side, name) for side in sides]
+    if fact.says.relation != one.says.relation:
+        raise WrongError("its relation is another one")
+    same(fact.says.left, sides[0], "its left side")
+    same(fact.says.right, sides[1], "its right side")
+    replay.rests_on(fact)
+
+
+def _without(replay: Replay, fact: Fact, side: Combination, name: str) -> Combination:
+    def new(symbol: Symbol) -> Number | None:
+        if name not in symbol.names():
+            return None
+        if symbol.name != name or symbol.exponent is not None or any(name in i.names() for i in symbol.indices):
+            raise WrongError(f"{name} occurs in {symbol.key}")
+        if name in replay.values:
+            return replay.values[name]
+        (index,) = symbol.indices
+        fact.context.need(index, f"{name} is named for indices ≥ 0")
+        return put(replay.families[name], {FIRST: index})
+
+    if any(name in atom.names() for atom in side):
+        raise WrongError(f"{name} occurs in the terms of a sum or in an index")
+    return plus(*({atom: value.put(new)} for atom, value in side.items()))
+
+
+def _root(replay: Replay, fact: Fact) -> None:
+    premises(fact, 0)
+    value, degree = read.number(fact.data.get("value"), "value"), read.whole(fact.data.get("degree"), "degree")
+    here, index = fact.context, fact.data.get("index")
+    if degree < 1:
+        raise WrongError("the degree of a root is at least 1")
+    replay.has_value(value, here)
+    if index is None:
+        name, known = declared(replay, fact, value.names())
+        there, symbol = value, of(Symbol(replay.name(fact, "name")))
+    else:
+        index = read.name(index, "index")
+        own = _for_every_index(fact, index, value, here)
+        name, known = declared(replay, fact, value.names() - {index}, family=True)
+        _one_index(replay, fact, name)
+        there, symbol = put(own, {FIRST: of(Symbol(INDEX))}), of(Symbol(name, (of(Symbol(index)),)))
+    if known.low is None or known.integer or known.below:
+        raise WrongError(f"{name} is a root: its range is from 0, or from a number above it")
+    here.need(there, f"{name} is the root of it", strict=known.above)
+    here.need(known.low, f"the range of {name}")
+    if known.above and known.low != ZERO:
+        raise WrongError(f"{name} is a root, and not known to be above {known.low.key}")
+    here.need(there - known.low.power(degree), f"{name} is in its range")
+    if known.high is not None:
+        here.need(known.high, f"the range of {name}")
+        here.need(known.high.power(degree) - there, f"{name} is in its range")
+    equation(fact, scalar(symbol.power(degree)), scalar(value))
+    replay.rests_on(fact)
+
+
+# ---------------------------------------------------------------------- powers of e
+
+
+def _exponential(replay: Replay, fact: Fact, key: str) -> tuple[Number, Number]:
+    """Return a product of powers of symbols that stand for e^v, and what it is e to the power of."""
+    own = replay.number(fact, key)
+    top, below = list(own.upper.terms()), list(own.bottom.terms())
+    if len(top) != 1 or len(below) != 1 or top[0][1] != 1 or below[0][1] != 1:
+        raise WrongError(f"{own.key} is no product of powers of exponentials")
+    found = ZERO
+    for powers, sign in ((top[0][0], 1), (below[0][0], -1)):
+        for symbol, count in powers.items():
+            if symbol.name not in replay.exponents:
+                raise WrongError(f"{symbol.key} stands for no power of e")
+            value = replay.exponents[symbol.name]
+            for index in symbol.indices:
+                fact.context.need(index, "the index of an exponential")
+                value = put(value, {FIRST: index})
+            times = ONE if symbol.exponent is None else symbol.exponent
+            for _ in range(count):
+                found = found + value * times if sign > 0 else found - value * times
+    replay.use(fact, found)
+    return own, found
+
+
+def _tangent(replay: Replay, fact: Fact) -> None:
+    premises(fact, 0)
+    own, value = _exponential(replay, fact, "of")
+    above(fact, scalar(own - ONE - value))
+    replay.rests_on(fact)
+
+
+def _monotone(replay: Replay, fact: Fact) -> None:
+    premises(fact, 0)
+    (small, v), (large, w) = _exponential(replay, fact, "small"), _exponential(replay, fact, "large")
+    fact.context.need(w - v, "the order of the exponents")
+    above(fact, scalar(large - small))
+    replay.rests_on(fact)
+
+
+def _chord(replay: Replay, fact: Fact) -> None:
+    premises(fact, 0)
+    (own, v), (end, s), share = (
+        *(_exponential(replay, fact, key) for key in ("of", "end")),
+        replay.number(fact, "share"),
+    )
+    if v != share * s:
+        raise WrongError(f"the exponent of {own.key} is {v.key}, not {share.key} times {s.key}")
+    fact.context.need(share, "a share")
+    fact.context.need(ONE - share, "a share")
+    above(fact, minus(scalar(ONE - share + share * end), scalar(own)))
+    replay.rests_on(fact)
+
+
+NAMES: dict[str, Rule] = {
+    "name family": _family, "unname": _unname, "power root": _root,
+    "exp tangent": _tangent, "exp monotone": _monotone, "exp chord": _chord,
+}  # fmt: skip

@@ -1,0 +1,373 @@
+"""Replays a proof file, fact by fact."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, final
+
+from boundlab.recheck import _structure as read
+from boundlab.recheck._declarations import part_of, root_of, symbols_of
+from boundlab.recheck._errors import WrongError
+from boundlab.recheck._numbers import ONE, Number, NumberError, Symbol, of
+from boundlab.recheck._ranges import Context, Range
+from boundlab.recheck._structure import Claim
+from boundlab.recheck._terms import (
+    Atom,
+    Combination,
+    Vec,
+    instance,
+    is_own,
+    minus,
+    number_in,
+    plus,
+    scalar,
+)
+
+_LONG = 40
+# Rules that say what a symbol stands for.
+DECLARING = ("name", "root", "define", "name family", "power root", "lengths")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Fact:
+    """A line of the file, as it was read: a claim, or an equation of vectors."""
+
+    number: int
+    rule: str
+    context: Context
+    premises: tuple["Fact", ...]
+    axioms: frozenset[str]
+    data: Mapping[str, Any]
+    claim: Claim | None = None
+    left: Combination = field(default_factory=dict)
+    right: Combination = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)  # all that it depends on
+    touched: set[str] = field(default_factory=set)  # all that stands in what it was made of
+
+    @property
+    def where(self) -> str:
+        """Its place in the file."""
+        return f"fact {self.number} ({self.rule})"
+
+    @property
+    def says(self) -> Claim:
+        """Its claim; raises where it is about vectors."""
+        if self.claim is None:
+            raise WrongError(f"{self.where} is an equation of vectors")
+        return self.claim
+
+    def text(self) -> str:
+        """Return what it says."""
+        return read.claim_text(self.claim) if self.claim else f"{read.text(self.left)} = {read.text(self.right)}"
+
+
+Rule = Callable[["Replay", Fact], None]
+
+
+@final
+class Replay:
+    """A file while it is read: its declarations, and the facts so far."""
+
+    def __init__(self, raw: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
+        self.raw, self.rules = raw, rules
+        self.vectors = {
+            read.name(name, "vectors"): read.as_dict(own, f"vector {name}")
+            for name, own in read.as_dict(raw.get("vectors"), "vectors").items()
+        }
+        self.functions = {
+            read.name(name, "functions"): read.whole(own, f"function {name}")
+            for name, own in read.as_dict(raw.get("functions"), "functions").items()
+        }
+        self.facts: list[Fact] = []
+        self.lines = read.as_list(raw.get("facts"), "facts")
+        self.defined: dict[str, int] = {}  # symbols that a fact says the value of
+        self.trusted: Counter[str] = Counter()  # rules that are not known here, and how many lines name them
+        self.parameters = {
+            read.name(one, "parameters") for one in read.as_list(raw.get("parameters", []), "parameters")
+        }
+        # What symbols stand for: those of families, and the v of e^v, with _0 for the index.
+        self.values: dict[str, Number] = {}
+        self.families: dict[str, Number] = {}
+        self.exponents: dict[str, Number] = {}
+        self._contexts: dict[int, Context] = {0: root_of(self)}
+        self.root = self._contexts[0]
+
+    # ------------------------------------------------------------------ declarations
+
+    def context(self, number: int) -> Context:
+        """Return a context of the file; ranges are made here, from how it came about."""
+        if number in self._contexts:
+            return self._contexts[number]
+        listed = read.as_list(self.raw.get("contexts"), "contexts")
+        if not 0 <= number < len(listed):
+            raise WrongError(f"there is no context {number}")
+        own = read.as_dict(listed[number], f"context {number}")
+        above = read.whole(own.get("parent"), f"context {number}")
+        if not 0 <= above < number:
+            raise WrongError(f"context {number} is in no earlier one")
+        parent = self.context(above)
+        match own.get("kind"):
+            case "suppose":
+                found = self._supposed(parent, read.whole(own.get("fact"), f"context {number}"))
+            case "split":
+                found = part_of(parent, own, f"context {number}")
+            case other:
+                raise WrongError(f"context {number}: {str(other)[:20]!r} is no kind")
+        symbols_of(self, own.get("symbols", []), found)
+        self._contexts[number] = found
+        return found
+
+    def _supposed(self, parent: Context, number: int) -> Context:
+        """Return the context of a hypothesis: the symbol and all that the claim is made of are fixed in it."""
+        where = f"fact {number}"
+        line = self._line(number)
+        on = read.name(read.as_dict(line.get("data"), where).get("on"), where)
+        own, known = read.claim(line.get("claim"), where), parent.find(on)
+        if line.get("rule") != "suppose" or not known.integer or known.arity or known.low is None or known.above:
+            raise WrongError(f"{where}: induction is on a whole symbol with a lower end, which {on} is not")
+        every = parent.closure({*own.names(), on})
+        for other in parent.closure(own.names()) - {on}:
+            if on in parent.needs(other):
+                raise WrongError(f"{where}: {other} depends on {on}, on which the induction is")
+        ranges = {} if known.high is None else {on: Range(known.low, known.high - ONE, integer=True)}
+        return Context(parent, ranges, every, ("suppose", number))
+
+    def _line(self, number: int) -> dict[str, Any]:
+        if not 0 <= number < len(self.lines):
+            raise WrongError(f"there is no fact {number}")
+        return read.as_dict(self.lines[number], f"fact {number}")
+
+    # ------------------------------------------------------------------ facts
+
+    def run(self) -> Iterator[Fact]:
+        """Check all facts that are not checked yet, one after the other."""
+        for number in range(len(self.facts), len(self.lines)):
+            where = f"fact {number}"
+            try:
+                fact = self._read(number)
+                where = fact.where
+                self._well_formed(fact)
+                self.rules.get(fact.rule, _on_trust)(self, fact)
+            except (WrongError, NumberError) as error:
+                told = str(error)
+                raise WrongError(told if told.startswith("fact ") else f"{where}: {told}") from None
+            self.facts.append(fact)
+            yield fact
+        if missing := [name for name, by in self.defined.items() if not self._defines(by, name)]:
+            raise WrongError(f"no fact says what {', '.join(missing)} is")
+
+    def _defines(self, number: int, name: str) -> bool:
+        found = 0 <= number < len(self.facts) and self.facts[number]
+        return bool(found) and found.rule in DECLARING and found.data.get("name") == name  # type: ignore[union-attr]
+
+    def fact(self, number: Any, before: str) -> Fact:
+        """Return an earlier fact."""
+        place = read.whole(number, before)
+        if not 0 <= place < len(self.facts):
+            raise WrongError(f"fact {place} is no earlier fact")
+        return self.facts[place]
+
+    def _read(self, number: int) -> Fact:
+        line, where = self._line(number), f"fact {number}"
+        rule = line.get("rule")
+        if not isinstance(rule, str):
+            raise WrongError("the rule must be a text")
+        context = self.context(read.whole(line.get("context"), where))
+        premises = tuple(self.fact(one, where) for one in read.as_list(line.get("premises"), where))
+        for one in premises:
+            if not context.within(one.context):
+                raise WrongError(f"fact {one.number} is of another case")
+        axioms = read.as_list(line.get("axioms"), where)
+        if not all(isinstance(one, str) for one in axioms):
+            raise WrongError("axioms are named by texts")
+        data = read.as_dict(line.get("data"), where)
+        if "claim" in line:
+            fact = Fact(number, rule, context, premises, frozenset(axioms), data, read.claim(line["claim"], where))
+            own = fact.says.names()
+        else:
+            sides = [read.combination(line.get(side), where, vectors=True) for side in ("left", "right")]
+            fact = Fact(number, rule, context, premises, frozenset(axioms), data, None, sides[0], sides[1])
+            own = read.names(sides[0]) | read.names(sides[1])
+        fact.names.update(context.closure(own.union(*(one.names for one in premises))))
+        fact.touched.update(fact.names.union(*(one.touched for one in premises)))
+        return fact
+
+    def rests_on(self, fact: Fact, others: Iterable[Fact] = (), *, own: Iterable[str] = ()) -> None:
+        """Make sure that the axioms of a fact are those of its premises, and its own."""
+        below = frozenset(own).union(*(one.axioms for one in (*fact.premises, *others)))
+        if fact.axioms != below:
+            raise WrongError(f"it rests on {', '.join(sorted(below)) or 'nothing'}, the file says otherwise")
+
+    def is_fixed(self, name: str, fact: Fact) -> bool:
+        """Return whether a fact holds for one value of a symbol: it is fixed in a case, or vectors depend on it."""
+        return name in fact.context.fixed or (bool(fact.axioms) and name in self.parameters)
+
+    def number(self, fact: Fact, key: str) -> Number:
+        """Return a number that a fact was made with; all that it is made of counts as used."""
+        found = read.number(fact.data.get(key), f"{key}")
+        self.use(fact, found)
+        return found
+
+    def use(self, fact: Fact, value: Number) -> None:
+        """Note that a fact depends on a number, which must have a value."""
+        self.has_value(value, fact.context)
+        more = fact.context.closure(value.names())
+        fact.names.update(more)
+        fact.touched.update(more)
+
+    def name(self, fact: Fact, key: str) -> str:
+        """Return a name that a fact was made with."""
+        return read.name(fact.data.get(key), key)
+
+    def vector(self, fact: Fact, key: str) -> Combination:
+        """Return a combination of vectors that a fact was made with."""
+        return self.combination_of(fact, fact.data.get(key), key)
+
+    def combination_of(self, fact: Fact, raw: Any, key: str) -> Combination:
+        """Return a combination of vectors that stands in what a fact was made with."""
+        found = read.combination(raw, key, vectors=True)
+        self._combination(found, fact.context)
+        fact.names.update(fact.context.closure(read.names(found)))
+        fact.touched.update(fact.names)
+        return found
+
+    def expression(self, fact: Fact, key: str) -> Combination:
+        """Return an expression that a fact was made with."""
+        found = read.combination(fact.data.get(key), key)
+        self._combination(found, fact.context)
+        fact.touched.update(fact.context.closure(read.names(found)))
+        return found
+
+    # ------------------------------------------------------------------ what has a meaning
+
+    def _well_formed(self, fact: Fact) -> None:
+        sides = (fact.left, fact.right) if fact.claim is None else (fact.claim.left, fact.claim.right)
+        for side in sides:
+            self._combination(side, fact.context)
+
+    def _combination(self, side: Combination, context: Context) -> None:
+        for atom, value in side.items():
+            self.has_value(value, context)
+            self._atom(atom, context)
+
+    def has_value(self, value: Number, context: Context, bound: frozenset[str] = frozenset()) -> None:
+        """Make sure that a number means something: known names, whole indices, no division by what may be 0."""
+        if value.bottom != ONE:
+            _, parts = value.bottom.factors()
+            for part, _ in parts:
+                if any(symbol.name in bound for symbol in part.symbols):
+                    raise WrongError(f"a sum divides by {part.key}")
+                context.need_nonzero(part)
+        for symbol in value.symbols:
+            self._symbol(symbol, context, bound)
+
+    def _symbol(self, symbol: Symbol, context: Context, bound: frozenset[str]) -> None:
+        if is_own(symbol.name):
+            if symbol.name not in bound:
+                raise WrongError(f"{symbol.name} is the index of a sum and stands outside of it")
+        elif context.find(symbol.name).arity != len(symbol.indices):
+            raise WrongError(f"{symbol.name} has another number of indices")
+        for index in symbol.indices:
+            self._index(index, context, bound)
+        if symbol.exponent is None:
+            return
+        for one in symbol.exponent.symbols:
+            self._symbol(one, context, bound)
+            if not context.integer(of(one)):
+                raise WrongError(f"the exponent of {symbol.key} is not whole")
+            if one.name not in bound:
+                context.need(of(one), f"the exponent of {symbol.key}")
+
+    def _index(self, index: Number, context: Context, bound: frozenset[str]) -> None:
+        if any(is_own(name) and name not in bound for name in index.names()):
+            raise WrongError(f"the index {index.key} is the index of a sum and stands outside of it")
+        for name in index.names() - bound:
+            context.find(name)
+        if not context.integer(index):
+            raise WrongError(f"the index {index.key} is not whole")
+
+    def _atom(self, atom: Atom, context: Context) -> None:
+        bound: frozenset[str] = frozenset()
+        for place, (lo, hi) in enumerate(atom.ranges):
+            self._index(lo, context, bound)
+            self._index(hi, context, bound)
+            bound |= {f"_{place}"}
+        self.has_value(atom.weight, context, bound)
+        for symbol in atom.weight.symbols:
+            for one in symbol.exponent.symbols if symbol.exponent is not None else ():
+                if is_own(one.name):
+                    context.need(atom.ranges[int(one.name[1:])][0], f"the exponent of {symbol.key} in a sum")
+        if atom.base.kind == "value" and self.functions.get(atom.base.function) != len(atom.base.indices):
+            raise WrongError(f"{atom.base.function} is no function with so many indices")
+        for index in atom.base.indices:
+            self._index(index, context, bound)
+        for vec in atom.base.vectors:
+            if vec.name not in self.vectors or self.vectors[vec.name].get("arity") != len(vec.indices):
+                raise WrongError(f"{vec.key} is not declared so")
+            for index in vec.indices:
+                self._index(index, context, bound)
+
+    def times_of(self, one: Vec, which: str) -> list[Number] | None:
+        """Return when a vector is known, or drawn; None if it is not random, or no noise."""
+        raw = self.vectors[one.name].get(which)
+        if raw is None:
+            return None
+        values = {f"@{place}": index for place, index in enumerate(one.indices)}
+        parts = (read.number(part, f"{which} of {one.name}") for part in read.as_list(raw, one.name))
+        return [number_in(instance(scalar(part), values)) for part in parts]  # type: ignore[misc]
+
+
+def _on_trust(replay: Replay, fact: Fact) -> None:
+    """Count a line whose rule is not known here; what it rests on may at least not be hidden."""
+    if not fact.rule.isprintable() or len(fact.rule) > _LONG:
+        raise WrongError("the rule has no name")
+    if hidden := frozenset[str]().union(*(one.axioms for one in fact.premises)) - fact.axioms:
+        raise WrongError(f"it rests on {', '.join(sorted(hidden))}, too, the file says otherwise")
+    replay.trusted[fact.rule] += 1
+
+
+# ---------------------------------------------------------------------- what rules share
+
+
+def same(found: Combination, wanted: Combination, what: str) -> None:
+    """Raise unless two combinations are one."""
+    if difference := minus(found, wanted):
+        raise WrongError(f"{what}: {read.text(difference)[:300]} is left over")
+
+
+def same_claim(given: Claim, wanted: Claim, what: str) -> None:
+    """Raise unless a claim says what another one says, or an equation where an inequality is needed."""
+    if wanted.equality and not given.equality:
+        raise WrongError(f"{what} is no equation")
+    difference = minus(given.body, wanted.body)
+    if difference and not (wanted.equality and not plus(given.body, wanted.body)):
+        raise WrongError(f"{what} differs by {read.text(difference)[:300]}")
+
+
+def put(one: Claim, values: Mapping[str, Number]) -> Claim:
+    """Return an instance of a claim."""
+    return Claim(instance(one.left, values), one.relation, instance(one.right, values))
+
+
+def equation(fact: Fact, left: Combination, right: Combination) -> None:
+    """Raise unless a fact is the equation left = right."""
+    if not fact.says.equality:
+        raise WrongError("it is no equation")
+    same(fact.says.left, left, "its left side")
+    same(fact.says.right, right, "its right side")
+
+
+def above(fact: Fact, body: Combination) -> None:
+    """Raise unless a fact is body ≥ 0."""
+    if fact.says.equality:
+        raise WrongError("it is an equation")
+    same(fact.says.body, body, "its claim")
+
+
+def number_of(fact: Fact) -> Number:
+    """Return the number that a fact is about."""
+    found = number_in(fact.says.body)
+    if found is None:
+        raise WrongError(f"fact {fact.number} is about no number")
+    return found

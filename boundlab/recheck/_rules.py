@@ -1,0 +1,326 @@
+"""Rules of algebra, of instances, cases and induction, and of names for numbers."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from boundlab.recheck import _structure as read
+from boundlab.recheck._errors import WrongError
+from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
+from boundlab.recheck._ranges import Range
+from boundlab.recheck._replay import Fact, Replay, Rule, above, equation, number_of, put, same, same_claim
+from boundlab.recheck._structure import Claim
+from boundlab.recheck._terms import (
+    Atom,
+    Combination,
+    dot,
+    each,
+    instance,
+    minus,
+    number_in,
+    plus,
+    scalar,
+    single,
+    times,
+    vector,
+)
+
+
+def premises(fact: Fact, count: int) -> tuple[Fact, ...]:
+    """Return the premises, so many of them."""
+    if len(fact.premises) != count:
+        raise WrongError(f"it has {len(fact.premises)} premises, not {count}")
+    return fact.premises
+
+
+def _combine(replay: Replay, fact: Fact) -> None:
+    listed = read.as_list(fact.data.get("multipliers"), "multipliers", len(fact.premises))
+    claim = fact.says
+    rest = fact.data.get("rest")
+    left = read.number(rest, "what is left over")
+    replay.use(fact, left)
+    parts = [scalar(left)]
+    for place, (raw, one) in enumerate(zip(listed, fact.premises, strict=True)):
+        own = read.number(raw, f"multiplier {place}")
+        replay.use(fact, own)
+        if not one.says.equality:
+            if claim.equality:
+                raise WrongError("an equation does not follow from an inequality")
+            fact.context.need(own, f"multiplier {place}")
+        parts.append(times(one.says.body, own))
+    same(claim.body, plus(*parts), "claim − Σ multiplier·premise − rest")
+    if claim.equality and left:
+        raise WrongError("an equation leaves something over")
+    fact.context.need(left, "what is left over")
+    replay.rests_on(fact)
+
+
+def _square(replay: Replay, fact: Fact) -> None:
+    own = replay.vector(fact, "vector")
+    premises(fact, 0)
+    above(fact, dot(own, own))
+    replay.rests_on(fact)
+
+
+def _scale(replay: Replay, fact: Fact) -> None:
+    number, other = premises(fact, 2)
+    body = times(other.says.body, number_of(number))
+    replay.rests_on(fact)
+    if number.says.equality or other.says.equality:
+        return equation(fact, body, {})
+    return above(fact, body)
+
+
+def _times(replay: Replay, fact: Fact) -> None:
+    (number,) = premises(fact, 1)
+    if not number.says.equality:
+        raise WrongError("only an equation between numbers multiplies any expression")
+    equation(fact, times(replay.expression(fact, "by"), number_of(number)), {})
+    replay.rests_on(fact)
+
+
+def _end(replay: Replay, fact: Fact) -> None:
+    premises(fact, 0)
+    name, which = replay.name(fact, "name"), fact.data.get("which")
+    known, own = fact.context.find(name), of(Symbol(name))
+    end = known.low if which == "low" else known.high
+    if known.arity or end is None:
+        raise WrongError(f"{name} has no such end")
+    above(fact, scalar(own - end if which == "low" else end - own))
+    replay.rests_on(fact)
+
+
+def _against(replay: Replay, fact: Fact) -> None:
+    (one,) = premises(fact, 1)
+    own = replay.vector(fact, "vector")
+    equation(fact, dot(one.left, own), dot(one.right, own))
+    replay.rests_on(fact)
+
+
+def _replace(replay: Replay, fact: Fact) -> None:
+    current = fact.says.left
+    for one in fact.premises:
+        old = single(one.left)
+        if old is None:
+            raise WrongError(f"the left side of fact {one.number} is no single vector")
+        new, parts = single(one.right), []
+        for atom, value in current.items():
+            own: Combination = {atom: ONE}
+            whole = atom.opened()
+            vectors = whole.base.vectors
+            if old in vectors:
+                if whole.base.kind == "inner":
+                    own = dot(*(one.right if side == old else vector(side) for side in vectors))
+                elif new is not None:
+                    own = {Atom(replace(whole.base, vectors=(new,))): ONE}
+                else:
+                    own = {Atom(whole.base): ONE}
+                own = each(own, whole.around)
+            parts.append(times(own, value))
+        current = plus(*parts)
+    equation(fact, fact.says.left, current)
+    replay.rests_on(fact)
+
+
+def _suppose(replay: Replay, fact: Fact) -> None:
+    premises(fact, 0)
+    if fact.context.origin != ("suppose", fact.number):
+        raise WrongError("a hypothesis holds in a context of its own")
+    replay.rests_on(fact)
+
+
+def _induction(replay: Replay, fact: Fact) -> None:
+    (base,) = premises(fact, 1)
+    hypothesis, step = (replay.fact(fact.data.get(key), key) for key in ("hypothesis", "step"))
+    on = replay.name(hypothesis, "on")
+    if hypothesis.rule != "suppose" or fact.data.get("on") != on:
+        raise WrongError(f"fact {hypothesis.number} is no hypothesis about {fact.data.get('on')}")
+    if step.context is not hypothesis.context or fact.context is not step.context.parent:
+        raise WrongError("the step is shown from its hypothesis, and what follows holds outside of it")
+    if on in replay.parameters and (base.axioms or step.axioms):
+        raise WrongError(f"vectors depend on {on}: there is no induction on it")
+    low = fact.context.find(on).low
+    if low is None:
+        raise WrongError(f"{on} has no lower end")
+    same_claim(base.says, put(hypothesis.says, {on: low}), "the base of the induction")
+    same_claim(step.says, put(hypothesis.says, {on: of(Symbol(on)) + ONE}), "the step of the induction")
+    same_claim(hypothesis.says, fact.says, "the hypothesis")
+    if fact.says.relation == "=" and not hypothesis.says.equality:
+        raise WrongError("the claim is an equation, the hypothesis is none")
+    _take(fact, step)
+    replay.rests_on(fact, [step])
+
+
+def _take(fact: Fact, *others: Fact, without: Iterable[str] = ()) -> None:
+    for one in others:
+        fact.names.update(fact.context.closure(one.names - set(without)))
+        fact.touched.update(one.touched)
+
+
+def _at(replay: Replay, fact: Fact) -> None:
+    (one,) = premises(fact, 1)
+    here, there = fact.context, one.context
+    values: dict[str, Number] = {}
+    for key, raw in read.as_dict(fact.data.get("values"), "values").items():
+        values[read.name(key, "values")] = read.number(raw, key)
+    fact.names.difference_update(values)
+    for name, value in values.items():
+        known = there.find(name)
+        if known.arity:
+            raise WrongError(f"{name} is a family: no value can be given to it")
+        if replay.is_fixed(name, one):
+            raise WrongError(f"{name} is fixed here: no other value can be given to it")
+        replay.use(fact, value)
+        if known.integer and not here.integer(value):
+            raise WrongError(f"{name} is whole, which {value.key} is not")
+        for end, sign, strict in ((known.low, ONE, known.above), (known.high, -ONE, known.below)):
+            if end is not None:
+                moved = number_in(instance(scalar(end), values)) or ZERO
+                replay.use(fact, moved)
+                here.need((value - moved) * sign, f"{name} = {value.key} is in its range", strict=strict)
+    for other in there.closure(one.names) - values.keys():
+        if touched := there.needs(other) & values.keys():
+            raise WrongError(f"{other} depends on {', '.join(sorted(touched))}: it needs a value, too")
+    kept = one.names - values.keys()
+    fact.names.update(here.closure(kept))
+    if one.claim is None:
+        same(fact.left, instance(one.left, values), "its left side")
+        same(fact.right, instance(one.right, values), "its right side")
+    else:
+        wanted = put(one.claim, values)
+        if fact.says.relation != wanted.relation:
+            raise WrongError("its relation is another one")
+        same(fact.says.left, wanted.left, "its left side")
+        same(fact.says.right, wanted.right, "its right side")
+    replay.rests_on(fact)
+
+
+def _join(replay: Replay, fact: Fact) -> None:
+    premises(fact, 0)
+    cases = [replay.fact(one, "cases") for one in read.as_list(fact.data.get("cases"), "cases", 2)]
+    one, two = (case.context.origin for case in cases)
+    if one[:1] != ("split",) or one[:4] != two[:4] or {one[4], two[4]} != {0, 1} or one[1] is not fact.context:
+        raise WrongError("the two facts do not belong to the two cases of one split")
+    for case in cases:
+        same_claim(case.says, fact.says, f"fact {case.number}")
+    # A name that is given to a number in one case only: there it has its value.
+    _take(fact, *cases, without=[name for name in replay.defined if not fact.context.has(name)])
+    replay.rests_on(fact, cases)
+
+
+def _lowest(replay: Replay, fact: Fact) -> None:
+    (first,) = premises(fact, 1)
+    rest = replay.fact(fact.data.get("case"), "case")
+    kind, *made = rest.context.origin or ("",)
+    if kind != "split" or made[3] != 1 or made[0] is not fact.context:
+        raise WrongError("the other fact does not belong to the second case of a split")
+    name = str(made[1])
+    known = fact.context.find(name)
+    if not known.integer or known.low is None or known.low != made[2]:
+        raise WrongError("the split is not at the lowest whole number")
+    same_claim(first.says, put(rest.says, {name: known.low}), "the lowest case")
+    same_claim(rest.says, fact.says, "the other cases")
+    _take(fact, rest)
+    replay.rests_on(fact, [rest])
+
+
+# ---------------------------------------------------------------------- names for numbers
+
+
+def declared(replay: Replay, fact: Fact, names: set[str], *, family: bool = False) -> tuple[str, Range]:
+    """Return the symbol that a fact says the value of, and its range; what it is made of was declared before it."""
+    name, here = replay.name(fact, "name"), fact.context
+    if replay.defined.get(name) != fact.number or name not in here.own or name in here.split:
+        raise WrongError(f"{name} is not declared as what this fact says")
+    known = here.find(name)
+    for other in names:
+        if other not in here.order or here.order[other] >= here.order[name]:
+            raise WrongError(f"{name} is made of {other}, which is not declared before it")
+    here.meaning[name] = set(names)
+    if bool(known.arity) is not family:
+        raise WrongError(f"{name} is {'a family' if known.arity else 'one number'}")
+    return name, known
+
+
+def _name(replay: Replay, fact: Fact) -> None:
+    premises(fact, 0)
+    value = read.number(fact.data.get("value"), "value")
+    replay.has_value(value, fact.context)
+    name, known = declared(replay, fact, value.names())
+    for end, sign, strict in ((known.low, ONE, known.above), (known.high, -ONE, known.below)):
+        if end is not None:
+            fact.context.need((value - end) * sign, f"{name} is in its range", strict=strict)
+    if known.integer and not fact.context.integer(value):
+        raise WrongError(f"{name} is whole, which {value.key} is not")
+    replay.values[name] = value
+    equation(fact, scalar(of(Symbol(name))), scalar(value))
+    replay.rests_on(fact)
+
+
+def _root(replay: Replay, fact: Fact) -> None:
+    premises(fact, 0)
+    value = read.number(fact.data.get("value"), "value")
+    replay.has_value(value, fact.context)
+    name, known = declared(replay, fact, value.names())
+    if known.low != ZERO or known.high is not None or known.integer or known.below:
+        raise WrongError(f"{name} is a root: its range is from 0")
+    fact.context.need(value, f"{name} is the root of it", strict=known.above)
+    own = of(Symbol(name))
+    equation(fact, scalar(own * own), scalar(value))
+    replay.rests_on(fact)
+
+
+def _define(replay: Replay, fact: Fact) -> None:
+    (least,) = premises(fact, 1)
+    value = read.combination(fact.data.get("value"), "value")
+    if any(atom.base.kind != "one" for atom in value):
+        raise WrongError("the value is no number")
+    name, known = declared(replay, fact, read.names(value))
+    if known.low is None or known.high is not None or known.above or known.integer or known.below:
+        raise WrongError(f"{name} has a lower end, and nothing else is known of it")
+    if least.axioms or least.context is not replay.root or name in least.touched:
+        raise WrongError(f"the range of {name} rests on more than numbers")
+    same_claim(least.says, Claim(value, ">=", scalar(known.low)), f"the range of {name}")
+    equation(fact, scalar(of(Symbol(name))), value)
+    replay.rests_on(fact)
+
+
+def _by_squares(replay: Replay, fact: Fact) -> None:
+    (squares,) = premises(fact, 1)
+    x, y = replay.number(fact, "one"), replay.number(fact, "other")
+    wanted = Claim(scalar(x * x), "=" if squares.says.equality else "<=", scalar(y * y))
+    same_claim(squares.says, wanted, "the comparison of the squares")
+    fact.context.need(y, "the larger side")
+    if squares.says.equality:
+        fact.context.need(x, "a side")
+        equation(fact, scalar(x), scalar(y))
+    else:
+        above(fact, scalar(y - x))
+    replay.rests_on(fact)
+
+
+def _norms(replay: Replay, fact: Fact) -> None:
+    pair = premises(fact, 2)
+    u, v = replay.vector(fact, "u"), replay.vector(fact, "v")
+    e, h, sign = (replay.number(fact, key) for key in ("e", "h", "sign"))
+    if sign not in (ONE, -ONE):
+        raise WrongError("the sign is 1 or -1")
+    for one, own, size in zip(pair, (u, v), (e, h), strict=True):
+        same_claim(one.says, Claim(dot(own, own), "<=", scalar(size * size)), f"the bound on a norm, fact {one.number}")
+        fact.context.need(size, "the bound on a norm")
+    above(fact, minus(scalar(e * h), times(dot(u, v), sign)))
+    replay.rests_on(fact)
+
+
+def _trusted(replay: Replay, fact: Fact) -> None:
+    premises(fact, 0)
+    if not fact.axioms:
+        raise WrongError("an assumption has a name")
+    del replay
+
+
+ALGEBRA: dict[str, Rule] = {
+    "combine": _combine, "square": _square, "scale": _scale, "times": _times, "end": _end, "against": _against,
+    "replace": _replace, "suppose": _suppose, "induction": _induction, "at": _at, "join": _join, "lowest": _lowest,
+    "name": _name, "root": _root, "define": _define, "by squares": _by_squares, "norms": _norms,
+    "axiom": _trusted, "claimed": _trusted,
+}  # fmt: skip

@@ -1,0 +1,165 @@
+"""Rules of finite sums."""
+
+from boundlab.recheck import _structure as read
+from boundlab.recheck._errors import WrongError
+from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
+from boundlab.recheck._ranges import Context
+from boundlab.recheck._replay import Fact, Replay, Rule, above, equation, same
+from boundlab.recheck._rules import premises
+from boundlab.recheck._terms import Combination, dot, instance, minus, number_in, plus, times, total
+
+
+def runs(
+    replay: Replay, fact: Fact, name: str, lo: Number, hi: Number, here: Context, over: Fact | None = None
+) -> None:
+    """Make sure that a symbol may run through lo ≤ name < hi: nothing that it meets depends on it."""
+    known = here.find(name)
+    if not known.integer or known.arity:
+        raise WrongError(f"a sum is over a whole symbol, which {name} is not")
+    if name in here.fixed or (over is not None and replay.is_fixed(name, over)):
+        raise WrongError(f"{name} is fixed here: nothing is summed over it")
+    for end in (lo, hi):
+        if not here.integer(end) or name in here.closure(end.names()):
+            raise WrongError(f"{end.key} is no end of a sum over {name}")
+    for other in here.closure(over.names if over is not None else ()) - {name}:
+        if name in here.needs(other):
+            raise WrongError(f"{other} depends on {name}, which is summed over")
+    here.need(hi - lo, f"the range of the sum over {name}")
+    if known.low is not None:
+        replay.use(fact, known.low)
+        here.need(lo - known.low, f"the range of {name} holds all that is summed")
+    if known.high is not None:
+        replay.use(fact, known.high)
+        here.need(known.high - hi + ONE, f"the range of {name} holds all that is summed")
+
+
+def _without(fact: Fact, *gone: str) -> None:
+    fact.names.difference_update(gone)
+
+
+def _total(replay: Replay, fact: Fact) -> None:
+    (one,) = premises(fact, 1)
+    name = replay.name(fact, "index")
+    lo, hi, weight = (replay.number(fact, key) for key in ("lo", "hi", "weight"))
+    runs(replay, fact, name, lo, hi, one.context, one)
+    replay.rests_on(fact)
+    if one.claim is None:
+        sides = [(fact.left, one.left), (fact.right, one.right)]
+    else:
+        if fact.says.relation != one.claim.relation:
+            raise WrongError("its relation is another one")
+        if not one.claim.equality:
+            fact.context.need(weight, "the weight")
+        sides = [(fact.says.left, one.claim.left), (fact.says.right, one.claim.right)]
+    for found, side in sides:
+        same(found, total(times(side, weight), name, lo, hi), "a side of the sum")
+    _without(fact, name)
+
+
+def _equal(fact: Fact, left: Combination, right: Combination) -> None:
+    """Raise unless a fact is left = right, of numbers or of vectors."""
+    if fact.claim is not None:
+        return equation(fact, left, right)
+    same(fact.left, left, "its left side")
+    return same(fact.right, right, "its right side")
+
+
+def _terms(replay: Replay, fact: Fact, name: str) -> Combination:
+    """Return the terms of a sum: nothing but the index itself may depend on the index."""
+    own = replay.expression(fact, "of") if fact.claim is not None else replay.vector(fact, "of")
+    here = fact.context
+    for other in here.closure(read.names(own)) - {name}:
+        if name in here.needs(other):
+            raise WrongError(f"{other} depends on {name}, which is summed over")
+    return own
+
+
+def _telescope(replay: Replay, fact: Fact) -> None:
+    premises(fact, 0)
+    name, lo, hi = replay.name(fact, "index"), replay.number(fact, "lo"), replay.number(fact, "hi")
+    own = _terms(replay, fact, name)
+    runs(replay, fact, name, lo, hi, fact.context)
+    following = instance(own, {name: of(Symbol(name)) + ONE})
+    ends = minus(instance(own, {name: hi}), instance(own, {name: lo}))
+    _equal(fact, total(minus(following, own), name, lo, hi), ends)
+    replay.rests_on(fact)
+
+
+def _split(replay: Replay, fact: Fact) -> None:
+    premises(fact, 0)
+    name = replay.name(fact, "index")
+    lo, middle, hi = (replay.number(fact, key) for key in ("lo", "middle", "hi"))
+    own = _terms(replay, fact, name)
+    runs(replay, fact, name, lo, middle, fact.context)
+    runs(replay, fact, name, middle, hi, fact.context)
+    _equal(fact, total(own, name, lo, hi), plus(total(own, name, lo, middle), total(own, name, middle, hi)))
+    replay.rests_on(fact)
+
+
+def _empty(replay: Replay, fact: Fact) -> None:
+    premises(fact, 0)
+    name, lo, hi = replay.name(fact, "index"), replay.number(fact, "lo"), replay.number(fact, "hi")
+    own = _terms(replay, fact, name)
+    runs(replay, fact, name, lo, hi, fact.context)
+    fact.context.need(lo - hi, "a sum without terms")
+    _equal(fact, total(own, name, lo, hi), {})
+    replay.rests_on(fact)
+
+
+def _shift(replay: Replay, fact: Fact) -> None:
+    premises(fact, 0)
+    name = replay.name(fact, "index")
+    lo, hi, by = (replay.number(fact, key) for key in ("lo", "hi", "by"))
+    own, here = _terms(replay, fact, name), fact.context
+    runs(replay, fact, name, lo, hi, here)
+    if not here.integer(by) or name in here.closure(by.names()):
+        raise WrongError(f"{by.key} is no shift of a sum over {name}")
+    moved = instance(own, {name: of(Symbol(name)) - by})
+    equation(fact, total(own, name, lo, hi), total(moved, name, lo + by, hi + by))
+    replay.rests_on(fact)
+
+
+def _windows(replay: Replay, fact: Fact) -> None:
+    if not fact.premises:
+        raise WrongError("it has no premise")
+    terms, *because = fact.premises
+    inner, outer = replay.name(fact, "inner"), replay.name(fact, "outer")
+    first, longest, hi = (replay.number(fact, key) for key in ("first", "longest", "hi"))
+    here, k = fact.context, of(Symbol(outer))
+    depends = inner in here.closure(first.names() | longest.names()) or outer in here.closure(longest.names())
+    if inner == outer or depends or terms.says.equality or outer in terms.names:
+        raise WrongError("the window of k may depend on k alone, its terms are ≥ 0 for every j and have no k in them")
+    runs(replay, fact, inner, ZERO, hi, terms.context, terms)
+    runs(replay, fact, outer, ZERO, hi, here)
+    if not here.integer(first) or not here.integer(longest):
+        raise WrongError("the ends of a window are whole")
+    for value, what in ((first, "its begin"), (k - first, "its end"), (longest - k + first, "its length")):
+        if not any(_says(one, value) for one in because):
+            here.need(value, f"the window of {outer}: {what}")
+    body = terms.says.body
+    double = total(total(body, inner, first, k), outer, ZERO, hi)
+    above(fact, minus(times(total(body, inner, ZERO, hi), longest), double))
+    replay.rests_on(fact)
+    _without(fact, inner, outer)
+
+
+def _says(fact: Fact, value: Number) -> bool:
+    own = number_in(fact.says.body)
+    return own is not None and (own == value or (fact.says.equality and own == -value))
+
+
+def _linear(replay: Replay, fact: Fact) -> None:
+    premises(fact, 0)
+    name, lo, hi = replay.name(fact, "index"), replay.number(fact, "lo"), replay.number(fact, "hi")
+    own, other = replay.vector(fact, "of"), replay.vector(fact, "against")
+    if name in read.names(other):
+        raise WrongError(f"{name} occurs in the other vector")
+    summed = total(dot(own, other), name, lo, hi)
+    equation(fact, summed, summed)
+    replay.rests_on(fact)
+
+
+SUMS: dict[str, Rule] = {
+    "total": _total, "telescope": _telescope, "split": _split, "shift": _shift, "windows": _windows, "linear": _linear,
+    "split vector": _split, "empty vector": _empty,
+}  # fmt: skip

@@ -1,0 +1,172 @@
+"""Proof files for tests: all registered proofs, small ones that use every rule, and ways to forge a file."""
+
+import importlib
+import json
+import pkgutil
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import boundlab.proofs
+from boundlab.prove import Outcome, Proof, Range, Script, expr, run, scalar, variable
+from boundlab.prove._sums import shift, split_sum, telescope, total, windows
+from boundlab.prove.trace import write_trace
+from boundlab.recheck._errors import WrongError
+from boundlab.recheck._numbers import NumberError
+from boundlab.recheck._proof import _RULES
+from boundlab.recheck._replay import Replay
+
+ZERO, ONE = scalar(0), scalar(1)
+Path = tuple[Any, ...]
+
+
+def registered() -> dict[str, Script]:
+    """Return the proofs of all modules in proofs/."""
+    found = {}
+    for module in pkgutil.iter_modules(boundlab.proofs.__path__):
+        loaded = importlib.import_module(f"boundlab.proofs.{module.name}")
+        found |= {one.id: one for one in getattr(loaded, "PROOFS", ()) if isinstance(one, Script)}
+    return found
+
+
+def bernoulli(proof: Proof) -> None:
+    """(1 + a)^k ≥ 1 + k·a for a ≥ 0: induction, a name, a symbolic power; then an instance."""
+    kernel, context = proof.kernel, proof.kernel.context
+    a, k = context.declare("a", Range(low=ZERO)), context.declare("k", Range(low=ZERO, integer=True))
+    j = context.declare("j", Range(low=ONE, integer=True))
+    kernel.name("b", 1 + a, Range(low=ONE))
+    b = variable("b")
+    claim = expr((1 + a) ** 0 * b**k) >= expr(1 + k * a)
+    named = kernel.facts[-1]
+    low = kernel.combine(claim.put({"k": ZERO}), [])
+    hypothesis = kernel.suppose(claim, "k")
+    grown = kernel.times(named, expr(b**k))
+    step = kernel.combine(claim.put({"k": k + 1}), [(1 + a, hypothesis), (1, grown)], hypothesis.context)
+    fact = kernel.induction(low, step)
+    later = kernel.at(fact, {"k": 2 * j + 1})
+    proof.rule("Bernoulli", None, lambda: fact)
+    proof.rule("an instance", None, lambda: later)
+
+
+def cases(proof: Proof) -> None:
+    """Cases, the lowest number, squares, products of facts, ends of ranges."""
+    kernel, context = proof.kernel, proof.kernel.context
+    a, x = context.declare("a", Range(low=ZERO)), context.declare("x", Range(low=ZERO, high=scalar(2)))
+    n = context.declare("n", Range(low=ONE, integer=True))
+    claim = expr(x * x + a) >= expr(x * x * 0)
+    low, high = kernel.split("x", 1)
+    joined = kernel.join(kernel.combine(claim, [], low), kernel.combine(claim, [], high))
+    proof.rule("in both cases", None, lambda: joined)
+    _, more = kernel.split("n", 1)
+    least = expr(n * n + a) >= expr(n)
+    every = kernel.lowest(kernel.combine(least.put({"n": ONE}), []), kernel.combine(least, [], more))
+    proof.rule("for every n", None, lambda: every)
+    ends = kernel.scale(kernel.end("x", "high"), kernel.end("x", "low"))
+    proof.rule("2x ≥ x²", None, lambda: kernel.combine(expr(2 * x) >= expr(x * x), [(1, ends)]))
+    root = kernel.root("r", a + 1)
+    larger = kernel.combine(expr(ONE) <= expr(variable("r") ** 2), [(1, root)])
+    proof.rule("1 ≤ r", None, lambda: kernel.by_squares(larger, 1, variable("r")))
+
+
+def sums(proof: Proof) -> None:
+    """Sums that are split, shifted, telescoped, weighted, and exchanged over windows."""
+    kernel, context = proof.kernel, proof.kernel.context
+    K = context.declare("K", Range(low=ONE, integer=True))
+    S = context.declare("S", Range(low=ZERO, integer=True))
+    k, j = (context.declare(name, Range(low=ZERO, integer=True)) for name in ("k", "j"))
+    context.declare("u", Range(low=ZERO, arity=1))
+    q = context.declare("q", Range(low=ZERO, high=ONE, above=True))
+    u = lambda at: variable("u", at)  # noqa: E731
+    proof.rule("Σ k", None, lambda: telescope(kernel, "k", 0, K, k * (k - 1) / 2))
+    proof.rule("Σ q^k", None, lambda: telescope(kernel, "k", 0, K, q**k / (K + 1)))
+    proof.rule("a sum in two parts", None, lambda: split_sum(kernel, "k", 0, 1, K, u(k) * q**k))
+    proof.rule("a sum moved", None, lambda: shift(kernel, "k", 0, K, 3, u(k) / K))
+    positive = kernel.combine(expr(u(j)) >= 0, [])
+    proof.rule("weighted", None, lambda: total(kernel, positive, "j", 0, K, q))
+    # The delay tau[k] lies between 0 and k, and is at most S.
+    context.declare("tau", Range(low=ZERO, high=S, integer=True, arity=1))
+    first = k - variable("tau", k)
+    begin = kernel.make(expr(first) >= 0, context, "axiom", axioms=["bounded-delays"])
+    proof.rule("windows", None, lambda: windows(kernel, positive, "j", "k", first, S, K, (begin,)))
+
+
+SMALL = {
+    one.id: one
+    for one in (
+        Script("small.bernoulli", "Bernoulli's inequality", "", bernoulli),
+        Script("small.cases", "cases", "", cases),
+        Script("small.sums", "sums", "", sums),
+    )
+}
+
+
+@lru_cache(maxsize=64)
+def outcome(name: str) -> Outcome:
+    """Return what comes of a proof."""
+    return run((SMALL | registered())[name])
+
+
+@lru_cache(maxsize=64)
+def file_of(name: str) -> dict[str, Any]:
+    """Return the file of a proof; not to be changed."""
+    return json.loads(write_trace(outcome(name)))  # type: ignore[no-any-return]
+
+
+# ---------------------------------------------------------------------- forging
+
+
+def coefficients(raw: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield the places of all coefficients, and of all powers, with what may be forged there."""
+    if isinstance(raw, dict):
+        for key, one in raw.items():
+            yield from coefficients(one, (*path, key))
+    elif isinstance(raw, list):
+        if len(raw) == 2 and isinstance(raw[0], str) and isinstance(raw[1], list) and raw[0][-1:].isdigit():
+            old = Fraction(raw[0])
+            yield (*path, 0), str(old + 1)
+            yield (*path, 0), str(-old)
+        if len(raw) == 2 and isinstance(raw[1], int) and isinstance(raw[0], (str, list)):
+            yield (*path, 1), raw[1] + 1
+        for place, one in enumerate(raw):
+            yield from coefficients(one, (*path, place))
+
+
+def changed(raw: Any, path: Path, value: Any) -> Any:
+    """Return a file with another value at one place; the rest is shared."""
+    if not path:
+        return value
+    new = dict(raw) if isinstance(raw, dict) else list(raw)
+    new[path[0]] = changed(raw[path[0]], path[1:], value)
+    return new
+
+
+def replayed(raw: Mapping[str, Any]) -> Replay:
+    """Return a file that was checked."""
+    found = Replay(raw, _RULES)
+    list(found.run())
+    return found
+
+
+def refused(good: Replay, forged: Mapping[str, Any], number: int) -> str:
+    """Return why a file is refused that differs from a good one in one fact; empty where it is not.
+
+    What stands before that fact is not checked again.
+    """
+    new = Replay.__new__(Replay)
+    new.__dict__.update(good.__dict__)
+    new.raw, new.lines, new.facts = forged, forged["facts"], good.facts[:number]
+    new._contexts = {key: one for key, one in good._contexts.items() if ("suppose", number) not in _above(one)}
+    try:
+        list(new.run())
+    except (WrongError, NumberError) as error:
+        return str(error)
+    return ""
+
+
+def _above(context: Any) -> list[Any]:
+    found = []
+    while context is not None:
+        found.append(context.origin)
+        context = context.parent
+    return found

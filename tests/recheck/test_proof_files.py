@@ -1,0 +1,302 @@
+"""Proof files: the second checker accepts every registered proof, and no forgery of any of them."""
+
+import copy
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from proof_files import SMALL, changed, coefficients, file_of, outcome, refused, registered, replayed
+
+from boundlab.cli import invoke
+from boundlab.prove.trace import write_trace
+from boundlab.recheck import Finding, recheck
+from boundlab.recheck._proof import recheck_proof
+
+PROOFS = [one.id for one in registered().values() if not one.printed]
+PRINTED = [one.id for one in registered().values() if one.printed]
+EVERY = [*PROOFS, *SMALL]
+# Files whose forgeries are tried one and all at night only: a few of them are replayed to the end.
+HEAVY = {"area.theorem7.onepass", "area.theorem7.explicit"}
+FORGED = [name for name in EVERY if name not in HEAVY]
+_AT_ONCE = 120  # forgeries of all files together, where not all are tried
+
+
+@pytest.fixture(scope="module")
+def bernoulli() -> dict[str, Any]:
+    return copy.deepcopy(file_of("small.bernoulli"))
+
+
+@lru_cache(maxsize=64)
+def finding(name: str) -> Finding:
+    return recheck_proof(file_of(name))
+
+
+@pytest.mark.parametrize("name", [*FORGED, "area.theorem7.onepass"])
+def test_every_proof_is_accepted(name: str) -> None:
+    found = finding(name)
+    assert found.accepted, found.reason
+    assert found.checked == len(file_of(name)["facts"])
+
+
+@pytest.mark.parametrize("name", [name for name in PROOFS if name != "area.theorem7.explicit"])
+def test_no_rule_and_no_sign_of_a_registered_proof_is_left_to_others(name: str) -> None:
+    assert finding(name).left == ()
+    assert finding(name).trusted == ()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", [*PRINTED, "area.theorem7.explicit"])
+def test_every_step_of_a_printed_theorem_that_is_proved_is_accepted(name: str) -> None:
+    found = finding(name)
+    assert found.accepted, found.reason
+    assert found.trusted == ()
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_file_is_the_same_each_time(name: str) -> None:
+    assert write_trace(outcome(name)) == write_trace(outcome.__wrapped__(name))
+
+
+def places(name: str) -> list[tuple[int, Any, Any]]:
+    """Return (fact, place in it, forged value): claims, multipliers, remainders, and all else that a rule is given.
+
+    What a telescoping sum is told to be of may hold terms without the index: these cancel, and the claim is the same.
+    A step that is only claimed is an assumption: another one is another assumption, and is listed as it stands.
+    """
+    found = []
+    for number, line in enumerate(file_of(name)["facts"]):
+        if line["rule"] == "claimed":
+            continue
+        for path, new in coefficients(line):
+            if not (line["rule"] == "telescope" and path[:2] == ("data", "of")):
+                found.append((number, path, new))
+    return found
+
+
+def no_forgery_is_accepted(name: str, chosen: list[tuple[int, Any, Any]]) -> None:
+    raw = file_of(name)
+    good = replayed(raw)
+    for number, path, new in chosen:
+        forged = changed(raw, ("facts", number, *path), new)
+        assert refused(good, forged, number), f"{name}: fact {number}, {path} = {new}"
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_number_is_found(name: str) -> None:
+    every = places(name)
+    step = max(1, len(every) * len(EVERY) // _AT_ONCE)
+    no_forgery_is_accepted(name, every[step // 2 :: step])
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", EVERY)
+def test_every_forged_number_is_found(name: str) -> None:
+    no_forgery_is_accepted(name, places(name))
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_every_multiplier_and_remainder_that_is_forged_is_found(name: str) -> None:
+    chosen = [one for one in places(name) if one[1][:2] in (("data", "multipliers"), ("data", "rest"))]
+    no_forgery_is_accepted(name, chosen[:: max(1, len(chosen) * len(EVERY) // _AT_ONCE)])
+
+
+def test_a_forgery_found_in_part_is_found_in_the_whole_file() -> None:
+    raw = file_of("small.bernoulli")
+    good = replayed(raw)
+    for number, path, new in places("small.bernoulli")[::9]:
+        forged = changed(raw, ("facts", number, *path), new)
+        assert not recheck_proof(forged).accepted
+        assert refused(good, forged, number)
+
+
+def reason(raw: Any) -> str:
+    found = recheck_proof(raw)
+    assert not found.accepted
+    return found.reason
+
+
+def line_of(raw: Any, rule: str, which: int = 0) -> tuple[int, Any]:
+    return [(number, line) for number, line in enumerate(raw["facts"]) if line["rule"] == rule][which]
+
+
+class TestForgedStructure:
+    """What is no single number: premises, ranges, cases, the base of an induction, symbolic powers."""
+
+    def test_another_premise(self, bernoulli: Any) -> None:
+        raw = copy.deepcopy(bernoulli)
+        number, line = line_of(raw, "combine", 1)
+        line["premises"][0], line["premises"][1] = line["premises"][1], line["premises"][0]
+        assert f"fact {number} (combine)" in reason(raw)
+
+    def test_a_premise_that_comes_later(self, bernoulli: Any) -> None:
+        raw = copy.deepcopy(bernoulli)
+        number, line = line_of(raw, "at")
+        line["premises"] = [number]
+        assert "no earlier fact" in reason(raw)
+
+    def test_a_base_that_is_another_claim(self, bernoulli: Any) -> None:
+        raw = copy.deepcopy(bernoulli)
+        number, line = line_of(raw, "induction")
+        line["premises"] = [line["data"]["hypothesis"]]
+        assert f"fact {number} (induction)" in reason(raw) or "another case" in reason(raw)
+
+    def test_the_hypothesis_as_its_own_step(self, bernoulli: Any) -> None:
+        raw = copy.deepcopy(bernoulli)
+        _, line = line_of(raw, "induction")
+        line["data"]["step"] = line["data"]["hypothesis"]
+        assert "the step of the induction differs" in reason(raw)
+
+    def test_a_hypothesis_outside_of_its_induction(self, bernoulli: Any) -> None:
+        raw = copy.deepcopy(bernoulli)
+        _, line = line_of(raw, "at")
+        line["premises"] = [line_of(raw, "suppose")[0]]
+        assert "of another case" in reason(raw)
+
+    def test_a_hypothesis_that_is_generalised(self, bernoulli: Any) -> None:
+        raw = copy.deepcopy(bernoulli)
+        _, line = line_of(raw, "at")
+        line["premises"], line["context"] = [line_of(raw, "suppose")[0]], line_of(raw, "suppose")[1]["context"]
+        assert "is fixed here" in reason(raw)
+
+    def test_a_range_that_is_larger(self, bernoulli: Any) -> None:
+        raw = copy.deepcopy(bernoulli)
+        next(one for one in raw["symbols"] if one["name"] == "a")["low"] = None
+        assert "≥ 0 is false at" in reason(raw) or "≥ 1 is false at" in reason(raw)
+
+    def test_a_range_of_a_name_that_its_value_does_not_show(self, bernoulli: Any) -> None:
+        raw = copy.deepcopy(bernoulli)
+        next(one for one in raw["symbols"] if one["name"] == "b")["low"] = {"top": [["2", []]]}
+        assert "b is in its range" in reason(raw)
+
+    def test_a_named_number_that_no_fact_explains(self, bernoulli: Any) -> None:
+        raw = copy.deepcopy(bernoulli)
+        next(one for one in raw["symbols"] if one["name"] == "b")["by"] = len(raw["facts"]) - 1
+        assert "b is not declared as what this fact says" in reason(raw)
+
+    def test_an_instance_outside_of_the_range(self, bernoulli: Any) -> None:
+        raw = copy.deepcopy(bernoulli)
+        _, line = line_of(raw, "at")
+        line["data"]["values"]["k"] = {"top": [["-1", []]]}
+        assert "k = -1 is in its range" in reason(raw)
+
+    def test_an_instance_that_is_not_whole(self, bernoulli: Any) -> None:
+        raw = copy.deepcopy(bernoulli)
+        _, line = line_of(raw, "at")
+        line["data"]["values"]["k"] = {"top": [["1/2", [["j", 1]]]]}
+        assert "k is whole" in reason(raw)
+
+    def test_a_symbolic_power(self, bernoulli: Any) -> None:
+        raw = copy.deepcopy(bernoulli)
+        text = json.dumps(raw["facts"][-1]["claim"])
+        exponent = json.dumps(["b", [], [["1", [["j", 1]]]]])
+        assert exponent in text
+        raw["facts"][-1]["claim"] = json.loads(text.replace(exponent, json.dumps(["b", [], [["1", [["k", 1]]]]])))
+        assert f"fact {len(raw['facts']) - 1} (at)" in reason(raw)
+
+    def test_an_axiom_that_is_hidden(self) -> None:
+        name = PROOFS[0]
+        raw = copy.deepcopy(file_of(name))
+        raw["facts"][raw["conclusions"][0]]["axioms"].pop()
+        assert "the file says otherwise" in reason(raw)
+
+    def test_one_case_for_both(self) -> None:
+        raw = copy.deepcopy(file_of("small.cases"))
+        _, line = line_of(raw, "join")
+        line["data"]["cases"][1] = line["data"]["cases"][0]
+        assert "two cases of one split" in reason(raw)
+
+    def test_a_split_outside_of_the_range(self) -> None:
+        raw = copy.deepcopy(file_of("small.cases"))
+        for one in raw["contexts"]:
+            if one.get("name") == "x":
+                one["at"] = {"top": [["3", []]]}
+        assert "the split is in the range" in reason(raw)
+
+    def test_a_conclusion_in_one_case_only(self) -> None:
+        raw = copy.deepcopy(file_of("small.cases"))
+        cases = line_of(raw, "join")[1]["data"]["cases"]
+        assert recheck_proof({**raw, "conclusions": cases}).accepted
+        assert "in one case only" in reason({**raw, "conclusions": cases[:1]})
+
+    def test_a_conclusion_inside_of_an_induction(self, bernoulli: Any) -> None:
+        raw = {**bernoulli, "conclusions": [line_of(bernoulli, "induction")[1]["data"]["step"]]}
+        assert "in one case only" in reason(raw)
+
+    def test_an_unknown_rule_is_taken_on_trust_and_counted(self, bernoulli: Any) -> None:
+        raw = copy.deepcopy(bernoulli)
+        number, line = line_of(raw, "combine")
+        line["rule"] = "because"
+        found = recheck_proof(raw)
+        assert found.accepted
+        assert found.trusted == ("taken on trust: a rule that this checker does not replay: because, 1 times",)
+        assert found.checked == len(raw["facts"]) - 1
+        other = next(place for place, one in enumerate(raw["facts"]) if one["rule"] == "combine" and place != number)
+        raw["facts"][other]["data"]["rest"] = {"top": [["1", []]]}
+        assert f"fact {other} (combine)" in reason(raw)
+
+    def test_an_unknown_rule_hides_no_axiom(self) -> None:
+        raw = copy.deepcopy(file_of(PROOFS[0]))
+        line = raw["facts"][raw["conclusions"][0]]
+        line["rule"], line["axioms"] = "because", []
+        assert "the file says otherwise" in reason(raw)
+
+    def test_an_exponential_outside_of_its_range(self) -> None:
+        raw = copy.deepcopy(file_of("area.theorem7.onepass"))
+        own = next(one for one in raw["symbols"] if one["name"] == "w")
+        own["exponent"] = {"top": [["1/5", []]]}
+        assert "w is in its range" in reason(raw)
+
+    def test_a_member_of_a_named_family_below_its_range(self) -> None:
+        raw = copy.deepcopy(file_of("area.theorem7.onepass"))
+        own = next(one for one in raw["symbols"] if one["name"] == "step")
+        own["low"] = {"top": [["1", [["D", 1]]]]}
+        assert "step is in its range" in reason(raw)
+
+    def test_a_noise_that_is_known_before_it_is_drawn(self) -> None:
+        name = next(name for name in PROOFS if any(one["rule"] == "orthogonal" for one in file_of(name)["facts"]))
+        raw = copy.deepcopy(file_of(name))
+        noise = line_of(raw, "orthogonal")[1]["data"]["noise"][0][1][1]
+        raw["vectors"][noise]["drawn"] = None
+        assert "that is no noise" in reason(raw)
+
+    def test_a_vector_that_is_known_too_late(self) -> None:
+        name = next(name for name in PROOFS if any(one["rule"] == "orthogonal" for one in file_of(name)["facts"]))
+        raw = copy.deepcopy(file_of(name))
+        other = line_of(raw, "orthogonal")[1]["data"]["other"][0][1][1]
+        late = {"top": [["1", [["@1", 1]]], ["9", []]]}
+        raw["vectors"][other]["clock"] = [late, late]
+        assert "not shown to be known" in reason(raw)
+
+    def test_a_step_that_is_called_proved(self, bernoulli: Any) -> None:
+        raw = copy.deepcopy(bernoulli)
+        raw["steps"][0]["fact"] = None
+        assert "called proved" in reason(raw)
+
+
+@pytest.mark.parametrize("place", ["facts", "symbols", "contexts", "vectors", "functions", "steps"])
+@pytest.mark.parametrize("value", [None, 1, "x", [1], {"x": 1}, [[]], [{}]])
+def test_nonsense_is_refused_in_words(place: str, value: Any, bernoulli: Any) -> None:
+    raw = {**bernoulli, place: value}
+    if (place, value) in (("functions", {"x": 1}), ("steps", [{}])):
+        assert recheck_proof(raw).accepted
+    else:
+        assert reason(raw)
+
+
+def test_the_command_reads_proofs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "proof.json"
+    file.write_text(write_trace(outcome(PROOFS[0])), encoding="utf-8")
+    assert recheck(file).accepted
+    assert invoke(["recheck", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert "accepted" in shown
+    assert "convex" in shown
+    raw = json.loads(file.read_text(encoding="utf-8"))
+    raw["facts"][-1]["claim"]["right"] = []
+    file.write_text(json.dumps(raw), encoding="utf-8")
+    assert invoke(["recheck", str(file)]) == 1
+    assert "rejected: fact" in capsys.readouterr().out
+    file.write_text(json.dumps({"schema": "boundlab proof 7"}), encoding="utf-8")
+    assert invoke(["recheck", str(file)]) == 2
