@@ -51,6 +51,7 @@ def power_root(
         its = here.find(index)
         if its is None or its.low is None or not its.low.zero or its.high is not None or not its.integer:
             raise ProofError(f"{index} is to run through all whole numbers ≥ 0")
+        kernel.unmoved(index, value.names(), here)
         if any(end is not None and index in here.closure(end.names()) for end in ends):
             raise ProofError(f"the range of {name} depends on {index}")
         here.declare(name, Range(*ends, above=above, arity=1, guarded=True))

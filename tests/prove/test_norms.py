@@ -5,6 +5,7 @@ import pytest
 from boundlab.prove import Context, Kernel, Range, scalar, squared, variable
 from boundlab.prove._errors import ProofError
 from boundlab.prove._norms import NORM, cauchy, shorter
+from boundlab.prove._roots import power_root
 from boundlab.prove._terms import Vec, lin
 from boundlab.prove._vectors import Known
 from boundlab.prove.setting import Setting
@@ -47,3 +48,11 @@ def test_a_variance_bounds_no_length_of_the_noise(setting: Setting) -> None:
     e = setting.vec("e", setting.symbol("n") * 0, variable("k"), 0)
     with pytest.raises(ProofError, match="at every outcome"):
         cauchy(setting.kernel, setting.variance(e), setting.star, e, setting.symbol("sigma"))
+
+
+def test_a_family_of_roots_of_what_an_index_ends_is_no_family() -> None:
+    kernel = Kernel(Context())
+    index = kernel.context.declare("k", Range(low=scalar(0), integer=True))
+    kernel.context.declare("c", Range(low=index))  # c ≥ k: c − k is a number ≥ 0 for those k only
+    with pytest.raises(ProofError, match="depends on k"):
+        power_root(kernel, "r", variable("c") - index, 2, index="k")
