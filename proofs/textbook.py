@@ -207,14 +207,14 @@ def gd_convex(proof: Proof) -> None:
         "gradients do not grow", squared(G(k + 1)) <= squared(G(k)), [*move, down, up], squares=[G(k) - G(k + 1)]
     )
     gap = lambda j: _gap(s, x(j))
-    following = s.append("k", gap(variable("j")), "j")
+    following = s.last_term("j", 0, k, gap(variable("j")))
     gaps = proof.induction(
         "the sum of the gaps",
         finite_sum("j", 0, k, gap(variable("j"))) >= gap(k) * k + squared(G(k)) * (alpha * k * (k + 1) / 2),
         "k", [],
         lambda known: [known, following, falls, shorter],
     )  # fmt: skip
-    following = s.append("k", squared(G(variable("j"))), "j")
+    following = s.last_term("j", 0, k, squared(G(variable("j"))))
     slopes = proof.induction(
         "the sum of the squared gradients",
         finite_sum("j", 0, k, squared(G(variable("j")))) >= squared(G(k)) * k,

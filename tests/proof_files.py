@@ -17,6 +17,14 @@ from boundlab.recheck._numbers import NumberError
 from boundlab.recheck._proof import _RULES
 from boundlab.recheck._replay import Replay
 
+# What is asked of every proof is asked of these at night: they are long, or go line by line like one that is left here.
+LONG = frozenset({"area.theorem7.explicit", "area.theorem7.onepass"})
+PAPERS = ("fedcompass.", "fedfa.", "afl_dga.", "fedbuff.", "fedstaleweight.")
+BY_DAY = frozenset(
+    {"fedcompass.group", "fedfa.param.b.noiseless", "afl_dga.r1", "fedstaleweight.rf1", "fedstaleweight.rf3"}
+)
+
+
 ZERO, ONE = scalar(0), scalar(1)
 Path = tuple[Any, ...]
 
@@ -28,6 +36,9 @@ def registered() -> dict[str, Script]:
         loaded = importlib.import_module(f"boundlab.proofs.{module.name}")
         found |= {one.id: one for one in getattr(loaded, "PROOFS", ()) if isinstance(one, Script)}
     return found
+
+
+HEAVY = LONG | {name for name in registered() if name.startswith(PAPERS) and name not in BY_DAY}
 
 
 def bernoulli(proof: Proof) -> None:

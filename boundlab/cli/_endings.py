@@ -38,7 +38,8 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
             ExitCode.NOT_APPLICABLE: _BESIDE,
         },
         "worst-case": {
-            ExitCode.STANDS: "the certified worst case is at most the bound; of a theorem about noise, without noise",
+            ExitCode.STANDS: "the certified worst case is at most the bound; of a theorem about noise, without noise; "
+            "--fit: every multiplier has a closed form",
             ExitCode.REFUTED: "a function of the class exceeds the bound, certified",
             ExitCode.UNDECIDED: "not decided: no certified value is on either side, however near (tight to …)",
             ExitCode.NOT_APPLICABLE: "the bound and the program are not about the same runs",

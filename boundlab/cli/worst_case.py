@@ -1,6 +1,6 @@
 """``boundlab worst-case``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +13,7 @@ from boundlab.errors import CaseError, OutputError, SpecError
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
+    from boundlab.theorems import Theorem
     from boundlab.worst_case import WorstCase
 
 _EXAMPLE = "worst-case area.theorem8 --iterations 5 --p 0.5 --set M=3"
@@ -55,7 +56,14 @@ def worst_case(
         Path | None,
         typer.Option("--certificate", metavar="FILE", help="Write what the certified value rests on, for recheck."),
     ] = None,
-) -> ExitCode:
+    fit: Annotated[
+        str | None,
+        typer.Option(
+            "--fit", metavar="K1,K2,…",
+            help="Look at these horizons instead, and fit the multipliers of their certificates as closed forms.",
+        ),
+    ] = None,
+) -> ExitCode:  # fmt: skip
     """Ask for the worst function of a theorem's class, by a semidefinite program.
 
     Runs use full gradients. R, B, L and F0 are 1 unless set, which is a choice of units.
@@ -73,6 +81,14 @@ def worst_case(
     writable(certificate)
     listed = None if events is None else _events(events)
     statement = load_theorem(theorem)
+    if fit is not None:
+        if files := [path for path in (out, certificate) if path is not None]:
+            raise SpecError(f"--fit looks at several horizons: {files[0]} would be the file of one")
+        found = {
+            horizon: analyse(statement, horizon, chosen, average, delays=delays, events=listed, find_function=False)
+            for horizon in _horizons(fit)
+        }
+        return _show_fit(statement, found, as_json)
     result = analyse(statement, iterations, chosen, average, delays=delays, events=listed)
 
     def show(_files: Sequence[Path]) -> None:
@@ -99,6 +115,50 @@ def worst_case(
 
     files = [path for path in (out, certificate) if path is not None]
     return deliver(result.outcome.verdict.exit_code, files, show, write, quiet=as_json)
+
+
+def _horizons(given: str) -> list[int]:
+    from boundlab.options import numbers
+
+    found = sorted(set(numbers(given, "--fit")))
+    if any(not one.is_integer() for one in found):
+        raise SpecError(f"--fit asks for whole numbers, such as 2,3,4,5; got {given}")
+    if len(found) < 2:
+        raise SpecError(f"--fit asks for two or more horizons, such as 2,3,4,5; got {given}")
+    return [count(int(one), "fit", 1, 1000) for one in found]
+
+
+def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: bool) -> ExitCode:
+    """Print the closed forms of multipliers."""
+    from boundlab.errors import CertificateError
+    from boundlab.report.tables import plain_table
+    from boundlab.worst_case.fit import fit
+
+    missing = [K for K, one in found.items() if one.certificates.get("upper") is None or not one.attained]
+    if missing:
+        raise CertificateError(
+            f"{theorem.id}: at {theorem.counter} = {', '.join(map(str, missing))} the bound is not attained; only "
+            "multipliers that prove an attained bound are fitted: others are not the only ones"
+        )
+    forms = fit({K: one.certificates["upper"] for K, one in found.items()})
+    code = ExitCode.STANDS if all(one.fits for one in forms) else ExitCode.UNDECIDED
+    if as_json:
+        rows = [{"label": one.label, "formula": str(one) if one.fits else None, "values": one.values} for one in forms]
+        print_json({"theorem": theorem.id, "horizons": list(found), "multipliers": rows})
+        return code
+    table = plain_table("inequality", f"multiplier, by {theorem.counter} = K and k", "values")
+    table.columns[0].justify = table.columns[1].justify = "left"
+    for one in forms:
+        table.add_row(one.label, str(one), str(one.values))
+    screen = console()
+    screen.print(f"{theorem.id}: certificates of {theorem.counter} = {', '.join(map(str, found))}\n")
+    screen.print(table)
+    screen.print(
+        "\neach form is made from all horizons but the largest, and gives the multipliers of that, too"
+        if code is ExitCode.STANDS
+        else "\nsome multipliers have no closed form of low degree, or are not the only ones"
+    )
+    return code
 
 
 def _events(path: Path) -> list[Any]:

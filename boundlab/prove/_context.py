@@ -5,14 +5,15 @@ polynomial in variables that take all values ≥ 0: x ≥ a is a + t, 0 < x ≤ 
 (a + b·t)/(1 + t). These go to :mod:`boundlab.signs`: coefficients, a cover by cones, z3.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from fractions import Fraction
 from typing import Any, final
 
 import sympy
 from sympy.polys.rings import PolyRing
 
-from boundlab.prove._errors import ProofError
+from boundlab.prove._errors import ProofError, only_for_rules
 from boundlab.prove._ranges import FIRST as FIRST
 from boundlab.prove._ranges import Range as Range
 from boundlab.prove._ranges import Ranges
@@ -77,11 +78,31 @@ class Context(Ranges):
                 continue
             if not FIRST.names() <= end.names():
                 self.defined(end)
-            elif own.arity != 1 or end.factors or not self.integer(end, frozenset(FIRST.names())):
+            elif own.arity < 1 or end.factors or not self.integer(end, frozenset(FIRST.names())):
                 raise ProofError(f"an end of {name} that depends on its index is to be a whole number")
         self._own[name] = own
         self._taken.add(name)
         return _ZERO if own.arity else of_symbol(Symbol(name))
+
+    def trial(self) -> AbstractContextManager[None]:
+        """Declare and ask what is forgotten afterwards: the declarations, and every sign that was found with them."""
+        only_for_rules("a trial")
+        return self._trial()
+
+    def known_or_taken(self, name: str) -> bool:
+        """Return whether a name is declared, or was in some case."""
+        return name in self._taken or self.find(name) is not None
+
+    @contextmanager
+    def _trial(self) -> Iterator[None]:
+        kept = dict(self._own), set(self._taken), dict(self._signs), dict(self.shown), self.by_solver
+        try:
+            yield
+        finally:
+            self._own, taken, self._signs, self.shown, self.by_solver = kept
+            # All cases share it.
+            self._taken.clear()
+            self._taken.update(taken)
 
     # ------------------------------------------------------------------ signs
 
@@ -304,7 +325,7 @@ class Context(Ranges):
             own = self.find(symbol.name)
             if own is None or not own.moving:
                 return own
-            if len(symbol.indices) != 1 or not self.nonnegative(Scalar(symbol.indices[0])):
+            if not symbol.indices or not self.nonnegative(Scalar(symbol.indices[0])):
                 return None
             return own.of(Scalar(symbol.indices[0]))
         base = of_symbol(symbol.base)

@@ -60,7 +60,7 @@ def translate(
                 found = found + one if part.is_Add else found * one
             return found
         if isinstance(part, (sympy.Max, sympy.Min)):
-            return _extreme([of(one) for one in part.args], isinstance(part, sympy.Max), context)
+            return _extreme([of(one) for one in part.args], isinstance(part, sympy.Max), context, powers)
         if isinstance(part, sympy.exp):
             return _exponential(of(part.args[0]), exponents)
         if part.is_Pow:
@@ -101,10 +101,21 @@ def _exponential(value: Scalar, names: Mapping[str, Scalar]) -> Scalar:
     raise ProofError(f"e^({value}) is no whole power of an exponential that has a name in the proof: give it one")
 
 
-def _extreme(values: list[Scalar], largest: bool, context: Context) -> Scalar:
+def _extreme(values: list[Scalar], largest: bool, context: Context, names: Mapping[str, Scalar]) -> Scalar:
     sign: Callable[[Scalar, Scalar], Scalar] = (lambda a, b: a - b) if largest else (lambda a, b: b - a)
     for one in values:
-        if all(context.nonnegative(sign(one, other)) for other in values):
+        if all(_at_least_zero(sign(one, other), context, names) for other in values):
             return one
     which = "largest" if largest else "smallest"
     raise ProofError(f"which of {', '.join(map(str, values))} is the {which} is not shown: split the cases")
+
+
+def _at_least_zero(value: Scalar, context: Context, names: Mapping[str, Scalar]) -> bool:
+    """Return whether a number is shown to be ≥ 0: by itself, or by the range of its name in this case."""
+    if context.nonnegative(value):
+        return True
+    for name, own in names.items():
+        for signed in (1, -1):
+            if same(own * signed, value) and context.nonnegative(of_symbol(Name(name)) * signed):
+                return True
+    return False

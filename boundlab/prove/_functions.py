@@ -13,8 +13,7 @@ from math import isqrt
 from typing import TypeAlias, final
 
 Point: TypeAlias = tuple[Fraction, ...]
-_ZERO = Fraction(0)
-_FINE = 64
+_ZERO, _FINE = Fraction(0), 64
 
 
 def inner(one: Point, other: Point) -> Fraction:
@@ -233,7 +232,8 @@ class Huber(Function):
         return 1
 
     def __str__(self) -> str:
-        return f"Huber({self.curvature}/2*(x - {self.centre})^2 for |x - {self.centre}| <= {self.width})"
+        at = f"|x - {self.centre}|"
+        return f"Huber({self.curvature}/2*{at}^2 for {at} <= {self.width})" if self.curvature and self.width else "0"
 
 
 @final

@@ -1,9 +1,9 @@
 """Exact instances of a theorem's setting: functions, noise, who acts, and the numbers, all of them rational."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
+from typing import Any, final
 
 from boundlab.prove._errors import ProofError
 from boundlab.prove._functions import Function, Point, in_hull, infimum, inner, minimise, plus, root_above, square_root
@@ -77,6 +77,8 @@ class Instance:
         A minimiser, with subgradients of sum 0 there; None for the one that is nearest to x0.
     events
         Who arrives in each iteration, where that is fixed beforehand.
+    options
+        Of the algorithm, by name, where they are not its defaults; and N, the length of windows.
     """
 
     functions: tuple[Function, ...]
@@ -91,6 +93,7 @@ class Instance:
     star: Point | None = None
     leaning: tuple[Point, ...] = ()
     events: tuple[int, ...] = ()
+    options: tuple[tuple[str, Any], ...] = ()
 
     @property
     def schedule(self) -> tuple[int, ...]:
@@ -251,16 +254,21 @@ class Instance:
 
     # ------------------------------------------------------------------ text
 
-    def lines(self, symbols: Iterable[str]) -> list[str]:
+    def lines(self, symbols: Iterable[str], numbers: Mapping[str, Fraction] | None = None) -> list[str]:
         """Return it in words, with the numbers of some symbols, for a reader with pencil and paper."""
         found = [f"f_{place}(x) = {one}" for place, one in enumerate(self.functions)]
-        constants = self.constants()
+        constants = self.constants() if numbers is None else numbers
         best = self.minimum()
         if self.events:
             found.append(f"who arrives: {', '.join(map(str, self.events))}")
+        if self.options:
+            found.append(f"options: {', '.join(f'{name} = {value}' for name, value in self.options)}")
         found.append(f"x0 = {written(self.start)}" + ("" if best is None else f", x* = {written(best[0])}"))
         own = set(symbols)
-        names = ("n", "M", "K", "T", "tau_max", "alpha", "D", "B", "L", "mu", "sigma", "zeta", "R", "F0")
+        names = (
+            "n", "M", "K", "T", "N", "Qmin", "Qmax", "speed_ratio", "mu_step", "tau_max", "alpha", "eta", "D", "B", "L",
+            "mu", "sigma", "sigma_l", "sigma_g", "G_sq", "zeta", "R", "F0",
+        )  # fmt: skip
         found.append(", ".join(f"{name} = {constants[name]}" for name in names if name in own and name in constants))
         if self.p:
             chances = ", ".join(f"p_{place} = {one}" for place, one in enumerate(self.p))

@@ -167,9 +167,9 @@ class Names(Making):
         here.meaning[name] = value.names()
         return self.make(equal(expr(of_symbol(Symbol(name))), value), here, "define", [least], name=name, value=value)
 
-    def root(self, name: str, of: Number) -> Fact:
+    def root(self, name: str, of: Number, context: Context | None = None) -> Fact:
         """Return symbol² = value for a new symbol ≥ 0, where the value is shown to be ≥ 0."""
-        number, here = scalar(of), self.context
+        number, here = scalar(of), context or self.context
         here.defined(number)
         found, _, _ = self.need(number, here, f"{name} is the root of what may be negative")
         here.declare(name, Range(low=scalar(0), above=bool(here.positive(number))))

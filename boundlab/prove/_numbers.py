@@ -10,6 +10,7 @@ from boundlab.prove._facts import Fact
 from boundlab.prove._functions import square_root
 from boundlab.prove._instance import UnfitError
 from boundlab.prove._kernel import Kernel
+from boundlab.prove._modelled import Members
 from boundlab.prove._scalars import Poly, Scalar, Symbol
 from boundlab.prove._terms import Base, Expr, One, Sum, Vec
 
@@ -29,10 +30,10 @@ class Numbers:
     values
         Of symbols.
     families
-        Of the members of families with one index, from 0 on.
+        Of the members of families, by their indices.
     """
 
-    def __init__(self, values: Mapping[str, Fraction], families: Mapping[str, tuple[Fraction, ...]]) -> None:
+    def __init__(self, values: Mapping[str, Fraction], families: Mapping[str, Members]) -> None:
         self.values: dict[str, Real] = dict(values)
         self.families = dict(families)
         self.bits = PRECISIONS[0]
@@ -105,25 +106,25 @@ class Numbers:
         """Return whether members of a family have values."""
         return name in self.families or name in self._formulas
 
-    def member(self, name: str, place: int) -> Real:
-        """Return name[place].
+    def member(self, name: str, place: tuple[int, ...]) -> Real:
+        """Return a member of a family, by its indices.
 
         Raises
         ------
         OutsideError
             If it has no value.
         """
-        if name in self._formulas and place >= 0:
-            key = name, place
+        if name in self._formulas and len(place) == 1 and place[0] >= 0:
+            key = name, place[0]
             if key not in self._members:
-                here = {index: Fraction(place) for index in FIRST.names()}
+                here = {index: Fraction(place[0]) for index in FIRST.names()}
                 own = self.number(self._formulas[name], here)
                 self._members[key] = exponential(own, self.bits) if name in self._exponents else own
             return self._members[key]
-        family = self.families.get(name, ())
-        if not 0 <= place < len(family):
-            raise OutsideError(f"{name}[{place}] has no value")
-        return family[place]
+        found = self.families.get(name, {}).get(place)
+        if found is None:
+            raise OutsideError(f"{name}[{', '.join(map(str, place))}] has no value")
+        return found
 
     def number(self, value: Scalar, at: Environment) -> Real:
         """Return a scalar.
@@ -156,10 +157,7 @@ class Numbers:
     def _symbol(self, symbol: Symbol, at: Environment) -> Real:
         value: Real
         if symbol.indices:
-            place = self.whole(symbol.indices, at)
-            if len(place) != 1:
-                raise OutsideError(f"{symbol} has no value")
-            value = self.member(symbol.name, place[0])
+            value = self.member(symbol.name, self.whole(symbol.indices, at))
         else:
             known = at.get(symbol.name, self.values.get(symbol.name))
             if known is None:
@@ -197,11 +195,11 @@ class Numbers:
                 yield weight, atom, at
                 continue
             for part, base, where in self._terms(atom, 0, at):
+                assert not isinstance(base, Vec)  # noqa: S101  (an expression sums no vectors)
                 yield weight * part, base, where
 
-    def _terms(self, atom: Sum, place: int, at: Environment) -> Iterator[tuple[Real, Base, Environment]]:
+    def _terms(self, atom: Sum, place: int, at: Environment) -> Iterator[tuple[Real, Base | Vec, Environment]]:
         if place == len(atom.bounds):
-            assert not isinstance(atom.atom, Vec)  # noqa: S101  (for the type checker)
             weight = self._polynomial(atom.weight, at)
             if isinstance(weight, Ball) or weight:
                 yield weight, atom.atom, at

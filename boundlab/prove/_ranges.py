@@ -1,6 +1,6 @@
 """Between which ends symbols lie, in a chain of cases."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self, final
@@ -8,7 +8,7 @@ from typing import Self, final
 from boundlab.prove._errors import ProofError, only_for_rules
 from boundlab.prove._scalars import Number, Scalar, bound_variable, is_bound, scalar
 
-# The index of a family, in the ends of its range.
+# The first index of a family, in the ends of its range.
 FIRST = bound_variable(0)
 
 
@@ -20,8 +20,8 @@ class Range:
     Parameters
     ----------
     low, high
-        Ends, None for none; they name symbols declared before. Those of a family with one index may hold that index,
-        as ``FIRST``; its members then lie in the range where the index is ≥ 0.
+        Ends, None for none; they name symbols declared before. Those of a family may hold its first index, as
+        ``FIRST``; its members then lie in the range where that index is ≥ 0.
     above, below
         Whether the symbol is never equal to its lower, its upper end.
     integer
@@ -148,21 +148,3 @@ class Ranges:
         return True
 
     # ------------------------------------------------------------------ points
-
-    def admits(self, values: Mapping[str, Fraction]) -> bool:
-        """Return whether a point (of symbols; families are left out) lies in the ranges."""
-        exact = {name: scalar(value) for name, value in values.items()}
-        for name, value in values.items():
-            own = self.find(name)
-            if own is None or (own.integer and Fraction(value).denominator != 1):
-                return False
-            for end, other, open_ in ((own.low, 1, own.above), (own.high, -1, own.below)):
-                if end is None:
-                    continue
-                there = end.put(exact).constant
-                if there is None:
-                    return False
-                gap = (value - there) * other
-                if gap < 0 or (gap == 0 and open_):
-                    return False
-        return True

@@ -7,7 +7,7 @@ Q(symbols). At a point on the border of a range other facts would do, and not el
 import itertools
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -20,7 +20,7 @@ from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import Poly, Scalar, Symbol
-from boundlab.prove._terms import Claim, One
+from boundlab.prove._terms import Claim, Expr, One
 
 _TRIES = 6
 _FEW = 5
@@ -57,7 +57,8 @@ def derive(kernel: Kernel, claim: Claim, facts: Sequence[Fact], context: Context
         tried.add(support)
         chosen = [facts[number] for number in support]
         try:
-            parts = _solved(claim, chosen, exact=exact or claim.equality)
+            bodies = [fact.claim.body for fact in chosen]
+            parts = list(zip(solved(claim.body, bodies, exact=exact or claim.equality), chosen, strict=True))
             return kernel.combine(claim, parts, here)
         except ProofError as error:
             trouble = f"no multipliers that suffice for all values were found: {error}"
@@ -82,8 +83,9 @@ def _added(kernel: Kernel, claim: Claim, facts: Sequence[Fact], here: Context) -
     return None
 
 
-def _atoms(claim: Claim, facts: Sequence[Fact]) -> list[Any]:
-    found = {atom for one in (claim, *(fact.claim for fact in facts)) for atom in one.body.terms}
+def atoms_of(bodies: Iterable[Expr]) -> list[Any]:
+    """Return all atoms but 1, in their order."""
+    found = {atom for one in bodies for atom in one.terms}
     return sorted((atom for atom in found if not isinstance(atom, One)), key=lambda atom: atom.key)
 
 
@@ -95,7 +97,7 @@ def _support(
     if not facts:
         return (), ""
     point = Point(kernel, here, turn)
-    atoms = _atoms(claim, facts)
+    atoms = atoms_of([claim.body, *(fact.claim.body for fact in facts)])
     unit = One()
     rows = [[point.of(fact.claim.body.terms.get(atom)) for fact in facts] for atom in atoms]
     right = [point.of(claim.body.terms.get(atom)) for atom in atoms]
@@ -185,6 +187,8 @@ class Point:
             return math.exp(self.of(family)) if symbol.name in self._kernel.exponents else self.of(family)
         known = self._context.find(symbol.name)
         part = self._random.uniform(0.15, 0.85)
+        if known is not None and known.moving and symbol.indices:
+            known = known.of(Scalar(symbol.indices[0]))
         if known is None or (known.low is None and known.high is None):
             return part * 3 - 1.5
         low, high = (None if end is None else self.of(end) for end in (known.low, known.high))
@@ -195,14 +199,25 @@ class Point:
         return low + part * (high - low)
 
 
-def _solved(claim: Claim, facts: Sequence[Fact], *, exact: bool) -> list[tuple[Scalar, Fact]]:
-    """Return the multipliers of facts that are independent, as quotients of polynomials."""
-    atoms: list[Any] = _atoms(claim, facts)
-    if exact or not atoms or any(fact.claim.body.number is not None for fact in facts):
+def solved(whole: Expr, parts: Sequence[Expr], *, exact: bool) -> list[Scalar]:
+    """Return multipliers with which independent parts make up the whole, as quotients of polynomials.
+
+    Parameters
+    ----------
+    exact
+        Whether the numbers in them are to agree, too.
+
+    Raises
+    ------
+    ProofError
+        If there are none.
+    """
+    atoms: list[Any] = atoms_of([whole, *parts])
+    if exact or not atoms or any(one.number is not None for one in parts):
         atoms.append(One())
-    table = [[fact.claim.body.terms.get(atom) for fact in facts] for atom in atoms]
-    right = [claim.body.terms.get(atom) for atom in atoms]
-    if not facts:
+    table = [[one.terms.get(atom) for one in parts] for atom in atoms]
+    right = [whole.terms.get(atom) for atom in atoms]
+    if not parts:
         return []
     symbols = sorted(
         {s for row in [*table, right] for one in row if one is not None for s in one.symbols()}, key=lambda s: s.key
@@ -215,15 +230,15 @@ def _solved(claim: Claim, facts: Sequence[Fact], *, exact: bool) -> list[tuple[S
     gens = dict(zip(symbols, field.gens if symbols else (), strict=True))
     matrix = DomainMatrix(
         [[_element(one, field, gens) for one in (*row, r)] for row, r in zip(table, right, strict=True)],
-        (len(atoms), len(facts) + 1), field,
+        (len(atoms), len(parts) + 1), field,
     )  # fmt: skip
     reduced, pivots = matrix.rref()
-    if len(facts) in pivots:
+    if len(parts) in pivots:
         raise ProofError("the facts that suffice at a point do not suffice elsewhere")
-    found = [field.zero] * len(facts)
+    found = [field.zero] * len(parts)
     for row, column in enumerate(pivots):
-        found[column] = reduced[row, len(facts)].element
-    return [(_number(value, symbols), fact) for value, fact in zip(found, facts, strict=True)]
+        found[column] = reduced[row, len(parts)].element
+    return [_number(value, symbols) for value in found]
 
 
 def _element(value: Scalar | None, field: Any, gens: Mapping[Symbol, Any]) -> Any:

@@ -5,7 +5,7 @@ from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact, VectorFact
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import Number, Scalar, Symbol, of_symbol, scalar
-from boundlab.prove._terms import Claim, Expr, Lin, dot, equal, expr, finite_sum, lin, vector_sum
+from boundlab.prove._terms import Claim, Expr, Lin, equal, expr, finite_sum, vector_sum
 
 
 def inside(
@@ -211,17 +211,6 @@ def windows(
         double <= finite_sum(inner, 0, high, body) * most, here, "windows", [fact, *used],
         names=names | (start.names() | most.names()) - {inner, outer}, without=[inner, outer], shown=shown,
         inner=inner, outer=outer, first=start, longest=most, hi=high,
-    )  # fmt: skip
-
-
-def mean_vector(kernel: Kernel, name: str, lo: Number, hi: Number, of: Lin, against: Lin) -> Fact:
-    """Return ⟨Σ u_k, v⟩ = Σ ⟨u_k, v⟩; both sides have one form, and v must not depend on k."""
-    if name in lin(against).names():
-        raise ProofError(f"{name} occurs in {against}")
-    left = dot(vector_sum(name, lo, hi, of), against)
-    return kernel.make(
-        equal(left, finite_sum(name, lo, hi, dot(of, against))), kernel.context, "linear",
-        index=name, lo=scalar(lo), hi=scalar(hi), of=of, against=against,
     )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ def told(model: Model, claim: Claim, row: Row) -> tuple[str, ...]:
     names = sorted(met | between)
     where = ", ".join(f"{name} = {value}" for name, value in row.indices)
     return (
-        *model.instance.lines(model.setting.own_symbols),
+        *model.instance.lines(model.setting.own_symbols, model.setting.constants(model.instance)),
         *(f"{_named(one)}{_law(model, one)}" for one in names if one[0] != "star"),
         *(f"{_term(model, one)} = {_value(model, one)}" for one in terms if one[0] != "1"),
         *(f"{name} = {_side(model, side)}" for name, side in zip(("left", "right"), sides, strict=True)),

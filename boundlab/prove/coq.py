@@ -7,7 +7,8 @@ those. Tried with Coq 8.16.1; a test compiles the files where ``coqc`` is instal
 
 Signs are proved from the ranges of the symbols: each symbol is written as its lower end and a rest ≥ 0, products and
 quotients of what is ≥ 0 are ≥ 0, and ``nra`` tries what is left. Where a range has an upper end, ``nra`` gets it as a
-hypothesis. A symbolic power stands for a number ≥ 0 (> 0) if what it is a power of is one.
+hypothesis, also without its denominator where that is positive. A symbolic power stands for a number ≥ 0 (> 0) if what
+it is a power of is one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -101,6 +102,7 @@ class _Lemma:
         lines = [
             "Proof.",
             f"intros {' '.join(['?'] * names + ['?'] * ranges + given)}." if names + ranges + len(given) else "",
+            *self._cleared(),
         ]
         terms = []
         for place, (own, body, one) in enumerate(zip(self.multipliers, bodies, self.premises, strict=True)):
@@ -148,6 +150,32 @@ class _Lemma:
         if known.high is not None:
             found.append(f"{own} {'<' if known.below else '<='} {self._number(known.high)}")
         return found
+
+    def _cleared(self) -> list[str]:
+        """Return x·D ≤ N for each symbol with x ≤ N/D, where D > 0, and N ≤ x·D for N/D ≤ x."""
+        lines, here = [], self.fact.context
+        for symbol, own in list(self.symbols.items()):
+            known = here.find(symbol.name) if symbol.exponent is None else None
+            if known is None or known.moving:
+                continue
+            for side, end, open_ in (("H", known.high, known.below), ("L", known.low, known.above)):
+                below = None if end is None else _denominator(end)
+                if end is None or below is None or below.constant is not None or not here.positive(below):
+                    continue
+                value, factor, top = (self._number(one) for one in (end, below, end * below))
+                relation, rule = ("<", "Rmult_lt_compat_r") if open_ else ("<=", "Rmult_le_compat_r")
+                product = f"apply {rule}; [first [positive | nonnegative] | assumption]"
+                same = "apply Req_le; field; sides"
+                if side == "H":
+                    chain = "Rlt_le_trans" if open_ else "Rle_trans"
+                    claim, parts = f"{own} * {factor} {relation} {top}", f"{product} | {same}"
+                else:
+                    chain = "Rle_lt_trans" if open_ else "Rle_trans"
+                    claim, parts = f"{top} {relation} {own} * {factor}", f"{same} | {product}"
+                lines.append(
+                    f"try assert ({side}_{own} : {claim}) by\n  (apply ({chain} _ ({value} * {factor})); [{parts}])."
+                )
+        return lines
 
     def _moves(self, value: Scalar) -> str:
         """Return tactics that write symbols as their lower end and a rest, the last declared first."""
@@ -199,6 +227,20 @@ class _Lemma:
                 body.append(one if power > 0 else f"/ ({one})")
             parts.append(" * ".join(body))
         return " + ".join(parts) or "0"
+
+
+def _denominator(value: Scalar) -> Scalar:
+    """Return what a quotient is divided by."""
+    low: dict[Symbol, int] = {}
+    for powers in value.top.terms:
+        for symbol, power in powers:
+            low[symbol] = min(low.get(symbol, 0), power)
+    found = Scalar(
+        Poly({tuple((one, -power) for one, power in sorted(low.items(), key=lambda p: p[0].key) if power): 1})
+    )
+    for factor, count in value.factors:
+        found = found * Scalar(factor) ** count
+    return found
 
 
 def _last_first(symbols: Iterable[Symbol], context: Context) -> list[Symbol]:

@@ -8,15 +8,17 @@ import enum
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 from boundlab.prove._conclude import conclude
 from boundlab.prove._context import Context
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact, VectorFact
+from boundlab.prove._free_models import FreeModel, free_model
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import Number, variable
 from boundlab.prove._search import derive
+from boundlab.prove._squares import with_squares
 from boundlab.prove._terms import Claim, Lin
 from boundlab.prove._witness import Witness, refute
 from boundlab.prove.setting import Setting
@@ -124,8 +126,8 @@ class Proof:
 
     def step(
         self, name: str, claim: Claim, uses: Iterable[Uses] = (), *, squares: Iterable[Lin] = (),
-        multipliers: Sequence[tuple[Number, Fact]] | None = None, says: str = "", at: str = "",
-        context: Context | None = None,
+        multipliers: Sequence[tuple[Number, Fact]] | None = None, by: Literal["", "sdp"] = "", says: str = "",
+        at: str = "", context: Context | None = None,
     ) -> Fact:  # fmt: skip
         """Show a claim as a combination of facts.
 
@@ -135,6 +137,8 @@ class Proof:
             Facts; equations of vectors are inserted in the claim and in the facts.
         squares
             Vectors whose E‖v‖² ≥ 0 may be used, too.
+        by
+            ``sdp``: squares of combinations of the vectors ``squares`` are searched for (with cvxpy).
         multipliers
             The combination itself, where none is to be searched for.
         """
@@ -144,9 +148,14 @@ class Proof:
             if multipliers is not None:
                 return self.kernel.combine(claim, multipliers, context)
             facts, equations = _sorted(uses)
+            if by == "sdp":
+                inserted = self._inserted(claim, facts, equations, context)
+                return with_squares(self.kernel, claim, inserted, list(squares), context)
             facts += [self.kernel.square(one, context) for one in squares]
             return derive(self.kernel, claim, self._inserted(claim, facts, equations, context), context)
 
+        if by not in ("", "sdp"):
+            raise ProofError(f"a step is shown by combination, or by sdp, not {by}")
         cited = [*uses, *(fact for _, fact in multipliers or ())]
         return self._try(name, claim, show, says, at, context, cited)
 
@@ -217,6 +226,17 @@ class Proof:
         """Note what is prose, or has no constants: it is not decided."""
         self._keep(Step(name, says, None, Status.REMARK, "not decided", 0.0, None, at))
 
+    def undecided(
+        self, name: str, claim: Claim, why: str, *, says: str = "", at: str = "", context: Context | None = None
+    ) -> Fact:
+        """Note a claim that is about what the setting has no word for, such as a law that a paper does not state.
+
+        Nothing is looked for that makes it true or false. What it says may be cited, and carries its name.
+        """
+        fact = self.kernel.make(claim, context or self.kernel.context, "claimed", axioms=[_CLAIMED + name])
+        self._keep(Step(name, says or str(claim), claim, Status.UNPROVED, f"not decided: {why}", 0.0, fact, at))
+        return fact
+
     def conclude(self, *facts: Fact) -> None:
         """Compare facts, one for each case, with the registered theorem."""
         started = time.perf_counter()
@@ -254,6 +274,8 @@ class Proof:
             witness = self._witness(claim, context, cited)
             status = Status.UNPROVED if witness is None else Status.REFUTED
             how = str(error) if witness is None else str(witness)
+            if witness is None and (free := self._free_model(claim, context, cited)) is not None:
+                status, how = Status.DOES_NOT_FOLLOW, str(free)
             seconds = time.perf_counter() - started
             self._keep(Step(name, says or str(claim), claim, status, how, seconds, fact, at, witness=witness))
             return fact
@@ -276,6 +298,16 @@ class Proof:
         try:
             here = self.kernel.deepest(cited or (), context)
             return refute(self._setting, claim, here)
+        except ProofError:
+            return None
+
+    def _free_model(self, claim: Claim, context: Context | None, cited: Iterable[Uses] | None) -> FreeModel | None:
+        """Return a model of what a step cites in which its claim is false."""
+        if not self._witnesses or cited is None:
+            return None
+        facts, equations = _sorted(cited)
+        try:
+            return free_model(self.kernel, claim, facts, equations, self.kernel.deepest([*facts, *equations], context))
         except ProofError:
             return None
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias, final
 
+import sympy
+
 from boundlab.prove._balls import PRECISIONS, Ball, Real, lower, upper
 from boundlab.prove._context import Context, Range
 from boundlab.prove._errors import ProofError
@@ -82,13 +84,13 @@ class Model(Numbers):
     """
 
     def __init__(self, setting: Setting, instance: Instance) -> None:
-        if why := instance.why_not(setting.assumed, setting.noisy):
+        if why := setting.why_not(instance):
             raise UnfitError(why)
         self.instance, self.setting = instance, setting
-        own = instance.constants()
+        own = setting.constants(instance)
         super().__init__(
             {name: own[name] for name in sorted(setting.own_symbols & own.keys())},
-            _families(setting, instance),
+            setting.families(instance),
         )
         self.read(setting.kernel)
         self._meets_conditions()
@@ -110,13 +112,19 @@ class Model(Numbers):
             if made.rule == "axiom" and isinstance(made, Fact) and made.claim.body.number is not None:
                 self._meets(made)
         for one in theorem.conditions:
-            value = self.values.get(str(one.quantity), self.instance.constants().get(str(one.quantity)))
+            if one.statement in setting.decided:
+                continue
             try:
-                met = value is not None and upper(value - self.number(setting.formula(one.limit), {})) <= 0
+                met = upper(self._quantity(one.quantity) - self.number(setting.formula(one.limit), {})) <= 0
             except ProofError:
-                met = False  # a limit that cannot be read is not known to be met
+                met = False  # what cannot be read is not known to be met
             if not met:
                 raise UnfitError(f"a condition on {one.quantity} is not met")
+
+    def _quantity(self, of: sympy.Expr) -> Real:
+        """Return what a condition is about: a number of the instance, or one that symbols of the setting make up."""
+        own = self.setting.constants(self.instance).get(str(of))
+        return self.number(self.setting.formula(of), {}) if own is None else self.values.get(str(of), own)
 
     def _meets(self, fact: Fact) -> None:
         for at in self.places(fact.claim.names(), fact.context):
@@ -156,20 +164,23 @@ class Model(Numbers):
             if known.arity:
                 members = self._members_of(name)
             elif name in self.values:
-                members = [self.values[name]]
+                members = [(0, self.values[name])]
             else:
                 continue
-            for place, one in enumerate(members):
-                own = known.of(scalar(place)) if known.arity and known.moving else known
+            for first, one in members:
+                own = known.of(scalar(first)) if known.arity and known.moving else known
                 if why := self._leaves(one, own):
                     return f"{name} {why}" if why != _UNKNOWN else f"the range of {name} is not known"
         return ""
 
-    def _members_of(self, name: str) -> list[Real]:
-        found: list[Real] = []
+    def _members_of(self, name: str) -> list[tuple[int, Real]]:
+        """Return the members of a family, each with its first index."""
+        if name in self.families:
+            return [(place[0], one) for place, one in self.families[name].items()]
+        found: list[tuple[int, Real]] = []
         try:
             while self.known_family(name) and len(found) <= max(self.last, self.instance.n):
-                found.append(self.member(name, len(found)))
+                found.append((len(found), self.member(name, (len(found),))))
         except OutsideError:
             pass  # beyond the last one
         return found
@@ -288,6 +299,8 @@ def evaluate(model: Model, claim: Claim, kernel: Kernel, context: Context | None
 def _row(model: Model, claim: Claim, at: Mapping[str, Fraction]) -> Row:
     """Return both sides, as exactly as it takes to compare them, or as it gets."""
     indices = tuple((name, int(value)) for name, value in at.items())
+    if not claim.body.terms:  # one number on both sides, whatever it is
+        return Row(indices, _ZERO, _ZERO, claim.relation)
     for bits in PRECISIONS:
         model.refine(bits)
         row = Row(indices, model.expr(claim.left, at), model.expr(claim.right, at), claim.relation)
@@ -339,7 +352,7 @@ def settled(setting: Setting, instance: Instance, *, quiet: bool = False) -> Ins
     least = instance.least()
     more = dict(instance.bounds)
     names = sorted({"B", "sigma"} & setting.own_symbols & least.keys())
-    own = instance.constants()
+    own = setting.constants(instance)
     if own.get("R") == 0 and "R" in setting.own_symbols:
         raise UnfitError("there is no step for a start at the minimiser")
     few = range(5) if quiet else range(17)
@@ -356,17 +369,11 @@ def settled(setting: Setting, instance: Instance, *, quiet: bool = False) -> Ins
     raise UnfitError("the step of the theorem is not rational")
 
 
-def _families(setting: Setting, instance: Instance) -> dict[str, tuple[Fraction, ...]]:
-    """Return the families that an instance gives values to."""
-    found = {"p": instance.p} if instance.p and "iid-events" in setting.assumed else {}
-    return found | {"s": tuple(map(Fraction, instance.schedule))} if instance.events else found
-
-
 def _step(setting: Setting, own: Mapping[str, Fraction], instance: Instance) -> Fraction | None:
     """Return the step that the theorem sets with these constants, where it is rational and positive."""
     numbers = Numbers(
         {name: own[name] for name in sorted(setting.own_symbols & own.keys() - {"alpha"})},
-        _families(setting, instance),
+        setting.families(instance),
     )
     try:
         numbers.read(setting.kernel)

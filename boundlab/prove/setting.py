@@ -6,7 +6,6 @@ each algorithm, which is compared with the algorithm's own program when it is ma
 """
 
 from collections.abc import Callable
-from fractions import Fraction
 
 import sympy
 
@@ -15,10 +14,10 @@ from boundlab.prove._context import Context, Range
 from boundlab.prove._errors import ProofError, only_for_rules
 from boundlab.prove._facts import Fact, VectorFact
 from boundlab.prove._formula import translate
-from boundlab.prove._instance import Instance
+from boundlab.prove._hygiene import guard
 from boundlab.prove._kernel import Kernel
+from boundlab.prove._modelled import Modelled
 from boundlab.prove._options import refuse_options as refuse_options
-from boundlab.prove._replay import Runs
 from boundlab.prove._scalars import ZERO, Number, Scalar, scalar, variable, whole
 from boundlab.prove._sums import split_sum, total
 from boundlab.prove._terms import (
@@ -45,7 +44,11 @@ from boundlab.theorems import Theorem
 _ORDER = ("n", "L", "mu", "B", "sigma", "zeta", "R", "F0", "M", "S", "K", "T")
 
 
-class Setting:
+# How large noise is.
+_NOISE = ("sigma", "sigma_l")
+
+
+class Setting(Modelled):
     """What a proof of a theorem may use.
 
     Parameters
@@ -58,6 +61,10 @@ class Setting:
     ProofError
         If its algorithm or its options are not among those whose moves are known here.
     """
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        guard(cls)
 
     def __init__(self, theorem: Theorem) -> None:
         self.theorem = theorem
@@ -77,7 +84,7 @@ class Setting:
         self._functions()
 
     def _deterministic(self) -> bool:
-        zero_noise = any(str(one.quantity) == "sigma" and one.limit == 0 for one in self.theorem.conditions)
+        zero_noise = any(str(one.quantity) in _NOISE and one.limit == 0 for one in self.theorem.conditions)
         return "deterministic" in self.assumed or zero_noise
 
     # ------------------------------------------------------------------ symbols
@@ -146,9 +153,9 @@ class Setting:
         ends = [None if end is None else scalar(end) for end in (low, high)]
         return self.kernel.name(name, value, Range(low=ends[0], high=ends[1]), context)
 
-    def root(self, name: str, value: Number) -> Fact:
+    def root(self, name: str, value: Number, context: Context | None = None) -> Fact:
         """Return symbol² = value for a new symbol ≥ 0, by which a root in the theorem's bound goes."""
-        return self.kernel.root(name, value)
+        return self.kernel.root(name, value, context)
 
     def index(self, name: str, low: Number = 0, high: Number | None = None) -> Scalar:
         """Declare a whole symbol for an index, with its range."""
@@ -215,10 +222,6 @@ class Setting:
         return vector_mean("i", self.n, of(self.i))
 
     dot = staticmethod(dot)
-
-    def append(self, last: str, value: Expr, index: str) -> Fact:
-        """Return Σ over j < k + 1 = Σ over j < k + the term of k, for an index j with 0 ≤ j."""
-        return self.last_term(index, 0, variable(last), value)
 
     def last_term(self, index: str, lo: Number, last: Number, value: Expr) -> Fact:
         """Return Σ over lo ≤ j < last + 1 = Σ over lo ≤ j < last + the term of ``last``."""
@@ -360,40 +363,6 @@ class Setting:
     def gradient(self, k: Number) -> Lin:
         """Return ∇f at the server's model after k iterations."""
         raise NotImplementedError
-
-    # ------------------------------------------------------------------ exact models
-
-    def instances(self) -> tuple[Instance, ...]:
-        """Return exact instances on which proofs are tested; some may not fit this theorem."""
-        return ()
-
-    def runs(self, instance: Instance) -> Runs:
-        """Return all runs of the algorithm on an instance, with every vector of this setting."""
-        raise ProofError(f"{self.theorem.algorithm} has no exact models")
-
-    def _with_points(self, runs: Runs, instance: Instance) -> Runs:
-        """Add x* with its subgradients, the average before the horizon and the subgradients there."""
-        if "minimiser" in self.assumed and (best := instance.minimum()) is not None:
-            runs.constant(("star", ()), best[0])
-            for i, slope in enumerate(best[1]):
-                runs.constant(("h", (i,)), slope)
-        if instance.horizon:
-            models = [runs.at((single_name(self.model(0)), (k,))) for k in range(instance.horizon)]
-            share = Fraction(1, instance.horizon)
-            runs.add(
-                ("xbar", ()),
-                lambda at: tuple(share * sum(parts) for parts in zip(*(m[at] for m in models), strict=True)),
-            )
-            middle = runs.at(("xbar", ()))
-            for i, function in enumerate(instance.functions):
-                runs.add(("gbar", (i,)), lambda at, of=function: of.slope(middle[at]))  # type: ignore[misc]
-        return runs
-
-
-def single_name(value: Lin) -> str:
-    """Return the name of the one vector that a combination is."""
-    assert value.vec is not None  # noqa: S101  (for the type checker)
-    return value.vec.name
 
 
 # Axioms that are no assumption about functions or runs: the algorithm itself, and where it starts.

@@ -52,7 +52,7 @@ def _range(own: Mapping[str, Any], name: str) -> Range:
     above, below, integer = (_flag(own, flag) for flag in ("above", "below", "integer"))
     arity, guarded = read.whole(own.get("arity", 0), name), "guarded" in own and _flag(own, "guarded")
     found = Range(low, high, above, below, integer, arity, guarded)
-    if arity < 0 or (arity != 1 and found.moving):
+    if arity < 0 or (arity == 0 and found.moving) or (arity > 1 and guarded):
         raise WrongError(f"{name} has a range that depends on an index, and no index")
     return found
 

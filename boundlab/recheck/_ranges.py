@@ -26,8 +26,8 @@ FIRST = "_0"  # the index of a family, in the ends of its range
 class Range:
     """Between which ends a symbol, or each member of a family, lies; ``above``, ``below``: never equal to an end.
 
-    The ends of a family with one index may hold that index; then, or where it is ``guarded``, the range is that of the
-    members whose index is ≥ 0.
+    The ends of a family may hold its first index; then, or where it is ``guarded``, the range is that of the members
+    whose first index is ≥ 0.
     """
 
     low: Number | None = None
@@ -43,7 +43,7 @@ class Range:
 
     def names(self) -> set[str]:
         """Return the names in its ends, but for its own index."""
-        return self._all_names() - ({FIRST} if self.arity == 1 else set())
+        return self._all_names() - ({FIRST} if self.arity else set())
 
     @property
     def moving(self) -> bool:
@@ -190,7 +190,10 @@ class Context:
             else:
                 left = left * part
         constant = left.constant
-        return constant > 0 if constant is not None else self._cone(left, frozenset(), strict=strict)
+        if constant > 0 if constant is not None else self._cone(left, frozenset(), strict=strict):
+            return True
+        # A factor that is 0 has both signs.
+        return not strict and value.bottom == ONE and self._cone(value, frozenset(), strict=False)
 
     def _cone(self, top: Number, sure: frozenset[str], *, strict: bool, depth: int = 0) -> bool:
         """Return whether a polynomial is ≥ 0 (> 0): symbols are replaced until only variables t ≥ 0 are left."""
@@ -263,7 +266,7 @@ class Context:
             own = self.find(symbol.name)
             if not own.moving:
                 return own
-            (index,) = symbol.indices
+            index = symbol.indices[0]
             if any(is_own(name) for name in index.names()) or not self.shown(index, strict=False):
                 return Range()
             return own.of(index)
@@ -316,7 +319,7 @@ class Context:
             return None
         own = self.find(symbol.name)
         if own.moving:
-            (index,) = symbol.indices
+            index = symbol.indices[0]
             there = self._at(index, point, turn)
             if there is None or there < 0:
                 return None

@@ -6,7 +6,7 @@ from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
 from boundlab.recheck._ranges import Context
 from boundlab.recheck._replay import Fact, Replay, Rule, above, equation, same
 from boundlab.recheck._rules import premises
-from boundlab.recheck._terms import Combination, dot, instance, minus, number_in, plus, times, total
+from boundlab.recheck._terms import Combination, instance, minus, number_in, plus, times, total
 
 
 def runs(
@@ -148,18 +148,7 @@ def _says(fact: Fact, value: Number) -> bool:
     return own is not None and (own == value or (fact.says.equality and own == -value))
 
 
-def _linear(replay: Replay, fact: Fact) -> None:
-    premises(fact, 0)
-    name, lo, hi = replay.name(fact, "index"), replay.number(fact, "lo"), replay.number(fact, "hi")
-    own, other = replay.vector(fact, "of"), replay.vector(fact, "against")
-    if name in read.names(other):
-        raise WrongError(f"{name} occurs in the other vector")
-    summed = total(dot(own, other), name, lo, hi)
-    equation(fact, summed, summed)
-    replay.rests_on(fact)
-
-
 SUMS: dict[str, Rule] = {
-    "total": _total, "telescope": _telescope, "split": _split, "shift": _shift, "windows": _windows, "linear": _linear,
+    "total": _total, "telescope": _telescope, "split": _split, "shift": _shift, "windows": _windows,
     "split vector": _split, "empty vector": _empty,
 }  # fmt: skip

@@ -9,12 +9,14 @@ if TYPE_CHECKING:
 def trail(theorem: "Theorem") -> str:
     """Return where the counterexample, the repairs, the argument and the proof stand; empty where nothing is known.
 
+    A proof that is checked step by step is the theorem's own, or, of one as printed, the paper's.
+
     Examples
     --------
     >>> from boundlab.theorems import load_theorem
     >>> trail(load_theorem("area.theorem8"))  # doctest: +NORMALIZE_WHITESPACE
     'refuted: proofs/counterexamples/area.theorem8.json; repaired: area.theorem8.repaired;
-    why: docs/theory/area.md'
+    step by step: boundlab prove area.theorem8; why: docs/theory/area.md'
     """
     answered = theorem.refuted_by or theorem.repaired_by
     return "; ".join(
@@ -23,7 +25,15 @@ def trail(theorem: "Theorem") -> str:
             ("refuted", theorem.refuted_by),
             ("repaired", ", ".join(theorem.repaired_by)),
             ("proof", theorem.proof),
+            ("step by step", ", ".join(f"boundlab prove {one}" for one in _scripts(theorem.id))),
             ("why" if answered else "page", theorem.page if answered or not theorem.proof else ""),
         )
         if where
     )
+
+
+def _scripts(theorem: str) -> list[str]:
+    """Return the ids of the registered proofs of a theorem."""
+    from boundlab.registry import likely
+
+    return sorted(one.id for one in likely("proofs", theorem) if theorem in (one.id, "" if one.printed else one.proves))

@@ -9,7 +9,7 @@ from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.objective import Problem
 from boundlab.theorems import Theorem
 from boundlab.worst_case import keep
-from boundlab.worst_case.attained import attained
+from boundlab.worst_case.attained import attained, fewer
 from boundlab.worst_case.certificate import certify
 from boundlab.worst_case.classes import FunctionClass, function_class
 from boundlab.worst_case.function import SHARES, extract, flat, inside, stand_in
@@ -170,8 +170,11 @@ def _reaches(
         proposed = attained(compiled, solution, value, parabolas(model, kind.constants))
     else:
         return None
-    found = (one for one in proposed if upper_value(model.program, one) == value)
-    return next((_Upper(model, kind, value, one, words) for one in found), None)
+    for one, kernel in proposed:
+        if upper_value(model.program, one) == value:
+            far = keep.distances(model, kind)
+            return _Upper(model, kind, value, fewer(model.program, one, kernel, value, far), words)
+    return None
 
 
 def _lower(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from boundlab.arithmetic.numbers import flint, fraction, rational
 from boundlab.worst_case.program import Compiled, Program, Row, Solution
 from boundlab.worst_case.ranges import Vector, kernels
+from boundlab.worst_case.verify import upper_value
 
 Floats = NDArray[np.float64]
 # Multipliers below the first share of the largest, and eigenvalues of G below the second, are taken for 0; the third is
@@ -25,12 +26,14 @@ _TRIES = (
 _STEP = 2**24
 # Elimination over the fractions takes seconds beyond.
 _LARGEST = 20
+# So many multipliers are tried to be left out, one after the other.
+_MANY = 60
 
 
 def attained(
     compiled: Compiled, solution: Solution, value: Fraction, known: Sequence[list[Vector]] = ()
-) -> Iterator[list[Fraction]]:
-    """Propose multipliers that prove the value; :mod:`boundlab.worst_case.verify` says which do.
+) -> Iterator[tuple[list[Fraction], list[Vector]]]:
+    """Propose multipliers that prove the value, and V; :mod:`boundlab.worst_case.verify` says which do.
 
     Parameters
     ----------
@@ -51,7 +54,56 @@ def attained(
                 done.append((order, kernel))
                 found = _solve(program, order, kernel, value, solution.multipliers)
                 if found is not None:
-                    yield found
+                    yield found, kernel
+
+
+def fewer(
+    program: Program, multipliers: Sequence[Fraction], kernel: Sequence[Vector], value: Fraction, far: Sequence[int]
+) -> list[Fraction]:
+    """Return multipliers that prove the value, too, of which none can be left out.
+
+    Few of them are mostly the only ones, with small numerators and denominators.
+
+    Parameters
+    ----------
+    multipliers, kernel
+        What :func:`attained` proposed and the first checker has accepted.
+    far
+        How early each row is tried to be left out: the largest first, so that several horizons keep the same kinds.
+    """
+    near = np.array([float(one) for one in multipliers])
+    found = _vertex(program, kernel, value, near, far) or list(multipliers)
+    if sum(1 for one in found if one) > _MANY:
+        return found
+    for k in sorted(range(len(found)), key=lambda k: (-far[k], found[k])):
+        if not found[k]:
+            continue
+        left = [place for place, one in enumerate(found) if one and place != k]
+        less = _solve(program, left, kernel, value, np.array([float(one) for one in found]))
+        if less is not None and upper_value(program, less) == value:
+            found = less
+    return found
+
+
+def _vertex(
+    program: Program, kernel: Sequence[Vector], value: Fraction, near: Floats, far: Sequence[int]
+) -> list[Fraction] | None:
+    """Return multipliers at a vertex of those that meet the equations, where S ⪰ 0 there, too."""
+    from scipy.optimize import linprog
+
+    every = range(len(program.rows))
+    lines, columns, entries = _equations(program, every, kernel, value)
+    table = np.array([float(fraction(one)) for one in entries]).reshape(lines, columns)
+    for power in (3, 1):
+        cost = (1.0 + np.array(far)) ** power
+        vertex = linprog(cost, A_eq=table[:, :-1], b_eq=table[:, -1], bounds=(0, None), method="highs-ds")
+        if not vertex.success:
+            return None
+        support = [k for k in every if vertex.x[k] > 1e-7 * max(vertex.x.max(), 1e-12)]
+        found = _solve(program, support, kernel, value, near)
+        if found is not None and upper_value(program, found) == value:
+            return found
+    return None
 
 
 def _sizes(program: Program) -> Floats:

@@ -123,6 +123,20 @@ def _labels(model: Model, kind: FunctionClass) -> dict[tuple[Any, ...], Json]:
     return found
 
 
+def distances(model: Model, kind: FunctionClass) -> list[int]:
+    """Return how far apart the samples of each row's inequality are: from x*, or on to the next one, is nearest."""
+    labels = _labels(model, kind)
+    found = []
+    for one in model.program.rows:
+        known = labels.get(_key(one), {})
+        i, j = known.get("i", 0), known.get("j", 0)
+        if known.get("kind") == "gradient":
+            found.append(4 if i == len(model.samples[known["client"]]) - 1 else 0)
+        else:
+            found.append(0 if i == 0 or j == i + 1 else 1 if j == 0 else abs(j - i) + (j < i))
+    return found
+
+
 def _row(one: Row, labels: Mapping[tuple[Any, ...], Json], model: Model) -> Json:
     known = labels.get(_key(one))
     return known or {"kind": "given", "words": _words(one, _names(model)), "form": _form(one)}

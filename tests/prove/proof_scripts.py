@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from proof_files import HEAVY
 
 import boundlab.proofs
 from boundlab.prove import Outcome, Script, Status, Step, run
@@ -28,8 +29,6 @@ def in_settings() -> list[Script]:
     return [one for one in scripts() if one.proves and one.id not in IRRATIONAL]
 
 
-# Proofs that take more than half a minute: what is asked of every proof is asked of them at night.
-HEAVY = frozenset({"area.theorem7.explicit", "area.theorem7.onepass"})
 # Norms and roots have no rational values in a model, and what it takes as conditions holds in few.
 IRRATIONAL = frozenset({"area.theorem7"})
 

@@ -8,6 +8,7 @@ import pytest
 from kernel_values import at, draw
 
 from boundlab.prove import Context, Kernel, Range, Scalar, equal, expr, scalar, variable
+from boundlab.prove._context import FIRST
 from boundlab.prove._errors import ProofError
 from boundlab.signs import Shown
 
@@ -163,6 +164,25 @@ def test_members_of_a_family_are_independent_of_one_another() -> None:
     assert context.positive(p)
     assert context.nonnegative(1 - p * other)
     assert not context.nonnegative(p - other)
+
+
+def test_the_range_of_a_family_moves_with_its_first_index_where_that_is_at_least_0() -> None:
+    """0 ≤ s[t, j] ≤ t says nothing of t < 0, and nothing that depends on j."""
+    context = Context()
+    t, j = (context.declare(name, Range(low=low, integer=True)) for name, low in (("t", ZERO), ("j", ZERO)))
+    early = context.declare("early", Range(low=scalar(-1), integer=True))
+    context.declare("s", Range(low=ZERO, high=FIRST, integer=True, arity=2))
+    assert context.nonnegative(t - variable("s", t, j))
+    assert context.nonnegative(t + 1 - variable("s", t + 1, j - 3))
+    for unknown in (
+        early - variable("s", early, j), j - variable("s", t, j), t - variable("s", t + 1, j),
+        t - variable("s", j, t), t - 1 - variable("s", t, j),
+    ):  # fmt: skip
+        assert not context.nonnegative(unknown), unknown
+    with pytest.raises(ProofError, match="2 indices"):
+        context.defined(variable("s", t))
+    with pytest.raises(ProofError, match="whole number"):
+        context.declare("r", Range(low=ZERO, high=FIRST / 2, integer=True, arity=2))
 
 
 @pytest.mark.parametrize("base", [Range(), Range(low=scalar(-1)), Range(low=ZERO), Range(low=ZERO, above=True)])

@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from proof_files import PAPERS
 from proof_scripts import marked, models, outcome, proved, quick
 
 from boundlab.prove import Claim, Fact, ProofError, Script, VectorFact, dot, equal, expr, finite_sum, squared
@@ -50,7 +51,7 @@ def test_every_proved_step_holds_in_five_exact_models_of_its_setting(script: Scr
 
 def test_most_proved_steps_are_tight_in_a_model() -> None:
     slacks = []
-    for script in quick():
+    for script in (one for one in quick() if not one.id.startswith(PAPERS)):
         for fact in (step.fact for step in proved(script) if models(script) and step.fact is not None):
             rows = [evaluate(model, fact.claim, outcome(script).kernel, fact.context) for model in models(script)]
             slacks.append(min(row.slack for model in rows for row in model))

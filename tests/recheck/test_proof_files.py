@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from proof_files import SMALL, changed, coefficients, file_of, outcome, refused, registered, replayed
+from proof_files import HEAVY, SMALL, changed, coefficients, file_of, outcome, refused, registered, replayed
 
 from boundlab.cli import invoke
 from boundlab.prove.trace import write_trace
@@ -19,7 +19,6 @@ PRINTED = [one.id for one in registered().values() if one.printed]
 EVERY = [*PROOFS, *SMALL]
 # Files whose forgeries are tried one and all at night only: a few of them are replayed to the end.
 WHOLE = "area.theorem8.repaired"  # one with a conclusion that rests on axioms
-HEAVY = {"area.theorem7.onepass", "area.theorem7.explicit"}
 FORGED = [name for name in EVERY if name not in HEAVY]
 _AT_ONCE = 60  # forgeries of all files together, where not all are tried
 
@@ -34,7 +33,9 @@ def finding(name: str) -> Finding:
     return recheck_proof(file_of(name))
 
 
-@pytest.mark.parametrize("name", [*FORGED, pytest.param("area.theorem7.onepass", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    "name", [*FORGED, *(pytest.param(name, marks=pytest.mark.nightly) for name in sorted(HEAVY & {*PROOFS}))]
+)
 def test_every_proof_is_accepted(name: str) -> None:
     found = finding(name)
     assert found.accepted, found.reason
@@ -50,7 +51,7 @@ def test_no_rule_and_no_sign_of_a_registered_proof_is_left_to_others(name: str) 
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", [*PRINTED, "area.theorem7.explicit"])
+@pytest.mark.parametrize("name", PRINTED)
 def test_every_step_of_a_printed_theorem_that_is_proved_is_accepted(name: str) -> None:
     found = finding(name)
     assert found.accepted, found.reason
@@ -267,8 +268,7 @@ class TestForgedStructure:
         assert "that is no noise" in reason(raw)
 
     def test_a_vector_that_is_known_too_late(self) -> None:
-        name = next(name for name in PROOFS if any(one["rule"] == "orthogonal" for one in file_of(name)["facts"]))
-        raw = copy.deepcopy(file_of(name))
+        raw = copy.deepcopy(file_of(WHOLE))
         other = line_of(raw, "orthogonal")[1]["data"]["other"][0][1][1]
         late = {"top": [["1", [["@1", 1]]], ["9", []]]}
         raw["vectors"][other]["clock"] = [late, late]

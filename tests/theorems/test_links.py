@@ -103,11 +103,19 @@ def test_the_letters_are_those_of_the_papers() -> None:
 def test_the_line_leads_on() -> None:
     assert trail(THEOREMS["fedstaleweight.theorem1"]) == (
         "refuted: proofs/counterexamples/fedstaleweight.theorem1.json; "
-        "repaired: fedstaleweight.rf1, fedstaleweight.rf2, fedstaleweight.rf3; why: docs/theory/fedstaleweight.md"
+        "repaired: fedstaleweight.rf1, fedstaleweight.rf2, fedstaleweight.rf3; "
+        "step by step: boundlab prove fedstaleweight.theorem1; why: docs/theory/fedstaleweight.md"
     )
     assert trail(THEOREMS["classics.sgd.gap"]) == "proof: docs/theory/classics.md#stochastic-gradients"
     assert trail(THEOREMS["classics.ogm"]) == "page: docs/theory/classics.md"
     assert trail(THEOREMS["area.theorem7"]).startswith("repaired: area.theorem7.explicit, ")
+
+
+def test_the_line_names_every_proof_that_is_checked_step_by_step() -> None:
+    for script in registered("proofs").values():
+        about = script.id if script.printed else script.proves
+        if about in THEOREMS:
+            assert f"boundlab prove {script.id}" in trail(THEOREMS[about]), script.id
 
 
 def test_a_theorem_of_ones_own_says_what_it_knows(tmp_path: Path) -> None:

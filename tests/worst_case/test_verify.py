@@ -51,7 +51,8 @@ def solved(name: str) -> tuple[Compiled, Solution, Fraction]:
 def exact_certificate(name: str) -> Certificate:
     """Return a program with multipliers that prove its value: the bound, which no others can undercut."""
     compiled, solution, bound = solved(name)
-    found = next(one for one in attained(compiled, solution, bound) if upper_value(compiled.program, one) == bound)
+    proposed = (one for one, _ in attained(compiled, solution, bound))
+    found = next(one for one in proposed if upper_value(compiled.program, one) == bound)
     return compiled.program, tuple(found), bound
 
 

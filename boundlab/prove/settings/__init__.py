@@ -1,13 +1,36 @@
 """How runs move, for each algorithm that proofs know: generated statements, compared with the algorithm's program."""
 
+from collections.abc import Callable
+
 from boundlab.errors import SpecError
 from boundlab.prove.setting import Setting
+from boundlab.prove.settings._buffered_printed import PrintedBuffers
+from boundlab.prove.settings._fedcompass_printed import PrintedFedCompass
+from boundlab.prove.settings.afl_dga import AflDgaSetting
 from boundlab.prove.settings.area import AreaSetting
+from boundlab.prove.settings.buffered import BufferSetting
 from boundlab.prove.settings.delayed import DelayedSetting
+from boundlab.prove.settings.fedcompass import FedCompassSetting
+from boundlab.prove.settings.fedfa import FedFaSetting
 from boundlab.prove.settings.gd import GdSetting
+from boundlab.prove.settings.stationary import StationarySetting
 from boundlab.theorems import Theorem
 
-_SETTINGS: dict[str, type[Setting]] = {"gd": GdSetting, "area": AreaSetting, "async_sgd": DelayedSetting}
+
+def _fedcompass(theorem: Theorem) -> Setting:
+    return (PrintedFedCompass if theorem.status == "as printed" else FedCompassSetting)(theorem)
+
+
+def _buffered(theorem: Theorem) -> Setting:
+    if theorem.status == "as printed":
+        return PrintedBuffers(theorem)
+    return (StationarySetting if "stationary-participation" in theorem.assumptions else BufferSetting)(theorem)
+
+
+_SETTINGS: dict[str, Callable[[Theorem], Setting]] = {
+    "gd": GdSetting, "area": AreaSetting, "async_sgd": DelayedSetting, "fedcompass": _fedcompass,
+    "fedfa": FedFaSetting, "afl_dga": AflDgaSetting, "fedbuff": _buffered, "fedstaleweight": _buffered,
+}  # fmt: skip
 
 
 def setting_of(theorem: Theorem) -> Setting:

@@ -1,0 +1,273 @@
+"""Models of the facts that a step cites, in which its claim is false: the step does not follow from them.
+
+Nothing else need be true there: the vectors are any with some Gram matrix, and E f_i(u) is any number. So the claim may
+still be true in the theorem's setting, by what is not cited. Numbers of clients, iterations and local steps are small,
+and every cited fact holds for all values of its indices there. A semidefinite program proposes the numbers; what is
+returned has been checked in fractions.
+"""
+
+import itertools
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, final
+
+from boundlab.prove._balls import Ball
+from boundlab.prove._context import Context, Range
+from boundlab.prove._errors import ProofError
+from boundlab.prove._facts import Fact, VectorFact
+from boundlab.prove._free_numbers import Ground, Name, Row, solution
+from boundlab.prove._instance import UnfitError
+from boundlab.prove._kernel import Kernel
+from boundlab.prove._norms import NORM
+from boundlab.prove._numbers import Environment, Numbers, OutsideError
+from boundlab.prove._scalars import scalar
+from boundlab.prove._terms import Claim, Expr, Inner, One, Sum, Value, Vec
+
+_TRIES, _MOST, _LAST = 8, 40, 2
+_SIMPLE = tuple(Fraction(*one) for one in ((1, 1), (2, 1), (1, 2), (3, 1), (0, 1), (1, 3), (1, 4), (4, 1), (3, 2)))
+_ZERO = Fraction(0)
+
+
+@final
+@dataclass(frozen=True)
+class FreeModel:
+    """Numbers for symbols and atoms: all cited facts hold, and the claim is false.
+
+    Parameters
+    ----------
+    symbols, atoms
+        The numbers, by text; atoms that are left out are 0.
+    where
+        The indices at which the claim is false.
+    left, right
+        Its two sides there.
+    relation
+        What is claimed of them.
+    """
+
+    symbols: tuple[tuple[str, Fraction], ...]
+    atoms: tuple[tuple[str, Fraction], ...]
+    where: tuple[tuple[str, Fraction], ...]
+    left: Fraction
+    right: Fraction
+    relation: str
+
+    def __str__(self) -> str:
+        symbols = ", ".join(f"{name} = {value}" for name, value in self.symbols)
+        atoms = ", ".join([*(f"{name} = {value}" for name, value in self.atoms), *["all others 0"] * bool(self.atoms)])
+        given = f", with {'; '.join(one for one in (symbols, atoms) if one)}" if symbols or atoms else ""
+        place = ", ".join(f"{name} = {value}" for name, value in self.where)
+        sides = f"left = {self.left}, right = {self.right}"
+        return f"all that is cited holds, and the claim does not{given}: {f'at {place}, ' if place else ''}{sides}"
+
+
+def free_model(
+    kernel: Kernel, claim: Claim, facts: Sequence[Fact], equations: Sequence[VectorFact], context: Context,
+    *, seed: int = 0,
+) -> FreeModel | None:  # fmt: skip
+    """Return a model of facts and equations in which a claim is false; None where none is found.
+
+    Parameters
+    ----------
+    context
+        The case in which it is claimed.
+    """
+    drawn = random.Random(f"boundlab free {seed}")  # noqa: S311  (numbers to try, no secret)
+    for turn in range(_TRIES):
+        try:
+            found = _Attempt(kernel, context, drawn, turn).model(claim, facts, equations)
+        except (UnfitError, ProofError):
+            continue
+        if found is not None:
+            return found
+    return None
+
+
+class _Attempt(Numbers):
+    """Numbers for all symbols, and what the facts say at all their indices."""
+
+    def __init__(self, kernel: Kernel, context: Context, drawn: random.Random, turn: int) -> None:
+        super().__init__({}, {})
+        self._kernel, self._context, self._drawn, self._turn = kernel, context, drawn, turn
+        self._named = {*kernel.values, *kernel.roots, *kernel.exponents, *kernel.families}
+        self._fixed = [name for name in context.order() if not self._is_index(name)]
+        for name in self._fixed:
+            known = context.find(name)
+            if known is None or name in self._named:
+                continue
+            if known.arity:
+                self.families[name] = self._members_in(known)
+            else:
+                self.values[name] = self._in(known)
+        self.read(kernel)
+
+    def _is_index(self, name: str) -> bool:
+        """Return whether a symbol takes all values of its range in one model: no number of the theorem."""
+        known = self._context.find(name)
+        own = name in self._kernel.parameters or name in self._named
+        return known is not None and known.integer and not known.arity and not own
+
+    def _in(self, known: Range) -> Fraction:
+        low, high = (None if end is None else self._exact(self.number(end, {})) for end in (known.low, known.high))
+        simple = list(_SIMPLE)
+        if self._turn:  # first the simplest
+            self._drawn.shuffle(simple)
+        middle = [] if low is None or high is None or known.integer else [(low + high) / 2]
+        for value in (*simple, *middle, *(end for end in (low, high) if end is not None)):
+            if known.integer and (value.denominator != 1 or value > _LAST):
+                continue
+            if (low is None or value > low or (value == low and not known.above)) and (
+                high is None or value < high or (value == high and not known.below)
+            ):
+                return value
+        raise OutsideError("a range holds no simple number")
+
+    def _members_in(self, known: Range) -> dict[tuple[int, ...], Fraction]:
+        places = itertools.product(range(_LAST + 2), repeat=known.arity)
+        return {at: self._in(known.of(scalar(at[0])) if known.moving else known) for at in places}
+
+    @staticmethod
+    def _exact(value: Any) -> Fraction:
+        if isinstance(value, Ball):
+            raise OutsideError("a number is not rational")
+        return Fraction(value)
+
+    # ------------------------------------------------------------------ what is said
+
+    def model(self, claim: Claim, facts: Sequence[Fact], equations: Sequence[VectorFact]) -> FreeModel | None:
+        """Return a model, where the semidefinite program finds one."""
+        self._defined: dict[Name, dict[Name, Fraction]] = {}
+        self._met = claim.names().union(
+            *(one.claim.names() for one in facts), *(one.right.names() for one in equations)
+        )
+        for equation in equations:
+            self._define(equation)
+        rows = [(row, one.claim.equality) for one in facts for row in self._said(one)]
+        if len(rows) > _MOST * 4:
+            return None
+        for at in self._places(claim.names()):
+            goal = self._row(claim.body, at)
+            found = solution(goal, claim.equality, rows)
+            if found is not None:
+                return self._told(claim, at, found)
+        return None
+
+    def _said(self, fact: Fact) -> Iterator[Row]:
+        for at in self._places(fact.claim.names()):
+            try:
+                row = self._row(fact.claim.body, at)
+            except OutsideError:
+                continue
+            if row.keys() <= {("1",)}:
+                value = row.get(("1",), _ZERO)
+                if value < 0 or (value and fact.claim.equality):
+                    raise OutsideError("a fact about numbers is not met")
+                continue
+            yield row
+
+    def _places(self, names: set[str]) -> Iterator[Environment]:
+        closed = self._context.closure(names)
+        free = [name for name in self._context.order() if name in closed and self._is_index(name)]
+        yield from self._each(free, {})
+
+    def _each(self, free: list[str], at: dict[str, Fraction]) -> Iterator[Environment]:
+        if not free:
+            yield at
+            return
+        known = self._context.find(free[0])
+        assert known is not None  # noqa: S101  (it is declared)
+        low, high = (None if end is None else self._exact(self.number(end, at)) for end in (known.low, known.high))
+        if low is None:
+            raise OutsideError(f"{free[0]} has no lowest value")
+        last = low + _LAST if high is None else high
+        for value in range(int(low), int(last) + 1):
+            if not ((known.above and value == low) or (known.below and value == high)):
+                yield from self._each(free[1:], {**at, free[0]: Fraction(value)})
+
+    def _row(self, value: Expr, at: Environment) -> Row:
+        """Return what an expression is of, in atoms with numbers for indices and free vectors."""
+        found: Row = {}
+        for weight, atom, where in self.parts(value, at):
+            for key, own in self._atoms(atom, where):
+                found[key] = found.get(key, _ZERO) + self._exact(weight) * own
+        if len(found) > _MOST:
+            raise OutsideError("there are too many atoms")
+        return {key: own for key, own in found.items() if own}
+
+    def _atoms(self, atom: Any, where: Environment) -> Iterator[tuple[Ground, Fraction]]:
+        if isinstance(atom, One):
+            yield ("1",), Fraction(1)
+        elif isinstance(atom, Inner):
+            first, second = (self._free(self._name(one, where)) for one in (atom.first, atom.second))
+            for (u, a), (v, b) in itertools.product(first.items(), second.items()):
+                yield ("inner", *sorted((u, v))), a * b
+        elif isinstance(atom, Value) and atom.function != NORM:
+            yield ("value", atom.function, self.whole(atom.indices, where), self._name(atom.at, where)), Fraction(1)
+        else:
+            raise OutsideError(f"{atom} has no value in a free model")
+
+    def _name(self, vector: Vec, where: Environment) -> Name:
+        return vector.name, self.whole(vector.indices, where)
+
+    def _free(self, name: Name) -> dict[Name, Fraction]:
+        """Return a vector in terms of those that no equation defines."""
+        if name not in self._defined:
+            return {name: Fraction(1)}
+        found: dict[Name, Fraction] = {}
+        for other, weight in self._defined[name].items():
+            for one, own in self._free(other).items():
+                found[one] = found.get(one, _ZERO) + weight * own
+        return found
+
+    def _define(self, equation: VectorFact) -> None:
+        """Take an equation u = Σ …, at all its indices, for what u is."""
+        left = equation.left.vec
+        if left is None:
+            raise OutsideError("an equation defines no single vector")
+        names = equation.left.names() | equation.right.names()
+        for at in self._places(names):
+            try:
+                name, right = self._name(left, at), self._vectors(equation, at)
+            except OutsideError:
+                continue
+            if name in self._defined or name in right or any(name in self._free(one) for one in right):
+                raise OutsideError("equations go round")
+            self._defined[name] = right
+
+    def _vectors(self, equation: VectorFact, at: Environment) -> dict[Name, Fraction]:
+        found: dict[Name, Fraction] = {}
+        for atom, own in equation.right.terms.items():
+            weight = self._exact(self.number(own, at))
+            terms = [(Fraction(1), atom, at)] if isinstance(atom, Vec) else list(self._summands(atom, at))
+            for part, vector, where in terms:
+                name = self._name(vector, where)
+                found[name] = found.get(name, _ZERO) + weight * part
+        return found
+
+    def _summands(self, atom: Sum, at: Environment) -> Iterator[tuple[Fraction, Vec, Environment]]:
+        for weight, vector, where in self._terms(atom, 0, at):
+            if isinstance(vector, Vec):
+                yield self._exact(weight), vector, where
+
+    # ------------------------------------------------------------------ in words
+
+    def _told(self, claim: Claim, at: Environment, found: Row) -> FreeModel:
+        left, right = (sum((found.get(key, _ZERO) * one for key, one in self._row(side, at).items()), _ZERO)
+                       for side in (claim.left, claim.right))  # fmt: skip
+        symbols = tuple(
+            (name, self._exact(self.values[name])) for name in self._fixed if name in self._met & self.values.keys()
+        )
+        atoms = tuple((_text(key), value) for key, value in sorted(found.items(), key=str) if value and key != ("1",))
+        return FreeModel(symbols, atoms, tuple(at.items()), left, right, claim.relation)
+
+
+def _text(key: Ground) -> str:
+    def name(one: Name) -> str:
+        return f"{one[0]}[{', '.join(map(str, one[1]))}]" if one[1] else one[0]
+
+    if key[0] == "inner":
+        return f"E‖{name(key[1])}‖²" if key[1] == key[2] else f"E⟨{name(key[1])}, {name(key[2])}⟩"
+    which = f"_{key[2][0]}" if key[2] else ""
+    return f"E {key[1]}{which}({name(key[3])})"

@@ -1,0 +1,75 @@
+"""What a setting tells exact models: its instances, the numbers of its symbols there, and all runs."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from boundlab.prove._errors import ProofError
+from boundlab.prove._instance import Instance
+from boundlab.prove._replay import Runs
+from boundlab.prove._scalars import Number
+from boundlab.prove._terms import Lin
+from boundlab.theorems import Theorem
+
+# The members of a family by their indices.
+Members = Mapping[tuple[int, ...], Fraction]
+
+
+class Modelled:
+    """The part of a setting that proofs do not look at."""
+
+    theorem: Theorem
+    assumed: frozenset[str]
+    noisy: bool
+    # Conditions, as they are stated, of which why_not decides whether an instance meets them.
+    decided: frozenset[str] = frozenset()
+
+    def model(self, k: Number) -> Lin:
+        """Return the server's model after k iterations."""
+        raise NotImplementedError
+
+    def instances(self) -> tuple[Instance, ...]:
+        """Return exact instances on which proofs are tested; some may not fit this theorem."""
+        return ()
+
+    def why_not(self, instance: Instance) -> str:
+        """Return which assumption of the theorem an instance does not meet, exactly; empty if it meets all."""
+        return instance.why_not(self.assumed, self.noisy)
+
+    def constants(self, instance: Instance) -> dict[str, Fraction]:
+        """Return the numbers of symbols on an instance; those that have none there are left out."""
+        return instance.constants()
+
+    def families(self, instance: Instance) -> dict[str, Members]:
+        """Return the members of families on an instance."""
+        found = {"p": instance.p} if instance.p and "iid-events" in self.assumed else {}
+        if instance.events:
+            found["s"] = tuple(map(Fraction, instance.schedule))
+        return {name: {(place,): one for place, one in enumerate(own)} for name, own in found.items()}
+
+    def runs(self, instance: Instance) -> Runs:
+        """Return all runs of the algorithm on an instance, with every vector of this setting."""
+        raise ProofError(f"{self.theorem.algorithm} has no exact models")
+
+    def _with_points(self, runs: Runs, instance: Instance) -> Runs:
+        """Add x* with its subgradients, the average before the horizon and the subgradients there."""
+        if "minimiser" in self.assumed and (best := instance.minimum()) is not None:
+            runs.constant(("star", ()), best[0])
+            for i, slope in enumerate(best[1]):
+                runs.constant(("h", (i,)), slope)
+        if instance.horizon:
+            models = [runs.at((_single_name(self.model(0)), (k,))) for k in range(instance.horizon)]
+            share = Fraction(1, instance.horizon)
+            runs.add(
+                ("xbar", ()),
+                lambda at: tuple(share * sum(parts) for parts in zip(*(m[at] for m in models), strict=True)),
+            )
+            middle = runs.at(("xbar", ()))
+            for i, function in enumerate(instance.functions):
+                runs.add(("gbar", (i,)), lambda at, of=function: of.slope(middle[at]))  # type: ignore[misc]
+        return runs
+
+
+def _single_name(value: Lin) -> str:
+    """Return the name of the one vector that a combination is."""
+    assert value.vec is not None  # noqa: S101  (for the type checker)
+    return value.vec.name

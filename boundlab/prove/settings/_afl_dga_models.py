@@ -1,0 +1,339 @@
+"""Exact models of AFL-DGA: its compiler's tape, replayed in fractions, and what a theorem reads off it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+
+from boundlab.algorithms.afl_dga import AflDgaParameters
+from boundlab.errors import AssumptionError, CaseError
+from boundlab.events import SERVER, Events
+from boundlab.options import Options
+from boundlab.prove._errors import ProofError
+from boundlab.prove._functions import Point, plus, root_above, square_root
+from boundlab.prove._instance import Instance, UnfitError
+from boundlab.prove._modelled import Members
+from boundlab.prove._replay import Name, Runs, exact_weight
+from boundlab.prove._tapes import replay_tape
+from boundlab.prove.setting import Setting
+from boundlab.prove.settings._afl_dga_instances import AFL_DGA
+from boundlab.registry import lookup
+from boundlab.tape import Initial, Op, RecordAt, Tape
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+_WORDS = {"+": "step", "!": "send", "<": "recv", "=": "aggregate"}
+# What boundlab reads off the tape; roots and means are floats there.
+_READ = ("S", "M_own", "Q_age", "K_m", "D_m", "tau_sum", "SM2", "reuse", "reuse_n")
+# What a vector is made of: x0, or −η times the stochastic gradient of a row.
+Parts = dict[int, Fraction]
+Known = dict[tuple[int, ...], Fraction]
+_Sum = dict[Name, Fraction]
+_START = -1
+
+
+def events_of(text: str) -> Events:
+    """Return events from text: +i/r a local step, !i/r sent, =r aggregated, <i/r received."""
+    actors, details = [], []
+    for one in text.split():
+        who, _, number = one[1:].rpartition("/")
+        actors.append(int(who) if who else SERVER)
+        details.append((_WORDS[one[0]], int(number)))
+    return Events(np.arange(1.0, len(actors) + 1.0), np.array(actors, dtype=np.int32), tuple(details))
+
+
+class AflDgaModels(Setting):
+    """The part of the setting that proofs do not look at."""
+
+    decided = frozenset({"η·L ≤ 1/(1+√2·S), or ≤ 1/(1+S) if M_o = 0"})
+
+    def instances(self) -> tuple[Instance, ...]:
+        """Return exact instances: averages used again, late, out of order, or never received."""
+        return AFL_DGA
+
+    def why_not(self, instance: Instance) -> str:
+        """Return which assumption an instance does not meet."""
+        others = self.assumed - {"fixed-schedule", "bounded-second-moment"}
+        if why := instance.why_not(others, self.noisy):
+            return why
+        if "B" not in instance.least():
+            return "a gradient is not bounded"
+        if self.theorem.id == "afl_dga.r1":
+            # With a root of 2, that is.
+            own = self.constants(instance)
+            x, S, twice = own["eta"] * own["L"], own["S"], 1 + min(_ONE, own["M_own"])
+            if x > 1 or twice * S**2 * x**2 > (1 - x) ** 2:
+                return "the step is too large"
+        return ""
+
+    def constants(self, instance: Instance) -> dict[str, Fraction]:
+        """Return the numbers of symbols, those that boundlab reads off the tape among them."""
+        given = dict(instance.bounds)
+        inner = tuple((name, value) for name, value in instance.bounds if name != "G")
+        found = replace(instance, bounds=inner).constants()
+        found["G"] = max(root_above(max(_sizes(instance))), given.get("G", _ZERO))
+        return found | {"eta": instance.alpha} | dict(work_of(instance).read)
+
+    def families(self, instance: Instance) -> dict[str, Members]:
+        """Return the members of families."""
+        return work_of(instance).families()
+
+    def runs(self, instance: Instance) -> Runs:
+        """Replay the tape."""
+        return _replayed(replace(instance, bounds=()))
+
+    def _compare(self) -> None:
+        """Make sure that tapes of the algorithm say of models and points what this setting says."""
+        _compared()
+
+
+def _sizes(instance: Instance) -> list[Fraction]:
+    """Return the largest E‖g‖² of each client's stochastic gradients."""
+    laws = [one.variance() for one in instance.noise] or [_ZERO] * instance.n
+    slopes = [one.lipschitz() or _ZERO for one in instance.functions]  # squared
+    return [slope + law for slope, law in zip(slopes, laws, strict=True)]
+
+
+def work_of(instance: Instance) -> "Work":
+    """Return what a run of an instance is made of, whatever its functions and noise are."""
+    options = dict(instance.options)
+    if "rounds" not in options:
+        raise UnfitError("the events of the rounds are not given")
+    return _work(str(options["rounds"]), instance.n, instance.horizon, instance.alpha)
+
+
+@cache
+def _work(text: str, n: int, horizon: int, eta: Fraction) -> "Work":
+    return Work(text, n, horizon, eta)
+
+
+@dataclass
+class _Client:
+    """What a client has received, its own local steps by the round, and the steps in what the server has of it."""
+
+    received: set[int] = field(default_factory=set)
+    kept: dict[int, list[int]] = field(default_factory=dict)
+    rounds: dict[int, list[int]] = field(default_factory=dict)
+    stored: tuple[int, ...] = ()
+
+
+class Work:
+    """The rows of a tape as a setting names them, read off the events alone.
+
+    Parameters
+    ----------
+    text
+        The events; see :func:`events_of`.
+    n, horizon, eta
+        Clients, rounds and step size.
+    """
+
+    def __init__(self, text: str, n: int, horizon: int, eta: Fraction) -> None:
+        self.n, self.horizon, self.eta = n, horizon, eta
+        self.events = events_of(text)
+        if not all(SERVER <= one < n for one in self.events.actor.tolist()):
+            raise UnfitError("a client acts that does not exist")
+        own = lookup("algorithms", "afl_dga")
+        self.parameters: AflDgaParameters = own.read(
+            Options("afl_dga", {"eta": float(eta), "scaling": "analysis", "server": "plain"})
+        )
+        try:
+            self.tape: Tape = own.schedule(self.parameters, self.events, n, RecordAt(), horizon)
+            if self.tape.iterations < horizon:
+                raise UnfitError(f"the events hold {self.tape.iterations} rounds, not {horizon}")
+            read = own.quantities(self.parameters, self.tape, horizon, {})
+        except (AssumptionError, CaseError) as error:
+            raise UnfitError(str(error)) from None
+        # Rows of the tape: which averages and which own rows are in the model that a row was taken at.
+        self.received: list[frozenset[int]] = []
+        self.kept: list[tuple[int, ...]] = []
+        # By (t, i): the rows that round t uses, and since when.
+        self.rows: dict[tuple[int, int], tuple[int, ...]] = {}
+        self.first: dict[tuple[int, int], int] = {}
+        self._follow()
+        self.read = self._numbers(read)
+
+    def _follow(self) -> None:
+        clients = [_Client() for _ in range(self.n)]
+        versions: dict[int, int] = {}
+        for actor, (word, number) in zip(self.events.actor.tolist(), self.events.detail, strict=True):
+            if len(versions) == self.horizon:
+                break
+            if word == "aggregate":
+                t = versions[number] = len(versions)
+                for i, client in enumerate(clients):
+                    self.rows[t, i] = client.stored
+                    again = t > 0 and self.rows[t - 1, i] == client.stored
+                    self.first[t, i] = self.first[t - 1, i] if again else t
+                continue
+            client = clients[actor]
+            if word == "step":
+                row = len(self.received)
+                self.received.append(frozenset(client.received))
+                self.kept.append(tuple(one for own in client.kept.values() for one in own))
+                client.kept.setdefault(number, []).append(row)
+                client.rounds.setdefault(number, []).append(row)
+            elif word == "send":
+                client.stored = tuple(client.rounds[number])
+            else:
+                client.received.add(versions[number])
+                client.kept.pop(number, None)
+
+    def _numbers(self, read: Mapping[str, float]) -> dict[str, Fraction]:
+        found = {name: Fraction(read[name]).limit_denominator(10_000) for name in _READ}
+        # A root that is not rational is no number of a model.
+        roots = [(t, r, square_root(Fraction(many))) for t, r, many in self.many()]
+        if any(root is None and t > r for t, r, root in roots):
+            del found["reuse_n"]
+        return found
+
+    def many(self) -> list[tuple[int, int, int]]:
+        """Return (t, r, how many clients' averages in round t were first used in round r), where there is one."""
+        counts: dict[tuple[int, int], int] = {}
+        for (t, _), r in self.first.items():
+            counts[t, r] = counts.get((t, r), 0) + 1
+        return [(t, r, many) for (t, r), many in sorted(counts.items())]
+
+    def _before(self, t: int, i: int) -> int:
+        """Return in which round the average was first used before the one that round t uses; 0 if there is none."""
+        since = self.first[t, i]
+        return self.first[since - 1, i] if since else 0
+
+    def uses(self) -> list[tuple[int, int, int, int]]:
+        """Return (t, i, q, row) of all points that rounds use."""
+        return [(t, i, q, row) for (t, i), rows in self.rows.items() for q, row in enumerate(rows)]
+
+    def families(self) -> dict[str, Members]:
+        """Return the members of families."""
+        S, Q = int(self.read["S"]), int(self.read["Q_age"])
+        rounds = range(self.horizon)
+        lo: Known = {(t,): Fraction(max(t - S, 0)) for t in rounds}
+        old: Known = {(t,): Fraction(max(t - Q, 0)) for t in rounds}
+        miss: Known = {}
+        gone: Known = {}
+        own: Known = {}
+        one: Known = {}
+        for t, i, q, row in self.uses():
+            own[i, self.first[t, i], q] = Fraction(len(self.kept[row]))
+            gone[t, i, q] = Fraction(sum(h not in self.received[row] for h in range(t)))
+            for h in range(int(lo[t,]), t):
+                miss[t, i, q, h] = Fraction(h not in self.received[row])
+        for (t, i), since in self.first.items():
+            for r in range(t + 1):
+                one[t, i, r] = Fraction(r == since)
+        root: Known = {(t, r): _ZERO for t in rounds for r in range(t + 1)}
+        for t, r, many in self.many():
+            value = square_root(Fraction(many))
+            if value is None:
+                del root[t, r]
+            else:
+                root[t, r] = value
+        return {
+            "before": {place: Fraction(self._before(*place)) for place in self.first},
+            "ages": {
+                (t, i): Fraction(t - since + 1 + (since - self._before(t, i) if since else 1) - 1)
+                for (t, i), since in self.first.items()
+            },
+            "first": {place: Fraction(since) for place, since in self.first.items()},
+            "steps": {(i, self.first[t, i]): Fraction(len(rows)) for (t, i), rows in self.rows.items()},
+            "lo": lo, "old": old, "miss": miss, "gone": gone, "own": own, "one": one, "root": root,
+        }  # fmt: skip
+
+
+def _replayed(instance: Instance) -> Runs:
+    work = work_of(instance)
+    raw = replay_tape(work.tape, instance, {(row,): row for row in range(len(work.received))})
+    size = len(raw.chances)
+    columns = {name: own for name, own in raw.columns.items() if name[0] == "w"}
+    runs = Runs(raw.chances, columns, instance.functions)
+    zero: Point = tuple(_ZERO for _ in instance.start)
+
+    def mean(name: Name, of: Mapping[Name, Fraction]) -> None:
+        values = [zero] * size
+        for source, weight in of.items():
+            values = [plus(one, two, weight) for one, two in zip(values, raw.columns[source].values, strict=True)]
+        runs.add(name, lambda at: values[at])
+
+    for t, i, q, row in work.uses():
+        place = (i, work.first[t, i], q)
+        for name in ("z", "g", "e"):
+            runs.columns[name, place] = raw.columns[name, (row, 0)]
+        for p, own in enumerate(work.kept[row]):
+            mean(("o", (*place, p)), {("g", (own, 0)): _ONE, ("e", (own, 0)): _ONE})
+        # The next one has no meaning in the run: it may be any vector of its size, such as this gradient.
+        runs.columns["o", (*place, len(work.kept[row]))] = raw.columns["g", (row, 0)]
+    for t in range(instance.horizon + 1):
+        models = runs.at(("w", (t,)))
+        for i, function in enumerate(instance.functions):
+            runs.add(("d", (i, t)), lambda at, of=function, on=models: of.slope(on[at]))  # type: ignore[misc]
+            raw.columns["d", (i, t)] = runs.columns["d", (i, t)]
+        mean(("df", (t,)), {("d", (i, t)): Fraction(1, instance.n) for i in range(instance.n)})
+    for t in range(instance.horizon):
+        weights = {
+            (i, row): Fraction(1, instance.n * len(work.rows[t, i]))
+            for i in range(instance.n)
+            for row in work.rows[t, i]
+        }
+        slopes: _Sum = {("g", (row, 0)): weight for (_, row), weight in weights.items()}
+        noise: _Sum = {("e", (row, 0)): weight for (_, row), weight in weights.items()}
+        mean(("v", (t,)), slopes)
+        mean(("m", (t,)), noise)
+        mean(("a", (t,)), slopes | noise)
+        for r in range(t + 1):
+            part: _Sum = {("e", (row, 0)): one for (i, row), one in weights.items() if work.first[t, i] == r}
+            mean(("part", (t, r)), part)
+    return runs
+
+
+# ---------------------------------------------------------------------- what the program does
+
+
+@cache
+def _compared() -> bool:
+    for instance in AFL_DGA:
+        _compare(work_of(instance))
+    return True
+
+
+def _compare(work: Work) -> None:
+    """Make sure that a tape's models and points are what the events say, whatever the gradients are."""
+    tape, eta = work.tape, work.eta
+    now: dict[int, Parts] = {
+        place: {_START: _ONE} if Initial(initial) is Initial.START else {}
+        for place, initial in enumerate(tape.initial.tolist())
+    }
+    models, points = {0: now[tape.server]}, {}
+    for op, row, event in zip(tape.op.tolist(), tape.row.tolist(), tape.event.tolist(), strict=True):
+        if op == Op.AFFINE:
+            begin, end = tape.affine.start[row : row + 2].tolist()
+            pairs = zip(tape.affine.src[begin:end].tolist(), tape.affine.coef[begin:end].tolist(), strict=True)
+            now[int(tape.affine.dst[row])] = _sum([(exact_weight(weight), now[source]) for source, weight in pairs])
+        elif op == Op.DESCEND:
+            points[row] = now[int(tape.descend.src[row])]
+            now[int(tape.descend.dst[row])] = _sum([(_ONE, points[row]), (-eta, {row: _ONE})])
+        models[int(tape.version[event + 1])] = now[tape.server]
+    share = Fraction(1, work.n)
+    steps = [
+        _sum([(share / len(rows), {row: _ONE}) for i in range(work.n) for rows in [work.rows[t, i]] for row in rows])
+        for t in range(work.horizon)
+    ]
+    for t in range(work.horizon):
+        if models[t + 1] != _sum([(_ONE, models[t]), (-eta, steps[t])]):
+            raise ProofError("afl_dga's program does not make the server's step as this setting says")
+    families = work.families()
+    for t, i, q, row in work.uses():
+        parts = [(_ONE, points[row])]
+        window = range(int(families["lo"][t,]), t)
+        parts += [(-eta * families["miss"][t, i, q, h], steps[h]) for h in window]
+        parts += [(eta, {own: _ONE}) for own in work.kept[row]]
+        if models[t] != _sum(parts):
+            raise ProofError("afl_dga's program does not take a gradient where this setting says")
+
+
+def _sum(parts: list[tuple[Fraction, Parts]]) -> Parts:
+    found: Parts = {}
+    for weight, own in parts:
+        for place, value in own.items():
+            found[place] = found.get(place, _ZERO) + weight * value
+    return {place: value for place, value in found.items() if value}

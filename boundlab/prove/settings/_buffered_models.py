@@ -1,0 +1,208 @@
+"""Exact models of full buffers: the algorithms' own tapes, replayed in fractions, and what is read off them."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from boundlab.options import Options
+from boundlab.prove._errors import ProofError
+from boundlab.prove._functions import plus
+from boundlab.prove._instance import Instance, UnfitError
+from boundlab.prove._modelled import Members
+from boundlab.prove._replay import Column, Name, Runs, exact_weight
+from boundlab.prove._tapes import compiled, replay_tape, used_runs
+from boundlab.prove.settings._buffered_instances import BUFFERED
+from boundlab.prove.settings._runs import RunsSetting
+from boundlab.registry import lookup
+from boundlab.tape import Op, usage
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+class BufferModels(RunsSetting):
+    """The part of the setting that proofs do not look at."""
+
+    def instances(self) -> tuple[Instance, ...]:
+        """Return exact instances: buffers of several sizes, late updates, clients that stand in a buffer twice."""
+        return tuple(one for one in BUFFERED if _fits(self.theorem.algorithm, one))
+
+    def _read_of(self, instance: Instance) -> "Buffers":
+        return buffers(self.theorem.algorithm, replace(instance, bounds=(), noise=()))
+
+    def runs(self, instance: Instance) -> Runs:
+        """Replay the tape."""
+        return _replayed(self.theorem.algorithm, replace(instance, bounds=()))
+
+    def constants(self, instance: Instance) -> dict[str, Fraction]:
+        """Return the numbers of symbols, those that are read off the tape among them."""
+        read = self._read_of(instance).symbols()
+        given = dict(instance.bounds)
+        own = {name: value for name, value in given.items() if name in read}
+        found = super().constants(replace(instance, bounds=tuple((k, v) for k, v in given.items() if k not in own)))
+        found |= read
+        for name, value in own.items():
+            if value < found[name]:
+                raise UnfitError(f"{name} = {value} is not true of the run: {found[name]}")
+            found[name] = value
+        return found
+
+    def families(self, instance: Instance) -> dict[str, Members]:
+        """Return the members of families: what entries there are, and what they weigh."""
+        return self._read_of(instance).families()
+
+    def _compare(self) -> None:
+        """Make sure that tapes of the algorithm say of models and runs what this setting says."""
+        for instance in self.instances():
+            _compare(self.theorem.algorithm, replace(instance, bounds=(), noise=()))
+
+
+def _fits(algorithm: str, instance: Instance) -> bool:
+    return not {"scale", "window", "include"} & dict(instance.options).keys() or algorithm == "fedstaleweight"
+
+
+def options_of(instance: Instance) -> dict[str, Any]:
+    """Return the algorithm's options on an instance."""
+    return {**dict(instance.options), "M": instance.steps, "eta_l": float(instance.alpha)}
+
+
+@cache
+def buffers(algorithm: str, instance: Instance) -> "Buffers":
+    """Return the buffers of an instance without bounds and noise."""
+    return Buffers(algorithm, instance)
+
+
+class Buffers:
+    """The buffers of the first T updates of a tape: whose entries they hold, from when, and with which weights."""
+
+    def __init__(self, algorithm: str, instance: Instance) -> None:
+        own, options = lookup("algorithms", algorithm), options_of(instance)
+        self.n, self.T = instance.n, instance.horizon
+        self.parameters = own.read(Options(algorithm, options))
+        self.tape = compiled(algorithm, tuple(sorted(options.items())), instance.events, instance.n, instance.horizon)
+        self.rate = exact_weight(own.server_rate(self.parameters))
+        self.rows: dict[tuple[int, ...], int] = dict(used_runs(self.tape).items())
+        uses, table = self.tape.uses, self.tape.descend
+        weight = dict(zip(uses.update.tolist(), map(exact_weight, uses.weight.tolist()), strict=True))
+        self.alpha = {at: weight[row] / self.rate for at, row in self.rows.items()}
+        self.c = {at: int(table.client[row]) for at, row in self.rows.items()}
+        self.s = {at: int(table.version[row]) for at, row in self.rows.items()}
+        self.many = self.parameters.count
+        self.share: dict[tuple[int, ...], Fraction] = {
+            (i, t): sum((one for at, one in self.alpha.items() if at[0] == t and self.c[at] == i), _ZERO)
+            for i in range(self.n) for t in range(self.T)
+        }  # fmt: skip
+
+    def spread(self, t: int) -> Fraction:
+        """Return n·Σ (share − 1/n)² of a buffer."""
+        return self.n * sum(((self.share[i, t] - Fraction(1, self.n)) ** 2 for i in range(self.n)), _ZERO)
+
+    def symbols(self) -> dict[str, Fraction]:
+        """Return what theorems read, exactly."""
+        found = {
+            "tau_max": Fraction(max(t - start for (t, _), start in self.s.items())),
+            "chi2_path": sum((self.spread(t) for t in range(self.T)), _ZERO) / self.T,
+            "alpha2": sum((one**2 for one in self.alpha.values()), _ZERO) / self.T,
+        }
+        read = usage(self.tape, self.T, float(self.rate))
+        if read is None:
+            raise UnfitError("nothing is used")
+        for name, value in found.items():
+            if abs(float(value) - read.symbols()[name]) > 1e-9:
+                raise ProofError(f"{name} is {read.symbols()[name]} as it is read off the tape, and {value} here")
+        return {**found, "eta_g": self.rate, "many": Fraction(self.many), "b": Fraction(self.many)}
+
+    def families(self) -> dict[str, Members]:
+        """Return the numbers of entries by their indices."""
+        found: dict[str, Members] = {
+            "alpha": self.alpha, **parts(self.n, self.share), "spread": {(t,): self.spread(t) for t in range(self.T)},
+            "c": {at: Fraction(one) for at, one in self.c.items()},
+            "s": {at: Fraction(one) for at, one in self.s.items()},
+        }  # fmt: skip
+        return found
+
+
+def parts(n: int, shares: Members) -> dict[str, Members]:
+    """Return how much more, and less, than 1/n shares are."""
+    gaps = {at: one - Fraction(1, n) for at, one in shares.items()}
+    return {
+        "over": {at: max(one, _ZERO) for at, one in gaps.items()},
+        "under": {at: max(-one, _ZERO) for at, one in gaps.items()},
+    }
+
+
+@cache
+def _replayed(algorithm: str, instance: Instance) -> Runs:
+    """Replay the tape, with the sums of the setting."""
+    own = buffers(algorithm, replace(instance, noise=()))
+    runs = replay_tape(own.tape, instance, own.rows)
+    zero = tuple(_ZERO for _ in instance.start)
+    outcomes = range(len(runs.chances))
+
+    def summed(parts: Iterable[tuple[Fraction, Name]]) -> Column:
+        columns = [(weight, runs.at(name)) for weight, name in parts]
+        values = []
+        for at in outcomes:
+            value = zero
+            for weight, column in columns:
+                value = plus(value, column[at], weight)
+            values.append(value)
+        return Column(values)
+
+    for t in range(own.T + 1):
+        models = runs.at(("w", (t,)))
+        for i, function in enumerate(instance.functions):
+            runs.add(("d", (i, t)), lambda at, of=function, on=models: of.slope(on[at]))  # type: ignore[misc]
+        runs.columns["df", (t,)] = summed([(Fraction(1, own.n), ("d", (i, t))) for i in range(own.n)])
+    for t in range(own.T):
+        entries = [(weight, at) for at, weight in own.alpha.items() if at[0] == t]
+        runs.columns["du", (t,)] = summed([(weight, ("d", (own.c[at], t))) for weight, at in entries])
+        for q in range(instance.steps):
+            for name, of in (("hb", "g"), ("xb", "e")):
+                runs.columns[name, (t, q)] = summed([(weight, (of, (*at, q))) for weight, at in entries])
+    return runs
+
+
+@cache
+def _compare(algorithm: str, instance: Instance) -> None:
+    """Make sure that updates of a tape add a buffer's weighted runs, which began at models that were there."""
+    own = buffers(algorithm, instance)
+    tape, wrong = own.tape, f"{algorithm}'s program does not do what this setting says"
+    sums = [sum((one for at, one in own.alpha.items() if at[0] == t), _ZERO) for t in range(own.T)]
+    sizes = [sum(1 for at in own.alpha if at[0] == t) for t in range(own.T)]
+    if any(one != 1 for one in sums) or any(one != own.many for one in sizes) or min(own.alpha.values()) < 0:
+        raise ProofError(wrong)
+    if any(not 0 <= start <= at[0] for at, start in own.s.items()):
+        raise ProofError(f"a run of {algorithm} began at a model that was made after its update")
+    now: dict[int, dict[Any, Fraction]] = {0: {("w", 0): _ONE}}
+    versions = tape.version.tolist()
+    for op, row, event in zip(tape.op.tolist(), tape.row.tolist(), tape.event.tolist(), strict=True):
+        if op == Op.AFFINE:
+            first, last = tape.affine.start[row : row + 2].tolist()
+            value: dict[Any, Fraction] = {}
+            for source, weight in zip(
+                tape.affine.src[first:last].tolist(), tape.affine.coef[first:last].tolist(), strict=True
+            ):
+                for name, part in now.get(source, {}).items():
+                    value[name] = value.get(name, _ZERO) + exact_weight(weight) * part
+            target = int(tape.affine.dst[row])
+            now[target] = {name: part for name, part in value.items() if part}
+            if target == 0:
+                t = versions[event]
+                wanted: dict[Any, Fraction] = {("w", t): _ONE}
+                for at, run in own.rows.items():
+                    if at[0] == t:
+                        for name, sign in ((("end", run), 1), (("w", own.s[at]), -1)):
+                            wanted[name] = wanted.get(name, _ZERO) + sign * own.rate * own.alpha[at]
+                if now[0] != {name: part for name, part in wanted.items() if part}:
+                    raise ProofError(wrong)
+                now[0] = {("w", t + 1): _ONE}
+        elif op == Op.DESCEND:
+            start, rate = ("w", int(tape.descend.version[row])), float(tape.descend.step_size[row])
+            steps = int(tape.descend.steps[row])
+            if now[int(tape.descend.src[row])] != {start: _ONE} or steps != instance.steps:
+                raise ProofError(wrong)
+            if abs(rate - float(instance.alpha)) > 1e-12:
+                raise ProofError(wrong)
+            now[int(tape.descend.dst[row])] = {("end", row): _ONE}

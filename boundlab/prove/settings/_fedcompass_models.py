@@ -1,0 +1,329 @@
+"""Exact models of FedCompass: its own scheduler, replayed in fractions, and what a theorem reads off the tape."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from boundlab.errors import BoundlabError
+from boundlab.options import Options
+from boundlab.prove._errors import ProofError
+from boundlab.prove._functions import Function, Huber, PiecewiseQuadratic, Quadratic, infimum, plus
+from boundlab.prove._instance import Instance, UnfitError
+from boundlab.prove._modelled import Members
+from boundlab.prove._replay import Column, Runs, exact_weight
+from boundlab.prove._tapes import compiled, replay_tape, used_runs
+from boundlab.prove.settings._fedcompass_instances import FEDCOMPASS
+from boundlab.prove.settings._runs import RunsSetting
+from boundlab.registry import lookup
+from boundlab.tape import Op, RecordAt, Tape
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+# Of a run, rounded; see boundlab.algorithms.fedcompass.
+_ROUNDED = ("tau_max", "A_max", "W_min", "W_max", "V_max", "share_bias", "Q_mean", "Q_bias")
+_ALL = 64  # events of a closed loop, more than the instances need
+
+
+class FedCompassModels(RunsSetting):
+    """The part of the setting that proofs do not look at."""
+
+    equal: bool
+
+    def instances(self) -> tuple[Instance, ...]:
+        """Return exact instances: groups of one and of several clients, late updates, windows of several lengths."""
+        return FEDCOMPASS
+
+    def shares(self, instance: Instance) -> tuple[Fraction, ...]:
+        """Return p, the weights of the clients' functions in F."""
+        return instance.p or super().shares(instance)
+
+    def why_not(self, instance: Instance) -> str:
+        """Return which assumption an instance does not meet."""
+        if self.equal and (instance.p or {"st", "alpha", "normalise"} & dict(instance.options).keys()):
+            return "the weights are not 1/n"
+        if instance.p and (len(instance.p) != instance.n or sum(instance.p) != 1 or min(instance.p) <= 0):
+            return "the weights of the clients are no shares"
+        if "st" in self.theorem.options and "st" in dict(instance.options):
+            return "the staleness function is not constant"
+        return super().why_not(instance)
+
+    # ------------------------------------------------------------------ the tape
+
+    def _tape(self, instance: Instance) -> Tape:
+        try:
+            return _tape(instance)
+        except BoundlabError as error:
+            raise UnfitError(str(error)) from error
+
+    def _window(self, instance: Instance) -> int:
+        return int(dict(instance.options).get("N", 1)) if "N" in self.own_symbols else 1
+
+    def _until(self, instance: Instance) -> Instance:
+        """Return the instance with as many updates as are looked at: T + N − 1."""
+        updates = instance.horizon + self._window(instance) - 1
+        return replace(instance, horizon=updates, bounds=())
+
+    def runs(self, instance: Instance) -> Runs:
+        """Replay the tape."""
+        return _replayed(self._until(instance), self._window(instance), instance.horizon, self.shares(instance))
+
+    # ------------------------------------------------------------------ numbers
+
+    def constants(self, instance: Instance) -> dict[str, Fraction]:
+        """Return the numbers of symbols, those that are read off the tape among them."""
+        read = self._read(instance)
+        given = dict(instance.bounds)
+        own = {name: value for name, value in given.items() if name in read or name == "F0"}
+        found = super().constants(replace(instance, bounds=tuple((k, v) for k, v in given.items() if k not in own)))
+        found |= read
+        found["F0"] = self._gap(instance)
+        for name, value in own.items():
+            if value > found[name] if name in ("W_min", "Q_mean") else value < found[name]:
+                raise UnfitError(f"{name} = {value} is not true of the run: {found[name]}")
+            found[name] = value
+        return found
+
+    def _gap(self, instance: Instance) -> Fraction:
+        shares = self.shares(instance)
+        scaled = tuple(_scaled(one, share * instance.n) for one, share in zip(instance.functions, shares, strict=True))
+        lowest = infimum(scaled)
+        if lowest is None:
+            raise UnfitError("no infimum is known")
+        return sum((one.value(instance.start) for one in scaled), _ZERO) / instance.n - lowest
+
+    def _sizes(self, instance: Instance) -> list[Fraction]:
+        columns = self.runs(instance).columns
+        return [abs(columns["df", (k,)].values[0][0]) for k in range(instance.horizon)]
+
+    def _work(self, instance: Instance) -> "Work":
+        return Work(self._tape(self._until(instance)), self._window(instance), instance.horizon, self.shares(instance))
+
+    def _read(self, instance: Instance) -> dict[str, Fraction]:
+        options, work = dict(instance.options), self._work(instance)
+        found = work.symbols()
+        least, most = Fraction(options.get("Qmin", 1)), Fraction(options.get("Qmax", 1))
+        found |= {"N": Fraction(self._window(instance)), "Qmin": least, "Qmax": most}
+        rounded = _parameters(instance), work.tape, len(work.A), {"N": self._window(instance)}
+        for name, value in lookup("algorithms", "fedcompass").quantities(*rounded).items():
+            if name in _ROUNDED and abs(float(found[name]) - value) > 1e-9 * max(1.0, abs(value)):
+                raise ProofError(f"{name} is {value} as it is read off the tape, and {found[name]} here")
+            if name == "speed_ratio":
+                found[name] = Fraction(value).limit_denominator(1000)
+        if "mu_step" in self.own_symbols:
+            found |= steps_ratio(found)
+        return found
+
+    def families(self, instance: Instance) -> dict[str, Members]:
+        """Return the members of families: what runs there are, and what they add up to."""
+        work = self._work(instance)
+        found: dict[str, Members] = {"p": {(i,): one for i, one in enumerate(self.shares(instance))}}
+        if not instance.noise:
+            sizes = self._sizes(instance)
+            found["size"] = {(k,): one for k, one in enumerate(sizes)}
+            found["size_mean"] = {(t,): sum(sizes[:t], _ZERO) / t for t in range(1, len(sizes) + 1)}
+        return found | work.families()
+
+    def _compare(self) -> None:
+        """Make sure that the scheduler's tapes say of models and runs what this setting says."""
+        for instance in FEDCOMPASS:
+            _compare(instance)
+
+
+class Work:
+    """What the runs of a tape weigh, in fractions."""
+
+    def __init__(self, tape: Tape, window: int, begins: int, shares: tuple[Fraction, ...]) -> None:
+        self.tape, self.window, self.begins, self.shares = tape, window, begins, shares
+        weights: dict[int, Fraction] = {}
+        for row, weight in zip(tape.uses.update.tolist(), tape.uses.weight.tolist(), strict=True):
+            weights[row] = exact_weight(weight)
+        updates, table = begins + window - 1, tape.descend
+        self.rows: dict[tuple[int, ...], int] = {at: row for at, row in used_runs(tape).items() if at[0] < updates}
+        self.many = [sum(1 for at in self.rows if at[0] == update) for update in range(updates)]
+        self.a = {place: weights[row] for place, row in self.rows.items()}
+        self.steps = {place: int(table.steps[row]) for place, row in self.rows.items()}
+        self.c = {place: int(table.client[row]) for place, row in self.rows.items()}
+        self.s = {place: int(table.version[row]) for place, row in self.rows.items()}
+        self.A = [self._sum(t, 1) for t in range(updates)]
+        self.W = [sum(self.A[k : k + window], _ZERO) for k in range(begins)]
+
+    def _sum(self, t: int, power: int, client: int | None = None) -> Fraction:
+        own = [at for at in self.rows if at[0] == t and client in (None, self.c[at])]
+        return sum((self.a[at] ** power * self.steps[at] for at in own), _ZERO)
+
+    def _extra(self, i: int, k: int) -> Fraction:
+        own = sum((self._sum(t, 1, i) for t in range(k, k + self.window)), _ZERO)
+        return own - self.shares[i] * self.W[k]
+
+    def symbols(self) -> dict[str, Fraction]:
+        """Return what theorems read, exactly."""
+        n, updates = len(self.shares), len(self.A)
+        if min(self.W) <= 0:
+            raise UnfitError("a window holds nothing")
+        biases = [sum((abs(self._extra(i, k)) for i in range(n)), _ZERO) / self.W[k] for k in range(self.begins)]
+        squares = [
+            sum((self._sum(t, 2) for t in range(k, k + self.window)), _ZERO) for k in range(self.begins)
+        ]  # fmt: skip
+        each = [Fraction(sum(steps for at, steps in self.steps.items() if at[0] == t)) for t in range(updates)]
+        plain = [
+            [Fraction(sum(q for at, q in self.steps.items() if at[0] == t and self.c[at] == i)) for i in range(n)]
+            for t in range(updates)
+        ]
+        parts = [
+            sum((abs((one / whole if whole else _ZERO) - Fraction(1, n)) for one in row), _ZERO)
+            for row, whole in zip(plain, each, strict=True)
+        ]
+        return {
+            "tau_max": Fraction(max(at[0] - self.s[at] for at in self.rows)), "A_max": max(self.A),
+            "W_min": min(self.W), "W_max": max(self.W), "V_max": max(squares), "share_bias": max(biases),
+            "Q_mean": sum(each, _ZERO) / (n * updates), "Q_bias": max(parts),
+        }  # fmt: skip
+
+    def families(self) -> dict[str, Members]:
+        """Return the numbers of runs, updates and windows by their indices."""
+        extra = {(i, k): self._extra(i, k) for i in range(len(self.shares)) for k in range(self.begins)}
+        return {
+            "many": {(t,): Fraction(one) for t, one in enumerate(self.many)}, "a": self.a,
+            "steps": {at: Fraction(one) for at, one in self.steps.items()},
+            "c": {at: Fraction(one) for at, one in self.c.items()},
+            "s": {at: Fraction(one) for at, one in self.s.items()},
+            "A": {(t,): one for t, one in enumerate(self.A)}, "W": {(k,): one for k, one in enumerate(self.W)},
+            "over": {at: max(one, _ZERO) for at, one in extra.items()},
+            "under": {at: max(-one, _ZERO) for at, one in extra.items()},
+        }  # fmt: skip
+
+
+def _parameters(instance: Instance) -> Any:
+    options = {name: value for name, value in instance.options if name != "N"}
+    if instance.p:
+        options["p"] = [float(one) for one in instance.p]
+    options.setdefault("Qmin", 1)
+    options.setdefault("Qmax", 1)
+    return lookup("algorithms", "fedcompass").read(Options("fedcompass", {**options, "eta": float(instance.alpha)}))
+
+
+@cache
+def _tape(instance: Instance) -> Tape:
+    """Return the tape: of clients that arrive one after the other at times 1, 2, …, or by the times of their steps."""
+    own, parameters = lookup("algorithms", "fedcompass"), _parameters(instance)
+    if parameters.speeds is None:
+        options = tuple((k, v) for k, v in instance.options if k != "N")
+        more = {"eta": float(instance.alpha), "Qmin": 1, "Qmax": 1, **dict(options)}
+        if instance.p:
+            more["p"] = tuple(float(one) for one in instance.p)
+        return compiled("fedcompass", tuple(sorted(more.items())), instance.events, instance.n, instance.horizon)
+    events = own.sample(parameters, None, None, None, instance.n, _ALL)
+    tape: Tape = own.schedule(parameters, events, instance.n, RecordAt(), instance.horizon)
+    return tape
+
+
+@cache
+def _replayed(instance: Instance, window: int, begins: int, shares: tuple[Fraction, ...]) -> Runs:
+    """Replay the tape, with the sums of the setting."""
+    try:
+        tape = _tape(instance)
+    except BoundlabError as error:
+        raise UnfitError(str(error)) from error
+    work = Work(tape, window, begins, shares)
+    runs = replay_tape(tape, instance, work.rows)
+    zero = tuple(_ZERO for _ in instance.start)
+    outcomes = range(len(runs.chances))
+
+    def summed(parts: list[tuple[Fraction, tuple[str, tuple[int, ...]]]]) -> Column:
+        columns = [(weight, runs.at(name)) for weight, name in parts]
+        values = []
+        for at in outcomes:
+            value = zero
+            for weight, own in columns:
+                value = plus(value, own[at], weight)
+            values.append(value)
+        return Column(values)
+
+    for t in range(instance.horizon + 1):
+        models = runs.at(("w", (t,)))
+        for i, function in enumerate(instance.functions):
+            runs.add(("d", (i, t)), lambda at, of=function, on=models: of.slope(on[at]))  # type: ignore[misc]
+            ways = zip(runs.at(("w", (0,))), models, strict=True)
+            runs.columns["mv", (i, t)] = Column([(_between(function, start[0], end[0]),) for start, end in ways])
+        runs.columns["df", (t,)] = summed([(share, ("d", (i, t))) for i, share in enumerate(shares)])
+    for t in range(instance.horizon):
+        every = [(at, q) for at in work.rows if at[0] == t for q in range(work.steps[at])]
+        for name, of in (("gr", "g"), ("er", "e")):
+            runs.columns[name, (t,)] = summed([(work.a[at], (of, (*at, q))) for at, q in every])
+    for k in range(begins):
+        for u in range(window):
+            own = [at for at in work.rows if at[0] == k + u]
+            runs.columns["du", (k, u)] = summed([(work.a[at] * work.steps[at], ("d", (work.c[at], k))) for at in own])
+    return runs
+
+
+def _between(function: Function, first: Fraction, last: Fraction) -> Fraction:
+    """Return the mean slope between two points."""
+    if first == last:
+        return function.slope((first,))[0]
+    return (function.value((last,)) - function.value((first,))) / (last - first)
+
+
+def _scaled(function: Function, by: Fraction) -> Function:
+    if isinstance(function, Huber):
+        return Huber(function.curvature * by, function.centre, function.width)
+    if isinstance(function, PiecewiseQuadratic):
+        return PiecewiseQuadratic(
+            function.knots, tuple(one * by for one in function.curvatures), function.slope_there * by
+        )
+    if isinstance(function, Quadratic):
+        return Quadratic(tuple(one * by for one in function.curvatures), function.centre)
+    raise UnfitError("a function with kinks is not smooth")
+
+
+def steps_ratio(found: Mapping[str, Fraction]) -> dict[str, Fraction]:
+    """Return the largest power of Qmax/Qmin that is at most speed_ratio."""
+    ratio, limit, power = found["Qmax"] / found["Qmin"], found["speed_ratio"], _ONE
+    if ratio == 1:
+        return {"mu_step": limit}
+    while power * ratio <= limit:
+        power *= ratio
+    return {"mu_step": power}
+
+
+def _compare(instance: Instance) -> None:
+    """Make sure that updates of a tape add weighted runs, which began at models, one step size for all."""
+    try:
+        tape = _tape(instance)
+    except BoundlabError:
+        return
+    now: dict[int, dict[Any, Fraction]] = {0: {("w", 0): _ONE}}
+    versions = tape.version.tolist()
+    used: dict[int, list[tuple[int, Fraction]]] = {}
+    for row, t, weight in zip(
+        tape.uses.update.tolist(), tape.uses.version.tolist(), tape.uses.weight.tolist(), strict=True
+    ):
+        used.setdefault(t, []).append((row, exact_weight(weight)))
+    wrong = "fedcompass's program does not do what this setting says"
+    for op, row, event in zip(tape.op.tolist(), tape.row.tolist(), tape.event.tolist(), strict=True):
+        if op == Op.AFFINE:
+            first, last = tape.affine.start[row : row + 2].tolist()
+            value: dict[Any, Fraction] = {}
+            for source, weight in zip(
+                tape.affine.src[first:last].tolist(), tape.affine.coef[first:last].tolist(), strict=True
+            ):
+                for name, part in now.get(source, {}).items():
+                    value[name] = value.get(name, _ZERO) + exact_weight(weight) * part
+            target = int(tape.affine.dst[row])
+            now[target] = {name: part for name, part in value.items() if part}
+            if target == 0:
+                t = versions[event]
+                wanted: dict[Any, Fraction] = {("w", t): _ONE}
+                for run, own in used.get(t, []):
+                    start = ("w", int(tape.descend.version[run]))
+                    wanted["end", run] = wanted.get(("end", run), _ZERO) + own
+                    wanted[start] = wanted.get(start, _ZERO) - own
+                if now[0] != {name: part for name, part in wanted.items() if part}:
+                    raise ProofError(wrong)
+                now[0] = {("w", t + 1): _ONE}
+        elif op == Op.DESCEND:
+            start, rate = ("w", int(tape.descend.version[row])), float(instance.alpha)
+            if now[int(tape.descend.src[row])] != {start: _ONE} or float(tape.descend.step_size[row]) != rate:
+                raise ProofError(wrong)
+            now[int(tape.descend.dst[row])] = {("end", row): _ONE}

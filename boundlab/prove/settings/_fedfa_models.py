@@ -1,0 +1,335 @@
+"""Exact models of FedFa: its own compiler's tape, replayed in fractions, and what a theorem reads off it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import sympy
+
+from boundlab.options import Options
+from boundlab.prove._errors import ProofError
+from boundlab.prove._functions import Function, plus, root_above, square_root
+from boundlab.prove._instance import Instance, UnfitError
+from boundlab.prove._modelled import Members
+from boundlab.prove._replay import Column, Name, Runs, exact_weight
+from boundlab.prove._scalars import Scalar
+from boundlab.prove._tapes import compiled, replay_tape
+from boundlab.prove.settings._fedfa_instances import FEDFA
+from boundlab.prove.settings._runs import RunsSetting
+from boundlab.registry import lookup
+from boundlab.tape import Op, Tape
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+_OWN = ("N",)
+# Rounded where they are read off a tape: these are compared with what is computed here.
+_ROUNDED = ("tau_a", "tau_max", "share_bias", "lag", "C_lag", "kappa_lag", "window")
+
+
+class FedFaModels(RunsSetting):
+    """The part of the setting that proofs do not look at."""
+
+    of_schedules = frozenset({"constant-lag"})
+    delta: bool
+    printed: bool
+    N: Scalar
+
+    def instances(self) -> tuple[Instance, ...]:
+        """Return exact instances: windows of several lengths, both starts, late clients and constant lags."""
+        return FEDFA
+
+    def why_not(self, instance: Instance) -> str:
+        """Return which assumption an instance does not meet."""
+        if _mode(instance) != ("delta" if self.delta else "param"):
+            return "the server averages something else"
+        if "N" in dict(instance.options) and "N" not in self.own_symbols:
+            return "the theorem has no windows"
+        if not self.delta and not self.printed and self._work(instance).lag is None:
+            return "the lag is not constant"
+        if "L" in dict(instance.bounds) and all(one.smoothness() == 0 for one in instance.functions):
+            # Constants have L-Lipschitz gradients with every L > 0.
+            return self._of_constants(instance)
+        return super().why_not(instance)
+
+    def _of_constants(self, instance: Instance) -> str:
+        found = self.assumed
+        self.assumed = found - {"smooth"}
+        try:
+            return super().why_not(instance)
+        finally:
+            self.assumed = found
+
+    def _work(self, instance: Instance) -> "_Work":
+        return _work(replace(instance, bounds=(), noise=()))
+
+    def runs(self, instance: Instance) -> Runs:
+        """Replay the tape."""
+        return _replayed(replace(instance, bounds=()))
+
+    def constants(self, instance: Instance) -> dict[str, Fraction]:
+        """Return the numbers of symbols, those that are read off the tape among them."""
+        read = self._work(instance).symbols()
+        given = dict(instance.bounds)
+        own = {name: value for name, value in given.items() if name in read or name == "F0"}
+        found = super().constants(replace(instance, bounds=tuple((k, v) for k, v in given.items() if k not in own)))
+        found |= read
+        for name, value in own.items():
+            if value < found[name]:
+                raise UnfitError(f"{name} = {value} is not true of the run: {found[name]}")
+            found[name] = value
+        if "F0" not in given:
+            found["F0"] = self._rounded_gap(found)
+        return found
+
+    def _rounded_gap(self, found: dict[str, Fraction]) -> Fraction:
+        """Return a number above f(w_0) − inf f, and not far above, with which the root in the bound is rational."""
+        own = self.theorem.defining()
+        if "X_v" not in own or "F0" not in found:
+            return found["F0"]
+        root = max(own["X_v"].atoms(sympy.Pow), key=lambda one: len(str(one)))
+        inside = _put(root.base, own, {name: value for name, value in found.items() if name != "F0"})
+        gap = next((one for one in inside.free_symbols if one.name == "F0"), None)
+        polynomial = None if gap is None else sympy.Poly(inside, gap)
+        if polynomial is None or not all(one.is_Rational for one in polynomial.all_coeffs()):
+            return found["F0"]
+        slope, level = (Fraction(int(one.p), int(one.q)) for one in polynomial.all_coeffs())
+        above = root_above(slope * found["F0"] + level)
+        return (above * above - level) / slope
+
+    def families(self, instance: Instance) -> dict[str, Members]:
+        """Return the members of families: what runs there are, and how windows and models are made up of them."""
+        found = self._work(instance).families()
+        runs = self.runs(instance)
+        squares = [runs.inner(("fv", (t,)), ("fv", (t,))) for t in range(self._work(instance).updates + 1)]
+        sizes = [root for one in squares if (root := square_root(one)) is not None]
+        if len(sizes) == len(squares):
+            found["size"] = {(t,): one for t, one in enumerate(sizes)}
+            found["size_mean"] = {(t,): sum(sizes[:t], _ZERO) / t for t in range(1, len(sizes) + 1)}
+        return found
+
+    def _compare(self) -> None:
+        """Make sure that tapes of the algorithm say of models and runs what this setting says."""
+        for instance in FEDFA:
+            _compare(instance)
+
+
+def _put(formula: sympy.Expr, defined: Mapping[str, sympy.Expr], values: Mapping[str, Fraction]) -> sympy.Expr:
+    """Return a formula with numbers for its symbols."""
+    numbers = {name: sympy.Rational(one.numerator, one.denominator) for name, one in values.items()}
+    while more := {one for one in formula.free_symbols if one.name in numbers or one.name in defined}:
+        formula = formula.subs({one: numbers.get(one.name, defined.get(one.name)) for one in more}).doit()
+    return sympy.expand(formula)
+
+
+def _mode(instance: Instance) -> str:
+    return str(dict(instance.options).get("mode", "param"))
+
+
+def _options(instance: Instance) -> dict[str, Any]:
+    own = {name: value for name, value in instance.options if name not in _OWN}
+    own = {name: float(value) if isinstance(value, Fraction) else value for name, value in own.items()}
+    return {**own, "Q": instance.steps, "eta_l": float(instance.alpha)}
+
+
+@cache
+def _work(instance: Instance) -> "_Work":
+    return _Work(instance)
+
+
+class _Work:
+    """The arrivals of a tape: whose they are, at which models their runs began, and how the models are made of them.
+
+    Parameters
+    ----------
+    instance
+        T = horizon windows of N arrivals are looked at.
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        options = dict(instance.options)
+        self.n, self.begins, self.window = instance.n, instance.horizon, int(options.get("N", 1))
+        self.updates = self.begins + self.window - 1
+        own = lookup("algorithms", "fedfa")
+        self.parameters = own.read(Options("fedfa", _options(instance)))
+        self.K, self.first = self.parameters.K, self.parameters.first
+        self.delta = self.parameters.mode == "delta"
+        self.tape = compiled("fedfa", tuple(sorted(_options(instance).items())), instance.events, self.n, self.updates)
+        rows = self.tape.notes["run"].tolist()
+        self.rows = {t: int(rows[t + self.first - 1]) for t in range(1 - self.K, self.updates)}
+        table = self.tape.descend
+        self.c = {t: int(table.client[row]) for t, row in self.rows.items()}
+        self.s = {t: int(table.version[row]) for t, row in self.rows.items()}
+        ages = [t - self.s[t] for t in range(self.updates)]
+        self.tau_a = max(ages)
+        constant = all(self.s[t] == max(t - self.tau_a, 0) for t in range(self.updates))
+        self.lag = self.tau_a if constant and not self.delta else None
+        self.rate = exact_weight(self.parameters.eta_g)
+        self.kappa = _ONE / (1 + self.tau_a + Fraction(self.K - 1, 2))
+
+    def share(self, i: int, k: int) -> Fraction:
+        """Return by how much client i's share of the window at k differs from 1/n."""
+        own = sum(1 for t in range(k, k + self.window) if self.c[t] == i)
+        return Fraction(own, self.window) - Fraction(1, self.n)
+
+    @property
+    def in_model(self) -> list[dict[int, Fraction]]:
+        """With which coefficients the changes of arrivals stand in w[t] − w[0], by t."""
+        found: list[dict[int, Fraction]] = [{}]
+        for t in range(self.updates):
+            value: dict[int, Fraction] = {} if not self.delta else dict(found[t])
+            weight = self.rate / self.K if self.delta else Fraction(1, self.K)
+            for a in range(t - self.K + 1, t + 1):
+                value[a] = value.get(a, _ZERO) + weight
+                if not self.delta:
+                    for other, own in found[self.s[a]].items():
+                        value[other] = value.get(other, _ZERO) + weight * own
+            found.append(value)
+        return found
+
+    @property
+    def in_virtual(self) -> list[dict[int, Fraction]]:
+        """With which coefficients they stand in v[t] − w[0]."""
+        rate = self.rate if self.delta else self.kappa
+        early = {a: rate * Fraction(self.K + a, self.K) for a in range(1 - self.K, 0)}
+        return [early | dict.fromkeys(range(t), rate) for t in range(self.updates + 1)]
+
+    def extra(self) -> dict[tuple[int, int], Fraction]:
+        """Return how much more of each change is in w[t] than in v[t]."""
+        pairs = enumerate(zip(self.in_model, self.in_virtual, strict=True))
+        return {(t, a): one.get(a, _ZERO) - two[a] for t, (one, two) in pairs for a in two}
+
+    def symbols(self) -> dict[str, Fraction]:
+        """Return what theorems read, exactly."""
+        whole = range(self.begins)
+        found = {
+            "N": Fraction(self.window), "window": Fraction(self.K), "tau_a": Fraction(self.tau_a),
+            "tau_max": Fraction(max(1, self.tau_a + self.K - 1)),
+            "share_bias": max(sum((abs(self.share(i, k)) for i in range(self.n)), _ZERO) for k in whole),
+        }  # fmt: skip
+        found["eta_g"] = self.rate
+        if self.lag is not None:
+            extra = self.extra()
+            sums = [sum((abs(one) for at, one in extra.items() if at[0] == t), _ZERO) for t in range(self.updates)]
+            found |= {"lag": Fraction(self.lag), "kappa_lag": self.kappa, "C_lag": max(sums)}
+        read = lookup("algorithms", "fedfa").quantities(self.parameters, self.tape, self.updates, {"N": self.window})
+        for name in _ROUNDED:
+            if name in read and abs(float(found[name]) - read[name]) > 1e-9:
+                raise ProofError(f"{name} is {read[name]} as it is read off the tape, and {found[name]} here")
+        return found
+
+    def families(self) -> dict[str, Members]:
+        """Return the numbers of arrivals and of windows by their indices."""
+        shares = {(i, k): self.share(i, k) for i in range(self.n) for k in range(self.begins)}
+        found: dict[str, Members] = {
+            "c": {(t, 0): Fraction(one) for t, one in self.c.items()},
+            "s": {(t, 0): Fraction(one) for t, one in self.s.items() if t >= 0},
+            **_halves("over", "under", shares),
+            "tp": {(t,): Fraction(min(self.s[a] for a in range(t - self.K + 1, t + 1))) for t in range(self.updates)},
+            "nx": {
+                (t, i): Fraction(min(coming)) for t in range(self.updates) for i in range(self.n)
+                if (coming := [a for a in range(t, self.updates) if self.c[a] == i])
+            },
+        }  # fmt: skip
+        return found if self.lag is None else {**found, **_halves("more", "less", self.extra())}
+
+
+def _halves(up: str, down: str, values: dict[tuple[int, int], Fraction]) -> dict[str, Members]:
+    return {
+        up: {at: max(one, _ZERO) for at, one in values.items()},
+        down: {at: max(-one, _ZERO) for at, one in values.items()},
+    }
+
+
+@cache
+def _replayed(instance: Instance) -> Runs:
+    """Replay the tape, with the sums and the virtual iterate of the setting."""
+    work = _work(replace(instance, noise=()))
+    runs = replay_tape(work.tape, instance, {(a, 0): row for a, row in work.rows.items()})
+    zero = tuple(_ZERO for _ in instance.start)
+    outcomes, steps = range(len(runs.chances)), instance.steps
+
+    def summed(parts: Iterable[tuple[Fraction, Name]]) -> Column:
+        columns = [(weight, runs.at(name)) for weight, name in parts]
+        values = []
+        for at in outcomes:
+            value = zero
+            for weight, own in columns:
+                value = plus(value, own[at], weight)
+            values.append(value)
+        return Column(values)
+
+    for a in work.rows:
+        for name, of in (("gr", "g"), ("er", "e")):
+            runs.columns[name, (a,)] = summed([(_ONE, (of, (a, 0, q))) for q in range(steps)])
+    for t, coefficients in enumerate(work.in_virtual):
+        changes = [(own, ("z", (a, 0, steps))) for a, own in coefficients.items()]
+        changes += [(-own, ("z", (a, 0, 0))) for a, own in coefficients.items()]
+        runs.columns["v", (t,)] = summed([(_ONE, ("w", (0,))), *changes])
+        first = runs.at(("w", (0,)))
+        for letter, of in (("d", "w"), ("dv", "v")):
+            points = runs.at((of, (t,)))
+            for i, function in enumerate(instance.functions):
+                runs.add((letter, (i, t)), lambda at, own=function, on=points: own.slope(on[at]))  # type: ignore[misc]
+        points = runs.at(("v", (t,)))
+        for i, function in enumerate(instance.functions):
+            ways = [_between(function, begin[0], end[0]) for begin, end in zip(first, points, strict=True)]
+            runs.columns["mv", (i, t)] = Column(ways)
+        runs.columns["fv", (t,)] = summed([(Fraction(1, work.n), ("dv", (i, t))) for i in range(work.n)])
+    return runs
+
+
+def _between(function: Function, first: Fraction, last: Fraction) -> tuple[Fraction]:
+    """Return the mean slope between two points."""
+    if first == last:
+        return (function.slope((first,))[0],)
+    return ((function.value((last,)) - function.value((first,))) / (last - first),)
+
+
+@cache
+def _compare(instance: Instance) -> None:
+    """Make sure that runs begin at models, and that each update averages the last K arrivals as the setting says."""
+    work = _work(replace(instance, bounds=(), noise=()))
+    tape: Tape = work.tape
+    now: dict[int, dict[Any, Fraction]] = {0: {("w", 0): _ONE}}
+    versions = tape.version.tolist()
+    end = {row: a for a, row in work.rows.items()}
+    for op, row, event in zip(tape.op.tolist(), tape.row.tolist(), tape.event.tolist(), strict=True):
+        if op == Op.AFFINE:
+            first, last = tape.affine.start[row : row + 2].tolist()
+            terms = zip(tape.affine.src[first:last].tolist(), tape.affine.coef[first:last].tolist(), strict=True)
+            value = _combined((exact_weight(weight), now.get(source, {})) for source, weight in terms)
+            target = int(tape.affine.dst[row])
+            now[target] = value
+            if target == 0:
+                t = versions[event]
+                if value != _wanted(work, t):
+                    raise ProofError("fedfa does not average the window as this setting says")
+                now[0] = {("w", t + 1): _ONE}
+        elif op == Op.DESCEND:
+            begin = {("w", int(tape.descend.version[row])): _ONE}
+            known = row not in end or int(tape.descend.client[row]) == work.c[end[row]]
+            rate = abs(float(tape.descend.step_size[row]) - float(instance.alpha)) < 1e-12
+            if now[int(tape.descend.src[row])] != begin or not known or not rate:
+                raise ProofError("fedfa's runs do not begin as this setting says")
+            now[int(tape.descend.dst[row])] = {("end", row): _ONE}
+
+
+def _wanted(work: _Work, t: int) -> dict[Any, Fraction]:
+    arrivals = range(t - work.K + 1, t + 1)
+    if any(work.s[a] > max(a, 0) for a in arrivals):
+        raise ProofError("a run of fedfa began at a model that was made after its arrival")
+    if not work.delta:
+        return _combined((Fraction(1, work.K), {("end", work.rows[a]): _ONE}) for a in arrivals)
+    weight = work.rate / work.K
+    changes = [(weight, {("end", work.rows[a]): _ONE}) for a in arrivals]
+    changes += [(-weight, {("w", work.s[a]): _ONE}) for a in arrivals]
+    return _combined([(_ONE, {("w", t): _ONE}), *changes])
+
+
+def _combined(parts: Iterable[tuple[Fraction, dict[Any, Fraction]]]) -> dict[Any, Fraction]:
+    found: dict[Any, Fraction] = {}
+    for weight, own in parts:
+        for name, value in own.items():
+            found[name] = found.get(name, _ZERO) + weight * value
+    return {name: value for name, value in found.items() if value}
