@@ -69,12 +69,11 @@ def console() -> "Console":
 
 
 def print_trail(theorem: "Theorem") -> None:
-    """Print the line that leads on from a theorem, if there is one; a terminal wraps it, so that paths stay whole."""
+    """Print the lines that lead on from a theorem, if there are any; a terminal wraps them, so that paths stay whole."""
     from boundlab.report.trail import trail
 
-    line = trail(theorem)
-    if line:
-        console().print(f"\n{line}", soft_wrap=True)
+    if lines := trail(theorem):
+        console().print(f"\n{lines}", soft_wrap=True)
 
 
 def settings_map(settings: list[str] | None) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""From "false" to "why" to "what is true": the line with which a command about a theorem ends."""
+"""From "false" to "why" to "what is true": the lines with which a command about a theorem ends."""
 
 from typing import TYPE_CHECKING
 
@@ -7,19 +7,21 @@ if TYPE_CHECKING:
 
 
 def trail(theorem: "Theorem") -> str:
-    """Return where the counterexample, the repairs, the argument and the proof stand; empty where nothing is known.
+    """Return where the counterexample, the repairs, the argument and the proof stand, a line each; or nothing.
 
     A proof that is checked step by step is the theorem's own, or, of one as printed, the paper's.
 
     Examples
     --------
     >>> from boundlab.theorems import load_theorem
-    >>> trail(load_theorem("area.theorem8"))  # doctest: +NORMALIZE_WHITESPACE
-    'refuted: proofs/counterexamples/area.theorem8.json; repaired: area.theorem8.repaired;
-    step by step: boundlab prove area.theorem8; why: docs/theory/area.md'
+    >>> print(trail(load_theorem("area.theorem8")))
+    refuted: proofs/counterexamples/area.theorem8.json
+    repaired: area.theorem8.repaired
+    step by step: boundlab prove area.theorem8
+    why: docs/theory/area.md
     """
     answered = theorem.refuted_by or theorem.repaired_by
-    return "; ".join(
+    return "\n".join(
         f"{what}: {where}"
         for what, where in (
             ("refuted", theorem.refuted_by),

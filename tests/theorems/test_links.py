@@ -100,18 +100,19 @@ def test_the_letters_are_those_of_the_papers() -> None:
         assert len(set(theorem.letters.values())) == len(theorem.letters)
 
 
-def test_the_line_leads_on() -> None:
+def test_the_lines_lead_on() -> None:
     assert trail(THEOREMS["fedstaleweight.theorem1"]) == (
-        "refuted: proofs/counterexamples/fedstaleweight.theorem1.json; "
-        "repaired: fedstaleweight.rf1, fedstaleweight.rf2, fedstaleweight.rf3; "
-        "step by step: boundlab prove fedstaleweight.theorem1; why: docs/theory/fedstaleweight.md"
+        "refuted: proofs/counterexamples/fedstaleweight.theorem1.json\n"
+        "repaired: fedstaleweight.rf1, fedstaleweight.rf2, fedstaleweight.rf3\n"
+        "step by step: boundlab prove fedstaleweight.theorem1\n"
+        "why: docs/theory/fedstaleweight.md"
     )
     assert trail(THEOREMS["classics.sgd.gap"]) == "proof: docs/theory/classics.md#stochastic-gradients"
     assert trail(THEOREMS["classics.ogm"]) == "page: docs/theory/classics.md"
     assert trail(THEOREMS["area.theorem7"]).startswith("repaired: area.theorem7.explicit, ")
 
 
-def test_the_line_names_every_proof_that_is_checked_step_by_step() -> None:
+def test_the_lines_name_every_proof_that_is_checked_step_by_step() -> None:
     for script in registered("proofs").values():
         about = script.id if script.printed else script.proves
         if about in THEOREMS:
@@ -127,7 +128,7 @@ def test_a_theorem_of_ones_own_says_what_it_knows(tmp_path: Path) -> None:
     )
     theorem = load_theorem(str(own(tmp_path, more, '[letters]\nR = "D_0"\nalpha = "\\\\gamma"')))
     assert trail(theorem) == (
-        "refuted: cases/mine.json; repaired: classics.gd.ergodic; proof: notes.md#the-proof; why: notes.md"
+        "refuted: cases/mine.json\nrepaired: classics.gd.ergodic\nproof: notes.md#the-proof\nwhy: notes.md"
     )
     fields = json.loads(json.dumps(theorem.as_dict()))
     assert {key: fields[key] for key in ("refuted_by", "repaired_by", "page", "proof", "letters")} == {
@@ -190,13 +191,15 @@ def test_every_command_about_a_theorem_leads_on(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     theorem, runner = THEOREMS[command[1]], CliRunner()
-    shown = runner.invoke(app, command).stdout.splitlines()
-    assert trail(theorem) in shown[-3:]  # below it stand the files that were written
+    shown = runner.invoke(app, command).stdout
+    assert f"\n\n{trail(theorem)}\n" in shown
+    below = shown.partition(trail(theorem))[2].splitlines()
+    assert len(below) <= 3  # only the files that were written
     fields = json.loads(runner.invoke(app, [*command, "--json"]).stdout)
     assert {key: fields[key] for key in theorem.links()} == theorem.links()
 
 
-def test_the_line_keeps_its_paths_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lines_keep_their_paths_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     found = CliRunner().invoke(app, ["show", "fedcompass.theorem1"])
     assert found.exit_code == ExitCode.STANDS
