@@ -1,15 +1,27 @@
 """boundlab: a type-checker for convergence theorems of asynchronous and federated first-order methods.
 
-The names below are the public API; each is imported when it is first used. Comparisons are made by
-:func:`boundlab.compare.compare`.
+The names below are the public API; each is imported when it is first used. ``compare``, ``exact``, ``falsify``,
+``prove`` and ``worst_case`` are packages that can also be called: ``boundlab.compare(…)`` asks, and
+``boundlab.compare.Comparison`` is what is inside.
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from boundlab.__about__ import __version__
 
 if TYPE_CHECKING:
+    from boundlab.api import check as check
+    from boundlab.api import compare as compare
+    from boundlab.api import exact as exact
+    from boundlab.api import falsify as falsify
+    from boundlab.api import optimal_rate as optimal_rate
+    from boundlab.api import prove as prove
+    from boundlab.api import run as run
+    from boundlab.api import theorem as theorem
+    from boundlab.api import worst_case as worst_case
     from boundlab.build import build_problem as build_problem
     from boundlab.case import Case as Case
     from boundlab.case import load_case as load_case
@@ -23,7 +35,6 @@ if TYPE_CHECKING:
     from boundlab.objective import Problem as Problem
     from boundlab.registry import lookup as lookup
     from boundlab.registry import registered as registered
-    from boundlab.server_rate import optimal_rate as optimal_rate
     from boundlab.simulate.simulation import simulate as simulate
     from boundlab.theorems import Theorem as Theorem
     from boundlab.theorems import load_theorem as load_theorem
@@ -40,20 +51,50 @@ _WHERE = {
     "Theorem": "theorems",
     "Verdict": "verdict",
     "build_problem": "build",
+    "check": "api",
     "load_case": "case",
     "load_theorem": "theorems",
     "lookup": "registry",
     "make_plan": "instance",
-    "optimal_rate": "server_rate",
+    "optimal_rate": "api",
     "registered": "registry",
     "replay": "case",
+    "run": "api",
     "simulate": "simulate",
+    "theorem": "api",
 }
+_CALLABLE = ("compare", "exact", "falsify", "prove", "worst_case")
 
-__all__ = ["__version__", *sorted(_WHERE)]
+__all__ = ["__version__", *sorted((*_WHERE, *_CALLABLE))]
+
+
+class _Question(ModuleType):
+    """A package whose question can be asked by calling it."""
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        return self.__wrapped__(*arguments, **options)
+
+    @property
+    def __wrapped__(self) -> Any:
+        """The function that is called: help and signatures are its own."""
+        return getattr(import_module("boundlab.api"), self.__name__.rpartition(".")[2])
+
+
+class _Face(ModuleType):
+    """The package: the import system sets its subpackages as attributes, and some of them answer to a call."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _CALLABLE and type(value) is ModuleType:
+            value.__class__ = _Question
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Face
 
 
 def __getattr__(name: str) -> Any:
+    if name in _CALLABLE:
+        return import_module(f"boundlab.{name}")
     if name not in _WHERE:
         raise AttributeError(f"module 'boundlab' has no attribute {name!r}")
     return getattr(import_module(f"boundlab.{_WHERE[name]}"), name)

@@ -84,41 +84,49 @@ def load_case(path: Path, *, has_theorem: bool = False) -> Case:
     CaseError
         Naming the file, the key, what is wrong and what would be right.
     """
-    raw = read_json(path)
+    return read_case(read_json(path), str(path), has_theorem=has_theorem)
+
+
+def read_case(raw: Any, name: str = "the case", *, has_theorem: bool = False) -> Case:
+    """Read and check what a case file says; parameters and errors are those of :func:`load_case`.
+
+    Parameters
+    ----------
+    name
+        What messages call it.
+    """
     if not isinstance(raw, dict):
-        raise CaseError(f"{path} must hold one JSON object with the keys {', '.join(_KEYS)}")
+        raise CaseError(f"{name} must hold one JSON object with the keys {', '.join(_KEYS)}")
     for key in raw:
         if key not in _KEYS + _NOTES:
-            raise CaseError(f"{path}: unknown key {key!r}; {nearest(key, _KEYS)}")
+            raise CaseError(f"{name}: unknown key {key!r}; {nearest(key, _KEYS)}")
     random = "events" not in raw and "delays" in raw
     for key in ("algorithm", "problem", *(() if random else ("events",))):
         if key not in raw:
-            raise CaseError(f"{path}: the key {key!r} is missing")
+            raise CaseError(f"{name}: the key {key!r} is missing")
     problem, parameters = raw["problem"], raw.get("parameters", {})
     if not isinstance(problem, dict) or not isinstance(problem.get("type"), str):
-        raise CaseError(f'{path}: problem must be an object with a "type", e.g. {{"type": "huber", …}}')
+        raise CaseError(f'{name}: problem must be an object with a "type", e.g. {{"type": "huber", …}}')
     if not isinstance(parameters, dict):
-        raise CaseError(f'{path}: parameters must be an object, e.g. {{"alpha": 0.1}}')
+        raise CaseError(f'{name}: parameters must be an object, e.g. {{"alpha": 0.1}}')
     algorithm = lookup("algorithms", str(raw["algorithm"]))
     options = {key: value for key, value in problem.items() if key != "type"}
     if "x0" in raw:
         if "x0" in options:
-            raise CaseError(f"{path}: x0 stands both in the case and in its problem; keep one")
+            raise CaseError(f"{name}: x0 stands both in the case and in its problem; keep one")
         options["x0"] = raw["x0"]
     built = build_problem(problem["type"], options)
-    events: Events | RandomEvents
-    if random:
-        events = _law(raw, algorithm, built.n, str(path))
-    else:
-        events = algorithm.read_events(raw["events"], built.n, str(path))
+    events: Events | RandomEvents = (
+        _law(raw, algorithm, built.n, name) if random else algorithm.read_events(raw["events"], built.n, name)
+    )
     law = None
     if not random and "law" in raw:
         if not isinstance(raw["law"], dict) or "delays" not in raw["law"] or set(raw["law"]) - {"delays", "server"}:
-            raise CaseError(f'{path}: law must be an object with "delays", and "server" where there is one')
-        law = _law(raw["law"], algorithm, built.n, str(path))
+            raise CaseError(f'{name}: law must be an object with "delays", and "server" where there is one')
+        law = _law(raw["law"], algorithm, built.n, name)
     iterations = None
     if random or ("theorem" in raw and "iterations" in raw):
-        iterations = Options(str(path), raw).integer("iterations", 0, minimum=1)
+        iterations = Options(name, raw).integer("iterations", 0, minimum=1)
     try:
         read = algorithm.read(Options(algorithm.id, {key: plain(value) for key, value in parameters.items()}))
     except SpecError:

@@ -175,6 +175,27 @@ def write_json(path: Path, value: Any) -> None:
     write_text(path, json_text(value))
 
 
+class Document(dict[str, Any]):
+    """What a JSON file says, such as a case; :meth:`save` writes it."""
+
+    def save(self, path: str | Path) -> Path:
+        """Write the file, whole or not at all, and return its path.
+
+        Raises
+        ------
+        OutputError
+            If it cannot be written.
+        """
+        target = Path(path)
+        check_writable(target)
+        write_json(target, self)
+        return target
+
+    def __repr__(self) -> str:
+        """Say what it is about, and which keys it has."""
+        return f"<{self.get('theorem') or 'document'}: {', '.join(self)}>"
+
+
 def folder(path: Path) -> Path:
     """Create a folder for results if it does not exist, and check that it can be written and is boundlab's to change.
 

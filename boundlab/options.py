@@ -116,6 +116,22 @@ def number(text: object, what: str) -> float:
     return value
 
 
+def whole(text: object, what: str) -> int:
+    """Read a whole number from text or from a JSON value; 1e4 is one, too.
+
+    Raises
+    ------
+    SpecError
+        If it is not one.
+    """
+    if isinstance(text, int) and not isinstance(text, bool):
+        return text
+    value = number(text, what)
+    if not value.is_integer():
+        raise SpecError(f"{what} must be a whole number, got {text!r}")
+    return int(value)
+
+
 def numbers(text: object, what: str) -> list[float]:
     """Read a list of numbers: ``1,2,3``, ``[1,2,3]``, a JSON list, or ``@file`` with one a line.
 

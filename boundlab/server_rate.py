@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
-from typing import Any, Literal, final
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,7 +30,6 @@ _DIGITS = 80  # the values near a minimum agree to twice as many digits as the p
 _WIDTH = Decimal("1e-13")
 
 
-@final
 @dataclass(frozen=True, slots=True)
 class OptimalRate:
     """The best rate of aggregations.

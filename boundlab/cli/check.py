@@ -30,22 +30,14 @@ def check(
     as_json: AsJson = False,
 ) -> ExitCode:
     """Check a theorem by its formula alone: scope, units, limits, known truths, relations. No simulation."""
-    from boundlab.checks import check as check_theorem
-    from boundlab.checks import exit_code, read_groups
-    from boundlab.theorems import load_theorem
+    from boundlab.api import check as ask
 
-    groups = read_groups(only)
-    statement = load_theorem(theorem)
-    found = check_theorem(statement, groups)
-    code = exit_code(found)
+    found = ask(theorem, only)
     if as_json:
-        rows = [one.as_dict() for one in found]
-        print_json({"theorem": statement.id, **statement.links(), "exit_code": code, "checks": rows})
-        return code
-    from boundlab.report.check_table import check_table
-
+        print_json(found.as_dict())
+        return found.exit_code
     screen = console()
-    for line in check_table(statement, found, verbose):
+    for line in found.page(verbose):
         screen.print(line)
-    print_trail(statement)
-    return code
+    print_trail(found.theorem)
+    return found.exit_code

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,7 +11,6 @@ from boundlab.cli._common import (
     BackendName,
     DelaySpec,
     DeviceName,
-    Iterations,
     Jobs,
     ProblemSpec,
     Seed,
@@ -19,7 +18,6 @@ from boundlab.cli._common import (
     Settings,
     Trials,
     console,
-    count,
     print_json,
     print_trail,
     progress,
@@ -31,7 +29,7 @@ from boundlab.cli._endings import epilog
 from boundlab.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
-    from boundlab.compare import Comparison
+    from boundlab.api import Compared, Horizons
 
 _EXAMPLE = "compare area.theorem8 --problem lad:x0=3 --delays iid:p_s=0.5 --iterations 6 --set M=50 --trials 400"
 
@@ -47,11 +45,20 @@ def compare(
     delays: DelaySpec = "exponential",
     server: ServerSpec = None,
     settings: Settings = None,
-    iterations: Iterations = 1000,
+    iterations: Annotated[
+        str,
+        typer.Option(
+            "--iterations",
+            "-k",
+            metavar="K|K1,K2,…",
+            help="Events for area (client updates and aggregations), server updates for the others; of several "
+            "horizons, each is a run of its own.",
+        ),
+    ] = "1000",
     trials: Trials = 40,
     seed: Seed = 0,
     level: Annotated[float, typer.Option("--level", help="Joint confidence level.")] = 0.99,
-    band: Annotated[str, typer.Option("--band", help="bootstrap or student, for the upper limits.")] = "bootstrap",
+    band: Annotated[Any, typer.Option("--band", help="bootstrap or student, for the upper limits.")] = "bootstrap",
     beyond: Annotated[
         list[str] | None,
         typer.Option("--beyond", metavar="ASSUMPTION", help="Compare although this assumption fails; may be repeated."),
@@ -85,20 +92,12 @@ def compare(
 
     A violation always leaves THEOREM.case.json, in the current folder unless --out names another.
     """
-    from boundlab.build import delays_from, problem_from
-    from boundlab.compare import compare as compare_plan
+    from boundlab.api import compare as ask
     from boundlab.errors import SpecError
     from boundlab.files import folder
-    from boundlab.instance import make_plan
-    from boundlab.registry import lookup
-    from boundlab.simulate import pick
-    from boundlab.theorems import load_theorem
 
-    count(iterations, "iterations", 1, 10**8)
-    count(trials, "trials", 2, 10**6)
     if require not in (None, "holds"):
         raise SpecError(f"--require knows holds only, got {require!r}")
-    statement = load_theorem(theorem)
     if plot is not None:
         from boundlab.report.plots import check_format
 
@@ -106,30 +105,27 @@ def compare(
     if out is not None:
         folder(out)
     writable(plot)
-    chosen = problem_from(problem)
-    model = delays_from(delays, chosen.n)
-    algorithm = lookup("algorithms", statement.algorithm)
-    plan = make_plan(
-        statement,
-        chosen,
-        model,
-        algorithm.policy(server, model),
-        iterations,
-        settings_map(settings),
-        tuple(beyond or ()),
-        trials=trials,
-        seed=seed,
-    )
-    where = pick(backend, device, jobs, plan.problem, trials)
     with progress("trials", trials) as tick:
-        result = compare_plan(plan, trials, seed, level, band, tick, exact=exact, backend=where)  # type: ignore[arg-type]
+        result = ask(
+            theorem, problem, delays, server=server, iterations=_horizons(iterations), trials=trials, seed=seed,
+            level=level, band=band, beyond=tuple(beyond or ()), exact=exact, backend=backend, device=device,
+            jobs=jobs, settings=settings_map(settings), progress=tick,
+        )  # fmt: skip
     missed = require == "holds" and result.verdict is Verdict.CONSISTENT
     code = ExitCode.UNDECIDED if missed else result.verdict.exit_code
     return _deliver(result, code, out, plot, terms=terms, as_json=as_json)
 
 
+def _horizons(given: str) -> Any:
+    """Read ``1000``, or ``10,100,1000``: each of these is a run of its own."""
+    from boundlab.options import numbers, whole
+
+    found = [whole(one, "--iterations") for one in numbers(given, "--iterations")]
+    return found if "," in given else found[0]
+
+
 def _deliver(
-    result: "Comparison", code: ExitCode, out: Path | None, plot: Path | None, *, terms: bool, as_json: bool
+    result: "Compared | Horizons", code: ExitCode, out: Path | None, plot: Path | None, *, terms: bool, as_json: bool
 ) -> ExitCode:
     """Show the verdict, then leave the case file of a violation, and what the user has asked for."""
     from boundlab.report.save import files_of, save_case, save_comparison
@@ -138,12 +134,10 @@ def _deliver(
         if as_json:
             print_json({**result.as_dict(), "written": [str(path) for path in files]})
             return
-        from boundlab.report.tables import comparison_table
-
         screen = console()
-        for line in comparison_table(result, terms):
+        for line in result.page(terms):
             screen.print(line)
-        print_trail(result.plan.theorem)
+        print_trail(result.theorem)
 
     def write() -> None:
         if out is not None:
@@ -152,9 +146,11 @@ def _deliver(
         else:
             save_case(result, Path())
         if plot is not None:
-            from boundlab.report.plots import plot_comparison
+            from boundlab.report.plots import new_figure, save_figure
 
-            plot_comparison(result, plot, terms)
+            figure, axes = new_figure()
+            result.plot(axes, terms=terms)
+            save_figure(figure, plot)
 
     files = files_of(result, out or Path(), whole=out is not None) + ([] if plot is None else [plot])
     asked = out is not None or plot is not None

@@ -124,7 +124,7 @@ def demo(
         "at fixed time more is better; if one aggregation costs 0.01 units of time, "
         f"λ_s* = {figure(priced.lambda_s or 0.0)}"
     )
-    cases = {case_name(one.plan.theorem.id): one.case() for one in saved if one.verdict is Verdict.VIOLATED}
+    cases = {case_name(one.plan.theorem.id): one.case for one in saved if one.verdict is Verdict.VIOLATED}
     document = {
         "boundlab": __version__,
         "comparisons": [result.as_dict() for result in results],

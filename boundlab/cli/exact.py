@@ -1,7 +1,7 @@
 """``boundlab exact``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,7 +11,7 @@ from boundlab.errors import SpecError
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
-    from boundlab.exact import Derivation, ExactResult
+    pass
 
 _EXAMPLE = "exact area.theorem8"
 
@@ -41,14 +41,13 @@ def exact(
 
     The result says whether it is exact, an enclosure by intervals, or numeric (floating point).
     """
-    from boundlab.case import load_case, own_case
-    from boundlab.exact import evaluate
+    from boundlab.api import exact as ask
     from boundlab.theorems import load_theorem
 
     if latex and as_json:
         raise SpecError("give --latex or --json, not both")
     statement = load_theorem(theorem)
-    result = evaluate(statement, load_case(case or own_case(statement), has_theorem=True), derive=derivation or latex)
+    result = ask(statement, case, derivation=derivation or latex)
     if (derivation or latex) and result.derivation is None:
         raise SpecError(f"there is no derivation of numbers in {result.note or 'floating point'}")
     if as_json:
@@ -57,48 +56,9 @@ def exact(
         from boundlab.report.derivation_latex import derivation_latex
 
         typer.echo(derivation_latex(result.derivation))
-    elif result.derivation is not None:
-        _show_derivation(statement.left.expectation, result, result.derivation)
-        print_trail(statement)
     else:
-        _show(statement.left.expectation, result)
+        screen = console()
+        for line in result.page():
+            screen.print(line)
         print_trail(statement)
     return result.verdict.exit_code
-
-
-def _show_derivation(left: str, result: "ExactResult", derivation: "Derivation") -> None:
-    from rich.text import Text
-
-    from boundlab.report.derivation_page import derivation_page
-
-    screen = console()
-    screen.print(Text(f"{result.theorem} at k = {result.k}: {left}"))
-    screen.print()
-    for line in derivation_page(derivation):
-        screen.print(line)
-
-
-def _show(left: str, result: "ExactResult") -> None:
-    from rich.text import Text
-
-    from boundlab.report.tables import figure, plain_table, verdict_line
-
-    screen = console()
-    constants = plain_table("constant", "value", "side", "how")
-    constants.columns[2].justify = constants.columns[3].justify = "left"
-    for name, one in result.constants.items():
-        constants.add_row(name, _word(one["value"]), one["side"], one["how"])
-    values = ", ".join(f"{name} = {_word(value)}" for name, value in result.values.items())
-    lines = [
-        Text(f"{result.theorem} at k = {result.k}: {left}"), constants, Text(values, style="dim"), "",
-        Text(f"left  = {result.left_text}"), Text(f"right = {result.right_text}"),
-        Text(f"left/right = {figure(result.ratio)} ({result.kind}: {result.method})"),
-        *([Text(result.note, style="dim")] if result.note else []), "",
-    ]  # fmt: skip
-    for line in lines:
-        screen.print(line)
-    screen.print(verdict_line(result.verdict, result.reason))
-
-
-def _word(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

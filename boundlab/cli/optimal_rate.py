@@ -12,7 +12,7 @@ from boundlab.cli._endings import epilog
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
-    from boundlab.server_rate import OptimalRate
+    pass
 
 
 def register(app: typer.Typer) -> None:
@@ -63,7 +63,15 @@ def optimal_rate(
         if as_json:
             print_json({**result.as_dict(), **({"derivation": steps} if derivation else {})})
         else:
-            _show(result, steps)
+            from rich.text import Text
+
+            from boundlab.report.rate_page import rate_page
+
+            screen = console()
+            for line in rate_page(result):
+                screen.print(line)
+            for step in steps:
+                screen.print(Text(f"{step['verdict']:>9}  {step['statement']}"))
 
     def write() -> None:
         from boundlab.report.plots import plot_rates
@@ -82,29 +90,3 @@ def _derivation() -> list[dict[str, Any]]:
         {"name": step.name, "statement": step.says, "verdict": step.status.value, "detail": step.how}
         for step in run(lookup("proofs", "area.optimal-rate")).steps
     ]
-
-
-def _show(result: "OptimalRate", steps: list[dict[str, Any]]) -> None:
-    from rich.text import Text
-
-    from boundlab.report.tables import figure, plain_table
-
-    screen = console()
-    total = float(result.rates.sum())
-    screen.print(
-        Text(f"{len(result.rates)} clients, Σλ_i = {figure(total)}, objective {result.objective}; {result.note}")
-    )
-    table = plain_table("quantity", "value")
-    if result.lambda_s is not None:
-        table.add_row("λ_s*  closed form", f"{result.lambda_s:.10g}")
-        table.add_row("λ_s*  numerical minimiser", f"{result.numeric:.10g}")
-        table.add_row("objective there", f"{result.value:.6g}")
-    else:
-        table.add_row("objective as λ_s → ∞", f"{result.limit:.6g}")
-        table.add_row(f"bound within {result.epsilon:.3g} of its limit from λ_s =", f"{result.lambda_epsilon:.6g}")
-    table.add_row("p_s there", f"{result.p_s:.6g}")
-    shown = ", ".join(figure(p) for p in result.p[:8]) + (", …" if len(result.p) > 8 else "")
-    table.add_row("p_i there", shown)
-    screen.print(table)
-    for step in steps:
-        screen.print(Text(f"{step['verdict']:>9}  {step['statement']}"))

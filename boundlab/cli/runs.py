@@ -19,7 +19,6 @@ from boundlab.cli._common import (
     Settings,
     Trials,
     console,
-    count,
     print_json,
     progress,
     settings_map,
@@ -55,26 +54,21 @@ def run(
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Also write the JSON here.")] = None,
 ) -> None:
     """Simulate an algorithm on a problem under delays and show the error and what the schedule was."""
-    from boundlab.build import delays_from, problem_from
-    from boundlab.simulate import pick, simulate
+    from boundlab.api import run as ask
 
-    count(iterations, "iterations", 1, 10**8)
-    count(trials, "trials", 1, 10**6)
     writable(out)
-    chosen = problem_from(problem)
-    model = delays_from(delays, chosen.n)
-    where, chosen_settings = pick(backend, device, jobs, chosen, trials), settings_map(settings)
     with progress("trials", trials) as tick:
-        result = simulate(algorithm, chosen, model, server, chosen_settings, iterations, trials, seed, tick, where)
+        result = ask(
+            algorithm, problem, delays, server=server, iterations=iterations, trials=trials, seed=seed,
+            backend=backend, device=device, jobs=jobs, settings=settings_map(settings), progress=tick,
+        )  # fmt: skip
 
     def show(_files: Sequence[Path]) -> None:
         if as_json:
             print_json(result.as_dict())
             return
-        from boundlab.report.tables import run_table
-
         screen = console()
-        for line in run_table(result):
+        for line in result.page():
             screen.print(line)
 
     _deliver(show, out, result.as_dict, as_json=as_json)

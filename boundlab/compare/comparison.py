@@ -13,11 +13,13 @@ from boundlab.compare.judge import ratio_of
 from boundlab.compare.standstill import Standstill
 from boundlab.compare.trials import trial_events
 from boundlab.compare.unsampled import random_events
+from boundlab.files import Document
 from boundlab.instance.plan import Plan
 from boundlab.provenance import plain, provenance
 from boundlab.ranges import Range
 from boundlab.simulate import NUMPY, Backend
 from boundlab.tape import Statistics
+from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict
 
 Floats = NDArray[np.float64]
@@ -66,6 +68,11 @@ class Comparison:
     exact: str = ""
     range_: Range | None = None
     backend: Backend = NUMPY
+
+    @property
+    def theorem(self) -> Theorem:
+        """What was compared."""
+        return self.plan.theorem
 
     @property
     def says_nothing(self) -> str:
@@ -137,8 +144,9 @@ class Comparison:
             "reason": self.reason,
         }
 
-    def case(self) -> dict[str, Any]:
-        """Return a case file of the worst trial: its events, the problem, the constants and the claim.
+    @property
+    def case(self) -> Document:
+        """A case file of the worst trial: its events, the problem, the constants and the claim.
 
         ``boundlab replay`` runs it with full gradients; the sampled run itself is repeated by the recorded seed, delays
         and server policy. Where the theorem is about the mean over schedules, ``boundlab exact`` takes their law.
@@ -155,7 +163,7 @@ class Comparison:
             if plan.schedules is None or plan.schedules.averaged:  # the theorem is about the mean over schedules
                 schedule["law"] = {"delays": plain(plan.delays.spec()), "server": plan.policy.spec()}
         parameters = {key: _plain(value) for key, value in plan.parameter_values.items()}
-        return {
+        return Document({
             "algorithm": plan.algorithm.id,
             "problem": problem,
             **start,
@@ -177,7 +185,7 @@ class Comparison:
                 "level": self.band.level,
                 "trials": self.band.trials,
             },
-        }
+        })  # fmt: skip
 
 
 def _plain(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, final
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from boundlab.verdict import Verdict
 Kind = Literal["exact", "enclosure", "numeric"]
 
 
-@final
 @dataclass(frozen=True, slots=True)
 class ExactResult:
     """Both sides of a theorem for one case.

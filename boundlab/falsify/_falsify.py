@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from boundlab.falsify._result import Falsification, Instance, confirm
 from boundlab.falsify._search import search
 from boundlab.falsify._shrink import Keep
 from boundlab.falsify._smallest import smallest
+from boundlab.files import Document
 from boundlab.theorems import Theorem
 
 
@@ -133,7 +133,7 @@ def minimise(theorem: Theorem, candidate: Candidate, keep: Keep = lambda _: True
     )
 
 
-def _confirmed(theorem: Theorem, judge: Judge, score: Score) -> tuple[Instance, dict[str, Any]]:
+def _confirmed(theorem: Theorem, judge: Judge, score: Score) -> tuple[Instance, Document]:
     """Return an instance as it stands to the theorem itself, with its ratio under larger counts where there are any."""
     found, case = confirm(judge, score)
     if judge.theorem is theorem:

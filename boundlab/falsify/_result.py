@@ -15,6 +15,7 @@ from boundlab.errors import AssumptionError, UndecidedError
 from boundlab.falsify._candidate import Candidate, text
 from boundlab.falsify._expectation import horizon, left_of, plan_of
 from boundlab.falsify._judge import FAILURES, Judge, Score
+from boundlab.files import Document
 from boundlab.instance import Plan
 from boundlab.instance.leaning import leans_on
 from boundlab.instance.rounding import above
@@ -110,7 +111,6 @@ class Instance:
         }
 
 
-@final
 @dataclass(frozen=True, slots=True)
 class Falsification:
     """The outcome of a search.
@@ -138,7 +138,7 @@ class Falsification:
     refused: Mapping[str, int]
     seconds: float
     seed: int
-    case: Mapping[str, Any] | None
+    case: Document | None
     clearest: Instance | None = None
 
     @property
@@ -176,7 +176,7 @@ class Falsification:
         }
 
 
-def confirm(judge: Judge, score: Score) -> tuple[Instance, dict[str, Any]]:
+def confirm(judge: Judge, score: Score) -> tuple[Instance, Document]:
     """Evaluate a candidate again, by the ways of ``compare`` and ``exact``, and write its case file.
 
     Raises
@@ -221,7 +221,7 @@ def _agree(search: float, slow: float, side: str, who: str, digits: float = 1e-6
         raise UndecidedError(f"the search and {who} differ on the {side} side: {search:.10g} and {slow:.10g}")
 
 
-def _case(plan: Plan, found: Instance) -> dict[str, Any]:
+def _case(plan: Plan, found: Instance) -> Document:
     """Return the case file: the events of the schedule, or the law of random ones."""
     one, theorem = found.candidate, plan.theorem
     options = one.options()
@@ -240,7 +240,7 @@ def _case(plan: Plan, found: Instance) -> dict[str, Any]:
         case |= {"delays": one.delays}
     else:
         case |= {"events": plan.algorithm.events_as_json(trial_events(plan, 0, 0)), "delays": one.delays, "seed": 0}
-    return {
+    return Document({
         **case,
         "iterations": one.iterations,
         "settings": settings,
@@ -248,7 +248,7 @@ def _case(plan: Plan, found: Instance) -> dict[str, Any]:
         "claim": {"k": found.iterations, "left": found.left, "bound": found.right},
         "note": found.words(),
         "provenance": provenance(theorem, plan.problem, plan.delays, plan.policy, plan.parameters),
-    }
+    })  # fmt: skip
 
 
 def _exactly(plan: Plan, found: Instance, case: Mapping[str, Any]) -> Instance:

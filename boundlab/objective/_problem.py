@@ -77,6 +77,20 @@ class Problem(ABC):
         """
         return {}
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw f along the line from x0 through x*, and as far behind it; return the axes of matplotlib.
+
+        Raises
+        ------
+        CertificateError
+            If there is no x*.
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        from boundlab.objective._draw import draw
+
+        return draw(self, ax)
+
     @abstractmethod
     def optimum(self) -> Optimum:
         """Return x* and f* with their certificate. Cached.

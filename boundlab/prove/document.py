@@ -362,7 +362,6 @@ class Script:
     printed: bool = False
 
 
-@final
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of a proof."""

@@ -1,5 +1,6 @@
 """Plots. Colours are from Okabe and Ito's colour-blind-safe set; lines also differ in style."""
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from boundlab.compare.comparison import Comparison
     from boundlab.instance.plan import Plan
     from boundlab.server_rate import OptimalRate
+    from boundlab.simulate.simulation import Simulation
 
 BLUE, ORANGE, GREEN, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"
 BLACK = "#000000"
@@ -34,10 +36,14 @@ def check_format(path: Path) -> None:
     MissingExtraError
         If matplotlib is not installed.
     """
-    if find_spec("matplotlib") is None:
-        raise MissingExtraError('plots need matplotlib: pip install "boundlab[plot]"')
+    _require_matplotlib()
     if path.suffix.lstrip(".").lower() not in _FORMATS:
         raise SpecError(f"cannot draw {path.name}: the file must end in .{', .'.join(_FORMATS)}")
+
+
+def _require_matplotlib() -> None:
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError('plots need matplotlib: pip install "boundlab[plot]"')
 
 
 def new_figure(width: float = 7.0, height: float = 4.6) -> tuple[Any, Any]:
@@ -65,8 +71,40 @@ def save_figure(figure: Any, path: Path) -> None:
             raise OutputError(f"cannot write {path}: {error.strerror}") from None
 
 
+def axes_for(ax: Any, width: float = 7.0, height: float = 4.6) -> Any:
+    """Return the axes to draw on: those given, or those of a new figure of pyplot, which a notebook shows.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    if ax is not None:
+        return ax
+    _require_matplotlib()
+    from matplotlib import pyplot
+
+    return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+
+
 def plot_comparison(result: "Comparison", path: Path, terms: bool = False, others: tuple["Plan", ...] = ()) -> None:
-    """Draw the band of the left side and the bound over the iterations.
+    """Draw a comparison into a file; see :func:`draw_comparison`.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+    OutputError
+        If the file cannot be written.
+    """
+    check_format(path)
+    figure, axes = new_figure()
+    draw_comparison(result, axes, terms, others)
+    save_figure(figure, path)
+
+
+def draw_comparison(result: "Comparison", ax: Any = None, terms: bool = False, others: tuple["Plan", ...] = ()) -> Any:
+    """Draw the band of the left side and the bound over the iterations, and return the axes.
 
     Parameters
     ----------
@@ -79,11 +117,8 @@ def plot_comparison(result: "Comparison", path: Path, terms: bool = False, other
     ------
     MissingExtraError
         If matplotlib is not installed.
-    OutputError
-        If the file cannot be written.
     """
-    check_format(path)
-    figure, axes = new_figure()
+    axes = axes_for(ax)
     plan = result.plan
     lines: list[_Line] = [(f"{plan.theorem.id} ({plan.theorem.status})", result.bound, ORANGE, "--", 2.0)]
     lines += [(f"{other.theorem.id} ({other.theorem.status})", other.bound, GREEN, "-.", 2.0) for other in others]
@@ -97,12 +132,80 @@ def plot_comparison(result: "Comparison", path: Path, terms: bool = False, other
         lines.append((f"no step at all: {still:.3g}", np.full(len(plan.ks), still), BLACK, "-", 0.8))
     keep = plan.ks > 0
     (_draw_point if np.count_nonzero(keep) == 1 else _draw_curves)(axes, result, keep, lines)
+    _name(axes, plan)
+    axes.grid(visible=True, which="major", alpha=0.3)
+    axes.legend(fontsize=8, handlelength=3.5)
+    return axes
+
+
+def draw_horizons(results: "Sequence[Comparison]", ax: Any = None, terms: bool = False) -> Any:
+    """Draw the left sides and the bounds of several horizons as curves, and return the axes.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    axes, first = axes_for(ax), results[0]
+    plan = first.plan
+    ks = [int(one.plan.ks[-1]) for one in results]
+    middle, band = _labels(first)
+    if band:
+        upper = np.array([one.band.upper[-1] for one in results])
+        lower = np.maximum([one.band.lower[-1] for one in results], upper * 1e-6)
+        axes.fill_between(ks, lower, upper, color=SKY, alpha=0.45, linewidth=0, label=band)
+    axes.plot(ks, [one.band.mean[-1] for one in results], "o-", color=BLUE, linewidth=2, markersize=4, label=middle)
+    label = f"{plan.theorem.id} ({plan.theorem.status})"
+    axes.plot(ks, [one.bound[-1] for one in results], "s--", color=ORANGE, linewidth=2, markersize=4, label=label)
+    for place, name in enumerate(first.terms if terms and len(first.terms) > 1 else ()):
+        values = np.array([one.terms[name][-1] for one in results])
+        if (values > 0.0).any():
+            style, grey = _TERM_STYLES[place % len(_TERM_STYLES)], str(0.25 + 0.12 * (place % 4))
+            axes.plot(ks, values, linestyle=style, color=grey, linewidth=2, label=f"term: {name}")
+    still = first.standstill.level
+    if np.isfinite(still) and still > 0.0:
+        axes.axhline(still, color=BLACK, linewidth=0.8, label=f"no step at all: {still:.3g}")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel(f"horizon {plan.theorem.counter}, each a run of its own")
+    _name(axes, plan)
+    axes.grid(visible=True, which="major", alpha=0.3)
+    axes.legend(fontsize=8, handlelength=3.5)
+    return axes
+
+
+def draw_run(result: "Simulation", name: str, ax: Any = None) -> Any:
+    """Draw one metric of a simulation: the mean over the trials, and their range; return the axes.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    from boundlab.metrics import METRICS
+
+    axes, values, keep = axes_for(ax), result.metrics[name], result.ks > 0
+    ks, trials = result.ks[keep], len(values)
+    low, high = values.min(axis=0)[keep], values.max(axis=0)[keep]
+    label = f"smallest to largest of {trials} trials"
+    axes.fill_between(ks, np.maximum(low, high * 1e-6), high, color=SKY, alpha=0.45, linewidth=0, label=label)
+    axes.plot(ks, values.mean(axis=0)[keep], "-", color=BLUE, linewidth=2, label=f"mean of {trials} trials")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("iteration k")
+    axes.set_ylabel(METRICS[name].point)
+    clients = f"{result.problem.n} client" + ("s" if result.problem.n > 1 else "")
+    axes.set_title(f"{result.algorithm.id} on {result.problem.id}, {clients}, {result.delays.id} delays", fontsize=10)
+    axes.grid(visible=True, which="major", alpha=0.3)
+    axes.legend(fontsize=8, handlelength=3.5)
+    return axes
+
+
+def _name(axes: Any, plan: "Plan") -> None:
+    """Write what is drawn: the left side with its unit, and who ran on what."""
     axes.set_ylabel(f"E[{plan.metric.symbol}]   [{plan.metric.unit}]")
     clients = f"{plan.problem.n} client" + ("s" if plan.problem.n > 1 else "")
     axes.set_title(f"{plan.algorithm.id} on {plan.problem.id}, {clients}, {plan.delays.id} delays", fontsize=10)
-    axes.grid(visible=True, which="major", alpha=0.3)
-    axes.legend(fontsize=8, handlelength=3.5)
-    save_figure(figure, path)
 
 
 def _counted(result: "Comparison", events: str) -> str:
@@ -160,7 +263,7 @@ def _draw_point(axes: Any, result: "Comparison", keep: NDArray[np.bool_], lines:
 
 
 def plot_rates(result: "OptimalRate", path: Path) -> None:
-    """Draw both objectives over the server rate: the bound at each λ_s relative to its least value or limit.
+    """Draw both objectives into a file; see :func:`draw_rates`.
 
     Raises
     ------
@@ -169,10 +272,23 @@ def plot_rates(result: "OptimalRate", path: Path) -> None:
     OutputError
         If the file cannot be written.
     """
-    from boundlab.server_rate import closed_form, curve
-
     check_format(path)
     figure, axes = new_figure()
+    draw_rates(result, axes)
+    save_figure(figure, path)
+
+
+def draw_rates(result: "OptimalRate", ax: Any = None) -> Any:
+    """Draw both objectives over the server rate: the bound at each λ_s relative to its least value or limit.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    from boundlab.server_rate import closed_form, curve
+
+    axes = axes_for(ax)
     rates, cost = result.rates, result.server_cost
     centre = closed_form(rates)
     servers = centre * np.logspace(-2.0, 2.0, 401)
@@ -212,4 +328,4 @@ def plot_rates(result: "OptimalRate", path: Path) -> None:
     axes.set_title(f"AREA, Theorem 8: the bound against the server rate, {len(rates)} clients", fontsize=10)
     axes.grid(visible=True, which="both", alpha=0.25)
     axes.legend(fontsize=8, handlelength=3.5)
-    save_figure(figure, path)
+    return axes

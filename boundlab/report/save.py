@@ -2,13 +2,33 @@
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from boundlab.files import RESULT, write_folder, write_json
 from boundlab.verdict import Verdict
 
 if TYPE_CHECKING:
-    from boundlab.compare.comparison import Comparison
+    from boundlab.files import Document
+    from boundlab.theorems import Theorem
+
+
+class Saved(Protocol):
+    """What can be saved: a comparison, or several of one theorem."""
+
+    @property
+    def theorem(self) -> "Theorem":
+        """What was compared."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What came out."""
+
+    @property
+    def case(self) -> "Document":
+        """The case file of a violation."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what ``result.json`` says."""
 
 
 def case_name(theorem: str) -> str:
@@ -16,13 +36,13 @@ def case_name(theorem: str) -> str:
     return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', theorem)[:100]}.case.json"
 
 
-def files_of(result: "Comparison", where: Path, *, whole: bool) -> list[Path]:
+def files_of(result: "Saved", where: Path, *, whole: bool) -> list[Path]:
     """Return what :func:`save_comparison` (``whole``), or else :func:`save_case`, will write into a folder."""
-    case = [where / case_name(result.plan.theorem.id)] if result.verdict is Verdict.VIOLATED else []
+    case = [where / case_name(result.theorem.id)] if result.verdict is Verdict.VIOLATED else []
     return [where / RESULT, *case] if whole else case
 
 
-def save_case(result: "Comparison", where: Path) -> list[Path]:
+def save_case(result: "Saved", where: Path) -> list[Path]:
     """Write ``THEOREM.case.json`` into a folder if the bound is violated: a violation is never only a sentence.
 
     Returns
@@ -37,11 +57,11 @@ def save_case(result: "Comparison", where: Path) -> list[Path]:
     """
     found = files_of(result, where, whole=False)
     for path in found:
-        write_json(path, result.case())
+        write_json(path, result.case)
     return found
 
 
-def save_comparison(result: "Comparison", where: Path, others: tuple[str, ...] = ()) -> list[Path]:
+def save_comparison(result: "Saved", where: Path, others: tuple[str, ...] = ()) -> list[Path]:
     """Write ``result.json``, and the case file if the bound is violated, in place of what the folder held of both.
 
     Parameters
@@ -60,5 +80,5 @@ def save_comparison(result: "Comparison", where: Path, others: tuple[str, ...] =
         If a file cannot be written; files are whole or absent.
     """
     found = files_of(result, where, whole=True)
-    write_folder(where, result.as_dict(), {path.name: result.case() for path in found[1:]}, others)
+    write_folder(where, result.as_dict(), {path.name: result.case for path in found[1:]}, others)
     return found

@@ -1,5 +1,6 @@
 """Rich tables of results; only the command line prints them."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from boundlab.compare.comparison import Comparison
     from boundlab.simulate.simulation import Simulation
+    from boundlab.verdict import Verdict
 
 _STYLE = {
     "holds": "bold green",
@@ -73,6 +75,26 @@ def comparison_table(result: "Comparison", terms: bool = False) -> list[Any]:
         Text(setting), Text(f"parameters: {parameters}"), "", symbols, "", rows, Text(left.method, style="dim"), "",
         comparison_line(result),
     ]  # fmt: skip
+
+
+def horizons_table(results: "Sequence[Comparison]", verdict: "Verdict", reason: str, terms: bool) -> list[Any]:
+    """Return the page of comparisons at several horizons: a line each, and what they say together."""
+    plan = results[0].plan
+    left_side = _left_columns(results[0])
+    names = list(results[0].terms) if terms else []
+    rows = plain_table(plan.theorem.counter, *left_side, "bound", "mean/bound", "verdict", *names)
+    for one in results:
+        rows.add_row(
+            str(one.plan.iterations), *(figure(column[-1]) for column in _left_columns(one).values()),
+            figure(one.bound[-1]), figure(one.ratio[-1]), one.headline,
+            *(figure(one.terms[name][-1]) for name in names),
+        )  # fmt: skip
+    setting = (
+        f"{plan.theorem.id} ({plan.theorem.status}): {plan.metric.label} E[{plan.metric.symbol}]\n"
+        f"problem {plan.problem.id}: n = {plan.problem.n} clients, d = {plan.problem.d}; "
+        f"{plan.delays.id} delays, server {plan.policy.describe()}; each horizon is a run of its own"
+    )
+    return [Text(setting), "", rows, Text(results[0].band.method, style="dim"), "", verdict_line(verdict.value, reason)]
 
 
 def _entries(value: Any) -> str:

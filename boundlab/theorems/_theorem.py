@@ -44,7 +44,21 @@ class Theorem(Statement):
         wide["lambda_s"] = wide["rates"]
         return tuple(name for name in names if name not in read and not wide.get(name, set()) & read)
 
-    def evaluate(self, values: Mapping[str, ArrayLike], *, exactly: bool = False) -> Evaluation:
+    def __repr__(self) -> str:
+        """Say what it is about, in one line."""
+        return f"<Theorem {self.id} ({self.status}): {self.left.expectation} for {self.algorithm}>"
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle\n{self.latex()}\n$"
+
+    @property
+    def terms(self) -> Mapping[str, sympy.Expr]:
+        """The named terms of the bound."""
+        return self.bound.expressions()
+
+    def evaluate(
+        self, values: Mapping[str, ArrayLike] = MappingProxyType({}), *, exactly: bool = False, **symbols: ArrayLike
+    ) -> Evaluation:
         """Evaluate the bound.
 
         Parameters
@@ -54,6 +68,8 @@ class Theorem(Statement):
             Symbols that the theorem does not read are ignored.
         exactly
             Whether conditions are checked at the very numbers, as a comparison needs it; else up to rounding.
+        symbols
+            More values, as keywords.
 
         Raises
         ------
@@ -63,7 +79,7 @@ class Theorem(Statement):
         AssumptionError
             If a condition of the theorem is not met.
         """
-        return evaluated(self, self._known(values), self.start, exactly=exactly)
+        return evaluated(self, self._known({**values, **symbols}), self.start, exactly=exactly)
 
     def value_at(self, values: Mapping[str, ArrayLike], ks: ArrayLike) -> Floats:
         """Return the bound at many iterations of one run, shape (m,); see :meth:`at_iterations`."""

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 
+from boundlab.files import Document
 from boundlab.instance.rounding import NUMERIC
 from boundlab.objective import Problem
 from boundlab.verdict import Verdict
@@ -37,7 +38,6 @@ class Outcome(Enum):
         }[self]
 
 
-@final
 @dataclass(frozen=True, slots=True)
 class WorstCase:
     """The largest left side that any function of the class can make.
@@ -196,8 +196,9 @@ class WorstCase:
         side = "lower" if self.outcome is Outcome.EXCEEDS else "upper"
         return self.certificates.get(side) or self.certificates.get("upper") or self.certificates.get("lower")
 
-    def case(self) -> dict[str, Any] | None:
-        """Return the function found as a case file, or None."""
+    @property
+    def case(self) -> Document | None:
+        """The function found as a case file; None without one."""
         if self.function is None:
             return None
         plan = self.plan
@@ -223,7 +224,8 @@ class WorstCase:
         }
         made = "unknown" if self.replayed is None else f"{self.replayed:.9g}"
         claim = f"{plan.metric.expectation} = {made}, bound {self.bound:.9g}"
-        return {**out, "constants": constants, "claim": claim, "note": "from boundlab worst-case; x* = 0, f* = 0"}
+        note = "from boundlab worst-case; x* = 0, f* = 0"
+        return Document({**out, "constants": constants, "claim": claim, "note": note})
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
@@ -270,7 +272,7 @@ class WorstCase:
             "verdict": self.outcome.verdict.value,
             "reason": self.reason,
             "certificates": dict(self.certificates),
-            "case": self.case(),
+            "case": self.case,
         }
 
 

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from boundlab.files import Document
 from boundlab.falsify import Candidate, Falsification, falsify, minimise
 from boundlab.files import replacing, write_json
 from boundlab.registry import registered
@@ -129,7 +130,7 @@ def searches(only: str) -> Iterator[tuple[str, str, Callable[[], Falsification]]
 
 def _minimised(theorem: Theorem, one: Mechanism) -> Falsification:
     found = minimise(theorem, one.seed, one.keep)
-    case = dict(found.case or {})
+    case = Document(found.case or {})
     if "events" in case:
         case["events"] = one.events(case["events"])
     return replace(found, case=case)

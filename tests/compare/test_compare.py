@@ -114,7 +114,7 @@ def test_a_violation_comes_with_a_case_that_can_be_replayed(tmp_path):
 
     result = verdict_of("area.theorem8", "lad:x0=3", "iid:p_s=0.5", 6, M=50, trials=200, exact=False)
     file = tmp_path / "case.json"
-    file.write_text(json.dumps(result.case()))
+    file.write_text(json.dumps(result.case))
     models = [3.0, *(entry["x"][0] for entry in replay(load_case(file)))]
     low, high, _ = run_trial(result.plan, 0, result.worst_trial)
     # Without noise the sampled trial is the replayed one.

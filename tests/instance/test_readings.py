@@ -167,7 +167,7 @@ def test_of_sampled_schedules_a_theorem_about_their_mean_is_never_refuted() -> N
 def test_the_case_of_a_comparison_keeps_what_was_set() -> None:
     theorem = BUILT_IN["fedbuff.rf1"]
     plan = fitting(theorem).plan(theorem, {"L": "5", "tau_max": "100"})
-    case = compare(plan, trials=2, seed=0).case()
+    case = compare(plan, trials=2, seed=0).case
     assert case["settings"] == {"L": 5.0, "tau_max": 100.0}
     assert {one["name"]: one["origin"] for one in case["symbols"]}["tau_max"] == "yours"
 

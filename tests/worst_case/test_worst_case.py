@@ -70,7 +70,7 @@ def test_the_mean_of_area_over_all_event_sequences_has_the_known_worst_case(
 
 def test_the_printed_theorem_8_is_refuted_by_a_function_whose_constants_are_exact() -> None:
     found = worst_case(load_theorem("area.theorem8"), 5, {"p": [0.5], "M": 3})
-    case = found.case()
+    case = found.case
     assert case is not None
     slopes, offsets = np.array(case["problem"]["a"]), np.array(case["problem"]["b"])
     for row in slopes[0]:
@@ -140,7 +140,7 @@ def test_no_textbook_theorem_is_exceeded(name: str) -> None:
     # For each there is a function that makes what the solver says.
     assert found.replayed == pytest.approx(found.primal, rel=5e-4)
     assert found.in_class
-    case = found.case()
+    case = found.case
     assert case is not None
     assert case["theorem"] == name
 
@@ -148,7 +148,7 @@ def test_no_textbook_theorem_is_exceeded(name: str) -> None:
 def test_the_case_of_a_single_run_replays_to_the_same_end(tmp_path: Path) -> None:
     found = worst_case(load_theorem("classics.gd.convex"), 4, {"L": 2})
     file = tmp_path / "case.json"
-    file.write_text(json.dumps(found.case()))
+    file.write_text(json.dumps(found.case))
     case = load_case(file)
     end = np.array(replay(case)[-1]["x"])
     assert case.problem.value(end) == pytest.approx(found.replayed, rel=1e-12)
@@ -215,7 +215,7 @@ def test_the_step_of_a_single_run_comes_from_its_own_events() -> None:
     found = worst_case(load_theorem("area.theorem8.repaired"), 4, {"p": [0.5], "M": 2}, events=events)
     assert found.outcome is Outcome.BESIDE
     assert "one run" in found.reason
-    case = found.case()
+    case = found.case
     assert case is not None
     assert [list(event) for event in case["events"]] == events
 

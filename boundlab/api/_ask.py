@@ -1,0 +1,369 @@
+"""The questions: each takes what the command of its name takes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boundlab.algorithms import Algorithm
+from boundlab.api._results import (
+    BestRate,
+    Checks,
+    Compared,
+    Decided,
+    Evaluated,
+    Horizons,
+    Ran,
+    Searched,
+    Worst,
+)
+from boundlab.api._settings import texts
+from boundlab.build import delays_from, problem_from
+from boundlab.case import Case, load_case, own_case, read_case
+from boundlab.compare.confidence import BandKind
+from boundlab.delays import DelayModel
+from boundlab.errors import SpecError
+from boundlab.objective import Problem
+from boundlab.options import number, whole
+from boundlab.prove import Script
+from boundlab.registry import lookup
+from boundlab.server_rate import Objective
+from boundlab.theorems import Theorem, load_theorem
+
+MOST_ITERATIONS = 10**8
+MOST_TRIALS = 10**6
+Tick = Callable[[int], None]
+
+
+def theorem(given: str | Path | Theorem) -> Theorem:
+    """Return a theorem by its id or by the path of a TOML file.
+
+    Raises
+    ------
+    BoundlabError
+        If there is none, or the file says something that no theorem does.
+
+    Examples
+    --------
+    >>> theorem("area.theorem8")
+    <Theorem area.theorem8 (as printed): E f(x̄_K) − f* for area>
+    """
+    return _theorem(given)
+
+
+def _theorem(given: str | Path | Theorem) -> Theorem:
+    return given if isinstance(given, Theorem) else load_theorem(str(given))
+
+
+def _problem(given: str | Problem) -> Problem:
+    return problem_from(given) if isinstance(given, str) else given
+
+
+def _delays(given: str | DelayModel, clients: int) -> DelayModel:
+    return delays_from(given, clients) if isinstance(given, str) else given
+
+
+def _count(value: Any, name: str, minimum: int, maximum: int) -> int:
+    """Read a whole number, also one such as 1e4."""
+    found = whole(value, name)
+    if not minimum <= found <= maximum:
+        raise SpecError(f"{name} must be between {minimum} and {maximum}, got {found}")
+    return found
+
+
+@overload
+def compare(
+    theorem: str | Path | Theorem, problem: str | Problem = ..., delays: str | DelayModel = ..., *,
+    server: str | None = ..., iterations: int | float = ..., trials: int = ..., seed: int = ..., level: float = ...,
+    band: BandKind = ..., beyond: Sequence[str] = ..., exact: bool | None = ..., backend: str = ...,
+    device: str | None = ..., jobs: int | None = ..., settings: Mapping[str, Any] | None = ...,
+    progress: Tick | None = ..., **symbols: Any,
+) -> Compared: ...  # fmt: skip
+@overload
+def compare(
+    theorem: str | Path | Theorem, problem: str | Problem = ..., delays: str | DelayModel = ..., *,
+    server: str | None = ..., iterations: Sequence[int | float], trials: int = ..., seed: int = ...,
+    level: float = ..., band: BandKind = ..., beyond: Sequence[str] = ..., exact: bool | None = ...,
+    backend: str = ..., device: str | None = ..., jobs: int | None = ..., settings: Mapping[str, Any] | None = ...,
+    progress: Tick | None = ..., **symbols: Any,
+) -> Horizons: ...  # fmt: skip
+def compare(
+    theorem: str | Path | Theorem,
+    problem: str | Problem = "quadratic",
+    delays: str | DelayModel = "exponential",
+    *,
+    server: str | None = None,
+    iterations: int | float | Sequence[int | float] = 1000,
+    trials: int = 40,
+    seed: int = 0,
+    level: float = 0.99,
+    band: BandKind = "bootstrap",
+    beyond: Sequence[str] = (),
+    exact: bool | None = None,
+    backend: str = "numpy",
+    device: str | None = None,
+    jobs: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    progress: Tick | None = None,
+    **symbols: Any,
+) -> Compared | Horizons:
+    """Compare a theorem's bound with what really happens on a problem under delays.
+
+    Parameters
+    ----------
+    problem, delays
+        A spec, ``NAME:key=value,…``, or an object.
+    server
+        ``poisson:rate=4`` (default: rate=optimal), ``count:every=4`` or ``periodic:every=1``.
+    iterations
+        K events for AREA, server updates for the others. Of several horizons each is judged, together at ``level``: a
+        theorem whose step is chosen for its horizon becomes a curve.
+    trials, seed, level, band
+        Of the sample, where one is taken: see :func:`boundlab.compare.band`.
+    beyond
+        Assumptions that may fail; the result then says so and refutes nothing.
+    exact
+        True: compute expectations in place of sampling; False: sample; None: compute where that takes seconds.
+    backend, device, jobs
+        Where trials run: ``numpy``, ``torch`` or ``auto``; a device of torch; processes, which change no result.
+    settings, symbols
+        Symbols of the theorem and options of the algorithm, as a mapping, or as keywords.
+    progress
+        Told how many trials are done.
+
+    Returns
+    -------
+    Compared
+        Of one horizon; of several, :class:`Horizons`.
+
+    Raises
+    ------
+    AssumptionError
+        If the problem or the run is none that the theorem is about.
+    BoundlabError
+        If an option is wrong.
+
+    Examples
+    --------
+    >>> compare("area.theorem8", "lad:x0=3", "iid:p_s=0.5", iterations=6, M=50)
+    <area.theorem8 on lad: violated: at K = 6 the value 2.527 is above the bound 2.142 (computed, not sampled)>
+    """
+    from boundlab.compare import compare as compare_plan
+    from boundlab.instance import make_plan
+    from boundlab.simulate import pick
+
+    statement, chosen = _theorem(theorem), _problem(problem)
+    several = isinstance(iterations, (Sequence, np.ndarray))
+    given = np.atleast_1d(iterations).tolist()
+    horizons = [_count(one, "iterations", 1, MOST_ITERATIONS) for one in given]
+    if not horizons or len(set(horizons)) < len(horizons):
+        raise SpecError("iterations must be a number, or a list of different numbers, such as [10, 100, 1000]")
+    count = _count(trials, "trials", 2, MOST_TRIALS)
+    model = _delays(delays, chosen.n)
+    algorithm: Algorithm[Any] = lookup("algorithms", statement.algorithm)
+    found = []
+    for horizon in sorted(horizons):
+        plan = make_plan(
+            statement, chosen, model, algorithm.policy(server, model), horizon, texts({**(settings or {}), **symbols}),
+            tuple(beyond), np.array([horizon]) if several else None, trials=count, seed=seed,
+        )  # fmt: skip
+        where = pick(backend, device, jobs, plan.problem, count)
+        each = 1.0 - (1.0 - level) / len(horizons)
+        one = compare_plan(plan, count, seed, each, band, progress, exact=exact, backend=where)
+        found.append(Compared.of(one))
+    return Horizons(tuple(found)) if several else found[0]
+
+
+def run(
+    algorithm: str,
+    problem: str | Problem = "quadratic",
+    delays: str | DelayModel = "exponential",
+    *,
+    server: str | None = None,
+    iterations: int | float = 1000,
+    trials: int = 5,
+    seed: int = 0,
+    backend: str = "numpy",
+    device: str | None = None,
+    jobs: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    progress: Tick | None = None,
+    **parameters: Any,
+) -> Ran:
+    """Simulate an algorithm on a problem under delays; parameters are those of :func:`compare`.
+
+    Raises
+    ------
+    BoundlabError
+        If an option is wrong.
+    """
+    from boundlab.simulate import pick, simulate
+
+    chosen = _problem(problem)
+    count = _count(trials, "trials", 1, MOST_TRIALS)
+    where = pick(backend, device, jobs, chosen, count)
+    horizon = _count(iterations, "iterations", 1, MOST_ITERATIONS)
+    given = texts({**(settings or {}), **parameters})
+    return Ran.of(
+        simulate(algorithm, chosen, _delays(delays, chosen.n), server, given, horizon, count, seed, progress, where)
+    )
+
+
+def check(theorem: str | Path | Theorem, only: str | None = None) -> Checks:
+    """Check a theorem by its formula alone: scope, units, limits, known truths, relations.
+
+    Parameters
+    ----------
+    only
+        Some of the groups: ``units,limits`` (``boundlab list checks``).
+
+    Raises
+    ------
+    SpecError
+        If there is no such group.
+    """
+    from boundlab.checks import check as check_theorem
+    from boundlab.checks import read_groups
+
+    statement = _theorem(theorem)
+    return Checks(statement, tuple(check_theorem(statement, read_groups(only))))
+
+
+def falsify(
+    theorem: str | Path | Theorem,
+    budget: float = 60.0,
+    *,
+    candidates: int | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Searched:
+    """Search for the smallest counterexample of a theorem.
+
+    Parameters
+    ----------
+    budget
+        Seconds.
+    candidates
+        About how many instances to try; then the clock has no say, and the same call gives the same answer.
+
+    Raises
+    ------
+    AssumptionError
+        If there is nothing that a number could refute.
+    """
+    from boundlab.falsify import falsify as search
+    from boundlab.simulate.parallel import processes
+
+    statement = _theorem(theorem)
+    seconds = number(budget, "budget") if candidates is None else 1e9
+    limit = None if candidates is None else _count(candidates, "candidates", 1, 10**9)
+    return Searched.of(search(statement, seconds, seed, progress, limit, processes(jobs)))
+
+
+def exact(
+    theorem: str | Path | Theorem,
+    case: str | Path | Mapping[str, Any] | Case | None = None,
+    *,
+    derivation: bool = True,
+) -> Evaluated:
+    """Evaluate both sides of a theorem on one case without sampling.
+
+    Parameters
+    ----------
+    case
+        A file, what such a file says, or None for the theorem's own counterexample.
+    derivation
+        Whether the way to both sides is kept, where the numbers are exact.
+
+    Raises
+    ------
+    BoundlabError
+        If the case is none, or no engine computes it.
+    """
+    from boundlab.exact import evaluate
+
+    statement = _theorem(theorem)
+    if not isinstance(case, Case):
+        case = _case(own_case(statement) if case is None else case)
+    return Evaluated.of(evaluate(statement, case, derive=derivation), statement)
+
+
+def _case(given: str | Path | Mapping[str, Any]) -> Case:
+    if isinstance(given, (str, Path)):
+        return load_case(Path(given), has_theorem=True)
+    return read_case(dict(given), has_theorem=True)
+
+
+def worst_case(
+    theorem: str | Path | Theorem,
+    iterations: int,
+    *,
+    average: bool | None = None,
+    delays: str | None = None,
+    events: Sequence[Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    **symbols: Any,
+) -> Worst:
+    """Ask for the worst function of a theorem's class, by a semidefinite program.
+
+    Parameters
+    ----------
+    iterations
+        K or T; small.
+    average, delays, events
+        The mean over all event sequences, or one run: see :func:`boundlab.worst_case.worst_case`.
+    settings, symbols
+        R, B, L, mu, p, …, and parameters of the algorithm; R, B, L and F0 are 1 unless set.
+
+    Raises
+    ------
+    BoundlabError
+        If something is missing or does not fit, or there is no finite worst case.
+    """
+    from boundlab.worst_case import worst_case as analyse
+
+    statement = _theorem(theorem)
+    given = texts({**(settings or {}), **symbols})
+    horizon = _count(iterations, "iterations", 1, 1000)
+    return Worst.of(analyse(statement, horizon, given, average, delays=delays, events=events))
+
+
+def prove(given: "str | Script") -> Decided:
+    """Decide every step of a proof, and whether the last one is the registered theorem.
+
+    Parameters
+    ----------
+    given
+        The id of a registered proof, or a script of yours.
+
+    Raises
+    ------
+    SpecError
+        If there is no such proof.
+    """
+    from boundlab.prove import run as decide
+
+    return Decided.of(decide(lookup("proofs", given) if isinstance(given, str) else given, witnesses=True))
+
+
+def optimal_rate(
+    rates: ArrayLike,
+    objective: Objective | Literal["per-iteration", "per-time"] = "per-iteration",
+    server_cost: float = 0.0,
+    epsilon: float = 0.01,
+) -> BestRate:
+    """Return the server rate λ_s that makes the bound of AREA's Theorem 8 smallest.
+
+    See :func:`boundlab.server_rate.optimal_rate`, which says what the parameters are.
+
+    Examples
+    --------
+    >>> optimal_rate([10, 10, 2.5])
+    <λ_s* = 7.5 for 3 clients, per-iteration>
+    """
+    from boundlab.server_rate import optimal_rate as best_rate
+
+    return BestRate.of(best_rate(rates, objective, server_cost, epsilon))

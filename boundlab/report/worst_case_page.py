@@ -1,0 +1,63 @@
+"""The page of ``boundlab worst-case``."""
+
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from boundlab.report.tables import plain_table
+
+if TYPE_CHECKING:
+    from boundlab.worst_case import WorstCase
+
+
+def worst_case_page(result: "WorstCase") -> list[Any]:
+    """Return the program and its numbers, each with what it is, and what they say of the bound."""
+    from boundlab.worst_case import Outcome
+    from boundlab.worst_case.result import downwards, upwards
+
+    plan = result.plan
+    runs = "mean over all event sequences" if plan.average else "one run"
+    step = ", ".join(f"{name} = {value:.6g}" for name, value in plan.options.items() if isinstance(value, float))
+    units = f"; {', '.join(f'{name} = 1' for name in plan.defaults)} (units)" if plan.defaults else ""
+    lines: list[Any] = [
+        Text(
+            f"{plan.theorem.id} ({plan.theorem.status}): {plan.metric.expectation}, {plan.theorem.counter} = "
+            f"{plan.horizon}, {runs}\n"
+            f"class: {plan.clients} client{'s' * (plan.clients > 1)}, every f_i {result.kind.words}; full gradients\n"
+            f"step: {step}{units}\n"
+            f"program: {result.points} points, {result.inequalities} inequalities, Clarabel: {result.status}"
+        )
+    ]
+    if result.kind.relaxed:
+        lines.append(Text(f"an upper value of the worst case: {result.kind.relaxed}", style="dim"))
+    table = plain_table("", "value", "what it is")
+    table.columns[2].justify = "left"
+    table.add_row("primal", f"{result.primal:.9f}", "numeric")
+    table.add_row("dual", f"{result.dual:.9f}", "numeric")
+    table.add_row("gap", f"{result.gap:.2e}", "numeric")
+    certified = result.certified_upper
+    table.add_row(
+        "upper value", "-" if certified is None else upwards(certified),
+        "no certificate was found" if certified is None else "certified: rational multipliers, checked exactly",
+    )  # fmt: skip
+    if result.replayed is None:
+        table.add_row("replayed", "-", result.missing)
+    else:
+        belongs = "of the class" if result.in_class else "whose constants were not certified"
+        table.add_row(
+            "replayed",
+            f"{result.replayed:.9f}",
+            f"numeric: a function in {result.rank} dimension{'s' * (result.rank > 1)}, {belongs}",
+        )
+    if result.certified_lower is not None:
+        table.add_row(
+            "lower value", downwards(result.certified_lower), "certified: a point of the program, checked exactly"
+        )
+    what = {"exact": "a rational number", "certified": "enclosed by balls", "numeric": "iterated in floating point"}
+    kind = plan.exactly.right.kind
+    table.add_row("bound", f"{result.bound:.9f}", f"{kind}: {what[kind]}; {plan.theorem.id}")
+    for name, value in plan.repaired.items():
+        table.add_row("repaired", f"{value:.9f}", f"numeric: {name}{'' if 'fixed' in name else ', with its own step'}")
+    style = {Outcome.HOLDS: "bold green", Outcome.EXCEEDS: "bold red", Outcome.UNDECIDED: "bold yellow"}
+    headline = (f"{result.words}: ", style.get(result.outcome, "bold blue"))
+    return [*lines, "", table, "", Text.assemble(headline, result.reason)]
