@@ -8,17 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundlab.algorithms import Algorithm
-from boundlab.api._results import (
-    BestRate,
-    Checks,
-    Compared,
-    Decided,
-    Evaluated,
-    Horizons,
-    Ran,
-    Searched,
-    Worst,
-)
+from boundlab.api._compared import Compared, Horizons, Ran
+from boundlab.api._judged import BestRate, Checks, Decided, Evaluated, Searched, Worst
 from boundlab.api._settings import texts
 from boundlab.build import delays_from, problem_from
 from boundlab.case import Case, load_case, own_case, read_case

@@ -1,0 +1,170 @@
+"""Runs, and comparisons of a bound with them, to look at."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from boundlab.api._shown import Shown, fields_of, frame
+from boundlab.compare import Comparison
+from boundlab.compare.joint import joint_verdict
+from boundlab.errors import SpecError
+from boundlab.files import Document
+from boundlab.simulate.simulation import Simulation
+from boundlab.theorems import Theorem
+from boundlab.verdict import Verdict
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def _compared_columns(one: Comparison) -> dict[str, Any]:
+    band = one.band
+    return {
+        one.plan.theorem.counter: one.plan.ks, "mean": band.mean, "lower": band.lower, "upper": band.upper,
+        "bound": one.bound, "ratio": one.ratio, **{f"term {name}": term for name, term in one.terms.items()},
+    }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Compared(Shown, Comparison):
+    """A comparison at one horizon."""
+
+    @classmethod
+    def of(cls, one: Comparison) -> Self:
+        """Return a comparison, to be shown."""
+        return cls(*fields_of(one))
+
+    def line(self) -> str:
+        """Return theorem, problem and verdict."""
+        return f"{self.plan.theorem.id} on {self.plan.problem.id}: {self.headline}: {self.explanation}"
+
+    def page(self, terms: bool = False) -> list[Any]:
+        """Return the tables and the verdict; ``terms``: with the terms of the bound."""
+        from boundlab.report.tables import comparison_table
+
+        return comparison_table(self, terms)
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """Return a row for each iteration: the left side with its limits, the bound, its terms."""
+        return frame(_compared_columns(self))
+
+    def plot(self, ax: Any = None, *, terms: bool = False) -> Any:
+        """Draw left side and bound, and return the axes of matplotlib; ``terms``: the terms of the bound, too."""
+        from boundlab.report.plots import draw_comparison
+
+        return draw_comparison(self, ax, terms)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Horizons(Shown):
+    """Comparisons at several horizons, each a run of its own, judged together.
+
+    Parameters
+    ----------
+    comparisons
+        By increasing horizon.
+    """
+
+    comparisons: tuple[Compared, ...]
+
+    @property
+    def theorem(self) -> Theorem:
+        """What was compared."""
+        return self.comparisons[0].plan.theorem
+
+    @property
+    def iterations(self) -> list[int]:
+        """The horizons."""
+        return [one.plan.iterations for one in self.comparisons]
+
+    @property
+    def verdict(self) -> Verdict:
+        """What all say together: ``violated`` at one horizon refutes the theorem."""
+        return joint_verdict([one.verdict for one in self.comparisons])
+
+    @property
+    def reason(self) -> str:
+        """Why, by the horizon that decides: the one with that verdict that comes closest."""
+        own = [one for one in self.comparisons if one.verdict is self.verdict]
+        return max(own, key=lambda one: float(one.ratio.max())).explanation
+
+    @property
+    def case(self) -> Document:
+        """The case file of the horizon at which the bound is nearest, or most violated."""
+        return max(self.comparisons, key=lambda one: float(one.ratio.max())).case
+
+    def line(self) -> str:
+        """Return theorem, horizons and verdict."""
+        first, last = self.iterations[0], self.iterations[-1]
+        theorem = self.theorem
+        return f"{theorem.id} at {len(self.comparisons)} horizons {first} … {last}: {self.verdict}: {self.reason}"
+
+    def page(self, terms: bool = False) -> list[Any]:
+        """Return a line for each horizon, and the verdict; ``terms``: with the terms of the bound."""
+        from boundlab.report.tables import horizons_table
+
+        return horizons_table(self.comparisons, self.verdict, self.reason, terms)
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """Return a row for each horizon."""
+        every = [_compared_columns(one) for one in self.comparisons]
+        columns = {name: np.concatenate([np.asarray(one[name]) for one in every]) for name in every[0]}
+        return frame({**columns, "verdict": [one.verdict.value for one in self.comparisons]})
+
+    def plot(self, ax: Any = None, *, terms: bool = False) -> Any:
+        """Draw left sides and bounds over the horizons, and return the axes of matplotlib."""
+        from boundlab.report.plots import draw_horizons
+
+        return draw_horizons(self.comparisons, ax, terms)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields."""
+        return {
+            "theorem": self.theorem.id, "iterations": self.iterations, "verdict": self.verdict.value,
+            "reason": self.reason, "comparisons": [one.as_dict() for one in self.comparisons],
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Ran(Shown, Simulation):
+    """A simulation."""
+
+    @classmethod
+    def of(cls, one: Simulation) -> Self:
+        """Return a simulation, to be shown."""
+        return cls(*fields_of(one))
+
+    def line(self) -> str:
+        """Return what ran, and the last means."""
+        last = ", ".join(f"{name} {values[:, -1].mean():.4g}" for name, values in self.metrics.items())
+        return f"{self.algorithm.id} on {self.problem.id}, {len(self.statistics)} trials, k = {self.ks[-1]}: {last}"
+
+    def page(self) -> list[Any]:
+        """Return the tables."""
+        from boundlab.report.tables import run_table
+
+        return run_table(self)
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """Return a row for each trial and iteration."""
+        trials, points = len(self.statistics), len(self.ks)
+        columns = {name: values.reshape(-1) for name, values in self.metrics.items()}
+        where = {"trial": np.repeat(np.arange(trials), points), "k": np.tile(self.ks, trials)}
+        return frame({**where, **columns})
+
+    def plot(self, ax: Any = None, *, metric: str | None = None) -> Any:
+        """Draw one metric, the mean over the trials and their range; return the axes of matplotlib.
+
+        Raises
+        ------
+        SpecError
+            If the run has no such metric.
+        """
+        from boundlab.options import nearest
+        from boundlab.report.plots import draw_run
+
+        chosen = metric or next(iter(self.metrics))
+        if chosen not in self.metrics:
+            raise SpecError(f"the run has no metric {chosen!r}; {nearest(chosen, self.metrics)}")
+        return draw_run(self, chosen, ax)

@@ -1,0 +1,54 @@
+"""What all results share: a line as text, a page in a notebook, and frames."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from boundlab.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Shown:
+    """A result with a line, and a page of lines and tables."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def line(self) -> str:
+        """Return what came out, in one line."""
+
+    @abstractmethod
+    def page(self) -> list[Any]:
+        """Return what the command line prints: strings, and texts and tables of Rich."""
+
+    def __repr__(self) -> str:
+        """Say what came out, in one line."""
+        return f"<{self.line()}>"
+
+    def _repr_html_(self) -> str:
+        from boundlab.report.html import html
+
+        return html(self.page())
+
+
+def fields_of(one: Any) -> list[Any]:
+    """Return the values of the fields of a dataclass, in their order."""
+    return [getattr(one, field.name) for field in fields(one)]
+
+
+def frame(columns: Mapping[str, Any]) -> "pandas.DataFrame":
+    """Return a frame.
+
+    Raises
+    ------
+    MissingExtraError
+        If pandas is not installed.
+    """
+    try:
+        import pandas
+    except ImportError:
+        raise MissingExtraError('frames need pandas: pip install "boundlab[notebook]"') from None
+    return pandas.DataFrame(columns)

@@ -1,0 +1,262 @@
+"""The Python API: strings or objects, results with a line and a page, and the same answers as the command line."""
+
+import importlib
+import inspect
+import json
+import re
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import boundlab as bl
+from boundlab.api._settings import texts
+from boundlab.build import build_delays, build_problem
+from boundlab.cli import invoke
+from boundlab.errors import AssumptionError, BoundlabError, MissingExtraError, SpecError
+from boundlab.options import number, numbers
+from boundlab.verdict import ExitCode, Verdict
+
+FALSE = ("area.theorem8", "lad:x0=3", "iid:p_s=0.5")
+HORIZONS = [3, 6, 12]
+QUESTIONS = ("compare", "exact", "falsify", "prove", "worst_case")
+
+
+@pytest.fixture(scope="module")
+def violated() -> Any:
+    return bl.compare(*FALSE, iterations=6, M=50)
+
+
+@pytest.fixture(scope="module")
+def curve() -> Any:
+    return bl.compare(*FALSE, iterations=HORIZONS, M=50)
+
+
+# ---- what it is ----------------------------------------------------------------------------------------------------
+
+
+def test_every_public_name_is_there_and_says_what_it_is() -> None:
+    for name in bl.__all__:
+        found = getattr(bl, name)
+        assert found is not None
+        assert inspect.getdoc(found), name
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_package_that_is_a_question_can_be_called_and_imported_from(name: str) -> None:
+    package = importlib.import_module(f"boundlab.{name}")
+    assert getattr(bl, name) is package
+    assert package is sys.modules[f"boundlab.{name}"]
+    assert inspect.signature(package).parameters
+    asked = importlib.import_module("boundlab.api")
+    assert inspect.signature(package) == inspect.signature(getattr(asked, name))
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_the_order_of_imports_changes_nothing(name: str) -> None:
+    for first in (f"import boundlab.{name}", f"from boundlab.{name} import __doc__", "import boundlab.cli", "pass"):
+        program = f"{first}\nimport boundlab as bl\nassert callable(bl.{name})\nimport boundlab.{name} as p\np.__path__"
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_import_is_light() -> None:
+    program = "import boundlab as bl, sys; dir(bl); sys.exit(bool({'numpy', 'sympy', 'rich'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+# ---- strings or objects --------------------------------------------------------------------------------------------
+
+
+def test_objects_and_strings_give_the_same(violated: Any) -> None:
+    problem = build_problem("lad", {"x0": "3"})
+    again = bl.compare(bl.theorem("area.theorem8"), problem, build_delays("iid", {"p_s": "0.5"}, 1), iterations=6, M=50)
+    assert again.as_dict() == violated.as_dict()
+    settings = bl.compare(*FALSE, iterations=6, settings={"M": "50"})
+    assert settings.as_dict() == violated.as_dict()
+
+
+def test_the_command_line_says_the_same(violated: Any, capsys: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("--problem", FALSE[1], "--delays", FALSE[2], "-k", "6", "--set", "M=50", "--json")
+    assert invoke(["compare", FALSE[0], *words]) == ExitCode.REFUTED
+    fields = json.loads(capsys.readouterr().out)
+    assert fields.pop("written") == ["area.theorem8.case.json"]
+    assert fields == json.loads(json.dumps(violated.as_dict()))
+
+
+values = st.one_of(st.integers(-9, 10**6), st.floats(1e-6, 1e6), st.fractions(-5, 5, max_denominator=99))
+
+
+@given(values)
+def test_a_number_is_read_as_itself(value: Any) -> None:
+    assert number(texts({"a": value})["a"], "a") == pytest.approx(float(value), rel=1e-15)
+
+
+@given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=5))
+def test_lists_and_arrays_are_read_as_themselves(entries: list[float]) -> None:
+    for value in (entries, tuple(entries), np.array(entries)):
+        assert numbers(texts({"p": value})["p"], "p") == entries
+
+
+@pytest.mark.parametrize("value", [None, {"a": 1}, object(), [None], {1, 2}])
+def test_what_is_no_number_is_refused_by_name(value: Any) -> None:
+    with pytest.raises(SpecError, match="M must be a number, text or a list of numbers"):
+        bl.compare(*FALSE, iterations=6, M=value)
+
+
+def test_an_unknown_symbol_and_a_problem_outside_are_errors_of_ours() -> None:
+    with pytest.raises(BoundlabError, match="Mm"):
+        bl.compare(*FALSE, iterations=6, Mm=3)
+    with pytest.raises(AssumptionError):
+        bl.compare("area.theorem7.explicit", "lad:x0=3", iterations=6)
+    for wrong in (0, -1, 2.5, [], [3, 3], "many"):
+        with pytest.raises(SpecError, match="iterations"):
+            bl.compare(*FALSE, iterations=wrong, M=50)
+
+
+def test_fractions_are_exact_in_a_case() -> None:
+    found = bl.check("area.theorem8", "units")
+    assert found.exit_code == ExitCode.STANDS
+    assert texts({"a": Fraction(1, 3)}) == {"a": "1/3"}
+
+
+# ---- results -------------------------------------------------------------------------------------------------------
+
+
+def results(violated: Any, curve: Any) -> dict[str, Any]:
+    return {
+        "compare": violated,
+        "horizons": curve,
+        "run": bl.run("gd", "huber", iterations=50, trials=2, alpha=0.1),
+        "check": bl.check("area.theorem8", "units,limits"),
+        "falsify": bl.falsify("area.theorem8", candidates=40, jobs=1),
+        "exact": bl.exact("area.theorem8"),
+        "worst case": bl.worst_case("classics.gd.convex", 2),
+        "prove": bl.prove("classics.gd.convex"),
+        "rate": bl.optimal_rate([10, 10, 2.5]),
+        "rate per time": bl.optimal_rate([10, 10, 2.5], "per-time"),
+        "theorem": bl.theorem("area.theorem8"),
+    }
+
+
+def test_every_result_has_a_line_and_a_page(violated: Any, curve: Any) -> None:
+    for name, one in results(violated, curve).items():
+        assert len(repr(one)) < 500, name
+        assert "\n" not in repr(one), name
+        if name == "theorem":
+            assert one._repr_latex_().startswith("$")
+            continue
+        page = one._repr_html_()
+        assert page.count("<table>") == page.count("</table>") > 0, name
+        text = re.sub(r"<[^>]+>", "", page)
+        assert "<" not in text
+        assert "[/" not in text
+
+
+def test_nothing_of_a_theorem_is_markup(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'id = "mine"\ntitle = "<script>alert(1)</script> [bold]x[/bold]"\nalgorithm = "gd"\nassumptions = ["convex"]\n'
+        'metric = "gap"\n[step]\nalpha = "alpha"\n[bound]\nterms = {all = "L*R**2"}\n'
+    )
+    page = bl.check(str(file), "units")._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert "[bold]" in page
+
+
+def test_a_case_is_saved_and_decided_exactly(violated: Any, tmp_path: Path) -> None:
+    path = violated.case.save(tmp_path / "c.json")
+    first, second = bl.exact("area.theorem8", path), bl.exact("area.theorem8", violated.case)
+    assert first.verdict is second.verdict is Verdict.VIOLATED
+    assert first.left_text == second.left_text
+    assert first.derivation is not None
+    assert bl.exact("area.theorem8", str(path), derivation=False).derivation is None
+
+
+def test_the_smallest_counterexample_is_there_or_is_none(violated: Any) -> None:
+    found = bl.falsify("area.theorem8", candidates=40, jobs=1)
+    assert found.smallest is found.best
+    assert found.case is not None
+    assert bl.exact("area.theorem8", found.case).violated
+    assert bl.falsify("area.theorem8.repaired", candidates=5, jobs=1).smallest is None
+
+
+def test_a_theorem_is_evaluated_at_keywords() -> None:
+    bound = bl.theorem("area.theorem8")
+    assert set(bound.terms) == {"bound"}
+    found = bound.evaluate(K=[6, 600], p=[0.5], M=50, B=1, sigma=0, R=3)
+    assert found.total[0] == pytest.approx(10.0 * found.total[1])
+
+
+# ---- several horizons ----------------------------------------------------------------------------------------------
+
+
+def test_a_curve_is_its_comparisons(curve: Any) -> None:
+    alone = [bl.compare(*FALSE, iterations=K, M=50) for K in HORIZONS]
+    assert curve.iterations == HORIZONS
+    for one, other in zip(curve.comparisons, alone, strict=True):
+        assert one.bound[-1] == other.bound[-1]
+        assert one.band.mean[-1] == other.band.mean[-1]
+    assert curve.verdict is Verdict.VIOLATED
+    assert "K = 6" in curve.reason
+    assert curve.case["iterations"] == 6
+
+
+def test_horizons_are_judged_together() -> None:
+    several = bl.compare("area.theorem8", "lad:x0=3", iterations=[20, 40], M=2, trials=20, exact=False)
+    assert [one.band.level for one in several.comparisons] == pytest.approx([0.995, 0.995])
+    assert bl.compare("area.theorem8", "lad:x0=3", iterations=[20], M=2, trials=20, exact=False).comparisons
+
+
+@pytest.mark.parametrize("K", ["3,6,12", "3,6,1.2e1"])
+def test_the_command_line_takes_horizons(K: str, curve: Any, capsys: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["compare", FALSE[0], "--problem", FALSE[1], "--delays", FALSE[2], "-k", K, "--set", "M=50"]
+    assert invoke([*words, "--json", "--out", "out", "--plot", "c.svg"]) == ExitCode.REFUTED
+    fields = json.loads(capsys.readouterr().out)
+    assert fields.pop("written")
+    assert fields == json.loads(json.dumps(curve.as_dict()))
+    assert (tmp_path / "c.svg").read_text().startswith("<?xml")
+    assert bl.exact(FALSE[0], tmp_path / "out" / "area.theorem8.case.json").violated
+    assert invoke([*words, "--terms"]) == ExitCode.REFUTED
+    assert "violated" in capsys.readouterr().out
+    assert invoke([*words[:-4], "-k", "3,3"]) == ExitCode.USAGE
+
+
+# ---- plots and frames ----------------------------------------------------------------------------------------------
+
+
+def test_plots_draw_on_the_axes_that_are_given(violated: Any, curve: Any) -> None:
+    from boundlab.report.plots import new_figure
+
+    drawn = results(violated, curve)
+    for one in (violated, curve, drawn["run"], drawn["rate"], drawn["worst case"].function):
+        figure, axes = new_figure()
+        assert one.plot(axes) is axes
+        assert one.plot(ax=axes) is axes
+        assert axes.get_xlabel()
+        assert axes.get_ylabel()
+        assert axes.get_title()
+        figure.canvas.draw()
+
+
+def test_a_frame_needs_pandas_and_says_so(violated: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match=r"boundlab\[notebook\]"):
+        violated.to_frame()
+
+
+def test_frames_have_a_row_for_each_point(violated: Any, curve: Any) -> None:
+    assert list(violated.to_frame()["K"]) == violated.plan.ks.tolist()
+    assert list(curve.to_frame()["K"]) == HORIZONS
+    for one in results(violated, curve).values():
+        if hasattr(one, "to_frame"):
+            assert len(one.to_frame())
