@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -58,7 +58,7 @@ def compare(
     trials: Trials = 40,
     seed: Seed = 0,
     level: Annotated[float, typer.Option("--level", help="Joint confidence level.")] = 0.99,
-    band: Annotated[Any, typer.Option("--band", help="bootstrap or student, for the upper limits.")] = "bootstrap",
+    band: Annotated[str, typer.Option("--band", help="bootstrap or student, for the upper limits.")] = "bootstrap",
     beyond: Annotated[
         list[str] | None,
         typer.Option("--beyond", metavar="ASSUMPTION", help="Compare although this assumption fails; may be repeated."),
@@ -108,7 +108,7 @@ def compare(
     with progress("trials", trials) as tick:
         result = ask(
             theorem, problem, delays, server=server, iterations=_horizons(iterations), trials=trials, seed=seed,
-            level=level, band=band, beyond=tuple(beyond or ()), exact=exact, backend=backend, device=device,
+            level=level, band=cast(Any, band), beyond=tuple(beyond or ()), exact=exact, backend=backend, device=device,
             jobs=jobs, settings=settings_map(settings), progress=tick,
         )  # fmt: skip
     missed = require == "holds" and result.verdict is Verdict.CONSISTENT
