@@ -69,7 +69,7 @@ def console() -> "Console":
 
 
 def print_trail(theorem: "Theorem") -> None:
-    """Print the lines that lead on from a theorem, if there are any; a terminal wraps them, so that paths stay whole."""
+    """Print the lines that lead on from a theorem, if there are any; a terminal wraps them: paths stay whole."""
     from boundlab.report.trail import trail
 
     if lines := trail(theorem):

@@ -21,6 +21,7 @@ SEARCHES = {file: look for file, _, look in regenerate.searches("")}
 LONG = {  # more than a dozen seconds each
     "area.theorem8.fixed-step", "area.theorem8.printed-start", "area.theorem8.printed-start.fixed-step",
     "fedcompass.corollary1.explicit", "fedcompass.theorem1", "fedfa.theorem1", "fedfa.theorem1.squared-smoothness",
+    "fedfa.theorem1.window",
 }  # fmt: skip
 
 
