@@ -13,7 +13,7 @@ from boundlab.prove.setting import Setting
 
 pytest.importorskip("cvxpy")
 LIKE_ANOTHER = ("area.theorem8.repaired", "area.theorem8.algorithm-start")
-LONG = ("fedstaleweight.rf1", "area.theorem8.repaired.fixed-step")
+LONG = ("fedstaleweight.rf1", "fedstaleweight.rf3", "area.theorem8.repaired.fixed-step")
 Uses = Iterable[Fact | VectorFact]
 
 

@@ -66,7 +66,7 @@ def _sizes(s: Any) -> Iterator[Fact]:
             yield s.unbiased(s.e(i, r, q), known)
 
 
-LIKE_ANOTHER = ("afl_dga.r2", "afl_dga.r2b")
+LIKE_ANOTHER = ("afl_dga.r1", "afl_dga.r2", "afl_dga.r2b", "afl_dga.r2n")
 
 
 @pytest.mark.parametrize(
