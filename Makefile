@@ -14,7 +14,7 @@ demo: $(VENV)/.stamp-all
 	$(RUN)boundlab demo
 
 test: $(VENV)/.stamp-test
-	$(RUN)python -m pytest -n 2 -q
+	$(RUN)python -m pytest -n 2 -q --dist worksteal
 
 # Everything that test runs with ten times the examples, and what is marked nightly: full sweeps, long fuzzing. Then
 # 300 errors are planted one by one, of which the suite must notice 95 %.

@@ -18,7 +18,7 @@ QUICK: Mapping[str, Sequence[str]] = {
     "worst-case": ("worst-case", "classics.gd.convex", "--iterations=1"),
     "prove": ("prove", "area.optimal-rate"),
     "recheck": ("recheck", "{certificate}"),
-    "falsify": ("falsify", "fedstaleweight.theorem1", "--candidates=100"),
+    "falsify": ("falsify", "fedstaleweight.theorem1", "--candidates=40"),
 }
 SLOW: Mapping[str, Sequence[str]] = {
     "demo": ("demo", "--out={folder}"),

@@ -14,7 +14,7 @@ import hypothesis
 import pytest
 
 # make nightly asks for more examples of every property that names no number of its own.
-_EXAMPLES = int(os.environ.get("BOUNDLAB_EXAMPLES", "50"))
+_EXAMPLES = int(os.environ.get("BOUNDLAB_EXAMPLES", "30"))
 hypothesis.settings.register_profile("boundlab", deadline=None, derandomize=True, max_examples=_EXAMPLES)
 hypothesis.settings.load_profile("boundlab")
 

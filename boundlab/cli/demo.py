@@ -64,9 +64,11 @@ def demo(
 
     def check(plan: "Plan", trials: int = _TRIALS) -> "Comparison":
         from boundlab.compare import compare
+        from boundlab.simulate import pick
 
+        where = pick("numpy", None, None, plan.problem, trials)
         with progress(plan.theorem.id, trials) as tick:
-            results.append(compare(plan, trials, seed, progress=tick))
+            results.append(compare(plan, trials, seed, progress=tick, backend=where))
         return results[-1]
 
     screen.rule("1. strongly convex: softmax regression on digits, 10 clients, Dirichlet(0.1)")

@@ -100,6 +100,17 @@ def test_a_bound_above_what_no_step_at_all_gives_says_nothing_and_when_it_would(
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("iterations", [1, 9, 10, 60])
+def test_where_an_iterated_bound_crosses_does_not_depend_on_how_it_is_looked_for(iterations):
+    plan = plan_of("area.theorem7.recursion", "quadratic:sigma=0.1", "exponential:spread=3", iterations, M=5)
+    found = standstill(plan, plan.bound)
+    assert found.says_nothing
+    every = plan.theorem.at_iterations(plan.values, np.arange(found.crosses + 1)).total
+    first = int(np.flatnonzero(every < found.level)[0])
+    assert found.crosses >= first > 0.99 * found.crosses - 2
+    assert found.searched == 10**5
+
+
 def test_a_bound_that_grows_with_the_horizon_never_crosses():
     flat = plan_of("area.theorem8.repaired.fixed-step", "lad:x0=3", "iid:p_s=0.5", 60, alpha=9, M=5)
     found = standstill(flat, flat.bound)

@@ -225,7 +225,11 @@ def exactly(name: str, options: dict[str, str], parameters: Any, problem: Any, s
     return numbers.fraction(enumerated(model, best, arithmetic, one, LAW, alike, metric(side), ks)[0])
 
 
-@pytest.mark.parametrize(("name", "options", "K"), CASES, ids=IDS)
+@pytest.mark.parametrize(
+    ("name", "options", "K"),
+    [pytest.param(*case, marks=[pytest.mark.nightly] if "window" in case[1] else []) for case in CASES],
+    ids=IDS,
+)
 def test_all_sequences_one_by_one_in_fractions(name: str, options: dict[str, str], K: int) -> None:
     parameters = read(name, options)
     smooth, kinked = build_problem("quadratic", BOWLS), build_problem("huber", HUBERS)

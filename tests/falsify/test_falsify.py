@@ -37,6 +37,7 @@ def camps(delays: str, settings: dict[str, str], step: dict[str, float], horizon
 class TestFinds:
     """How a search reports what it finds; what it finds is in ``test_counterexamples.py``."""
 
+    @pytest.mark.nightly
     def test_the_clearest_beside_the_smallest(self, tmp_path: Path) -> None:
         theorem = load_theorem("area.theorem8")
         found = falsify(theorem, limit=120)
@@ -79,9 +80,9 @@ class TestSurvives:
         "name",
         [
             "fedcompass.window.a",
-            "fedcompass.group",
-            "fedfa.delta.a",
-            "fedbuff.rf1",
+            pytest.param("fedcompass.group", marks=pytest.mark.nightly),
+            pytest.param("fedfa.delta.a", marks=pytest.mark.nightly),
+            pytest.param("fedbuff.rf1", marks=pytest.mark.nightly),
             "fedstaleweight.rf3",
             "afl_dga.r2n",
         ],

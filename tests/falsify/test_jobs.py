@@ -21,7 +21,7 @@ def answer(theorem: str, limit: int, seed: int, jobs: int) -> dict[str, Any]:
     ("theorem", "limit"),
     [
         ("fedbuff.rf1", 300),
-        ("fedstaleweight.theorem1", 150),
+        pytest.param("fedstaleweight.theorem1", 150, marks=pytest.mark.nightly),
         ("area.theorem7.explicit", 150),
         ("classics.gd.convex", 200),
     ],

@@ -68,7 +68,7 @@ def test_a_theorem_that_applies_to_nothing_ends_and_says_why(capsys: pytest.Capt
         'id = "nothing"\nmetric = "gap"\nalgorithm = "gd"\nassumptions = ["convex", "smooth", "minimiser"]\n'
         'conditions = ["2*n <= n"]\n[step]\nalpha = "1/L"\n[terms]\nmain = "L*R**2/K"\n'
     )
-    assert invoke(["falsify", str(file), "--candidates", "20", "--out", str(tmp_path / "out")]) == 3
+    assert invoke(["falsify", str(file), "--candidates", "2", "--out", str(tmp_path / "out")]) == 3
     shown = capsys.readouterr().out
     assert "given up" in shown
     assert "a condition that is not met" in shown

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from proof_files import SMALL, outcome, registered
+from proof_files import HEAVY, SMALL, outcome, registered
 
 from boundlab.prove import Fact, scalar
 from boundlab.prove.coq import _HEAD, _Lemma, combinations, coq_source
@@ -30,7 +30,9 @@ def compiles(source: str, folder: Path) -> bool:
         return False
 
 
-@pytest.mark.parametrize("name", [*PROOFS, *SMALL])
+@pytest.mark.parametrize(
+    "name", [*(pytest.param(one, marks=[pytest.mark.nightly] if one in HEAVY else []) for one in PROOFS), *SMALL]
+)
 class TestText:
     """What stands in a file."""
 

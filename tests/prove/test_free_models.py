@@ -13,11 +13,17 @@ from boundlab.prove.setting import Setting
 
 pytest.importorskip("cvxpy")
 LIKE_ANOTHER = ("area.theorem8.repaired", "area.theorem8.algorithm-start")
+LONG = ("fedstaleweight.rf1", "fedstaleweight.rf3", "area.theorem8.repaired.fixed-step")
 Uses = Iterable[Fact | VectorFact]
 
 
 @pytest.mark.parametrize(
-    "script", [pytest.param(one, id=one.id) for one in quick() if not one.printed and one.id not in LIKE_ANOTHER]
+    "script",
+    [
+        pytest.param(one, id=one.id, marks=[pytest.mark.nightly] if one.id in LONG else [])
+        for one in quick()
+        if not one.printed and one.id not in LIKE_ANOTHER
+    ],
 )
 def test_what_was_shown_has_no_model_in_which_it_is_false(script: Script) -> None:
     found = outcome(script)

@@ -13,7 +13,7 @@ from boundlab.prove._context import Context
 from boundlab.prove.models import Model, evaluate
 
 # In the quick suite one mutant in so many, of each proof that has models.
-EVERY = 17
+EVERY = 47
 SCRIPTS = marked()
 
 
@@ -46,11 +46,12 @@ def refused(script: Script, every: int) -> tuple[int, int, int]:
     return many, wrong, proved
 
 
-def test_three_hundred_mutants_and_no_false_one_is_proved() -> None:
-    counts = [refused(script, EVERY) for script in quick() if models(script) and not script.id.startswith(PAPERS)]
+@pytest.mark.parametrize(("every", "least"), [(EVERY, 100), pytest.param(EVERY // 3, 300, marks=pytest.mark.nightly)])
+def test_hundreds_of_mutants_and_no_false_one_is_proved(every: int, least: int) -> None:
+    counts = [refused(script, every) for script in quick() if models(script) and not script.id.startswith(PAPERS)]
     many, wrong, proved = map(sum, zip(*counts, strict=True))
-    assert many >= 300
-    assert wrong >= 100
+    assert many >= least
+    assert wrong >= least // 3
     # Some are true: a larger constant on the larger side.
     assert proved > 0
 
