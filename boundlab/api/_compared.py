@@ -33,7 +33,7 @@ class Compared(Shown, Comparison):
     @classmethod
     def of(cls, one: Comparison) -> Self:
         """Return a comparison, to be shown."""
-        return cls(*fields_of(one))
+        return cls(**fields_of(one))
 
     def line(self) -> str:
         """Return theorem, problem and verdict."""
@@ -133,7 +133,7 @@ class Ran(Shown, Simulation):
     @classmethod
     def of(cls, one: Simulation) -> Self:
         """Return a simulation, to be shown."""
-        return cls(*fields_of(one))
+        return cls(**fields_of(one))
 
     def line(self) -> str:
         """Return what ran, and the last means."""
