@@ -18,6 +18,8 @@ QUICK: Mapping[str, Sequence[str]] = {
     "worst-case": ("worst-case", "classics.gd.convex", "--iterations=1"),
     "prove": ("prove", "area.optimal-rate"),
     "recheck": ("recheck", "{certificate}"),
+    "new": ("new", "theorem", "mine", "--out={fresh}"),
+    "doctor": ("doctor",),
     "falsify": ("falsify", "fedstaleweight.theorem1", "--candidates=40"),
 }
 SLOW: Mapping[str, Sequence[str]] = {

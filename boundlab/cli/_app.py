@@ -11,9 +11,11 @@ from boundlab.cli import (
     check,
     compare,
     demo,
+    doctor,
     exact,
     falsify,
     listing,
+    new,
     optimal_rate,
     prove,
     recheck,
@@ -61,5 +63,6 @@ def _options(
 
 for _module in (
     listing, theorems, optimal_rate, runs, check, compare, exact, worst_case, prove, recheck, falsify, demo, bench,
+    new, doctor,
 ):  # fmt: skip
     _module.register(app)

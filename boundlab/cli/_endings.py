@@ -60,6 +60,12 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
         },
         "demo": {ExitCode.STANDS: "all parts ran, whatever their verdicts"},
         "bench": {ExitCode.STANDS: "measured"},
+        "new": {ExitCode.STANDS: "written"},
+        "doctor": {
+            ExitCode.STANDS: "what is installed works, and so does the plug-in",
+            ExitCode.REFUTED: "an object of the plug-in does not keep what its interface promises",
+            ExitCode.UNDECIDED: "something that is installed cannot be loaded",
+        },
     }
 )
 _SHARED = (ExitCode.USAGE, ExitCode.UNFORESEEN, ExitCode.INTERRUPTED)
