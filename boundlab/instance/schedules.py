@@ -172,7 +172,7 @@ class Schedules:
             seen = own.get(name, used)
             if seen != used and not (theorem.symbols[name].side == "upper" and seen < used):
                 raise AssumptionError(
-                    f"the step size of {theorem.id} depends on {name}, which is {used:.6g} where the step is chosen and "
+                    f"the step size of {theorem.id} depends on {name}, which is {used:.6g} where the step is set and "
                     f"{seen:.6g} on this schedule up to this {theorem.counter}: the theorem sets no one step for them"
                 )
         return {name: used for name, used in self.pinned.items() if name in own}
