@@ -214,6 +214,17 @@ def test_a_curve_is_its_comparisons(curve: Any) -> None:
     assert curve.case["iterations"] == 6
 
 
+def test_a_curve_may_be_computed_here_and_sampled_there(capsys: Any) -> None:
+    words = ["--problem", FALSE[1], "--delays", FALSE[2], "--set", "alpha=1", "--set", "M=2", "-r", "20"]
+    assert invoke(["compare", "area.theorem8.repaired.fixed-step", *words, "-k", "12,24,60"]) == ExitCode.STANDS
+    rows = [line.split() for line in capsys.readouterr().out.splitlines() if line[:3].strip() in ("K", "12", "60")]
+    head, computed, sampled = rows
+    assert head[1] == "mean"
+    assert computed[2:4] == ["computed", "computed"]
+    assert len(sampled) == len(computed) == 7
+    assert float(sampled[2]) < float(sampled[1]) < float(sampled[3])
+
+
 def test_horizons_are_judged_together() -> None:
     several = bl.compare("area.theorem8", "lad:x0=3", iterations=[20, 40], M=2, trials=20, exact=False)
     assert [one.band.level for one in several.comparisons] == pytest.approx([0.995, 0.995])
