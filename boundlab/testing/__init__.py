@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from boundlab.testing import conform as conform
+    from boundlab.testing import strategies as strategies
     from boundlab.testing._bound import BoundViolation as BoundViolation
     from boundlab.testing._bound import Tested as Tested
     from boundlab.testing._bound import assert_bound_holds as assert_bound_holds
@@ -24,7 +25,7 @@ _WHERE = {
     "fitting": "_setting",
 }
 
-__all__ = ["BoundViolation", "Finding", "Setting", "Tested", "assert_bound_holds", "conform", "fitting"]
+__all__ = ["BoundViolation", "Finding", "Setting", "Tested", "assert_bound_holds", "conform", "fitting", "strategies"]
 
 
 def __getattr__(name: str) -> Any:

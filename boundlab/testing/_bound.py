@@ -139,7 +139,7 @@ def assert_bound_holds(
 
     Examples
     --------
-    >>> print(assert_bound_holds("classics.gd.convex", "quadratic:x0=2", iterations=6, alpha=0.1, candidates=5).verdict)
+    >>> print(assert_bound_holds("classics.subgradient", "lad:x0=2", iterations=6, candidates=5).verdict)
     holds
     """
     if require not in ("not-violated", "holds"):

@@ -3,7 +3,7 @@
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, final
 
@@ -76,6 +76,10 @@ class Setting:
         policy = lookup("algorithms", self.theorem.algorithm).policy(self.server, delays)
         chosen = {**self.settings, **(settings or {})}
         return make_plan(self.theorem, problem, delays, policy, self.iterations, chosen, **more)
+
+    def with_settings(self, more: Mapping[str, str]) -> "Setting":
+        """Return the same with more settings, or others."""
+        return replace(self, settings={**self.settings, **more})
 
     @property
     def fits(self) -> bool:
