@@ -69,6 +69,31 @@ def parse_spec(text: str, what: str) -> tuple[str, dict[str, str]]:
     return name, options
 
 
+def spec_of(name: str, options: Mapping[str, Any]) -> str:
+    """Return ``NAME:key=value,…``, which :func:`parse_spec` reads back to the last digit.
+
+    Examples
+    --------
+    >>> spec_of("lad", {"c": [0.0, 0.1], "x0": 3})
+    'lad:c=[0,0.1],x0=3'
+    """
+    parts = ",".join(f"{key}={typed(value)}" for key, value in options.items())
+    return f"{name}:{parts}" if parts else name
+
+
+def typed(value: Any) -> str:
+    """Return an option as it is typed: numbers, and lists of them, to the last digit."""
+    if hasattr(value, "tolist"):  # arrays and numbers of NumPy
+        value = value.tolist()
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return f"[{','.join(typed(entry) for entry in value)}]"
+    if isinstance(value, float):
+        return repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+    return str(value)
+
+
 def split_setting(text: str) -> tuple[str, str] | None:
     """Split ``NAME=VALUE`` at its first ``=``; None if there is none, or nothing on one side of it."""
     name, _, value = text.partition("=")

@@ -13,6 +13,7 @@ from boundlab.composite import Composite
 from boundlab.options import Options
 from boundlab.registry import lookup
 from boundlab.simple import L1, Ball, Box, Simple
+from boundlab.testing.strategies import arrivals
 
 BUFFERED = ("asfedavg", "fedbuff", "fedstaleweight")
 ALGORITHMS = ("async_sgd", "fedasync", "fedfa", "sfedavg", *BUFFERED)
@@ -202,20 +203,6 @@ def options_of(draw: Any, algorithm: str, clients: int) -> dict[str, Any]:
 
 
 @st.composite
-def actors_of(draw: Any, clients: int, wait: int = 0, longest: int = 24) -> list[int]:
-    """Draw who arrives; with wait > 0 each client is held until ``wait`` of them have arrived."""
-    held: list[int] = []
-    actors = []
-    for choice in draw(st.lists(st.integers(0, 59), min_size=1, max_size=longest)):
-        ready = [client for client in range(clients) if client not in held]
-        actors.append(ready[choice % len(ready)])
-        if wait:
-            held.append(actors[-1])
-            held = held if len(held) < wait else []
-    return actors
-
-
-@st.composite
 def events_of(draw: Any, algorithm: str, options: dict[str, Any], clients: int) -> list[list[Any]]:
     if algorithm == "sfedavg":
         chosen = st.lists(st.integers(0, clients - 1), min_size=1, max_size=clients, unique=True)
@@ -230,7 +217,7 @@ def events_of(draw: Any, algorithm: str, options: dict[str, Any], clients: int) 
             rows.append([actor, target])
     else:
         wait = options["count"] if options.get("reply") == "wait" else 0
-        rows = [[actor] for actor in draw(actors_of(clients, wait))]
+        rows = [[actor] for actor in draw(arrivals(clients, wait))]
     now, events = 0.0, []
     for row in rows:
         now += draw(st.sampled_from([0.0, 0.25, 1.0]))  # ties happen

@@ -1,13 +1,10 @@
 """For every built-in theorem an instance on which its assumptions hold."""
 
-from dataclasses import dataclass, field
-from typing import Any
-
 import numpy as np
 
-from boundlab.build import delays_from, problem_from
-from boundlab.instance import Plan, make_plan
-from boundlab.registry import lookup, registered
+from boundlab.instance import Plan
+from boundlab.registry import registered
+from boundlab.testing import Setting
 from boundlab.theorems import Theorem, load_theorem
 
 HUBER = "huber:c=[[0,1],[2,0],[1,3]],w=[[1,2],[1,1],[0.5,1]],delta=0.7,sigma=0.1,x0=[2,1]"
@@ -21,29 +18,7 @@ ALIKE = {
 RATES = {"alpha", "eta", "eta_l", "eta_g", "c", "d"}
 
 
-@dataclass(frozen=True)
-class Fitting:
-    """What fits a theorem, in the words of the command line."""
-
-    problem: str
-    delays: str
-    iterations: int = 40
-    settings: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def quiet(self) -> bool:
-        """Whether the problem has no noise."""
-        return "sigma=0.1" not in self.problem
-
-    def plan(self, theorem: Theorem, settings: dict[str, str] | None = None, **more: Any) -> Plan:
-        problem = problem_from(self.problem)
-        delays = delays_from(self.delays, problem.n)
-        policy = lookup("algorithms", theorem.algorithm).policy(None, delays)
-        chosen = {**self.settings, **(settings or {})}
-        return make_plan(theorem, problem, delays, policy, self.iterations, chosen, **more)
-
-
-def fitting(theorem: Theorem) -> Fitting:
+def fitting(theorem: Theorem) -> Setting:
     """Return an instance on which the assumptions of a built-in theorem hold."""
     noisy = theorem.status != "textbook" or theorem.id.startswith("classics.sgd")
     settings: dict[str, str] = {}
@@ -58,22 +33,24 @@ def fitting(theorem: Theorem) -> Fitting:
         noisy = False
     if theorem.id == "classics.proximal-gradient.local":
         problem = "quadratic:A=[[[2,0],[0,1]],[[2,0],[0,1]]],b=[[0,1],[1,0]],x0=[2,1],l1=0.5"
-        return Fitting(problem, "deterministic", settings=settings)
+        return Setting(theorem, problem, "deterministic", settings=settings)
     if "sampled-functions" in theorem.assumptions:
         rows = "least-squares:features=[[1,0],[1,1],[0,2],[1,-1]],targets=[1,3,-1,0],owners=[0,0,1,1],batch=1,nu=1"
-        return Fitting(rows, "deterministic", settings=settings)
+        return Setting(theorem, rows, "deterministic", settings=settings)
     if theorem.algorithm == "proximal_point":
-        return Fitting("quadratic:A=[[[2,0],[0,1]]],b=[[0,1]],x0=[2,1]", "deterministic", settings=settings)
+        return Setting(theorem, "quadratic:A=[[[2,0],[0,1]]],b=[[0,1]],x0=[2,1]", "deterministic", settings=settings)
     if theorem.id == "classics.delayed-sgd":
-        return Fitting("huber:c=[[1],[1]],w=[[1],[1]],delta=1,x0=3,sigma=0.5", "deterministic", settings=settings)
+        return Setting(
+            theorem, "huber:c=[[1],[1]],w=[[1],[1]],delta=1,x0=3,sigma=0.5", "deterministic", settings=settings
+        )
     if "one-function" in theorem.assumptions:
-        return Fitting(ALIKE["strongly-convex" in theorem.assumptions], "deterministic", settings=settings)
+        return Setting(theorem, ALIKE["strongly-convex" in theorem.assumptions], "deterministic", settings=settings)
     kind = "quadratic" if "strongly-convex" in theorem.assumptions else "huber"
     problem = {"quadratic": QUADRATIC, "huber": HUBER}[kind] if noisy else QUIET[kind]
     mean = {"iid-events", "stationary-participation", "uniform-buffer"} & set(theorem.assumptions)
     if "stationary-participation" in mean and theorem.algorithm == "fedstaleweight":
         settings["scale"] = "0"
-    return Fitting(problem, "exponential" if mean else "deterministic", settings=settings)
+    return Setting(theorem, problem, "exponential" if mean else "deterministic", settings=settings)
 
 
 BUILT_IN = {name: load_theorem(name) for name in sorted(registered("theorems"))}

@@ -17,7 +17,7 @@ from boundlab.randomness import Stream, Streams
 
 Floats = NDArray[np.float64]
 BandKind = Literal["student", "bootstrap"]
-_BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.9, 0.97])
+BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.9, 0.97])
 # Where values are small beside the largest one, to bet everything is best, and decides with the fewest trials.
 _ALL = 0.9  # share of the stake that does so
 _RESAMPLES = 4000
@@ -190,13 +190,13 @@ def _log_evidence(ratio: Floats) -> float:
     """Return log(0.9·W_1 + 0.1·mean of W_λ), from Y/(B − m), shape (trials,)."""
     with np.errstate(divide="ignore"):
         everything = float(np.log(ratio).sum()) + np.log(_ALL)
-    paths = np.log1p(_BETS[:, None] * (ratio - 1.0)).sum(axis=1) + np.log((1.0 - _ALL) / len(_BETS))
+    paths = np.log1p(BETS[:, None] * (ratio - 1.0)).sum(axis=1) + np.log((1.0 - _ALL) / len(BETS))
     return float(np.logaddexp.reduce([everything, *paths]))
 
 
 def _log_wealth(ratio: Floats) -> Floats:
     """Return the largest log of the averaged wealth along the trials, shape (points,)."""
-    bets = _BETS[:, None, None]
+    bets = BETS[:, None, None]
     paths = np.cumsum(np.log1p(bets * (ratio[None] - 1.0)), axis=1)
     top = paths.max(axis=0)
     wealth = np.log(np.exp(paths - top).mean(axis=0)) + top

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from boundlab.falsify import _catalog as catalog
 from boundlab.objective import Problem
+from boundlab.options import spec_of, typed
 
 Floats = NDArray[np.float64]
 _CLIENTS = ("c", "A", "a")  # arrays with one entry a client
@@ -87,12 +88,11 @@ class Candidate:
 
     def all_settings(self) -> dict[str, str]:
         """Return parameters, symbols and step sizes as ``--set`` takes them."""
-        return {**self.settings, **{name: text(value) for name, value in self.step.items()}}
+        return {**self.settings, **{name: typed(value) for name, value in self.step.items()}}
 
     def problem_spec(self) -> str:
         """Return the problem as ``--problem`` takes it."""
-        parts = [f"{name}={text(value)}" for name, value in self.options().items()]
-        return f"{self.problem['type']}:{','.join(parts)}"
+        return spec_of(str(self.problem["type"]), self.options())
 
     def command(self, theorem: str, trials: int = 2) -> str:
         """Return the comparison that repeats the instance by itself."""
@@ -109,14 +109,3 @@ class Candidate:
     def with_problem(self, **changes: Any) -> "Candidate":
         """Return the candidate with other problem numbers."""
         return replace(self, problem={**self.problem, **changes})
-
-
-def text(value: Any) -> str:
-    """Return a number, or a list of numbers, as the command line reads it back to the last digit."""
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, (list, tuple)):
-        return f"[{','.join(text(entry) for entry in value)}]"
-    if isinstance(value, float):
-        return repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
-    return str(value)

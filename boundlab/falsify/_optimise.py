@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.falsify._candidate import Candidate, text
+from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._expectation import horizon
 from boundlab.falsify._judge import Judge, Score
-from boundlab.options import numbers, parse_spec
+from boundlab.options import numbers, parse_spec, typed
 
 Floats = NDArray[np.float64]
 _LARGEST = 30.0  # of a coordinate: logarithms, logits and centres stay within what numbers can be
@@ -159,4 +159,4 @@ def _probabilities(candidate: Candidate) -> list[float]:
 
 def iid(p: list[float]) -> str:
     """Return the delays with these probabilities of the clients; the server has the rest."""
-    return f"iid:p={text(p)}"
+    return f"iid:p={typed(p)}"

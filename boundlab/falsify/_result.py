@@ -12,7 +12,7 @@ from boundlab.__about__ import __version__
 from boundlab.assumptions import about_the_mean, independent_events
 from boundlab.compare.trials import trial_events
 from boundlab.errors import AssumptionError, UndecidedError
-from boundlab.falsify._candidate import Candidate, text
+from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._expectation import horizon, left_of, plan_of
 from boundlab.falsify._judge import FAILURES, Judge, Score
 from boundlab.files import Document
@@ -20,6 +20,7 @@ from boundlab.instance import Plan
 from boundlab.instance.leaning import leans_on
 from boundlab.instance.rounding import above
 from boundlab.objective import Constant
+from boundlab.options import typed
 from boundlab.provenance import provenance
 from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict
@@ -83,7 +84,7 @@ class Instance:
             kind = f"f_i(x) = {sum_}" + {"huber": "huber(x − c_i)", "lad": "|x − c_i|"}.get(kind, "(x − c_i)²/2")
         parts = [f"{n} client{'s' * (n > 1)}, {kind}"]
         shown = (name for name in ("w", "c", "delta", "sigma", "noise", "x0") if name in one.problem and one.separable)
-        parts += [f"{name} = {text(one.problem[name])}" for name in shown]
+        parts += [f"{name} = {typed(one.problem[name])}" for name in shown]
         parts += [f"delays {one.delays}"]
         parts += [f"{name} = {_shown(value)}" for name, value in {**self.parameters, **one.settings}.items()]
         return ", ".join(parts)

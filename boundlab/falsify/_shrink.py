@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from boundlab.errors import SpecError
-from boundlab.falsify._candidate import Candidate, text
+from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._judge import Judge, Score
 from boundlab.falsify._size import Sizes, fine
-from boundlab.options import numbers, parse_spec
+from boundlab.options import numbers, parse_spec, typed
 
 Move = Callable[[Candidate], Iterator[Candidate]]
 Keep = Callable[[Candidate], bool]
@@ -183,7 +183,7 @@ def _simpler_delays(one: Candidate) -> Iterator[Candidate]:
         for place, entry in enumerate(entries):
             for simple in _simpler(entry):
                 other = [*entries[:place], simple, *entries[place + 1 :]]
-                shown = text(other) if listed else text(simple)
+                shown = typed(other) if listed else typed(simple)
                 rest = {**options, key: shown}
                 yield replace(one, delays=f"{name}:{','.join(f'{left}={right}' for left, right in rest.items())}")
 

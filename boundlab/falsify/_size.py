@@ -5,9 +5,9 @@ from typing import Any, final
 
 from boundlab.errors import BoundlabError
 from boundlab.expectation import distinct_outcomes
-from boundlab.falsify._candidate import Candidate, text
+from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._expectation import horizon, plan_of
-from boundlab.options import parse_spec
+from boundlab.options import parse_spec, typed
 from boundlab.theorems import Theorem
 
 _CERTAIN = ("deterministic", "iid")  # delays of which there is nothing to draw, or whose sequences are counted
@@ -73,4 +73,4 @@ def digits(value: Any) -> int:
     if not value:
         return 0
     significant = f"{abs(value):.15e}".split("e")[0].rstrip("0").replace(".", "")
-    return int(value < 0.0) + min(len(text(abs(value))), len(significant) + abs(round(math.log10(abs(value)))))
+    return int(value < 0.0) + min(len(typed(abs(value))), len(significant) + abs(round(math.log10(abs(value)))))

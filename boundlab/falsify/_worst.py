@@ -7,10 +7,11 @@ from typing import Any, final
 
 from boundlab.assumptions import about_the_mean, independent_events
 from boundlab.errors import MissingExtraError
-from boundlab.falsify._candidate import Candidate, text
+from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._judge import FAILURES, Judge, Score
 from boundlab.falsify._options import settings
 from boundlab.falsify._rates import by_length, open_rates
+from boundlab.options import typed
 from boundlab.theorems import Theorem
 
 FAMILY = "worst function of the class"
@@ -41,7 +42,7 @@ def asks(judge: Judge) -> Iterator[Ask]:
     if about_the_mean(theorem.assumptions) and not drawn:
         return
     read = {*theorem.inputs(), *theorem.settable}
-    constants = [{"mu": text(mu)} for mu in _FLAT] if "strongly-convex" in theorem.assumptions else [{}]
+    constants = [{"mu": typed(mu)} for mu in _FLAT] if "strongly-convex" in theorem.assumptions else [{}]
     constants = [{**one, **{name: "1" for name in ("G", "G_sq") if name in read}} for one in constants]
     clients = (1, 2)
     some = {n: [one for one, _ in zip(settings(theorem, judge.algorithm, n), range(3), strict=False)] for n in clients}
@@ -54,7 +55,7 @@ def asks(judge: Judge) -> Iterator[Ask]:
         if e >= len(some[n]) or made >= _MOST:
             continue
         apart = {name: "1" for name in _APART if name in read and n > 1}
-        shares = {"p": ",".join([text(0.5 / n)] * n)} if "iid-events" in theorem.assumptions else {}
+        shares = {"p": ",".join([typed(0.5 / n)] * n)} if "iid-events" in theorem.assumptions else {}
         made += 1
         yield Ask({**constants[a], **apart, **shares}, some[n][e], rates[b], n, _HORIZONS[d])
 
@@ -78,7 +79,7 @@ def answer(judge: Judge, ask: Ask) -> Score | None:
     """
     from boundlab.worst_case import worst_case
 
-    rates = {name: text(value) for name, value in ask.step.items()}
+    rates = {name: typed(value) for name, value in ask.step.items()}
     given = {**ask.constants, **ask.setting, **rates, "n": str(ask.clients)}
     if "p" in given:
         del given["n"]

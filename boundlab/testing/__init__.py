@@ -1,3 +1,40 @@
-"""Checks for packages that bring algorithms, problems, delay laws, theorems or metrics of their own."""
+"""Tests for authors: whether a bound stands, drawn settings, and whether objects keep what their interfaces promise.
 
-from boundlab.testing import conform as conform
+Everything is imported when it is asked for: the plug-in is part of every run of pytest where boundlab is installed.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from boundlab.testing import conform as conform
+    from boundlab.testing import strategies as strategies
+    from boundlab.testing._bound import BoundViolation as BoundViolation
+    from boundlab.testing._bound import Tested as Tested
+    from boundlab.testing._bound import assert_bound_holds as assert_bound_holds
+    from boundlab.testing._finding import Finding as Finding
+    from boundlab.testing._setting import Setting as Setting
+    from boundlab.testing._setting import fitting as fitting
+
+_WHERE = {
+    "BoundViolation": "_bound",
+    "Finding": "_finding",
+    "Setting": "_setting",
+    "Tested": "_bound",
+    "assert_bound_holds": "_bound",
+    "fitting": "_setting",
+}
+
+__all__ = ["BoundViolation", "Finding", "Setting", "Tested", "assert_bound_holds", "conform", "fitting", "strategies"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        return getattr(import_module(f"boundlab.testing.{_WHERE[name]}"), name)
+    if name in __all__:
+        return import_module(f"boundlab.testing.{name}")
+    raise AttributeError(f"module 'boundlab.testing' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

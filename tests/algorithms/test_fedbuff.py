@@ -8,7 +8,6 @@ from algorithm_makers import (
     HALVES,
     HUBERS,
     THREE,
-    actors_of,
     assert_replays,
     in_order,
     make_case,
@@ -25,6 +24,7 @@ from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, statistics, usage
+from boundlab.testing.strategies import arrivals
 
 # ---- by hand ----------------------------------------------------------------------------------------------------
 
@@ -128,7 +128,7 @@ def test_staleness_telescopes(clients: int, count: int, data: Any) -> None:
     # at the m-th. Divided by m this gives, with p_i the client's share of arrivals and b = count,
     #     E τ_i = 1/(b p_i) − {pre: 0, post: P(own arrival completes the buffer), wait: 1}.
     reply = data.draw(st.sampled_from(["pre", "post", "wait"] if count <= clients else ["pre", "post"]))
-    actors = data.draw(actors_of(clients, count if reply == "wait" else 0, 40))
+    actors = data.draw(arrivals(clients, count if reply == "wait" else 0, 40))
     tape = compiled("fedbuff", clients, {"eta_l": 1, "count": count, "reply": reply}, actors)
     tau = statistics(tape).staleness
     for client in set(actors):

@@ -8,7 +8,6 @@ import pytest
 from algorithm_makers import (
     ALGORITHMS,
     Scenario,
-    actors_of,
     assert_close,
     in_order,
     local_steps,
@@ -34,6 +33,7 @@ from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt
 from boundlab.testing import _schedule as schedule
 from boundlab.testing._interpret import interpret
+from boundlab.testing.strategies import arrivals
 
 FEW = settings(max_examples=15)
 OWN = ServerPolicy("own", 0.0)
@@ -43,7 +43,7 @@ OWN = ServerPolicy("own", 0.0)
 def runs(draw: Any, wait: bool = False) -> tuple[dict[str, Any], dict[str, Any], list[int]]:
     """Draw a problem, local steps as FedBuff names them, and who arrives."""
     clients = draw(st.integers(1, 4))
-    return draw(problems(clients)), draw(local_steps("eta_l", "M")), draw(actors_of(clients, clients if wait else 0))
+    return draw(problems(clients)), draw(local_steps("eta_l", "M")), draw(arrivals(clients, clients if wait else 0))
 
 
 def same(problem: dict[str, Any], actors: list[int], one: tuple[str, Any], other: tuple[str, Any]) -> None:

@@ -26,7 +26,7 @@ THEOREMS = {theorem.algorithm: name for name, theorem in sorted(BUILT_IN.items()
 
 def tapes_of(algorithm: str, trials: int, iterations: int) -> list[Tape]:
     theorem = BUILT_IN[THEOREMS[algorithm]]
-    plan = replace(fitting(theorem), iterations=iterations).plan(theorem)
+    plan = replace(fitting(theorem), iterations=iterations).plan()
     return [trial_tape(plan, 7, trial) for trial in range(trials)]
 
 

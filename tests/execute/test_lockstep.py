@@ -58,7 +58,7 @@ def tapes_of(algorithm: str, clients: int, trials: int, iterations: int = 30) ->
     """Return runs of an algorithm with three clients, as one of its theorems sets it, or as said above."""
     if algorithm in THEOREMS:
         theorem = BUILT_IN[THEOREMS[algorithm]]
-        plan = fitting(theorem).plan(theorem)
+        plan = fitting(theorem).plan()
         assert plan.problem.n <= clients
         return [trial_tape(plan, 7, trial) for trial in range(trials)]
     from boundlab.build import delays_from

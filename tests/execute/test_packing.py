@@ -57,7 +57,7 @@ def test_packing_never_changes_what_a_program_means(tapes: list[Tape], size: int
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_packing_never_changes_what_an_algorithm_does(algorithm: str) -> None:
     theorem = BUILT_IN[ALGORITHMS[algorithm]]
-    plan = fitting(theorem).plan(theorem)
+    plan = fitting(theorem).plan()
     assert_the_same([trial_tape(plan, 3, trial) for trial in range(3)], np.array([0.7, -1.3]), 4)
 
 

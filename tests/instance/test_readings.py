@@ -6,13 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from instance_makers import BUILT_IN, Fitting, fitting, measured
+from instance_makers import BUILT_IN, fitting, measured
 
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.leaning import conditional
 from boundlab.instance.readings import safe
+from boundlab.testing import Setting
 from boundlab.theorems import load_theorem
 from boundlab.verdict import Verdict
 
@@ -24,7 +25,7 @@ SAFE_SIDE = {"upper": 2.0, "lower": 0.5}
 @pytest.mark.parametrize("name", EVERY)
 def test_the_table_holds_every_symbol_that_the_bound_reads(name: str) -> None:
     theorem = BUILT_IN[name]
-    plan = fitting(theorem).plan(theorem)
+    plan = fitting(theorem).plan()
     shown = {one.name for one in plan.symbols}
     of_arrivals = {"p_min", "qbar"} if "p" in shown else set()
     assert {*theorem.inputs(plan.values), *theorem.step} - of_arrivals <= shown
@@ -36,7 +37,7 @@ def test_the_table_holds_every_symbol_that_the_bound_reads(name: str) -> None:
 def test_a_value_on_the_wrong_side_of_the_runs_own_is_refused_with_both_numbers(name: str) -> None:
     theorem = BUILT_IN[name]
     fit = fitting(theorem)
-    for symbol, value in measured(fit.plan(theorem)).items():
+    for symbol, value in measured(fit.plan()).items():
         side = SYMBOLS[symbol].side
         wrong = OTHER_SIDE[side] * value if side != "any" else value
         words = str(int(wrong)) if SYMBOLS[symbol].domain.integer else repr(wrong)
@@ -45,7 +46,7 @@ def test_a_value_on_the_wrong_side_of_the_runs_own_is_refused_with_both_numbers(
         if not SYMBOLS[symbol].domain.contains(np.array(float(words))):
             continue
         with pytest.raises(AssumptionError) as refused:
-            fit.plan(theorem, {symbol: words})
+            fit.plan({symbol: words})
         assert f"{float(words):.12g}" in str(refused.value)
         assert f"{value:.12g}" in str(refused.value)
 
@@ -54,7 +55,7 @@ def test_a_value_on_the_wrong_side_of_the_runs_own_is_refused_with_both_numbers(
 def test_a_value_on_the_safe_side_is_used_and_shown_as_checked(name: str) -> None:
     theorem = BUILT_IN[name]
     fit = fitting(theorem)
-    own = fit.plan(theorem)
+    own = fit.plan()
     sampled = {one.name for one in own.symbols if not one.certified}
     for symbol, value in measured(own).items():
         factor = SAFE_SIDE.get(SYMBOLS[symbol].side)
@@ -65,7 +66,7 @@ def test_a_value_on_the_safe_side_is_used_and_shown_as_checked(name: str) -> Non
             wide = float(int(wide))
         if symbol in {"sigma", "sigma_l", "tau_max", "A_max", "Q_age", "K_m", "S", "M_own"} and theorem.conditions:
             continue  # conditions such as sigma ≤ 0 leave no room
-        plan = fit.plan(theorem, {symbol: repr(wide) if wide != int(wide) else str(int(wide))})
+        plan = fit.plan({symbol: repr(wide) if wide != int(wide) else str(int(wide))})
         reading = next(one for one in plan.symbols if one.name == symbol)
         assert (reading.value, reading.origin) == (wide, "yours")
         assert reading.certified == (symbol not in sampled)
@@ -119,12 +120,12 @@ all = "B*R/sqrt(K + 1)"
 def test_a_symbol_that_nothing_determines_makes_the_verdict_conditional(tmp_path: Path) -> None:
     (tmp_path / "forgetful.toml").write_text(FORGETFUL)
     theorem = load_theorem(str(tmp_path / "forgetful.toml"))
-    fit = Fitting("quadratic:A=[[[1]]],b=[[0]],x0=1", "deterministic")
-    plan = fit.plan(theorem, {"B": "0.01"})
+    fit = Setting(theorem, "quadratic:A=[[[1]]],b=[[0]],x0=1", "deterministic")
+    plan = fit.plan({"B": "0.01"})
     found = compare(plan, trials=2, seed=0)
     assert found.verdict is Verdict.INCONCLUSIVE
     assert found.reason.startswith("violated, if B = 0.01 (yours, not certified)")
-    loose = compare(fit.plan(theorem, {"B": "100"}), trials=2, seed=0)
+    loose = compare(fit.plan({"B": "100"}), trials=2, seed=0)
     assert loose.verdict is Verdict.CONSISTENT
 
 
@@ -146,27 +147,28 @@ all = "2*F0*L*(1 + tau_max)/T"
 def test_a_staleness_below_that_of_a_run_is_refused_whichever_trial_has_it(tmp_path: Path, trials: int) -> None:
     (tmp_path / "async.toml").write_text(ASYNC)
     theorem = load_theorem(str(tmp_path / "async.toml"))
-    fit = Fitting("huber:c=[0,1,2,9]", "exponential:spread=5", iterations=60)
-    own = compare(fit.plan(theorem), trials=max(trials, 2), seed=0)
+    fit = Setting(theorem, "huber:c=[0,1,2,9]", "exponential:spread=5", iterations=60)
+    own = compare(fit.plan(), trials=max(trials, 2), seed=0)
     most = max(int(np.asarray(one.tau_max)) for one in [own.statistics])
     with pytest.raises(AssumptionError, match=r"tau_max = 0 is set, but the schedule has tau_max = \d+"):
-        fit.plan(theorem, {"tau_max": "0"})
+        fit.plan({"tau_max": "0"})
     assert most > 0
 
 
 def test_of_sampled_schedules_a_theorem_about_their_mean_is_never_refuted() -> None:
     for name in ("fedbuff.rf2", "fedstaleweight.rf3", "fedstaleweight.theorem1"):
         theorem = BUILT_IN[name]
-        plan = fitting(theorem).plan(theorem)
+        plan = fitting(theorem).plan()
         assert "tau_max" in {one.name for one in plan.symbols if not one.certified}
     # With one client every schedule is the same.
-    alone = Fitting("huber:sigma=1,delta=0.1,x0=0", "exponential", settings={"eta_l": "0.001"})
-    assert all(one.certified for one in alone.plan(BUILT_IN["fedstaleweight.theorem1"]).symbols)
+    alone = "huber:sigma=1,delta=0.1,x0=0"
+    fit = Setting(BUILT_IN["fedstaleweight.theorem1"], alone, "exponential", settings={"eta_l": "0.001"})
+    assert all(one.certified for one in fit.plan().symbols)
 
 
 def test_the_case_of_a_comparison_keeps_what_was_set() -> None:
     theorem = BUILT_IN["fedbuff.rf1"]
-    plan = fitting(theorem).plan(theorem, {"L": "5", "tau_max": "100"})
+    plan = fitting(theorem).plan({"L": "5", "tau_max": "100"})
     case = compare(plan, trials=2, seed=0).case
     assert case["settings"] == {"L": 5.0, "tau_max": 100.0}
     assert {one["name"]: one["origin"] for one in case["symbols"]}["tau_max"] == "yours"

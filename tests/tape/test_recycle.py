@@ -43,7 +43,7 @@ def test_whatever_a_program_does(tape: Tape) -> None:
 @pytest.mark.parametrize("algorithm", sorted(THEOREMS))
 def test_whatever_an_algorithm_does(algorithm: str) -> None:
     theorem = BUILT_IN[THEOREMS[algorithm]]
-    plan = fitting(theorem).plan(theorem)
+    plan = fitting(theorem).plan()
     tape = trial_tape(plan, 3, 0)
     few = assert_the_same(tape)
     assert few.registers <= tape.registers

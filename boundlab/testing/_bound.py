@@ -1,0 +1,318 @@
+"""Whether a bound stands where it is looked at: computed where it can be, sampled by design, then searched."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, final
+
+import numpy as np
+
+from boundlab import api
+from boundlab.compare.design import detectable_gap, trials_to_refute
+from boundlab.compare.joint import joint_verdict
+from boundlab.compare.trials import run_trials
+from boundlab.errors import AssumptionError, SpecError
+from boundlab.options import number, typed, whole
+from boundlab.report.save import case_name
+from boundlab.testing._finding import Finding, tell
+from boundlab.testing._setting import Setting, fitting
+from boundlab.theorems import Theorem
+from boundlab.verdict import Verdict
+
+Require = Literal["not-violated", "holds"]
+FALSE_ALARM = 1e-6
+GAP = 0.1
+CANDIDATES = 300
+MOST_TRIALS = 1000
+MOST_SETTINGS = 3
+_PILOT = 32
+_OTHER = 0x5EED  # the sample that decides shares no seed with the one that it was designed by
+
+
+class BoundViolation(AssertionError):  # noqa: N818  (a violation is what it is called everywhere)
+    """A bound is violated, or less than was required; ``findings`` says where."""
+
+    def __init__(self, message: str, findings: Sequence[Finding]) -> None:
+        super().__init__(message)
+        self.findings = tuple(findings)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """What the parts of a test found.
+
+    Parameters
+    ----------
+    findings
+        Comparisons, then the search.
+    """
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of the comparisons, or ``violated`` by the search, which can say nothing else."""
+        found = [one for one in self.findings if one.part == "comparison" or one.refutes]
+        return joint_verdict(Verdict(one.verdict) for one in found) if found else Verdict.INCONCLUSIVE
+
+    def __str__(self) -> str:
+        """Return a line for each part."""
+        return "\n".join(one.line() for one in self.findings)
+
+    def __repr__(self) -> str:
+        """Say what came out."""
+        return f"<{self.verdict}: {len(self.findings)} parts>"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """How a theorem is looked at; see :func:`assert_bound_holds`."""
+
+    false_alarm: float = FALSE_ALARM
+    gap: float = GAP
+    candidates: int = CANDIDATES
+    most_trials: int = MOST_TRIALS
+    trials: int | None = None
+    seed: int = 0
+    folder: Path = Path()
+
+
+def assert_bound_holds(
+    theorem: str | Path | Theorem | Setting,
+    problem: str | None = None,
+    delays: str | None = None,
+    *,
+    server: str | None = None,
+    iterations: int | Sequence[int] | None = None,
+    require: Require = "not-violated",
+    candidates: int = CANDIDATES,
+    false_alarm: float = FALSE_ALARM,
+    gap: float = GAP,
+    trials: int | None = None,
+    most_trials: int = MOST_TRIALS,
+    seed: int = 0,
+    folder: str | Path = ".",
+    settings: Mapping[str, Any] | None = None,
+    **symbols: Any,
+) -> Tested:
+    """Raise AssertionError if a theorem is violated, with the instance, a case file and the command that repeats it.
+
+    First it is compared on the problem: the left side is computed where an exact engine does that, else sampled. Then a
+    search looks at about ``candidates`` instances of its own. No clock has a say: the same call gives the same answer.
+
+    Parameters
+    ----------
+    theorem
+        An id, a TOML file, a theorem, or one of :func:`boundlab.testing.strategies.cases`.
+    problem, delays, server, iterations, settings, symbols
+        As :func:`boundlab.compare` takes them, in words. Without a problem: on a few small ones that the theorem is
+        about. Several horizons are a run each.
+    require
+        ``holds``: a comparison that is only ``consistent``, or undecided, fails, too.
+    candidates
+        0: no search.
+    false_alarm
+        With which probability at most a true theorem fails, over all samples together.
+    gap
+        Samples are made large enough to see left sides above the bound by this share, in about nine of ten cases.
+    trials, most_trials
+        So many, whatever the gap; or at most so many: what they see is said.
+    folder
+        Where the case file of a violation goes.
+
+    Returns
+    -------
+    Tested
+        What was found, with the sizes of the samples and what they can see.
+
+    Raises
+    ------
+    BoundViolation
+        An AssertionError: the theorem is violated, or less than what is required was found.
+    AssumptionError
+        If the theorem is not about what was given, or there is nothing that could be tested.
+    BoundlabError
+        If the theorem or an option is wrong.
+
+    Examples
+    --------
+    >>> print(assert_bound_holds("classics.subgradient", "lad:x0=2", iterations=6, candidates=5).verdict)
+    holds
+    """
+    if require not in ("not-violated", "holds"):
+        raise SpecError(f"require must be not-violated or holds, got {require!r}")
+    demand = _demand(false_alarm, gap, candidates, most_trials, trials, seed, folder)
+    given = {key: typed(value) for key, value in {**(settings or {}), **symbols}.items()}
+    if isinstance(theorem, Setting):
+        name, statement = typed_name(theorem.theorem), theorem.theorem
+        looked_at: tuple[Setting, ...] = (replace(theorem, settings={**theorem.settings, **given}),)
+    else:
+        statement, name = api.theorem(theorem), typed_name(theorem)
+        looked_at = _settings(statement, problem, delays, server, iterations, given)
+    findings = list(compared(name, looked_at, demand))
+    if not any(one.refutes for one in findings) and demand.candidates:
+        findings.append(searched(name, statement, demand))
+    return judged(findings, require)
+
+
+def judged(findings: Sequence[Finding], require: Require) -> Tested:
+    """Return what was found, or raise :class:`BoundViolation` where it is less than what is required."""
+    found = Tested(tuple(findings))
+    for one in findings:
+        tell(one)
+    bad = [one for one in findings if one.refutes]
+    if require == "holds" and not bad:
+        bad = [one for one in findings if one.part == "comparison" and one.verdict != Verdict.HOLDS]
+    if bad:
+        words = "" if bad[0].refutes else "\nholds was required"
+        raise BoundViolation("\n".join(one.message() for one in bad) + words, findings)
+    return found
+
+
+def typed_name(theorem: str | Path | Theorem) -> str:
+    """Return how a theorem is typed: as it was given; of an object its file or its id."""
+    if not isinstance(theorem, Theorem):
+        return str(theorem)
+    return theorem.place if theorem.source and Path(theorem.place).is_file() else theorem.id
+
+
+def _demand(
+    false_alarm: float, gap: float, candidates: int, most_trials: int, trials: int | None, seed: int, folder: str | Path
+) -> Demand:
+    alarm, wanted = number(false_alarm, "false_alarm"), number(gap, "gap")
+    if not 1e-12 <= alarm <= 0.2:
+        raise SpecError(f"false_alarm must be between 1e-12 and 0.2, got {alarm:g}")
+    if not 1e-4 <= wanted <= 1e4:
+        raise SpecError(f"gap must be between 0.0001 and 10000, got {wanted:g}")
+    tried, most = _count(candidates, "candidates", 0), _count(most_trials, "most_trials", 2)
+    exactly = None if trials is None else _count(trials, "trials", 2)
+    return Demand(alarm, wanted, tried, most, exactly, _count(seed, "seed", 0, 2**53), Path(folder))
+
+
+def _count(value: Any, name: str, minimum: int, maximum: int = 10**6) -> int:
+    found = whole(value, name)
+    if not minimum <= found <= maximum:
+        raise SpecError(f"{name} must be between {minimum} and {maximum}, got {found}")
+    return found
+
+
+def _settings(
+    theorem: Theorem,
+    problem: str | None,
+    delays: str | None,
+    server: str | None,
+    iterations: int | Sequence[int] | None,
+    given: Mapping[str, str],
+) -> tuple[Setting, ...]:
+    """Return what is looked at: what was given, or settings that fit."""
+    horizons = [None] if iterations is None else np.atleast_1d(np.asarray(iterations, dtype=object)).tolist()
+    if problem is None:
+        if delays is not None or server is not None:
+            raise SpecError("delays and server go with a problem: give one, too")
+        fits = fitting(theorem, MOST_SETTINGS, given)
+        return tuple(
+            one if k is None else replace(one, iterations=whole(k, "iterations")) for one in fits for k in horizons
+        )
+    given_specs: tuple[Any, ...] = (problem, delays or "exponential")
+    if not all(isinstance(one, str) for one in given_specs):
+        words = "problem and delays must be specs, such as 'lad:x0=3' and 'iid:p_s=0.5'"
+        raise SpecError(f"{words}: a command has to repeat what is found")
+    asked = [1000 if k is None else whole(k, "iterations") for k in horizons]
+    return tuple(Setting(theorem, problem, delays or "exponential", server, k, dict(given)) for k in asked)
+
+
+def compared(name: str, settings: Sequence[Setting], demand: Demand) -> list[Finding]:
+    """Return what comparisons find, up to the first violation; samples share the probability of a false alarm.
+
+    Raises
+    ------
+    AssumptionError
+        If the theorem is not about one of them.
+    """
+    found = []
+    for one in settings:
+        found.append(_compare(name, one, replace(demand, false_alarm=demand.false_alarm / len(settings))))
+        if found[-1].refutes:
+            break
+    return found
+
+
+def _compare(name: str, one: Setting, demand: Demand) -> Finding:
+    """Compare on one setting, with a sample that is designed where one is taken."""
+    level, error = 1.0 - 2.0 * demand.false_alarm, demand.false_alarm
+
+    def ask(trials: int, seed: int) -> api.Compared:
+        return api.compare(
+            one.theorem, one.problem, one.delays, server=one.server, iterations=one.iterations, trials=trials,
+            seed=seed, level=level, settings=one.settings, jobs=1,
+        )  # fmt: skip
+
+    pilot = ask(min(_PILOT, demand.trials or _PILOT), demand.seed ^ _OTHER)
+    if pilot.band.level == 1.0:
+        trials, seed, result = pilot.band.trials, demand.seed ^ _OTHER, pilot
+        gap = None
+    else:
+        values = run_trials(pilot.plan, _PILOT, demand.seed ^ _OTHER)
+        relative = values.low / np.maximum(values.bound, 1e-300)
+        each = error / relative.shape[1]
+        needed = trials_to_refute(relative, demand.gap, each)
+        trials = demand.trials or int(max(_PILOT, min(needed, demand.most_trials)))
+        seed, result = demand.seed, ask(trials, demand.seed)
+        seen = detectable_gap(relative, trials, each)
+        gap = seen if np.isfinite(seen) else None
+    sampled = result.band.level < 1.0
+    more = ["--seed", str(seed)] + (["--trials", str(trials)] if trials else [])
+    more += ["--level", repr(level)] if sampled else []
+    finding = Finding(
+        name, "comparison", result.verdict.value, result.explanation, one.words(),
+        trials=trials if sampled else 0, false_alarm=error if sampled else 0.0, gap=gap,
+    )  # fmt: skip
+    if not finding.refutes:
+        return finding
+    path = _left(demand.folder / case_name(one.theorem.id), result.case)
+    return replace(finding, case=str(path), reproduce=one.command(name, *more))
+
+
+def searched(name: str, theorem: Theorem, demand: Demand) -> Finding:
+    """Return what a search finds; where there is nothing to search for, it says why."""
+    try:
+        found = api.falsify(theorem, candidates=demand.candidates, seed=demand.seed, jobs=1)
+    except (AssumptionError, SpecError) as error:
+        return Finding(name, "search", Verdict.NOT_APPLICABLE.value, str(error))
+    tried = f"{sum(found.tried.values())} candidates"
+    if found.best is None:
+        return Finding(name, "search", Verdict.INCONCLUSIVE.value, f"the theorem applies to none of {tried}")
+    best = found.best
+    if not found.violated or found.case is None:
+        words = f"none found among {tried}; the closest has left/right {best.ratio:.4g}"
+        return Finding(name, "search", Verdict.INCONCLUSIVE.value, words, best.words())
+    where = f"at {theorem.counter} = {best.iterations}"
+    words = f"{where} the left side {best.left:.10g} is above the bound {best.right:.10g} ({best.kind}: {best.method})"
+    path = _left(demand.folder / case_name(theorem.id).replace(".case.", ".counterexample."), found.case)
+    again = ["boundlab", "falsify", name, "--candidates", str(demand.candidates), "--seed", str(demand.seed)]
+    if best.kind != "numeric":
+        again = ["boundlab", "exact", name, str(path)]
+    return Finding(
+        name, "search", Verdict.VIOLATED.value, words, best.words(), case=str(path), reproduce=shlex.join(again)
+    )
+
+
+def checked(name: str, theorem: Theorem) -> Finding:
+    """Return what the checks of the formula say."""
+    found = api.check(theorem)
+    if found.failed:
+        words = "; ".join(f"{one.id}: not so: {one.statement} ({one.witness})" for one in found.failed)
+        return Finding(name, "checks", "failed", words, reproduce=shlex.join(["boundlab", "check", name]))
+    passed = sum(one.verdict.startswith("passed") for one in found.checks)
+    odd = [one.id for one in found.checks if one.verdict in ("suspicious", "unknown")]
+    words = f"{passed} of {len(found.checks)} passed, none failed" + (f"; look at {', '.join(odd)}" if odd else "")
+    return Finding(name, "checks", "passed" if passed else "unknown", words)
+
+
+def _left(path: Path, case: Any) -> Path:
+    """Leave a case file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return Path(case.save(path))

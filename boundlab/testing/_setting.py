@@ -1,0 +1,196 @@
+"""What a theorem is compared on, in the words of the command line; and settings that fit a theorem."""
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any, final
+
+import numpy as np
+
+from boundlab.algorithms import Algorithm
+from boundlab.build import delays_from, problem_from
+from boundlab.errors import AssumptionError, BoundlabError
+from boundlab.formulas.symbols import SYMBOLS
+from boundlab.instance import Plan, make_plan
+from boundlab.instance.settings import rates
+from boundlab.registry import lookup
+from boundlab.testing._settings import settings as options_of
+from boundlab.theorems import Theorem
+
+_HUBER = "huber:c=[[0,1],[2,0],[1,3]],w=[[1,2],[1,1],[0.5,1]],delta=0.7,sigma={sigma},x0=[2,1]"
+_QUADRATIC = "quadratic:A=[[[2,0],[0,1]],[[1,0],[0,3]]],b=[[0,1],[1,0]],sigma={sigma},x0=[2,1]"
+_SAME = "quadratic:A=[[[2,0],[0,1]],[[2,0],[0,1]]],b=[[0,1],[{b}]],x0=[2,1]{h}"
+# The first that fits has noise, unequal clients and two coordinates where the theorem allows them.
+PROBLEMS = (
+    _HUBER.format(sigma=0.1), _QUADRATIC.format(sigma=0.1), "lad:c=[-2,0,4],w=[1,3,1],x0=3,sigma=0.3",
+    _HUBER.format(sigma=0), _QUADRATIC.format(sigma=0), "lad:c=[-2,0,4],w=[1,3,1],x0=3",
+    "least-squares:features=[[1,0],[1,1],[0,2],[1,-1]],targets=[1,3,-1,0],owners=[0,0,1,1],batch=1,nu=1",
+    _SAME.format(b="0,1", h=",l1=0.5"), _SAME.format(b="1,0", h=",l1=0.5"), _SAME.format(b="0,1", h=""),
+    "quadratic:A=[[[1]],[[2]]],b=[[0],[0]],x0=2",
+    "huber:c=[[0,1],[0,1]],w=[[1,2],[1,2]],delta=0.7,x0=[2,1],box=[0.5,2]",
+    "quadratic:A=[[[2,0],[0,1]]],b=[[0,1]],x0=[2,1]", "huber:c=[[1],[1]],w=[[1],[1]],delta=1,x0=3,sigma=0.5",
+    "lad:x0=1",
+)  # fmt: skip
+DELAYS = ("exponential", "deterministic:spread=3", "deterministic", "iid:p_s=0.3")
+RATES = ("0.1", "0.01", "0.001")
+_FALLING = {"d": "20"}  # alpha_k = c/(k + d)
+ITERATIONS = (40, 6)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A theorem, and what it is compared on, in the words of the command line.
+
+    Parameters
+    ----------
+    problem, delays, server
+        Specs, as ``--problem``, ``--delays`` and ``--server`` take them.
+    iterations
+        K or T.
+    settings
+        Symbols of the theorem and options of its algorithm, as ``--set`` takes them.
+    """
+
+    theorem: Theorem
+    problem: str
+    delays: str = "exponential"
+    server: str | None = None
+    iterations: int = 40
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def plan(self, settings: Mapping[str, str] | None = None, **more: Any) -> Plan:
+        """Return the plan; ``settings`` go before its own, ``more`` goes to :func:`boundlab.instance.make_plan`.
+
+        Raises
+        ------
+        AssumptionError
+            If the theorem is not about it.
+        BoundlabError
+            If something does not go together.
+        """
+        problem = problem_from(self.problem)
+        delays = delays_from(self.delays, problem.n)
+        policy = lookup("algorithms", self.theorem.algorithm).policy(self.server, delays)
+        chosen = {**self.settings, **(settings or {})}
+        return make_plan(self.theorem, problem, delays, policy, self.iterations, chosen, **more)
+
+    def with_settings(self, more: Mapping[str, str]) -> "Setting":
+        """Return the same with more settings, or others."""
+        return replace(self, settings={**self.settings, **more})
+
+    @property
+    def fits(self) -> bool:
+        """Whether the theorem is about it: all assumptions are met, and its bound has a value."""
+        try:
+            return bool(np.isfinite(self.plan(trials=2).bound).all())
+        except BoundlabError:
+            return False
+
+    def command(self, typed: str = "", *more: str) -> str:
+        """Return the comparison as a command; ``typed``: the theorem as it was given, an id or a file."""
+        server = [] if self.server is None else ["--server", self.server]
+        chosen = [part for name, value in self.settings.items() for part in ("--set", f"{name}={value}")]
+        words = [
+            "boundlab", "compare", typed or self.theorem.id, "--problem", self.problem, "--delays", self.delays,
+            *server, "--iterations", str(self.iterations), *chosen, *more,
+        ]  # fmt: skip
+        return shlex.join(words)
+
+    def words(self) -> str:
+        """Return what it is, in a line."""
+        server = "" if self.server is None else f" with server {self.server}"
+        chosen = "".join(f", {name} = {value}" for name, value in self.settings.items())
+        return f"{self.problem} under {self.delays}{server}, {self.theorem.counter} = {self.iterations}{chosen}"
+
+    def __repr__(self) -> str:
+        """Return the command."""
+        return f"<{self.command()}>"
+
+
+def fitting(theorem: Theorem, most: int = 1, settings: Mapping[str, str] | None = None) -> tuple[Setting, ...]:
+    """Return settings that a theorem is about, on different problems: small ones, whose constants are certified.
+
+    Parameters
+    ----------
+    most
+        How many; there may be fewer.
+    settings
+        Symbols of the theorem and options of its algorithm that stand as they are.
+
+    Raises
+    ------
+    AssumptionError
+        If none is found, with the most frequent reason.
+
+    Examples
+    --------
+    >>> from boundlab.theorems import load_theorem
+    >>> fitting(load_theorem("classics.gd.convex"))[0].delays
+    'deterministic:spread=3'
+    """
+    found: list[Setting] = []
+    reasons: Counter[str] = Counter()
+    for rare, one in _candidates(theorem, settings or {}):
+        if rare and found:
+            break
+        if any(one.problem == other.problem for other in found):
+            continue
+        try:
+            fits = bool(np.isfinite(one.plan(trials=2).bound).all())
+        except BoundlabError as error:
+            reasons[str(error)] += 1
+            continue
+        if fits:
+            found.append(one)
+        if len(found) >= most:
+            break
+    if not found:
+        # What is wrong with a problem is said of those that other assumptions exclude; what is wrong besides says more.
+        often = max(reasons, key=lambda reason: ("; problem " not in reason, reasons[reason]), default="")
+        raise AssumptionError(
+            f"{theorem.id}: no built-in setting is one that it is about ({often}); give a problem, delays and settings"
+        )
+    return tuple(found)
+
+
+def _candidates(theorem: Theorem, settings: Mapping[str, str]) -> Iterator[tuple[bool, Setting]]:
+    """Yield settings, fitting or not: first with what must be set, then, as True says, with another option as well."""
+    algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
+    for more in (False, True):
+        for number, problem in enumerate(PROBLEMS):
+            try:
+                clients = problem_from(problem).n
+            except BoundlabError:
+                continue  # of a family that an extra brings
+            turned = DELAYS[number % 2 :] + DELAYS[: number % 2]
+            some = list(_chosen(theorem, algorithm, clients, more=more))
+            for iterations, delays, chosen in product(ITERATIONS[:1] if more else ITERATIONS, turned, some):
+                yield more, Setting(theorem, problem, delays, None, iterations, {**chosen, **settings})
+
+
+def _chosen(theorem: Theorem, algorithm: Algorithm[Any], clients: int, *, more: bool) -> Iterator[dict[str, str]]:
+    """Yield what is set: options that the algorithm requires, rates that are left open, the theorem's own symbols.
+
+    Parameters
+    ----------
+    more
+        Whether one other option is set, too, to one of its examples.
+    """
+    own = rates(theorem, algorithm) | set(theorem.fixed_options)
+    try:
+        simple, *others = options_of(algorithm.id, algorithm, clients, 0)
+    except AssertionError:  # its examples make no setting: conform.algorithm says so
+        simple, others = {}, []
+    open_ = sorted(
+        name for name in theorem.step
+        if theorem.step[name] == theorem.symbols[name].symbol and name not in {*theorem.definitions, theorem.counter}
+    )  # fmt: skip
+    needed = sorted(name for name in theorem.inputs() if name not in SYMBOLS and name not in theorem.step)
+    for given in others if more else [simple]:
+        options = {name: value for name, value in given.items() if name not in own}
+        for rate in RATES if open_ else ("",):
+            chosen = {name: _FALLING.get(name, rate) for name in open_} | dict.fromkeys(needed, "0.5")
+            yield {**options, **chosen}

@@ -1,0 +1,268 @@
+"""Strategies of hypothesis: small problems with certified constants, delays, schedules, options, cases of a theorem.
+
+They compose as any others do: ``st.tuples(problems(clients=2), delays(2))``, ``cases(theorem).filter(…)``. They need
+``pip install "boundlab[testing]"``.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+
+from boundlab.algorithms import Algorithm
+from boundlab.assumptions import about_the_mean
+from boundlab.build import delays_from, problem_from
+from boundlab.delays import DelayModel
+from boundlab.errors import BoundlabError, SpecError
+from boundlab.instance.settings import options_of, rates
+from boundlab.objective import Problem
+from boundlab.options import Options
+from boundlab.randomness import Streams
+from boundlab.registry import lookup
+from boundlab.tape import RecordAt
+from boundlab.testing._draws import DELAYS, MEMORYLESS, Aim, draw_problem, families_of, words_of
+from boundlab.testing._setting import Setting, fitting
+from boundlab.testing._settings import surroundings
+from boundlab.theorems import Theorem, load_theorem
+
+__all__ = ["arrivals", "cases", "delay_specs", "delays", "parameters", "problem_specs", "problems", "schedules"]
+
+_NUMBERS = ("0", "0.25", "0.5", "1", "1.5", "2", "3", "5")
+_FACTORS = (0.01, 0.1, 0.5, 0.9, 1.0, 1.0000000000001, 1.1, 2.0, 3.9)
+_SERVERS = ("poisson:rate=2", "count:every=2", "count:every=3", "periodic:every=1")
+_HORIZONS = (1, 2, 3, 5, 12, 30)
+_RECORDS = RecordAt()
+
+
+def problem_specs(
+    families: Sequence[str] = (), clients: int | None = None, *, noise: bool | None = None, curved: bool | None = None
+) -> st.SearchStrategy[str]:
+    """Draw small convex problems as ``--problem`` takes them: Huber losses, least absolute deviations, quadratics, ….
+
+    Parameters
+    ----------
+    families
+        Of which; by default all of :data:`boundlab.testing._draws.FAMILIES`.
+    clients
+        n; by default 1 to 3.
+    noise
+        Whether gradients have noise; by default either.
+    curved
+        Whether regularisers make losses strongly convex; by default either.
+    """
+
+    @st.composite
+    def one(draw: st.DrawFn) -> str:
+        n = draw(st.integers(1, 3)) if clients is None else clients
+        return draw_problem(draw, n, Aim(tuple(families), noise, curved))
+
+    return one()
+
+
+def problems(
+    families: Sequence[str] = (), clients: int | None = None, *, noise: bool | None = None, curved: bool | None = None
+) -> st.SearchStrategy[Problem]:
+    """Draw small convex problems, whose constants and minimisers are certified; see :func:`problem_specs`."""
+    return problem_specs(families, clients, noise=noise, curved=curved).map(problem_from)
+
+
+def delay_specs(*, memoryless: bool = False) -> st.SearchStrategy[str]:
+    """Draw delay models as ``--delays`` takes them; ``memoryless``: those under which events are independent."""
+    return st.sampled_from(MEMORYLESS if memoryless else DELAYS)
+
+
+def delays(clients: int, *, memoryless: bool = False) -> st.SearchStrategy[DelayModel]:
+    """Draw delay models for n clients; see :func:`delay_specs`."""
+    return delay_specs(memoryless=memoryless).map(lambda spec: delays_from(spec, clients))
+
+
+def arrivals(clients: int, wait: int = 0, longest: int = 24) -> st.SearchStrategy[list[int]]:
+    """Draw who arrives, in order; with ``wait`` > 0 each client is held until so many of them have arrived."""
+
+    @st.composite
+    def one(draw: st.DrawFn) -> list[int]:
+        held: list[int] = []
+        actors = []
+        for choice in draw(st.lists(st.integers(0, 59), min_size=1, max_size=longest)):
+            ready = [client for client in range(clients) if client not in held]
+            actors.append(ready[choice % len(ready)])
+            if wait:
+                held.append(actors[-1])
+                held = held if len(held) < wait else []
+        return actors
+
+    return one()
+
+
+def parameters(algorithm: str | Algorithm[Any], clients: int = 2) -> st.SearchStrategy[dict[str, str]]:
+    """Draw options of an algorithm that go together, from the examples that it declares, with a small step size.
+
+    Parameters
+    ----------
+    algorithm
+        An id, or the algorithm.
+    clients
+        n, for options with a number for each.
+    """
+    a = _algorithm(algorithm)
+    simple = surroundings(a.id, a, clients, 0)[0]
+    examples = {name: some for name, some in a.examples(clients).items() if some and name not in a.local_rates}
+
+    @st.composite
+    def one(draw: st.DrawFn) -> dict[str, str]:
+        chosen = dict(simple)
+        for name, some in sorted(examples.items()):
+            if draw(st.booleans()):
+                more = {**chosen, name: draw(st.sampled_from(list(some)))}
+                chosen = {key: value for key, value in more.items() if value} if _reads(a, more) else chosen
+        return chosen
+
+    return one()
+
+
+def schedules(
+    algorithm: str | Algorithm[Any], clients: int = 2, options: Mapping[str, Any] | None = None, longest: int = 24
+) -> st.SearchStrategy[list[list[Any]]]:
+    """Draw explicit events, as the ``events`` of a case file: ties, clients that never arrive, any order.
+
+    Where the algorithm refuses an order (a client that is waited for cannot arrive), the events of a delay model stand
+    in its place.
+
+    Parameters
+    ----------
+    options
+        Of the algorithm; by default the simplest ones.
+    longest
+        How many at most.
+    """
+    a = _algorithm(algorithm)
+    chosen = dict(options or surroundings(a.id, a, clients, 0)[0])
+    read = a.read(Options(a.id, {name: value for name, value in chosen.items() if value}))
+
+    @st.composite
+    def one(draw: st.DrawFn) -> list[list[Any]]:
+        now, rows = 0.0, []
+        for actor in draw(arrivals(clients + (a.server == "any"), longest=longest)):
+            now += draw(st.sampled_from([0.0, 0.25, 1.0]))
+            rows.append([now, actor if actor < clients else "s"])
+        try:
+            events = a.read_events(rows, clients, "here")
+            a.schedule(read, events, clients, _RECORDS, len(rows))
+        except BoundlabError:
+            model = draw(delays(clients))
+            drawn = Streams(draw(st.integers(0, 1000)), 0)
+            events = a.sample(read, model, a.policy(None, model), drawn, clients, len(rows))
+        return a.events_as_json(events)
+
+    return one()
+
+
+def cases(
+    theorem: str | Theorem, *, fits: bool = True, around: Sequence[Setting] | None = None
+) -> st.SearchStrategy[Setting]:
+    """Draw what a theorem may be compared on: a problem, delays, options, a horizon, and steps near its own.
+
+    Parameters
+    ----------
+    theorem
+        An id, a TOML file, or a theorem.
+    fits
+        Only what the theorem is about: in place of what is not, a built-in setting stands. False: anything, with any
+        options; most of it breaks an assumption or two.
+    around
+        Settings that the theorem is about, to begin from; by default those of :func:`boundlab.testing.fitting`.
+
+    Raises
+    ------
+    AssumptionError
+        If no built-in setting is one that the theorem is about.
+    SpecError
+        If ``around`` is empty.
+    """
+    statement = theorem if isinstance(theorem, Theorem) else load_theorem(theorem)
+    known = fitting(statement, 3) if around is None else tuple(around)
+    if not known:
+        raise SpecError("cases need a setting to begin from; leave around out, or give one")
+
+    @st.composite
+    def one(draw: st.DrawFn) -> Setting:
+        found = _draw(draw, statement, known, wild=not fits)
+        if not fits or found.fits:
+            return found
+        return draw(st.sampled_from(known))
+
+    return one()
+
+
+def _draw(draw: st.DrawFn, theorem: Theorem, known: Sequence[Setting], *, wild: bool) -> Setting:
+    """Draw a setting that often is one that the theorem is about."""
+    a: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
+    clients = draw(st.integers(1, 3)) if a.id != "proximal_point" else 1
+    apt = not wild or draw(st.integers(0, 9)) > 0
+    quiet = all(problem_from(one.problem).noiseless for one in known)
+    aim = Aim(families_of(theorem), False if quiet else None, "strongly-convex" in theorem.assumptions)
+    problem = draw_problem(draw, clients, aim if apt else Aim())
+    usual = not wild or draw(st.integers(0, 9)) > 0
+    delays_ = draw(delay_specs(memoryless=usual and about_the_mean(theorem.assumptions)))
+    server = None
+    if a.server == "any":
+        server = draw(st.sampled_from((None, *_SERVERS[:1]) if usual else (None, None, *_SERVERS)))
+    chosen = dict(draw(st.sampled_from(known)).settings) if not wild or draw(st.booleans()) else {}
+    if "speeds" in chosen:
+        chosen["speeds"] = ["[1]", "[1,2]", "[1,1,2]"][clients - 1]
+    own = rates(theorem, a)
+    chosen = {name: value for name, value in chosen.items() if not wild or name not in own}
+    chosen |= _options(draw, theorem, a, clients) if wild else {}
+    for symbol in sorted({"N", "D"} & set(theorem.settable)):
+        if draw(st.booleans()):
+            chosen[symbol] = draw(st.sampled_from(("1", "2", "3") if symbol == "N" else ("0.01", "0.05", "0.2")))
+    found = Setting(theorem, problem, delays_, server, draw(st.sampled_from(_HORIZONS)), chosen)
+    return _scaled(draw, found, own & theorem.free() - {"K"})
+
+
+def _scaled(draw: st.DrawFn, one: Setting, open_: Iterable[str]) -> Setting:
+    """Draw rates near those that a theorem leaves open, or sets by default."""
+    factor = {name: draw(st.sampled_from(_FACTORS)) for name in sorted(open_)}
+    theorem = one.theorem
+    required = {
+        name: "0.05" for name in factor
+        if theorem.step.get(name) == theorem.symbols[name].symbol and name not in one.settings
+    }  # fmt: skip
+    if not factor:
+        return one
+    one = one.with_settings(required)
+    if not draw(st.booleans()):
+        return one
+    try:
+        values = one.plan(trials=2).parameter_values
+    except BoundlabError:
+        return one
+    return one.with_settings({name: repr(by * values[name]) for name, by in factor.items() if name in values})
+
+
+def _options(draw: st.DrawFn, theorem: Theorem, a: Algorithm[Any], clients: int) -> dict[str, str]:
+    """Draw values for some options: words of their help, numbers, or one number a client, that go together or not."""
+    chosen: dict[str, str] = {}
+    for name in sorted(options_of(theorem, a)):
+        seldom = name in theorem.options or (name == "count" and a.server == "any")
+        if draw(st.integers(0, 20 if seldom else 3)):
+            continue
+        kind, words = draw(st.integers(0, 3)), words_of(a.parameters[name])
+        if kind == 0 and clients > 1:
+            chosen[name] = f"[{','.join(draw(st.sampled_from(_NUMBERS[1:])) for _ in range(clients))}]"
+        else:
+            chosen[name] = draw(st.sampled_from(words if kind <= 2 and words else _NUMBERS))
+    return chosen
+
+
+def _algorithm(given: str | Algorithm[Any]) -> Algorithm[Any]:
+    found: Algorithm[Any] = lookup("algorithms", given) if isinstance(given, str) else given
+    return found
+
+
+def _reads(a: Algorithm[Any], given: Mapping[str, str]) -> bool:
+    try:
+        a.read(Options(a.id, {name: value for name, value in given.items() if value}))
+    except BoundlabError:
+        return False
+    return True
