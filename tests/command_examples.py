@@ -19,6 +19,7 @@ QUICK: Mapping[str, Sequence[str]] = {
     "prove": ("prove", "area.optimal-rate"),
     "recheck": ("recheck", "{certificate}"),
     "falsify": ("falsify", "fedstaleweight.theorem1", "--candidates=100"),
+    "audit": ("audit", "classics.gd.convex", "--candidates=20", "--budget=20"),
 }
 SLOW: Mapping[str, Sequence[str]] = {
     "demo": ("demo", "--out={folder}"),
