@@ -21,6 +21,7 @@ QUICK: Mapping[str, Sequence[str]] = {
     "new": ("new", "theorem", "mine", "--out={fresh}"),
     "doctor": ("doctor",),
     "falsify": ("falsify", "fedstaleweight.theorem1", "--candidates=40"),
+    "audit": ("audit", "classics.gd.convex", "--candidates=20", "--budget=20"),
 }
 SLOW: Mapping[str, Sequence[str]] = {
     "demo": ("demo", "--out={folder}"),

@@ -19,7 +19,7 @@ COMMANDS: Mapping[str, Any] = typer.main.get_command(app).commands  # type: igno
 # Commands by how often they are drawn: a search or a check takes a thousand times as long as a list.
 SHARES = {
     "list": 8, "show": 12, "eval": 16, "optimal-rate": 10, "run": 20, "replay": 14, "compare": 24, "exact": 8,
-    "check": 2, "worst-case": 2, "prove": 4, "recheck": 8, "falsify": 1, "demo": 1, "bench": 1,
+    "check": 2, "worst-case": 2, "prove": 4, "recheck": 8, "falsify": 1, "audit": 1, "demo": 1, "bench": 1,
     "new": 6, "doctor": 1,
 }  # fmt: skip
 PROBLEMS = (

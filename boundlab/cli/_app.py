@@ -7,6 +7,7 @@ import typer
 
 from boundlab.__about__ import __version__
 from boundlab.cli import (
+    audit,
     bench,
     check,
     compare,
@@ -62,7 +63,7 @@ def _options(
 
 
 for _module in (
-    listing, theorems, optimal_rate, runs, check, compare, exact, worst_case, prove, recheck, falsify, demo, bench,
-    new, doctor,
+    listing, theorems, optimal_rate, runs, check, compare, exact, worst_case, prove, recheck, falsify, audit, demo,
+    bench, new, doctor,
 ):  # fmt: skip
     _module.register(app)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boundlab.algorithms import Algorithm
 from boundlab.assumptions import about_the_mean, assumption
 from boundlab.delays import DelayModel, ServerPolicy
-from boundlab.errors import AssumptionError
+from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance.readings import require_safe
 from boundlab.options import Options
 from boundlab.randomness import Streams
@@ -76,9 +76,16 @@ class Schedules:
         ------
         AssumptionError
             If the theorem assumes a constant lag and the schedule has none.
+        SpecError
+            If the run is too short for the windows.
         """
         look = {"N": values["N"]} if "N" in values else {}
         last = until + int(look.get("N", 1)) - 1
+        if last > tape.iterations:
+            raise SpecError(
+                f"{self.theorem.id} looks at windows of N = {look['N']}: at {self.theorem.counter} = {until} it needs "
+                f"{last} server updates, and this run has {tape.iterations}"
+            )
         found = self.algorithm.quantities(self.parameters, tape, last, look)
         if "constant-lag" in self.theorem.assumptions and "lag" not in found:
             lag = assumption("constant-lag")
