@@ -18,7 +18,7 @@ class Audit(Evidence, Shown):
     @classmethod
     def of(cls, one: Evidence) -> Self:
         """Return evidence, to be shown."""
-        return cls(*fields_of(one))
+        return cls(**fields_of(one))
 
     @cached_property
     def ruling(self) -> Ruling:

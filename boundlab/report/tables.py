@@ -80,7 +80,7 @@ def horizons_table(results: "Sequence[Comparison]", deciding: "Comparison", term
     """Return the page of comparisons at several horizons: a line each, and what they say together."""
     plan = results[0].plan
     # One horizon may be computed where the next one is sampled: then there are limits for some.
-    heads = list(max((_left_columns(one) for one in results), key=len))
+    heads = max((list(_left_columns(one)) for one in results), key=len)
     names = list(results[0].terms) if terms else []
     rows = plain_table(plan.theorem.counter, *heads, "bound", "mean/bound", *names, "verdict")
     rows.columns[-1].justify = "left"
