@@ -143,6 +143,8 @@ def demo(
         plot_comparison(constant, out / _PLOTS[1], others=(repaired,))
 
     deliver(ExitCode.STANDS, [out / name for name in (*_PLOTS, *cases, RESULT)], show, write, quiet=as_json)
+    if not as_json:
+        typer.echo("next: boundlab audit area.theorem8, and docs/tutorial.md for a theorem of your own")
 
 
 def _plan(
@@ -173,6 +175,6 @@ def _verdict(screen: "Console", result: "Comparison") -> None:
     elif left.level == 1.0:
         known = f"mean {figure(left.mean[row])}, {limits} on {left.trials} schedules"
     else:
-        known = f"mean {figure(left.mean[row])}, {left.level:.0%} limits {limits}, {left.trials} trials"
+        known = f"mean {figure(left.mean[row])}, {100 * left.level:.4g}% limits {limits}, {left.trials} trials"
     screen.print(f"{result.plan.theorem.id}: bound {figure(result.bound[row])}; {known}")
     screen.print(comparison_line(result))

@@ -151,6 +151,7 @@ def test_the_demo_refutes_printed_theorems_and_draws_two_plots(capsys, tmp_path)
     page = output(capsys, "demo", "--out", str(tmp_path))
     refuted = ("area.theorem8", "fedfa.theorem1", "fedstaleweight.theorem1")
     assert page.count("violated:") == len(refuted)
+    assert page.rstrip().rpartition("\n")[2].startswith("next: boundlab audit ")
     # The quadratic, and mini-batches of ridge regression, have computed expectations below bounds that say something.
     assert page.count("holds:") == 2
     assert page.count("holds, but says nothing here:") == 2
