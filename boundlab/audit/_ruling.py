@@ -92,7 +92,9 @@ def _of_shape(audit: "Evidence") -> Ruling:
 
 
 def _arguments(audit: "Evidence") -> Iterator[str]:
-    yield from (f"by the formula alone ({one.id})" for one in audit.checks.failed if one.consequence == "claim false")
+    found = [one.id for one in audit.checks.failed if one.consequence == "claim false"]
+    if found:
+        yield f"by the formula alone ({', '.join(found)})"
 
 
 def _refutations(audit: "Evidence") -> Iterator[str]:

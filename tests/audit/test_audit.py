@@ -15,6 +15,7 @@ import boundlab as bl
 from boundlab.audit import Audit, Proved, Ruling
 from boundlab.cli import invoke
 from boundlab.cli._app import app
+from boundlab.cli._common import console
 from boundlab.errors import SpecError
 from boundlab.files import json_text
 from boundlab.verdict import ExitCode
@@ -124,10 +125,10 @@ def test_a_false_theorem_of_ones_own_is_refuted_by_what_the_search_finds(tmp_pat
 
 
 def test_no_number_refutes_a_printed_order_and_an_argument_does() -> None:
-    found = audited("area.theorem7", budget=1)
+    found = audited("fedcompass.corollary1", budget=1)
     assert found.verdict == "says nothing that a number could refute"
     assert found.exit_code == ExitCode.REFUTED
-    assert "with universal constants false by the formula alone (units.terms)" in found.ruling.sentence
+    assert "with universal constants false by the formula alone (units.terms, " in found.ruling.sentence
     assert replace(found, checks=replace(found.checks, checks=())).exit_code == ExitCode.NOT_APPLICABLE
 
 
@@ -322,3 +323,12 @@ def test_every_medium_has_the_sections_in_the_same_order(area: Audit) -> None:
     assert re.findall(r"\\subsection\*\{(.*)\}", area.latex()) == titles
     shown = [line.plain for line in area.page() if getattr(line, "style", "") == "bold underline"]
     assert shown == titles
+
+
+def test_the_page_of_the_documentation_shows_what_is_printed(area: Audit, capsys: Any) -> None:
+    root = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
+    (shown,) = re.findall(r"^```\n(.*?)^```", (root / "docs" / "audit.md").read_text(encoding="utf-8"), re.M | re.S)
+    for line in area.page():
+        console().print(line)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert " ".join(shown.split()) in printed
