@@ -27,6 +27,7 @@ _PANEL_TRIALS = 40
 _STRETCH = 4  # of the horizon of a counterexample, for a curve that goes on
 _WORST_HORIZON = 2
 _BUDGETS = (1.0, 3600.0)
+_MOST_CANDIDATES = 10**6
 
 
 def audit(
@@ -62,6 +63,8 @@ def audit(
     seconds = number(budget, "budget")
     if not _BUDGETS[0] <= seconds <= _BUDGETS[1]:
         raise SpecError(f"budget must be between {_BUDGETS[0]:g} and {_BUDGETS[1]:g} seconds, got {budget}")
+    if candidates is not None and not 1 <= candidates <= _MOST_CANDIDATES:
+        raise SpecError(f"candidates must be between 1 and {_MOST_CANDIDATES}, got {candidates}")
     typed = statement.id if isinstance(theorem, Theorem) else str(theorem)
     asker = _Questions(statement, typed, seconds, candidates, seed, jobs, progress or (lambda _: None))
     return Audit.of(asker.ask())

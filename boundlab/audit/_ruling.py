@@ -32,10 +32,13 @@ class Ruling:
         What it amounts to.
     reasons
         What it rests on, and what leads on, in this order.
+    by_formula
+        Whether a printed O(·), which no number refutes, is false with universal constants.
     """
 
     word: Word
     reasons: tuple[str, ...]
+    by_formula: bool = False
 
     @property
     def sentence(self) -> str:
@@ -45,11 +48,11 @@ class Ruling:
     @property
     def code(self) -> ExitCode:
         """How the command ends."""
-        return _CODES[self.word]
+        return ExitCode.REFUTED if self.by_formula else _CODES[self.word]
 
 
 def apart(left: float, right: float) -> tuple[str, str]:
-    """Return two numbers with as many digits as tell them apart, four at least.
+    """Return two numbers with as many digits as tell them apart, four at least and where nothing does.
 
     Examples
     --------
@@ -60,12 +63,14 @@ def apart(left: float, right: float) -> tuple[str, str]:
         one, other = f"{left:.{digits}g}", f"{right:.{digits}g}"
         if float(one) != float(other):
             return one, other
-    return f"{left:.{_MOST}g}", f"{right:.{_MOST}g}"
+    return f"{left:.4g}", f"{right:.4g}"
 
 
 def rule(audit: "Evidence") -> Ruling:
     """Return the verdict that the evidence allows, and no stronger one."""
-    refuted, proved = list(_refutations(audit)), list(_proofs(audit))
+    if audit.theorem.shape:
+        return _of_shape(audit)
+    refuted, proved = [*_refutations(audit), *_arguments(audit)], list(_proofs(audit))
     vacuous = [f"vacuous {region}" for region in vacuities(audit)]
     if refuted and proved:
         why = "a proof and a refutation of it both pass, which is a defect of boundlab or of a plug-in; believe neither"
@@ -75,17 +80,25 @@ def rule(audit: "Evidence") -> Ruling:
     if proved:
         return Ruling("proved", (*proved, *vacuous))
     suspects = [f"but a check fails: {one.id} ({one.consequence})" for one in audit.checks.failed if one.consequence]
-    if audit.theorem.shape:
-        return Ruling(
-            "says nothing that a number could refute",
-            ("a printed O(·), its constants are unknown", *suspects, *_repaired(audit)),
-        )
     tried = list(_tried(audit))
     return Ruling("not refuted" if tried else "not decided", (*tried, *suspects, *vacuous, *_repaired(audit)))
 
 
+def _of_shape(audit: "Evidence") -> Ruling:
+    """Return what is said of a printed O(·): its constants are unknown, so that only an argument speaks against it."""
+    against = [f"with universal constants false {one}" for one in _arguments(audit)]
+    reasons = ("a printed O(·), its constants are unknown", *against, *_repaired(audit))
+    return Ruling("says nothing that a number could refute", reasons, bool(against))
+
+
+def _arguments(audit: "Evidence") -> Iterator[str]:
+    found = [one.id for one in audit.checks.failed if one.consequence == "claim false"]
+    if found:
+        yield f"by the formula alone ({', '.join(found)})"
+
+
 def _refutations(audit: "Evidence") -> Iterator[str]:
-    """Yield what refutes the theorem: numbers that are computed, a sample at its level, an argument."""
+    """Yield what refutes the theorem: numbers that are computed, or a sample at its level."""
     exact, search, panel = audit.exact, audit.search, audit.panel
     counter = audit.theorem.counter
     if exact is not None and exact.verdict is Verdict.VIOLATED:
@@ -99,7 +112,6 @@ def _refutations(audit: "Evidence") -> Iterator[str]:
         yield f"smallest instance found: {one.words()}, {counter} = {one.iterations}: {left} > {right} ({kind})"
     elif panel is not None and panel.result.verdict is Verdict.VIOLATED:
         yield panel.result.reason
-    yield from (f"by the formula alone ({one.id})" for one in audit.checks.failed if one.consequence == "claim false")
 
 
 def _found(audit: "Evidence") -> bool:

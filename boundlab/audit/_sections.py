@@ -20,7 +20,7 @@ TONES = {"false": "bad", "proved": "good", "not refuted": "open"}
 
 def sections(audit: "Evidence") -> tuple[Section, ...]:
     """Return the page."""
-    false = rule(audit).word == "false"
+    false = tone(audit) == "bad"
     parts = (
         ("statement", "Statement", _statement(audit)),
         ("verdict", "Verdict", _verdict(audit)),
@@ -38,7 +38,8 @@ def sections(audit: "Evidence") -> tuple[Section, ...]:
 
 def tone(audit: "Evidence") -> str:
     """Return how the verdict is coloured; its word says the same."""
-    return TONES.get(rule(audit).word, "open")
+    found = rule(audit)
+    return "bad" if found.by_formula else TONES.get(found.word, "open")
 
 
 def _statement(audit: "Evidence") -> Iterator[Block]:

@@ -60,7 +60,7 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
         },
         "audit": {
             ExitCode.STANDS: "proved, or not refuted by anything that was tried",
-            ExitCode.REFUTED: "false",
+            ExitCode.REFUTED: "false; of a printed O(·), false with universal constants",
             ExitCode.UNDECIDED: "nothing could be decided, or two answers contradict each other",
             ExitCode.NOT_APPLICABLE: "a printed O(·): it says nothing that a number could refute",
         },

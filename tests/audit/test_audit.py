@@ -1,0 +1,334 @@
+"""An audit says what its evidence says: never more, in no medium, whatever a theorem's text holds."""
+
+import json
+import re
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from pages import read
+
+import boundlab as bl
+from boundlab.audit import Audit, Proved, Ruling
+from boundlab.cli import invoke
+from boundlab.cli._app import app
+from boundlab.cli._common import console
+from boundlab.errors import SpecError
+from boundlab.files import json_text
+from boundlab.verdict import ExitCode
+
+MAIN = {  # the main theorem of each paper, and a word of the step of its proof that fails first
+    "area.theorem8": "Lemma 21", "fedcompass.theorem1": "(13)", "afl_dga.theorem1": "(1)", "fedfa.theorem1": "(12)",
+    "fedstaleweight.theorem1": "Theorem 2",
+}  # fmt: skip
+HOSTILE = "</style></script><script>alert(1)</script><img src=x onerror=alert(1)> [bold]b[/bold] \\input{/etc/passwd} "
+HOSTILE += "$\\write18{x}$ %c | `q` **s** [l](javascript:alert(1)) ![i](https://e.vil/x.png) @me &amp; \u202e \x1b[31m"
+MINE = """id = "mine"
+title = TITLE
+paper = TITLE
+place = TITLE
+note = TITLE
+algorithm = "area"
+metric = "ergodic-gap"
+assumptions = ["lipschitz", "bounded-variance", "iid-events"]
+[options]
+start = "analysis"
+[step]
+alpha = "alpha"
+[definitions]
+A = "(1/p_s + 2*qbar)*R**2"
+[terms]
+initial = "A/(2*alpha*M*K)"
+steps = "alpha*(sigma**2 + M*B**2)/FACTOR"
+[letters]
+sigma = "\\\\input{/etc/passwd}"
+"""
+
+
+def own(folder: Path, factor: str = "2") -> Path:
+    path = folder / "it's mine.toml"
+    title = HOSTILE.replace("\\", "\\\\").replace('"', '\\"').replace("\x1b", "\\u001b")
+    path.write_text(MINE.replace("TITLE", f'"{title}"').replace("FACTOR", factor), encoding="utf-8")
+    return path
+
+
+def audited(theorem: Any, **options: Any) -> Audit:
+    found: Audit = bl.audit(theorem, **{"budget": 60, "candidates": 20, "jobs": 1, **options})
+    return found
+
+
+@pytest.fixture(scope="module")
+def area() -> Audit:
+    return audited("area.theorem8")
+
+
+@pytest.fixture(scope="module")
+def true() -> Audit:
+    return audited("classics.gd.convex")
+
+
+@pytest.fixture(scope="module")
+def mine(tmp_path_factory: pytest.TempPathFactory) -> Audit:
+    return audited(own(tmp_path_factory.mktemp("own")))
+
+
+@pytest.fixture(scope="module", params=["area", "true", "mine"])
+def each(request: pytest.FixtureRequest) -> Audit:
+    found: Audit = request.getfixturevalue(request.param)
+    return found
+
+
+# ---- verdicts ------------------------------------------------------------------------------------------------------
+
+
+def test_a_false_theorem_comes_with_its_instance_the_slip_and_the_repair(area: Audit) -> None:
+    assert area.verdict == "false"
+    assert area.exit_code == ExitCode.REFUTED
+    assert area.exact is not None
+    assert area.exact.verdict == "violated"
+    assert area.ruling.sentence.startswith("false: smallest instance found: 1 client, lad")
+    assert area.ruling.sentence.endswith("K = 3: 1 > 0.99999 (exact); repaired: area.theorem8.repaired (proved)")
+    page = area.markdown()
+    assert "First slip: **Lemma 21 is applied**" in page
+    assert re.search(r"\*\*term bound\*\*.*changed", page)
+    (repair,) = area.repairs
+    assert repair.proved
+    assert not repair.contradicted
+    assert repair.on_case is not None
+    assert repair.on_case.verdict == "holds"
+
+
+def test_a_proved_theorem_is_proved_and_nothing_on_its_page_calls_it_false(true: Audit) -> None:
+    assert true.verdict == "proved"
+    assert true.exit_code == ExitCode.STANDS
+    assert "false" not in true.markdown()
+
+
+def test_what_nothing_refutes_is_not_refuted_and_the_line_says_what_was_tried(mine: Audit) -> None:
+    assert mine.verdict == "not refuted"
+    assert mine.exit_code == ExitCode.STANDS
+    assert re.search(r"\d+ candidates of a search \(seed 0\), left/right at most 0\.\d+", mine.ruling.sentence)
+    assert "checks, none failed" in mine.ruling.sentence
+
+
+def test_a_false_theorem_of_ones_own_is_refuted_by_what_the_search_finds(tmp_path: Path) -> None:
+    found = audited(own(tmp_path, factor="9"), candidates=200)
+    assert found.verdict == "false"
+    assert found.search is not None
+    assert found.search.found.violated
+    assert found.exact is not None
+    assert found.exact.verdict == "violated"
+    assert found.exact.derivation is not None
+
+
+def test_no_number_refutes_a_printed_order_and_an_argument_does() -> None:
+    found = audited("fedcompass.corollary1", budget=1)
+    assert found.verdict == "says nothing that a number could refute"
+    assert found.exit_code == ExitCode.REFUTED
+    assert "with universal constants false by the formula alone (units.terms, " in found.ruling.sentence
+    assert replace(found, checks=replace(found.checks, checks=())).exit_code == ExitCode.NOT_APPLICABLE
+
+
+def test_a_namesake_has_no_share_in_a_registered_theorems_proof(tmp_path: Path) -> None:
+    path = own(tmp_path)
+    path.write_text(path.read_text(encoding="utf-8").replace('"mine"', '"area.theorem8.repaired"'), encoding="utf-8")
+    found = audited(path)
+    assert found.proofs == ()
+    assert found.verdict == "not refuted"
+
+
+def test_a_proof_and_a_refutation_together_are_believed_neither(area: Audit, true: Audit) -> None:
+    settled = (Proved(true.proofs[0].outcome, settles=True),)
+    torn = replace(area, proofs=settled)
+    assert torn.verdict == "contradictory"
+    assert torn.exit_code == ExitCode.UNDECIDED
+
+
+def test_nothing_is_said_where_nothing_was_asked(true: Audit) -> None:
+    bare = replace(
+        true, checks=replace(true.checks, checks=()), case=None, exact=None, search=None, proofs=(), panel=None
+    )
+    assert bare.ruling == Ruling("not decided", ())
+    assert bare.exit_code == ExitCode.UNDECIDED
+    assert bare.markdown()
+    assert not read(bare.html()).wrong
+
+
+def test_a_repair_that_is_refuted_too_is_not_recommended(area: Audit) -> None:
+    assert area.exact is not None
+    bad = replace(area.repairs[0], on_case=area.exact)
+    found = replace(area, repairs=(bad,))
+    assert bad.contradicted
+    assert "repaired" not in found.ruling.sentence
+    assert "refuted, too" in found.markdown()
+
+
+def test_what_the_budget_leaves_out_is_listed() -> None:
+    found = bl.audit("afl_dga.theorem1", budget=1, jobs=1)
+    assert found.verdict == "false"
+    late = [gap for gap in found.gaps if "budget" in gap.why]
+    assert {gap.of for gap in late} >= set(found.theorem.repaired_by)
+    assert all(not one.proved for one in found.repairs)
+    assert "with no proof decided here" in found.ruling.sentence
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", MAIN)
+def test_the_main_theorem_of_each_paper_is_false_and_repaired_by_proof(name: str, tmp_path: Path) -> None:
+    found = bl.audit(name, budget=120, jobs=1)
+    assert found.verdict == "false"
+    assert found.exact is not None
+    assert found.exact.verdict == "violated"
+    slips = [one["first_slip"] for one in found.as_dict()["proofs"]]
+    assert any(MAIN[name] in slip for slip in slips if slip)
+    assert all(one.proved and not one.contradicted for one in found.repairs)
+    assert found.panel is not None
+    assert not read(found.html()).wrong
+
+
+# ---- commands ------------------------------------------------------------------------------------------------------
+
+
+def test_every_command_on_the_page_is_one(each: Audit) -> None:
+    command = typer.main.get_command(app)
+    listed = each.as_dict()["commands"]
+    page = read(each.html())
+    shown = [text for text in page.inside("code") if text.startswith("boundlab ")]
+    assert set(listed) <= set(shown)
+    for text in shown:
+        words = shlex.split(text)
+        with command.make_context("boundlab", words[1:]) as context:
+            name, one, rest = command.resolve_command(context, words[1:])  # type: ignore[attr-defined]
+            one.make_context(name, rest, parent=context)
+
+
+def test_the_comparisons_command_gives_the_pages_verdict(area: Audit, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert area.panel is not None
+    assert invoke(shlex.split(area.panel.command)[1:]) == area.panel.result.verdict.exit_code
+
+
+def test_the_command_shows_the_verdict_and_writes_whole_files(tmp_path: Path, capsys: Any) -> None:
+    names = {kind: tmp_path / f"a.{kind}" for kind in ("html", "latex", "md", "json")}
+    options = [f"--{kind}={path}" for kind, path in names.items()]
+    words = ["audit", "area.theorem8.printed-start", "--candidates=20", "--jobs=1", "--budget=30"]
+    assert invoke([*words, *options]) == ExitCode.REFUTED
+    out = capsys.readouterr().out
+    assert out.startswith("area.theorem8.printed-start: false: smallest instance found")
+    assert out.count("written: ") == len(names)
+    assert json.loads(names["json"].read_text(encoding="utf-8"))["verdict"] == "false"
+    assert names["html"].read_text(encoding="utf-8").endswith("</html>\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["area.theorem9"], "area.theorem8"),
+        (["area.theorem8", "--budget=0"], "budget must be between"),
+        (["area.theorem8", "--budget=nan"], "budget"),
+        (["area.theorem8", "--candidates=0"], "candidates must be between"),
+        (["area.theorem8", "--html=/", "--budget=1"], "name a file"),
+        (["area.theorem8", "--html=x", "--json=x"], "named twice"),
+    ],
+)
+def test_nonsense_is_one_line(words: list[str], complaint: str, capsys: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert invoke(["audit", *words]) == ExitCode.USAGE
+    error = capsys.readouterr().err
+    assert complaint in error
+    assert error.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_audit_can_be_asked_by_calling_the_package() -> None:
+    with pytest.raises(SpecError, match="budget must be between"):
+        bl.audit("area.theorem8", budget=0.1)
+
+
+# ---- media ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_page_of_html_is_well_formed_and_fetches_nothing(each: Audit) -> None:
+    text = each.html()
+    page = read(text)
+    assert page.wrong == []
+    assert len(set(page.ids)) == len(page.ids)
+    assert set(page.targets) <= set(page.ids)
+    assert page.heads[0] == 1
+    assert all(after - before <= 1 for before, after in zip(page.heads, page.heads[1:], strict=False))
+    tags = {tag for tag, _, _ in page.attributes}
+    assert not tags & {"img", "link", "iframe", "object", "embed", "base", "form", "input"}
+    names = {name for _, name, _ in page.attributes}
+    assert not {name for name in names if name.startswith("on")} | (names & {"src", "srcset", "action", "style"})
+    assert all(value.startswith("#") for _, name, value in page.attributes if name == "href")
+    assert not re.search(r"url\(|@import", text)
+    assert text.count("<script") == text.count("<style") == 1
+    assert ("html", "lang", "en") in page.attributes
+
+
+def test_a_chart_says_what_it_shows(area: Audit) -> None:
+    page = read(area.html())
+    assert page.inside("title")[-1] == "area.theorem8: left side and bound"
+    assert any("At K = 6 the left side" in text for text in page.inside("desc"))
+
+
+def test_a_theorems_text_is_text_in_every_medium(mine: Audit, tmp_path: Path, capsys: Any) -> None:
+    assert HOSTILE.replace("\x1b", "") in "".join(text for _, text in read(mine.html()).texts).replace("\x1b", "")
+    plain = mine.markdown()
+    assert not re.search(r"<(?!/?(details|summary)>)", plain)
+    assert not re.search(r"(?<!\\)\]\(", plain)
+    assert "https://" not in plain
+    latex = mine.latex()
+    assert not re.search(r"\\(input|write)\b", latex)
+    assert HOSTILE[:20] not in latex
+    assert latex.isascii()
+    path = own(tmp_path)
+    assert invoke(["audit", str(path), "--candidates=5", "--jobs=1", "--budget=20"]) == ExitCode.STANDS
+    shown = capsys.readouterr().out
+    assert "[bold]b[/bold]" in shown.replace("\n", " ")
+
+
+def test_every_environment_of_latex_is_closed(each: Audit) -> None:
+    found: list[str] = []
+    for kind, name in re.findall(r"\\(begin|end)\{(\w+\*?)\}", each.latex()):
+        if kind == "begin":
+            found.append(name)
+        else:
+            assert found.pop() == name
+    assert found == []
+    bare = re.sub(r"\\[{}\\]", "", each.latex())
+    assert bare.count("{") == bare.count("}")
+
+
+def test_json_is_json_and_says_what_the_page_says(each: Audit) -> None:
+    fields = json.loads(json_text(each.as_dict()))
+    assert fields == json.loads(json.dumps(each.as_dict(), allow_nan=False))
+    assert fields["schema"] == "boundlab audit 1"
+    assert fields["verdict"] == each.verdict
+    assert fields["exit_code"] == each.exit_code
+    assert fields["theorem"]["id"] == each.theorem.id
+    assert [one["what"] for one in fields["not_decided"]] == [gap.what for gap in each.gaps]
+
+
+def test_every_medium_has_the_sections_in_the_same_order(area: Audit) -> None:
+    titles = [
+        "Statement", "Verdict", "Checks of the formula", "Counterexample", "Where the proof goes wrong",
+        "Printed and repaired", "What supports the repair", "Bound against error", "Not decided", "Repeat it",
+    ]  # fmt: skip
+    assert read(area.html()).inside("h2") == titles
+    assert re.findall(r"^## (.*)$", area.markdown(), re.MULTILINE) == titles
+    assert re.findall(r"\\subsection\*\{(.*)\}", area.latex()) == titles
+    shown = [line.plain for line in area.page() if getattr(line, "style", "") == "bold underline"]
+    assert shown == titles
+
+
+def test_the_page_of_the_documentation_shows_what_is_printed(area: Audit, capsys: Any) -> None:
+    root = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
+    (shown,) = re.findall(r"^```\n(.*?)^```", (root / "docs" / "audit.md").read_text(encoding="utf-8"), re.M | re.S)
+    for line in area.page():
+        console().print(line)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert " ".join(shown.split()) in printed
