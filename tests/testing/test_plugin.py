@@ -30,7 +30,18 @@ A = "(1/p_s + 2*qbar)*R**2"
 initial = "A/(2*alpha*M*K)"
 steps = "alpha*(sigma**2 + M*B**2)/2"
 """
-WRONG = MINE.replace("A/(2*alpha*M*K)", "A/(8*alpha*M*K)").replace("M*B**2)/2", "M*B**2)/8")
+WRONG = """
+id = "descent"
+title = "gradient descent on convex functions, with 5 where 2 should be"
+algorithm = "gd"
+metric = "gap"
+assumptions = ["convex", "smooth", "deterministic"]
+conditions = ["alpha*L <= 1"]
+[step]
+alpha = "alpha"
+[terms]
+all = "R**2/(5*alpha*K)"
+"""
 HEAVY = ("numpy", "scipy", "sympy", "hypothesis", "boundlab.theorems", "boundlab.api")
 
 
@@ -81,7 +92,7 @@ def test_a_wrong_constant_is_caught_and_what_is_printed_repeats_it(
 
 def test_a_true_theorem_passes_and_the_summary_says_what_was_seen(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(MINE)
-    ran = run(tmp_path, "--boundlab-theorem=mine.toml", "--boundlab-candidates=20", "--boundlab-json=found.json")
+    ran = run(tmp_path, "--boundlab-theorem=mine.toml", "--boundlab-candidates=5", "--boundlab-json=found.json")
     assert ran.code == pytest.ExitCode.OK, ran.out
     assert sum(ran.json["verdicts"].values()) == len(ran.json["findings"]) >= 4
     assert not {"violated", "failed"} & set(ran.json["verdicts"])
