@@ -12,7 +12,7 @@ from boundlab.compare.confidence import BETS
 
 Floats = NDArray[np.float64]
 _NORMAL = {0.5: 0.0, 0.8: 0.8416, 0.9: 1.2816, 0.95: 1.6449}
-_WIDEST = 1e6
+_WIDEST = 1e3
 
 
 def trials_to_refute(values: Floats, gap: float, error: float, power: float = 0.9) -> float:
@@ -53,7 +53,7 @@ def trials_to_refute(values: Floats, gap: float, error: float, power: float = 0.
 
 
 def detectable_gap(values: Floats, trials: int, error: float, power: float = 0.9) -> float:
-    """Return the smallest gap that so many trials see, about; infinite where they see none up to a factor of a million.
+    """Return the smallest gap that so many trials see, about; infinite where that is more than a factor of a thousand.
 
     Parameters are those of :func:`trials_to_refute`.
     """

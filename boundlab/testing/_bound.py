@@ -38,6 +38,9 @@ class BoundViolation(AssertionError):  # noqa: N818  (a violation is what it is 
         self.findings = tuple(findings)
 
 
+BoundViolation.__module__ = "boundlab.testing"  # where it is imported from, and short where pytest shows it
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Tested:
@@ -142,6 +145,7 @@ def assert_bound_holds(
     >>> print(assert_bound_holds("classics.subgradient", "lad:x0=2", iterations=6, candidates=5).verdict)
     holds
     """
+    __tracebackhide__ = True  # pytest shows the caller's line and the message
     if require not in ("not-violated", "holds"):
         raise SpecError(f"require must be not-violated or holds, got {require!r}")
     demand = _demand(false_alarm, gap, candidates, most_trials, trials, seed, folder)
@@ -160,6 +164,7 @@ def assert_bound_holds(
 
 def judged(findings: Sequence[Finding], require: Require) -> Tested:
     """Return what was found, or raise :class:`BoundViolation` where it is less than what is required."""
+    __tracebackhide__ = True
     found = Tested(tuple(findings))
     for one in findings:
         tell(one)
@@ -264,7 +269,7 @@ def _compare(name: str, one: Setting, demand: Demand) -> Finding:
         seen = detectable_gap(relative, trials, each)
         gap = seen if np.isfinite(seen) else None
     sampled = result.band.level < 1.0
-    more = ["--seed", str(seed)] + (["--trials", str(trials)] if trials else [])
+    more = ["--seed", str(seed), "--trials", str(trials)] if trials else []
     more += ["--level", repr(level)] if sampled else []
     finding = Finding(
         name, "comparison", result.verdict.value, result.explanation, one.words(),

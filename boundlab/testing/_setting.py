@@ -4,12 +4,13 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import islice, product
 from typing import Any, final
 
 import numpy as np
 
 from boundlab.algorithms import Algorithm
+from boundlab.assumptions import assumption
 from boundlab.build import delays_from, problem_from
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.symbols import SYMBOLS
@@ -37,6 +38,7 @@ DELAYS = ("exponential", "deterministic:spread=3", "deterministic", "iid:p_s=0.3
 RATES = ("0.1", "0.01", "0.001")
 _FALLING = {"d": "20"}  # alpha_k = c/(k + d)
 ITERATIONS = (40, 6)
+_MOST = 300  # that are tried: each is compiled
 
 
 @final
@@ -109,6 +111,9 @@ class Setting:
         """Return the command."""
         return f"<{self.command()}>"
 
+    def _repr_pretty_(self, printer: Any, _cycle: bool) -> None:
+        printer.text(repr(self))  # hypothesis would show the fields, and those of the theorem
+
 
 def fitting(theorem: Theorem, most: int = 1, settings: Mapping[str, str] | None = None) -> tuple[Setting, ...]:
     """Return settings that a theorem is about, on different problems: small ones, whose constants are certified.
@@ -133,7 +138,7 @@ def fitting(theorem: Theorem, most: int = 1, settings: Mapping[str, str] | None 
     """
     found: list[Setting] = []
     reasons: Counter[str] = Counter()
-    for rare, one in _candidates(theorem, settings or {}):
+    for rare, one in islice(_candidates(theorem, settings or {}, reasons), _MOST):
         if rare and found:
             break
         if any(one.problem == other.problem for other in found):
@@ -156,19 +161,29 @@ def fitting(theorem: Theorem, most: int = 1, settings: Mapping[str, str] | None 
     return tuple(found)
 
 
-def _candidates(theorem: Theorem, settings: Mapping[str, str]) -> Iterator[tuple[bool, Setting]]:
+def _candidates(theorem: Theorem, settings: Mapping[str, str], reasons: Counter[str]) -> Iterator[tuple[bool, Setting]]:
     """Yield settings, fitting or not: first with what must be set, then, as True says, with another option as well."""
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
     for more in (False, True):
         for number, problem in enumerate(PROBLEMS):
             try:
-                clients = problem_from(problem).n
-            except BoundlabError:
-                continue  # of a family that an extra brings
+                clients = _clients(theorem, problem)
+            except BoundlabError as error:
+                reasons[str(error)] += 1
+                continue
             turned = DELAYS[number % 2 :] + DELAYS[: number % 2]
             some = list(_chosen(theorem, algorithm, clients, more=more))
             for iterations, delays, chosen in product(ITERATIONS[:1] if more else ITERATIONS, turned, some):
                 yield more, Setting(theorem, problem, delays, None, iterations, {**chosen, **settings})
+
+
+def _clients(theorem: Theorem, problem: str) -> int:
+    """Return the number of clients of a problem that meets what the theorem assumes of functions."""
+    built = problem_from(problem)
+    for name in theorem.assumptions:
+        if assumption(name).of == "functions":
+            built.require(name, theorem.id)
+    return built.n
 
 
 def _chosen(theorem: Theorem, algorithm: Algorithm[Any], clients: int, *, more: bool) -> Iterator[dict[str, str]]:

@@ -197,7 +197,7 @@ class Gatherer:
             yield f"{trials} trials in all; a true theorem fails by chance with probability {alarm:.1g} at most{seen}"
         for one in self.findings:
             if one["verdict"] in ("violated", "failed"):
-                yield f"{one['theorem']}: {one['part']}: {one['verdict']}"
+                yield f"{one['theorem']}: {one['part']}: {one['verdict']}: {one['words']}"
                 if one["reproduce"]:
                     yield f"  reproduce: {one['reproduce']}"
 

@@ -197,9 +197,10 @@ def cases(
 def _draw(draw: st.DrawFn, theorem: Theorem, known: Sequence[Setting], *, wild: bool) -> Setting:
     """Draw a setting that often is one that the theorem is about."""
     a: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
-    clients = draw(st.integers(1, 3)) if a.id != "proximal_point" else 1
+    built = [problem_from(one.problem) for one in known]
+    clients = 1 if all(one.n == 1 for one in built) else draw(st.integers(1, 3))
     apt = not wild or draw(st.integers(0, 9)) > 0
-    quiet = all(problem_from(one.problem).noiseless for one in known)
+    quiet = all(one.noiseless for one in built)
     aim = Aim(families_of(theorem), False if quiet else None, "strongly-convex" in theorem.assumptions)
     problem = draw_problem(draw, clients, aim if apt else Aim())
     usual = not wild or draw(st.integers(0, 9)) > 0
@@ -208,16 +209,20 @@ def _draw(draw: st.DrawFn, theorem: Theorem, known: Sequence[Setting], *, wild: 
     if a.server == "any":
         server = draw(st.sampled_from((None, *_SERVERS[:1]) if usual else (None, None, *_SERVERS)))
     chosen = dict(draw(st.sampled_from(known)).settings) if not wild or draw(st.booleans()) else {}
-    if "speeds" in chosen:
-        chosen["speeds"] = ["[1]", "[1,2]", "[1,1,2]"][clients - 1]
     own = rates(theorem, a)
-    chosen = {name: value for name, value in chosen.items() if not wild or name not in own}
+    chosen = {name: _for(clients, value) for name, value in chosen.items() if not wild or name not in own}
     chosen |= _options(draw, theorem, a, clients) if wild else {}
     for symbol in sorted({"N", "D"} & set(theorem.settable)):
         if draw(st.booleans()):
             chosen[symbol] = draw(st.sampled_from(("1", "2", "3") if symbol == "N" else ("0.01", "0.05", "0.2")))
     found = Setting(theorem, problem, delays_, server, draw(st.sampled_from(_HORIZONS)), chosen)
     return _scaled(draw, found, own & theorem.free() - {"K"})
+
+
+def _for(clients: int, value: str) -> str:
+    """Return an option for so many clients: of a list with a number for each, the last ones."""
+    inner = value.removeprefix("[").removesuffix("]").split(",")
+    return f"[{','.join(inner[-clients:])}]" if value.startswith("[") and "[" not in value[1:] else value
 
 
 def _scaled(draw: st.DrawFn, one: Setting, open_: Iterable[str]) -> Setting:

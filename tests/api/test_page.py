@@ -1,20 +1,24 @@
-"""docs/python.md: each block of code is run, and prints what stands below it."""
+"""docs/python.md and docs/testing.md: each block of code is run, and prints what stands below it."""
 
 import contextlib
 import io
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n^```\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 
 
-def test_the_page_shows_what_is_printed() -> None:
+@pytest.mark.parametrize("page", ["python.md", "testing.md"])
+def test_the_page_shows_what_is_printed(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
-    blocks = BLOCK.findall((ROOT / "docs" / "python.md").read_text(encoding="utf-8"))
+    blocks = BLOCK.findall((ROOT / "docs" / page).read_text(encoding="utf-8"))
     assert len(blocks) >= 3
     for code, shown in blocks:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(code, "docs/python.md", "exec"), names)  # noqa: S102
+            exec(compile(code, f"docs/{page}", "exec"), names)  # noqa: S102
         assert printed.getvalue() == shown

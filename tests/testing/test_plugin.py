@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 from boundlab.cli import invoke
 
+ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
 MINE = """
 id = "mine"
 title = "AREA with any constant step"
@@ -30,7 +32,18 @@ A = "(1/p_s + 2*qbar)*R**2"
 initial = "A/(2*alpha*M*K)"
 steps = "alpha*(sigma**2 + M*B**2)/2"
 """
-WRONG = MINE.replace("A/(2*alpha*M*K)", "A/(8*alpha*M*K)").replace("M*B**2)/2", "M*B**2)/8")
+WRONG = """
+id = "descent"
+title = "gradient descent on convex functions, with 5 where 2 should be"
+algorithm = "gd"
+metric = "gap"
+assumptions = ["convex", "smooth", "deterministic"]
+conditions = ["alpha*L <= 1"]
+[step]
+alpha = "alpha"
+[terms]
+all = "R**2/(5*alpha*K)"
+"""
 HEAVY = ("numpy", "scipy", "sympy", "hypothesis", "boundlab.theorems", "boundlab.api")
 
 
@@ -79,9 +92,26 @@ def test_a_wrong_constant_is_caught_and_what_is_printed_repeats_it(
     assert "Traceback" not in ran.out
 
 
+def last_line_of_the_workflow() -> list[str]:
+    """Return the command of the five-line file that tests the theorem."""
+    text = (ROOT / "docs" / "theorem.yml").read_text(encoding="utf-8")
+    assert len(text.splitlines()) == 5
+    assert text in (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"run: 'pytest (.*)'", text)
+    return shlex.split(command)
+
+
+def test_the_five_lines_catch_a_wrong_constant_and_pass_the_right_one(tmp_path: Path) -> None:
+    for text, code in ((WRONG, pytest.ExitCode.TESTS_FAILED), (WRONG.replace("(5*", "(2*"), pytest.ExitCode.OK)):
+        (tmp_path / "mine.toml").write_text(text)
+        ran = run(tmp_path, *last_line_of_the_workflow())
+        assert ran.code == code, ran.out
+        assert ("violated" in json.loads((tmp_path / "verdicts.json").read_text())["verdicts"]) == (code != 0)
+
+
 def test_a_true_theorem_passes_and_the_summary_says_what_was_seen(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(MINE)
-    ran = run(tmp_path, "--boundlab-theorem=mine.toml", "--boundlab-candidates=20", "--boundlab-json=found.json")
+    ran = run(tmp_path, "--boundlab-theorem=mine.toml", "--boundlab-candidates=5", "--boundlab-json=found.json")
     assert ran.code == pytest.ExitCode.OK, ran.out
     assert sum(ran.json["verdicts"].values()) == len(ran.json["findings"]) >= 4
     assert not {"violated", "failed"} & set(ran.json["verdicts"])
