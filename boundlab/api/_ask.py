@@ -154,11 +154,12 @@ def compare(
     count = _count(trials, "trials", 2, MOST_TRIALS)
     model = _delays(delays, chosen.n)
     algorithm: Algorithm[Any] = lookup("algorithms", statement.algorithm)
+    windows = {*statement.inputs(), *statement.settable}  # a run of K updates ends with the last window of N
     found = []
     for horizon in sorted(horizons):
         plan = make_plan(
             statement, chosen, model, algorithm.policy(server, model), horizon, texts({**(settings or {}), **symbols}),
-            tuple(beyond), np.array([horizon]) if several else None, trials=count, seed=seed,
+            tuple(beyond), np.array([horizon]) if several and "N" not in windows else None, trials=count, seed=seed,
         )  # fmt: skip
         where = pick(backend, device, jobs, plan.problem, count)
         each = 1.0 - (1.0 - level) / len(horizons)

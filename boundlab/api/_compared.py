@@ -119,7 +119,7 @@ class Horizons(Shown):
     def to_frame(self) -> "pandas.DataFrame":
         """Return a row for each horizon."""
         every = [_compared_columns(one) for one in self.comparisons]
-        columns = {name: np.concatenate([np.asarray(one[name]) for one in every]) for name in every[0]}
+        columns = {name: np.array([np.asarray(one[name])[-1] for one in every]) for name in every[0]}
         return frame({**columns, "verdict": [one.verdict.value for one in self.comparisons]})
 
     def plot(self, ax: Any = None, *, terms: bool = False) -> Any:

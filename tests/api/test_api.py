@@ -225,6 +225,12 @@ def test_a_curve_may_be_computed_here_and_sampled_there(capsys: Any) -> None:
     assert float(sampled[2]) < float(sampled[1]) < float(sampled[3])
 
 
+def test_a_theorem_about_windows_has_a_curve_that_ends_with_the_last_window() -> None:
+    curve = bl.compare("fedcompass.window.b", "huber", "deterministic:spread=2", iterations=[20, 40], trials=4, N=4)
+    assert [int(one.plan.ks[-1]) for one in curve.comparisons] == [17, 37]
+    assert list(curve.to_frame()["T"]) == [17, 37]
+
+
 def test_horizons_are_judged_together() -> None:
     several = bl.compare("area.theorem8", "lad:x0=3", iterations=[20, 40], M=2, trials=20, exact=False)
     assert [one.band.level for one in several.comparisons] == pytest.approx([0.995, 0.995])

@@ -94,7 +94,8 @@ def test_local_steps_are_read_off_the_run(name, delays, settings, steps):
     model = build_delays(kind, dict([tail.split("=")]) if tail else {}, 2)
     policy = algorithm.policy(None, model)
     free = {rate: "0.01" for rate in theorem.step if rate in theorem.free()}
-    plan = make_plan(theorem, problem, model, policy, 6, {**settings, **free}, ks=np.array([6]))
+    run = 6 if theorem.horizon == "fixed" else 12  # a window begins at T = 6, too
+    plan = make_plan(theorem, problem, model, policy, run, {**settings, **free}, ks=np.array([6]))
     assert plan.local_steps == steps
 
 

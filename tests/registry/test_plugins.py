@@ -92,7 +92,7 @@ def file(tmp_path, monkeypatch):
 def test_every_kind_has_its_word_its_type_and_its_place_in_the_help(capsys):
     assert set(WORDS) == set(TYPES) == set(KINDS)
     assert invoke(["list", "--help"]) == 0
-    assert f"[{'|'.join(KINDS)}]" in "".join(capsys.readouterr().out.split())
+    assert f"[{'|'.join((*KINDS, 'symbols'))}]" in "".join(capsys.readouterr().out.split())
 
 
 def test_a_broken_entry_point_is_a_row_and_takes_no_other_down(package, capsys):
