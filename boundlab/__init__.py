@@ -1,7 +1,7 @@
 """boundlab: a type-checker for convergence theorems of asynchronous and federated first-order methods.
 
-The names below are the public API; each is imported when it is first used. ``compare``, ``exact``, ``falsify``,
-``prove`` and ``worst_case`` are packages that can also be called: ``boundlab.compare(…)`` asks, and
+The names below are the public API; each is imported when it is first used. ``audit``, ``compare``, ``exact``,
+``falsify``, ``prove`` and ``worst_case`` are packages that can also be called: ``boundlab.compare(…)`` asks, and
 ``boundlab.compare.Comparison`` is what is inside.
 """
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from boundlab.api import run as run
     from boundlab.api import theorem as theorem
     from boundlab.api import worst_case as worst_case
+    from boundlab.audit import audit as audit
     from boundlab.build import build_problem as build_problem
     from boundlab.case import Case as Case
     from boundlab.case import load_case as load_case
@@ -63,7 +64,7 @@ _WHERE = {
     "simulate": "simulate",
     "theorem": "api",
 }
-_CALLABLE = ("compare", "exact", "falsify", "prove", "worst_case")
+_CALLABLE = ("audit", "compare", "exact", "falsify", "prove", "worst_case")
 
 __all__ = ["__version__", *sorted((*_WHERE, *_CALLABLE))]
 
@@ -77,7 +78,8 @@ class _Question(ModuleType):
     @property
     def __wrapped__(self) -> Any:
         """The function that is called: help and signatures are its own."""
-        return getattr(import_module("boundlab.api"), self.__name__.rpartition(".")[2])
+        name = self.__name__.rpartition(".")[2]
+        return getattr(import_module("boundlab.audit" if name == "audit" else "boundlab.api"), name)
 
 
 class _Face(ModuleType):

@@ -35,6 +35,7 @@ def smooth_problem(
     n: int | None = None,
     sigma: float = 0.0,
     lower: float | None = None,
+    spec: Mapping[str, Any] | None = None,
 ) -> "SmoothProblem":
     """Return the problem of minimising the mean of n functions of your own.
 
@@ -56,6 +57,8 @@ def smooth_problem(
         √E‖noise‖² of Gaussian noise that is added to gradients, unit (1, −1).
     lower
         A number that f is never below, unit (1, 0), if you know one: your word, too.
+    spec
+        ``{"type": the id of a family of yours, …its options}``, from which case files rebuild the problem.
 
     Raises
     ------
@@ -85,7 +88,9 @@ def smooth_problem(
         raise SpecError(f"smooth_problem: {len(gradient)} gradients, but {clients} clients")
     if clients is None or clients < 1 or (n is not None and n != clients):
         raise SpecError(f"smooth_problem: n must be the number of clients, got {n}")
-    problem = SmoothProblem(_by_client(value), _by_client(gradient), start, float(L), float(mu), clients, sigma, lower)
+    problem = SmoothProblem(
+        _by_client(value), _by_client(gradient), start, float(L), float(mu), clients, sigma, lower, spec
+    )
     with np.errstate(over="ignore", invalid="ignore"):  # far away; what is not finite then is refused
         for client in range(clients):
             _check(problem, client)
@@ -112,7 +117,12 @@ class SmoothProblem(Problem):
     n: int
     sigma: float = 0.0
     lower: float | None = None
-    id = "smooth-functions"
+    rebuilt: Mapping[str, Any] | None = None
+
+    @property
+    def id(self) -> str:  # type: ignore[override]
+        """Return the id of the family that rebuilds it, or of functions that nothing rebuilds."""
+        return "smooth-functions" if self.rebuilt is None else str(self.rebuilt["type"])
 
     @property
     def d(self) -> int:  # type: ignore[override]
@@ -229,7 +239,9 @@ class SmoothProblem(Problem):
         }
 
     def spec(self) -> dict[str, Any]:
-        """Return what is said of the functions; they themselves are no JSON, so that nothing rebuilds this problem."""
+        """Return what rebuilds the problem; without a family, what is said of its functions, which are no JSON."""
+        if self.rebuilt is not None:
+            return dict(self.rebuilt)
         given = {} if self.lower is None else {"lower": self.lower}
         said = {"clients": self.n, "L": self.L, "mu": self.mu, "sigma": self.sigma, "x0": self.x0.tolist()}
         return {"type": self.id, **said, **given}

@@ -18,7 +18,10 @@ QUICK: Mapping[str, Sequence[str]] = {
     "worst-case": ("worst-case", "classics.gd.convex", "--iterations=1"),
     "prove": ("prove", "area.optimal-rate"),
     "recheck": ("recheck", "{certificate}"),
+    "new": ("new", "theorem", "mine", "--out={fresh}"),
+    "doctor": ("doctor",),
     "falsify": ("falsify", "fedstaleweight.theorem1", "--candidates=40"),
+    "audit": ("audit", "classics.gd.convex", "--candidates=20", "--budget=20"),
 }
 SLOW: Mapping[str, Sequence[str]] = {
     "demo": ("demo", "--out={folder}"),

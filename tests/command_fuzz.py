@@ -19,7 +19,8 @@ COMMANDS: Mapping[str, Any] = typer.main.get_command(app).commands  # type: igno
 # Commands by how often they are drawn: a search or a check takes a thousand times as long as a list.
 SHARES = {
     "list": 8, "show": 12, "eval": 16, "optimal-rate": 10, "run": 20, "replay": 14, "compare": 24, "exact": 8,
-    "check": 2, "worst-case": 2, "prove": 4, "recheck": 8, "falsify": 1, "demo": 1, "bench": 1,
+    "check": 2, "worst-case": 2, "prove": 4, "recheck": 8, "falsify": 1, "audit": 1, "demo": 1, "bench": 1,
+    "new": 6, "doctor": 1,
 }  # fmt: skip
 PROBLEMS = (
     "huber:c=[0,1],w=[1,1],delta=1,sigma=0,x0=2", "huber:c=[0],w=[1],delta=0.5,x0=1", "lad:x0=3", "quadratic",
@@ -159,9 +160,22 @@ class Fuzz:
         rates = rng.choice(("1,2", "10,10,2.5", "0,1", "@{list}", "1e99,1e-99"))
         proof = rng.choice((*sorted(registered("proofs")), "{script}", "{script}"))
         step = rng.choice(("conclusion", "one", "square", "together"))
-        kinds = ("theorems", "delays", "metrics", "checks", "proofs", "problems", "algorithms", "assumptions")
+        new = rng.choice(("algorithm", "theorem", "problem", "delays", "metric", "check", "proof", "proofs"))
+        kinds = (
+            "symbols",
+            "theorems",
+            "delays",
+            "metrics",
+            "checks",
+            "proofs",
+            "problems",
+            "algorithms",
+            "assumptions",
+        )
         made: dict[str, list[str]] = {
-            "list": [rng.choice(kinds), *shown],
+            "list": [rng.choice(kinds), *rng.choice(([], [], ["a"], ["no such word"])), *shown],
+            "new": [new, rng.choice(("mine", "my-own", "1", "class", "a/b", "")), *folder],
+            "doctor": rng.choice((["--json"], ["{script}"], ["{csv}"])),
             "show": [theorem, *rng.choice(([], ["--latex"], ["--json"]))],
             "eval": [theorem, *values, *settings, *rng.choice(([], ["--terms"], ["--csv"], ["--json"]))],
             "optimal-rate": ["--rates", rates, *rng.choice(([], ["--objective", "per-time"])), *shown],

@@ -26,7 +26,7 @@ MODULES = [path for path in TEXTS if path.suffix == ".py" and path.relative_to(R
 NAME = re.compile(r"(?<![\w./\"])boundlab(?:\.[A-Za-z_]\w*)+(?!\w*/)")
 ROLE = re.compile(r":(?:mod|func|class|meth|data|attr|exc):`~?([\w.]+)`")
 FILE = re.compile(r"(?<![\w./{}-])((?:[\w.-]+/)+[\w.-]+\.(?:py|md|json|ipynb))(?![\w/])")
-COMMAND = re.compile(r"\bboundlab +((?:--[\w-]+(?: +\S+\.py)? +)*)([a-z][a-z-]*)([^`\n]*)")
+COMMAND = re.compile(r"(?<!import )\bboundlab +((?:--[\w-]+(?: +\S+\.py)? +)*)([a-z][a-z-]*)([^`\n]*)")
 OPTION = re.compile(r"(?<!\S)\[?(--[a-z][a-z-]*)")
 LINK = re.compile(r"\]\(([^)#\s]+?)(?:#[\w-]+)?\)")
 

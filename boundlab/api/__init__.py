@@ -22,3 +22,5 @@ from boundlab.api._judged import Decided as Decided
 from boundlab.api._judged import Evaluated as Evaluated
 from boundlab.api._judged import Searched as Searched
 from boundlab.api._judged import Worst as Worst
+from boundlab.api._shown import Shown as Shown
+from boundlab.api._shown import fields_of as fields_of

@@ -33,7 +33,7 @@ class Compared(Shown, Comparison):
     @classmethod
     def of(cls, one: Comparison) -> Self:
         """Return a comparison, to be shown."""
-        return cls(*fields_of(one))
+        return cls(**fields_of(one))
 
     def line(self) -> str:
         """Return theorem, problem and verdict."""
@@ -84,27 +84,37 @@ class Horizons(Shown):
         return joint_verdict([one.verdict for one in self.comparisons])
 
     @property
-    def reason(self) -> str:
-        """Why, by the horizon that decides: the one with that verdict that comes closest."""
+    def deciding(self) -> Compared:
+        """The horizon that decides: of those with the verdict of all, the one at which the bound is nearest."""
         own = [one for one in self.comparisons if one.verdict is self.verdict]
-        return max(own, key=lambda one: float(one.ratio.max())).explanation
+        return max(own, key=lambda one: float(one.ratio.max()))
+
+    @property
+    def headline(self) -> str:
+        """The verdict, and whether it says anything there."""
+        return self.deciding.headline
+
+    @property
+    def reason(self) -> str:
+        """Why, by the horizon that decides."""
+        return self.deciding.explanation
 
     @property
     def case(self) -> Document:
-        """The case file of the horizon at which the bound is nearest, or most violated."""
-        return max(self.comparisons, key=lambda one: float(one.ratio.max())).case
+        """The case file of the horizon that decides."""
+        return self.deciding.case
 
     def line(self) -> str:
         """Return theorem, horizons and verdict."""
         first, last = self.iterations[0], self.iterations[-1]
         theorem = self.theorem
-        return f"{theorem.id} at {len(self.comparisons)} horizons {first} … {last}: {self.verdict}: {self.reason}"
+        return f"{theorem.id} at {len(self.comparisons)} horizons {first} … {last}: {self.headline}: {self.reason}"
 
     def page(self, terms: bool = False) -> list[Any]:
         """Return a line for each horizon, and the verdict; ``terms``: with the terms of the bound."""
         from boundlab.report.tables import horizons_table
 
-        return horizons_table(self.comparisons, self.verdict, self.reason, terms)
+        return horizons_table(self.comparisons, self.deciding, terms)
 
     def to_frame(self) -> "pandas.DataFrame":
         """Return a row for each horizon."""
@@ -133,7 +143,7 @@ class Ran(Shown, Simulation):
     @classmethod
     def of(cls, one: Simulation) -> Self:
         """Return a simulation, to be shown."""
-        return cls(*fields_of(one))
+        return cls(**fields_of(one))
 
     def line(self) -> str:
         """Return what ran, and the last means."""

@@ -71,7 +71,7 @@ class Searched(Shown, Falsification):
     @classmethod
     def of(cls, one: Falsification) -> Self:
         """Return an outcome, to be shown."""
-        return cls(*fields_of(one))
+        return cls(**fields_of(one))
 
     @property
     def smallest(self) -> Instance | None:
@@ -109,7 +109,7 @@ class Evaluated(Shown, ExactResult):
     @classmethod
     def of(cls, one: ExactResult, statement: Theorem) -> Self:
         """Return a result, to be shown."""
-        return cls(*fields_of(one), statement=statement)
+        return cls(**fields_of(one), statement=statement)
 
     def line(self) -> str:
         """Return both sides and the verdict."""
@@ -130,7 +130,7 @@ class Worst(Shown, WorstCase):
     @classmethod
     def of(cls, one: WorstCase) -> Self:
         """Return a worst case, to be shown."""
-        return cls(*fields_of(one))
+        return cls(**fields_of(one))
 
     @property
     def verdict(self) -> Verdict:
@@ -157,7 +157,7 @@ class Decided(Shown, Outcome):
     @classmethod
     def of(cls, one: Outcome) -> Self:
         """Return a proof, to be shown."""
-        return cls(*fields_of(one))
+        return cls(**fields_of(one))
 
     def line(self) -> str:
         """Return the verdict."""
@@ -177,7 +177,7 @@ class BestRate(Shown, OptimalRate):
     @classmethod
     def of(cls, one: OptimalRate) -> Self:
         """Return a rate, to be shown."""
-        return cls(*fields_of(one))
+        return cls(**fields_of(one))
 
     def line(self) -> str:
         """Return the rate, or from where on the bound is near its limit."""

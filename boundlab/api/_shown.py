@@ -34,9 +34,9 @@ class Shown:
         return html(self.page())
 
 
-def fields_of(one: Any) -> list[Any]:
-    """Return the values of the fields of a dataclass, in their order."""
-    return [getattr(one, field.name) for field in fields(one)]
+def fields_of(one: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass with their values."""
+    return {field.name: getattr(one, field.name) for field in fields(one)}
 
 
 def frame(columns: Mapping[str, Any]) -> "pandas.DataFrame":

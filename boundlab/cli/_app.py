@@ -7,13 +7,16 @@ import typer
 
 from boundlab.__about__ import __version__
 from boundlab.cli import (
+    audit,
     bench,
     check,
     compare,
     demo,
+    doctor,
     exact,
     falsify,
     listing,
+    new,
     optimal_rate,
     prove,
     recheck,
@@ -60,6 +63,7 @@ def _options(
 
 
 for _module in (
-    listing, theorems, optimal_rate, runs, check, compare, exact, worst_case, prove, recheck, falsify, demo, bench,
+    listing, theorems, optimal_rate, runs, check, compare, exact, worst_case, prove, recheck, falsify, audit, demo,
+    bench, new, doctor,
 ):  # fmt: skip
     _module.register(app)

@@ -58,8 +58,20 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
             ExitCode.UNDECIDED: "none was found, which proves nothing",
             ExitCode.NOT_APPLICABLE: "there is nothing to refute",
         },
+        "audit": {
+            ExitCode.STANDS: "proved, or not refuted by anything that was tried",
+            ExitCode.REFUTED: "false",
+            ExitCode.UNDECIDED: "nothing could be decided, or two answers contradict each other",
+            ExitCode.NOT_APPLICABLE: "a printed O(·): it says nothing that a number could refute",
+        },
         "demo": {ExitCode.STANDS: "all parts ran, whatever their verdicts"},
         "bench": {ExitCode.STANDS: "measured"},
+        "new": {ExitCode.STANDS: "written"},
+        "doctor": {
+            ExitCode.STANDS: "what is installed works, and so does the plug-in",
+            ExitCode.REFUTED: "an object of the plug-in does not keep what its interface promises",
+            ExitCode.UNDECIDED: "something that is installed cannot be loaded",
+        },
     }
 )
 _SHARED = (ExitCode.USAGE, ExitCode.UNFORESEEN, ExitCode.INTERRUPTED)

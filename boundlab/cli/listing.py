@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from boundlab.registry import Kind, Row
 
-_KINDS = "theorems|algorithms|problems|delays|metrics|assumptions|checks|proofs"
+_KINDS = "theorems|algorithms|problems|delays|metrics|assumptions|checks|proofs|symbols"
 
 
 def register(app: typer.Typer) -> None:
@@ -25,14 +25,21 @@ def register(app: typer.Typer) -> None:
 
 def list_command(
     what: Annotated[str, typer.Argument(metavar=f"[{_KINDS}]")] = "theorems",
+    word: Annotated[
+        str | None, typer.Argument(metavar="[WORD]", help="Only what has this word in its id or its summary.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """List what is registered, built in or by plug-ins, and which plug-ins cannot be loaded."""
     from boundlab.registry import KINDS, catalogue
 
+    if what == "symbols":
+        _list_symbols(word, as_json)
+        return
     if what not in KINDS:
-        raise SpecError(f"cannot list {what!r}; {nearest(what, KINDS)}")
-    rows = catalogue(what)
+        raise SpecError(f"cannot list {what!r}; {nearest(what, (*KINDS, 'symbols'))}")
+    rows = [row for row in catalogue(what) if _has(word, row.id, _summary(row.item), getattr(row.item, "title", ""))]
+    _found(rows, word, what)
     if as_json:
         print_json([_entry(row) for row in rows])
         return
@@ -51,6 +58,35 @@ def list_command(
             column.justify, column.overflow = "left", "fold"
         screen.print(table)
         screen.print()
+
+
+def _has(word: str | None, *texts: str) -> bool:
+    """Return whether a word stands in one of the texts, whatever its case; no word stands in all."""
+    return word is None or any(word.lower() in text.lower() for text in texts)
+
+
+def _found(rows: Sequence[object], word: str | None, what: str) -> None:
+    if word is not None and not rows:
+        raise SpecError(f"none of the {what} has {word!r} in its id or its summary; boundlab list {what} shows all")
+
+
+def _list_symbols(word: str | None, as_json: bool) -> None:
+    """List the built-in symbols: how they are written here and on paper, what they mean, and their units."""
+    from boundlab.formulas.symbols import SYMBOLS
+
+    found = [one for name, one in SYMBOLS.items() if _has(word, name, one.meaning)]
+    _found(found, word, "symbols")
+    if as_json:
+        print_json([one.as_dict() for one in found])
+        return
+    from boundlab.report.tables import plain_table
+
+    table = plain_table("symbol", "letter", "meaning; its values; units (a, b) under f → c·f, x → s·x")
+    for one in found:
+        table.add_row(one.name, one.unicode, one.describe())
+    for column in table.columns:
+        column.justify, column.overflow = "left", "fold"
+    console().print(table)
 
 
 def _theorems(rows: "Sequence[Row]") -> "Table":

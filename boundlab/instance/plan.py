@@ -159,10 +159,12 @@ def make_plan(
     sources = Sources(theorem, problem, delays, constants, measured, scheduled, schedules.averaged, yours)
     sources.check()
     values |= sources.chosen
-    step = theorem.step_options(schedules.worst(values, scheduled, trials))
+    worst = schedules.worst(values, scheduled, trials)
+    step = theorem.step_options(worst)
+    schedules = schedules.with_step_of(worst, values)
     parameter_values = {**chosen, **step}
     parameters = algorithm.read(Options(algorithm.id, parameter_values))
-    values |= {name: value for name, value in step.items() if name in (*theorem.settable, *theorem.inputs())}
+    values |= _taken(theorem, step)
 
     def bounds(at: NDArray[np.int64]) -> Evaluation:
         if first is None:
@@ -173,18 +175,30 @@ def make_plan(
         points, evaluation = spoken(theorem, schedules.horizon(values), bounds)
     else:
         points, evaluation = ks, bounds(ks)
+    known = {**scheduled, **schedules.pinned, **values}
     return Plan(
         theorem, problem, delays, policy, algorithm, parameters, parameter_values, left, iterations, points,
-        {**scheduled, **values}, constants, evaluation.total, evaluation.terms, outside,
+        known, constants, evaluation.total, evaluation.terms, outside,
         schedules if first is not None else None, values, _local_steps(schedules, first),
-        sources.readings({**scheduled, **values}, {**evaluation.derived, **step}),
+        _pinned(schedules, sources.readings(known, {**evaluation.derived, **step})),
     )  # fmt: skip
+
+
+def _pinned(schedules: Schedules, readings: tuple[Reading, ...]) -> tuple[Reading, ...]:
+    """Return the readings, where what the step was computed from says so."""
+    how = "the largest of all trials' schedules: their one step is computed from it"
+    return tuple(replace(one, how=how) if one.name in schedules.pinned else one for one in readings)
 
 
 def _local_steps(schedules: Schedules, tape: Tape | None) -> int:
     """Read the most local steps of an update off a tape, or off the first iteration of one."""
     start = tape or replace(schedules, iterations=1).tape(0)
     return int(start.descend.steps.max(initial=1))
+
+
+def _taken(theorem: Theorem, step: Mapping[str, float]) -> dict[str, float]:
+    """Return the step sizes that the bound takes as numbers; it computes the others itself."""
+    return {name: value for name, value in step.items() if name in (*theorem.settable, *theorem.inputs())}
 
 
 def _window(schedules: Schedules, tape: Tape, rest: dict[str, str], values: Mapping[str, Any]) -> int:
@@ -198,9 +212,10 @@ def _window(schedules: Schedules, tape: Tape, rest: dict[str, str], values: Mapp
         tried = {**values, **given, "N": 2**power}
         try:
             horizon = schedules.horizon(tried)
-            step = theorem.step_options(schedules.worst(tried, schedules.read(tape, horizon, tried), 1))
-            ks = np.array([horizon])
-            total = schedules.evaluate(schedules.read_at(tape, ks, tried), ks, {**tried, **step}).total[0]
+            worst = schedules.worst(tried, schedules.read(tape, horizon, tried), 1)
+            step, ks = _taken(theorem, theorem.step_options(worst)), np.array([horizon])
+            seen = schedules.read_at(tape, ks, tried)
+            total = schedules.with_step_of(worst, tried).evaluate(seen, ks, {**tried, **step}).total[0]
         except (SymbolError, AssumptionError):
             continue  # a window without any update, or one that is too long for the step size
         if total < least:

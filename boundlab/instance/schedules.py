@@ -1,7 +1,7 @@
 """What a theorem reads off the schedules of a comparison's trials."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boundlab.algorithms import Algorithm
 from boundlab.assumptions import about_the_mean, assumption
 from boundlab.delays import DelayModel, ServerPolicy
-from boundlab.errors import AssumptionError
+from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance.readings import require_safe
 from boundlab.options import Options
 from boundlab.randomness import Streams
@@ -30,6 +30,8 @@ class Schedules:
         Options of the algorithm, the step size apart: no schedule depends on it.
     given
         Symbols that the user set, in place of what a tape would say.
+    pinned
+        What the step size of all runs was computed from, where the theorem sets it: it is the bound's, too.
     """
 
     theorem: Theorem
@@ -41,6 +43,7 @@ class Schedules:
     seed: int
     chosen: Mapping[str, Any]
     given: Mapping[str, float] = field(default_factory=dict)
+    pinned: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def parameters(self) -> Any:
@@ -73,9 +76,16 @@ class Schedules:
         ------
         AssumptionError
             If the theorem assumes a constant lag and the schedule has none.
+        SpecError
+            If the run is too short for the windows.
         """
         look = {"N": values["N"]} if "N" in values else {}
         last = until + int(look.get("N", 1)) - 1
+        if last > tape.iterations:
+            raise SpecError(
+                f"{self.theorem.id} looks at windows of N = {look['N']}: at {self.theorem.counter} = {until} it needs "
+                f"{last} server updates, and this run has {tape.iterations}"
+            )
         found = self.algorithm.quantities(self.parameters, tape, last, look)
         if "constant-lag" in self.theorem.assumptions and "lag" not in found:
             lag = assumption("constant-lag")
@@ -99,6 +109,22 @@ class Schedules:
                 for name, value in self.read(self.tape(trial), self.horizon(values), values).items():
                     found[name] = max(value, found[name])
         return {**found, **values}
+
+    def with_step_of(self, worst: Mapping[str, Any], values: Mapping[str, Any]) -> "Schedules":
+        """Return the same, for bounds of runs whose step was computed from ``worst``.
+
+        A bound that takes the step as a number reads that number. One that does not has to compute it from the same.
+
+        Parameters
+        ----------
+        values
+            What does not depend on the schedule.
+        """
+        theorem = self.theorem
+        if set(theorem.step) <= {*theorem.settable, *theorem.inputs()}:
+            return self
+        read = theorem.read_by(theorem.step) - set(values)
+        return replace(self, pinned={name: worst[name] for name in read if name in worst})
 
     @property
     def averaged(self) -> bool:
@@ -129,13 +155,34 @@ class Schedules:
             for name in sorted(self.given.keys() & own.keys()):
                 require_safe(self.theorem, name, self.given[name], own[name], "the schedule")
         for k, own in zip(ks.tolist(), seen, strict=True):
-            known = {**own, **values}
+            known = {**own, **self._pins(own), **values}
             if self.theorem.horizon == "every":
                 known[self.theorem.counter] = k
             each.append(self.theorem.at_iterations(known, np.array([k])))
         terms = {name: np.concatenate([one.terms[name] for one in each]) for name in each[0].terms}
         total = np.concatenate([one.total for one in each])
         return Evaluation(total, terms, each[-1].derived, each[-1].kind)
+
+    def _pins(self, own: Mapping[str, float]) -> dict[str, float]:
+        """Return what the step of the run was computed from, in place of what this schedule says up to some horizon.
+
+        All trials take one step, that of the largest staleness. The theorem is about such a run with that staleness,
+        and not with its own, of which its step would be larger.
+
+        Raises
+        ------
+        AssumptionError
+            If a number that is not merely an upper limit differs: then the run's step is none that the theorem sets.
+        """
+        theorem = self.theorem
+        for name, used in self.pinned.items():
+            seen = own.get(name, used)
+            if seen != used and not (theorem.symbols[name].side == "upper" and seen < used):
+                raise AssumptionError(
+                    f"the step size of {theorem.id} depends on {name}, which is {used:.6g} where the step is set and "
+                    f"{seen:.6g} on this schedule up to this {theorem.counter}: the theorem sets no one step for them"
+                )
+        return {name: used for name, used in self.pinned.items() if name in own}
 
 
 def largest(trials: list[list[dict[str, float]]]) -> list[dict[str, float]]:

@@ -1,17 +1,14 @@
 """A function of many variables, drawn along one line."""
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from boundlab.errors import MissingExtraError
 
-if TYPE_CHECKING:
-    from boundlab.objective._problem import Problem
 
-
-def draw(problem: "Problem", ax: Any = None) -> Any:
+def draw(problem: Any, ax: Any = None) -> Any:
     """Draw f along the line from x0 through x*; see :meth:`boundlab.Problem.plot`."""
     if find_spec("matplotlib") is None:
         raise MissingExtraError('plots need matplotlib: pip install "boundlab[plot]"')

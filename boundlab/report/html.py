@@ -25,6 +25,10 @@ def html(lines: Iterable[Any]) -> str:
 
 
 def _block(line: Any) -> str:
+    if isinstance(line, Padding):
+        return _block(line.renderable)
+    if isinstance(line, Group):
+        return "".join(_block(part) for part in line.renderables)
     if isinstance(line, Table):
         return _table(line)
     found = _inline(line)

@@ -149,7 +149,7 @@ def draw_horizons(results: "Sequence[Comparison]", ax: Any = None, terms: bool =
     axes, first = axes_for(ax), results[0]
     plan = first.plan
     ks = [int(one.plan.ks[-1]) for one in results]
-    middle, band = _labels(first)
+    middle, band = max(map(_labels, results), key=lambda one: len(one[1]))
     if band:
         upper = np.array([one.band.upper[-1] for one in results])
         lower = np.maximum([one.band.lower[-1] for one in results], upper * 1e-6)
@@ -223,7 +223,7 @@ def _labels(result: "Comparison") -> tuple[str, str]:
         what = "expectations" if result.exact else "values"
         return f"mean of {left.trials} schedules", f"smallest to largest of the {what} of {left.trials} schedules"
     kind = "" if left.guaranteed else ", upper side approximate"
-    return f"mean of {left.trials} trials", f"{left.level:.0%} joint band of {symbol}{kind}"
+    return f"mean of {left.trials} trials", f"{100 * left.level:.4g}% joint band of {symbol}{kind}"
 
 
 def _draw_curves(axes: Any, result: "Comparison", keep: NDArray[np.bool_], lines: list[_Line]) -> None:

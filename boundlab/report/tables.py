@@ -11,7 +11,6 @@ from rich.text import Text
 if TYPE_CHECKING:
     from boundlab.compare.comparison import Comparison
     from boundlab.simulate.simulation import Simulation
-    from boundlab.verdict import Verdict
 
 _STYLE = {
     "holds": "bold green",
@@ -77,24 +76,26 @@ def comparison_table(result: "Comparison", terms: bool = False) -> list[Any]:
     ]  # fmt: skip
 
 
-def horizons_table(results: "Sequence[Comparison]", verdict: "Verdict", reason: str, terms: bool) -> list[Any]:
+def horizons_table(results: "Sequence[Comparison]", deciding: "Comparison", terms: bool) -> list[Any]:
     """Return the page of comparisons at several horizons: a line each, and what they say together."""
     plan = results[0].plan
-    left_side = _left_columns(results[0])
+    # One horizon may be computed where the next one is sampled: then there are limits for some.
+    heads = max((list(_left_columns(one)) for one in results), key=len)
     names = list(results[0].terms) if terms else []
-    rows = plain_table(plan.theorem.counter, *left_side, "bound", "mean/bound", "verdict", *names)
+    rows = plain_table(plan.theorem.counter, *heads, "bound", "mean/bound", *names, "verdict")
+    rows.columns[-1].justify = "left"
     for one in results:
+        left = [figure(column[-1]) for column in _left_columns(one).values()]
         rows.add_row(
-            str(one.plan.iterations), *(figure(column[-1]) for column in _left_columns(one).values()),
-            figure(one.bound[-1]), figure(one.ratio[-1]), one.headline,
-            *(figure(one.terms[name][-1]) for name in names),
+            str(one.plan.iterations), *left, *["computed"] * (len(heads) - len(left)), figure(one.bound[-1]),
+            figure(one.ratio[-1]), *(figure(one.terms[name][-1]) for name in names), one.headline,
         )  # fmt: skip
     setting = (
         f"{plan.theorem.id} ({plan.theorem.status}): {plan.metric.label} E[{plan.metric.symbol}]\n"
         f"problem {plan.problem.id}: n = {plan.problem.n} clients, d = {plan.problem.d}; "
         f"{plan.delays.id} delays, server {plan.policy.describe()}; each horizon is a run of its own"
     )
-    return [Text(setting), "", rows, Text(results[0].band.method, style="dim"), "", verdict_line(verdict.value, reason)]
+    return [Text(setting), "", rows, Text(deciding.band.method, style="dim"), "", comparison_line(deciding)]
 
 
 def _entries(value: Any) -> str:
@@ -112,7 +113,11 @@ def _left_columns(result: "Comparison") -> dict[str, NDArray[np.float64]]:
     if left.level == 1.0:
         return {"mean": left.mean, "smallest": left.lower, "largest": left.upper}
     kind = "upper" if left.guaranteed else "upper, approximate"
-    return {"mean": left.mean, f"{left.level:.0%} lower": left.lower, f"{left.level:.0%} {kind}": left.upper}
+    return {
+        "mean": left.mean,
+        f"{100 * left.level:.4g}% lower": left.lower,
+        f"{100 * left.level:.4g}% {kind}": left.upper,
+    }
 
 
 def _word(value: Any) -> str:

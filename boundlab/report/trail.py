@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from boundlab.prove import Script
     from boundlab.theorems import Theorem
 
 
@@ -27,15 +28,16 @@ def trail(theorem: "Theorem") -> str:
             ("refuted", theorem.refuted_by),
             ("repaired", ", ".join(theorem.repaired_by)),
             ("proof", theorem.proof),
-            ("step by step", ", ".join(f"boundlab prove {one}" for one in _scripts(theorem.id))),
+            ("step by step", ", ".join(f"boundlab prove {one.id}" for one in proofs_of(theorem.id))),
             ("why" if answered else "page", theorem.page if answered or not theorem.proof else ""),
         )
         if where
     )
 
 
-def _scripts(theorem: str) -> list[str]:
-    """Return the ids of the registered proofs of a theorem."""
+def proofs_of(theorem: str) -> "list[Script]":
+    """Return the registered proofs of a theorem, by id: its own, or, of one as printed, the paper's."""
     from boundlab.registry import likely
 
-    return sorted(one.id for one in likely("proofs", theorem) if theorem in (one.id, "" if one.printed else one.proves))
+    found = (one for one in likely("proofs", theorem) if theorem in (one.id, "" if one.printed else one.proves))
+    return sorted(found, key=lambda one: one.id)

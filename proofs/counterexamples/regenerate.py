@@ -14,9 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from boundlab.files import Document
 from boundlab.falsify import Candidate, Falsification, falsify, minimise
-from boundlab.files import replacing, write_json
+from boundlab.files import Document, replacing, write_json
 from boundlab.registry import registered
 from boundlab.theorems import Theorem
 

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def line(command: str) -> list[str]:
     words = {**QUICK, **SLOW}[command]
     names = {name: f"{name}.json" for name in ("case", "law", "certificate")}
-    return [word.format(**names, folder="plots") for word in words]
+    fresh = tempfile.mkdtemp(dir=Path()) if "{fresh}" in " ".join(words) else ""
+    return [word.format(**names, folder="plots", fresh=fresh) for word in words]
 
 
 def shown(arguments: list[str], encoding: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str, str]:

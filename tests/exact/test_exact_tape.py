@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from boundlab.arithmetic.numbers import ball, digits, fraction, rational
 from boundlab.build import build_delays, build_problem
-from boundlab.case import load_case
+from boundlab.case import load_case, own_case
 from boundlab.compare import compare
 from boundlab.delays import read_policy
 from boundlab.errors import SpecError
@@ -304,6 +304,12 @@ def test_a_theorem_about_each_schedule_asks_for_one(tmp_path):
     path.write_text(json.dumps({**fields, "problem": {"type": "huber", "c": [0, 1]}, "parameters": {"eta_l": 0.1}}))
     with pytest.raises(SpecError, match=r'fedbuff\.rf1 is about each schedule by itself: give "events" in place'):
         evaluate(load_theorem("fedbuff.rf1"), load_case(path))
+
+
+def test_a_schedule_too_short_for_the_windows_of_a_theorem_is_refused_in_words():
+    case = load_case(own_case(load_theorem("fedfa.theorem1")), has_theorem=True)
+    with pytest.raises(SpecError, match=r"N = 4: at T = 41 it needs 44 server updates, and this run has 41"):
+        evaluate(load_theorem("fedfa.delta.a"), case)
 
 
 def test_mini_batches_along_a_schedule_are_those_over_its_certain_events(tmp_path):

@@ -195,10 +195,10 @@ alpha = "alpha"
 [terms]
 all = "R**2/(2*alpha*K)"
 """
-SLIPS: Sequence[Slip] = (
+SLIPS: Sequence[Any] = (
     Slip("(2*alpha*K)", "(5*alpha*K)"),
-    Slip("alpha*L <= 1", "alpha*L <= 4"),
-    Slip("*K)", "*K**2)"),
+    pytest.param(Slip("alpha*L <= 1", "alpha*L <= 4"), marks=pytest.mark.nightly),
+    pytest.param(Slip("*K)", "*K**2)"), marks=pytest.mark.nightly),
 )
 
 

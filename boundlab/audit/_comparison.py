@@ -1,0 +1,98 @@
+"""The comparison: what was run, a chart, and its numbers."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boundlab.audit._blocks import Block, Chart, Commands, Curve, Fold, Rows, Tone, Words, line
+from boundlab.verdict import Verdict
+
+if TYPE_CHECKING:
+    from boundlab.api import Compared, Horizons
+    from boundlab.audit._evidence import Evidence, Panel
+
+_TONES: dict[Verdict, Tone] = {Verdict.VIOLATED: "bad", Verdict.HOLDS: "good", Verdict.CONSISTENT: "good"}
+_Column = tuple[float, ...]
+
+
+def comparison(audit: "Evidence") -> Iterator[Block]:
+    """Yield the verdict of the comparison, its chart with the repaired bounds, and its numbers."""
+    panel = audit.panel
+    if panel is None:
+        return
+    result = panel.result
+    tone = _TONES.get(result.verdict, "open")
+    yield Words(line(f"On {panel.setting.chosen}: ", (result.verdict.value, tone), f": {result.reason}."))
+    columns = _columns(result)
+    counter = audit.theorem.counter
+    xs = columns[counter]
+    curves = [Curve("left side", _pairs(xs, columns["left side"]), 0), Curve("bound", _pairs(xs, columns["bound"]), 1)]
+    for repair in audit.repairs:
+        if repair.panel is not None and len(curves) < _MOST:
+            own = _columns(repair.panel.result)
+            curves.append(Curve(f"bound of {repair.theorem.id}", _pairs(own[counter], own["bound"]), len(curves)))
+    symbol = _first(result).plan.metric.symbol
+    yield Chart(
+        f"{audit.theorem.id}: left side and bound", _described(audit, columns, result), counter, f"E[{symbol}]",
+        tuple(curves),
+    )  # fmt: skip
+    names = [name for name in columns if name != "verdict"]
+    rows = tuple(tuple(line(f"{columns[name][row]:.4g}") for name in names) for row in range(len(xs)))
+    table = Rows("The numbers of the chart", tuple(names), rows, frozenset(range(len(names))))
+    blocks: list[Block] = [table, Words(line((_first(result).band.method, "dim")))]
+    yield Fold("The numbers", tuple(blocks))
+    yield Commands((panel.command,))
+
+
+_MOST = 4
+
+
+def _first(result: "Compared | Horizons") -> "Compared":
+    from boundlab.api import Horizons
+
+    return result.comparisons[0] if isinstance(result, Horizons) else result
+
+
+def _columns(result: "Compared | Horizons") -> dict[str, _Column]:
+    """Return the columns by name: of several horizons, the last point of each."""
+    from boundlab.api import Horizons
+
+    every = result.comparisons if isinstance(result, Horizons) else (result,)
+    several = isinstance(result, Horizons)
+
+    def column(values: list["np.ndarray[tuple[int, ...], np.dtype[np.float64]]"]) -> _Column:
+        return tuple(float(one[-1]) for one in values) if several else tuple(map(float, values[0]))
+
+    counter = every[0].plan.theorem.counter
+    found = {
+        counter: column([one.plan.ks.astype(float) for one in every]),
+        "left side": column([one.band.mean for one in every]),
+        "lower": column([one.band.lower for one in every]), "upper": column([one.band.upper for one in every]),
+        "bound": column([one.bound for one in every]), "left/bound": column([one.ratio for one in every]),
+    }  # fmt: skip
+    if every[0].exact == "expectation":
+        del found["lower"], found["upper"]
+    return found
+
+
+def _pairs(xs: _Column, ys: _Column) -> tuple[tuple[float, float], ...]:
+    return tuple((x, y) for x, y in zip(xs, ys, strict=True) if x > 0 and y > 0 and np.isfinite(y))
+
+
+def _described(audit: "Evidence", columns: dict[str, _Column], result: "Compared | Horizons") -> str:
+    counter = audit.theorem.counter
+    xs, left, bound, ratio = (columns[name] for name in (counter, "left side", "bound", "left/bound"))
+    worst = max(range(len(xs)), key=lambda row: ratio[row])
+    return (
+        f"Left side and bound of {audit.theorem.id} on {_first(result).plan.problem.id} from {counter} = {xs[0]:g} to "
+        f"{xs[-1]:g}. At {counter} = {xs[worst]:g} the left side {left[worst]:.4g} is nearest to, or most above, the "
+        f"bound {bound[worst]:.4g}: {ratio[worst]:.4g} of it."
+    )
+
+
+def panel_fields(panel: "Panel | None") -> dict[str, object] | None:
+    """Return a comparison as JSON-ready fields."""
+    if panel is None:
+        return None
+    return {"command": panel.command, "chosen": panel.setting.chosen, **panel.result.as_dict()}

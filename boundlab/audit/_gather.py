@@ -1,0 +1,257 @@
+"""Asks every question about a theorem, in the order in which answers help, within a budget of seconds."""
+
+import shlex
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import final
+
+from boundlab import api
+from boundlab.audit._audit import Audit
+from boundlab.audit._evidence import Evidence, Gap, Panel, Proved, Repair, Search, WorstCase
+from boundlab.audit._settings import Setting, around, case_words, defaults
+from boundlab.case import Case, load_case, own_case, read_case
+from boundlab.errors import BoundlabError, SpecError
+from boundlab.options import number
+from boundlab.provenance import provenance
+from boundlab.registry import lookup
+from boundlab.report.trail import proofs_of
+from boundlab.theorems import Theorem
+from boundlab.verdict import ExitCode
+
+_SEARCH = 0.4  # of the budget, for a theorem that names no counterexample
+_LONGEST_SEARCH = 10.0  # seconds for each repair
+_SHORTEST_SEARCH = 1.0
+_PANEL_TRIALS = 40
+_STRETCH = 4  # of the horizon of a counterexample, for a curve that goes on
+_WORST_HORIZON = 2
+_BUDGETS = (1.0, 3600.0)
+
+
+def audit(
+    theorem: str | Path | Theorem,
+    budget: float = 60.0,
+    *,
+    candidates: int | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Audit:
+    """Ask everything about a theorem, and return its report card.
+
+    Parameters
+    ----------
+    budget
+        About how many seconds; what was not asked when they are spent is listed as not decided.
+    candidates
+        About how many instances each search tries; then the clock has no say in what they find.
+    seed
+        Of searches and samples.
+    jobs
+        Processes of the searches.
+    progress
+        Told what is asked.
+
+    Raises
+    ------
+    BoundlabError
+        If there is no such theorem, or an option is wrong.
+    """
+    statement = api.theorem(theorem)
+    seconds = number(budget, "budget")
+    if not _BUDGETS[0] <= seconds <= _BUDGETS[1]:
+        raise SpecError(f"budget must be between {_BUDGETS[0]:g} and {_BUDGETS[1]:g} seconds, got {budget}")
+    typed = statement.id if isinstance(theorem, Theorem) else str(theorem)
+    asker = _Questions(statement, typed, seconds, candidates, seed, jobs, progress or (lambda _: None))
+    return Audit.of(asker.ask())
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """One question: entering says whether there is time for it, and an error of ours is why it has no answer."""
+
+    asker: "_Questions"
+    what: str
+    of: str
+    must: bool
+
+    def __enter__(self) -> bool:
+        asker = self.asker
+        if asker.spent() > asker.budget and not self.must:
+            asker.gaps.append(Gap(self.what, asker.late(), self.of))
+            return False
+        asker.say(f"{self.what}: {self.of}" if self.of else self.what)
+        return True
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
+        if not isinstance(error, BoundlabError) or error.exit_code == ExitCode.UNFORESEEN:
+            return False
+        why = str(error)
+        own = next((lead for lead in (f"{self.of}: ", f"{self.of} ") if self.of and why.startswith(lead)), "")
+        self.asker.gaps.append(Gap(self.what, why.removeprefix(own), self.of))
+        return True
+
+
+class _Questions:
+    """One audit while it is made."""
+
+    def __init__(
+        self, theorem: Theorem, typed: str, budget: float, candidates: int | None, seed: int, jobs: int | None,
+        say: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        self.theorem, self.typed, self.budget, self.seed, self.jobs, self.say = (
+            theorem, typed, budget, seed, jobs, say,
+        )  # fmt: skip
+        self.candidates = candidates
+        self.started = time.monotonic()
+        self.gaps: list[Gap] = []
+
+    def spent(self) -> float:
+        """Return the seconds that have gone by."""
+        return time.monotonic() - self.started
+
+    def asking(self, what: str, theorem: Theorem | None = None, *, must: bool = False) -> "_Question":
+        """Ask one question, of a repair where one is given; what cannot be answered, or asked any more, is a gap."""
+        of = "" if theorem is None or theorem is self.theorem else theorem.id
+        return _Question(self, what, of, must)
+
+    def late(self) -> str:
+        """Return why a question was not asked."""
+        return f"not asked: the {self.budget:g} s of the budget were spent"
+
+    def ask(self) -> Evidence:
+        """Ask everything."""
+        self.say("checks of the formula")
+        checks = api.check(self.theorem)
+        self._undecided_checks(checks)
+        case, case_file = self._own_case()
+        exact = self._exact(self.theorem, case, "both sides on its own counterexample") if case else None
+        search = None
+        if exact is None or exact.verdict != "violated":
+            search = self._search(self.theorem, self.typed, self.budget * _SEARCH)
+            found = None if search is None else search.found.case
+            if search is not None and found is not None:
+                case, case_file = read_case(dict(found), has_theorem=True), ""
+                exact = self._exact(self.theorem, case, f"both sides on the instance of the search ({search.command})")
+        proofs = self._proofs(self.theorem)
+        panel = self._panel(self.theorem, self.typed, case)
+        repairs = self._repairs(case, panel)
+        return Evidence(
+            self.theorem, self.typed, self.budget, self.seed, self.spent(), checks, case.raw if case else None,
+            case_words(case) if case else "", case_file, exact, search, proofs, repairs, panel, tuple(self.gaps),
+            provenance(self.theorem),
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------ the theorem
+
+    def _undecided_checks(self, checks: api.Checks) -> None:
+        self.gaps += [Gap(f"check {one.id}", one.witness) for one in checks.checks if one.verdict == "unknown"]
+
+    def _own_case(self) -> tuple[Case | None, str]:
+        """Return the theorem's own counterexample with its file, where it names one."""
+        found = None
+        if self.theorem.refuted_by:
+            with self.asking("its own counterexample", must=True):
+                found = load_case(own_case(self.theorem), has_theorem=True)
+        return found, "" if found is None else self.theorem.refuted_by
+
+    def _exact(self, theorem: Theorem, case: Case, what: str) -> api.Evaluated | None:
+        with self.asking(what, must=True):
+            return api.exact(theorem, case)
+        return None
+
+    def _search(self, theorem: Theorem, typed: str, seconds: float) -> Search | None:
+        with self.asking("a search for a counterexample", theorem) as asked:
+            if asked:
+                left = min(max(seconds, _SHORTEST_SEARCH), max(self.budget - self.spent(), _SHORTEST_SEARCH))
+                found = api.falsify(
+                    theorem, left, candidates=self.candidates, seed=self.seed, jobs=self.jobs, progress=self.say
+                )
+                count = self.candidates or max(sum(found.tried.values()), 1)
+                command = f"boundlab falsify {shlex.quote(typed)} --candidates {count} --seed {self.seed}"
+                return Search(found, command)
+        return None
+
+    def _proofs(self, theorem: Theorem) -> tuple[Proved, ...]:
+        """Decide the registered proofs, of a theorem that is the registered one of its id and no namesake."""
+        found: list[Proved] = []
+        if not _is_registered(theorem):
+            return ()
+        for script in proofs_of(theorem.id):
+            with self.asking(f"the proof {script.id}", theorem) as asked:
+                if asked:
+                    outcome = api.prove(script)
+                    found.append(Proved(outcome, outcome.proved and script.proves == theorem.id))
+        return tuple(found)
+
+    # ------------------------------------------------------------------ a comparison
+
+    def _panel(self, theorem: Theorem, typed: str, case: Case | None) -> Panel | None:
+        """Compare on the problem of the case, or on the first small one that the theorem admits."""
+        if theorem.shape:
+            self.gaps.append(Gap("a comparison", "a printed O(·) has no constants to compare with"))
+            return None
+        tries = [around(theorem, case, stretch) for stretch in (_STRETCH, 1)] if case else []
+        why = ""
+        for setting in [*filter(None, tries), *defaults(theorem)]:
+            if self.spent() > self.budget:
+                why = why or self.late()
+                break
+            self.say("a comparison")
+            try:
+                return self._compared(theorem, typed, setting)
+            except BoundlabError as error:
+                why = why or str(error)
+        self.gaps.append(Gap("a comparison", f"no setting that was tried fits: {why}"))
+        return None
+
+    def _compared(self, theorem: Theorem, typed: str, setting: Setting) -> Panel:
+        result = api.compare(theorem, **setting.asked(), trials=_PANEL_TRIALS, seed=self.seed)
+        return Panel(result, setting.command(typed, _PANEL_TRIALS, self.seed), setting)
+
+    # ------------------------------------------------------------------ what is true in its place
+
+    def _repairs(self, case: Case | None, panel: Panel | None) -> tuple[Repair, ...]:
+        found = []
+        for name in self.theorem.repaired_by:
+            with self.asking(f"the repair {name}", must=True):
+                found.append(Repair(lookup("theorems", name)))
+        found = [replace(one, proofs=self._proofs(one.theorem)) for one in found]
+        found = [self._beside(one, case, panel) for one in found]
+        left = max(self.budget - self.spent(), 0.0) / max(len(found), 1)
+        return tuple(
+            replace(one, search=self._search(one.theorem, one.theorem.id, min(left, _LONGEST_SEARCH))) for one in found
+        )
+
+    def _beside(self, one: Repair, case: Case | None, panel: Panel | None) -> Repair:
+        """Return a repair with its own sides on the counterexample, in the comparison, and in the worst case."""
+        theorem = one.theorem
+        if case is not None:
+            with self.asking("both sides on the counterexample", theorem) as asked:
+                if asked:
+                    one = replace(one, on_case=api.exact(theorem, case))
+        if panel is not None:
+            with self.asking("the comparison", theorem) as asked:
+                if asked:
+                    one = replace(one, panel=self._compared(theorem, theorem.id, panel.setting))
+        with self.asking(f"the worst case at {theorem.counter} = {_WORST_HORIZON}", theorem) as asked:
+            if asked:
+                given = panel.setting.settings if panel is not None else {}
+                iid = panel.setting.delays if panel is not None and "iid-events" in theorem.assumptions else None
+                found = api.worst_case(theorem, _WORST_HORIZON, delays=iid, settings=given)
+                words = ["boundlab", "worst-case", theorem.id, "--iterations", str(_WORST_HORIZON)]
+                words += [] if iid is None else ["--delays", iid]
+                words += [word for name, value in given.items() for word in ("--set", f"{name}={value}")]
+                one = replace(one, worst=WorstCase(found, shlex.join(words)))
+        return one
+
+
+def _is_registered(theorem: Theorem) -> bool:
+    """Return whether a theorem is the registered one of its id: a namesake has no share in its proofs."""
+    try:
+        found = lookup("theorems", theorem.id)
+    except BoundlabError:
+        return False
+    return bool(found is theorem or found == theorem)

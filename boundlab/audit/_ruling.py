@@ -1,0 +1,152 @@
+"""From evidence to the verdict; nothing else on a page may say that a theorem is false, or proved."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, final
+
+from boundlab.verdict import ExitCode, Verdict
+
+if TYPE_CHECKING:
+    from boundlab.audit._evidence import Evidence
+
+Word = Literal[
+    "false", "proved", "not refuted", "says nothing that a number could refute", "not decided", "contradictory"
+]  # fmt: skip
+_CODES: dict[str, ExitCode] = {
+    "false": ExitCode.REFUTED, "proved": ExitCode.STANDS, "not refuted": ExitCode.STANDS,
+    "says nothing that a number could refute": ExitCode.NOT_APPLICABLE, "not decided": ExitCode.UNDECIDED,
+    "contradictory": ExitCode.UNDECIDED,
+}  # fmt: skip
+_MOST = 15  # significant digits that a float has
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """A verdict in one line.
+
+    Parameters
+    ----------
+    word
+        What it amounts to.
+    reasons
+        What it rests on, and what leads on, in this order.
+    """
+
+    word: Word
+    reasons: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The whole line."""
+        return f"{self.word}: {'; '.join(self.reasons)}" if self.reasons else self.word
+
+    @property
+    def code(self) -> ExitCode:
+        """How the command ends."""
+        return _CODES[self.word]
+
+
+def apart(left: float, right: float) -> tuple[str, str]:
+    """Return two numbers with as many digits as tell them apart, four at least.
+
+    Examples
+    --------
+    >>> apart(1.0, 0.999987714916225)
+    ('1', '0.99999')
+    """
+    for digits in range(4, _MOST + 1):
+        one, other = f"{left:.{digits}g}", f"{right:.{digits}g}"
+        if float(one) != float(other):
+            return one, other
+    return f"{left:.{_MOST}g}", f"{right:.{_MOST}g}"
+
+
+def rule(audit: "Evidence") -> Ruling:
+    """Return the verdict that the evidence allows, and no stronger one."""
+    refuted, proved = list(_refutations(audit)), list(_proofs(audit))
+    vacuous = [f"vacuous {region}" for region in vacuities(audit)]
+    if refuted and proved:
+        why = "a proof and a refutation of it both pass, which is a defect of boundlab or of a plug-in; believe neither"
+        return Ruling("contradictory", (why, *proved, *refuted))
+    if refuted:
+        return Ruling("false", (*refuted, *vacuous, *_repaired(audit)))
+    if proved:
+        return Ruling("proved", (*proved, *vacuous))
+    suspects = [f"but a check fails: {one.id} ({one.consequence})" for one in audit.checks.failed if one.consequence]
+    if audit.theorem.shape:
+        return Ruling(
+            "says nothing that a number could refute",
+            ("a printed O(·), its constants are unknown", *suspects, *_repaired(audit)),
+        )
+    tried = list(_tried(audit))
+    return Ruling("not refuted" if tried else "not decided", (*tried, *suspects, *vacuous, *_repaired(audit)))
+
+
+def _refutations(audit: "Evidence") -> Iterator[str]:
+    """Yield what refutes the theorem: numbers that are computed, a sample at its level, an argument."""
+    exact, search, panel = audit.exact, audit.search, audit.panel
+    counter = audit.theorem.counter
+    if exact is not None and exact.verdict is Verdict.VIOLATED:
+        left, right = apart(exact.left, exact.right)
+        how = "in floating point" if exact.kind == "numeric" else exact.kind
+        yield f"smallest instance found: {audit.case_text}, {counter} = {exact.k}: {left} > {right} ({how})"
+    elif _found(audit) and search is not None and search.found.smallest is not None:
+        one = search.found.smallest
+        left, right = apart(one.left, one.right)
+        kind = "in floating point" if one.kind == "numeric" else one.kind
+        yield f"smallest instance found: {one.words()}, {counter} = {one.iterations}: {left} > {right} ({kind})"
+    elif panel is not None and panel.result.verdict is Verdict.VIOLATED:
+        yield panel.result.reason
+    yield from (f"by the formula alone ({one.id})" for one in audit.checks.failed if one.consequence == "claim false")
+
+
+def _found(audit: "Evidence") -> bool:
+    """Return whether a search has found a violation that exact numbers on its case do not take back."""
+    found = audit.search is not None and audit.search.found.violated
+    return found and (audit.exact is None or audit.exact.verdict is not Verdict.HOLDS)
+
+
+def _proofs(audit: "Evidence") -> Iterator[str]:
+    for one in audit.proofs:
+        if one.settles:
+            by_solver = any(step.by_solver for step in one.outcome.steps)
+            trust = ", some signs by z3 alone" if by_solver else ""
+            yield f"by {one.outcome.script.id}, all {len(one.outcome.steps)} steps down to the theorem{trust}"
+
+
+def vacuities(audit: "Evidence") -> Iterator[str]:
+    """Yield where the claim is true for trivial reasons."""
+    for one in audit.checks.checks:
+        if one.consequence == "claim vacuous":
+            region = re.search(r", (for .+?), whatever", one.witness)
+            yield region[1] if region else f"as {one.id} says"
+
+
+def _repaired(audit: "Evidence") -> Iterator[str]:
+    """Yield which repairs are proved here, and which are registered only."""
+    good = [one.theorem.id for one in audit.repairs if one.proved and not one.contradicted]
+    other = [one.theorem.id for one in audit.repairs if not one.proved and not one.contradicted]
+    if good:
+        yield f"repaired: {', '.join(good)} (proved)"
+    if other:
+        yield f"repaired{' also' if good else ''}, as registered, with no proof decided here: {', '.join(other)}"
+
+
+def _tried(audit: "Evidence") -> Iterator[str]:
+    """Yield what was tried without refuting the theorem; nothing where nothing was decided."""
+    exact, search, panel = audit.exact, audit.search, audit.panel
+    decided = [one for one in audit.checks.checks if one.verdict not in ("unknown", "not applicable", "failed")]
+    if search is not None and search.found.best is not None:
+        found = search.found
+        yield (
+            f"{sum(found.tried.values())} candidates of a search (seed {found.seed}), left/right at most "
+            f"{apart(found.ratio, 1.0)[0]}"
+        )
+    if exact is not None and exact.verdict is Verdict.HOLDS:
+        yield f"left/right {apart(exact.ratio, 1.0)[0]} on its case ({exact.kind})"
+    if panel is not None and panel.result.verdict in (Verdict.HOLDS, Verdict.CONSISTENT):
+        yield f"{panel.result.verdict} on the comparison below"
+    if decided and not audit.checks.failed:
+        yield f"{len(decided)} checks, none failed"

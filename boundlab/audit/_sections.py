@@ -1,0 +1,211 @@
+"""The sections of the page, in the order in which a referee asks; every medium shows these."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from boundlab.audit._blocks import Block, Commands, Fold, Formulas, Line, Points, Rows, Section, Way, Words, line
+from boundlab.audit._changes import side_by_side
+from boundlab.audit._comparison import comparison
+from boundlab.audit._ruling import apart, rule
+from boundlab.audit._slip import slip
+from boundlab.checks import CONSEQUENCES
+from boundlab.report.theorem_page import theorem_page
+from boundlab.verdict import Verdict
+
+if TYPE_CHECKING:
+    from boundlab.audit._evidence import Evidence, Repair
+
+TONES = {"false": "bad", "proved": "good", "not refuted": "open"}
+
+
+def sections(audit: "Evidence") -> tuple[Section, ...]:
+    """Return the page."""
+    false = rule(audit).word == "false"
+    parts = (
+        ("statement", "Statement", _statement(audit)),
+        ("verdict", "Verdict", _verdict(audit)),
+        ("checks", "Checks of the formula", _checks(audit)),
+        ("counterexample", "Counterexample" if false else "The instance looked at", _case(audit)),
+        ("slip", "Where the proof goes wrong" if false else "Its proof", slip(audit)),
+        ("repair", "Printed and repaired", side_by_side(audit)),
+        ("support", "What supports the repair", _support(audit)),
+        ("comparison", "Bound against error", comparison(audit)),
+        ("open", "Not decided", _open(audit)),
+        ("commands", "Repeat it", _commands(audit)),
+    )
+    return tuple(Section(name, title, blocks) for name, title, found in parts if (blocks := tuple(found)))
+
+
+def tone(audit: "Evidence") -> str:
+    """Return how the verdict is coloured; its word says the same."""
+    return TONES.get(rule(audit).word, "open")
+
+
+def _statement(audit: "Evidence") -> Iterator[Block]:
+    theorem = audit.theorem
+    yield Words(line((theorem.title, "strong")))
+    source = ", ".join(one for one in (theorem.paper, theorem.place) if one)
+    yield Words(line(f"{source} ({theorem.status}); here ", (theorem.id, "code")))
+    letters = theorem.spelling()
+    from boundlab.formulas.written import letter_of_latex, written
+
+    right = " + ".join(written(one, theorem.symbols, letters) for one in theorem.terms.values())
+    right = right or theorem.bound.as_dict()["recursion"]
+    bound = f"O({right})" if theorem.shape else right
+    rules = [
+        f"{letters.get(name, name)} = {written(rule, theorem.symbols, letters)}"
+        for name, rule in theorem.rules().items()
+    ]
+    conditions = [one.statement for one in theorem.conditions]
+    # A file's own letters are text of a stranger: LaTeX would run them.
+    latex = "" if theorem.source else theorem.latex()
+    relation = "=" if theorem.shape else "≤"
+    yield Formulas((f"{theorem.left.expectation} {relation} {bound}", *rules, *conditions), latex)
+    if theorem.letters:
+        own = [f"{letter_of_latex(letter)} for {letters.get(name, name)}" for name, letter in theorem.letters.items()]
+        yield Words(line(f"The paper writes {', '.join(own)}."))
+    page = [Words(line(text.plain)) for text in theorem_page(theorem) if text.plain.strip()]
+    yield Fold("Assumptions, symbols and options in full", tuple(page))
+
+
+def _verdict(audit: "Evidence") -> Iterator[Block]:
+    from boundlab.audit._blocks import Tone
+
+    colour: dict[str, Tone] = {"bad": "bad", "good": "good", "open": "open"}
+    ruling = rule(audit)
+    yield Words(line((ruling.word, colour[tone(audit)]), f": {'; '.join(ruling.reasons)}" if ruling.reasons else ""))
+
+
+def _checks(audit: "Evidence") -> Iterator[Block]:
+    order = ("failed", "suspicious")
+    every = audit.checks.checks
+    for word in order:
+        for one in (check for check in every if check.verdict == word):
+            yield Words(
+                line(
+                    (one.verdict, "bad" if word == "failed" else "open"), f": {one.statement} (", (one.id, "code"), ")"
+                )
+            )
+            yield Points(tuple(line(text) for text in (one.witness, CONSEQUENCES.get(one.consequence, "")) if text))
+    counts = {word: sum(one.verdict == word for one in every) for word in dict.fromkeys(one.verdict for one in every)}
+    yield Words(line("; ".join(f"{count} {word}" for word, count in counts.items()) + "."))
+    rows = tuple((line((one.id, "code")), line(one.verdict), line(one.statement), line(one.witness)) for one in every)
+    yield Fold("All checks", (Rows("All checks", ("check", "verdict", "asked", "found"), rows),))
+
+
+def _case(audit: "Evidence") -> Iterator[Block]:
+    exact, search = audit.exact, audit.search
+    if search is not None and exact is None and search.found.best is not None:
+        one = search.found.best
+        left, right = apart(one.left, one.right)
+        yield Words(line(f"{one.words()}: left {left}, right {right} ({one.kind}: {one.method})."))
+    if exact is None:
+        return
+    left, right = apart(exact.left, exact.right)
+    violated = exact.verdict is Verdict.VIOLATED
+    sign = ">" if exact.left > exact.right else "≤"
+    yield Words(line(f"{audit.case_text}."))
+    yield Words(
+        line(
+            f"At {audit.theorem.counter} = {exact.k}: left side ", (left, "strong"), f" {sign} ", (right, "strong"),
+            f" bound; left/right = {apart(exact.ratio, 1.0)[0]} ({exact.kind}: {exact.method}). ",
+            (exact.reason, "bad" if violated else ""), ".",
+        )
+    )  # fmt: skip
+    if exact.derivation is not None:
+        yield Fold("Derivation, to be checked by hand", (Way(exact.derivation),))
+    rows = tuple(
+        (line((name, "code")), line(str(one["value"])), line(str(one["side"])), line(str(one["how"])))
+        for name, one in exact.constants.items()
+    )
+    if rows:
+        yield Fold("Constants of the instance", (Rows("Constants", ("constant", "value", "side", "how"), rows),))
+
+
+def _support(audit: "Evidence") -> Iterator[Block]:
+    for one in audit.repairs:
+        yield Words(line((one.theorem.id, "code"), f": {one.theorem.title}"))
+        yield Points(tuple(_supports(one)))
+
+
+def _supports(one: "Repair") -> Iterator[Line]:
+    if one.contradicted:
+        yield line(("refuted, too: what follows contradicts it", "bad"))
+    for proof in one.proofs:
+        steps, outcome = len(proof.outcome.steps), proof.outcome
+        said = "proved" if proof.settles else outcome.verdict
+        yield line(f"proof {outcome.script.id}, {steps} steps: ", (said, "good" if proof.settles else "open"))
+    if not one.proofs:
+        where = f"; the argument stands in {one.theorem.proof}" if one.theorem.proof else ""
+        yield line(f"no proof of it was decided here{where}")
+    if one.on_case is not None:
+        left, right = apart(one.on_case.left, one.on_case.right)
+        yield line(
+            f"on the counterexample, with its own step: {one.on_case.verdict}, left {left}, right {right} "
+            f"({one.on_case.kind})"
+        )
+    if one.worst is not None:
+        worst = one.worst.found
+        yield line(f"worst case, {one.theorem.counter} = {worst.plan.horizon}: {worst.words}: {worst.reason}")
+    if one.search is not None:
+        found = one.search.found
+        count = sum(found.tried.values())
+        result = (
+            "a violation was found" if found.violated
+            else f"no violation, left/right at most {apart(found.ratio, 1.0)[0]}"
+        )  # fmt: skip
+        yield line(f"search: {count} candidates, seed {found.seed}: {result}; a search proves nothing")
+
+
+def _open(audit: "Evidence") -> Iterator[Block]:
+    if not audit.gaps:
+        yield Words(line("Every question that was asked has an answer."))
+        return
+    # Repairs that have no answer for the same reason share a line.
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for gap in audit.gaps:
+        grouped.setdefault((gap.what, gap.why), []).extend([gap.of] if gap.of else [])
+    yield Points(
+        tuple(
+            line((f"{what} of {', '.join(names)}" if names else what, "strong"), f": {why}")
+            for (what, why), names in grouped.items()
+        )
+    )
+
+
+def _commands(audit: "Evidence") -> Iterator[Block]:
+    yield Commands(tuple(commands(audit)))
+    versions = ", ".join(f"{name} {number}" for name, number in audit.provenance["versions"].items())
+    yield Words(
+        line(
+            (
+                f"boundlab {audit.provenance['boundlab']}, seed {audit.seed}, {audit.seconds:.0f} s of a budget of "
+                f"{audit.budget:g} s; {versions}.", "dim",
+            )
+        )
+    )  # fmt: skip
+
+
+def commands(audit: "Evidence") -> list[str]:
+    """Return what repeats each number, each command once."""
+    import shlex
+
+    typed = shlex.quote(audit.typed)
+    found = [f"boundlab show {typed}", f"boundlab check {typed} --all"]
+    if audit.search is not None:
+        found.append(audit.search.command)
+        if audit.search.found.best is not None:
+            command = audit.search.found.best.as_dict(audit.theorem)["compare"]
+            found.append(command.replace(f"compare {audit.theorem.id} ", f"compare {typed} ", 1))
+    elif audit.exact is not None:
+        found.append(f"boundlab exact {typed}{' --derivation' if audit.exact.derivation is not None else ''}")
+    found += [one.command for one in audit.proofs]
+    found += [] if audit.panel is None else [audit.panel.command]
+    for repair in audit.repairs:
+        name = repair.theorem.id
+        found += [one.command for one in repair.proofs]
+        found += [] if repair.on_case is None or not audit.case_file else [f"boundlab exact {name} {audit.case_file}"]
+        found += [] if repair.worst is None else [repair.worst.command]
+        found += [] if repair.search is None else [repair.search.command]
+        found += [] if repair.panel is None else [repair.panel.command]
+    return list(dict.fromkeys(found))

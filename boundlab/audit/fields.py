@@ -1,0 +1,69 @@
+"""The audit as JSON-ready fields."""
+
+from typing import TYPE_CHECKING, Any
+
+from boundlab.__about__ import __version__
+from boundlab.audit._comparison import panel_fields
+from boundlab.audit._ruling import rule
+from boundlab.audit._sections import commands
+from boundlab.audit._slip import first_slip
+from boundlab.files import Document
+from boundlab.report.proofs import as_dict as proof_fields
+
+if TYPE_CHECKING:
+    from boundlab.audit._evidence import Evidence, Proved, Repair, Search
+
+SCHEMA = "boundlab audit 1"
+
+
+def fields(audit: "Evidence") -> Document:
+    """Return everything that the page says, and what it was made from."""
+    ruling = rule(audit)
+    return Document(
+        schema=SCHEMA,
+        boundlab=__version__,
+        theorem=audit.theorem.as_dict(),
+        verdict=ruling.word,
+        reasons=list(ruling.reasons),
+        exit_code=int(ruling.code),
+        budget=audit.budget,
+        seed=audit.seed,
+        seconds=round(audit.seconds, 1),
+        checks=[one.as_dict() for one in audit.checks.checks],
+        case=None if audit.case is None else dict(audit.case),
+        case_file=audit.case_file,
+        exact=None if audit.exact is None else audit.exact.as_dict(),
+        search=_search(audit.search),
+        proofs=[_proof(one) for one in audit.proofs],
+        repairs=[_repair(one) for one in audit.repairs],
+        comparison=panel_fields(audit.panel),
+        not_decided=[{"what": one.what, "of": one.of, "why": one.why} for one in audit.gaps],
+        commands=commands(audit),
+        provenance=dict(audit.provenance),
+    )
+
+
+def _search(search: "Search | None") -> dict[str, Any] | None:
+    return None if search is None else {"command": search.command, **search.found.as_dict()}
+
+
+def _proof(one: "Proved") -> dict[str, Any]:
+    slip = first_slip(one)
+    return {
+        "command": one.command, "settles": one.settles, "first_slip": None if slip is None else slip.name,
+        **proof_fields(one.outcome),
+    }  # fmt: skip
+
+
+def _repair(one: "Repair") -> dict[str, Any]:
+    return {
+        "id": one.theorem.id,
+        "title": one.theorem.title,
+        "proved": one.proved,
+        "contradicted": one.contradicted,
+        "proofs": [_proof(proof) for proof in one.proofs],
+        "on_case": None if one.on_case is None else one.on_case.as_dict(),
+        "search": _search(one.search),
+        "worst_case": None if one.worst is None else {"command": one.worst.command, **one.worst.found.as_dict()},
+        "comparison": panel_fields(one.panel),
+    }

@@ -1,0 +1,78 @@
+"""``boundlab new``."""
+
+import keyword
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from boundlab.cli._deliver import deliver
+from boundlab.cli._endings import epilog
+from boundlab.errors import SpecError
+from boundlab.verdict import ExitCode
+
+# What can be begun, and what the command says next of it.
+NEXT = {
+    "algorithm": "boundlab --plugin {file} run {name} --set alpha=0.1",
+    "theorem": "boundlab check {file}",
+    "problem": "boundlab --plugin {file} run gd --problem {name} --set alpha=0.1",
+    "delays": "boundlab --plugin {file} run async_sgd --delays {name} --set alpha=0.1",
+    "metric": "boundlab --plugin {file} list metrics {name}",
+    "check": "boundlab --plugin {file} check classics.gd.convex --only {name}",
+    "proof": "boundlab --plugin {file} prove {name}",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("new", epilog=epilog("new", "new algorithm mine"))(new)
+
+
+def new(
+    kind: Annotated[str, typer.Argument(metavar="|".join(NEXT), help="What to begin.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its id: letters, digits, -, _ and dots.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder of the two files.")] = Path(),
+) -> ExitCode:
+    """Begin an algorithm, a theorem, … of your own: a file that works as it stands, and a test that it passes."""
+    from boundlab.files import check_writable, write_text
+    from boundlab.options import nearest
+
+    if kind not in NEXT:
+        raise SpecError(f"cannot begin {kind!r}; {nearest(kind, NEXT)}")
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]{0,60}", name):
+        raise SpecError(f"{name!r} is no name: letters first, then letters, digits, -, _ and dots, as in my-method")
+    module = re.sub(r"[^A-Za-z0-9_]", "_", name).lower()
+    if keyword.iskeyword(module) or module == "boundlab":
+        raise SpecError(f"{name!r} cannot be the name of a Python file; add a word, such as {name}-method")
+    words = {"name": name, "module": module, "Name": "".join(part.title() for part in module.split("_") if part)}
+    suffix = "toml" if kind == "theorem" else "py"
+    own = out / (f"{name}.toml" if kind == "theorem" else f"{module}.py")
+    made = {own: _filled(f"{kind}.{suffix}", words), out / f"test_{module}.py": _filled(f"test_{kind}.py", words)}
+    for path in made:
+        if path.exists():
+            raise SpecError(f"{path} is there already; take another name, or another folder with --out")
+    if not out.is_dir():
+        raise SpecError(f"{out} is no folder; make it first")
+    for path in made:
+        check_writable(path)
+
+    def show(_files: object) -> None:
+        typer.echo(f"{kind} {name}: it works as it stands, and has a test")
+        typer.echo(f"next: {NEXT[kind].format(file=own, name=name)}")
+        typer.echo(f"      python -m pytest {out / f'test_{module}.py'}")
+
+    def write() -> None:
+        for path, text in made.items():
+            write_text(path, text)
+
+    return deliver(ExitCode.STANDS, list(made), show, write)
+
+
+def _filled(template: str, words: dict[str, str]) -> str:
+    """Return a template with its words: plain replacement, since braces are Python's as well."""
+    text = (files("boundlab.cli") / "templates" / f"{template}.txt").read_text(encoding="utf-8")
+    for key, word in words.items():
+        text = text.replace(f"{{{key}}}", word)
+    return text
