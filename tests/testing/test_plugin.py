@@ -158,6 +158,19 @@ def test_files_that_are_no_theorems_fail_with_a_line_each(tmp_path: Path) -> Non
     assert "Traceback" not in ran.out
 
 
+def test_what_a_theorem_is_not_about_is_skipped_counted_and_less_than_holds(tmp_path: Path) -> None:
+    nowhere = WRONG.replace('"deterministic"]', '"deterministic", "constant-lag"]')
+    (tmp_path / "mine.toml").write_text(nowhere)
+    options = ["--boundlab-theorem=mine.toml", "--boundlab-candidates=0", "-k", "comparison or search"]
+    ran = run(tmp_path, *options, "-rs")
+    assert ran.code == pytest.ExitCode.OK, ran.out
+    assert "2 skipped" in ran.out
+    assert "no built-in setting is one that it is about" in ran.out
+    assert "1 not applicable" in ran.out
+    assert run(tmp_path, *options, "--boundlab-require=holds").code == pytest.ExitCode.TESTS_FAILED
+    assert "candidates must be between 0" in run(tmp_path, *options[:1], "--boundlab-candidates=-3").out
+
+
 def test_a_file_that_cannot_be_written_is_bad_usage_before_the_work(tmp_path: Path) -> None:
     ran = run(tmp_path, "--boundlab-theorem=classics.gd.convex", "--boundlab-json=nowhere/found.json")
     assert ran.code == pytest.ExitCode.USAGE_ERROR
