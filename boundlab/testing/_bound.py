@@ -148,9 +148,11 @@ def assert_bound_holds(
     __tracebackhide__ = True  # pytest shows the caller's line and the message
     if require not in ("not-violated", "holds"):
         raise SpecError(f"require must be not-violated or holds, got {require!r}")
-    demand = _demand(false_alarm, gap, candidates, most_trials, trials, seed, folder)
+    demand = read_demand(false_alarm, gap, candidates, most_trials, trials, seed, folder)
     given = {key: typed(value) for key, value in {**(settings or {}), **symbols}.items()}
     if isinstance(theorem, Setting):
+        if any(one is not None for one in (problem, delays, server, iterations)):
+            raise SpecError("a setting has its own problem, delays, server and iterations: leave them out")
         name, statement = typed_name(theorem.theorem), theorem.theorem
         looked_at: tuple[Setting, ...] = (replace(theorem, settings={**theorem.settings, **given}),)
     else:
@@ -184,9 +186,22 @@ def typed_name(theorem: str | Path | Theorem) -> str:
     return theorem.place if theorem.source and Path(theorem.place).is_file() else theorem.id
 
 
-def _demand(
-    false_alarm: float, gap: float, candidates: int, most_trials: int, trials: int | None, seed: int, folder: str | Path
+def read_demand(
+    false_alarm: float = FALSE_ALARM,
+    gap: float = GAP,
+    candidates: int = CANDIDATES,
+    most_trials: int = MOST_TRIALS,
+    trials: int | None = None,
+    seed: int = 0,
+    folder: str | Path = ".",
 ) -> Demand:
+    """Return how a theorem is looked at.
+
+    Raises
+    ------
+    SpecError
+        If a number is out of its range.
+    """
     alarm, wanted = number(false_alarm, "false_alarm"), number(gap, "gap")
     if not 1e-12 <= alarm <= 0.2:
         raise SpecError(f"false_alarm must be between 1e-12 and 0.2, got {alarm:g}")

@@ -1,10 +1,11 @@
 """The ways of looking at a theorem, by name."""
 
-from boundlab.errors import SpecError
+from boundlab.errors import AssumptionError, SpecError
 from boundlab.testing._bound import MOST_SETTINGS, Demand, checked, compared, searched
 from boundlab.testing._finding import Finding
 from boundlab.testing._setting import fitting
 from boundlab.theorems import Theorem
+from boundlab.verdict import Verdict
 
 
 def look(part: str, name: str, theorem: Theorem, demand: Demand) -> list[Finding]:
@@ -17,10 +18,13 @@ def look(part: str, name: str, theorem: Theorem, demand: Demand) -> list[Finding
     name
         The theorem as it was given.
 
+    Returns
+    -------
+    list of Finding
+        Not applicable where no built-in setting is one that the theorem is about.
+
     Raises
     ------
-    AssumptionError
-        If no built-in setting is one that the theorem is about.
     SpecError
         If there is no such part.
     """
@@ -28,7 +32,10 @@ def look(part: str, name: str, theorem: Theorem, demand: Demand) -> list[Finding
         case "checks":
             return [checked(name, theorem)]
         case "comparison":
-            return compared(name, fitting(theorem, MOST_SETTINGS), demand)
+            try:
+                return compared(name, fitting(theorem, MOST_SETTINGS), demand)
+            except AssumptionError as error:
+                return [Finding(name, "comparison", Verdict.NOT_APPLICABLE.value, str(error))]
         case "search":
             return [searched(name, theorem, demand)]
     raise SpecError(f"there is no part {part!r}")

@@ -101,17 +101,18 @@ class TheoremItem(pytest.Item):
 
     def runtest(self) -> None:
         """Look at it; a refutation fails, and what the theorem is not about is skipped."""
-        from boundlab.errors import AssumptionError
-        from boundlab.testing._bound import Demand, judged
+        from boundlab.testing._bound import CANDIDATES, judged, read_demand
         from boundlab.testing._parts import look
 
         option = self.config.getoption
-        given = {} if option("--boundlab-candidates") is None else {"candidates": option("--boundlab-candidates")}
-        demand = Demand(seed=option("--boundlab-seed"), folder=Path(option("--boundlab-cases")), **given)
-        try:
-            findings = look(self.name, self.parent.name, self.parent.theorem, demand)
-        except AssumptionError as error:
-            pytest.skip(str(error))
+        asked = option("--boundlab-candidates")
+        demand = read_demand(
+            candidates=CANDIDATES if asked is None else asked, seed=option("--boundlab-seed"),
+            folder=option("--boundlab-cases"),
+        )  # fmt: skip
+        if self.name == "search" and not demand.candidates:
+            pytest.skip("no candidates were asked for")
+        findings = look(self.name, self.parent.name, self.parent.theorem, demand)
         judged(findings, option("--boundlab-require"))
         if all(one.verdict == "not applicable" for one in findings):
             pytest.skip("; ".join(one.words for one in findings))

@@ -161,6 +161,12 @@ def test_bad_input_is_no_violation(options: dict[str, Any], error: type[Boundlab
         assert_bound_holds("area.theorem8", **{**LAD, **options})
 
 
+def test_a_setting_is_not_overwritten() -> None:
+    setting = Setting(load_theorem("area.theorem8"), "lad:x0=3", "iid:p_s=0.5", None, 6, {"M": "50"})
+    with pytest.raises(SpecError, match="a setting has its own problem"):
+        assert_bound_holds(setting, iterations=7)
+
+
 def test_what_is_found_is_plain_data() -> None:
     from boundlab.testing._finding import listening
 
@@ -195,10 +201,10 @@ alpha = "alpha"
 [terms]
 all = "R**2/(2*alpha*K)"
 """
-SLIPS: Sequence[Slip] = (
+SLIPS: Sequence[Any] = (
     Slip("(2*alpha*K)", "(5*alpha*K)"),
-    Slip("alpha*L <= 1", "alpha*L <= 4"),
-    Slip("*K)", "*K**2)"),
+    pytest.param(Slip("alpha*L <= 1", "alpha*L <= 4"), marks=pytest.mark.nightly),
+    pytest.param(Slip("*K)", "*K**2)"), marks=pytest.mark.nightly),
 )
 
 

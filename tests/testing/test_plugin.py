@@ -57,7 +57,7 @@ class Ran:
 
     @property
     def json(self) -> dict:
-        return json.loads((self.folder / "found.json").read_text(encoding="utf-8"))
+        return json.loads((self.folder / "verdicts.json").read_text(encoding="utf-8"))
 
 
 def run(folder: Path, *options: str, plugins: tuple[str, ...] = ("-p", "boundlab.testing.plugin")) -> Ran:
@@ -69,12 +69,20 @@ def run(folder: Path, *options: str, plugins: tuple[str, ...] = ("-p", "boundlab
     return Ran(found.returncode, found.stdout + found.stderr, folder)
 
 
-def test_a_wrong_constant_is_caught_and_what_is_printed_repeats_it(
+def last_line_of_the_workflow() -> list[str]:
+    """Return the command of the five-line file that tests the theorem."""
+    text = (ROOT / "docs" / "theorem.yml").read_text(encoding="utf-8")
+    assert len(text.splitlines()) == 5
+    assert text in (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"run: 'pytest (.*)'", text)
+    return shlex.split(command)
+
+
+def test_the_five_lines_catch_a_wrong_constant_and_what_is_printed_repeats_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "mine.toml").write_text(WRONG)
-    options = ["--boundlab-candidates", "100", "--boundlab-json", "found.json", "--junitxml", "junit.xml"]
-    ran = run(tmp_path, "--boundlab-theorem", "mine.toml", *options)
+    ran = run(tmp_path, *last_line_of_the_workflow(), "--junitxml", "junit.xml")
     assert ran.code == pytest.ExitCode.TESTS_FAILED
     assert "collected 3 items" in ran.out
     assert ran.json["verdicts"]["violated"] >= 1
@@ -92,26 +100,17 @@ def test_a_wrong_constant_is_caught_and_what_is_printed_repeats_it(
     assert "Traceback" not in ran.out
 
 
-def last_line_of_the_workflow() -> list[str]:
-    """Return the command of the five-line file that tests the theorem."""
-    text = (ROOT / "docs" / "theorem.yml").read_text(encoding="utf-8")
-    assert len(text.splitlines()) == 5
-    assert text in (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
-    (command,) = re.findall(r"run: 'pytest (.*)'", text)
-    return shlex.split(command)
+def test_the_five_lines_pass_the_right_constant(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(WRONG.replace("(5*", "(2*"))
+    ran = run(tmp_path, *last_line_of_the_workflow())
+    assert ran.code == pytest.ExitCode.OK, ran.out
+    assert not {"violated", "failed"} & set(ran.json["verdicts"])
 
 
-def test_the_five_lines_catch_a_wrong_constant_and_pass_the_right_one(tmp_path: Path) -> None:
-    for text, code in ((WRONG, pytest.ExitCode.TESTS_FAILED), (WRONG.replace("(5*", "(2*"), pytest.ExitCode.OK)):
-        (tmp_path / "mine.toml").write_text(text)
-        ran = run(tmp_path, *last_line_of_the_workflow())
-        assert ran.code == code, ran.out
-        assert ("violated" in json.loads((tmp_path / "verdicts.json").read_text())["verdicts"]) == (code != 0)
-
-
+@pytest.mark.nightly
 def test_a_true_theorem_passes_and_the_summary_says_what_was_seen(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(MINE)
-    ran = run(tmp_path, "--boundlab-theorem=mine.toml", "--boundlab-candidates=5", "--boundlab-json=found.json")
+    ran = run(tmp_path, "--boundlab-theorem=mine.toml", "--boundlab-candidates=5", "--boundlab-json=verdicts.json")
     assert ran.code == pytest.ExitCode.OK, ran.out
     assert sum(ran.json["verdicts"].values()) == len(ran.json["findings"]) >= 4
     assert not {"violated", "failed"} & set(ran.json["verdicts"])
@@ -138,7 +137,7 @@ def test_it_is_light_and_silent_where_nothing_is_asked_of_it(tmp_path: Path) -> 
 def test_processes_bring_what_they_found_to_one_summary(tmp_path: Path) -> None:
     ran = run(
         tmp_path, "-n", "2", "--boundlab-theorem=classics.subgradient", "--boundlab-theorem=classics.subgradient",
-        "--boundlab-candidates=5", "--boundlab-json=found.json", "-k", "checks or search",
+        "--boundlab-candidates=5", "--boundlab-json=verdicts.json", "-k", "checks or search",
         plugins=("-p", "xdist", "-p", "boundlab.testing.plugin"),
     )  # fmt: skip
     assert ran.code == pytest.ExitCode.OK, ran.out
@@ -157,6 +156,19 @@ def test_files_that_are_no_theorems_fail_with_a_line_each(tmp_path: Path) -> Non
     for words in ("open", "did you mean area?", "half.toml", "there is no such file"):
         assert words in ran.out
     assert "Traceback" not in ran.out
+
+
+def test_what_a_theorem_is_not_about_is_skipped_counted_and_less_than_holds(tmp_path: Path) -> None:
+    nowhere = WRONG.replace('"deterministic"]', '"deterministic", "constant-lag"]')
+    (tmp_path / "mine.toml").write_text(nowhere)
+    options = ["--boundlab-theorem=mine.toml", "--boundlab-candidates=0", "-k", "comparison or search"]
+    ran = run(tmp_path, *options, "-rs")
+    assert ran.code == pytest.ExitCode.OK, ran.out
+    assert "2 skipped" in ran.out
+    assert "no built-in setting is one that it is about" in ran.out
+    assert "1 not applicable" in ran.out
+    assert run(tmp_path, *options, "--boundlab-require=holds").code == pytest.ExitCode.TESTS_FAILED
+    assert "candidates must be between 0" in run(tmp_path, *options[:1], "--boundlab-candidates=-3").out
 
 
 def test_a_file_that_cannot_be_written_is_bad_usage_before_the_work(tmp_path: Path) -> None:

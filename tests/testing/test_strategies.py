@@ -107,7 +107,10 @@ def test_settings_that_are_given_stand_and_what_is_missing_is_said() -> None:
     assert one.settings["speeds"] == "[1,1,2]"
 
 
-@pytest.mark.parametrize("name", ["area.theorem8.repaired", "fedbuff.rf1", "classics.gd.strongly-convex"])
+LATER = [pytest.param(name, marks=pytest.mark.nightly) for name in ("fedbuff.rf1", "classics.gd.strongly-convex")]
+
+
+@pytest.mark.parametrize("name", ["area.theorem8.repaired", *LATER])
 def test_cases_fit_their_theorem_and_most_are_new(name: str) -> None:
     known = [one.problem for one in fitting(load_theorem(name), 3)]
     seen: Counter[bool] = Counter()
