@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any, Self, final
 
 from boundlab.api import Shown, fields_of
+from boundlab.audit._blocks import visible
 from boundlab.audit._evidence import Evidence
 from boundlab.audit._ruling import Ruling, rule
 from boundlab.verdict import ExitCode
@@ -37,7 +38,7 @@ class Audit(Evidence, Shown):
 
     def line(self) -> str:
         """Return the verdict in one line."""
-        return f"{self.theorem.id}: {self.ruling.sentence}"
+        return visible(f"{self.theorem.id}: {self.ruling.sentence}")
 
     def page(self, *, folded: bool = False) -> list[Any]:
         """Return what the command prints; ``folded``: with what the HTML page has folded away."""

@@ -1,6 +1,7 @@
 """What a page is made of: sections of blocks, without a word on how a medium shows them."""
 
-from dataclasses import dataclass
+import unicodedata
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, final
 
 from boundlab.exact import Derivation
@@ -8,6 +9,7 @@ from boundlab.exact import Derivation
 Tone = Literal["", "strong", "code", "good", "bad", "open", "dim", "mark"]
 Piece: TypeAlias = tuple[str, Tone]
 Line: TypeAlias = tuple[Piece, ...]
+_STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def line(*parts: str | Piece) -> Line:
@@ -15,9 +17,44 @@ def line(*parts: str | Piece) -> Line:
     return tuple((part, "") if isinstance(part, str) else part for part in parts)
 
 
-def plain(words: Line) -> str:
-    """Return words without their tones."""
-    return "".join(text for text, _ in words)
+def visible(text: str) -> str:
+    r"""Return text in which characters that steer a terminal, or the direction of writing, are spelled out.
+
+    Examples
+    --------
+    >>> print(visible("red: " + chr(27) + "[31m"))
+    red: \x1b[31m
+    """
+    return "".join(
+        one.encode("unicode_escape").decode("ascii") if unicodedata.category(one) in _STEERING and one != "\n" else one
+        for one in text
+    )
+
+
+def seen(block: "Block") -> "Block":
+    """Return a block whose texts are all visible."""
+    match block:
+        case Words():
+            return Words(_seen(block.words))
+        case Points():
+            return Points(tuple(map(_seen, block.points)))
+        case Formulas():
+            return Formulas(tuple(map(visible, block.texts)), visible(block.latex))
+        case Rows():
+            rows = tuple(tuple(map(_seen, row)) for row in block.rows)
+            return replace(block, caption=visible(block.caption), columns=tuple(map(visible, block.columns)), rows=rows)
+        case Commands():
+            return Commands(tuple(map(visible, block.commands)))
+        case Fold():
+            return Fold(visible(block.title), tuple(map(seen, block.blocks)))
+        case Chart():
+            return replace(block, title=visible(block.title), description=visible(block.description))
+        case Way():
+            return block
+
+
+def _seen(words: Line) -> Line:
+    return tuple((visible(text), tone) for text, tone in words)
 
 
 @final

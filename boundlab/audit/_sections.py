@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from boundlab.audit._blocks import Block, Commands, Fold, Formulas, Line, Points, Rows, Section, Way, Words, line
+from boundlab.audit._blocks import Block, Commands, Fold, Formulas, Line, Points, Rows, Section, Way, Words, line, seen
 from boundlab.audit._changes import side_by_side
 from boundlab.audit._comparison import comparison
 from boundlab.audit._ruling import apart, rule
@@ -33,7 +33,7 @@ def sections(audit: "Evidence") -> tuple[Section, ...]:
         ("open", "Not decided", _open(audit)),
         ("commands", "Repeat it", _commands(audit)),
     )
-    return tuple(Section(name, title, blocks) for name, title, found in parts if (blocks := tuple(found)))
+    return tuple(Section(name, title, blocks) for name, title, found in parts if (blocks := tuple(map(seen, found))))
 
 
 def tone(audit: "Evidence") -> str:

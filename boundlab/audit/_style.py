@@ -28,7 +28,7 @@ th.number,td.number{text-align:right;font-variant-numeric:tabular-nums}
 th button{all:unset;cursor:pointer;font-weight:600}
 th button:focus-visible,.copy:focus-visible,summary:focus-visible,a:focus-visible,.scroll:focus-visible{
 outline:2px solid var(--link);outline-offset:2px}
-th[aria-sort=ascending] button::after{content:" ▲"}th[aria-sort=descending] button::after{content:" ▼"}
+th[aria-sort=ascending] button::after{content:" \\25B2"}th[aria-sort=descending] button::after{content:" \\25BC"}
 details{border:1px solid var(--line);border-radius:.3rem;padding:.3rem .8rem;margin:.6rem 0}
 summary{cursor:pointer;font-weight:600}
 .command{display:flex;gap:.5rem;align-items:flex-start;background:var(--panel);padding:.3rem .6rem;margin:.3rem 0}

@@ -7,7 +7,7 @@ from html import escape
 from itertools import count
 from typing import TYPE_CHECKING
 
-from boundlab.audit._blocks import Block, Chart, Commands, Fold, Formulas, Line, Points, Rows, Way, Words
+from boundlab.audit._blocks import Block, Chart, Commands, Fold, Formulas, Line, Points, Rows, Way, Words, visible
 from boundlab.audit._chart import svg
 from boundlab.audit._media import derived
 from boundlab.audit._ruling import rule
@@ -22,7 +22,7 @@ _SORTABLE = 2  # rows
 
 def html(audit: "Evidence") -> str:
     """Return the page."""
-    name = escape(audit.theorem.id)
+    name = escape(visible(audit.theorem.id))
     parts = sections(audit)
     links = "".join(f'<li><a href="#{one.id}">{escape(one.title)}</a></li>' for one in parts)
     page = _Page()

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from boundlab.arithmetic.writing import tex
-from boundlab.audit._blocks import Block, Chart, Commands, Fold, Formulas, Line, Points, Rows, Way, Words
+from boundlab.audit._blocks import Block, Chart, Commands, Fold, Formulas, Line, Points, Rows, Way, Words, visible
 from boundlab.audit._sections import sections
 from boundlab.report.derivation_latex import derivation_latex
 
@@ -19,7 +19,7 @@ _MARKS = {
 
 def latex(audit: "Evidence") -> str:
     """Return the sections; what a page of HTML folds away stands in the order of the page."""
-    lines = [rf"\section*{{Audit of \texttt{{{_text(audit.theorem.id)}}}}}"]
+    lines = [rf"\section*{{Audit of \texttt{{{_text(visible(audit.theorem.id))}}}}}"]
     for section in sections(audit):
         lines += [rf"\subsection*{{{_text(section.title)}}}", *_blocks(section.blocks)]
     return "\n".join(lines) + "\n"

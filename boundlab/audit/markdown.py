@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from boundlab.audit._blocks import Block, Chart, Commands, Fold, Formulas, Line, Points, Rows, Way, Words
+from boundlab.audit._blocks import Block, Chart, Commands, Fold, Formulas, Line, Points, Rows, Way, Words, visible
 from boundlab.audit._media import derived
 from boundlab.audit._sections import sections
 
@@ -16,7 +16,7 @@ _MARKS = {"strong": "**", "good": "**", "bad": "**", "open": "**", "mark": "**",
 
 def markdown(audit: "Evidence") -> str:
     """Return the page, with what is folded in ``<details>``."""
-    lines = [f"# Audit of {escaped(audit.theorem.id)}", ""]
+    lines = [f"# Audit of {escaped(visible(audit.theorem.id))}", ""]
     for section in sections(audit):
         lines += [f"## {section.title}", "", *_blocks(section.blocks)]
     return "\n".join(lines).rstrip() + "\n"

@@ -13,6 +13,7 @@ from pages import read
 
 import boundlab as bl
 from boundlab.audit import Audit, Proved, Ruling
+from boundlab.audit._style import STYLE
 from boundlab.cli import invoke
 from boundlab.cli._app import app
 from boundlab.cli._common import console
@@ -276,7 +277,10 @@ def test_a_chart_says_what_it_shows(area: Audit) -> None:
 
 
 def test_a_theorems_text_is_text_in_every_medium(mine: Audit, tmp_path: Path, capsys: Any) -> None:
-    assert HOSTILE.replace("\x1b", "") in "".join(text for _, text in read(mine.html()).texts).replace("\x1b", "")
+    told = HOSTILE.replace("\x1b", "\\x1b").replace("\u202e", "\\u202e")
+    assert told in "".join(text for _, text in read(mine.html()).texts)
+    steering = "[\x00-\x09\x0b-\x1f\u202a-\u202e]"
+    assert not any(re.search(steering, text) for text in (mine.html(), mine.markdown(), mine.latex(), mine.line()))
     plain = mine.markdown()
     assert not re.search(r"<(?!/?(details|summary)>)", plain)
     assert not re.search(r"(?<!\\)\]\(", plain)
@@ -289,6 +293,7 @@ def test_a_theorems_text_is_text_in_every_medium(mine: Audit, tmp_path: Path, ca
     assert invoke(["audit", str(path), "--candidates=5", "--jobs=1", "--budget=20"]) == ExitCode.STANDS
     shown = capsys.readouterr().out
     assert "[bold]b[/bold]" in shown.replace("\n", " ")
+    assert not re.search(steering, shown)
 
 
 def test_every_environment_of_latex_is_closed(each: Audit) -> None:
@@ -332,3 +337,21 @@ def test_the_page_of_the_documentation_shows_what_is_printed(area: Audit, capsys
         console().print(line)
     printed = " ".join(capsys.readouterr().out.split())
     assert " ".join(shown.split()) in printed
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance of #rgb or #rrggbb, as WCAG 2.2 defines it."""
+    digits = colour[1:] if len(colour) == 7 else "".join(2 * one for one in colour[1:])
+    parts = [int(digits[place : place + 2], 16) / 255 for place in (0, 2, 4)]
+    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_every_colour_of_text_stands_out_from_both_grounds_light_dark_and_on_paper() -> None:
+    schemes = [dict(re.findall(r"--(\w+):(#\w+)", one)) for one in re.findall(r":root\{(.*?)\}", STYLE, re.DOTALL)]
+    assert len(schemes) == 3
+    for scheme in schemes:
+        for ground in ("ground", "panel"):
+            for name in set(scheme) - {"ground", "panel", "line"}:
+                low, high = sorted(luminance(scheme[one]) for one in (ground, name))
+                assert (high + 0.05) / (low + 0.05) >= (3.0 if name[0] == "c" else 4.5), (ground, name)
