@@ -190,6 +190,14 @@ class Fuzz:
                 *rng.choice(([], [], ["--latex"], ["--json"], ["--step", step], ["--step", step, "--json"])),
             ],
             "recheck": [rng.choice(("{certificate}", "{certificate}", "{case}", "{csv}")), *shown],
+            "audit": [
+                rng.choice(("classics.gd.convex", "area.theorem9", "{csv}")),
+                "--candidates",
+                "1",
+                "--budget",
+                "1",
+                *rng.choice(([], ["--html", "{out}"], ["--md", "/dev/full"], ["--json", "{folder}"])),
+            ],
             "falsify": [theorem, "--candidates", "2", *shown, *folder],
             "demo": ["--seed", "many", "--out", rng.choice(("{csv}", "/dev/null", "/"))],  # it takes half a minute
             "bench": ["--share", "0", *shown],
