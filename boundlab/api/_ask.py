@@ -155,14 +155,15 @@ def compare(
     model = _delays(delays, chosen.n)
     algorithm: Algorithm[Any] = lookup("algorithms", statement.algorithm)
     windows = {*statement.inputs(), *statement.settable}  # a run of K updates ends with the last window of N
+    values, policy = texts({**(settings or {}), **symbols}), algorithm.policy(server, model)
+    each = 1.0 - (1.0 - level) / len(horizons)
     found = []
     for horizon in sorted(horizons):
         plan = make_plan(
-            statement, chosen, model, algorithm.policy(server, model), horizon, texts({**(settings or {}), **symbols}),
-            tuple(beyond), np.array([horizon]) if several and "N" not in windows else None, trials=count, seed=seed,
+            statement, chosen, model, policy, horizon, values, tuple(beyond),
+            np.array([horizon]) if several and "N" not in windows else None, trials=count, seed=seed,
         )  # fmt: skip
         where = pick(backend, device, jobs, plan.problem, count)
-        each = 1.0 - (1.0 - level) / len(horizons)
         one = compare_plan(plan, count, seed, each, band, progress, exact=exact, backend=where)
         found.append(Compared.of(one))
     return Horizons(tuple(found)) if several else found[0]

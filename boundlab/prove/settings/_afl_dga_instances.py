@@ -6,15 +6,11 @@
 
 from fractions import Fraction
 
-from boundlab.prove._functions import Function, Huber, PiecewiseQuadratic
+from boundlab.prove._functions import Function, PiecewiseQuadratic
 from boundlab.prove._instance import Instance, Noise
+from boundlab.prove.settings._arriving import bowl
 
 F = Fraction
-
-
-def _bowl(width: int | Fraction, centre: int | Fraction = 0, curvature: int | Fraction = 1) -> Huber:
-    """Return a function whose slopes are at most curvature·width."""
-    return Huber(F(curvature), F(centre), F(width))
 
 
 def _run(
@@ -43,10 +39,10 @@ def _once(n: int, rounds: int, steps: int = 1) -> str:
     return " ".join([*sent, *(f"={r}" for r in range(rounds))])
 
 
-_ONE, _TWO = (_bowl(1),), (_bowl(1), _bowl(1, 1))
+_ONE, _TWO = (bowl(1),), (bowl(1), bowl(1, 1))
 # A hill between two valleys; slopes are at most 1.
 _VALLEYS = PiecewiseQuadratic((F(-3), F(-1), F(1), F(3)), (F(0), F(1), F(-1), F(1), F(0)), F(-1))
-_STEEP, _SHALLOW = _bowl(F(4, 3)), _bowl(F(3, 4))
+_STEEP, _SHALLOW = bowl(F(4, 3)), bowl(F(3, 4))
 # Client 1 takes part in the first round only; its average is used twice more.
 _TWICE = "+0/0 +1/0 !0/0 !1/0 =0 <0/0 <1/0 +0/1 !0/1 =1 <0/1 +0/2 !0/2 =2"
 # Averages come late: the next local step is taken before them.
@@ -66,12 +62,12 @@ AFL_DGA: tuple[Instance, ...] = (
     _run(_ONE, 5, F(1, 4), 3, _everybody(1, 3)),
     _run(_TWO, 2, F(1, 2), 2, _everybody(2, 2)),
     _run((_VALLEYS,), F(1, 2), F(1, 4), 2, _everybody(1, 2)),
-    _run((_bowl(1), _VALLEYS), 2, F(1, 8), 2, _everybody(2, 2)),
+    _run((bowl(1), _VALLEYS), 2, F(1, 8), 2, _everybody(2, 2)),
     _run((_STEEP,), 3, F(1, 4), 2, _everybody(1, 2), (1,)),
     _run((_STEEP,), 3, F(1, 2), 1, _everybody(1, 1), (1,)),
     _run((_SHALLOW, _SHALLOW), 1, F(1, 4), 2, _everybody(2, 2), (1, 1)),
     _run((_STEEP,) * 4, 0, F(1, 4), 1, _everybody(4, 1), (1, 1, 1, 1)),
-    _run((_STEEP, _bowl(F(4, 3), 1)), 2, F(1), 2, _everybody(2, 2), (1, 0)),
+    _run((_STEEP, bowl(F(4, 3), 1)), 2, F(1), 2, _everybody(2, 2), (1, 0)),
     # Several local steps.
     _run(_ONE, 5, F(1, 4), 2, _everybody(1, 2, 2)),
     _run(_TWO, 2, F(1, 8), 2, _everybody(2, 2, 3)),
@@ -81,13 +77,13 @@ AFL_DGA: tuple[Instance, ...] = (
     _run(_ONE, 5, F(1, 4), 3, _once(1, 3)),
     _run(_ONE, 2, F(1, 3), 3, _once(1, 3)),
     _run(_TWO, 2, F(1, 8), 3, _TWICE),
-    _run((_VALLEYS, _bowl(1)), 1, F(1, 8), 3, _TWICE),
+    _run((_VALLEYS, bowl(1)), 1, F(1, 8), 3, _TWICE),
     _run((_STEEP,), 3, F(1, 8), 2, _once(1, 2), (1,)),
     _run((_STEEP,), 1, F(1, 16), 3, _once(1, 3, 2), (1,)),
     _run((_STEEP,), 0, F(1, 8), 2, _once(1, 2), (1,)),
-    _run((_bowl(F(12), 0, F(1, 9)),), 1, F(1), 2, _once(1, 2), (1,)),
-    _run((_STEEP, _bowl(F(4, 3), 1)), 2, F(1, 8), 3, _TWICE, (1, 1)),
-    _run((_SHALLOW, _bowl(F(3, 4), 1)), 0, F(1, 16), 3, _TWICE, (0, 1)),
+    _run((bowl(F(12), 0, F(1, 9)),), 1, F(1), 2, _once(1, 2), (1,)),
+    _run((_STEEP, bowl(F(4, 3), 1)), 2, F(1, 8), 3, _TWICE, (1, 1)),
+    _run((_SHALLOW, bowl(F(3, 4), 1)), 0, F(1, 16), 3, _TWICE, (0, 1)),
     _run((_SHALLOW,) * 4, 2, F(1, 8), 2, _once(4, 2), (1, 1, 1, 1)),
     # Averages that come late, out of order, or never.
     _run(_ONE, 5, F(1, 4), 3, _LATE),
@@ -96,7 +92,7 @@ AFL_DGA: tuple[Instance, ...] = (
     _run(_ONE, 5, F(1, 4), 3, _OVERTAKEN),
     _run((_STEEP,), 3, F(1, 12), 3, _OVERTAKEN, (1,)),
     _run(_TWO, 2, F(1, 8), 3, _MIXED),
-    _run((_bowl(1), _VALLEYS), 1, F(1, 16), 3, _MIXED),
+    _run((bowl(1), _VALLEYS), 1, F(1, 16), 3, _MIXED),
     _run((_STEEP, _SHALLOW), 1, F(1, 16), 3, _MIXED, (1, F(1, 2))),
     _run(_ONE, 5, F(1, 8), 3, _REPLACED),
     _run((_STEEP,), 1, F(1, 16), 3, _REPLACED, (1,)),

@@ -12,7 +12,7 @@ from boundlab.prove._functions import plus
 from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._modelled import Members
 from boundlab.prove._replay import Column, Name, Runs, exact_weight
-from boundlab.prove._tapes import compiled, replay_tape, used_runs
+from boundlab.prove._tapes import compiled, replay_tape, used_runs, written
 from boundlab.prove.settings._buffered_instances import BUFFERED
 from boundlab.prove.settings._runs import RunsSetting
 from boundlab.registry import lookup
@@ -179,15 +179,8 @@ def _compare(algorithm: str, instance: Instance) -> None:
     versions = tape.version.tolist()
     for op, row, event in zip(tape.op.tolist(), tape.row.tolist(), tape.event.tolist(), strict=True):
         if op == Op.AFFINE:
-            first, last = tape.affine.start[row : row + 2].tolist()
-            value: dict[Any, Fraction] = {}
-            for source, weight in zip(
-                tape.affine.src[first:last].tolist(), tape.affine.coef[first:last].tolist(), strict=True
-            ):
-                for name, part in now.get(source, {}).items():
-                    value[name] = value.get(name, _ZERO) + exact_weight(weight) * part
-            target = int(tape.affine.dst[row])
-            now[target] = {name: part for name, part in value.items() if part}
+            target, value = written(tape, row, now)
+            now[target] = value
             if target == 0:
                 t = versions[event]
                 wanted: dict[Any, Fraction] = {("w", t): _ONE}

@@ -3,15 +3,11 @@
 from fractions import Fraction
 from typing import Any
 
-from boundlab.prove._functions import Function, Huber, PiecewiseQuadratic
+from boundlab.prove._functions import Function, PiecewiseQuadratic
 from boundlab.prove._instance import Instance, Noise
+from boundlab.prove.settings._arriving import bowl
 
 F = Fraction
-
-
-def _bowl(width: int | Fraction, centre: int | Fraction = 0, curvature: int | Fraction = 1) -> Huber:
-    """Return a function whose slopes are at most curvature·width."""
-    return Huber(F(curvature), F(centre), F(width))
 
 
 def _run(
@@ -27,7 +23,7 @@ def _run(
     )  # fmt: skip
 
 
-_ONE, _TWO = (_bowl(1),), (_bowl(1), _bowl(1, 1))
+_ONE, _TWO = (bowl(1),), (bowl(1), bowl(1, 1))
 # A hill between two valleys; slopes are at most 1.
 _VALLEYS = PiecewiseQuadratic((F(-3), F(-1), F(1), F(3)), (F(0), F(1), F(-1), F(1), F(0)), F(-1))
 _GROUP: dict[str, Any] = {"warmup": "speeds"}
@@ -40,31 +36,31 @@ _PLAIN: tuple[Instance, ...] = (
     _run(_ONE, 3, F(1, 4), 2, (0, 0, 0), Qmax=2, N=2),
     _run(_ONE, 2, F(1, 2), 3, (0, 0, 0)),
     _run((_VALLEYS,), F(1, 2), F(1, 4), 2, (0, 0, 0), Qmax=2),
-    _run((_bowl(F(3, 4)),), 1, F(1, 4), 2, (0, 0), (1,)),
-    _run((_bowl(F(4, 3)),), 0, F(1, 4), 1, (0, 0), (1,), N=2),
-    _run((_bowl(F(3, 4)),), 1, F(1, 8), 1, (0, 0), (1,), Qmax=2, N=2),
+    _run((bowl(F(3, 4)),), 1, F(1, 4), 2, (0, 0), (1,)),
+    _run((bowl(F(4, 3)),), 0, F(1, 4), 1, (0, 0), (1,), N=2),
+    _run((bowl(F(3, 4)),), 1, F(1, 8), 1, (0, 0), (1,), Qmax=2, N=2),
     # Two clients that arrive one after the other, and are late; windows of one update, and of two.
     _run(_TWO, 2, F(1, 2), 2, (0, 1)),
     _run(_TWO, F(1, 2), F(1, 4), 1, (0, 1), N=2),
     _run(_TWO, 2, F(1, 4), 3, (0, 1, 0, 1), Qmax=3),
     _run(_TWO, 2, F(1, 8), 2, (0, 1, 0, 1), Qmax=3, N=2),
     _run(_TWO, -1, F(1, 8), 2, (0, 1, 0, 1, 0, 1), Qmax=3, N=3),
-    _run((_bowl(F(3, 4)), _bowl(F(3, 4), 1)), 2, F(1, 2), 2, (0, 1), (1, 1)),
-    _run((_bowl(F(3, 4)), _bowl(F(3, 4), 1)), 2, F(1, 4), 1, (0, 1), (1, 0), N=2),
-    _run((_bowl(F(4, 3)), _bowl(F(4, 3), -1)), 0, F(1, 8), 2, (0, 1, 0, 1), (0, 1), Qmax=3, N=2),
-    _run((_bowl(F(3, 4)), _bowl(F(3, 4))), -2, F(1, 8), 3, (0, 0, 0, 1), (0, 1), Qmax=2),
-    _run((_bowl(1), _VALLEYS), 2, F(1, 4), 4, (0, 0, 0, 1), Qmax=2),
-    _run((_bowl(1), _VALLEYS), 2, F(1, 8), 2, (0, 0, 1, 0, 1), Qmax=2, N=2),
+    _run((bowl(F(3, 4)), bowl(F(3, 4), 1)), 2, F(1, 2), 2, (0, 1), (1, 1)),
+    _run((bowl(F(3, 4)), bowl(F(3, 4), 1)), 2, F(1, 4), 1, (0, 1), (1, 0), N=2),
+    _run((bowl(F(4, 3)), bowl(F(4, 3), -1)), 0, F(1, 8), 2, (0, 1, 0, 1), (0, 1), Qmax=3, N=2),
+    _run((bowl(F(3, 4)), bowl(F(3, 4))), -2, F(1, 8), 3, (0, 0, 0, 1), (0, 1), Qmax=2),
+    _run((bowl(1), _VALLEYS), 2, F(1, 4), 4, (0, 0, 0, 1), Qmax=2),
+    _run((bowl(1), _VALLEYS), 2, F(1, 8), 2, (0, 0, 1, 0, 1), Qmax=2, N=2),
     # A run that waits in the general buffer, and an update that holds nothing.
     _run(_TWO, 1, F(1, 4), 3, (0, 1, 1, 0, 0, 1), Qmax=3, latest_time_factor=1),
     _run(_TWO, 2, F(1, 4), 2, (0, 1, 1, 0, 1), Qmax=2, N=2),
     # Three clients; weights that are not equal, and weights that fall with the staleness.
-    _run((_bowl(1), _bowl(1, 1), _bowl(1, -1)), 2, F(1, 2), 2, (0, 1, 2), N=2),
-    _run((_bowl(1), _bowl(1, 1), _bowl(1, -1)), 2, F(1, 2), 3, (0, 1, 2)),
+    _run((bowl(1), bowl(1, 1), bowl(1, -1)), 2, F(1, 2), 2, (0, 1, 2), N=2),
+    _run((bowl(1), bowl(1, 1), bowl(1, -1)), 2, F(1, 2), 3, (0, 1, 2)),
     _run(_TWO, 2, F(1, 8), 2, (0, 1, 0, 1), p=(F(3, 4), F(1, 4)), Qmax=3),
     _run(_TWO, F(1, 2), F(1, 8), 2, (0, 1, 0, 1), p=(F(1, 4), F(3, 4)), Qmax=3, N=2),
     _run(_TWO, 2, F(1, 4), 3, (0, 1, 0, 1), Qmax=3, st="inverse"),
-    _run((_bowl(F(3, 4)), _bowl(F(3, 4), 1)), 2, F(1, 8), 2, (0, 1, 0, 1), (0, 1), (F(3, 4), F(1, 4)), Qmax=3,
+    _run((bowl(F(3, 4)), bowl(F(3, 4), 1)), 2, F(1, 8), 2, (0, 1, 0, 1), (0, 1), (F(3, 4), F(1, 4)), Qmax=3,
          normalise=True),
     # Constants that are larger than they need be.
     _run(_TWO, 2, F(1, 8), 2, (0, 1), bounds={"L": 2, "tau_max": 2, "A_max": 1, "W_max": 1, "V_max": 1}),
@@ -73,12 +69,12 @@ _PLAIN: tuple[Instance, ...] = (
     _run(_TWO, 2, F(1, 4), 2, speeds=(1, 1), **_GROUP),
     _run(_TWO, -1, F(1, 4), 2, speeds=(1, 1), Qmax=2, **_GROUP),
     _run(_TWO, 2, F(1, 4), 2, speeds=(1, 2), Qmax=2, **_GROUP),
-    _run((_bowl(1), _VALLEYS), 1, F(1, 8), 2, speeds=(1, 3), Qmax=3, **_GROUP),
-    _run((_bowl(1), _bowl(1, 1), _bowl(1, -1)), 2, F(1, 4), 2, speeds=(1, 2, 2), Qmax=2, **_GROUP),
-    _run((_bowl(F(3, 4)), _bowl(F(3, 4), 1)), 2, F(1, 4), 1, (), (1, 1), speeds=(1, 2), Qmax=2, **_GROUP),
-    _run((_bowl(F(3, 4)), _bowl(F(3, 4), 1)), 0, F(1, 4), 2, (), (1, 0), speeds=(1, 2), Qmax=2, **_GROUP),
-    _run((_bowl(F(4, 3)),), 1, F(1, 4), 2, (), (1,), speeds=(1,), Qmax=2, **_GROUP),
-    _run((_bowl(F(4, 3)), _bowl(F(4, 3))), 1, F(1, 2), 2, (), (1, 1), speeds=(1, 1), **_GROUP),
+    _run((bowl(1), _VALLEYS), 1, F(1, 8), 2, speeds=(1, 3), Qmax=3, **_GROUP),
+    _run((bowl(1), bowl(1, 1), bowl(1, -1)), 2, F(1, 4), 2, speeds=(1, 2, 2), Qmax=2, **_GROUP),
+    _run((bowl(F(3, 4)), bowl(F(3, 4), 1)), 2, F(1, 4), 1, (), (1, 1), speeds=(1, 2), Qmax=2, **_GROUP),
+    _run((bowl(F(3, 4)), bowl(F(3, 4), 1)), 0, F(1, 4), 2, (), (1, 0), speeds=(1, 2), Qmax=2, **_GROUP),
+    _run((bowl(F(4, 3)),), 1, F(1, 4), 2, (), (1,), speeds=(1,), Qmax=2, **_GROUP),
+    _run((bowl(F(4, 3)), bowl(F(4, 3))), 1, F(1, 2), 2, (), (1, 1), speeds=(1, 1), **_GROUP),
 )  # fmt: skip
 
 # A larger gap F0 makes the root in the bound for any step rational.
@@ -90,8 +86,8 @@ _GAPS = (
     _run(_TWO, 2, F(1, 8), 2, (0, 1, 0, 1), bounds={"F0": F(7431, 8192)}, Qmax=3, N=2),
     _run(_TWO, 2, F(1, 2), 2, (0, 1), bounds={"F0": F(461, 512)}),
     _run(_TWO, 2, F(1, 4), 3, (0, 1, 0, 1), bounds={"F0": F(483, 512)}, Qmax=3),
-    _run((_bowl(1), _VALLEYS), 2, F(1, 4), 4, (0, 0, 0, 1), bounds={"F0": F(3, 8)}, Qmax=2),
-    _run((_bowl(1), _VALLEYS), 2, F(1, 8), 2, (0, 0, 1, 0, 1), bounds={"F0": F(4277, 16384)}, Qmax=2, N=2),
+    _run((bowl(1), _VALLEYS), 2, F(1, 4), 4, (0, 0, 0, 1), bounds={"F0": F(3, 8)}, Qmax=2),
+    _run((bowl(1), _VALLEYS), 2, F(1, 8), 2, (0, 0, 1, 0, 1), bounds={"F0": F(4277, 16384)}, Qmax=2, N=2),
     _run(_TWO, 1, F(1, 4), 3, (0, 1, 1, 0, 0, 1), bounds={"F0": F(507, 2048)}, Qmax=3, latest_time_factor=1),
     _run(_TWO, 2, F(1, 4), 3, (0, 1, 0, 1), bounds={"F0": F(14913, 16384)}, Qmax=3, st="inverse"),
 )  # fmt: skip

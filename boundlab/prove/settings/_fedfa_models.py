@@ -15,7 +15,7 @@ from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._modelled import Members
 from boundlab.prove._replay import Column, Name, Runs, exact_weight
 from boundlab.prove._scalars import Scalar
-from boundlab.prove._tapes import compiled, replay_tape
+from boundlab.prove._tapes import compiled, replay_tape, written
 from boundlab.prove.settings._fedfa_instances import FEDFA
 from boundlab.prove.settings._runs import RunsSetting
 from boundlab.registry import lookup
@@ -296,10 +296,7 @@ def _compare(instance: Instance) -> None:
     end = {row: a for a, row in work.rows.items()}
     for op, row, event in zip(tape.op.tolist(), tape.row.tolist(), tape.event.tolist(), strict=True):
         if op == Op.AFFINE:
-            first, last = tape.affine.start[row : row + 2].tolist()
-            terms = zip(tape.affine.src[first:last].tolist(), tape.affine.coef[first:last].tolist(), strict=True)
-            value = _combined((exact_weight(weight), now.get(source, {})) for source, weight in terms)
-            target = int(tape.affine.dst[row])
+            target, value = written(tape, row, now)
             now[target] = value
             if target == 0:
                 t = versions[event]

@@ -3,15 +3,11 @@
 from fractions import Fraction
 from typing import Any
 
-from boundlab.prove._functions import Function, Huber, PiecewiseQuadratic
+from boundlab.prove._functions import Function, PiecewiseQuadratic
 from boundlab.prove._instance import Instance, Noise
+from boundlab.prove.settings._arriving import bowl
 
 F = Fraction
-
-
-def _bowl(width: int | Fraction, centre: int | Fraction = 0, curvature: int | Fraction = 1) -> Huber:
-    """Return a function whose slopes are at most curvature·width."""
-    return Huber(F(curvature), F(centre), F(width))
 
 
 def _run(
@@ -25,7 +21,7 @@ def _run(
     )
 
 
-_ONE, _TWO, _FAR = (_bowl(1),), (_bowl(1), _bowl(1, 1)), (_bowl(1), _bowl(1))
+_ONE, _TWO, _FAR = (bowl(1),), (bowl(1), bowl(1, 1)), (bowl(1), bowl(1))
 # A hill between two valleys; slopes are at most 1.
 _VALLEYS = PiecewiseQuadratic((F(-3), F(-1), F(1), F(3)), (F(0), F(1), F(-1), F(1), F(0)), F(-1))
 _ALWAYS, _EVEN, _RARE = (F(1),), (F(1, 2), F(1, 2)), (F(3, 4), F(1, 4))
@@ -35,24 +31,24 @@ STATIONARY: tuple[Instance, ...] = (
     _run(_ONE, 0, F(1, 4), 2, _ALWAYS),
     _run(_ONE, 5, F(1, 4), 2, _ALWAYS),
     _run((_VALLEYS,), F(1, 2), F(1, 8), 2, _ALWAYS, steps=2, count=2),
-    _run((_bowl(F(3, 4)),), 1, F(1, 4), 2, _ALWAYS, (1,)),
-    _run((_bowl(F(3, 4)),), 0, F(1, 8), 1, _ALWAYS, (1,), steps=2, count=2, eta_g=2.0),
+    _run((bowl(F(3, 4)),), 1, F(1, 4), 2, _ALWAYS, (1,)),
+    _run((bowl(F(3, 4)),), 0, F(1, 8), 1, _ALWAYS, (1,), steps=2, count=2, eta_g=2.0),
     # Two clients, one entry: one of them is late in the second update.
     _run(_FAR, 9, F(1, 4), 2, _EVEN),
     _run(_FAR, 9, F(1, 8), 3, _EVEN),
     _run(_TWO, 2, F(1, 4), 2, _RARE),
     _run(_TWO, F(1, 2), F(1, 8), 2, _EVEN, steps=2),
-    _run((_bowl(1), _VALLEYS), -1, F(1, 8), 3, _RARE, reply="pre"),
-    _run((_bowl(F(3, 4)), _bowl(F(3, 4), 1)), 2, F(1, 4), 2, _EVEN, (1, 0)),
-    _run((_bowl(F(3, 4)), _bowl(F(3, 4), 1)), F(1, 2), F(1, 4), 1, _RARE, (1, 1)),
-    _run((_bowl(F(4, 3)), _bowl(F(4, 3), -1)), 0, F(1, 8), 2, _EVEN, (0, 1), steps=2),
+    _run((bowl(1), _VALLEYS), -1, F(1, 8), 3, _RARE, reply="pre"),
+    _run((bowl(F(3, 4)), bowl(F(3, 4), 1)), 2, F(1, 4), 2, _EVEN, (1, 0)),
+    _run((bowl(F(3, 4)), bowl(F(3, 4), 1)), F(1, 2), F(1, 4), 1, _RARE, (1, 1)),
+    _run((bowl(F(4, 3)), bowl(F(4, 3), -1)), 0, F(1, 8), 2, _EVEN, (0, 1), steps=2),
     # Two entries, which one client may have sent both.
     _run(_TWO, 2, F(1, 4), 1, _EVEN, count=2),
     _run(_TWO, 2, F(1, 4), 2, _RARE, count=2, eta_g=0.5),
-    _run((_bowl(1), _VALLEYS), F(1, 2), F(1, 8), 2, _EVEN, steps=2, count=2),
-    _run((_bowl(F(3, 4)), _bowl(F(3, 4), 1)), 2, F(1, 8), 2, _EVEN, (1, 0), count=2),
-    _run((_bowl(F(3, 4)), _bowl(F(3, 4), 1)), 2, F(1, 4), 1, _RARE, (1, 1), count=2),
+    _run((bowl(1), _VALLEYS), F(1, 2), F(1, 8), 2, _EVEN, steps=2, count=2),
+    _run((bowl(F(3, 4)), bowl(F(3, 4), 1)), 2, F(1, 8), 2, _EVEN, (1, 0), count=2),
+    _run((bowl(F(3, 4)), bowl(F(3, 4), 1)), 2, F(1, 4), 1, _RARE, (1, 1), count=2),
     # Three clients; constants that are larger than they need be.
-    _run((_bowl(1), _bowl(1, 1), _bowl(1, -1)), 2, F(1, 8), 2, (F(1, 2), F(1, 4), F(1, 4))),
+    _run((bowl(1), bowl(1, 1), bowl(1, -1)), 2, F(1, 8), 2, (F(1, 2), F(1, 4), F(1, 4))),
     _run(_TWO, 2, F(1, 8), 2, _EVEN, bounds={"L": 2, "tau_max": 2, "B": 2, "chi2": 1, "alpha2": 2, "pi_max": 1}),
 )  # fmt: skip
