@@ -18,7 +18,7 @@ test: $(VENV)/.stamp-test
 
 # Everything that test runs with ten times the examples, and what is marked nightly: full sweeps, long fuzzing. Then
 # 300 errors are planted one by one, of which the suite must notice 95 %.
-nightly: $(VENV)/.stamp-test
+nightly: $(VENV)/.stamp-nightly
 	BOUNDLAB_EXAMPLES=500 $(RUN)python -m pytest -n 2 -q -m "nightly or not nightly"
 	$(RUN)python -m benchmarks.mutation
 
