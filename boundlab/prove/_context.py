@@ -278,7 +278,7 @@ class Context(Ranges):
     def _symbol_sign(self, symbol: Symbol, *, strict: bool) -> Shown:
         if symbol.exponent is not None:
             return self._symbol_sign(symbol.base, strict=strict) if strict else self.nonnegative(of_symbol(symbol.base))
-        own = self._range(symbol)
+        own = self.range_of(symbol)
         if own is None or own.low is None:
             return Shown.NOT
         low = own.low
@@ -293,7 +293,7 @@ class Context(Ranges):
         """
         fresh = Symbol(f"{_FRESH}{symbol.key}")
         t, nothing, sure = of_symbol(fresh), frozenset[str](), frozenset({fresh.name})
-        own = self._range(symbol)
+        own = self.range_of(symbol)
         if own is None:
             return None
         if own.low is None and own.high is None:
@@ -310,7 +310,7 @@ class Context(Ranges):
 
     def _low_alone(self, symbol: Symbol) -> Scalar | None:
         """Return an index between two ends as its lower end and a variable over [0, ∞)."""
-        own = None if symbol.exponent is not None else self._range(symbol)
+        own = None if symbol.exponent is not None else self.range_of(symbol)
         if own is None or not own.integer or own.low is None or own.high is None:
             return None
         return own.low + of_symbol(Symbol(f"{_FRESH}{symbol.key}"))
@@ -320,7 +320,8 @@ class Context(Ranges):
         own = self.find(symbol.name)
         return len(symbol.key) if own is not None and own.moving else 0
 
-    def _range(self, symbol: Symbol) -> Range | None:
+    def range_of(self, symbol: Symbol) -> Range | None:
+        """Return between which ends a symbol, a member of a family or a power is shown to lie."""
         if symbol.exponent is None:
             own = self.find(symbol.name)
             if own is None or not own.moving:

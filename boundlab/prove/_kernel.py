@@ -47,8 +47,8 @@ class Kernel(Cases):
         kept = []
         for given, fact in parts:
             own = scalar(given)
-            if own.zero:
-                continue
+            if own.zero or not fact.claim.body.terms:
+                continue  # nothing, or nothing times it
             here.defined(own)
             if not fact.claim.equality:
                 if claim.equality:

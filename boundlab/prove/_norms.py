@@ -57,6 +57,7 @@ def combine_vectors(
     """
     here = kernel.deepest([*(fact for _, fact in parts), *(fact for fact, _ in zeros)], None)
     rest, names, kept, values = left - right, set[str](), [], []
+    parts = [(number, fact) for number, fact in parts if not (fact.left - fact.right).zero]
     for number, vector_fact in parts:
         own = scalar(number)
         here.defined(own)

@@ -5,17 +5,20 @@ checks that the claim is what the multipliers make of the premises, and that the
 What a premise rests on, sums, events, noise and induction are not Coq's business here: :mod:`boundlab.recheck` replays
 those. Tried with Coq 8.16.1; a test compiles the files where ``coqc`` is installed.
 
-Signs are proved from the ranges of the symbols: each symbol is written as its lower end and a rest ≥ 0, products and
-quotients of what is ≥ 0 are ≥ 0, and ``nra`` tries what is left. Where a range has an upper end, ``nra`` gets it as a
+Signs are proved from the ranges of the symbols. Where a polynomial can be written so that its sign is visible, in
+differences from the ends of ranges and in even powers, it is, and ``ring`` compares the two; products and quotients of
+what is ≥ 0 are ≥ 0, and ``nra`` tries what is left. Where a range has an upper end, ``nra`` gets it as a
 hypothesis, also without its denominator where that is positive. A symbolic power stands for a number ≥ 0 (> 0) if what
 it is a power of is one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from boundlab.prove._context import Context
+from boundlab.prove._differences import Visible, never_zero, product, visible
 from boundlab.prove._facts import Fact
-from boundlab.prove._scalars import Poly, Scalar, Symbol, of_symbol
+from boundlab.prove._polynomials import Monomial, Rational
+from boundlab.prove._scalars import Poly, Scalar, Symbol
 from boundlab.prove._terms import Expr, One
 from boundlab.prove.document import Outcome
 from boundlab.prove.trace import reachable
@@ -27,7 +30,8 @@ Lemma moved_up : forall a x : R, a <= x -> exists t, x = a + t /\\ 0 <= t.
 Proof. intros a x H. exists (x - a). split; [ring | lra]. Qed.
 
 Ltac positive := first
-  [ lra
+  [ assumption
+  | lra
   | apply Rinv_0_lt_compat; positive
   | apply Rmult_lt_0_compat; positive
   | apply pow_lt; positive
@@ -35,13 +39,36 @@ Ltac positive := first
   | apply Rplus_le_lt_0_compat; [nonnegative | positive]
   | nra ]
 with nonnegative := first
-  [ lra
+  [ assumption
+  | lra
   | apply Rlt_le, Rinv_0_lt_compat; positive
   | apply Rmult_le_pos; nonnegative
   | apply pow_le; nonnegative
   | apply pow2_ge_0
   | apply Rplus_le_le_0_compat; nonnegative
   | nra ].
+
+Lemma above : forall a b : R, a <= b -> 0 <= b - a.
+Proof. intros; lra. Qed.
+Lemma strictly_above : forall a b : R, a < b -> 0 < b - a.
+Proof. intros; lra. Qed.
+
+Ltac visibly_positive := match goal with
+  | |- 0 < _ + _ => apply Rplus_lt_le_0_compat; [visibly_positive | visibly]
+  | |- 0 < _ * _ => apply Rmult_lt_0_compat; visibly_positive
+  | |- 0 < _ ^ _ => apply pow_lt; visibly_positive
+  | |- 0 < / _ => apply Rinv_0_lt_compat; visibly_positive
+  | |- 0 < _ - _ => first [apply strictly_above; assumption | lra]
+  | _ => first [assumption | lra]
+  end
+with visibly := match goal with
+  | |- 0 <= _ + _ => apply Rplus_le_le_0_compat; visibly
+  | |- 0 <= _ * _ => apply Rmult_le_pos; visibly
+  | |- 0 <= _ ^ _ => first [apply pow2_ge_0 | apply pow_le; visibly]
+  | |- 0 <= / _ => apply Rlt_le, Rinv_0_lt_compat; visibly_positive
+  | |- 0 <= _ - _ => first [apply above; first [assumption | apply Rlt_le; assumption] | lra]
+  | _ => first [assumption | apply Rlt_le; assumption | lra]
+  end.
 Ltac nonzero := first [ apply Rgt_not_eq, Rlt_gt; positive | lra | nra ].
 Ltac sides := repeat match goal with |- _ /\\ _ => split end; nonzero.
 """
@@ -108,14 +135,16 @@ class _Lemma:
         for place, (own, body, one) in enumerate(zip(self.multipliers, bodies, self.premises, strict=True)):
             factor = self._number(own)
             if one.claim.equality:
-                lines.append(f"assert (Q{place} : ({factor}) * ({body}) = 0) by (rewrite <- P{place}; ring).")
+                lines.append(
+                    f"assert (Q{place} : ({factor}) * ({body}) = 0) by (first [ring | rewrite <- P{place}; ring])."
+                )
             else:
-                lines.append(f"assert (S{place} : 0 <= {factor}).\n{{ {self._moves(own)}nonnegative. }}")
+                lines += self._sign(f"S{place}", own)
                 lines.append(f"assert (Q{place} := Rmult_le_pos _ _ S{place} P{place}).")
             terms.append(f"({factor}) * ({body})")
         rest = self._number(self.rest)
         if not self.fact.claim.equality:
-            lines.append(f"assert (S : 0 <= {rest}).\n{{ {self._moves(self.rest)}nonnegative. }}")
+            lines += self._sign("S", self.rest)
         whole = " + ".join([*terms, f"({rest})"])
         lines.append(f"assert (E : {goal} = {whole}).\n{{ first [ring | field; sides]. }}")
         relation = "=" if self.fact.claim.equality else "<="
@@ -135,13 +164,7 @@ class _Lemma:
         return found
 
     def _range(self, symbol: Symbol) -> list[str]:
-        here, own = self.fact.context, self.symbols[symbol]
-        if symbol.exponent is not None:
-            base = of_symbol(symbol.base)
-            if here.positive(base):
-                return [f"0 < {own}"]
-            return [f"0 <= {own}"] if here.nonnegative(base) else []
-        known = here.find(symbol.name)
+        own, known = self.symbols[symbol], self.fact.context.range_of(symbol)
         if known is None:
             return []
         found = []
@@ -177,6 +200,51 @@ class _Lemma:
                 )
         return lines
 
+    # ------------------------------------------------------------------ signs
+
+    def _sign(self, name: str, value: Scalar) -> list[str]:
+        """Return the lines that show a number to be ≥ 0: its parts where their signs are visible, then itself."""
+        lines, here = [], self.fact.context
+        for place, (factor, _) in enumerate(value.factors):
+            found = visible(factor, here)
+            first = None if found is None else never_zero(found, here)
+            if found is not None and first is not None:
+                lines.append(self._by(f"{name}_below{place}", "<", factor, self._sum(found, first)))
+        above = value.top.scaled(1, _powers_below(value))
+        found = visible(above, here)
+        text = self._sum(found) if found is not None else self._product(above)
+        if text is not None:
+            lines.append(self._by(f"{name}_above", "<=", above, text))
+        moves = "" if text is not None and len(lines) > len(value.factors) else self._moves(value)
+        return [*lines, f"assert ({name} : 0 <= {self._number(value)}).\n{{ {moves}nonnegative. }}"]
+
+    def _by(self, name: str, relation: str, value: Poly, text: str) -> str:
+        """Return the line that shows a sign from another form of a polynomial, where it can be seen."""
+        seen, chain = ("visibly", "Rle_trans") if relation == "<=" else ("visibly_positive", "Rlt_le_trans")
+        own = self._polynomial(value)
+        same = "apply Req_le; first [ring | field]"
+        return f"assert ({name} : 0 {relation} {own}) by\n  (apply ({chain} _ ({text})); [{seen} | {same}])."
+
+    def _sum(self, found: Visible, first: Monomial | None = None) -> str:
+        """Return a polynomial in differences, one of its terms first."""
+        names = {one: self._difference(*ends) for one, ends in found.differences.items()}
+        order = [term for term in found.sum.ordered() if term[0] != first]
+        order = order if first is None else [(first, found.sum.terms[first]), *order]
+        return " + ".join(self._term(powers, value, names) for powers, value in order) or "0"
+
+    def _difference(self, upper: Scalar, lower: Scalar) -> str:
+        return self._number(upper) if lower.zero else f"({self._number(upper)} - {self._number(lower)})"
+
+    def _product(self, value: Poly) -> str | None:
+        """Return a polynomial as a product of even powers and of polynomials in differences, if it is one."""
+        found = product(value, self.fact.context)
+        if found is None:
+            return None
+        parts = [self._term((), found.number, {})]
+        parts += [f"(({self._polynomial(one)}) ^ 2) ^ {count}" for one, count in found.squares]
+        parts += [f"({self._sum(one)}) ^ {count}" for one, count in found.others]
+        return " * ".join(parts)
+
     def _moves(self, value: Scalar) -> str:
         """Return tactics that write symbols as their lower end and a rest, the last declared first."""
         lines = []
@@ -202,11 +270,7 @@ class _Lemma:
         return f"({' + '.join(parts) or '0'})"
 
     def _number(self, value: Scalar) -> str:
-        low: dict[Symbol, int] = {}
-        for powers in value.top.terms:
-            for symbol, power in powers:
-                low[symbol] = min(low.get(symbol, 0), power)
-        negative = tuple((symbol, -power) for symbol, power in sorted(low.items(), key=lambda p: p[0].key) if power)
+        negative = _powers_below(value)
         if negative:
             # One quotient: the sign of a sum of quotients is harder to see.
             whole = self._number(Scalar(value.top.scaled(1, negative), value.factors))
@@ -216,28 +280,31 @@ class _Lemma:
         return f"({top}){below}" if below else f"({top})"
 
     def _polynomial(self, top: Poly) -> str:
-        parts = []
-        for powers, value in top.ordered():
-            numerator, denominator = value.numerator, value.denominator
-            body = [f"({numerator})" if numerator < 0 else f"{numerator}"]
-            body += [f"/ {denominator}"] * (denominator != 1)
-            for symbol, power in powers:
-                own = self.symbols.setdefault(symbol, f"s{len(self.symbols)}")
-                one = own if abs(power) == 1 else f"{own} ^ {abs(power)}"
-                body.append(one if power > 0 else f"/ ({one})")
-            parts.append(" * ".join(body))
-        return " + ".join(parts) or "0"
+        return " + ".join(self._term(powers, value, {}) for powers, value in top.ordered()) or "0"
+
+    def _term(self, powers: Monomial, value: Rational, names: Mapping[Symbol, str]) -> str:
+        numerator, denominator = value.numerator, value.denominator
+        body = [f"({numerator})" if numerator < 0 else f"{numerator}"]
+        body += [f"/ {denominator}"] * (denominator != 1)
+        for symbol, power in powers:
+            own = names.get(symbol) or self.symbols.setdefault(symbol, f"s{len(self.symbols)}")
+            one = own if abs(power) == 1 else f"{own} ^ {abs(power)}"
+            body.append(one if power > 0 else f"/ ({one})")
+        return " * ".join(body)
 
 
-def _denominator(value: Scalar) -> Scalar:
-    """Return what a quotient is divided by."""
+def _powers_below(value: Scalar) -> Monomial:
+    """Return the monomial that makes all powers of a numerator ≥ 0."""
     low: dict[Symbol, int] = {}
     for powers in value.top.terms:
         for symbol, power in powers:
             low[symbol] = min(low.get(symbol, 0), power)
-    found = Scalar(
-        Poly({tuple((one, -power) for one, power in sorted(low.items(), key=lambda p: p[0].key) if power): 1})
-    )
+    return tuple((symbol, -power) for symbol, power in sorted(low.items(), key=lambda p: p[0].key) if power)
+
+
+def _denominator(value: Scalar) -> Scalar:
+    """Return what a quotient is divided by."""
+    found = Scalar(Poly({_powers_below(value): 1}))
     for factor, count in value.factors:
         found = found * Scalar(factor) ** count
     return found

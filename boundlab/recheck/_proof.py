@@ -99,6 +99,6 @@ def _given(replay: Replay, facts: Iterable[Fact], conclusions: Iterable[Fact]) -
         if fact.rule == "mixture":
             yield law_of(replay, fact).words()
         if fact.rule in _TRUSTED:
-            yield f"{', '.join(sorted(fact.axioms))}: {fact.text()[:400]}"
+            yield f"{', '.join(sorted(fact.axioms))}: {fact.text()}"
     for fact in conclusions:
         yield f"the conclusion rests on {', '.join(sorted(fact.axioms)) or 'nothing else'}"

@@ -67,15 +67,21 @@ def places(name: str) -> list[tuple[int, Any, Any]]:
     """Return (fact, place in it, forged value): claims, multipliers, remainders, and all else that a rule is given.
 
     What a telescoping sum is told to be of may hold terms without the index: these cancel, and the claim is the same.
-    A step that is only claimed is an assumption: another one is another assumption, and is listed as it stands.
+    So it is where a vector of one term is squared with the other sign.
     """
     found = []
     for number, line in enumerate(file_of(name)["facts"]):
-        if line["rule"] == "claimed":
-            continue
+        same_square = line["rule"] == "square" and len(line["data"]["vector"]) == 1
         for path, new in coefficients(line):
-            if not (line["rule"] == "telescope" and path[:2] == ("data", "of")):
-                found.append((number, path, new))
+            if line["rule"] == "telescope" and path[:2] == ("data", "of"):
+                continue
+            if (
+                same_square
+                and path[2:] == (0, 0, "top", 0, 0)
+                and new == f"-{line['data']['vector'][0][0]['top'][0][0]}"
+            ):
+                continue
+            found.append((number, path, new))
     return found
 
 
@@ -84,7 +90,19 @@ def no_forgery_is_accepted(name: str, chosen: list[tuple[int, Any, Any]]) -> Non
     good = replayed(raw)
     for number, path, new in chosen:
         forged = changed(raw, ("facts", number, *path), new)
-        assert refused(good, forged, number), f"{name}: fact {number}, {path} = {new}"
+        assert refused(good, forged, number) or another_assumption(name, forged, number), (
+            f"{name}: fact {number}, {path} = {new}"
+        )
+
+
+def another_assumption(name: str, forged: dict[str, Any], number: int) -> bool:
+    """Return whether the changed line is an axiom, or a step that is only claimed, and is listed as it stands.
+
+    The proof may be right with it: noise with the other sign is noise. Nobody is deceived who reads what is assumed.
+    """
+    return forged["facts"][number]["rule"] in ("axiom", "claimed") and (
+        set(recheck_proof(forged).given) != set(finding(name).given)
+    )
 
 
 @pytest.mark.parametrize("name", FORGED)
