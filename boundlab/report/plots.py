@@ -84,7 +84,7 @@ def axes_for(ax: Any, width: float = 7.0, height: float = 4.6) -> Any:
     _require_matplotlib()
     from matplotlib import pyplot
 
-    return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+    return pyplot.subplots(figsize=(width, height), dpi=120, layout="constrained")[1]
 
 
 def plot_comparison(result: "Comparison", path: Path, terms: bool = False, others: tuple["Plan", ...] = ()) -> None:
