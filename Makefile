@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 RUN    := $(VENV)/bin/
 
-.PHONY: demo test nightly lint types bench bench-gpu clean
+.PHONY: demo test nightly lint types notebooks bench bench-gpu clean
 
 # One stamp for each set of extras; each makes the virtual environment if there is none.
 $(VENV)/.stamp-%: pyproject.toml constraints.txt
@@ -31,6 +31,10 @@ types: $(VENV)/.stamp-dev
 	@rm -rf build/types && mkdir -p build/types/boundlab
 	@ln -s $(CURDIR)/boundlab/* $(CURDIR)/problems $(CURDIR)/proofs build/types/boundlab/
 	cd build/types && $(abspath $(VENV))/bin/mypy --config-file $(CURDIR)/pyproject.toml -p boundlab
+
+# Runs each text in notebooks/ and stores its pair with what it printed and drew.
+notebooks: $(VENV)/.stamp-test
+	$(RUN)python -m benchmarks.store_notebooks
 
 bench: $(VENV)/.stamp-all
 	$(RUN)boundlab bench cpu

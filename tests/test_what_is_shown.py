@@ -84,12 +84,12 @@ def comparison(problem: str, delays: str, *, exact: bool = False, name: str = "f
 
 
 def labels(result: Comparison, path: Path, monkeypatch: Any) -> list[str]:
-    from boundlab.report import plots
+    from boundlab.report import comparison_plots as plots
 
     seen: list[str] = []
 
     def keep(figure: Any, _path: Path) -> None:
-        seen.extend(text.get_text() for text in figure.axes[0].get_legend().get_texts())
+        seen.extend(" ".join(text.get_text().split()) for text in figure.axes[0].get_legend().get_texts())
 
     monkeypatch.setattr(plots, "save_figure", keep)
     plots.plot_comparison(result, path)

@@ -1,5 +1,6 @@
 """Runs, and comparisons of a bound with them, to look at."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -49,11 +50,26 @@ class Compared(Shown, Comparison):
         """Return a row for each iteration: the left side with its limits, the bound, its terms."""
         return frame(_compared_columns(self))
 
-    def plot(self, ax: Any = None, *, terms: bool = False) -> Any:
-        """Draw left side and bound, and return the axes of matplotlib; ``terms``: the terms of the bound, too."""
-        from boundlab.report.plots import draw_comparison
+    def plot(self, ax: Any = None, *, terms: bool = False, others: Sequence[Comparison] = ()) -> Any:
+        """Draw left side and bound over the iterations, mean/bound below, and return the upper axes of matplotlib.
 
-        return draw_comparison(self, ax, terms)
+        Parameters
+        ----------
+        ax
+            Axes to draw on, or two of them: the second shows mean/bound. By default both are made.
+        terms
+            Also the terms of the bound.
+        others
+            Comparisons of other theorems at the same iterations, whose bounds are drawn too.
+
+        Raises
+        ------
+        SpecError
+            If one of the others has other iterations.
+        """
+        from boundlab.report.comparison_plots import draw_comparison
+
+        return draw_comparison(self, ax, terms, others)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -122,11 +138,17 @@ class Horizons(Shown):
         columns = {name: np.array([np.asarray(one[name])[-1] for one in every]) for name in every[0]}
         return frame({**columns, "verdict": [one.verdict.value for one in self.comparisons]})
 
-    def plot(self, ax: Any = None, *, terms: bool = False) -> Any:
-        """Draw left sides and bounds over the horizons, and return the axes of matplotlib."""
-        from boundlab.report.plots import draw_horizons
+    def plot(self, ax: Any = None, *, terms: bool = False, others: "Sequence[Horizons]" = ()) -> Any:
+        """Draw left sides and bounds over the horizons; parameters are those of :meth:`Compared.plot`.
 
-        return draw_horizons(self.comparisons, ax, terms)
+        Raises
+        ------
+        SpecError
+            If one of the others has other horizons.
+        """
+        from boundlab.report.comparison_plots import draw_horizons
+
+        return draw_horizons(self.comparisons, self.headline, ax, terms, [one.comparisons for one in others])
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""

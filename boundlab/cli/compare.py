@@ -148,8 +148,8 @@ def _deliver(
         if plot is not None:
             from boundlab.report.plots import new_figure, save_figure
 
-            figure, axes = new_figure()
-            result.plot(axes, terms=terms)
+            figure, pair = new_figure(9.6, 5.6, panel=True)
+            result.plot(pair, terms=terms)
             save_figure(figure, plot)
 
     files = files_of(result, out or Path(), whole=out is not None) + ([] if plot is None else [plot])

@@ -48,7 +48,8 @@ def demo(
     """Check theorems on real data and where they fail, and tune the server rate: under a minute."""
     from boundlab.build import build_problem
     from boundlab.files import RESULT, folder, write_folder
-    from boundlab.report.plots import check_format, plot_comparison
+    from boundlab.report.comparison_plots import plot_comparison
+    from boundlab.report.plots import check_format
     from boundlab.report.save import case_name
     from boundlab.report.tables import comparison_table, figure
     from boundlab.server_rate import optimal_rate

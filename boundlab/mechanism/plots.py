@@ -10,7 +10,7 @@ from boundlab.mechanism import Sampled, frequencies, long_run_shares, truthful_l
 from boundlab.mechanism.shares import WEIGHTS
 from boundlab.mechanism.staleness import Values, as_rates, check_buffer
 from boundlab.mechanism.utility import D, b, gamma, n, r
-from boundlab.report.plots import BLUE, GREEN, ORANGE, PURPLE, check_format, new_figure, save_figure
+from boundlab.report.plots import BLUE, GREEN, ORANGE, PURPLE, axes_for, check_format, new_figure, save_figure
 
 # Colour, line style, marker: any one of the three tells the lines apart.
 _STYLES = {"equal": (BLUE, "-", "o"), "E+1": (ORANGE, "--", "s"), "bE+1": (GREEN, "-.", "^")}
@@ -22,8 +22,10 @@ _NAMES = {
 _MOST_TICKS = 16
 
 
-def draw_shares(rates: Sequence[float] | Values, size: int, sampled: Mapping[str, Sampled] | None = None) -> Any:
-    """Return a figure of π_i over the clients, fastest first: exact for i.i.d. arrivals, and as simulated.
+def draw_shares(
+    rates: Sequence[float] | Values, size: int, sampled: Mapping[str, Sampled] | None = None, ax: Any = None
+) -> Any:
+    """Draw π_i over the clients, fastest first: exact for i.i.d. arrivals, and as simulated; return the axes.
 
     Parameters
     ----------
@@ -33,11 +35,13 @@ def draw_shares(rates: Sequence[float] | Values, size: int, sampled: Mapping[str
         b.
     sampled
         ``equal``, ``E+1`` or ``bE+1`` → a simulation of the same clients, drawn with 2 standard errors.
+    ax
+        Axes to draw on; by default those of a new figure.
     """
     given = as_rates(rates).astype(np.float64)
     order = np.argsort(-given, kind="stable")
     place = np.arange(1, len(given) + 1)
-    figure, axes = new_figure()
+    axes = axes_for(ax)
     for shift, weights in zip((-0.09, 0.0, 0.09), WEIGHTS, strict=True):
         colour, style, marker = _STYLES[weights]
         exact = long_run_shares(given, size, weights, "quadrature")[order]
@@ -55,12 +59,12 @@ def draw_shares(rates: Sequence[float] | Values, size: int, sampled: Mapping[str
     every = -(-len(given) // _MOST_TICKS)
     axes.set_xticks(place[::every], [f"{rate:.3g}" for rate in given[order][::every]])
     axes.set_ylim(0.0, 1.5 * float(frequencies(given).max()))
-    axes.set_xlabel("clients, fastest first: rate r_i   [updates per unit of time]")
-    axes.set_ylabel("long-run share π_i of the aggregated weight")
+    axes.set_xlabel("clients, fastest first: rate $r_i$   [updates per unit of time]")
+    axes.set_ylabel("long-run share $\\pi_i$ of the aggregated weight")
     axes.set_title(f"FedStaleWeight: who moves the model, {len(given)} clients, buffers of b = {size}", fontsize=10)
     axes.grid(visible=True, alpha=0.3)
     axes.legend(fontsize=7.5, handlelength=3.5, ncols=1, loc="upper right")
-    return figure
+    return axes
 
 
 def plot_shares(
@@ -74,11 +78,13 @@ def plot_shares(
         If a rate is wrong, matplotlib is not installed, or the file cannot be written.
     """
     check_format(path)
-    save_figure(draw_shares(rates, size, sampled), path)
+    figure, axes = new_figure()
+    draw_shares(rates, size, sampled, axes)
+    save_figure(figure, path)
 
 
-def draw_utility(others: Sequence[float] | Values, size: int) -> Any:
-    """Return a figure of what a client gets over the rate that it reports, under the weights b·E[τ]+1.
+def draw_utility(others: Sequence[float] | Values, size: int, ax: Any = None) -> Any:
+    """Draw what a client gets over the rate that it reports, under the weights b·E[τ]+1; return the axes.
 
     Parameters
     ----------
@@ -86,6 +92,8 @@ def draw_utility(others: Sequence[float] | Values, size: int) -> Any:
         Shape (n−1,): the rates of the other clients.
     size
         b ≥ 2.
+    ax
+        Axes to draw on; by default those of a new figure.
     """
     from sympy import lambdify
 
@@ -93,7 +101,7 @@ def draw_utility(others: Sequence[float] | Values, size: int) -> Any:
     count, total = len(rest) + 1, float(rest.sum())
     fixed = {n: count, b: check_buffer(size), gamma: 1, D: total}
     reported = float(rest.mean()) * np.logspace(-1.5, 1.5, 61)
-    figure, axes = new_figure()
+    axes = axes_for(ax)
     exact = [float(long_run_shares([rate, *rest], size, "bE+1", "quadrature")[0]) for rate in reported]
     axes.plot(reported, exact, "-", color=BLUE, linewidth=2, label="exact long-run share, i.i.d. arrivals")
     for model, colour, style, label in (
@@ -108,12 +116,12 @@ def draw_utility(others: Sequence[float] | Values, size: int) -> Any:
     axes.set_xscale("log")
     axes.set_ylim(0.0, None)
     axes.xaxis.set_major_formatter("{x:g}")
-    axes.set_xlabel("reported rate r_i   [updates per unit of time]")
-    axes.set_ylabel("utility u_i: share of the aggregated weight")
+    axes.set_xlabel("reported rate $r_i$   [updates per unit of time]")
+    axes.set_ylabel("utility $u_i$: share of the aggregated weight")
     axes.set_title(f"What throttling brings: {count} clients, b = {size}, weights b·E[τ]+1", fontsize=10)
     axes.grid(visible=True, alpha=0.3)
     axes.legend(fontsize=8, handlelength=3.5)
-    return figure
+    return axes
 
 
 def plot_utility(others: Sequence[float] | Values, size: int, path: Path) -> None:
@@ -125,4 +133,6 @@ def plot_utility(others: Sequence[float] | Values, size: int, path: Path) -> Non
         If a rate is wrong, matplotlib is not installed, or the file cannot be written.
     """
     check_format(path)
-    save_figure(draw_utility(others, size), path)
+    figure, axes = new_figure()
+    draw_utility(others, size, axes)
+    save_figure(figure, path)

@@ -1,29 +1,22 @@
 """Plots. Colours are from Okabe and Ito's colour-blind-safe set; lines also differ in style."""
 
-from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.errors import MissingExtraError, OutputError, SpecError
 from boundlab.files import replacing
 
 if TYPE_CHECKING:
-    from boundlab.compare.comparison import Comparison
-    from boundlab.instance.plan import Plan
     from boundlab.server_rate import OptimalRate
     from boundlab.simulate.simulation import Simulation
 
 BLUE, ORANGE, GREEN, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"
 BLACK = "#000000"
-_TERM_STYLES = (
-    (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (3, 2)), (0, (7, 2, 1, 2, 1, 2)), (0, (1, 3)), (0, (9, 2)),
-)  # fmt: skip
-_Line = tuple[str, NDArray[np.float64], str, Any, float]  # label, values at plan.ks, colour, line style, width
 _FORMATS = ("png", "svg", "pdf")
+_DPI = 110  # of figures in a notebook
 
 
 def check_format(path: Path) -> None:
@@ -46,14 +39,18 @@ def _require_matplotlib() -> None:
         raise MissingExtraError('plots need matplotlib: pip install "boundlab[plot]"')
 
 
-def new_figure(width: float = 7.0, height: float = 4.6) -> tuple[Any, Any]:
-    """Return a figure of this size in inches, and its axes."""
+def new_figure(width: float = 7.0, height: float = 4.6, *, panel: bool = False) -> tuple[Any, Any]:
+    """Return a figure of this size in inches, and its axes; ``panel``: two, a lower one below the main one."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), dpi=140, layout="constrained")
     FigureCanvasAgg(figure)
-    return figure, figure.add_subplot()
+    return figure, _pair(figure) if panel else figure.add_subplot()
+
+
+def _pair(figure: Any) -> Any:
+    return figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
 
 
 def save_figure(figure: Any, path: Path) -> None:
@@ -84,94 +81,24 @@ def axes_for(ax: Any, width: float = 7.0, height: float = 4.6) -> Any:
     _require_matplotlib()
     from matplotlib import pyplot
 
-    return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+    return pyplot.subplots(figsize=(width, height), dpi=_DPI, layout="constrained")[1]
 
 
-def plot_comparison(result: "Comparison", path: Path, terms: bool = False, others: tuple["Plan", ...] = ()) -> None:
-    """Draw a comparison into a file; see :func:`draw_comparison`.
-
-    Raises
-    ------
-    MissingExtraError
-        If matplotlib is not installed.
-    OutputError
-        If the file cannot be written.
-    """
-    check_format(path)
-    figure, axes = new_figure()
-    draw_comparison(result, axes, terms, others)
-    save_figure(figure, path)
-
-
-def draw_comparison(result: "Comparison", ax: Any = None, terms: bool = False, others: tuple["Plan", ...] = ()) -> Any:
-    """Draw the band of the left side and the bound over the iterations, and return the axes.
-
-    Parameters
-    ----------
-    terms
-        Also draw the named terms of the bound.
-    others
-        Plans with the same iterations, whose bounds are drawn too.
+def pair_for(ax: Any, width: float = 9.6, height: float = 5.6) -> tuple[Any, Any]:
+    """Return main and lower axes to draw on: those given, None for a lower one that is not, or new ones.
 
     Raises
     ------
     MissingExtraError
         If matplotlib is not installed.
     """
-    axes = axes_for(ax)
-    plan = result.plan
-    lines: list[_Line] = [(f"{plan.theorem.id} ({plan.theorem.status})", result.bound, ORANGE, "--", 2.0)]
-    lines += [(f"{other.theorem.id} ({other.theorem.status})", other.bound, GREEN, "-.", 2.0) for other in others]
-    if terms and len(result.terms) > 1:
-        for place, (name, values) in enumerate(result.terms.items()):
-            if (values > 0.0).any():  # a term that vanishes has no place on a logarithmic axis
-                grey = str(0.25 + 0.12 * (place % 4))
-                lines.append((f"term: {name}", values, grey, _TERM_STYLES[place % len(_TERM_STYLES)], 2.0))
-    still = result.standstill.level
-    if np.isfinite(still) and still > 0.0:
-        lines.append((f"no step at all: {still:.3g}", np.full(len(plan.ks), still), BLACK, "-", 0.8))
-    keep = plan.ks > 0
-    (_draw_point if np.count_nonzero(keep) == 1 else _draw_curves)(axes, result, keep, lines)
-    _name(axes, plan)
-    axes.grid(visible=True, which="major", alpha=0.3)
-    axes.legend(fontsize=8, handlelength=3.5)
-    return axes
+    if ax is None:
+        _require_matplotlib()
+        from matplotlib import pyplot
 
-
-def draw_horizons(results: "Sequence[Comparison]", ax: Any = None, terms: bool = False) -> Any:
-    """Draw the left sides and the bounds of several horizons as curves, and return the axes.
-
-    Raises
-    ------
-    MissingExtraError
-        If matplotlib is not installed.
-    """
-    axes, first = axes_for(ax), results[0]
-    plan = first.plan
-    ks = [int(one.plan.ks[-1]) for one in results]
-    middle, band = max(map(_labels, results), key=lambda one: len(one[1]))
-    if band:
-        upper = np.array([one.band.upper[-1] for one in results])
-        lower = np.maximum([one.band.lower[-1] for one in results], upper * 1e-6)
-        axes.fill_between(ks, lower, upper, color=SKY, alpha=0.45, linewidth=0, label=band)
-    axes.plot(ks, [one.band.mean[-1] for one in results], "o-", color=BLUE, linewidth=2, markersize=4, label=middle)
-    label = f"{plan.theorem.id} ({plan.theorem.status})"
-    axes.plot(ks, [one.bound[-1] for one in results], "s--", color=ORANGE, linewidth=2, markersize=4, label=label)
-    for place, name in enumerate(first.terms if terms and len(first.terms) > 1 else ()):
-        values = np.array([one.terms[name][-1] for one in results])
-        if (values > 0.0).any():
-            style, grey = _TERM_STYLES[place % len(_TERM_STYLES)], str(0.25 + 0.12 * (place % 4))
-            axes.plot(ks, values, linestyle=style, color=grey, linewidth=2, label=f"term: {name}")
-    still = first.standstill.level
-    if np.isfinite(still) and still > 0.0:
-        axes.axhline(still, color=BLACK, linewidth=0.8, label=f"no step at all: {still:.3g}")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel(f"horizon {plan.theorem.counter}, each a run of its own")
-    _name(axes, plan)
-    axes.grid(visible=True, which="major", alpha=0.3)
-    axes.legend(fontsize=8, handlelength=3.5)
-    return axes
+        main, below = _pair(pyplot.figure(figsize=(width, height), dpi=_DPI, layout="constrained"))
+        return main, below
+    return tuple(ax) if np.ndim(ax) else (ax, None)
 
 
 def draw_run(result: "Simulation", name: str, ax: Any = None) -> Any:
@@ -199,67 +126,6 @@ def draw_run(result: "Simulation", name: str, ax: Any = None) -> Any:
     axes.grid(visible=True, which="major", alpha=0.3)
     axes.legend(fontsize=8, handlelength=3.5)
     return axes
-
-
-def _name(axes: Any, plan: "Plan") -> None:
-    """Write what is drawn: the left side with its unit, and who ran on what."""
-    axes.set_ylabel(f"E[{plan.metric.symbol}]   [{plan.metric.unit}]")
-    clients = f"{plan.problem.n} client" + ("s" if plan.problem.n > 1 else "")
-    axes.set_title(f"{plan.algorithm.id} on {plan.problem.id}, {clients}, {plan.delays.id} delays", fontsize=10)
-
-
-def _counted(result: "Comparison", events: str) -> str:
-    if result.plan.theorem.counter == "T":
-        return "server updates T"
-    return f"{events} (client updates and aggregations)"
-
-
-def _labels(result: "Comparison") -> tuple[str, str]:
-    """Return what the middle of the left side is, and what the band around it is; '' where there is none."""
-    left, symbol = result.band, f"E[{result.plan.metric.symbol}]"
-    if result.exact == "expectation":
-        return f"{symbol}, computed", ""
-    if left.level == 1.0:
-        what = "expectations" if result.exact else "values"
-        return f"mean of {left.trials} schedules", f"smallest to largest of the {what} of {left.trials} schedules"
-    kind = "" if left.guaranteed else ", upper side approximate"
-    return f"mean of {left.trials} trials", f"{100 * left.level:.4g}% joint band of {symbol}{kind}"
-
-
-def _draw_curves(axes: Any, result: "Comparison", keep: NDArray[np.bool_], lines: list[_Line]) -> None:
-    """Draw band, mean and bounds over the iterations, both axes logarithmic."""
-    ks, left = result.plan.ks[keep], result.band
-    middle, band = _labels(result)
-    if band:
-        lower, upper = left.lower[keep], left.upper[keep]
-        floor = np.maximum(lower, upper * 1e-6)
-        axes.fill_between(ks, floor, upper, color=SKY, alpha=0.45, linewidth=0, label=band)
-    axes.plot(ks, left.mean[keep], "-", color=BLUE, linewidth=2, label=middle)
-    for label, values, colour, style, width in lines:
-        shown = np.where(values[keep] > 0.0, values[keep], np.nan)
-        axes.plot(ks, shown, linestyle=style, color=colour, linewidth=width, label=label)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel(_counted(result, "iteration k"))
-
-
-def _draw_point(axes: Any, result: "Comparison", keep: NDArray[np.bool_], lines: list[_Line]) -> None:
-    """Draw what a bound about one K alone says: an error bar, and a level for each line."""
-    left, k = result.band, int(result.plan.ks[keep][0])
-    mean, lower, upper = left.mean[keep], left.lower[keep], left.upper[keep]
-    middle, band = _labels(result)
-    error = [mean - lower, upper - mean] if band else None
-    axes.errorbar([0.0], mean, yerr=error, fmt="o", color=BLUE, capsize=8, label=band or middle)
-    levels = [float(values[keep][0]) for _, values, *_ in lines]
-    for level, (label, _, colour, style, width) in zip(levels, lines, strict=True):
-        axes.axhline(level, linestyle=style, color=colour, linewidth=width, label=label)
-    if max(levels) > 30.0 * float(mean[0]):
-        axes.set_yscale("log")
-    else:
-        axes.set_ylim(0.0, 1.15 * max(*levels, float(upper[0])))
-    axes.set_xlim(-1.0, 1.0)
-    axes.set_xticks([0.0], [f"{result.plan.theorem.counter} = {k}"])
-    axes.set_xlabel(_counted(result, "iterations"))
 
 
 def plot_rates(result: "OptimalRate", path: Path) -> None:

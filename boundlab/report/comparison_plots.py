@@ -1,0 +1,344 @@
+"""Plots of a bound beside what really happens: curves with their band above, and mean/bound below.
+
+The bound is a broad line below all others, so that what coincides with it stays visible; lines also differ in dashes
+and marks, so that they can be told apart in grey.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.compare.comparison import Comparison
+from boundlab.errors import SpecError
+from boundlab.report.plots import BLACK, BLUE, GREEN, ORANGE, SKY, check_format, new_figure, pair_for, save_figure
+
+if TYPE_CHECKING:
+    from boundlab.instance.plan import Plan
+
+Floats = NDArray[np.float64]
+_TERM_STYLES = (
+    (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (3, 2)), (0, (7, 2, 1, 2, 1, 2)), (0, (1, 3)), (0, (9, 2)),
+)  # fmt: skip
+_OTHER_STYLES = ((GREEN, "-.", "^"), (BLACK, (0, (8, 2, 2, 2)), "D"))
+_FEW = 12  # points that each get a mark, and horizons that each get a tick
+_LEAST_TERM = 1e-2  # terms below this share of all that else is drawn are cut off
+_RIGHT_OF = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0, "frameon": False}
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """The bound of another theorem; ``mean``: its left side, where its run is another one."""
+
+    label: str
+    bound: Floats
+    mean: Floats | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Picture:
+    """What is drawn over ``across``."""
+
+    across: Floats
+    mean: Floats
+    lower: Floats
+    upper: Floats
+    bound: Floats
+    middle: str
+    band: str
+    terms: Mapping[str, Floats]
+    others: Sequence[_Bound]
+    still: float
+    counter: str
+
+    def lines(self) -> Iterator[tuple[str, Floats, dict[str, Any]]]:
+        """Yield label, values and style of what the left side is held against, the broadest first."""
+        yield "bound", self.bound, {"color": ORANGE, "linewidth": 4.5, "alpha": 0.85, "solid_capstyle": "butt"}
+        for other, (colour, dashes, _) in zip(self.others, _OTHER_STYLES, strict=False):
+            yield f"bound of\n{other.label}", other.bound, {"color": colour, "linestyle": dashes, "linewidth": 2.2}
+        for place, (name, values) in enumerate(self.terms.items()):
+            if (values > 0.0).any():  # a term that vanishes has no place on a logarithmic axis
+                grey = str(0.12 + 0.13 * (place % 4))
+                style = {"color": grey, "linestyle": _TERM_STYLES[place % len(_TERM_STYLES)], "linewidth": 1.6}
+                yield f"term: {plain(name)}", values, style
+        if np.isfinite(self.still) and self.still > 0.0:
+            level = np.full(len(self.across), self.still)
+            yield f"no step at all: {self.still:.3g}", level, {"color": BLACK, "linewidth": 0.8}
+
+    def limits(self) -> tuple[float, float]:
+        """Return what is to be seen of a logarithmic axis: the lower side of a band may reach down to 0."""
+        told = [self.mean, self.bound, self.upper if self.band else self.mean, np.array([self.still])]
+        told += [one.bound for one in self.others] + [one.mean for one in self.others if one.mean is not None]
+        found = np.concatenate([one[np.isfinite(one) & (one > 0.0)] for one in told])
+        extra = np.concatenate([*self.terms.values(), found])
+        extra = extra[extra >= _LEAST_TERM * found.min()]
+        return float(extra.min()) / 1.5, float(extra.max()) * 1.5
+
+
+def plain(text: str) -> str:
+    """Return a text of which matplotlib reads no character as mathematics."""
+    return text.replace("$", r"\$")
+
+
+def plot_comparison(
+    result: Comparison, path: Path, terms: bool = False, others: "Sequence[Comparison | Plan]" = ()
+) -> None:
+    """Draw a comparison into a file; see :func:`draw_comparison`.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+    OutputError
+        If the file cannot be written.
+    """
+    check_format(path)
+    figure, pair = new_figure(9.6, 5.6, panel=True)
+    draw_comparison(result, pair, terms, others)
+    save_figure(figure, path)
+
+
+def draw_comparison(
+    result: Comparison, ax: Any = None, terms: bool = False, others: "Sequence[Comparison | Plan]" = ()
+) -> Any:
+    """Draw the band of the left side and the bound over the iterations, and mean/bound below; return the upper axes.
+
+    Parameters
+    ----------
+    ax
+        Axes, or two of them: the second shows mean/bound. By default both are made.
+    terms
+        Also draw the named terms of the bound.
+    others
+        Comparisons, or plans of them, with the same iterations, whose bounds are drawn too.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+    SpecError
+        If one of the others has other iterations.
+    """
+    plan, left = result.plan, result.band
+    keep = plan.ks > 0
+    middle, band = _labels(result)
+    picture = _Picture(
+        plan.ks[keep].astype(np.float64), left.mean[keep], left.lower[keep], left.upper[keep], result.bound[keep],
+        middle, band, {name: values[keep] for name, values in result.terms.items()} if _telling(result, terms) else {},
+        [_other(result, one, keep) for one in others], result.standstill.level, plan.theorem.counter,
+    )  # fmt: skip
+    axes, below = pair_for(ax)
+    one = len(picture.across) == 1
+    (_draw_point if one else _draw_curves)(axes, below, picture)
+    _name(axes, below, result, result.headline, _counted(result, "iterations" if one else "iteration $k$"))
+    return axes
+
+
+def draw_horizons(
+    results: Sequence[Comparison],
+    headline: str,
+    ax: Any = None,
+    terms: bool = False,
+    others: Sequence[Sequence[Comparison]] = (),
+) -> Any:
+    """Draw the left sides and the bounds of several horizons as curves, mean/bound below; return the upper axes.
+
+    Parameters
+    ----------
+    headline
+        What all of them say together.
+    ax, terms
+        As for :func:`draw_comparison`.
+    others
+        Comparisons of other theorems at the same horizons: their bounds, and their left sides where their runs differ.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+    SpecError
+        If one of the others has other horizons.
+    """
+    first = results[0]
+    middle, band = max(map(_labels, results), key=lambda one: len(one[1]))
+    computed = sum(one.exact == "expectation" for one in results)
+    if band and computed:
+        middle = f"{middle},\nat {computed} horizon{'s' * (computed > 1)} computed"
+    names = list(first.terms) if _telling(first, terms) else []
+    picture = _Picture(
+        _last(results, lambda one: one.plan.ks), _last(results, lambda one: one.band.mean),
+        _last(results, lambda one: one.band.lower), _last(results, lambda one: one.band.upper),
+        _last(results, lambda one: one.bound), middle, band,
+        {name: np.array([float(one.terms[name][-1]) for one in results]) for name in names},
+        [_others_at(results, one) for one in others], first.standstill.level, first.plan.theorem.counter,
+    )  # fmt: skip
+    axes, below = pair_for(ax)
+    _draw_curves(axes, below, picture)
+    if len(results) <= _FEW:
+        for one in (axes, below) if below is not None else (axes,):
+            one.set_xticks(picture.across, [f"{k:g}" for k in picture.across], minor=False)
+            one.set_xticks([], minor=True)
+    _name(axes, below, first, headline, f"horizon ${first.plan.theorem.counter}$, each a run of its own")
+    return axes
+
+
+def _last(results: Sequence[Comparison], read: Any) -> Floats:
+    return np.array([float(read(one)[-1]) for one in results])
+
+
+def _telling(result: Comparison, terms: bool) -> bool:
+    return terms and len(result.terms) > 1
+
+
+def _title(theorem: Any) -> str:
+    return plain(f"{theorem.id} ({theorem.status})")
+
+
+def _other(result: Comparison, other: "Comparison | Plan", keep: NDArray[np.bool_]) -> _Bound:
+    plan = other.plan if isinstance(other, Comparison) else other
+    if not np.array_equal(plan.ks, result.plan.ks):
+        raise SpecError(f"{plan.theorem.id} was compared at other iterations than {result.plan.theorem.id}")
+    mean = other.band.mean[keep] if isinstance(other, Comparison) else None
+    same = mean is None or np.array_equal(mean, result.band.mean[keep])
+    return _Bound(_title(plan.theorem), other.bound[keep], None if same else mean)
+
+
+def _others_at(results: Sequence[Comparison], others: Sequence[Comparison]) -> _Bound:
+    names = others[0].plan.theorem.id, results[0].plan.theorem.id
+    if [one.plan.iterations for one in results] != [one.plan.iterations for one in others]:
+        raise SpecError(f"{names[0]} was compared at other horizons than {names[1]}")
+    mean, own = (_last(every, lambda one: one.band.mean) for every in (others, results))
+    bound = _last(others, lambda one: one.bound)
+    return _Bound(_title(others[0].plan.theorem), bound, None if np.array_equal(mean, own) else mean)
+
+
+def _name(axes: Any, below: Any, result: Comparison, headline: str, across: str) -> None:
+    """Write what is drawn: the left side with its unit, the theorem with its verdict, and who ran on what."""
+    plan = result.plan
+    axes.set_ylabel(f"${plan.metric.latex}$\n[{plan.metric.unit}]")
+    clients = f"{plan.problem.n} client" + ("s" if plan.problem.n > 1 else "")
+    what = f"{plan.algorithm.id} on {plan.problem.id}, {clients}, {plan.delays.id} delays"
+    axes.set_title(f"{_title(plan.theorem)}: {plain(headline)}\n{plain(what)}", fontsize=10.5, linespacing=1.4)
+    axes.legend(fontsize=9, handlelength=3.6, labelspacing=0.8, **_RIGHT_OF)
+    (axes if below is None else below).set_xlabel(across)
+    if below is not None:
+        axes.tick_params(labelbottom=False)
+        below.set_ylabel("mean / bound")
+
+
+def _counted(result: Comparison, events: str) -> str:
+    if result.plan.theorem.counter == "T":
+        return "server updates $T$"
+    return f"{events} (client updates and aggregations)"
+
+
+def _labels(result: Comparison) -> tuple[str, str]:
+    """Return what the middle of the left side is, and what the band around it is; '' where there is none."""
+    left = result.band
+    if result.exact == "expectation":
+        return "expectation, computed", ""
+    if left.level == 1.0:
+        what = "expectations" if result.exact else "values"
+        return f"mean of {left.trials} schedules", f"smallest to largest of the {what}\nof {left.trials} schedules"
+    kind = "" if left.guaranteed else ",\nupper side approximate"
+    return f"mean of {left.trials} trials", f"{100 * left.level:.4g}% joint band{kind}"
+
+
+def _draw_curves(axes: Any, below: Any, picture: _Picture) -> None:
+    """Draw band, mean and bounds, both axes logarithmic."""
+    across, mark = picture.across, "o" if len(picture.across) <= _FEW else ""
+    low, high = picture.limits()
+    if picture.band:
+        floor = np.maximum(picture.lower, low / 10.0)
+        axes.fill_between(across, floor, picture.upper, color=SKY, alpha=0.45, linewidth=0, label=picture.band)
+    for label, values, style in picture.lines():
+        axes.plot(across, np.where(values > 0.0, values, np.nan), label=label, **style)
+    axes.plot(across, picture.mean, "-", marker=mark, color=BLUE, linewidth=1.8, markersize=5, label=picture.middle)
+    for other, (colour, _, sign) in zip(picture.others, _OTHER_STYLES, strict=False):
+        if other.mean is not None:
+            label = f"mean under\n{other.label}"
+            axes.plot(across, other.mean, "-", marker=sign, color=colour, linewidth=1.2, markersize=5, label=label)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_ylim(low, high)
+    _short_labels(axes.yaxis, low, high)
+    axes.grid(visible=True, which="major", alpha=0.3)
+    if below is not None:
+        _draw_ratios(below, picture, mark)
+        below.set_xscale("log")
+
+
+def _draw_ratios(below: Any, picture: _Picture, mark: str) -> None:
+    """Draw mean/bound, with what lies above 1 shaded: there the bound is exceeded."""
+    across = picture.across
+
+    def over(values: Floats, bound: Floats) -> Floats:
+        found: Floats = np.divide(values, bound, out=np.full(len(bound), np.nan), where=bound > 0.0)
+        return found
+
+    ratio = over(picture.mean, picture.bound)
+    tops = [ratio]
+    if picture.band:
+        upper = over(picture.upper, picture.bound)
+        tops.append(upper)
+        below.fill_between(across, over(picture.lower, picture.bound), upper, color=SKY, alpha=0.45, linewidth=0)
+    for other, (colour, dashes, _) in zip(picture.others, _OTHER_STYLES, strict=False):
+        own = over(picture.mean if other.mean is None else other.mean, other.bound)
+        below.plot(across, own, color=colour, linestyle=dashes, linewidth=1.6)
+        tops.append(own)
+    below.plot(across, ratio, "-", marker=mark, color=BLUE, linewidth=1.8, markersize=5)
+    below.axhline(1.0, color=ORANGE, linewidth=2.5, alpha=0.85, zorder=1)
+    found = np.concatenate(tops)
+    found = found[np.isfinite(found) & (found > 0.0)]
+    lowest, top = float(found.min(initial=1.0)), float(found.max(initial=1.0))
+    if lowest < 0.05 or top > 20.0:
+        below.set_yscale("log")
+        least = float(ratio[ratio > 0.0].min(initial=1.0))
+        below.set_ylim(min(lowest, least) / 1.6, top * 1.6)
+        _short_labels(below.yaxis, *below.get_ylim())
+    else:
+        below.set_ylim(0.0, 1.15 * top)
+    if top > 1.0:
+        below.axhspan(1.0, below.get_ylim()[1], color=ORANGE, alpha=0.1, linewidth=0, zorder=0)
+    below.grid(visible=True, which="major", alpha=0.3)
+
+
+def _short_labels(axis: Any, low: float, high: float) -> None:
+    """Write the numbers at a logarithmic axis of few decades without powers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    decades = np.log10(high / low)
+    if decades > 3.0 or low < 1e-4 or high > 1e5:
+        return
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if decades <= 2.2 else (1.0,), numticks=20))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _draw_point(axes: Any, below: Any, picture: _Picture) -> None:
+    """Draw what a bound about one K alone says: an error bar, and a level for each line."""
+    mean, lower, upper = picture.mean, picture.lower, picture.upper
+    for label, values, style in picture.lines():
+        axes.axhline(float(values[0]), label=label, **style)
+    error = [mean - lower, upper - mean] if picture.band else None
+    label = picture.band or picture.middle
+    axes.errorbar([0.0], mean, yerr=error, fmt="o", color=BLUE, capsize=8, markersize=7, label=label)
+    levels = [float(values[0]) for _, values, _ in picture.lines()]
+    if max(levels) > 30.0 * float(mean[0]):
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(0.0, 1.15 * max(*levels, float(upper[0])))
+    ticks = [f"${picture.counter} = {picture.across[0]:g}$"]
+    for one in (axes,) if below is None else (axes, below):
+        one.set_xlim(-1.0, 1.0)
+        one.set_xticks([0.0], ticks)
+        one.grid(visible=True, which="major", axis="y", alpha=0.3)
+    if below is not None:
+        ratio = float(mean[0] / picture.bound[0]) if picture.bound[0] > 0.0 else np.nan
+        below.plot([0.0], [ratio], "o", color=BLUE, markersize=7)
+        below.axhline(1.0, color=ORANGE, linewidth=2.5, alpha=0.85, zorder=1)
+        below.set_ylim(0.0, 1.25 * max(1.0, ratio if np.isfinite(ratio) else 1.0))
+        below.annotate(f"{ratio:.4g}", (0.0, ratio), xytext=(12, 0), textcoords="offset points", va="center")

@@ -1,0 +1,125 @@
+"""What a plot of a comparison shows: all of it, apart, in mathematics, and beside its legend."""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+import boundlab as bl
+from boundlab.errors import SpecError
+from boundlab.metrics import METRICS
+from boundlab.report.comparison_plots import plain
+from boundlab.report.plots import new_figure
+
+LAD = ("lad:x0=3", "iid:p_s=0.5")
+AT = {"iterations": [3, 6, 12], "M": 50}
+
+
+@pytest.fixture(scope="module")
+def curve() -> Any:
+    return bl.compare("area.theorem8", *LAD, **AT)
+
+
+@pytest.fixture(scope="module")
+def repaired() -> Any:
+    return bl.compare("area.theorem8.repaired", *LAD, **AT)
+
+
+@pytest.fixture(scope="module")
+def run() -> Any:
+    there = ("huber:c=[[0],[1]],w=1,delta=1,x0=0.1667", "deterministic:rates=[1,0.2]")
+    return bl.compare("fedcompass.window.b.noiseless", *there, iterations=200, trials=2, Qmin=1, Qmax=5, eta=0.0005)
+
+
+def drawn(result: Any, **options: Any) -> tuple[Any, Any, Any]:
+    figure, (axes, below) = new_figure(9.6, 5.6, panel=True)
+    assert result.plot((axes, below), **options) is axes
+    figure.canvas.draw()
+    return figure, axes, below
+
+
+def test_the_title_has_the_theorem_its_status_and_the_verdict(curve: Any, run: Any) -> None:
+    assert "area.theorem8 (as printed): violated" in drawn(curve)[1].get_title()
+    assert f"(repaired): {run.headline}" in drawn(run)[1].get_title()
+
+
+def test_the_lower_panel_is_mean_over_bound_with_a_line_at_one(curve: Any) -> None:
+    below = drawn(curve)[2]
+    lines = [line.get_ydata() for line in below.get_lines()]
+    ratios = [one.ratio[-1] for one in curve.comparisons]
+    assert any(len(line) == 3 and np.allclose(line, ratios) for line in lines)
+    assert any(np.array_equal(line, [1, 1]) for line in lines)
+    assert below.get_ylim()[1] > max(ratios) > 1
+
+
+def test_a_curve_shows_bound_terms_mean_and_the_level_of_no_step(curve: Any, run: Any) -> None:
+    named = {text.get_text() for text in drawn(run, terms=True)[1].get_legend().get_texts()}
+    assert {"bound", "term: initial", "term: bias and staleness"} <= named
+    assert any(one.startswith("no step at all: ") for one in named)
+    assert any("mean of 2 schedules" in one for one in named)
+    assert any("computed" in text.get_text() for text in drawn(curve)[1].get_legend().get_texts())
+
+
+def test_no_two_lines_look_alike_in_grey(curve: Any, repaired: Any, run: Any) -> None:
+    for axes in (drawn(curve, others=[repaired])[1], drawn(run, terms=True)[1]):
+        looks = [(one._dash_pattern, one.get_linewidth(), one.get_marker()) for one in axes.get_lines()]
+        assert all(one != other for one, other in combinations(looks, 2))
+
+
+def test_the_bound_is_the_broadest_line_and_lies_below_the_others(run: Any) -> None:
+    lines = drawn(run, terms=True)[1].get_lines()
+    assert lines[0].get_label() == "bound"
+    assert all(one.get_linewidth() < lines[0].get_linewidth() for one in lines[1:])
+
+
+def test_mean_and_bound_are_inside_the_axes_also_where_a_band_reaches_down_to_zero(curve: Any, run: Any) -> None:
+    shown = ((curve, [one.bound[-1] for one in curve.comparisons]), (run, run.bound[run.plan.ks > 0]))
+    for result, bound in shown:
+        low, high = drawn(result, terms=True)[1].get_ylim()
+        assert low < min(bound)
+        assert max(bound) < high
+
+
+def test_the_legend_stands_beside_the_data_and_within_the_figure(curve: Any, repaired: Any) -> None:
+    figure, axes, _ = drawn(curve, others=[repaired])
+    legend, data = axes.get_legend().get_window_extent(), axes.get_window_extent()
+    assert legend.x0 >= data.x1
+    assert legend.x1 <= figure.bbox.x1
+    assert data.width > figure.bbox.width / 2
+
+
+def test_the_repaired_theorem_has_a_mean_of_its_own_where_its_run_is_another(curve: Any, repaired: Any) -> None:
+    named = " ".join(text.get_text() for text in drawn(curve, others=[repaired])[1].get_legend().get_texts())
+    assert "bound of\narea.theorem8.repaired" in named
+    assert "mean under\narea.theorem8.repaired" in named
+    assert "mean under" not in " ".join(
+        text.get_text() for text in drawn(curve, others=[curve])[1].get_legend().get_texts()
+    )
+
+
+def test_another_theorem_is_shown_at_the_same_horizons_only(curve: Any, run: Any) -> None:
+    with pytest.raises(SpecError, match="other horizons"):
+        curve.plot(drawn(curve)[1], others=[bl.compare("area.theorem8.repaired", *LAD, iterations=[3, 6], M=50)])
+    with pytest.raises(SpecError, match="other iterations"):
+        run.plot(drawn(run)[1], others=[curve.comparisons[0]])
+
+
+def test_a_single_horizon_is_a_point_in_both_panels(curve: Any) -> None:
+    _, axes, below = drawn(curve.comparisons[1])
+    assert [tick.get_text() for tick in below.get_xticklabels()] == ["$K = 6$"]
+    assert "1.18" in [one.get_text() for one in below.texts]
+    assert axes.get_ylim()[1] > curve.comparisons[1].band.mean[-1]
+
+
+def test_every_left_side_can_be_set_as_mathematics() -> None:
+    for metric in METRICS.values():
+        figure, axes = new_figure()
+        axes.set_ylabel(f"${metric.latex}$")
+        figure.canvas.draw()
+
+
+def test_no_text_of_a_user_is_read_as_mathematics() -> None:
+    figure, axes = new_figure()
+    axes.set_title(plain(r"mine: $\nothing{ and $x_"))
+    figure.canvas.draw()
