@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from boundlab.__about__ import __version__
-from boundlab.cli._common import AsJson, console, print_json, progress
+from boundlab.cli._common import AsJson, Seed, console, print_json, progress
 from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
 from boundlab.verdict import ExitCode, Verdict
@@ -42,7 +42,7 @@ def register(app: typer.Typer) -> None:
 
 def demo(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the plots go.")] = Path("demo"),
-    seed: Annotated[int, typer.Option("--seed", "-s", help="Seed of all random numbers.")] = 0,
+    seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Check theorems on real data and where they fail, and tune the server rate: under a minute."""
