@@ -11,6 +11,7 @@ from boundlab.cli._common import AsJson, console, print_json, whole_option
 from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
 from boundlab.errors import MissingExtraError, SpecError
+from boundlab.files import schema
 from boundlab.verdict import ExitCode
 
 _EXAMPLE = "bench cpu --repeats 5 --out benchmarks/results"
@@ -76,7 +77,7 @@ def _cpu(share: float, repeats: int, out: Path | None, *, as_json: bool) -> None
 
     def show(written: Sequence[Path]) -> None:
         if as_json:
-            print_json({**found, "written": [str(path) for path in written]})
+            print_json({"schema": schema("bench"), **found, "written": [str(path) for path in written]})
 
     deliver(ExitCode.STANDS, files, show, lambda: save(found, files), quiet=as_json, asked=out is not None)
 
@@ -99,7 +100,7 @@ def _gpu(device: str, out: Path | None, *, small: bool, as_json: bool) -> None:
 
     def show(written: Sequence[Path]) -> None:
         if as_json:
-            print_json({**found, "written": [str(path) for path in written]})
+            print_json({"schema": schema("bench"), **found, "written": [str(path) for path in written]})
         else:
             screen.print(table(found))
 

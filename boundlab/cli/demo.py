@@ -47,7 +47,7 @@ def demo(
 ) -> None:
     """Check theorems on real data and where they fail, and tune the server rate: under a minute."""
     from boundlab.build import build_problem
-    from boundlab.files import RESULT, folder, write_folder
+    from boundlab.files import RESULT, folder, schema, write_folder
     from boundlab.report.plots import check_format, plot_comparison
     from boundlab.report.save import case_name
     from boundlab.report.tables import comparison_table, figure
@@ -128,6 +128,7 @@ def demo(
     )
     cases = {case_name(one.plan.theorem.id): one.case for one in saved if one.verdict is Verdict.VIOLATED}
     document = {
+        "schema": schema("demo"),
         "boundlab": __version__,
         "comparisons": [result.as_dict() for result in results],
         "optimal_rate": [best.as_dict(), priced.as_dict()],

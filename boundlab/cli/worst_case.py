@@ -10,6 +10,7 @@ from boundlab.cli._common import AsJson, Iterations, Settings, console, print_js
 from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
 from boundlab.errors import CaseError, OutputError, SpecError
+from boundlab.files import schema
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: boo
     code = ExitCode.STANDS if all(one.fits for one in forms) else ExitCode.UNDECIDED
     if as_json:
         rows = [{"label": one.label, "formula": str(one) if one.fits else None, "values": one.values} for one in forms]
-        print_json({"theorem": theorem.id, "horizons": list(found), "multipliers": rows})
+        print_json({"schema": schema("fit"), "theorem": theorem.id, "horizons": list(found), "multipliers": rows})
         return code
     table = plain_table("inequality", f"multiplier, by {theorem.counter} = K and k", "values")
     table.columns[0].justify = table.columns[1].justify = "left"
