@@ -11,7 +11,7 @@ from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import BoundlabError, CaseError, FormulaError, SpecError
 from boundlab.events import Events
 from boundlab.execute.floats import run
-from boundlab.files import is_file, read_json
+from boundlab.files import is_file, read_json, schema
 from boundlab.formulas.parse import number_value
 from boundlab.objective import Problem
 from boundlab.options import Options, nearest, parse_spec
@@ -22,7 +22,7 @@ from boundlab.theorems import Theorem
 _KEYS = ("algorithm", "problem", "x0", "parameters", "events")
 _NOTES = (
     "theorem", "constants", "note", "claim", "delays", "server", "law", "seed", "trial", "iterations", "settings",
-    "symbols", "provenance",
+    "symbols", "provenance", "schema",
 )  # fmt: skip
 
 
@@ -100,6 +100,10 @@ def read_case(raw: Any, name: str = "the case", *, has_theorem: bool = False) ->
     for key in raw:
         if key not in _KEYS + _NOTES:
             raise CaseError(f"{name}: unknown key {key!r}; {nearest(key, _KEYS)}")
+    if raw.get("schema", schema("case")) != schema("case"):
+        raise CaseError(
+            f"{name} is no case file: its schema must be {schema('case')!r}, got {str(raw['schema'])[:60]!r}"
+        )
     random = "events" not in raw and "delays" in raw
     for key in ("algorithm", "problem", *(() if random else ("events",))):
         if key not in raw:

@@ -13,7 +13,19 @@ from boundlab.errors import BoundlabError, CaseError, OutputError
 
 LARGEST = 64 * 2**20
 RESULT = "result.json"
+SCHEMA = "boundlab/{}/1"  # what a document of boundlab's says of itself; the number changes where a key changes
 _MARK = "files"  # the key of RESULT under which the files of a folder stand that belong to it
+
+
+def schema(kind: str) -> str:
+    """Return what a document of this kind says under the key ``schema``.
+
+    Examples
+    --------
+    >>> schema("comparison")
+    'boundlab/comparison/1'
+    """
+    return SCHEMA.format(kind)
 
 
 def check_readable(path: Path, error: type[BoundlabError], largest: int = LARGEST, what: str = "") -> None:

@@ -8,6 +8,7 @@ import difflib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -153,8 +154,28 @@ def whole(text: object, what: str) -> int:
         return text
     value = number(text, what)
     if not value.is_integer():
-        raise SpecError(f"{what} must be a whole number, got {text!r}")
-    return int(value)
+        raise SpecError(f"{what} must be an integer, got {text!r}")
+    if abs(value) < _LARGEST_INTEGER:
+        return int(value)
+    try:  # a float has not all digits of 1e23, nor of 9007199254740993
+        exactly = Fraction(str(text))
+    except ValueError:
+        exactly = Fraction(value)
+    return int(exactly)
+
+
+def count(value: object, what: str, minimum: int, maximum: int) -> int:
+    """Read a whole number between two others.
+
+    Raises
+    ------
+    SpecError
+        If it is none, or not between them.
+    """
+    found = whole(value, what)
+    if not minimum <= found <= maximum:
+        raise SpecError(f"{what} must be between {minimum} and {maximum}, got {found}")
+    return found
 
 
 def numbers(text: object, what: str) -> list[float]:
@@ -246,13 +267,11 @@ class Options:
 
     def integer(self, key: str, default: int, *, minimum: int = 0, maximum: int = _LARGEST_INTEGER) -> int:
         """Return an integer with minimum ≤ value ≤ maximum."""
-        value = number(self.raw(key, default), f"{self.owner}: {key}")
-        if value != int(value):
-            raise SpecError(f"{self.owner}: {key} must be an integer, got {value:g}")
+        value = whole(self.raw(key, default), f"{self.owner}: {key}")
         if not minimum <= value <= maximum:
             limits = f"≥ {minimum}" if maximum == _LARGEST_INTEGER else f"between {minimum} and {maximum}"
             raise SpecError(f"{self.owner}: {key} must be {limits}, got {value:g}")
-        return int(value)
+        return value
 
     def numbers(self, key: str, default: list[float] | None = None) -> list[float]:
         """Return a list of finite numbers."""

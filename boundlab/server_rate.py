@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundlab.delays import optimal_rate as policy_rate
 from boundlab.errors import CertificateError, SpecError
+from boundlab.files import schema
 from boundlab.formulas.symbols import check
 from boundlab.options import nearest
 
@@ -75,6 +76,7 @@ class OptimalRate:
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields; an infinite limit is null."""
         return {
+            "schema": schema("optimal-rate"),
             "objective": self.objective, "n": len(self.rates), "rates": self.rates.tolist(),
             "server_cost": self.server_cost, "lambda_s": self.lambda_s, "value": self.value,
             "limit": self.limit if np.isfinite(self.limit) else None, "epsilon": self.epsilon,

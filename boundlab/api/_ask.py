@@ -17,7 +17,7 @@ from boundlab.compare.confidence import BandKind
 from boundlab.delays import DelayModel
 from boundlab.errors import SpecError
 from boundlab.objective import Problem
-from boundlab.options import number, whole
+from boundlab.options import count, number, whole
 from boundlab.prove import Script
 from boundlab.registry import lookup
 from boundlab.server_rate import Objective
@@ -25,6 +25,7 @@ from boundlab.theorems import Theorem, load_theorem
 
 MOST_ITERATIONS = 10**8
 MOST_TRIALS = 10**6
+MOST_EVENTS = 1000  # of a worst case
 Tick = Callable[[int], None]
 
 
@@ -54,14 +55,6 @@ def _problem(given: str | Problem) -> Problem:
 
 def _delays(given: str | DelayModel, clients: int) -> DelayModel:
     return delays_from(given, clients) if isinstance(given, str) else given
-
-
-def _count(value: Any, name: str, minimum: int, maximum: int) -> int:
-    """Read a whole number, also one such as 1e4."""
-    found = whole(value, name)
-    if not minimum <= found <= maximum:
-        raise SpecError(f"{name} must be between {minimum} and {maximum}, got {found}")
-    return found
 
 
 @overload
@@ -148,10 +141,10 @@ def compare(
     statement, chosen = _theorem(theorem), _problem(problem)
     several = isinstance(iterations, (Sequence, np.ndarray))
     given = np.atleast_1d(iterations).tolist()
-    horizons = [_count(one, "iterations", 1, MOST_ITERATIONS) for one in given]
+    horizons = [count(one, "iterations", 1, MOST_ITERATIONS) for one in given]
     if not horizons or len(set(horizons)) < len(horizons):
         raise SpecError("iterations must be a number, or a list of different numbers, such as [10, 100, 1000]")
-    count = _count(trials, "trials", 2, MOST_TRIALS)
+    amount, start = count(trials, "trials", 2, MOST_TRIALS), whole(seed, "seed")
     model = _delays(delays, chosen.n)
     algorithm: Algorithm[Any] = lookup("algorithms", statement.algorithm)
     windows = {*statement.inputs(), *statement.settable}  # a run of K updates ends with the last window of N
@@ -161,10 +154,10 @@ def compare(
     for horizon in sorted(horizons):
         plan = make_plan(
             statement, chosen, model, policy, horizon, values, tuple(beyond),
-            np.array([horizon]) if several and "N" not in windows else None, trials=count, seed=seed,
+            np.array([horizon]) if several and "N" not in windows else None, trials=amount, seed=start,
         )  # fmt: skip
-        where = pick(backend, device, jobs, plan.problem, count)
-        one = compare_plan(plan, count, seed, each, band, progress, exact=exact, backend=where)
+        where = pick(backend, device, jobs, plan.problem, amount)
+        one = compare_plan(plan, amount, start, each, band, progress, exact=exact, backend=where)
         found.append(Compared.of(one))
     return Horizons(tuple(found)) if several else found[0]
 
@@ -195,12 +188,23 @@ def run(
     from boundlab.simulate import pick, simulate
 
     chosen = _problem(problem)
-    count = _count(trials, "trials", 1, MOST_TRIALS)
-    where = pick(backend, device, jobs, chosen, count)
-    horizon = _count(iterations, "iterations", 1, MOST_ITERATIONS)
+    amount = count(trials, "trials", 1, MOST_TRIALS)
+    where = pick(backend, device, jobs, chosen, amount)
+    horizon = count(iterations, "iterations", 1, MOST_ITERATIONS)
     given = texts({**(settings or {}), **parameters})
     return Ran.of(
-        simulate(algorithm, chosen, _delays(delays, chosen.n), server, given, horizon, count, seed, progress, where)
+        simulate(
+            algorithm,
+            chosen,
+            _delays(delays, chosen.n),
+            server,
+            given,
+            horizon,
+            amount,
+            whole(seed, "seed"),
+            progress,
+            where,
+        )
     )
 
 
@@ -252,8 +256,8 @@ def falsify(
 
     statement = _theorem(theorem)
     seconds = number(budget, "budget") if candidates is None else 1e9
-    limit = None if candidates is None else _count(candidates, "candidates", 1, 10**9)
-    return Searched.of(search(statement, seconds, seed, progress, limit, processes(jobs)))
+    limit = None if candidates is None else count(candidates, "candidates", 1, 10**9)
+    return Searched.of(search(statement, seconds, whole(seed, "seed"), progress, limit, processes(jobs)))
 
 
 def exact(
@@ -297,6 +301,7 @@ def worst_case(
     average: bool | None = None,
     delays: str | None = None,
     events: Sequence[Any] | None = None,
+    find_function: bool = True,
     settings: Mapping[str, Any] | None = None,
     **symbols: Any,
 ) -> Worst:
@@ -308,6 +313,8 @@ def worst_case(
         K or T; small.
     average, delays, events
         The mean over all event sequences, or one run: see :func:`boundlab.worst_case.worst_case`.
+    find_function
+        Whether the function is wanted, too, or its value alone.
     settings, symbols
         R, B, L, mu, p, …, and parameters of the algorithm; R, B, L and F0 are 1 unless set.
 
@@ -320,8 +327,9 @@ def worst_case(
 
     statement = _theorem(theorem)
     given = texts({**(settings or {}), **symbols})
-    horizon = _count(iterations, "iterations", 1, 1000)
-    return Worst.of(analyse(statement, horizon, given, average, delays=delays, events=events))
+    horizon = count(iterations, "iterations", 1, MOST_EVENTS)
+    found = analyse(statement, horizon, given, average, delays=delays, events=events, find_function=find_function)
+    return Worst.of(found)
 
 
 def prove(given: "str | Script") -> Decided:

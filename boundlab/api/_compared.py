@@ -10,7 +10,7 @@ from boundlab.api._shown import Shown, fields_of, frame
 from boundlab.compare import Comparison
 from boundlab.compare.joint import joint_verdict
 from boundlab.errors import SpecError
-from boundlab.files import Document
+from boundlab.files import Document, schema
 from boundlab.simulate.simulation import Simulation
 from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict
@@ -153,6 +153,7 @@ class Horizons(Shown):
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
         return {
+            "schema": schema("horizons"),
             "theorem": self.theorem.id, "iterations": self.iterations, "verdict": self.verdict.value,
             "reason": self.reason, "comparisons": [one.as_dict() for one in self.comparisons],
         }  # fmt: skip

@@ -8,6 +8,7 @@ from boundlab.api._shown import Shown, fields_of, frame
 from boundlab.checks import Check, exit_code
 from boundlab.exact import ExactResult
 from boundlab.falsify import Falsification, Instance
+from boundlab.files import schema
 from boundlab.prove import Outcome
 from boundlab.server_rate import OptimalRate
 from boundlab.theorems import Theorem
@@ -41,6 +42,11 @@ class Checks(Shown):
         """How the command ends."""
         return exit_code(self.checks)
 
+    @property
+    def verdict(self) -> str:
+        """``failed`` where a check failed, ``unknown`` where nothing could be decided, else ``passed``."""
+        return {ExitCode.REFUTED: "failed", ExitCode.UNDECIDED: "unknown"}.get(self.exit_code, "passed")
+
     def line(self) -> str:
         """Return how many failed, and which."""
         named = ", ".join(one.id for one in self.failed)
@@ -56,7 +62,10 @@ class Checks(Shown):
         """Return JSON-ready fields."""
         rows = [one.as_dict() for one in self.checks]
         links = self.theorem.links()
-        return {"theorem": self.theorem.id, **links, "exit_code": self.exit_code, "checks": rows}
+        return {
+            "schema": schema("checks"), "theorem": self.theorem.id, **links, "verdict": self.verdict,
+            "exit_code": self.exit_code, "checks": rows,
+        }  # fmt: skip
 
     def to_frame(self) -> "pandas.DataFrame":
         """Return a row for each check."""

@@ -7,20 +7,18 @@ from boundlab.audit._comparison import panel_fields
 from boundlab.audit._ruling import rule
 from boundlab.audit._sections import commands
 from boundlab.audit._slip import first_slip
-from boundlab.files import Document
+from boundlab.files import Document, schema
 from boundlab.report.proofs import as_dict as proof_fields
 
 if TYPE_CHECKING:
     from boundlab.audit._evidence import Evidence, Proved, Repair, Search
-
-SCHEMA = "boundlab audit 1"
 
 
 def fields(audit: "Evidence") -> Document:
     """Return everything that the page says, and what it was made from."""
     ruling = rule(audit)
     return Document(
-        schema=SCHEMA,
+        schema=schema("audit"),
         boundlab=__version__,
         theorem=audit.theorem.as_dict(),
         verdict=ruling.word,

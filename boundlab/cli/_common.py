@@ -10,11 +10,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from boundlab.errors import SpecError
+from boundlab.options import whole
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from boundlab.theorems import Theorem
+
+
+def whole_option(*names: str, help: str) -> Any:  # noqa: A002 - Typer's own word
+    """Declare an option that is an integer, as 1e4 and 10_000 are; one of type ``int`` refuses the first.
+
+    Its limits are those of the question that it goes to.
+    """
+
+    def read(value: Any) -> int:
+        return whole(value, names[0])
+
+    return typer.Option(*names, metavar="N", help=help, parser=read)
+
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Settings = Annotated[
@@ -37,21 +51,17 @@ ServerSpec = Annotated[
 ]
 Iterations = Annotated[
     int,
-    typer.Option(
-        "--iterations",
-        "-k",
-        help="K: events for area (client updates and aggregations), server updates for the others.",
-    ),
+    whole_option("--iterations", "-k", help="K: events for area (updates, aggregations), server updates for others."),
 ]
-Trials = Annotated[int, typer.Option("--trials", "-r", help="Independent trials.")]
-Seed = Annotated[int, typer.Option("--seed", "-s", help="Seed of all random numbers.")]
+Trials = Annotated[int, whole_option("--trials", "-r", help="Independent trials.")]
+Seed = Annotated[int, whole_option("--seed", "-s", help="Seed of all random numbers.")]
 BackendName = Annotated[
     str, typer.Option("--backend", help="numpy, the reference; torch, many trials in lock step; or auto.")
 ]
 DeviceName = Annotated[
     str | None, typer.Option("--device", help="Of torch: cpu, cuda or cuda:1. Default: a GPU where there is one.")
 ]
-Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Processes. Default: one a core; results are the same.")]
+Jobs = Annotated[int | None, whole_option("--jobs", "-j", help="Processes. Default: one a core; results are the same.")]
 
 
 def print_json(value: Any) -> None:
@@ -96,13 +106,6 @@ def settings_map(settings: list[str] | None) -> dict[str, str]:
             raise SpecError(f"--set {name} is given twice")
         found[name] = value
     return found
-
-
-def count(value: int, name: str, minimum: int, maximum: int) -> int:
-    """Check an integer option."""
-    if not minimum <= value <= maximum:
-        raise SpecError(f"--{name} must be between {minimum} and {maximum}, got {value}")
-    return value
 
 
 def writable(path: Path | None) -> Path | None:

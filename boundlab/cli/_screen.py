@@ -103,11 +103,14 @@ class Screen:
     ----------
     lost
         Why something that was written did not get out; None as long as nothing was lost.
+    used
+        Whether anything was written.
     """
 
     def __init__(self, stream: "TextIO | None") -> None:
         self._stream = stream
         self.lost: BaseException | None = None
+        self.used = False
 
     @property
     def encoding(self) -> str:
@@ -126,6 +129,7 @@ class Screen:
 
     def write(self, text: str) -> int:
         """Write as much as can be shown."""
+        self.used = self.used or bool(text)
         safe = text if text.isascii() else text.encode(self.encoding, _SPELL).decode(self.encoding)
         if self._stream is None:
             self._lose(OSError(errno.EBADF, os.strerror(errno.EBADF)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from boundlab.cli._common import Jobs, Seed, console, writable
+from boundlab.cli._common import Jobs, Seed, console, whole_option, writable
 from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
 from boundlab.verdict import ExitCode
@@ -26,7 +26,7 @@ def audit(
     budget: Annotated[float, typer.Option("--budget", metavar="SECONDS", help="About how long it may take.")] = 60.0,
     candidates: Annotated[
         int | None,
-        typer.Option("--candidates", help="About how many instances each search tries; then the clock has no say."),
+        whole_option("--candidates", help="About how many instances each search tries; then the clock has no say."),
     ] = None,
     seed: Seed = 0,
     jobs: Jobs = None,

@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from boundlab.cli._common import AsJson, console, print_json
+from boundlab.cli._common import AsJson, console, print_json, whole_option
 from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
 from boundlab.errors import MissingExtraError, SpecError
+from boundlab.files import schema
 from boundlab.verdict import ExitCode
 
 _EXAMPLE = "bench cpu --repeats 5 --out benchmarks/results"
@@ -26,7 +27,7 @@ def bench(
         str, typer.Argument(metavar="[cpu|gpu]", help="cpu: all that runs there; gpu: trials in lock step")
     ] = "cpu",
     share: Annotated[float, typer.Option("--share", help="Of bench cpu: of clients and updates.")] = 1.0,
-    repeats: Annotated[int, typer.Option("--repeats", help="Of bench cpu: the median counts.")] = 5,
+    repeats: Annotated[int, whole_option("--repeats", help="Of bench cpu: the median counts.")] = 5,
     device: Annotated[str, typer.Option("--device", help="Of bench gpu: cuda, cuda:1, or cpu to rehearse.")] = "cuda",
     small: Annotated[bool, typer.Option("--small", help="Of bench gpu: small sizes, to rehearse.")] = False,
     out: Annotated[
@@ -40,11 +41,11 @@ def bench(
         return
     if what != "cpu":
         raise SpecError(f"cannot measure {what!r}; there are cpu and gpu")
-    from boundlab.cli._common import count
+    from boundlab.options import count
 
     if not 0.0 < share <= 100.0:
         raise SpecError(f"--share must be above 0 and at most 100, got {share:g}")
-    count(repeats, "repeats", 1, 100)
+    count(repeats, "--repeats", 1, 100)
     _cpu(share, repeats, out, as_json=as_json)
 
 
@@ -76,7 +77,7 @@ def _cpu(share: float, repeats: int, out: Path | None, *, as_json: bool) -> None
 
     def show(written: Sequence[Path]) -> None:
         if as_json:
-            print_json({**found, "written": [str(path) for path in written]})
+            print_json({"schema": schema("bench"), **found, "written": [str(path) for path in written]})
 
     deliver(ExitCode.STANDS, files, show, lambda: save(found, files), quiet=as_json, asked=out is not None)
 
@@ -99,7 +100,7 @@ def _gpu(device: str, out: Path | None, *, small: bool, as_json: bool) -> None:
 
     def show(written: Sequence[Path]) -> None:
         if as_json:
-            print_json({**found, "written": [str(path) for path in written]})
+            print_json({"schema": schema("bench"), **found, "written": [str(path) for path in written]})
         else:
             screen.print(table(found))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from boundlab.__about__ import __version__
-from boundlab.cli._common import AsJson, console, print_json, progress
+from boundlab.cli._common import AsJson, Seed, console, print_json, progress
 from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
 from boundlab.verdict import ExitCode, Verdict
@@ -42,12 +42,12 @@ def register(app: typer.Typer) -> None:
 
 def demo(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the plots go.")] = Path("demo"),
-    seed: Annotated[int, typer.Option("--seed", "-s", help="Seed of all random numbers.")] = 0,
+    seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Check theorems on real data and where they fail, and tune the server rate: under a minute."""
     from boundlab.build import build_problem
-    from boundlab.files import RESULT, folder, write_folder
+    from boundlab.files import RESULT, folder, schema, write_folder
     from boundlab.report.comparison_plots import plot_comparison
     from boundlab.report.plots import check_format
     from boundlab.report.save import case_name
@@ -129,6 +129,7 @@ def demo(
     )
     cases = {case_name(one.plan.theorem.id): one.case for one in saved if one.verdict is Verdict.VIOLATED}
     document = {
+        "schema": schema("demo"),
         "boundlab": __version__,
         "comparisons": [result.as_dict() for result in results],
         "optimal_rate": [best.as_dict(), priced.as_dict()],

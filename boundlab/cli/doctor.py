@@ -7,6 +7,7 @@ import typer
 
 from boundlab.cli._common import AsJson, console, print_json, progress
 from boundlab.cli._endings import epilog
+from boundlab.files import schema
 from boundlab.verdict import ExitCode
 
 
@@ -34,7 +35,7 @@ def doctor(
     failed = [one for one in checks if one["fails"]]
     code = ExitCode.REFUTED if failed else ExitCode.UNDECIDED if bad or any(row["broken"] for row in rows) else None
     if as_json:
-        print_json({"installed": rows, "cannot_be_loaded": bad, "conformance": checks})
+        print_json({"schema": schema("doctor"), "installed": rows, "cannot_be_loaded": bad, "conformance": checks})
         return code or ExitCode.STANDS
     from rich.text import Text
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from boundlab.cli._common import AsJson, Jobs, Seed, console, print_json, print_trail
+from boundlab.cli._common import AsJson, Jobs, Seed, console, print_json, print_trail, whole_option
 from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
 from boundlab.verdict import ExitCode
@@ -26,7 +26,7 @@ def falsify(
     budget: Annotated[float, typer.Option("--budget", metavar="SECONDS", help="Seconds for the search.")] = 60.0,
     candidates: Annotated[
         int | None,
-        typer.Option(
+        whole_option(
             "--candidates",
             help="About how many to try, in whole groups that share their runs; then the clock has no say.",
         ),

@@ -8,6 +8,7 @@ import typer
 from boundlab.cli._common import AsJson, console, print_json
 from boundlab.cli._endings import epilog
 from boundlab.errors import SpecError
+from boundlab.files import schema
 from boundlab.options import nearest
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def list_command(
     rows = [row for row in catalogue(what) if _has(word, row.id, _summary(row.item), getattr(row.item, "title", ""))]
     _found(rows, word, what)
     if as_json:
-        print_json([_entry(row) for row in rows])
+        print_json({"schema": schema("list"), "what": what, "entries": [_entry(row) for row in rows]})
         return
     from boundlab.report.tables import plain_table
 
@@ -77,7 +78,7 @@ def _list_symbols(word: str | None, as_json: bool) -> None:
     found = [one for name, one in SYMBOLS.items() if _has(word, name, one.meaning)]
     _found(found, word, "symbols")
     if as_json:
-        print_json([one.as_dict() for one in found])
+        print_json({"schema": schema("list"), "what": "symbols", "entries": [one.as_dict() for one in found]})
         return
     from boundlab.report.tables import plain_table
 

@@ -13,6 +13,7 @@ from boundlab.cli._common import AsJson, console, print_json, writable
 from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
 from boundlab.errors import SpecError
+from boundlab.files import schema
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
@@ -118,7 +119,8 @@ def _show(outcomes: "Sequence[Outcome]", one: bool, step: str | None, latex: boo
         _show_step(*_find(outcomes, step), as_json)
     elif as_json:
         found: list[dict[str, Any]] = [proofs.as_dict(outcome) for outcome in outcomes]
-        print_json(found[0] if one and len(found) == 1 else found)
+        whole = {"schema": schema("decided-proofs"), "proofs": found}
+        print_json(found[0] if one and len(found) == 1 else whole)
     else:
         screen = console()
         pages = map(proofs.steps_page, outcomes) if one else [[proofs.proofs_table(outcomes)]]
@@ -142,7 +144,7 @@ def _show_step(outcome: "Outcome", step: "Step", as_json: bool) -> None:
     from boundlab.report.proofs import step_dict, step_page
 
     if as_json:
-        print_json(step_dict(outcome, step))
+        print_json({"schema": schema("decided-step"), **step_dict(outcome, step)})
         return
     screen = console()
     for line in step_page(outcome, step):

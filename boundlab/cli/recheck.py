@@ -8,6 +8,7 @@ import typer
 from boundlab.cli._common import AsJson, console, print_json
 from boundlab.cli._endings import epilog
 from boundlab.errors import DataError
+from boundlab.files import schema
 from boundlab.verdict import ExitCode
 
 
@@ -39,10 +40,11 @@ def recheck(
     except ValueError as error:
         raise DataError(str(error)) from None
     if as_json:
-        given = list(found.given)
-        words = {"accepted": found.accepted, "reason": found.reason, "checked": found.checked, "claim": found.claim}
-        trusted = list(found.trusted)
-        print_json({"file": str(file), **words, "given": given, "left": list(found.left), "trusted": trusted})
+        print_json({
+            "schema": schema("recheck"), "file": str(file), "verdict": "accepted" if found.accepted else "rejected",
+            "reason": found.reason, "checked": found.checked, "claim": found.claim, "given": list(found.given),
+            "left": list(found.left), "trusted": list(found.trusted),
+        })  # fmt: skip
     elif found.accepted:
         screen = console()
         how = "accepted, but for lines that are taken on trust" if found.trusted else "accepted"

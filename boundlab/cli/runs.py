@@ -26,6 +26,7 @@ from boundlab.cli._common import (
 )
 from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
+from boundlab.files import schema
 from boundlab.verdict import ExitCode
 
 _NOISE = "full gradients: the noise of this problem is left out, so this is not the run that a sampled trial has seen"
@@ -101,7 +102,8 @@ def replay(
     writable(out)
     given = load_case(case)
     noisy = not given.problem.noiseless
-    result: dict[str, Any] = {"trajectory": replay_case(given), **({"note": _NOISE} if noisy else {})}
+    result: dict[str, Any] = {"schema": schema("trajectory"), "trajectory": replay_case(given)}
+    result |= {"note": _NOISE} if noisy else {}
 
     def show(_files: Sequence[Path]) -> None:
         if as_json:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundlab.cli._common import AsJson, Iterations, Settings, console, count, print_json, settings_map, writable
+from boundlab.cli._common import AsJson, Iterations, Settings, console, print_json, settings_map, writable
 from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
 from boundlab.errors import CaseError, OutputError, SpecError
+from boundlab.files import schema
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
@@ -68,10 +69,9 @@ def worst_case(
 
     Runs use full gradients. R, B, L and F0 are 1 unless set, which is a choice of units.
     """
+    from boundlab.api import worst_case as ask
     from boundlab.theorems import load_theorem
-    from boundlab.worst_case import worst_case as analyse
 
-    count(iterations, "iterations", 1, 1000)
     chosen: dict[str, Any] = dict(settings_map(settings))
     if p is not None:
         if "p" in chosen:
@@ -85,20 +85,20 @@ def worst_case(
         if files := [path for path in (out, certificate) if path is not None]:
             raise SpecError(f"--fit looks at several horizons: {files[0]} would be the file of one")
         found = {
-            horizon: analyse(statement, horizon, chosen, average, delays=delays, events=listed, find_function=False)
+            horizon: ask(
+                statement, horizon, average=average, delays=delays, events=listed, find_function=False, settings=chosen
+            )
             for horizon in _horizons(fit)
         }
         return _show_fit(statement, found, as_json)
-    result = analyse(statement, iterations, chosen, average, delays=delays, events=listed)
+    result = ask(statement, iterations, average=average, delays=delays, events=listed, settings=chosen)
 
     def show(_files: Sequence[Path]) -> None:
         if as_json:
             print_json(result.as_dict())
             return
-        from boundlab.report.worst_case_page import worst_case_page
-
         screen = console()
-        for line in worst_case_page(result):
+        for line in result.page():
             screen.print(line)
 
     def write() -> None:
@@ -120,14 +120,12 @@ def worst_case(
 
 
 def _horizons(given: str) -> list[int]:
-    from boundlab.options import numbers
+    from boundlab.options import numbers, whole
 
-    found = sorted(set(numbers(given, "--fit")))
-    if any(not one.is_integer() for one in found):
-        raise SpecError(f"--fit asks for whole numbers, such as 2,3,4,5; got {given}")
+    found = sorted({whole(one, "--fit") for one in numbers(given, "--fit")})
     if len(found) < 2:
         raise SpecError(f"--fit asks for two or more horizons, such as 2,3,4,5; got {given}")
-    return [count(int(one), "fit", 1, 1000) for one in found]
+    return found
 
 
 def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: bool) -> ExitCode:
@@ -146,7 +144,7 @@ def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: boo
     code = ExitCode.STANDS if all(one.fits for one in forms) else ExitCode.UNDECIDED
     if as_json:
         rows = [{"label": one.label, "formula": str(one) if one.fits else None, "values": one.values} for one in forms]
-        print_json({"theorem": theorem.id, "horizons": list(found), "multipliers": rows})
+        print_json({"schema": schema("fit"), "theorem": theorem.id, "horizons": list(found), "multipliers": rows})
         return code
     table = plain_table("inequality", f"multiplier, by {theorem.counter} = K and k", "values")
     table.columns[0].justify = table.columns[1].justify = "left"

@@ -13,7 +13,7 @@ from boundlab.compare.judge import ratio_of
 from boundlab.compare.standstill import Standstill
 from boundlab.compare.trials import trial_events
 from boundlab.compare.unsampled import random_events
-from boundlab.files import Document
+from boundlab.files import Document, schema
 from boundlab.instance.plan import Plan
 from boundlab.provenance import plain, provenance
 from boundlab.ranges import Range
@@ -99,6 +99,7 @@ class Comparison:
         """Return JSON-ready fields with the full provenance."""
         plan, left = self.plan, self.band
         return {
+            "schema": schema("comparison"),
             "boundlab": __version__,
             "provenance": provenance(plan.theorem, plan.problem, plan.delays, plan.policy, plan.parameters),
             "theorem": plan.theorem.id,
@@ -164,6 +165,7 @@ class Comparison:
                 schedule["law"] = {"delays": plain(plan.delays.spec()), "server": plan.policy.spec()}
         parameters = {key: _plain(value) for key, value in plan.parameter_values.items()}
         return Document({
+            "schema": schema("case"),
             "algorithm": plan.algorithm.id,
             "problem": problem,
             **start,

@@ -8,6 +8,7 @@ import numpy as np
 
 from boundlab.__about__ import __version__
 from boundlab.exact._derivation import Derivation
+from boundlab.files import schema
 from boundlab.instance.leaning import conditional, leans_on
 from boundlab.instance.readings import Reading
 from boundlab.instance.rounding import NUMERIC
@@ -100,6 +101,7 @@ class ExactResult:
         """Return JSON-ready fields."""
         ratio = self.ratio
         return {
+            "schema": schema("exact"),
             "boundlab": __version__,
             "theorem": self.theorem,
             "k": self.k,

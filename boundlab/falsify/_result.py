@@ -15,7 +15,7 @@ from boundlab.errors import AssumptionError, UndecidedError
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._expectation import horizon, left_of, plan_of
 from boundlab.falsify._judge import FAILURES, Judge, Score
-from boundlab.files import Document
+from boundlab.files import Document, schema
 from boundlab.instance import Plan
 from boundlab.instance.leaning import leans_on
 from boundlab.instance.rounding import above
@@ -161,6 +161,7 @@ class Falsification:
         """Return JSON-ready fields."""
         best = self.best
         return {
+            "schema": schema("search"),
             "boundlab": __version__,
             "provenance": provenance(self.theorem),
             "theorem": self.theorem.id,
@@ -242,6 +243,7 @@ def _case(plan: Plan, found: Instance) -> Document:
     else:
         case |= {"events": plan.algorithm.events_as_json(trial_events(plan, 0, 0)), "delays": one.delays, "seed": 0}
     return Document({
+            "schema": schema("case"),
         **case,
         "iterations": one.iterations,
         "settings": settings,

@@ -8,6 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from boundlab.files import schema
 from boundlab.prove import Context, Fact, Outcome, Scalar, Status, Step, VectorFact
 from boundlab.verdict import ExitCode
 
@@ -190,6 +191,7 @@ def as_dict(outcome: Outcome) -> dict[str, Any]:
     script = outcome.script
     word, _ = ending(outcome)
     return {
+        "schema": schema("decided-proof"),
         "id": script.id,
         "summary": script.summary,
         "source": script.source,

@@ -11,6 +11,7 @@ from boundlab.__about__ import __version__
 from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import CertificateError, SpecError
+from boundlab.files import schema
 from boundlab.metrics import METRICS, Metric
 from boundlab.objective import Problem
 from boundlab.options import Options
@@ -61,6 +62,7 @@ class Simulation:
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
         return {
+            "schema": schema("run"),
             "boundlab": __version__,
             "kind": "sampled",
             "algorithm": self.algorithm.id,

@@ -4,6 +4,7 @@ from typing import Any
 
 import sympy
 
+from boundlab.files import schema
 from boundlab.theorems._evaluate import inputs, rules
 from boundlab.theorems._statement import Statement
 
@@ -37,6 +38,7 @@ def statement_latex(theorem: Statement) -> str:
 def statement_fields(theorem: Statement) -> dict[str, Any]:
     """Return everything that a theorem says, formulas as text that the parser reads back."""
     return {
+        "schema": schema("statement"),
         "id": theorem.id,
         "title": theorem.title,
         "paper": theorem.paper,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import SymbolError
+from boundlab.files import schema
 from boundlab.formulas.assignments import Values, parse_values
 from boundlab.theorems import Evaluation, Theorem
 
@@ -47,6 +48,7 @@ class Evaluated:
             return column if len(column) > 1 else column[0]
 
         return {
+            "schema": schema("values"),
             "theorem": self.theorem.id,
             "status": self.theorem.status,
             "kind": self.evaluation.kind,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from boundlab.files import Document
+from boundlab.files import Document, schema
 from boundlab.instance.rounding import NUMERIC
 from boundlab.objective import Problem
 from boundlab.verdict import Verdict
@@ -225,15 +225,16 @@ class WorstCase:
         made = "unknown" if self.replayed is None else f"{self.replayed:.9g}"
         claim = f"{plan.metric.expectation} = {made}, bound {self.bound:.9g}"
         note = "from boundlab worst-case; x* = 0, f* = 0"
-        return Document({**out, "constants": constants, "claim": claim, "note": note})
+        return Document({"schema": schema("case"), **out, "constants": constants, "claim": claim, "note": note})
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
         plan, side = self.plan, self.plan.exactly.right
         upper, lower = self.certified_upper, self.certified_lower
         return {
+            "schema": schema("worst-case"),
             "theorem": plan.theorem.id,
-            "status_of_theorem": plan.theorem.status,
+            "status": plan.theorem.status,
             "left_side": plan.metric.expectation,
             "class": self.kind.words,
             "relaxed": self.kind.relaxed,
@@ -250,7 +251,7 @@ class WorstCase:
             "points": self.points,
             "inequalities": self.inequalities,
             "solver": "Clarabel",
-            "status": self.status,
+            "solver_status": self.status,
             "primal": self.primal,
             "dual": self.dual,
             "gap": self.gap,
@@ -268,7 +269,7 @@ class WorstCase:
             "rank": self.rank,
             "in_class": self.in_class,
             "missing": self.missing,
-            "outcome": self.words,
+            "words": self.words,
             "verdict": self.outcome.verdict.value,
             "reason": self.reason,
             "certificates": dict(self.certificates),

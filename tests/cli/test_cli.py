@@ -22,7 +22,7 @@ def output(capsys, *arguments, code=0):
 
 @pytest.mark.parametrize("what", ["theorems", "algorithms", "problems", "delays", "proofs"])
 def test_list_names_what_is_registered(capsys, what):
-    table, entries = output(capsys, "list", what), json.loads(output(capsys, "list", what, "--json"))
+    table, entries = output(capsys, "list", what), json.loads(output(capsys, "list", what, "--json"))["entries"]
     assert entries
     assert all(entry["id"] in table for entry in entries)
 

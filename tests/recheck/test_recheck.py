@@ -198,7 +198,7 @@ class TestCommand:
         raw = json.loads(file.read_text(encoding="utf-8"))
         file.write_text(json.dumps({**raw, "value": "1/7"}), encoding="utf-8")
         assert invoke(["recheck", str(file), "--json"]) == 1
-        assert not json.loads(capsys.readouterr().out)["accepted"]
+        assert json.loads(capsys.readouterr().out)["verdict"] == "rejected"
 
     @pytest.mark.parametrize(
         ("text", "words"),

@@ -66,7 +66,7 @@ def test_the_list_shows_each_with_its_origin(
 ) -> None:
     monkeypatch.delenv("BOUNDLAB_PLUGINS")
     assert invoke(["--plugin", str(EXAMPLE), "list", kind, "--json"]) == 0
-    found = {one["id"]: one for one in json.loads(capsys.readouterr().out)}
+    found = {one["id"]: one for one in json.loads(capsys.readouterr().out)["entries"]}
     assert found[KINDS[kind]]["from"] == str(EXAMPLE)
     assert found[KINDS[kind]]["summary"]
     assert invoke(["--plugin", str(EXAMPLE), "list", kind]) == 0

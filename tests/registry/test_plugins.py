@@ -103,7 +103,7 @@ def test_a_broken_entry_point_is_a_row_and_takes_no_other_down(package, capsys):
     shown = " ".join(capsys.readouterr().out.split())
     assert "myrennala cannot be loaded (ModuleNotFoundError: No module named 'numpi') broken 1.0" in shown
     assert invoke(["list", "algorithms", "--json"]) == 0
-    last = json.loads(capsys.readouterr().out)[-1]
+    last = json.loads(capsys.readouterr().out)["entries"][-1]
     assert last["id"] == "myrennala"
     assert last["cannot_be_loaded"] == "ModuleNotFoundError: No module named 'numpi'"
     assert invoke(["run", "myrennala", "--set=alpha=1"]) == 2
@@ -152,7 +152,7 @@ def test_the_option_loads_a_file_for_one_command(tmp_path, monkeypatch, capsys):
     other = "from boundlab.delays import DelayType\nBOUNDLAB = {'delays': DelayType('other', 'too', None, {})}\n"
     (tmp_path / "other.py").write_text(other)
     assert invoke(["--plugin", "mine.py", "--plugin=other.py", "list", "delays", "--json"]) == 0
-    found = {one["id"]: one for one in json.loads(capsys.readouterr().out)}
+    found = {one["id"]: one for one in json.loads(capsys.readouterr().out)["entries"]}
     assert found["sleepy"]["from"] == str(tmp_path / "mine.py")
     assert found["other"]["from"] == str(tmp_path / "other.py")
     assert "from" not in found["exponential"]

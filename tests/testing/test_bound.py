@@ -152,7 +152,7 @@ def test_a_printed_order_of_magnitude_is_neither_refuted_nor_confirmed() -> None
         ({"require": "proved"}, SpecError, "require must be not-violated or holds"),
         ({"problem": None, "delays": "iid"}, SpecError, "delays and server go with a problem"),
         ({"problem": object()}, SpecError, "problem and delays must be specs"),
-        ({"iterations": 2.5}, SpecError, "iterations must be a whole number"),
+        ({"iterations": 2.5}, SpecError, "iterations must be an integer"),
         ({"delays": "deterministic"}, AssumptionError, "iid-events"),
         ({"problem": "quadratic"}, AssumptionError, "lipschitz"),
     ],

@@ -102,7 +102,8 @@ class TestCommand:
         assert all(one["formula"] for one in found["multipliers"])
 
     @pytest.mark.parametrize(
-        ("given", "says"), [("3", "two or more"), ("1,2.5", "whole numbers"), ("0,1", "between 1"), ("a,b", "--fit")]
+        ("given", "says"),
+        [("3", "two or more"), ("1,2.5", "must be an integer"), ("0,1", "between 1"), ("a,b", "--fit")],
     )
     def test_nonsense(self, given: str, says: str) -> None:
         found = CliRunner().invoke(app, ["worst-case", "classics.gd.convex", "--fit", given])

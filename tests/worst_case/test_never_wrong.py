@@ -193,7 +193,7 @@ def test_a_theorem_with_noise_is_answered_without_it() -> None:
     noisy, quiet = (ask(load_theorem(f"classics.{name}"), 2) for name in ("sgd.gap", "gd.pl"))
     assert noisy.words == "holds without noise"
     assert "bounded-variance" in noisy.reason
-    assert noisy.as_dict()["outcome"] == "holds without noise"
+    assert noisy.as_dict()["words"] == "holds without noise"
     assert noisy.as_dict()["without_noise"] == ["bounded-variance"]
     # Its condition is σ = 0: it is about full gradients.
     assert quiet.words == "holds"

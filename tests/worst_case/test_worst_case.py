@@ -265,7 +265,7 @@ def test_the_command_prints_both_sides_and_writes_the_function(
     assert case["iterations"] == 5
     assert invoke([*arguments, "--json"]) == 1
     result = json.loads(capsys.readouterr().out)
-    assert result["outcome"] == "exceeds the bound"
+    assert result["words"] == "exceeds the bound"
     assert Fraction(result["certified_upper_exact"]) <= Fraction(result["certified_upper"])
     assert invoke(["worst-case", "area.theorem8", "--iterations", "5"]) == 2
 
