@@ -68,6 +68,6 @@ def _rows(old: "Theorem", new: "Theorem") -> Iterator[tuple[Line, ...]]:
             continue
         same = one == other
         yield (
-            line((name, "strong")), line(one), line((other, "" if same else "mark")),
+            line((name, "strong")), line(one), line((other, "" if same or other == _NOTHING else "mark")),
             line("" if same else "added" if one == _NOTHING else "gone" if other == _NOTHING else "changed"),
         )  # fmt: skip

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from html import escape
 
+from boundlab.arithmetic.writing import RAISED
 from boundlab.audit._blocks import Chart, Curve
 
 _WIDTH, _HEIGHT = 640.0, 380.0
@@ -65,12 +66,20 @@ def _grid(points: list[tuple[float, float]], across: _Scale, up: _Scale) -> list
     for value in _ticks([x for x, _ in points]):
         x = across(value)
         lines.append(f'<path class="grid" d="M{x:.1f} {_TOP:g}V{_HEIGHT - _BOTTOM:g}"/>')
-        lines.append(f'<text x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 18:g}" class="tick">{value:g}</text>')
+        lines.append(f'<text x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 18:g}" class="tick">{_number(value)}</text>')
     for value in _ticks([y for _, y in points]):
         y = up(value)
         lines.append(f'<path class="grid" d="M{_LEFT:g} {y:.1f}H{_WIDTH - _RIGHT:g}"/>')
-        lines.append(f'<text x="{_LEFT - 6:g}" y="{y + 4:.1f}" class="tick up">{value:.3g}</text>')
+        lines.append(f'<text x="{_LEFT - 6:g}" y="{y + 4:.1f}" class="tick up">{_number(value)}</text>')
     return lines
+
+
+def _number(value: float) -> str:
+    """Return a number as an axis shows it: 10⁻⁹ and no 1e-09."""
+    mantissa, _, power = f"{value:.3g}".partition("e")
+    if not power:
+        return mantissa
+    return f"{'' if mantissa == '1' else f'{mantissa}·'}10{str(int(power)).translate(RAISED)}"
 
 
 def _curve(curve: Curve, across: _Scale, up: _Scale) -> str:

@@ -27,21 +27,22 @@ def comparison(audit: "Evidence") -> Iterator[Block]:
     columns = _columns(result)
     counter = audit.theorem.counter
     xs = columns[counter]
-    curves = [Curve("left side", _pairs(xs, columns["left side"]), 0), Curve("bound", _pairs(xs, columns["bound"]), 1)]
+    printed = f"bound {audit.theorem.status}" if audit.theorem.status == "as printed" else "bound"
+    curves = [Curve("left side", _pairs(xs, columns["left side"]), 0), Curve(printed, _pairs(xs, columns["bound"]), 1)]
     for repair in audit.repairs:
         if repair.panel is not None and len(curves) < _MOST:
             own = _columns(repair.panel.result)
             curves.append(Curve(f"bound of {repair.theorem.id}", _pairs(own[counter], own["bound"]), len(curves)))
-    symbol = _first(result).plan.metric.symbol
+    across = f"{counter}: {audit.theorem.symbols[counter].meaning}"
     yield Chart(
-        f"{audit.theorem.id}: left side and bound", _described(audit, columns, result), counter, f"E[{symbol}]",
-        tuple(curves),
+        f"{audit.theorem.id}: left side and bound", _described(audit, columns, result), across,
+        audit.theorem.left.expectation, tuple(curves),
     )  # fmt: skip
     names = [name for name in columns if name != "verdict"]
     rows = tuple(tuple(line(f"{columns[name][row]:.4g}") for name in names) for row in range(len(xs)))
     table = Rows("The numbers of the chart", tuple(names), rows, frozenset(range(len(names))))
-    blocks: list[Block] = [table, Words(line((_first(result).band.method, "dim")))]
-    yield Fold("The numbers", tuple(blocks))
+    blocks = (table, Words(line((f"{_first(result).band.method}.", "dim"))))
+    yield Fold("The numbers", blocks)
     yield Commands((panel.command,))
 
 
@@ -71,7 +72,7 @@ def _columns(result: "Compared | Horizons") -> dict[str, _Column]:
         "lower": column([one.band.lower for one in every]), "upper": column([one.band.upper for one in every]),
         "bound": column([one.bound for one in every]), "left/bound": column([one.ratio for one in every]),
     }  # fmt: skip
-    if every[0].exact == "expectation":
+    if every[0].exact == "expectation" or found["lower"] == found["left side"] == found["upper"]:
         del found["lower"], found["upper"]
     return found
 

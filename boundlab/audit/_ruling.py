@@ -157,7 +157,7 @@ def _tried(audit: "Evidence") -> Iterator[str]:
             f"{apart(found.ratio, 1.0)[0]}"
         )
     if exact is not None and exact.verdict is Verdict.HOLDS:
-        yield f"left/right {apart(exact.ratio, 1.0)[0]} on its case ({exact.kind})"
+        yield f"left/right {apart(exact.ratio, 1.0)[0]} on the instance below ({exact.kind})"
     if panel is not None and panel.result.verdict in (Verdict.HOLDS, Verdict.CONSISTENT):
         yield f"{panel.result.verdict} on the comparison below"
     if decided and not audit.checks.failed:

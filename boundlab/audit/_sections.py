@@ -1,6 +1,7 @@
 """The sections of the page, in the order in which a referee asks; every medium shows these."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from boundlab.audit._blocks import Block, Commands, Fold, Formulas, Line, Points, Rows, Section, Way, Words, line, seen
@@ -14,6 +15,7 @@ from boundlab.verdict import Verdict
 
 if TYPE_CHECKING:
     from boundlab.audit._evidence import Evidence, Repair
+    from boundlab.theorems import Theorem
 
 TONES = {"false": "bad", "proved": "good", "not refuted": "open"}
 
@@ -65,8 +67,24 @@ def _statement(audit: "Evidence") -> Iterator[Block]:
     if theorem.letters:
         own = [f"{letter_of_latex(letter)} for {letters.get(name, name)}" for name, letter in theorem.letters.items()]
         yield Words(line(f"The paper writes {', '.join(own)}."))
-    page = [Words(line(text.plain)) for text in theorem_page(theorem) if text.plain.strip()]
-    yield Fold("Assumptions, symbols and options in full", tuple(page))
+    yield Fold("Assumptions, symbols and options in full", tuple(_in_full(theorem)))
+
+
+def _in_full(theorem: "Theorem") -> Iterator[Block]:
+    """Yield what ``boundlab show`` prints below title and source, its parts as lists."""
+    rows: list[Line] = []
+    for text in theorem_page(theorem)[2:]:
+        plain = text.plain.strip()
+        item = text.plain.startswith("  ")
+        if rows and not item:
+            yield Points(tuple(rows))
+            rows = []
+        if item:
+            rows.append(line(plain))
+        elif plain:
+            yield Words(line((plain, "strong" if str(text.style) == "bold" else "")))
+    if rows:
+        yield Points(tuple(rows))
 
 
 def _verdict(audit: "Evidence") -> Iterator[Block]:
@@ -110,17 +128,22 @@ def _case(audit: "Evidence") -> Iterator[Block]:
         line(
             f"At {audit.theorem.counter} = {exact.k}: left side ", (left, "strong"), f" {sign} ", (right, "strong"),
             f" bound; left/right = {apart(exact.ratio, 1.0)[0]} ({exact.kind}: {exact.method}). ",
-            (exact.reason, "bad" if violated else ""), ".",
+            (exact.reason[:1].upper() + exact.reason[1:], "bad" if violated else ""), ".",
         )
     )  # fmt: skip
-    if exact.derivation is not None:
-        yield Fold("Derivation, to be checked by hand", (Way(exact.derivation),))
+    way = exact.derivation
+    if way is not None:
+        yield Way(replace(way, sections=way.sections[:1]))
+        yield Fold("Derivation, to be checked by hand", (Way(replace(way, sections=way.sections[1:])),))
     rows = tuple(
         (line((name, "code")), line(str(one["value"])), line(str(one["side"])), line(str(one["how"])))
         for name, one in exact.constants.items()
     )
     if rows:
-        yield Fold("Constants of the instance", (Rows("Constants", ("constant", "value", "side", "how"), rows),))
+        yield Fold(
+            "Constants of the instance",
+            (Rows("Constants of the instance", ("constant", "value", "side", "how"), rows),),
+        )
 
 
 def _support(audit: "Evidence") -> Iterator[Block]:

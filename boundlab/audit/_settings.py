@@ -1,6 +1,7 @@
 """At which problem, delays and settings a theorem is compared, in the words of the command line."""
 
 import itertools
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -48,13 +49,14 @@ def _problem(case: Case) -> str:
 
 
 def case_words(case: Case) -> str:
-    """Return a case in a few words, from what it says and not from its note."""
+    """Return a case in a few words, from what it says and not from its note; dots stand for digits left out."""
     n = case.problem.n
     parts = [f"{n} client{'s' * (n > 1)}", _problem(case)]
     delays = _delays(case)
     parts += [f"delays {delays}"] if delays else []
     given = {**case.raw.get("parameters", {}), **case.raw.get("settings", {})}
-    return ", ".join([*parts, *(f"{name} = {word(value)}" for name, value in given.items())])
+    words = ", ".join([*parts, *(f"{name} = {word(value)}" for name, value in given.items())])
+    return re.sub(r"(\d\.\d{6})\d+", r"\1…", words)
 
 
 @final

@@ -1,10 +1,13 @@
 """The proof of the theorem: its first step that is refuted or does not follow, and what hangs on it."""
 
+import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from boundlab.audit._blocks import Block, Commands, Fold, Formulas, Points, Rows, Tone, Words, line
+from boundlab.formulas.symbols import SYMBOLS
+from boundlab.formulas.written import letters_of
 from boundlab.prove import Status, Step
 from boundlab.report.proofs import assumptions, hanging
 
@@ -14,13 +17,20 @@ if TYPE_CHECKING:
 _TONES: dict[Status, Tone] = {
     Status.PROVED: "good", Status.REFUTED: "bad", Status.DOES_NOT_FOLLOW: "bad", Status.REMARK: "dim",
 }  # fmt: skip
+_MEANT: dict[Status, str] = {
+    Status.PROVED: "decided from the assumptions", Status.REFUTED: "false in an instance that is shown",
+    Status.FOLLOWS: "decided from other steps, not all of which are proved",
+    Status.DOES_NOT_FOLLOW: "what it cites does not give it", Status.UNPROVED: "stated, and not decided",
+    Status.REMARK: "words, and no claim",
+}  # fmt: skip
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]+")  # one letter is its own
 _SLIPS = (Status.REFUTED, Status.DOES_NOT_FOLLOW)
 
 
 def slip(audit: "Evidence") -> Iterator[Block]:
     """Yield what each registered proof of the theorem amounts to."""
     for one in audit.proofs:
-        yield from _proof(one)
+        yield from _proof(one, audit.theorem.spelling())
 
 
 def first_slip(one: "Proved") -> Step | None:
@@ -28,22 +38,24 @@ def first_slip(one: "Proved") -> Step | None:
     return next((step for step in one.outcome.steps if step.status in _SLIPS), None)
 
 
-def _proof(one: "Proved") -> Iterator[Block]:
+def _proof(one: "Proved", letters: Mapping[str, str]) -> Iterator[Block]:
     outcome = one.outcome
     script = outcome.script
     kind = "The paper's proof, as printed" if script.printed else "A proof"
     steps = outcome.steps
     counts = {status: sum(step.status is status for step in steps) for status in Status}
-    summary = ", ".join(f"{count} {status.value}" for status, count in counts.items() if count)
+    summary = ", ".join(f"{count} {_counted(status, count)}" for status, count in counts.items() if count)
     verdict: Tone = "good" if outcome.proved else "open"
     yield Words(line(f"{kind} ({script.source}): ", (outcome.verdict, verdict), f"; of {len(steps)} steps {summary}."))
     found = first_slip(one)
     if found is not None:
-        place = f" ({found.at})" if found.at and found.at != found.name else ""
+        own = found.at.removeprefix(found.name)
+        # A place that begins with the name of the step goes on from it.
+        place = f" ({own})" if own == found.at and own else own
         yield Words(line("First slip: ", (found.name, "strong"), f"{place}: ", (found.status.value, "bad")))
-        yield Formulas((found.says,))
+        yield Formulas((_lettered(found.says, letters),))
         yield Words(line(f"It {'is false' if found.witness is not None else 'does not follow'} in this instance:"))
-        yield Points(tuple(line(text) for text in found.how.splitlines() if text.strip()))
+        yield Points(tuple(line(_lettered(text, letters)) for text in found.how.splitlines() if text.strip()))
         hangs = hanging(outcome).get(found.name, [])
         yield Words(line(f"On it hangs: {', '.join(hangs) or 'nothing'}."))
         yield Commands((f"boundlab prove {script.id} --step {shlex.quote(found.name)}",))
@@ -53,4 +65,18 @@ def _proof(one: "Proved") -> Iterator[Block]:
         (line((step.name, "strong")), line(step.at), line((step.status.value, _TONES.get(step.status, "open"))))
         for step in steps
     )
-    yield Fold(f"All {len(steps)} steps", (Rows(f"Steps of {script.id}", ("step", "place", "verdict"), rows),))
+    table = Rows(f"Steps of {script.id}", ("step", "place", "verdict"), rows)
+    meant = "; ".join(f"{status.value}: {_MEANT[status]}" for status, count in counts.items() if count)
+    yield Fold(f"All {len(steps)} steps", (Words(line((f"{meant}.", "dim"))), table))
+
+
+def _counted(status: Status, count: int) -> str:
+    """Return a verdict with the number of its steps before it."""
+    verbs = {Status.FOLLOWS: "follow", Status.DOES_NOT_FOLLOW: "do not follow", Status.REMARK: "remarks"}
+    return verbs.get(status, status.value) if count > 1 else status.value
+
+
+def _lettered(text: str, letters: Mapping[str, str]) -> str:
+    """Return a step in which symbols have the letters of the statement: sigma_g is σ_g."""
+    every = {**letters_of(name for name in _NAME.findall(text) if name in SYMBOLS), **letters}
+    return _NAME.sub(lambda found: every.get(found[0], found[0]), text)

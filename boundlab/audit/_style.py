@@ -2,9 +2,9 @@
 
 STYLE = """
 :root{color-scheme:light dark;--ground:#fff;--text:#1b1f24;--dim:#57606a;--line:#d0d7de;--panel:#f6f8fa;
---good:#1a6b3c;--bad:#b3261e;--open:#7a5200;--mark:#8a2c70;--link:#0550ae;--c0:#0060a8;--c1:#b84a00;--c2:#00734f;--c3:#8f3f77}
+--good:#1a6b3c;--bad:#b3261e;--open:#7a5200;--marked:#fff0b8;--link:#0550ae;--c0:#0060a8;--c1:#b84a00;--c2:#00734f;--c3:#8f3f77}
 @media (prefers-color-scheme:dark){:root{--ground:#0f1318;--text:#e6e9ee;--dim:#a6afba;--line:#3a424c;--panel:#181e26;
---good:#6fcf97;--bad:#ff8a80;--open:#f2c14e;--mark:#e6a3d4;--link:#79b8ff;--c0:#6cb8ff;--c1:#ff9e5e;--c2:#53cfa2;--c3:#e39acb}}
+--good:#6fcf97;--bad:#ff8a80;--open:#f2c14e;--marked:#4d3f00;--link:#79b8ff;--c0:#6cb8ff;--c1:#ff9e5e;--c2:#53cfa2;--c3:#e39acb}}
 *{box-sizing:border-box}
 body{margin:0 auto;padding:1rem;max-width:60rem;background:var(--ground);color:var(--text);
 font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;overflow-wrap:break-word}
@@ -16,15 +16,17 @@ code,pre,.formula{font-family:ui-monospace,"Cascadia Mono","DejaVu Sans Mono",Me
 a{color:var(--link)}
 nav ul{list-style:none;display:flex;flex-wrap:wrap;gap:.2rem 1rem;padding:0;font-size:.9rem}
 .banner{border-left:.4rem solid var(--open);background:var(--panel);padding:.6rem 1rem;margin:1rem 0}
-.banner.bad{border-color:var(--bad)}.banner.good{border-color:var(--good)}
 .good{color:var(--good);font-weight:600}.bad{color:var(--bad);font-weight:600}.open{color:var(--open);font-weight:600}
-.dim{color:var(--dim)}mark{background:none;color:var(--mark);font-weight:600;text-decoration:underline;text-underline-offset:.2em}
+.banner.bad,.banner.good,.banner.open{color:var(--text);font-weight:400}
+.banner.bad{border-color:var(--bad)}.banner.good{border-color:var(--good)}.dim{color:var(--dim)}
+mark{background:var(--marked);color:var(--text);font-weight:600;padding:0 .15em}
 .formula{background:var(--panel);padding:.5rem .8rem;margin:.5rem 0;overflow-x:auto;white-space:pre-wrap}
 .scroll{overflow-x:auto;margin:.5rem 0}
 table{border-collapse:collapse;font-size:.9rem;min-width:100%}
 caption{text-align:left;color:var(--dim);padding-bottom:.2rem}
 th,td{text-align:left;vertical-align:top;padding:.25rem .6rem .25rem 0;border-bottom:1px solid var(--line)}
-th.number,td.number{text-align:right;font-variant-numeric:tabular-nums}
+td.wide{min-width:12em;overflow-wrap:anywhere}
+th.number,td.number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 th button{all:unset;cursor:pointer;font-weight:600}
 th button:focus-visible,.copy:focus-visible,summary:focus-visible,a:focus-visible,.scroll:focus-visible{
 outline:2px solid var(--link);outline-offset:2px}
@@ -43,7 +45,7 @@ svg .axis{fill:none;stroke:var(--dim)}svg .grid{stroke:var(--line);stroke-width:
 .curve path{stroke:var(--c)}.curve circle{fill:var(--c)}
 @media (max-width:40rem){body{padding:.7rem}.command{flex-direction:column}}
 @media print{:root{--ground:#fff;--text:#000;--dim:#444;--line:#bbb;--panel:#f4f4f4;--good:#1a6b3c;--bad:#b3261e;
---open:#7a5200;--mark:#8a2c70;--link:#000;--c0:#0060a8;--c1:#b84a00;--c2:#00734f;--c3:#8f3f77}
+--open:#7a5200;--marked:#fff0b8;--link:#000;--c0:#0060a8;--c1:#b84a00;--c2:#00734f;--c3:#8f3f77}
 nav,.copy{display:none}body{max-width:none;font-size:10pt;padding:0}h2{break-after:avoid}
 figure,tr,.command,.banner{break-inside:avoid}.scroll,.formula{overflow:visible}}
 """

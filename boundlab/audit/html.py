@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from boundlab.audit._evidence import Evidence
 
 _SORTABLE = 2  # rows
+_NARROW = 28  # letters of a column that is as narrow as its words
 
 
 def html(audit: "Evidence") -> str:
@@ -71,11 +72,13 @@ class _Page:
     def __init__(self) -> None:
         self._numbers = count(1)
 
-    def blocks(self, blocks: Iterable[Block]) -> Iterator[str]:
+    def blocks(self, blocks: Iterable[Block], above: str = "") -> Iterator[str]:
+        """Yield blocks, below a title: a table repeats none that stands right above it."""
         for block in blocks:
             match block:
                 case Words():
                     yield f"<p>{_line(block.words)}</p>"
+                    above = block.words[0][0] if len(block.words) == 1 else above
                 case Points() if block.points:
                     yield f"<ul>{''.join(f'<li>{_line(one)}</li>' for one in block.points)}</ul>"
                 case Points():
@@ -83,7 +86,7 @@ class _Page:
                 case Formulas():
                     yield f'<div class="formula">{"<br>".join(map(escape, block.texts))}</div>'
                 case Rows():
-                    yield _table(block)
+                    yield _table(block, titled=block.caption != above)
                 case Commands():
                     yield "".join(
                         f'<div class="command"><code>{escape(one)}</code>'
@@ -95,13 +98,15 @@ class _Page:
                 case Chart():
                     yield svg(block, f"chart-{next(self._numbers)}")
                 case Fold():
-                    own = "".join(self.blocks(block.blocks))
+                    own = "".join(self.blocks(block.blocks, block.title))
                     yield f"<details><summary>{escape(block.title)}</summary>{own}</details>"
 
 
-def _table(block: Rows) -> str:
+def _table(block: Rows, *, titled: bool) -> str:
     def kind(place: int) -> str:
-        return ' class="number"' if place in block.numbers else ""
+        longest = max((len("".join(text for text, _ in row[place])) for row in block.rows), default=0)
+        name = "number" if place in block.numbers else "wide" if longest > _NARROW else ""
+        return f' class="{name}"' if name else ""
 
     head = "".join(f'<th scope="col"{kind(place)}>{escape(one)}</th>' for place, one in enumerate(block.columns))
     rows = "".join(
@@ -110,7 +115,8 @@ def _table(block: Rows) -> str:
     )
     sortable = ' class="sortable"' if len(block.rows) >= _SORTABLE else ""
     caption = escape(block.caption)
+    shown = f"<caption>{caption}</caption>" if titled else ""
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{caption}"><table{sortable}>'
-        f"<caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f"{shown}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )

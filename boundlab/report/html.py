@@ -9,8 +9,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-# A verdict's colour says what its word says, too; these read on a light and on a dark ground.
-_COLOURS = {"green": "#00875a", "red": "#d4380d", "yellow": "#b07400", "blue": "#2f7bd1", "magenta": "#b0479a"}
+# A verdict's colour says what its word says, too; these read on white (4.5 : 1), and on a dark ground (3.9 : 1).
+_COLOURS = {"green": "#00865a", "red": "#d4380d", "yellow": "#a16a00", "blue": "#2d77c9", "magenta": "#b0479a"}
 
 
 def html(lines: Iterable[Any]) -> str:

@@ -13,7 +13,9 @@ from pages import read
 
 import boundlab as bl
 from boundlab.audit import Audit, Proved, Ruling
+from boundlab.audit._settings import around, case_words
 from boundlab.audit._style import STYLE
+from boundlab.case import read_case
 from boundlab.cli import invoke
 from boundlab.cli._app import app
 from boundlab.cli._common import console
@@ -270,6 +272,15 @@ def test_a_page_of_html_is_well_formed_and_fetches_nothing(each: Audit) -> None:
     assert ("html", "lang", "en") in page.attributes
 
 
+def test_numbers_that_are_shown_have_no_more_digits_than_one_reads(area: Audit) -> None:
+    assert area.case is not None
+    third = read_case({**area.case, "x0": [1 / 3]}, has_theorem=True)
+    assert "x0=[0.333333…]" in case_words(third)
+    setting = around(area.theorem, third, 1)
+    assert setting is not None
+    assert "x0=[0.3333333333333333]" in setting.command("area.theorem8", 40, 0)  # what repeats it has all
+
+
 def test_a_chart_says_what_it_shows(area: Audit) -> None:
     page = read(area.html())
     assert page.inside("title")[-1] == "area.theorem8: left side and bound"
@@ -347,11 +358,12 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def test_every_colour_of_text_stands_out_from_both_grounds_light_dark_and_on_paper() -> None:
+def test_every_colour_of_text_stands_out_from_its_ground_light_dark_and_on_paper() -> None:
     schemes = [dict(re.findall(r"--(\w+):(#\w+)", one)) for one in re.findall(r":root\{(.*?)\}", STYLE, re.DOTALL)]
     assert len(schemes) == 3
     for scheme in schemes:
-        for ground in ("ground", "panel"):
-            for name in set(scheme) - {"ground", "panel", "line"}:
+        grounds = {"ground": scheme, "panel": scheme, "marked": {"text"}}
+        for ground, names in grounds.items():
+            for name in set(names) - {*grounds, "line"}:
                 low, high = sorted(luminance(scheme[one]) for one in (ground, name))
                 assert (high + 0.05) / (low + 0.05) >= (3.0 if name[0] == "c" else 4.5), (ground, name)
