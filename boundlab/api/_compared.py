@@ -60,12 +60,7 @@ class Compared(Shown, Comparison):
         terms
             Also the terms of the bound.
         others
-            Comparisons of other theorems at the same iterations, whose bounds are drawn too.
-
-        Raises
-        ------
-        SpecError
-            If one of the others has other iterations.
+            Comparisons of other theorems: their bounds, and their left sides where their runs differ.
         """
         from boundlab.report.comparison_plots import draw_comparison
 
@@ -139,13 +134,7 @@ class Horizons(Shown):
         return frame({**columns, "verdict": [one.verdict.value for one in self.comparisons]})
 
     def plot(self, ax: Any = None, *, terms: bool = False, others: "Sequence[Horizons]" = ()) -> Any:
-        """Draw left sides and bounds over the horizons; parameters are those of :meth:`Compared.plot`.
-
-        Raises
-        ------
-        SpecError
-            If one of the others has other horizons.
-        """
+        """Draw left sides and bounds over the horizons; parameters are those of :meth:`Compared.plot`."""
         from boundlab.report.comparison_plots import draw_horizons
 
         return draw_horizons(self.comparisons, self.headline, ax, terms, [one.comparisons for one in others])

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.compare.comparison import Comparison
-from boundlab.errors import SpecError
 from boundlab.report.plots import BLACK, BLUE, GREEN, ORANGE, SKY, check_format, new_figure, pair_for, save_figure
 
 if TYPE_CHECKING:
@@ -31,11 +30,13 @@ _RIGHT_OF = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad"
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """The bound of another theorem; ``mean``: its left side, where its run is another one."""
+    """The bound of another theorem at points of its own; ``other_run``: its left side is another one, too."""
 
     label: str
+    across: Floats
     bound: Floats
-    mean: Floats | None
+    mean: Floats
+    other_run: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +55,30 @@ class _Picture:
     still: float
     counter: str
 
-    def lines(self) -> Iterator[tuple[str, Floats, dict[str, Any]]]:
-        """Yield label, values and style of what the left side is held against, the broadest first."""
-        yield "bound", self.bound, {"color": ORANGE, "linewidth": 4.5, "alpha": 0.85, "solid_capstyle": "butt"}
+    def lines(self) -> Iterator[tuple[str, Floats, Floats, dict[str, Any]]]:
+        """Yield label, points, values and style of what the left side is held against, the broadest first."""
+        yield (
+            "bound",
+            self.across,
+            self.bound,
+            {"color": ORANGE, "linewidth": 4.5, "alpha": 0.85, "solid_capstyle": "butt"},
+        )
         for other, (colour, dashes, _) in zip(self.others, _OTHER_STYLES, strict=False):
-            yield f"bound of\n{other.label}", other.bound, {"color": colour, "linestyle": dashes, "linewidth": 2.2}
+            style = {"color": colour, "linestyle": dashes, "linewidth": 2.2}
+            yield f"bound of\n{other.label}", other.across, other.bound, style
         for place, (name, values) in enumerate(self.terms.items()):
             if (values > 0.0).any():  # a term that vanishes has no place on a logarithmic axis
                 grey = str(0.12 + 0.13 * (place % 4))
                 style = {"color": grey, "linestyle": _TERM_STYLES[place % len(_TERM_STYLES)], "linewidth": 1.6}
-                yield f"term: {plain(name)}", values, style
+                yield f"term: {plain(name)}", self.across, values, style
         if np.isfinite(self.still) and self.still > 0.0:
             level = np.full(len(self.across), self.still)
-            yield f"no step at all: {self.still:.3g}", level, {"color": BLACK, "linewidth": 0.8}
+            yield f"no step at all: {self.still:.3g}", self.across, level, {"color": BLACK, "linewidth": 0.8}
 
     def limits(self) -> tuple[float, float]:
         """Return what is to be seen of a logarithmic axis: the lower side of a band may reach down to 0."""
         told = [self.mean, self.bound, self.upper if self.band else self.mean, np.array([self.still])]
-        told += [one.bound for one in self.others] + [one.mean for one in self.others if one.mean is not None]
+        told += [one.bound for one in self.others] + [one.mean for one in self.others if one.other_run]
         found = np.concatenate([one[np.isfinite(one) & (one > 0.0)] for one in told])
         extra = np.concatenate([*self.terms.values(), found])
         extra = extra[extra >= _LEAST_TERM * found.min()]
@@ -113,14 +120,12 @@ def draw_comparison(
     terms
         Also draw the named terms of the bound.
     others
-        Comparisons, or plans of them, with the same iterations, whose bounds are drawn too.
+        Comparisons of other theorems, or plans of them: their bounds, and their left sides where their runs differ.
 
     Raises
     ------
     MissingExtraError
         If matplotlib is not installed.
-    SpecError
-        If one of the others has other iterations.
     """
     plan, left = result.plan, result.band
     keep = plan.ks > 0
@@ -128,7 +133,7 @@ def draw_comparison(
     picture = _Picture(
         plan.ks[keep].astype(np.float64), left.mean[keep], left.lower[keep], left.upper[keep], result.bound[keep],
         middle, band, {name: values[keep] for name, values in result.terms.items()} if _telling(result, terms) else {},
-        [_other(result, one, keep) for one in others], result.standstill.level, plan.theorem.counter,
+        [_other(result, one) for one in others], result.standstill.level, plan.theorem.counter,
     )  # fmt: skip
     axes, below = pair_for(ax)
     one = len(picture.across) == 1
@@ -153,14 +158,12 @@ def draw_horizons(
     ax, terms
         As for :func:`draw_comparison`.
     others
-        Comparisons of other theorems at the same horizons: their bounds, and their left sides where their runs differ.
+        Comparisons of other theorems, each at several horizons.
 
     Raises
     ------
     MissingExtraError
         If matplotlib is not installed.
-    SpecError
-        If one of the others has other horizons.
     """
     first = results[0]
     middle, band = max(map(_labels, results), key=lambda one: len(one[1]))
@@ -193,26 +196,30 @@ def _telling(result: Comparison, terms: bool) -> bool:
     return terms and len(result.terms) > 1
 
 
-def _title(theorem: Any) -> str:
-    return plain(f"{theorem.id} ({theorem.status})")
-
-
-def _other(result: Comparison, other: "Comparison | Plan", keep: NDArray[np.bool_]) -> _Bound:
-    plan = other.plan if isinstance(other, Comparison) else other
-    if not np.array_equal(plan.ks, result.plan.ks):
-        raise SpecError(f"{plan.theorem.id} was compared at other iterations than {result.plan.theorem.id}")
-    mean = other.band.mean[keep] if isinstance(other, Comparison) else None
-    same = mean is None or np.array_equal(mean, result.band.mean[keep])
-    return _Bound(_title(plan.theorem), other.bound[keep], None if same else mean)
+def _other(result: Comparison, other: "Comparison | Plan") -> _Bound:
+    if not isinstance(other, Comparison):
+        keep = other.ks > 0
+        across = other.ks[keep].astype(np.float64)
+        return _Bound(plain(other.theorem.id), across, other.bound[keep], np.full(len(across), np.nan), False)
+    keep = other.plan.ks > 0
+    across = other.plan.ks[keep].astype(np.float64)
+    differs = _run_of(other) != _run_of(result)
+    return _Bound(plain(other.plan.theorem.id), across, other.bound[keep], other.band.mean[keep], differs)
 
 
 def _others_at(results: Sequence[Comparison], others: Sequence[Comparison]) -> _Bound:
-    names = others[0].plan.theorem.id, results[0].plan.theorem.id
-    if [one.plan.iterations for one in results] != [one.plan.iterations for one in others]:
-        raise SpecError(f"{names[0]} was compared at other horizons than {names[1]}")
-    mean, own = (_last(every, lambda one: one.band.mean) for every in (others, results))
-    bound = _last(others, lambda one: one.bound)
-    return _Bound(_title(others[0].plan.theorem), bound, None if np.array_equal(mean, own) else mean)
+    across, bound = _last(others, lambda one: one.plan.ks), _last(others, lambda one: one.bound)
+    differs = [_run_of(one) for one in others] != [_run_of(one) for one in results]
+    return _Bound(
+        plain(others[0].plan.theorem.id), across, bound, _last(others, lambda one: one.band.mean), differs
+    )  # fmt: skip
+
+
+def _run_of(result: Comparison) -> tuple[str, ...]:
+    """Return what decides the trials."""
+    plan = result.plan
+    run = plan.algorithm.id, plan.parameters, plan.problem.spec(), plan.delays, plan.policy.describe(), plan.metric.id
+    return (*map(repr, run), repr(plan.iterations), repr(result.seed), repr(result.band.trials))
 
 
 def _name(axes: Any, below: Any, result: Comparison, headline: str, across: str) -> None:
@@ -221,7 +228,8 @@ def _name(axes: Any, below: Any, result: Comparison, headline: str, across: str)
     axes.set_ylabel(f"${plan.metric.latex}$\n[{plan.metric.unit}]")
     clients = f"{plan.problem.n} client" + ("s" if plan.problem.n > 1 else "")
     what = f"{plan.algorithm.id} on {plan.problem.id}, {clients}, {plan.delays.id} delays"
-    axes.set_title(f"{_title(plan.theorem)}: {plain(headline)}\n{plain(what)}", fontsize=10.5, linespacing=1.4)
+    title = f"{plain(f'{plan.theorem.id} ({plan.theorem.status})')}: {plain(headline)}\n{plain(what)}"
+    axes.set_title(title, fontsize=10.5, linespacing=1.4, x=0.0, horizontalalignment="left")  # long ids go to the right
     axes.legend(fontsize=9, handlelength=3.6, labelspacing=0.8, **_RIGHT_OF)
     (axes if below is None else below).set_xlabel(across)
     if below is not None:
@@ -254,13 +262,15 @@ def _draw_curves(axes: Any, below: Any, picture: _Picture) -> None:
     if picture.band:
         floor = np.maximum(picture.lower, low / 10.0)
         axes.fill_between(across, floor, picture.upper, color=SKY, alpha=0.45, linewidth=0, label=picture.band)
-    for label, values, style in picture.lines():
-        axes.plot(across, np.where(values > 0.0, values, np.nan), label=label, **style)
+    for label, points, values, style in picture.lines():
+        axes.plot(points, np.where(values > 0.0, values, np.nan), label=label, **style)
     axes.plot(across, picture.mean, "-", marker=mark, color=BLUE, linewidth=1.8, markersize=5, label=picture.middle)
     for other, (colour, _, sign) in zip(picture.others, _OTHER_STYLES, strict=False):
-        if other.mean is not None:
+        if other.other_run:
             label = f"mean under\n{other.label}"
-            axes.plot(across, other.mean, "-", marker=sign, color=colour, linewidth=1.2, markersize=5, label=label)
+            axes.plot(
+                other.across, other.mean, "-", marker=sign, color=colour, linewidth=1.2, markersize=5, label=label
+            )
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_ylim(low, high)
@@ -286,8 +296,8 @@ def _draw_ratios(below: Any, picture: _Picture, mark: str) -> None:
         tops.append(upper)
         below.fill_between(across, over(picture.lower, picture.bound), upper, color=SKY, alpha=0.45, linewidth=0)
     for other, (colour, dashes, _) in zip(picture.others, _OTHER_STYLES, strict=False):
-        own = over(picture.mean if other.mean is None else other.mean, other.bound)
-        below.plot(across, own, color=colour, linestyle=dashes, linewidth=1.6)
+        own = over(other.mean, other.bound)
+        below.plot(other.across, own, color=colour, linestyle=dashes, linewidth=1.6)
         tops.append(own)
     below.plot(across, ratio, "-", marker=mark, color=BLUE, linewidth=1.8, markersize=5)
     below.axhline(1.0, color=ORANGE, linewidth=2.5, alpha=0.85, zorder=1)
@@ -321,12 +331,12 @@ def _short_labels(axis: Any, low: float, high: float) -> None:
 def _draw_point(axes: Any, below: Any, picture: _Picture) -> None:
     """Draw what a bound about one K alone says: an error bar, and a level for each line."""
     mean, lower, upper = picture.mean, picture.lower, picture.upper
-    for label, values, style in picture.lines():
+    for label, _, values, style in picture.lines():
         axes.axhline(float(values[0]), label=label, **style)
     error = [mean - lower, upper - mean] if picture.band else None
     label = picture.band or picture.middle
     axes.errorbar([0.0], mean, yerr=error, fmt="o", color=BLUE, capsize=8, markersize=7, label=label)
-    levels = [float(values[0]) for _, values, _ in picture.lines()]
+    levels = [float(values[0]) for _, _, values, _ in picture.lines()]
     if max(levels) > 30.0 * float(mean[0]):
         axes.set_yscale("log")
     else:

@@ -160,12 +160,12 @@ def draw_rates(result: "OptimalRate", ax: Any = None) -> Any:
     servers = centre * np.logspace(-2.0, 2.0, 401)
     limit = float(2.0 * np.mean(1.0 / rates))
     fixed = curve(rates, servers, "per-iteration") / curve(rates, [centre], "per-iteration")
-    axes.plot(servers, np.sqrt(fixed), "-", color=BLUE, linewidth=2, label="fixed number of iterations K")
-    axes.plot([centre], [1.0], "o", color=BLUE, markersize=8, label=f"λ_s* = {centre:.4g}")
+    axes.plot(servers, np.sqrt(fixed), "-", color=BLUE, linewidth=2, label="fixed number of iterations $K$")
+    axes.plot([centre], [1.0], "o", color=BLUE, markersize=8, label=f"$\\lambda_s^\\star$ = {centre:.4g}")
     free = curve(rates, servers, "per-time") / limit
     axes.plot(servers, np.sqrt(free), "--", color=ORANGE, linewidth=2, label="fixed wall-clock time: no minimum")
     if result.lambda_epsilon is not None:
-        label = f"within {result.epsilon:.3g} of the limit from λ_s = {result.lambda_epsilon:.4g}"
+        label = f"within {result.epsilon:.3g} of the limit from $\\lambda_s$ = {result.lambda_epsilon:.4g}"
         axes.plot(
             [result.lambda_epsilon],
             [1.0 + float(result.epsilon or 0.0)],
@@ -184,12 +184,19 @@ def draw_rates(result: "OptimalRate", ax: Any = None) -> Any:
             linewidth=2,
             label=f"fixed time, {cost:.3g} per aggregation",
         )
-        axes.plot([result.lambda_s], [1.0], "^", color=PURPLE, markersize=8, label=f"λ_s* = {result.lambda_s:.4g}")
+        axes.plot(
+            [result.lambda_s],
+            [1.0],
+            "^",
+            color=PURPLE,
+            markersize=8,
+            label=f"$\\lambda_s^\\star$ = {result.lambda_s:.4g}",
+        )
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_formatter("{x:g}")
-    axes.set_xlabel("server rate λ_s   [aggregations per unit of time]")
+    axes.set_xlabel("server rate $\\lambda_s$   [aggregations per unit of time]")
     axes.set_ylabel("Theorem 8 bound relative to its infimum")
     axes.set_title(f"AREA, Theorem 8: the bound against the server rate, {len(rates)} clients", fontsize=10)
     axes.grid(visible=True, which="both", alpha=0.25)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import boundlab as bl
-from boundlab.errors import SpecError
 from boundlab.metrics import METRICS
 from boundlab.report.comparison_plots import plain
 from boundlab.report.plots import new_figure
@@ -98,11 +97,11 @@ def test_the_repaired_theorem_has_a_mean_of_its_own_where_its_run_is_another(cur
     )
 
 
-def test_another_theorem_is_shown_at_the_same_horizons_only(curve: Any, run: Any) -> None:
-    with pytest.raises(SpecError, match="other horizons"):
-        curve.plot(drawn(curve)[1], others=[bl.compare("area.theorem8.repaired", *LAD, iterations=[3, 6], M=50)])
-    with pytest.raises(SpecError, match="other iterations"):
-        run.plot(drawn(run)[1], others=[curve.comparisons[0]])
+def test_the_bound_of_another_theorem_is_drawn_where_it_speaks(curve: Any) -> None:
+    fewer = bl.compare("area.theorem8.repaired", *LAD, iterations=[3, 6], M=50)
+    lines = {one.get_label(): one for one in drawn(curve, others=[fewer])[1].get_lines()}
+    assert lines["bound of\narea.theorem8.repaired"].get_xdata().tolist() == [3, 6]
+    assert lines["bound"].get_xdata().tolist() == [3, 6, 12]
 
 
 def test_a_single_horizon_is_a_point_in_both_panels(curve: Any) -> None:
