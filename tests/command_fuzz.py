@@ -20,7 +20,7 @@ COMMANDS: Mapping[str, Any] = typer.main.get_command(app).commands  # type: igno
 SHARES = {
     "list": 8, "show": 12, "eval": 16, "optimal-rate": 10, "run": 20, "replay": 14, "compare": 24, "exact": 8,
     "check": 2, "worst-case": 2, "prove": 4, "recheck": 8, "falsify": 1, "audit": 1, "demo": 1, "bench": 1,
-    "new": 6, "doctor": 1,
+    "new": 6, "doctor": 1, "schema": 2,
 }  # fmt: skip
 PROBLEMS = (
     "huber:c=[0,1],w=[1,1],delta=1,sigma=0,x0=2", "huber:c=[0],w=[1],delta=0.5,x0=1", "lad:x0=3", "quadratic",
@@ -176,6 +176,7 @@ class Fuzz:
             "list": [rng.choice(kinds), *rng.choice(([], [], ["a"], ["no such word"])), *shown],
             "new": [new, rng.choice(("mine", "my-own", "1", "class", "a/b", "")), *folder],
             "doctor": rng.choice((["--json"], ["{script}"], ["{csv}"])),
+            "schema": [rng.choice(("case", "theorem", "result", "error", "../x"))],
             "show": [theorem, *rng.choice(([], ["--latex"], ["--json"]))],
             "eval": [theorem, *values, *settings, *rng.choice(([], ["--terms"], ["--csv"], ["--json"]))],
             "optimal-rate": ["--rates", rates, *rng.choice(([], ["--objective", "per-time"])), *shown],

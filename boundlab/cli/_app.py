@@ -21,6 +21,7 @@ from boundlab.cli import (
     prove,
     recheck,
     runs,
+    schemas,
     theorems,
     worst_case,
 )
@@ -64,6 +65,6 @@ def _options(
 
 for _module in (
     listing, theorems, optimal_rate, runs, check, compare, exact, worst_case, prove, recheck, falsify, audit, demo,
-    bench, new, doctor,
+    bench, new, doctor, schemas,
 ):  # fmt: skip
     _module.register(app)
