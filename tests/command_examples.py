@@ -20,6 +20,7 @@ QUICK: Mapping[str, Sequence[str]] = {
     "recheck": ("recheck", "{certificate}"),
     "new": ("new", "theorem", "mine", "--out={fresh}"),
     "doctor": ("doctor",),
+    "schema": ("schema", "case"),
     "falsify": ("falsify", "fedstaleweight.theorem1", "--candidates=40"),
     "audit": ("audit", "classics.gd.convex", "--candidates=20", "--budget=20"),
 }

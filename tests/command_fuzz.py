@@ -20,7 +20,7 @@ COMMANDS: Mapping[str, Any] = typer.main.get_command(app).commands  # type: igno
 SHARES = {
     "list": 8, "show": 12, "eval": 16, "optimal-rate": 10, "run": 20, "replay": 14, "compare": 24, "exact": 8,
     "check": 2, "worst-case": 2, "prove": 4, "recheck": 8, "falsify": 1, "audit": 1, "demo": 1, "bench": 1,
-    "new": 6, "doctor": 1,
+    "new": 6, "doctor": 1, "schema": 2,
 }  # fmt: skip
 PROBLEMS = (
     "huber:c=[0,1],w=[1,1],delta=1,sigma=0,x0=2", "huber:c=[0],w=[1],delta=0.5,x0=1", "lad:x0=3", "quadratic",
@@ -156,6 +156,7 @@ class Fuzz:
             run += ["--server", rng.choice(("poisson:rate=2", "count:every=2", "periodic:every=1"))]
         file = rng.choices(([], ["--out", "{out}"], ["--out", rng.choice(("/dev/full", "{folder}"))]), (6, 3, 1))[0]
         folder = rng.choices(([], ["--out", rng.choice(("{out}", "{folder}"))], ["--out", "{csv}"]), (6, 3, 1))[0]
+        told = rng.choice(([], [], ["--json"], ["-q"], ["-v"]))
         shown, exact = rng.choice(([], [], ["--json"])), rng.choice(([], [], ["--exact"]))
         rates = rng.choice(("1,2", "10,10,2.5", "0,1", "@{list}", "1e99,1e-99"))
         proof = rng.choice((*sorted(registered("proofs")), "{script}", "{script}"))
@@ -176,29 +177,32 @@ class Fuzz:
             "list": [rng.choice(kinds), *rng.choice(([], [], ["a"], ["no such word"])), *shown],
             "new": [new, rng.choice(("mine", "my-own", "1", "class", "a/b", "")), *folder],
             "doctor": rng.choice((["--json"], ["{script}"], ["{csv}"])),
+            "schema": [rng.choice(("case", "theorem", "result", "error", "../x"))],
             "show": [theorem, *rng.choice(([], ["--latex"], ["--json"]))],
             "eval": [theorem, *values, *settings, *rng.choice(([], ["--terms"], ["--csv"], ["--json"]))],
             "optimal-rate": ["--rates", rates, *rng.choice(([], ["--objective", "per-time"])), *shown],
             "run": [name, *run, *steps, *settings, *shown, *file],
             "replay": ["{case}", *shown, *file],
-            "compare": [theorem, *run, *settings, *shown, *folder, *exact],
-            "exact": [theorem, "{case}", *shown],
-            "check": [theorem, "--only", rng.choice(("units", "limits")), *shown],
-            "worst-case": [theorem, "-k", "1", *settings, *shown, *file],
+            "compare": [theorem, *run, *settings, *told, *folder, *exact],
+            "exact": [theorem, "{case}", *told],
+            "check": [theorem, "--only", rng.choice(("units", "limits")), *told],
+            "worst-case": [theorem, "-k", "1", *settings, *told, *file],
             "prove": [
                 proof,
-                *rng.choice(([], [], ["--latex"], ["--json"], ["--step", step], ["--step", step, "--json"])),
+                *rng.choice(
+                    ([], [], ["--latex"], ["--json"], ["--step", step], ["--step", step, "--json"], ["-q"], ["-v"])
+                ),
             ],
-            "recheck": [rng.choice(("{certificate}", "{certificate}", "{case}", "{csv}")), *shown],
+            "recheck": [rng.choice(("{certificate}", "{certificate}", "{case}", "{csv}")), *told],
             "audit": [
                 rng.choice(("classics.gd.convex", "area.theorem9", "{csv}")),
                 "--candidates",
                 "1",
                 "--budget",
                 "1",
-                *rng.choice(([], ["--html", "{out}"], ["--md", "/dev/full"], ["--json", "{folder}"])),
+                *rng.choice(([], ["--html", "{out}"], ["--md", "/dev/full"], ["--json", "{folder}"], ["-q"], ["-v"])),
             ],
-            "falsify": [theorem, "--candidates", "2", *shown, *folder],
+            "falsify": [theorem, "--candidates", "2", *told, *folder],
             "demo": ["--seed", "many", "--out", rng.choice(("{csv}", "/dev/null", "/"))],  # it takes half a minute
             "bench": ["--share", "0", *shown],
         }

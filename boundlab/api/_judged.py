@@ -50,7 +50,8 @@ class Checks(Shown):
     def line(self) -> str:
         """Return how many failed, and which."""
         named = ", ".join(one.id for one in self.failed)
-        return f"{self.theorem.id}: {len(self.failed)} of {len(self.checks)} checks failed{': ' * bool(named)}{named}"
+        failed = f"{len(self.failed)} of {len(self.checks)} checks failed{': ' * bool(named)}{named}"
+        return f"{self.theorem.id}: {self.verdict}: {failed}"
 
     def page(self, verbose: bool = False) -> list[Any]:
         """Return the table; ``verbose``: with what passed and what does not apply."""

@@ -6,6 +6,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
+from boundlab.cli._complete import VARIABLE, answer
 from boundlab.cli._interrupt import WORDS, Interrupts, interrupts
 from boundlab.cli._screen import occupy, screens
 from boundlab.errors import BoundlabError, SpecError
@@ -19,6 +20,8 @@ JSON_FILES = ("audit",)  # commands of which --json names a file
 def main(arguments: list[str] | None = None) -> None:
     """Run ``boundlab`` and exit with a code of :class:`boundlab.verdict.ExitCode`."""
     occupy()
+    if os.environ.get(VARIABLE):
+        answer()
     sys.exit(invoke(sys.argv[1:] if arguments is None else arguments))
 
 
@@ -103,6 +106,8 @@ def _run(arguments: Sequence[str]) -> int:
 
 def _expected(error: BaseException, said: list[str]) -> int | None:
     """Answer Click's own errors, wherever this version of Typer keeps them; None for any other exception."""
+    if isinstance(error, SystemExit) and _origin(error) == "typer" and not error.code:
+        return ExitCode.STANDS  # the script for the shell was shown, or installed
     if not type(error).__module__.startswith(("click.", "typer.")):
         return None
     if hasattr(error, "format_message"):

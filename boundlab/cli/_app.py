@@ -21,6 +21,7 @@ from boundlab.cli import (
     prove,
     recheck,
     runs,
+    schemas,
     theorems,
     worst_case,
 )
@@ -31,7 +32,7 @@ app = typer.Typer(
     help="A type-checker for convergence theorems of asynchronous and federated first-order methods.",
     epilog=summary(),
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
@@ -64,6 +65,6 @@ def _options(
 
 for _module in (
     listing, theorems, optimal_rate, runs, check, compare, exact, worst_case, prove, recheck, falsify, audit, demo,
-    bench, new, doctor,
+    bench, new, doctor, schemas,
 ):  # fmt: skip
     _module.register(app)

@@ -30,6 +30,13 @@ def whole_option(*names: str, help: str) -> Any:  # noqa: A002 - Typer's own wor
     return typer.Option(*names, metavar="N", help=help, parser=read)
 
 
+def verbose_option(*more: str) -> Any:
+    """Declare ``-v``: what a command says beyond its page; ``more`` are further names."""
+    return typer.Option("--verbose", "-v", *more, help="Print more: derivations, terms, what passed.")
+
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the verdict alone, in one line.")]
+Verbose = Annotated[bool, verbose_option()]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Settings = Annotated[
     list[str] | None,
@@ -76,6 +83,24 @@ def console() -> "Console":
 
     width = None if sys.stdout.isatty() else 120
     return Console(width=width, highlight=False, soft_wrap=False, markup=False, emoji=False)
+
+
+def alone(quiet: bool, **others: object) -> None:
+    """Refuse ``-q`` beside options that print something else.
+
+    Raises
+    ------
+    SpecError
+        If one of the others is given.
+    """
+    found = [name.replace("_", "-") for name, given in others.items() if given]
+    if quiet and found:
+        raise SpecError(f"-q prints the verdict alone: leave it out, or --{found[0]}")
+
+
+def print_line(line: str) -> None:
+    """Print a verdict in one line, however long it is and whatever stands in it."""
+    console().print(" ".join(line.split()), soft_wrap=True)
 
 
 def print_trail(theorem: "Theorem") -> None:

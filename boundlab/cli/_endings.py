@@ -67,6 +67,7 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
         "demo": {ExitCode.STANDS: "all parts ran, whatever their verdicts"},
         "bench": {ExitCode.STANDS: "measured"},
         "new": {ExitCode.STANDS: "written"},
+        "schema": {ExitCode.STANDS: "shown"},
         "doctor": {
             ExitCode.STANDS: "what is installed works, and so does the plug-in",
             ExitCode.REFUTED: "an object of the plug-in does not keep what its interface promises",

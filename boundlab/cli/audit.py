@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from boundlab.cli._common import Jobs, Seed, console, whole_option, writable
+from boundlab.cli._common import Jobs, Quiet, Seed, Verbose, alone, console, print_line, whole_option, writable
 from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
 from boundlab.verdict import ExitCode
@@ -36,9 +36,8 @@ def audit(
     latex: Annotated[Path | None, typer.Option("--latex", metavar="FILE", help="Write a fragment of LaTeX.")] = None,
     markdown: Annotated[Path | None, typer.Option("--md", metavar="FILE", help="Write Markdown.")] = None,
     json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write JSON.")] = None,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Print what the page of HTML folds away, too.")
-    ] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> ExitCode:
     """Write the report card of a theorem: all that is known or found of it in a minute, on one page.
 
@@ -49,6 +48,7 @@ def audit(
     from boundlab.audit import audit as ask
     from boundlab.errors import SpecError
 
+    alone(quiet, verbose=verbose)
     makers: dict[Path | None, Callable[[Audit], str]] = {}
     for path, make in ((html, _html), (latex, _latex), (markdown, _markdown), (json, _json)):
         if path is not None and path in makers:
@@ -59,10 +59,10 @@ def audit(
     files = [path for path in makers if path is not None]
 
     def show(written: Sequence[Path]) -> None:
-        screen = console()
-        if written:
-            screen.print(found.line(), soft_wrap=True)
+        if written or quiet:
+            print_line(found.line())
             return
+        screen = console()
         for line in found.page(folded=verbose):
             screen.print(line)
 
@@ -72,7 +72,7 @@ def audit(
         for path in files:
             write_text(path, makers[path](found))
 
-    return deliver(found.exit_code, files, show, write)
+    return deliver(found.exit_code, files, show, write, quiet=quiet)
 
 
 def _html(audit: "Audit") -> str:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from boundlab.cli._common import AsJson, console, print_json, print_trail
+from boundlab.cli._common import AsJson, Quiet, alone, console, print_json, print_line, print_trail, verbose_option
 from boundlab.cli._endings import epilog
 from boundlab.verdict import ExitCode
 
@@ -24,15 +24,18 @@ def check(
             help="Some of scope, units, … (boundlab list checks).",
         ),
     ] = None,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", "--all", help="Show what passed and what does not apply, too.")
-    ] = False,
+    quiet: Quiet = False,
+    verbose: Annotated[bool, verbose_option("--all")] = False,
     as_json: AsJson = False,
 ) -> ExitCode:
     """Check a theorem by its formula alone: scope, units, limits, known truths, relations. No simulation."""
     from boundlab.api import check as ask
 
+    alone(quiet, json=as_json, verbose=verbose)
     found = ask(theorem, only)
+    if quiet:
+        print_line(found.line())
+        return found.exit_code
     if as_json:
         print_json(found.as_dict())
         return found.exit_code

@@ -13,12 +13,16 @@ from boundlab.cli._common import (
     DeviceName,
     Jobs,
     ProblemSpec,
+    Quiet,
     Seed,
     ServerSpec,
     Settings,
     Trials,
+    Verbose,
+    alone,
     console,
     print_json,
+    print_line,
     print_trail,
     progress,
     settings_map,
@@ -86,6 +90,8 @@ def compare(
         Path | None,
         typer.Option("--out", metavar="DIR", help="Write result.json here, and the case file when violated."),
     ] = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> ExitCode:
     """Compare a theorem's bound with what really happens on a problem under delays.
@@ -96,6 +102,7 @@ def compare(
     from boundlab.errors import SpecError
     from boundlab.files import folder
 
+    alone(quiet, json=as_json, verbose=verbose, terms=terms and plot is None)
     if require not in (None, "holds"):
         raise SpecError(f"--require knows holds only, got {require!r}")
     if plot is not None:
@@ -113,7 +120,7 @@ def compare(
         )  # fmt: skip
     missed = require == "holds" and result.verdict is Verdict.CONSISTENT
     code = ExitCode.UNDECIDED if missed else result.verdict.exit_code
-    return _deliver(result, code, out, plot, terms=terms, as_json=as_json)
+    return _deliver(result, code, out, plot, terms=terms or verbose, quiet=quiet, as_json=as_json)
 
 
 def _horizons(given: str) -> Any:
@@ -125,7 +132,14 @@ def _horizons(given: str) -> Any:
 
 
 def _deliver(
-    result: "Compared | Horizons", code: ExitCode, out: Path | None, plot: Path | None, *, terms: bool, as_json: bool
+    result: "Compared | Horizons",
+    code: ExitCode,
+    out: Path | None,
+    plot: Path | None,
+    *,
+    terms: bool,
+    quiet: bool,
+    as_json: bool,
 ) -> ExitCode:
     """Show the verdict, then leave the case file of a violation, and what the user has asked for."""
     from boundlab.report.save import files_of, save_case, save_comparison
@@ -133,6 +147,9 @@ def _deliver(
     def show(files: Sequence[Path]) -> None:
         if as_json:
             print_json({**result.as_dict(), "written": [str(path) for path in files]})
+            return
+        if quiet:
+            print_line(result.line())
             return
         screen = console()
         for line in result.page(terms):
@@ -154,4 +171,4 @@ def _deliver(
 
     files = files_of(result, out or Path(), whole=out is not None) + ([] if plot is None else [plot])
     asked = out is not None or plot is not None
-    return deliver(code, files, show, write, quiet=as_json, asked=asked)
+    return deliver(code, files, show, write, quiet=as_json or quiet, asked=asked)

@@ -1,17 +1,14 @@
 """``boundlab exact``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from boundlab.cli._common import AsJson, console, print_json, print_trail
+from boundlab.cli._common import AsJson, Quiet, Verbose, alone, console, print_json, print_line, print_trail
 from boundlab.cli._endings import epilog
 from boundlab.errors import SpecError
 from boundlab.verdict import ExitCode
-
-if TYPE_CHECKING:
-    pass
 
 _EXAMPLE = "exact area.theorem8"
 
@@ -35,6 +32,8 @@ def exact(
         bool, typer.Option("--derivation", help="Print the way to both sides, to be checked by hand.")
     ] = False,
     latex: Annotated[bool, typer.Option("--latex", help="Print the derivation as LaTeX.")] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> ExitCode:
     """Evaluate both sides of a theorem on one case without sampling, in rational numbers where it is rational.
@@ -46,11 +45,14 @@ def exact(
 
     if latex and as_json:
         raise SpecError("give --latex or --json, not both")
+    alone(quiet, json=as_json, verbose=verbose, derivation=derivation, latex=latex)
     statement = load_theorem(theorem)
-    result = ask(statement, case, derivation=derivation or latex)
+    result = ask(statement, case, derivation=derivation or latex or verbose)
     if (derivation or latex) and result.derivation is None:
         raise SpecError(f"there is no derivation of numbers in {result.note or 'floating point'}")
-    if as_json:
+    if quiet:
+        print_line(result.line())
+    elif as_json:
         print_json({**result.as_dict(), **statement.links()})
     elif latex and result.derivation is not None:
         from boundlab.report.derivation_latex import derivation_latex

@@ -3,16 +3,29 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundlab.cli._common import AsJson, Jobs, Seed, console, print_json, print_trail, whole_option
+from boundlab.cli._common import (
+    AsJson,
+    Jobs,
+    Quiet,
+    Seed,
+    Verbose,
+    alone,
+    console,
+    print_json,
+    print_line,
+    print_trail,
+    whole_option,
+)
 from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
+    from boundlab.api import Searched
     from boundlab.falsify import Falsification
 
 
@@ -36,6 +49,8 @@ def falsify(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Write the case file and result.json here.")
     ] = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> ExitCode:
     """Search for a counterexample by itself: problems, delays, steps, horizons and start points, then shrink it.
@@ -46,6 +61,7 @@ def falsify(
     from boundlab.files import RESULT, folder, write_folder, write_json
     from boundlab.theorems import load_theorem
 
+    alone(quiet, json=as_json, verbose=verbose)
     statement = load_theorem(theorem)
     if out is not None:
         folder(out)
@@ -57,10 +73,14 @@ def falsify(
     def show(files: Sequence[Path]) -> None:
         if as_json:
             print_json({**result, "written": [str(path) for path in files]})
+        elif quiet:
+            print_line(found.line())
         else:
             screen = console()
             for line in found.page(theorem, case[0] if case else None):
                 screen.print(line, soft_wrap=isinstance(line, str) and line.startswith(("repeat: ", "or: ")))
+            for line in _derivation(found) if verbose else ():
+                screen.print(line)
             print_trail(statement)
 
     def write() -> None:
@@ -70,7 +90,24 @@ def falsify(
             write_json(case[0], found.case)
 
     files = case if out is None else [*case, out / RESULT]
-    return deliver(found.verdict.exit_code, files, show, write, quiet=as_json, asked=out is not None)
+    return deliver(found.verdict.exit_code, files, show, write, quiet=as_json or quiet, asked=out is not None)
+
+
+def _derivation(found: "Searched") -> list[Any]:
+    """Return the way to both sides of a counterexample, or why there is none."""
+    from boundlab.api import exact
+    from boundlab.errors import BoundlabError
+    from boundlab.report.derivation_page import derivation_page
+
+    if not found.violated:
+        return []
+    try:
+        result = exact(found.theorem, found.case)
+    except BoundlabError as error:
+        return ["", f"no derivation: {error}"]
+    if result.derivation is None:
+        return ["", f"no derivation of numbers in {result.note or 'floating point'}"]
+    return ["", *derivation_page(result.derivation)]
 
 
 def _case_name(found: "Falsification") -> str:

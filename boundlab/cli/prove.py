@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundlab.cli._common import AsJson, console, print_json, writable
+from boundlab.cli._common import AsJson, Quiet, Verbose, alone, console, print_json, print_line, writable
 from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
 from boundlab.errors import SpecError
@@ -44,11 +44,14 @@ def prove(
     trace: Annotated[
         Path | None, typer.Option("--trace", metavar="FILE", help="Write all facts, for boundlab recheck.")
     ] = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> ExitCode:
     """Decide every step of a proof by a small kernel, and whether the last one is the registered theorem."""
     if latex and (as_json or step is not None):
         raise SpecError("--latex prints a whole proof, and no JSON: leave --json and --step out")
+    alone(quiet, json=as_json, verbose=verbose, latex=latex, step=step is not None)
     scripts, one = _scripts(what), what is not None
     if not one and any(given is not None for given in (step, coq, trace)):
         raise SpecError("--step, --coq and --trace are about one proof: name it")
@@ -67,7 +70,17 @@ def prove(
     code = worst([ending(outcome)[1] for outcome in outcomes])
 
     def show(_files: Sequence[Path]) -> None:
+        if quiet:
+            from boundlab.api import Decided
+
+            for outcome in outcomes:
+                print_line(Decided.of(outcome).line())
+            return
         _show(outcomes, one, step, latex, as_json)
+        for outcome in outcomes if verbose and one and step is None and not (latex or as_json) else ():
+            for each in outcome.steps:
+                typer.echo()
+                _show_step(outcome, each, as_json)
 
     def write() -> None:
         from boundlab.files import write_text
@@ -75,7 +88,7 @@ def prove(
         for path, make in files.items():
             write_text(path, make(outcomes[0]))
 
-    return deliver(code, [*files], show, write, quiet=as_json or latex)
+    return deliver(code, [*files], show, write, quiet=as_json or latex or quiet)
 
 
 def _scripts(what: str | None) -> "list[Script]":

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from boundlab.cli._common import AsJson, console, print_json
+from boundlab.cli._common import AsJson, Quiet, Verbose, alone, console, print_json, print_line
 from boundlab.cli._endings import epilog
 from boundlab.errors import DataError
 from boundlab.files import schema
@@ -21,6 +21,8 @@ def recheck(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="a certificate, boundlab worst-case --certificate FILE, or a proof")
     ],
+    quiet: Quiet = False,
+    verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> ExitCode:
     """Check a certificate or a proof a second time, by a checker that shares nothing with what found it.
@@ -33,13 +35,16 @@ def recheck(
     """
     from boundlab.recheck import recheck as check
 
+    alone(quiet, json=as_json, verbose=verbose)
     try:
         found = check(file)
     except OSError as error:
         raise DataError(f"{file} cannot be read: {error.strerror or error}") from None
     except ValueError as error:
         raise DataError(str(error)) from None
-    if as_json:
+    if quiet:
+        print_line(f"{'accepted' if found.accepted else 'rejected'}: {found.reason}")
+    elif as_json:
         print_json({
             "schema": schema("recheck"), "file": str(file), "verdict": "accepted" if found.accepted else "rejected",
             "reason": found.reason, "checked": found.checked, "claim": found.claim, "given": list(found.given),

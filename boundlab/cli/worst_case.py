@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundlab.cli._common import AsJson, Iterations, Settings, console, print_json, settings_map, writable
+from boundlab.cli._common import (
+    AsJson,
+    Iterations,
+    Quiet,
+    Settings,
+    Verbose,
+    alone,
+    console,
+    print_json,
+    print_line,
+    settings_map,
+    writable,
+)
 from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
 from boundlab.errors import CaseError, OutputError, SpecError
@@ -49,6 +61,8 @@ def worst_case(
             help="Average over all event sequences, or take one run (default: what the theorem is about).",
         ),
     ] = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
     as_json: AsJson = False,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="CASE.json", help="Write the function found as a case file.")
@@ -72,6 +86,7 @@ def worst_case(
     from boundlab.api import worst_case as ask
     from boundlab.theorems import load_theorem
 
+    alone(quiet, json=as_json, verbose=verbose, fit=fit is not None)
     chosen: dict[str, Any] = dict(settings_map(settings))
     if p is not None:
         if "p" in chosen:
@@ -97,9 +112,17 @@ def worst_case(
         if as_json:
             print_json(result.as_dict())
             return
+        if quiet:
+            print_line(result.line())
+            return
         screen = console()
         for line in result.page():
             screen.print(line)
+        if verbose:
+            from boundlab.report.worst_case_page import multipliers_page
+
+            for line in multipliers_page(result):
+                screen.print(line)
 
     def write() -> None:
         from boundlab.files import write_json
@@ -116,7 +139,7 @@ def worst_case(
             write_json(out, {**case, "provenance": provenance(statement)})
 
     files = [path for path in (out, certificate) if path is not None]
-    return deliver(result.outcome.verdict.exit_code, files, show, write, quiet=as_json)
+    return deliver(result.outcome.verdict.exit_code, files, show, write, quiet=as_json or quiet)
 
 
 def _horizons(given: str) -> list[int]:

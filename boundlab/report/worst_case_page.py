@@ -1,5 +1,6 @@
 """The page of ``boundlab worst-case``."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -61,3 +62,32 @@ def worst_case_page(result: "WorstCase") -> list[Any]:
     style = {Outcome.HOLDS: "bold green", Outcome.EXCEEDS: "bold red", Outcome.UNDECIDED: "bold yellow"}
     headline = (f"{result.words}: ", style.get(result.outcome, "bold blue"))
     return [*lines, "", table, "", Text.assemble(headline, result.reason)]
+
+
+def multipliers_page(result: "WorstCase") -> list[Any]:
+    """Return the inequalities that each certified value follows from, with their multipliers."""
+    lines: list[Any] = []
+    for side, certificate in result.certificates.items():
+        if certificate is None or not certificate.get("rows"):
+            continue
+        table = plain_table("multiplier", "inequality")
+        table.columns[1].justify, table.columns[1].overflow = "left", "fold"
+        for row in certificate["rows"]:
+            table.add_row(str(row.get("multiplier", "")), _inequality(row))
+        squares = ", and from squares" if certificate.get("remainder") else ""
+        head = f"\nthe {side} value, {certificate['value']}, follows from these times their multipliers{squares}:"
+        lines += [Text(head, "bold"), table]
+    return lines or [Text("\nno certificate was found, and so there is no derivation", "dim")]
+
+
+def _inequality(row: "Mapping[str, Any]") -> str:
+    """Return a row of a certificate in words; its points are numbered as the certificate lists them."""
+    match row["kind"]:
+        case "given":
+            return str(row["words"])
+        case "interpolation":
+            return f"interpolation of f_{row['client']} from point {row['i']} to point {row['j']}"
+        case "gradient":
+            return f"the bound on the gradient of f_{row['client']} at point {row['i']}"
+        case other:
+            return str(row.get("words", other))

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 import typer.main
 from command_examples import CASE, CERTIFICATE, LAW, QUICK, RUN
+from jsonschema import Draft202012Validator
 
 from boundlab.case import load_case, read_case
 from boundlab.cli import JSON_FILES, invoke
 from boundlab.cli._app import app
+from boundlab.cli.schemas import text_of
 from boundlab.errors import CaseError
 from boundlab.files import read_json
 from boundlab.verdict import ExitCode
@@ -55,6 +57,9 @@ def document(arguments: list[str], capsys: Any) -> tuple[int, Any]:
 def test_every_document_says_what_it_is(command: str, place: Path, capsys: Any) -> None:
     _, found = document([*line(command), "--json"], capsys)
     assert found["schema"] == f"boundlab/{KINDS[command]}/1"
+    Draft202012Validator(json.loads(text_of("result"))).validate(found)
+    for path in (*place.glob("*.counterexample.json"), *place.glob("*.case.json")):
+        Draft202012Validator(json.loads(text_of("counterexample"))).validate(read_json(path))
     assert next(iter(found)) == "schema"
     assert ("verdict" in found) == (command in JUDGING)
     assert not set(ELSEWHERE) & set(found)

@@ -1,0 +1,97 @@
+"""``-q`` prints the verdict alone and ``-v`` more than the page, and neither changes how a command ends."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from command_examples import CASE, CERTIFICATE, LAW, QUICK
+
+from boundlab.cli import invoke
+from boundlab.cli._app import app
+from boundlab.cli._endings import ENDINGS
+from boundlab.verdict import ExitCode
+
+COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+# Command → what its line says, and how it ends. That of doctor is about a plug-in, not about a theorem.
+LINES = {
+    "check": ("area.theorem7: failed: 1 of 3 checks failed: units.terms", ExitCode.REFUTED),
+    "compare": ("area.theorem8 on lad: violated: at K = 6 the value", ExitCode.REFUTED),
+    "exact": ("area.theorem8 at k = 6: violated: left", ExitCode.REFUTED),
+    "worst-case": ("classics.gd.convex at K = 1: holds: certified", ExitCode.STANDS),
+    "prove": ("area.optimal-rate, 28 steps: proved", ExitCode.STANDS),
+    "recheck": ("accepted: ", ExitCode.STANDS),
+    "falsify": ("classics.gd.convex: inconclusive: ", ExitCode.UNDECIDED),
+    "audit": ("classics.gd.convex: proved: by classics.gd.convex", ExitCode.STANDS),
+}
+# What -v shows and the page does not.
+MORE = {
+    "check": "passed", "compare": "mean/bound  bound", "exact": "The inequality", "worst-case": "multiplier",
+    "prove": "rests on", "recheck": "accepted", "falsify": "closest instance", "audit": "All 11 steps",
+}  # fmt: skip
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, content in (("case", CASE), ("law", LAW), ("certificate", CERTIFICATE)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    return tmp_path
+
+
+def line(command: str) -> list[str]:
+    if command == "falsify":  # a search that takes a moment, and finds nothing
+        return ["falsify", "classics.gd.convex", "--candidates=2"]
+    return [word.format(**{name: f"{name}.json" for name in ("case", "law", "certificate")}) for word in QUICK[command]]
+
+
+def test_the_commands_that_end_in_a_verdict_have_both_options_and_no_others_have() -> None:
+    judging = {name for name, codes in ENDINGS.items() if ExitCode.REFUTED in codes} - {"doctor"}
+    assert judging == {*LINES} == {*MORE}
+    for option in ("-q", "-v"):
+        assert {name for name, one in COMMANDS.items() if any(option in each.opts for each in one.params)} == judging
+
+
+@pytest.mark.parametrize("command", LINES)
+def test_quiet_is_the_verdict_in_one_line(command: str, place: Path, capsys: Any) -> None:
+    words, code = LINES[command]
+    assert invoke([*line(command), "-q"]) == code
+    out, err = capsys.readouterr()
+    assert out.startswith(words)
+    assert (out.count("\n"), err) == (1, "")
+
+
+def test_quiet_leaves_the_file_of_a_violation_all_the_same(place: Path) -> None:
+    invoke([*line("compare"), "-q"])
+    assert (place / "area.theorem8.case.json").exists()
+
+
+@pytest.mark.parametrize("command", LINES)
+def test_verbose_says_more_and_ends_alike(command: str, place: Path, capsys: Any) -> None:
+    assert invoke([*line(command), "-v"]) == LINES[command][1]
+    out = capsys.readouterr().out
+    assert MORE[command] in out
+    assert len(out.splitlines()) > 1
+
+
+@pytest.mark.nightly
+def test_verbose_derives_the_counterexample_that_was_found(place: Path, capsys: Any) -> None:
+    assert invoke([*QUICK["falsify"], "-v"]) == ExitCode.REFUTED
+    assert "The inequality\n  left > right since" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", LINES)
+def test_quiet_goes_with_nothing_that_prints_something_else(command: str, place: Path, capsys: Any) -> None:
+    names = [*(["--json"] if command != "audit" else []), "-v"]
+    for other in names:
+        assert invoke([*line(command), "-q", other]) == ExitCode.USAGE
+        assert capsys.readouterr().err.startswith("boundlab: -q prints the verdict alone: leave it out, or --")
+
+
+def test_where_numbers_are_no_fractions_verbose_is_the_page(place: Path, capsys: Any) -> None:
+    """A derivation that was asked for by name is refused there; with -v it is only more."""
+    case = {**LAW, "problem": {"type": "logistic", "data": "breast-cancer", "clients": 1}, "x0": [0.0] * 30}
+    (place / "floats.json").write_text(json.dumps({k: v for k, v in case.items() if k != "x0"}))
+    shown = [invoke(["exact", "area.theorem8", "floats.json", *more]) for more in ([], ["-v"])]
+    assert shown[0] == shown[1]

@@ -1,0 +1,98 @@
+"""The published schemas hold of everything that is written, and of every file that is shipped."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from command_examples import CASE, CERTIFICATE, LAW, QUICK, RUN
+from command_fuzz import CASES, THEOREM
+
+from boundlab.cli import invoke
+from boundlab.cli.schemas import names, text_of
+from boundlab.theorems._toml import _KEYS
+
+ROOT = Path(__file__).parents[2]
+FILES = {
+    "case": [*ROOT.glob("proofs/counterexamples/*.json")],
+    "counterexample": [*ROOT.glob("proofs/counterexamples/*.json")],
+    "theorem": [one for one in ROOT.glob("tests/**/*.toml") if "terms" in one.read_text(encoding="utf-8")],
+}
+
+
+def validator(name: str) -> Any:
+    return jsonschema.Draft202012Validator(json.loads(text_of(name)))
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, content in (("case", CASE), ("law", LAW), ("certificate", CERTIFICATE)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", names())
+def test_each_is_a_schema_and_can_be_printed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["schema", name]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    jsonschema.Draft202012Validator.check_schema(printed)
+    assert printed["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert printed["description"]
+
+
+def test_all_are_listed_and_another_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["schema"]) == 0
+    out = capsys.readouterr().out
+    assert [name for name in names() if name not in out] == []
+    assert names() == ["case", "certificate", "counterexample", "proof", "result", "theorem"]
+    assert invoke(["schema", "cases"]) == 2
+    assert invoke(["schema", "../../pyproject"]) == 2
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_every_shipped_file_keeps_its_schema(kind: str) -> None:
+    assert len(FILES[kind]) > 9
+    for path in FILES[kind]:
+        text = path.read_text(encoding="utf-8")
+        validator(kind).validate(tomllib.loads(text) if path.suffix == ".toml" else json.loads(text))
+
+
+def test_every_example_of_the_tests_keeps_its_schema() -> None:
+    for one in (CASE, LAW, *CASES):
+        validator("case").validate(one)
+    validator("certificate").validate(CERTIFICATE)
+    validator("theorem").validate(tomllib.loads(THEOREM + '[terms.x]\ny = "1"\n') | {"terms": {"x": "1"}})
+
+
+def test_what_the_schema_of_theorems_knows_is_what_the_reader_knows() -> None:
+    assert set(json.loads(text_of("theorem"))["properties"]) == set(_KEYS)
+
+
+@pytest.mark.parametrize("wrong", [{}, {"id": "x"}, {"id": "x", "metric": "m", "terms": {}, "step": {"a": "1"}}])
+def test_what_is_no_theorem_breaks_the_schema(wrong: dict[str, Any]) -> None:
+    assert not validator("theorem").is_valid(wrong)
+
+
+def test_every_file_that_is_left_keeps_its_schema(place: Path) -> None:
+    assert invoke([*QUICK["worst-case"], "--out=function.json", "--certificate=upper.json"]) == 0
+    assert invoke(["prove", "area.optimal-rate", "--trace=trace.json"]) == 0
+    assert invoke(["compare", "area.theorem8", *RUN, "--trials=200", "--out=out"]) == 1
+    for kind, file in (
+        ("case", "function.json"), ("certificate", "upper.json"), ("proof", "trace.json"),
+        ("result", "out/result.json"), ("counterexample", "out/area.theorem8.case.json"),
+    ):  # fmt: skip
+        validator(kind).validate(json.loads((place / file).read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("arguments", [["show", "nothing"], ["compare", "area.theorem8", "-p=quadratic"], ["x"]])
+def test_errors_keep_the_schema_of_results(arguments: list[str], capsys: Any) -> None:
+    assert invoke([*arguments, "--json"]) in (2, 4)
+    validator("result").validate(json.loads(capsys.readouterr().out))
+
+
+def test_the_audit_keeps_the_schema_of_results(place: Path) -> None:
+    assert invoke([*QUICK["audit"], "--json=audit.json"]) == 0
+    validator("result").validate(json.loads((place / "audit.json").read_text(encoding="utf-8")))
