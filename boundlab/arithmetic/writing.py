@@ -5,6 +5,7 @@ a decimal that is near it, and says so.
 """
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -24,8 +25,24 @@ _TEX: Final = {
     "‖": r"$\|$", "≤": r"$\le$", "≥": r"$\ge$", "≠": r"$\ne$", "≈": r"$\approx$", "→": r"$\to$", "∈": r"$\in$",
     "∞": r"$\infty$", "Σ": r"$\Sigma$", "…": r"\dots{}", "²": r"$^2$", "₁": "$_1$", "½": r"$\tfrac12$",
     "ȳ": r"$\bar y$", "α": r"$\alpha$", "β": r"$\beta$", "η": r"$\eta$", "μ": r"$\mu$", "σ": r"$\sigma$",
-    "τ": r"$\tau$",
+    "τ": r"$\tau$", "′": "$'$", "⌊": r"$\lfloor$", "⌋": r"$\rfloor$", "⌈": r"$\lceil$", "⌉": r"$\rceil$",
+    "ℓ": r"$\ell$", "⟨": r"$\langle$", "⟩": r"$\rangle$", "∂": r"$\partial$", "∑": r"$\Sigma$", "≡": r"$\equiv$",
+    "∼": r"$\sim$", "⇒": r"$\Rightarrow$", "⟺": r"$\iff$", "⇔": r"$\iff$", "←": r"$\leftarrow$", "—": "---",
+    "’": "'", "‘": "`", "“": "``", "”": "''", "«": "``", "»": "''", "°": r"$^\circ$", "⊤": r"$\top$", "ᵀ": r"$^\top$",
+    "∪": r"$\cup$", "∩": r"$\cap$", "∅": r"$\emptyset$", "∀": r"$\forall$", "∃": r"$\exists$", "≪": r"$\ll$",
+    "≫": r"$\gg$", "∉": r"$\notin$", "⊆": r"$\subseteq$", "𝒫": r"$\mathcal{P}$", "§": r"\S{}", "⪯": r"$\preceq$",
+    "⪰": r"$\succeq$", "∫": r"$\int$", "ß": r"\ss{}", "ø": r"\o{}", "ł": r"\l{}",
 }  # fmt: skip
+# Marks above and below a letter, in text and in formulas.
+_ACCENTS: Final = {
+    "\u0300": ("`", "grave"), "\u0301": ("'", "acute"), "\u0302": ("^", "hat"), "\u0303": ("~", "tilde"),
+    "\u0304": ("=", "bar"), "\u0307": (".", "dot"), "\u0308": ('"', "ddot"), "\u030a": ("r", "mathring"),
+    "\u030c": ("v", "check"), "\u0327": ("c", ""),
+}  # fmt: skip
+_AFTER: Final = re.compile(r"(?:(?<=[·/_,=:;(−+\[\]-])|(?<=[^\d]\.))(?=[^\s.,=:;])")
+_LONG: Final = re.compile(r"\w{18}(?=\w)|(?:(?!\w{19})[\s\S])+")
+_GREEK: Final = re.compile(r"GREEK (SMALL|CAPITAL) LETTER ([A-Z ]+)")
+_CAPITALS: Final = ("gamma", "delta", "theta", "lambda", "xi", "pi", "sigma", "upsilon", "phi", "psi", "omega")
 
 
 @final
@@ -91,10 +108,54 @@ def say(pattern: str, *parts: Written | Sentence) -> Sentence:
 
 
 def tex(text: str) -> str:
-    """Return words for the text mode of LaTeX; a character that it may lack becomes its code point."""
-    return "".join(
-        _TEX.get(letter) or (letter if letter.isascii() else rf"\texttt{{U+{ord(letter):04X}}}") for letter in text
-    )
+    r"""Return words for the text mode of LaTeX with amsmath; a character that it may lack becomes its code point.
+
+    Examples
+    --------
+    >>> print(tex("x\u0304₃ ≤ σ\u0304, é, 5 %"))
+    \={x}$_{3}$ $\le$ $\bar{\sigma}$, \'{e}, 5 \%
+    """
+    found: list[str] = []
+    for letter in "".join(one if one in _TEX else unicodedata.normalize("NFD", one) for one in text):
+        mark = _ACCENTS.get(letter)
+        last = found[-1] if mark and found else ""
+        if mark and mark[1] and last.startswith("$") and last.endswith("$"):
+            found[-1] = rf"$\{mark[1]}{{{last[1:-1]}}}$"
+        elif mark and last.isalpha():
+            found[-1] = rf"\{mark[0]}{{{last}}}"
+        else:
+            found.append(_tex(letter))
+    return "".join(found)
+
+
+def breakable(text: str) -> str:
+    r"""Return the same for narrow places: a line may be broken in formulas, commands and long numbers, too.
+
+    Examples
+    --------
+    >>> print(breakable("a·b, 0.25"))
+    a$\cdot$\allowbreak{}b, 0.25
+    """
+    parts = (part for piece in _AFTER.split(text) for part in _LONG.findall(piece))
+    return r"\allowbreak{}".join(map(tex, parts))
+
+
+def _tex(letter: str) -> str:
+    if letter.isascii() or letter in _TEX:
+        return _TEX.get(letter, letter)
+    plain = unicodedata.normalize("NFKD", letter)
+    kind = unicodedata.decomposition(letter).partition(" ")[0]
+    if kind in ("<super>", "<sub>") and (plain.isascii() or plain == "−"):
+        return f"${'^' if kind == '<super>' else '_'}{{{plain.replace('−', '-')}}}$"
+    if (greek := _GREEK.fullmatch(unicodedata.name(letter, ""))) and greek[2] not in ("OMICRON", "FINAL SIGMA"):
+        name = greek[2].lower().replace("lamda", "lambda")
+        return rf"$\{name}$" if greek[1] == "SMALL" else _capital(name)
+    return rf"\texttt{{U+{ord(letter):04X}}}"
+
+
+def _capital(name: str) -> str:
+    """Return a Greek capital, of which LaTeX has those that look like no Latin one."""
+    return rf"$\{name.capitalize()}$" if name in _CAPITALS else rf"\texttt{{{name.capitalize()}}}"
 
 
 def sides(x: Scalar | Fraction | int) -> tuple[Fraction, Fraction, Fraction] | None:

@@ -59,7 +59,7 @@ class Audit(Evidence, Shown):
         return markdown(self)
 
     def latex(self) -> str:
-        """Return the page as LaTeX, to be read into a document that loads amsmath."""
+        """Return the page as LaTeX, to be read into a document that loads amsmath, amssymb, graphicx and longtable."""
         from boundlab.audit.latex import latex
 
         return latex(self)

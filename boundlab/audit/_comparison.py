@@ -30,9 +30,19 @@ def comparison(audit: "Evidence") -> Iterator[Block]:
     printed = f"bound {audit.theorem.status}" if audit.theorem.status == "as printed" else "bound"
     curves = [Curve("left side", _pairs(xs, columns["left side"]), 0), Curve(printed, _pairs(xs, columns["bound"]), 1)]
     for repair in audit.repairs:
-        if repair.panel is not None and len(curves) < _MOST:
-            own = _columns(repair.panel.result)
-            curves.append(Curve(f"bound of {repair.theorem.id}", _pairs(own[counter], own["bound"]), len(curves)))
+        if repair.panel is None:
+            continue
+        own, name = _columns(repair.panel.result), repair.theorem.id
+        # A repair with a step of its own bounds another run: its bound stands beside that run's left side, or nowhere.
+        before, after = (dict(zip(one[counter], one["left side"], strict=True)) for one in (columns, own))
+        both = before.keys() & after.keys()
+        same = bool(both) and all(np.isclose(before[k], after[k], rtol=_SAME, atol=0.0) for k in both)
+        found = [] if same else [(f"left side with the step of {name}", own["left side"])]
+        found.append((f"bound of {name}", own["bound"]))
+        if len(curves) + len(found) <= _MOST:
+            curves += [
+                Curve(label, _pairs(own[counter], ys), len(curves) + place) for place, (label, ys) in enumerate(found)
+            ]
     across = f"{counter}: {audit.theorem.symbols[counter].meaning}"
     yield Chart(
         f"{audit.theorem.id}: left side and bound", _described(audit, columns, result), across,
@@ -46,7 +56,13 @@ def comparison(audit: "Evidence") -> Iterator[Block]:
     yield Commands((panel.command,))
 
 
+def largest(panel: "Panel") -> float:
+    """Return the largest quotient of left side and bound of a comparison."""
+    return max(_columns(panel.result)["left/bound"])
+
+
 _MOST = 4
+_SAME = 1e-6  # of a left side, where two runs are the same
 
 
 def _first(result: "Compared | Horizons") -> "Compared":

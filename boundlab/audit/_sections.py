@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from boundlab.audit._blocks import Block, Commands, Fold, Formulas, Line, Points, Rows, Section, Way, Words, line, seen
 from boundlab.audit._changes import side_by_side
-from boundlab.audit._comparison import comparison
+from boundlab.audit._comparison import comparison, largest
 from boundlab.audit._ruling import apart, rule
 from boundlab.audit._slip import slip
 from boundlab.checks import CONSEQUENCES
@@ -14,6 +14,7 @@ from boundlab.report.theorem_page import theorem_page
 from boundlab.verdict import Verdict
 
 if TYPE_CHECKING:
+    from boundlab.api import Evaluated
     from boundlab.audit._evidence import Evidence, Repair
     from boundlab.theorems import Theorem
 
@@ -149,10 +150,10 @@ def _case(audit: "Evidence") -> Iterator[Block]:
 def _support(audit: "Evidence") -> Iterator[Block]:
     for one in audit.repairs:
         yield Words(line((one.theorem.id, "code"), f": {one.theorem.title}"))
-        yield Points(tuple(_supports(one)))
+        yield Points(tuple(_supports(one, audit.exact)))
 
 
-def _supports(one: "Repair") -> Iterator[Line]:
+def _supports(one: "Repair", exact: "Evaluated | None") -> Iterator[Line]:
     if one.contradicted:
         yield line(("refuted, too: what follows contradicts it", "bad"))
     for proof in one.proofs:
@@ -164,10 +165,12 @@ def _supports(one: "Repair") -> Iterator[Line]:
         yield line(f"no proof of it was decided here{where}")
     if one.on_case is not None:
         left, right = apart(one.on_case.left, one.on_case.right)
+        own = "" if exact is not None and exact.left == one.on_case.left else ", with its own step"
         yield line(
-            f"on the counterexample, with its own step: {one.on_case.verdict}, left {left}, right {right} "
-            f"({one.on_case.kind})"
+            f"on the counterexample{own}: {one.on_case.verdict}, left {left}, right {right} ({one.on_case.kind})"
         )
+    if one.panel is not None:
+        yield line(f"in the comparison below: {one.panel.result.verdict}, left/bound {largest(one.panel):.4g} at most")
     if one.worst is not None:
         worst = one.worst.found
         yield line(f"worst case, {one.theorem.counter} = {worst.plan.horizon}: {worst.words}: {worst.reason}")

@@ -1,12 +1,13 @@
-"""The page as LaTeX, to be read into a document that loads amsmath and amssymb."""
+"""The page as LaTeX, to be read into a document that loads amsmath, amssymb, graphicx and longtable."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from boundlab.arithmetic.writing import tex
+from boundlab.arithmetic.writing import breakable
 from boundlab.audit._blocks import Block, Chart, Commands, Fold, Formulas, Line, Points, Rows, Way, Words, visible
 from boundlab.audit._sections import sections
 from boundlab.report.derivation_latex import derivation_latex
+from boundlab.report.latex_parts import FIT, fitted, table
 
 if TYPE_CHECKING:
     from boundlab.audit._evidence import Evidence
@@ -19,14 +20,14 @@ _MARKS = {
 
 def latex(audit: "Evidence") -> str:
     """Return the sections; what a page of HTML folds away stands in the order of the page."""
-    lines = [rf"\section*{{Audit of \texttt{{{_text(visible(audit.theorem.id))}}}}}"]
+    lines = [r"{\raggedright\sloppy", FIT, rf"\section*{{Audit of \texttt{{{_text(visible(audit.theorem.id))}}}}}"]
     for section in sections(audit):
         lines += [rf"\subsection*{{{_text(section.title)}}}", *_blocks(section.blocks)]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, r"\par}"]) + "\n"
 
 
 def _text(text: str) -> str:
-    return tex(" ".join(text.split(" "))).replace("\n", " ")
+    return breakable(text).replace("\n", " ")
 
 
 def _line(words: Line) -> str:
@@ -43,9 +44,11 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
                 yield from (rf"\item {_line(one)}" for one in block.points)
                 yield r"\end{itemize}"
             case Formulas() if block.latex:
-                yield from (r"\begin{gather*}", block.latex, r"\end{gather*}")
+                yield from fitted(block.latex, "gathered")
             case Formulas():
-                yield from (r"\begin{quote}", r"\\".join(map(_text, block.texts)), r"\end{quote}")
+                yield r"\begin{quote}\raggedright"
+                yield from (rf"{_text(one)}\par" for one in block.texts)
+                yield r"\end{quote}"
             case Rows():
                 yield from _table(block)
             case Commands():
@@ -53,7 +56,7 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
                 yield from (rf"\texttt{{{_text(one)}}}\par" for one in block.commands)
                 yield r"\end{quote}"
             case Way():
-                yield derivation_latex(block.derivation)
+                yield derivation_latex(block.derivation, fit=True)
             case Chart():
                 yield from (rf"\emph{{{_text(block.description)}}}", "")
             case Fold():
@@ -66,11 +69,6 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
 def _table(block: Rows) -> Iterator[str]:
     if not block.columns:
         return
-    width = f"{0.92 / len(block.columns):.3f}"
-    columns = "".join(
-        "r" if place in block.numbers else rf"p{{{width}\linewidth}}" for place in range(len(block.columns))
-    )
-    yield rf"\begin{{center}}\footnotesize\begin{{tabular}}{{{columns}}}"
-    yield " & ".join(map(_text, block.columns)) + r" \\ \hline"
-    yield from (" & ".join(map(_line, row)) + r" \\" for row in block.rows)
-    yield r"\end{tabular}\end{center}"
+    texts = [block.columns, *(["".join(text for text, _ in cell) for cell in row] for row in block.rows)]
+    letters = [max(len(row[place]) for row in texts) for place in range(len(block.columns))]
+    yield from table([*map(_text, block.columns)], [[*map(_line, row)] for row in block.rows], letters, block.numbers)

@@ -51,10 +51,11 @@ class Entering:
         now, y, start = model_name(self._at, "t"), math("y", "y"), math("y_0", "y_0")
         if not self.adds:
             return say("how {} follows from what arrives is the algorithm's, and not written out here", now)
-        total = math("Σ weight·y", r"\textstyle\sum \text{weight} \cdot y")
+        weighted = r"\textstyle\sum \text{weight} \cdot"
+        total = math("Σ weight·y", rf"{weighted} y")
         if self._moves:
             then = f"{now.text[0]}_{{t"
-            total = math(f"{then}−1}} + Σ weight·(y − y_0)", rf"{then}-1}} + {total.latex.replace('y', '(y - y_0)')}")
+            total = math(f"{then}−1}} + Σ weight·(y − y_0)", rf"{then}-1}} + {weighted} (y - y_0)")
         return say("{} = {}, where the local steps of a run lead from {} to {}", now, total, start, y)
 
     def words(self, t: int) -> Sentence:

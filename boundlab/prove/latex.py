@@ -1,8 +1,10 @@
 """Claims and proofs as LaTeX; the verdict of each step stands in the margin."""
 
+import re
 from fractions import Fraction
 from typing import TypeAlias
 
+from boundlab.arithmetic.writing import breakable
 from boundlab.prove._scalars import Monomial, Poly, Rational, Scalar, Symbol
 from boundlab.prove._terms import Claim, Expr, Inner, One, Sum, Value, Vec
 from boundlab.prove.document import Outcome, Step
@@ -13,11 +15,8 @@ _GREEK = (
 )  # fmt: skip
 _NAMED = {"star": r"x^\star", "xbar": r"\bar x", "gbar": r"\bar g", "qbar": r"\bar q"}
 _RELATIONS = {"≤": r"\le", "≥": r"\ge", "=": "="}
-_SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-_LETTERS = dict(zip("αβγδεζηθκλμνξπρστφχψωΓΔΘΛΣΦΨ", (rf"\{name}" for name in _GREEK), strict=True)) | {
-    "≤": r"\le", "≥": r"\ge", "·": r"\cdot", "−": "-", "²": "^2", "√": r"\surd", "→": r"\to", "∞": r"\infty",
-    "⟨": r"\langle", "⟩": r"\rangle", "‖": r"\|", "ℓ": r"\ell", "×": r"\times",
-}  # fmt: skip
+_DISPLAYED = 120  # letters of a claim that stands on one line; a longer one is broken between its summands
+_FRACTION = 60  # letters above or below a line
 _Part: TypeAlias = tuple[bool, str]
 
 
@@ -50,20 +49,32 @@ def _step(step: Step) -> list[str]:
     if step.claim is None or step.says not in (str(step.claim), step.name):
         lines.append(_text(step.says))
     if step.claim is not None:
-        lines += [r"\begin{equation*}", f"  {claim_latex(step.claim)}", r"\end{equation*}"]
+        lines += _displayed(claim_latex(step.claim))
     if step.rests_on:
         lines.append(f"(follows from {', '.join(map(_text, step.rests_on))})")
     return lines
 
 
+def _displayed(formula: str) -> list[str]:
+    if _size(formula) <= _DISPLAYED:
+        return [r"\begin{equation*}", f"  {formula}", r"\end{equation*}"]
+    return [r"\begin{quote}\raggedright", f"  ${formula}$", r"\end{quote}"]
+
+
+def _size(formula: str) -> int:
+    """Return about how many letters are seen of a formula."""
+    return len(re.sub(r"\\[a-zA-Z]+|[{}_^\s\\]", "", formula))
+
+
 def _text(words: str) -> str:
-    found = ""
-    for letter in words:
-        if letter in _LETTERS:
-            found += rf"\ensuremath{{{_LETTERS[letter]}}}"
-        else:
-            found += _SPECIAL.get(letter, f"\\{letter}" if letter in "#$%&_{}" else letter)
-    return found
+    return breakable(words).replace("\n", " ")
+
+
+def _over(top: str, below: str) -> str:
+    """Return a quotient, as a fraction where that is not too wide for a line."""
+    if max(_size(top), _size(below)) <= _FRACTION:
+        return rf"\frac{{{top}}}{{{below}}}"
+    return f"({top}) / ({below})"
 
 
 # ---------------------------------------------------------------------- numbers
@@ -103,7 +114,7 @@ def _monomial(powers: Monomial, value: Rational) -> _Part:
     if size.denominator != 1:
         below.insert(0, str(size.denominator))
     top = " ".join(above)
-    return number < 0, rf"\frac{{{top}}}{{{' '.join(below)}}}" if below else top
+    return number < 0, _over(top, " ".join(below)) if below else top
 
 
 def _signed(parts: list[_Part]) -> str:
@@ -121,7 +132,7 @@ def _scalar(value: Scalar) -> str:
     if not value.factors:
         return _polynomial(value.top)
     below = "".join(f"({_polynomial(one)})" + (f"^{{{count}}}" if count > 1 else "") for one, count in value.factors)
-    return rf"\frac{{{_polynomial(value.top)}}}{{{below}}}"
+    return _over(_polynomial(value.top), below)
 
 
 # ---------------------------------------------------------------------- expressions
