@@ -9,6 +9,7 @@ from boundlab.cli._interrupt import WORDS, Interrupts, interrupts
 from boundlab.cli._screen import occupy, screens
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.verdict import ExitCode
+from boundlab.visible import visible
 
 _DEBUG = "BOUNDLAB_DEBUG"
 
@@ -132,5 +133,5 @@ def _debug(arguments: Sequence[str]) -> bool:
 
 def _complain(message: str, code: ExitCode) -> int:
     line = " ".join(message.split())
-    sys.stderr.write(f"boundlab: {line}\n")
+    sys.stderr.write(f"boundlab: {visible(line)}\n")
     return code
