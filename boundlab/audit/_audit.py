@@ -5,10 +5,10 @@ from functools import cached_property
 from typing import Any, Self, final
 
 from boundlab.api import Shown, fields_of
-from boundlab.audit._blocks import visible
 from boundlab.audit._evidence import Evidence
 from boundlab.audit._ruling import Ruling, rule
 from boundlab.verdict import ExitCode
+from boundlab.visible import visible
 
 
 @final

@@ -1,34 +1,19 @@
 """What a page is made of: sections of blocks, without a word on how a medium shows them."""
 
-import unicodedata
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, final
 
 from boundlab.exact import Derivation
+from boundlab.visible import visible
 
 Tone = Literal["", "strong", "code", "good", "bad", "open", "dim", "mark"]
 Piece: TypeAlias = tuple[str, Tone]
 Line: TypeAlias = tuple[Piece, ...]
-_STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def line(*parts: str | Piece) -> Line:
     """Return words, some of them with a tone."""
     return tuple((part, "") if isinstance(part, str) else part for part in parts)
-
-
-def visible(text: str) -> str:
-    r"""Return text in which characters that steer a terminal, or the direction of writing, are spelled out.
-
-    Examples
-    --------
-    >>> print(visible("red: " + chr(27) + "[31m"))
-    red: \x1b[31m
-    """
-    return "".join(
-        one.encode("unicode_escape").decode("ascii") if unicodedata.category(one) in _STEERING and one != "\n" else one
-        for one in text
-    )
 
 
 def seen(block: "Block") -> "Block":

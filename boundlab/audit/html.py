@@ -7,12 +7,13 @@ from html import escape
 from itertools import count
 from typing import TYPE_CHECKING
 
-from boundlab.audit._blocks import Block, Chart, Commands, Fold, Formulas, Line, Points, Rows, Way, Words, visible
+from boundlab.audit._blocks import Block, Chart, Commands, Fold, Formulas, Line, Points, Rows, Way, Words
 from boundlab.audit._chart import svg
 from boundlab.audit._media import derived
 from boundlab.audit._ruling import rule
 from boundlab.audit._sections import sections, tone
 from boundlab.audit._style import SCRIPT, STYLE
+from boundlab.visible import visible
 
 if TYPE_CHECKING:
     from boundlab.audit._evidence import Evidence

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from boundlab.audit._blocks import Block, Chart, Commands, Fold, Formulas, Line, Points, Rows, Way, Words, visible
+from boundlab.audit._blocks import Block, Chart, Commands, Fold, Formulas, Line, Points, Rows, Way, Words
 from boundlab.audit._media import derived
 from boundlab.audit._sections import sections
+from boundlab.visible import visible
 
 if TYPE_CHECKING:
     from boundlab.audit._evidence import Evidence

@@ -12,6 +12,7 @@ from boundlab.cli._screen import occupy, screens
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.files import schema
 from boundlab.verdict import ExitCode
+from boundlab.visible import visible
 
 _DEBUG = "BOUNDLAB_DEBUG"
 JSON_FILES = ("audit",)  # commands of which --json names a file
@@ -164,5 +165,5 @@ def _complain(message: str, code: ExitCode, said: list[str] | None = None) -> in
     line = " ".join(message.split())
     if said is not None:
         said.append(line)
-    sys.stderr.write(f"boundlab: {line}\n")
+    sys.stderr.write(f"boundlab: {visible(line)}\n")
     return code

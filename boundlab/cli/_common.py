@@ -11,6 +11,7 @@ import typer
 
 from boundlab.errors import SpecError
 from boundlab.options import whole
+from boundlab.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -72,17 +73,29 @@ Jobs = Annotated[int | None, whole_option("--jobs", "-j", help="Processes. Defau
 
 
 def print_json(value: Any) -> None:
-    """Print JSON on standard output; where its encoding cannot hold all characters, with JSON's own escapes."""
+    """Print JSON; what the output cannot encode, or steers a terminal, is written with JSON's own escapes."""
     escaped = not sys.stdout.encoding.lower().replace("_", "-").startswith("utf")
-    sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=escaped, allow_nan=False) + "\n")
+    text = json.dumps(value, indent=1, ensure_ascii=escaped, allow_nan=False)
+    if visible(text) != text:
+        text = json.dumps(value, indent=1, ensure_ascii=True, allow_nan=False)
+    sys.stdout.write(text + "\n")
 
 
 def console() -> "Console":
-    """Return the console for tables; wide enough for them when the output is not a terminal."""
+    """Return the console for tables; wide enough for them when the output is not a terminal.
+
+    Whatever is printed, its own styles alone steer the terminal: a theorem's title is text.
+    """
     from rich.console import Console
+    from rich.segment import Segment
+
+    class Visible(Console):
+        def render(self, renderable: Any, options: Any = None) -> Any:
+            for text, style, control in super().render(renderable, options):
+                yield Segment(text if control else visible(text), style, control)
 
     width = None if sys.stdout.isatty() else 120
-    return Console(width=width, highlight=False, soft_wrap=False, markup=False, emoji=False)
+    return Visible(width=width, highlight=False, soft_wrap=False, markup=False, emoji=False)
 
 
 def alone(quiet: bool, **others: object) -> None:

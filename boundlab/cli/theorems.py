@@ -7,6 +7,7 @@ import typer
 from boundlab.cli._common import AsJson, Settings, console, print_json, print_trail
 from boundlab.cli._endings import epilog
 from boundlab.errors import SpecError
+from boundlab.visible import visible
 
 _EXAMPLE = "eval area.theorem8 --set p=0.5 --set M=50 --set K=1:1e4:log --set B=1 --set sigma=0 --set R=3 --terms"
 
@@ -27,7 +28,7 @@ def show(
 
     statement = load_theorem(theorem)
     if latex:
-        typer.echo(statement.latex())
+        typer.echo(visible(statement.latex()))
         return
     if as_json:
         print_json(statement.as_dict())

@@ -15,8 +15,8 @@ _GREEK = (
 )  # fmt: skip
 _NAMED = {"star": r"x^\star", "xbar": r"\bar x", "gbar": r"\bar g", "qbar": r"\bar q"}
 _RELATIONS = {"≤": r"\le", "≥": r"\ge", "=": "="}
-_DISPLAYED = 120  # letters of a claim that stands on one line; a longer one is broken between its summands
-_FRACTION = 60  # letters above or below a line
+_DISPLAYED = 50  # letters of a claim that stands on one line; a longer one is broken between its summands
+_FRACTION = 40  # letters above or below a line
 _Part: TypeAlias = tuple[bool, str]
 
 
@@ -58,7 +58,7 @@ def _step(step: Step) -> list[str]:
 def _displayed(formula: str) -> list[str]:
     if _size(formula) <= _DISPLAYED:
         return [r"\begin{equation*}", f"  {formula}", r"\end{equation*}"]
-    return [r"\begin{quote}\raggedright", f"  ${formula}$", r"\end{quote}"]
+    return [r"\begin{quote}\raggedright\sloppy", f"  ${formula}$", r"\end{quote}"]
 
 
 def _size(formula: str) -> int:
@@ -74,7 +74,7 @@ def _over(top: str, below: str) -> str:
     """Return a quotient, as a fraction where that is not too wide for a line."""
     if max(_size(top), _size(below)) <= _FRACTION:
         return rf"\frac{{{top}}}{{{below}}}"
-    return f"({top}) / ({below})"
+    return rf"({top}) / \allowbreak ({below})"
 
 
 # ---------------------------------------------------------------------- numbers
@@ -144,13 +144,13 @@ def _vector(vector: Vec) -> str:
 
 def _atom(atom: One | Inner | Value | Vec | Sum) -> str:
     if isinstance(atom, Sum):
-        ranges = " ".join(
+        ranges = r" \allowbreak ".join(
             rf"\sum_{{{_polynomial(lo)} \le j_{{{place}}} < {_polynomial(hi)}}}"
             for place, (lo, hi) in enumerate(atom.bounds)
         )
         weight = "" if atom.weight.constant == 1 else _polynomial(atom.weight) + " "
         inside = "" if isinstance(atom.atom, One) and weight else _atom(atom.atom)
-        return f"{ranges} {weight}{inside}".rstrip()
+        return rf"{ranges} \allowbreak {weight}{inside}".rstrip()
     if isinstance(atom, Inner):
         one, two = _vector(atom.first), _vector(atom.second)
         return rf"\mathbb{{E}}\|{one}\|^2" if one == two else rf"\mathbb{{E}}\langle {one}, {two}\rangle"
@@ -167,10 +167,10 @@ def _expression(value: Expr) -> str:
         elif len(coefficient.top.terms) == 1 and not coefficient.factors:
             ((powers, number),) = coefficient.top.terms.items()
             negative, size = _monomial(powers, number)
-            parts.append((negative, _atom(atom) if size == "1" else f"{size} {_atom(atom)}"))
+            parts.append((negative, _atom(atom) if size == "1" else rf"{size} \allowbreak {_atom(atom)}"))
         else:
-            own = _scalar(coefficient)
-            parts.append((False, f"{own} {_atom(atom)}" if coefficient.factors else f"({own}) {_atom(atom)}"))
+            own = _scalar(coefficient) if coefficient.factors else f"({_scalar(coefficient)})"
+            parts.append((False, rf"{own} \allowbreak {_atom(atom)}"))
     return _signed(parts)
 
 

@@ -9,6 +9,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from boundlab.visible import visible
+
 # A verdict's colour says what its word says, too; these read on white (4.5 : 1), and on a dark ground (3.9 : 1).
 _COLOURS = {"green": "#00865a", "red": "#d4380d", "yellow": "#a16a00", "blue": "#2d77c9", "magenta": "#b0479a"}
 
@@ -61,7 +63,7 @@ def _inline(one: Any) -> str:
     if isinstance(one, Padding):
         return _inline(one.renderable)
     if not isinstance(one, Text):
-        return escape(str(one)).replace("\n", "<br>")
+        return escape(visible(str(one))).replace("\n", "<br>")
     found, last = [], 0
     own = [span for span in one.spans if span.style] or []
     for start, end, style in sorted(own):
@@ -73,7 +75,7 @@ def _inline(one: Any) -> str:
 
 
 def _plain(text: str) -> str:
-    return escape(text).replace("\n", "<br>")
+    return escape(visible(text)).replace("\n", "<br>")
 
 
 def _styled(text: str, style: str) -> str:
