@@ -240,4 +240,4 @@ assert worst[printed.id].verdict == "violated"
 assert worst[repaired.id].verdict == "holds"
 
 # %% [markdown]
-# What stands: Theorem 8 is false as printed, already for four local steps; the slip is a factor 2 where Lemma 21 is applied; and with MB² the theorem is proved. `boundlab audit area.theorem8` has all of this on one page, and `docs/theory/area.md` the argument in full.
+# What stands: Theorem 8 is false as printed, already for three local steps; the slip is a factor 2 where Lemma 21 is applied; and with MB² the theorem is proved. `boundlab audit area.theorem8` has all of this on one page, and `docs/theory/area.md` the argument in full.

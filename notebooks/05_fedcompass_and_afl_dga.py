@@ -13,7 +13,7 @@ import boundlab as bl
 
 # %%
 there = ("huber:c=[[0],[1]],w=1,delta=1,x0=0.6", "deterministic:rates=[1,0.2]")
-steps = {"iterations": 2500, "trials": 2, "Qmin": 1, "Qmax": 5, "eta": 0.001}
+steps = {"iterations": 1800, "trials": 2, "Qmin": 1, "Qmax": 5, "eta": 0.001}
 printed = bl.compare("fedcompass.theorem1", *there, **steps)
 repaired = bl.compare("fedcompass.window.b.noiseless", *there, **steps)
 assert printed.verdict.value == "violated"
@@ -32,7 +32,7 @@ axes = printed.plot(terms=True, others=[repaired])
 # %%
 print(f"error {printed.band.mean[-1]:.3g}, no step at all {printed.standstill.level:.3g}")
 print(f"printed bound {printed.bound[-1]:.3g}, repaired {repaired.bound[-1]:.3g}")
-assert printed.ratio[-1] > 1.5
+assert printed.ratio[-1] > 1.2
 assert printed.band.mean[-1] > printed.standstill.level
 assert repaired.terms["bias and staleness"][-1] > repaired.terms["initial"][-1]
 
@@ -43,7 +43,7 @@ assert repaired.terms["bias and staleness"][-1] > repaired.terms["initial"][-1]
 
 # %%
 noisy = ("huber:c=[[0],[1]],w=1,delta=1,x0=3,sigma=0.2", "deterministic:rates=[1,0.2]")
-far = {"iterations": 600, "trials": 8, "Qmin": 1, "Qmax": 5, "eta": 0.01}
+far = {"iterations": 400, "trials": 6, "Qmin": 1, "Qmax": 5, "eta": 0.01}
 biased = bl.compare("fedcompass.window.b", *noisy, **far)
 fair = bl.compare("fedcompass.window.b", *noisy, **far, normalise="yes")
 assert {biased.verdict.value, fair.verdict.value} <= {"consistent", "holds"}
@@ -51,7 +51,7 @@ assert fair.bound[-1] < fair.standstill.level
 axes = fair.plot(terms=True)
 
 # %% [markdown]
-# *Figure: the run with normalised updates. The mean, with its band below it, and the repaired bound fall, in the end well below the level of no step, the bound about five times above the mean. Of its terms, "initial" falls with T; "bias and staleness" and "noise" stay.*
+# *Figure: the run with normalised updates. The mean, with its band below it, and the repaired bound fall, in the end well below the level of no step, the bound four to five times above the mean. Of its terms, "initial" falls with T; "bias and staleness" and "noise" stay.*
 
 # %%
 for name, result in (("as printed", biased), ("normalised", fair)):
@@ -107,13 +107,13 @@ axes = together.plot(terms=True)
 
 # %%
 data = ("logistic:data=digits,clients=8,partition=dirichlet,a=0.3,batch=16,nu=0", "lognormal:spread=4")
-real = bl.compare("afl_dga.r2b", *data, iterations=250, trials=6, local_steps=2, scaling="analysis", eta=0.02)
+real = bl.compare("afl_dga.r2b", *data, iterations=200, trials=5, local_steps=2, scaling="analysis", eta=0.02)
 assert real.verdict.value == "consistent"
 assert real.says_nothing
 axes = real.plot(terms=True)
 
 # %% [markdown]
-# *Figure: AFL-DGA on digits. The mean falls slowly within its band; the repaired bound falls like 1/T from far above and stays above the level of no step within 250 updates. The term "initial" is nearly the whole bound; noise and staleness lie an order of magnitude below it.*
+# *Figure: AFL-DGA on digits. The mean falls slowly within its band; the repaired bound falls like 1/T from far above and stays above the level of no step within 200 updates. The term "initial" is nearly the whole bound; noise and staleness lie an order of magnitude below it.*
 
 # %%
 share = real.terms["initial"][-1] / real.bound[-1]
