@@ -311,7 +311,7 @@ def test_every_environment_of_latex_is_closed(each: Audit) -> None:
 def test_json_is_json_and_says_what_the_page_says(each: Audit) -> None:
     fields = json.loads(json_text(each.as_dict()))
     assert fields == json.loads(json.dumps(each.as_dict(), allow_nan=False))
-    assert fields["schema"] == "boundlab audit 1"
+    assert fields["schema"] == "boundlab/audit/1"
     assert fields["verdict"] == each.verdict
     assert fields["exit_code"] == each.exit_code
     assert fields["theorem"]["id"] == each.theorem.id
