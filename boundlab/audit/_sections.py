@@ -10,6 +10,7 @@ from boundlab.audit._comparison import comparison, largest
 from boundlab.audit._ruling import apart, rule
 from boundlab.audit._slip import slip
 from boundlab.checks import CONSEQUENCES
+from boundlab.references import reference
 from boundlab.report.theorem_page import theorem_page
 from boundlab.verdict import Verdict
 
@@ -48,7 +49,7 @@ def tone(audit: "Evidence") -> str:
 def _statement(audit: "Evidence") -> Iterator[Block]:
     theorem = audit.theorem
     yield Words(line((theorem.title, "strong")))
-    source = ", ".join(one for one in (theorem.paper, theorem.place) if one)
+    source = ", ".join(one for one in (theorem.paper, theorem.place, reference(theorem.paper).words()) if one)
     yield Words(line(f"{source} ({theorem.status}); here ", (theorem.id, "code")))
     letters = theorem.spelling()
     from boundlab.formulas.written import letter_of_latex, written

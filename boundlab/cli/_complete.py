@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from boundlab.verdict import ExitCode
+
 if TYPE_CHECKING:
     import click
 
@@ -35,7 +37,7 @@ def answer() -> None:
     try:
         taught(typer.main.get_command(app)).main(args=[], prog_name="boundlab")
     except Exception:  # nobody reads a message while typing
-        sys.exit(1)
+        sys.exit(ExitCode.UNFORESEEN)
 
 
 def taught(command: Any) -> Any:

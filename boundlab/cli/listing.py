@@ -10,6 +10,7 @@ from boundlab.cli._endings import epilog
 from boundlab.errors import SpecError
 from boundlab.files import schema
 from boundlab.options import nearest
+from boundlab.references import PAPERS, reference
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -42,7 +43,7 @@ def list_command(
     rows = [row for row in catalogue(what) if _has(word, row.id, _summary(row.item), getattr(row.item, "title", ""))]
     _found(rows, word, what)
     if as_json:
-        print_json({"schema": schema("list"), "what": what, "entries": [_entry(row) for row in rows]})
+        print_json({"schema": schema("list"), "what": what, "entries": [_entry(row, what) for row in rows]})
         return
     from boundlab.report.tables import plain_table
 
@@ -167,11 +168,16 @@ def _options(item: Any) -> dict[str, str]:
     return dict(getattr(item, "options", None) or getattr(item, "parameters", None) or {})
 
 
-def _entry(row: "Row") -> dict[str, Any]:
+def _entry(row: "Row", what: str) -> dict[str, Any]:
     item = row.item
     origin = {"from": row.origin} if _foreign(row) else {}
     if row.reason:
         return {"id": row.id, "cannot_be_loaded": row.reason, **origin}
     if hasattr(item, "metric"):
-        return {"id": item.id, "title": item.title, "status": item.status, "metric": item.metric, **origin}
-    return {"id": item.id, "summary": _summary(item), "options": _options(item), **origin}
+        numbers = {"paper": item.paper, "reference": reference(item.paper).as_dict()}
+        return {
+            "id": item.id, "title": item.title, "status": item.status, "metric": item.metric, **numbers, **origin
+        }  # fmt: skip
+    paper = PAPERS.get(item.id, "") if what == "algorithms" and not _foreign(row) else ""
+    numbers = {"paper": paper, "reference": reference(paper).as_dict()} if paper else {}
+    return {"id": item.id, "summary": _summary(item), "options": _options(item), **numbers, **origin}

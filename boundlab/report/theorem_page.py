@@ -7,6 +7,7 @@ from rich.text import Text
 
 from boundlab.assumptions import assumption
 from boundlab.formulas.written import letter_of_latex, written
+from boundlab.references import reference
 
 if TYPE_CHECKING:
     from boundlab.theorems import Theorem
@@ -63,7 +64,7 @@ class _Page:
             if theorem.horizon == "every"
             else f"the {theorem.counter} its step is chosen for"
         )
-        source = ", ".join(one for one in (theorem.paper, theorem.place) if one)
+        source = ", ".join(one for one in (theorem.paper, theorem.place, reference(theorem.paper).words()) if one)
         return [
             (f"{theorem.id}: {theorem.title}", "bold"),
             (f"{source} ({theorem.status})", ""),

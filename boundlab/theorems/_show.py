@@ -5,6 +5,7 @@ from typing import Any
 import sympy
 
 from boundlab.files import schema
+from boundlab.references import reference
 from boundlab.theorems._evaluate import inputs, rules
 from boundlab.theorems._statement import Statement
 
@@ -43,6 +44,7 @@ def statement_fields(theorem: Statement) -> dict[str, Any]:
         "title": theorem.title,
         "paper": theorem.paper,
         "place": theorem.place,
+        "reference": reference(theorem.paper).as_dict(),
         "status": theorem.status,
         "kind": theorem.kind,
         "assumptions": list(theorem.assumptions),
