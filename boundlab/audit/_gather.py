@@ -2,7 +2,7 @@
 
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
@@ -12,7 +12,7 @@ from boundlab.audit._audit import Audit
 from boundlab.audit._evidence import Evidence, Gap, Panel, Proved, Repair, Search, WorstCase
 from boundlab.audit._settings import Setting, around, case_words, defaults
 from boundlab.case import Case, load_case, own_case, read_case
-from boundlab.errors import BoundlabError, SpecError
+from boundlab.errors import AssumptionError, BoundlabError, SpecError
 from boundlab.options import number
 from boundlab.provenance import provenance
 from boundlab.registry import lookup
@@ -26,6 +26,7 @@ _SHORTEST_SEARCH = 1.0
 _PANEL_TRIALS = 40
 _STRETCH = 4  # of the horizon of a counterexample, for a curve that goes on
 _WORST_HORIZON = 2
+_GRADIENTS = ("G", "G_sq")  # bounds of gradients, which a worst case is asked for
 _BUDGETS = (1.0, 3600.0)
 _MOST_CANDIDATES = 10**6
 
@@ -241,14 +242,23 @@ class _Questions:
                     one = replace(one, panel=self._compared(theorem, theorem.id, panel.setting))
         with self.asking(f"the worst case at {theorem.counter} = {_WORST_HORIZON}", theorem) as asked:
             if asked:
-                given = panel.setting.settings if panel is not None else {}
+                given = for_a_class(theorem, panel.setting.settings if panel is not None else {})
                 iid = panel.setting.delays if panel is not None and "iid-events" in theorem.assumptions else None
                 found = api.worst_case(theorem, _WORST_HORIZON, delays=iid, settings=given)
+                if found.verdict == "not applicable":
+                    raise AssumptionError(found.reason)
                 words = ["boundlab", "worst-case", theorem.id, "--iterations", str(_WORST_HORIZON)]
                 words += [] if iid is None else ["--delays", iid]
                 words += [word for name, value in given.items() for word in ("--set", f"{name}={value}")]
                 one = replace(one, worst=WorstCase(found, shlex.join(words)))
         return one
+
+
+def for_a_class(theorem: Theorem, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return settings for a whole class: gradients up to 1, and the theorem's own step where it has one."""
+    own = {name for name in theorem.step if name in theorem.defining()}
+    kept = {name: value for name, value in settings.items() if name not in own}
+    return {name: "1" for name in _GRADIENTS if name in theorem.inputs(kept)} | kept
 
 
 def _is_registered(theorem: Theorem) -> bool:

@@ -174,7 +174,10 @@ def _supports(one: "Repair", exact: "Evaluated | None") -> Iterator[Line]:
         yield line(f"in the comparison below: {one.panel.result.verdict}, left/bound {largest(one.panel):.4g} at most")
     if one.worst is not None:
         worst = one.worst.found
-        yield line(f"worst case, {one.theorem.counter} = {worst.plan.horizon}: {worst.words}: {worst.reason}")
+        yield line(
+            f"worst case, {one.theorem.counter} = {worst.plan.horizon}, constants 1 unless its command sets them: "
+            f"{worst.words}: {worst.reason}"
+        )
     if one.search is not None:
         found = one.search.found
         count = sum(found.tried.values())

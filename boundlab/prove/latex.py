@@ -44,7 +44,9 @@ def proof_latex(outcome: Outcome) -> str:
 
 def _step(step: Step) -> list[str]:
     margin = rf"\marginpar{{\footnotesize\raggedright {_text(step.status.value)}}}"
-    place = f" ({_text(step.at)})" if step.at else ""
+    own = step.at.removeprefix(step.name)
+    # A place that begins with the name of the step goes on from it.
+    place = _text(own) if own != step.at else f" ({_text(own)})" if own else ""
     lines = [rf"\paragraph{{{_text(step.name)}{place}.}}{margin}"]
     if step.claim is None or step.says not in (str(step.claim), step.name):
         lines.append(_text(step.says))

@@ -41,7 +41,7 @@ def table(
     def row(cells: Iterable[str]) -> str:
         return " & ".join(_SIDES[place in right] + one for place, one in enumerate(cells)) + r" \tabularnewline"
 
-    yield r"{\footnotesize\setlength{\tabcolsep}{3pt}"
+    yield r"{\footnotesize\setlength{\tabcolsep}{3pt}\renewcommand{\arraystretch}{1.2}"
     yield rf"\begin{{longtable}}{{@{{}}{columns}@{{}}}}"
     yield row(head) + r" \hline \endhead"
     yield from map(row, rows)

@@ -13,6 +13,9 @@ from pages import read
 
 import boundlab as bl
 from boundlab.audit import Audit, Proved, Ruling
+from boundlab.audit._blocks import Chart
+from boundlab.audit._comparison import comparison
+from boundlab.audit._gather import for_a_class
 from boundlab.audit._settings import around, case_words
 from boundlab.audit._style import STYLE
 from boundlab.case import read_case
@@ -190,6 +193,29 @@ def test_the_main_theorem_of_each_paper_is_false_and_repaired_by_proof(name: str
     assert all(one.proved and not one.contradicted for one in found.repairs)
     assert found.panel is not None
     assert not read(found.html()).wrong
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "symbol"),
+    [("fedcompass.window.a", {"Qmin": "1", "Qmax": "3", "eta": "4e-08"}, "G_sq"), ("afl_dga.r1", {}, "G")],
+)
+def test_a_worst_case_of_bounded_gradients_has_a_bound_of_gradients(
+    name: str, settings: dict[str, str], symbol: str
+) -> None:
+    theorem = bl.theorem(name)
+    given = for_a_class(theorem, settings)
+    assert given[symbol] == "1"
+    assert "eta" not in given  # the theorem has a step of its own
+    assert bl.worst_case(theorem, 2, settings=given).verdict == "holds"
+
+
+def test_the_bound_of_a_repair_stands_beside_the_left_side_that_it_bounds(area: Audit) -> None:
+    (chart,) = [one for one in comparison(area) if isinstance(one, Chart)]
+    curves = {one.label: dict(one.points) for one in chart.curves}
+    assert len(curves) == 4
+    left, bound = (curves[f"{word} area.theorem8.repaired"] for word in ("left side with the step of", "bound of"))
+    assert all(left[k] <= bound[k] for k in left)
+    assert any(curves["left side"][k] > curves["bound as printed"][k] for k in left)
 
 
 # ---- commands ------------------------------------------------------------------------------------------------------
