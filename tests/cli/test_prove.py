@@ -88,7 +88,11 @@ def test_one_step_in_full_has_its_facts_and_multipliers(capsys: Any) -> None:
 def test_latex_has_each_verdict_in_the_margin(capsys: Any) -> None:
     page = output(capsys, "classics.subgradient.fixed-step", "--latex")
     assert page.count(r"\marginpar{\footnotesize\raggedright proved}") == page.count(r"\paragraph{")
-    assert page.count(r"\begin{equation*}") == page.count(r"\end{equation*}") > 4
+    claims = 0
+    for place in ("equation*", "quote"):
+        assert page.count(rf"\begin{{{place}}}") == page.count(rf"\end{{{place}}}")
+        claims += page.count(rf"\begin{{{place}}}")
+    assert claims == page.count(r"\paragraph{") > 4
     assert page.count("{") == page.count("}")
 
 
