@@ -35,6 +35,7 @@ details{border:1px solid var(--line);border-radius:.3rem;padding:.3rem .8rem;mar
 summary{cursor:pointer;font-weight:600}
 .command{display:flex;gap:.5rem;align-items:flex-start;background:var(--panel);padding:.3rem .6rem;margin:.3rem 0}
 .command code{flex:1;min-width:0;white-space:pre-wrap;overflow-wrap:anywhere}
+.option{white-space:nowrap}
 .copy{font:inherit;font-size:.8rem;padding:.1rem .5rem;border:1px solid var(--line);border-radius:.3rem;
 background:var(--ground);color:var(--text);cursor:pointer}
 figure{margin:1rem 0}figure>svg{width:100%;height:auto;max-width:44rem}

@@ -1,5 +1,6 @@
 """The page as one file of HTML: no network, no fonts or scripts from elsewhere, every text escaped."""
 
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
@@ -53,6 +54,11 @@ def _hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
+def _options_whole(command: str) -> str:
+    """Keep each option on one line: a browser may break it behind a hyphen, and half an option is another word."""
+    return re.sub(r"(?<!\S)--?[a-z][a-z-]*", r'<span class="option">\g<0></span>', command)
+
+
 def _line(words: Line) -> str:
     return "".join(_piece(text, tone) for text, tone in words)
 
@@ -90,7 +96,7 @@ class _Page:
                     yield _table(block, titled=block.caption != above)
                 case Commands():
                     yield "".join(
-                        f'<div class="command"><code>{escape(one)}</code>'
+                        f'<div class="command"><code>{_options_whole(escape(one))}</code>'
                         '<button type="button" class="copy" hidden>copy</button></div>'
                         for one in block.commands
                     )

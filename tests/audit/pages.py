@@ -17,6 +17,7 @@ class Page(HTMLParser):
     heads: list[int] = field(default_factory=list)
     texts: list[tuple[str, str]] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
+    in_code: bool = False
 
     def __post_init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -41,13 +42,17 @@ class Page(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         """Note an end, which must be that of the innermost tag."""
+        self.in_code &= tag != "code"
         if not self.stack or self.stack.pop() != tag:
             self.wrong.append(f"</{tag}> at {self.getpos()}")
 
     def handle_data(self, data: str) -> None:
-        """Note a text with the tag that it stands in."""
-        if self.stack:
-            self.texts.append((self.stack[-1], data))
+        """Note a text with the tag that it stands in; that of a command is one text, whatever marks parts of it."""
+        if "code" in self.stack and self.texts and self.in_code:
+            self.texts[-1] = ("code", self.texts[-1][1] + data)
+        elif self.stack:
+            self.texts.append(("code" if "code" in self.stack else self.stack[-1], data))
+        self.in_code = "code" in self.stack
 
     def inside(self, tag: str) -> list[str]:
         """Return the texts that stand right inside such tags."""
