@@ -51,3 +51,10 @@ CERTIFICATE = {
         {"kind": "given", "words": "‖x_0‖² ≤ 1", "form": {"gram": [[0, 0, "1"]], "constant": "-1"}, "multiplier": "1"}
     ],
 }  # fmt: skip
+
+FILES = {"case": CASE, "law": LAW, "certificate": CERTIFICATE}
+
+
+def quick(command: str) -> list[str]:
+    """Return a quick call of a command; the files that it names are those of FILES in the folder where it runs."""
+    return [word.format(**{name: f"{name}.json" for name in FILES}) for word in QUICK[command]]

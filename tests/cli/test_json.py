@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import typer.main
-from command_examples import CASE, CERTIFICATE, LAW, QUICK, RUN
+from command_examples import QUICK, RUN, quick
 from jsonschema import Draft202012Validator
 
 from boundlab.case import load_case, read_case
@@ -34,19 +34,6 @@ ELSEWHERE = ("ruling", "outcome", "accepted", "result", "status_of_theorem")
 STATUSES = ("as printed", "repaired", "derived here", "textbook", "user")
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for name, content in (("case", CASE), ("law", LAW), ("certificate", CERTIFICATE)):
-        (tmp_path / f"{name}.json").write_text(json.dumps(content))
-    return tmp_path
-
-
-def line(command: str) -> list[str]:
-    names = {name: f"{name}.json" for name in ("case", "law", "certificate")}
-    return [word.format(**names) for word in QUICK[command]]
-
-
 def document(arguments: list[str], capsys: Any) -> tuple[int, Any]:
     capsys.readouterr()
     code = invoke(arguments)
@@ -55,7 +42,7 @@ def document(arguments: list[str], capsys: Any) -> tuple[int, Any]:
 
 @pytest.mark.parametrize("command", [name for name in PRINTING if name in QUICK])
 def test_every_document_says_what_it_is(command: str, place: Path, capsys: Any) -> None:
-    _, found = document([*line(command), "--json"], capsys)
+    _, found = document([*quick(command), "--json"], capsys)
     assert found["schema"] == f"boundlab/{KINDS[command]}/1"
     Draft202012Validator(json.loads(text_of("result"))).validate(found)
     for path in (*place.glob("*.counterexample.json"), *place.glob("*.case.json")):
@@ -130,7 +117,7 @@ def test_a_file_that_is_named_json_is_no_wish_for_json(place: Path, capsys: Any)
 
 def test_after_an_answer_no_error_follows_it(place: Path, capsys: Any) -> None:
     """A file that cannot be written is one line on standard error: the output is one document."""
-    words = [*line("worst-case"), "--json", "--certificate=certificate.json", "--set=noise=1"]
+    words = [*quick("worst-case"), "--json", "--certificate=certificate.json", "--set=noise=1"]
     invoke(words)
     json.loads(capsys.readouterr().out)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import typer.main
-from command_examples import CASE, CERTIFICATE, LAW, QUICK
+from command_examples import LAW, QUICK, quick
 
 from boundlab.cli import invoke
 from boundlab.cli._app import app
@@ -32,18 +32,10 @@ MORE = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for name, content in (("case", CASE), ("law", LAW), ("certificate", CERTIFICATE)):
-        (tmp_path / f"{name}.json").write_text(json.dumps(content))
-    return tmp_path
-
-
 def line(command: str) -> list[str]:
     if command == "falsify":  # a search that takes a moment, and finds nothing
         return ["falsify", "classics.gd.convex", "--candidates=2"]
-    return [word.format(**{name: f"{name}.json" for name in ("case", "law", "certificate")}) for word in QUICK[command]]
+    return quick(command)
 
 
 def test_the_commands_that_end_in_a_verdict_have_both_options_and_no_others_have() -> None:

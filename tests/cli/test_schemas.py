@@ -26,14 +26,6 @@ def validator(name: str) -> Any:
     return jsonschema.Draft202012Validator(json.loads(text_of(name)))
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for name, content in (("case", CASE), ("law", LAW), ("certificate", CERTIFICATE)):
-        (tmp_path / f"{name}.json").write_text(json.dumps(content))
-    return tmp_path
-
-
 @pytest.mark.parametrize("name", names())
 def test_each_is_a_schema_and_can_be_printed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["schema", name]) == 0

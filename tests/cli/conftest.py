@@ -1,0 +1,16 @@
+"""What tests of commands share: a folder with the files that quick calls name."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command_examples import FILES
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder that a command is run in, with a case, a law and a certificate."""
+    monkeypatch.chdir(tmp_path)
+    for name, content in FILES.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    return tmp_path
