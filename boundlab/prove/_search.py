@@ -48,7 +48,11 @@ def derive(kernel: Kernel, claim: Claim, facts: Sequence[Fact], context: Context
     if claim.body.number is not None and (found := _added(kernel, claim, facts, here)) is not None:
         return found
     for exact, turn in itertools.product(orders, range(_TRIES)):
-        support, left = _support(kernel, claim, facts, here, turn, exact=exact or claim.equality)
+        try:
+            support, left = _support(kernel, claim, facts, here, turn, exact=exact or claim.equality)
+        except ProofError as error:
+            trouble = trouble or str(error)
+            continue
         if support is None:
             trouble = trouble or f"no combination of the {len(facts)} facts gives it; {left}"
             continue
@@ -147,12 +151,21 @@ class Point:
         self._known: dict[str, float] = {}
 
     def of(self, value: Scalar | None) -> float:
-        """Return a number there."""
+        """Return a number there.
+
+        Raises
+        ------
+        ProofError
+            If it has none, or one that is too large for a float.
+        """
         if value is None:
             return 0.0
-        found = self._polynomial(value.top)
-        for factor, count in value.factors:
-            found /= self._polynomial(factor) ** count
+        try:
+            found = self._polynomial(value.top)
+            for factor, count in value.factors:
+                found /= self._polynomial(factor) ** count
+        except (ZeroDivisionError, OverflowError):
+            raise ProofError(f"{value} has no value at a point of the ranges") from None
         return found
 
     def _polynomial(self, top: Poly) -> float:
@@ -168,7 +181,9 @@ class Point:
 
     def _draw(self, symbol: Symbol) -> float:
         if symbol.exponent is not None:
-            return float(self._symbol(symbol.base) ** self._polynomial(symbol.exponent))
+            base, power = self._symbol(symbol.base), self._polynomial(symbol.exponent)
+            # Exponents are whole; a point may lie between.
+            return float(base**power if base >= 0 else base ** round(power))
         value = self._kernel.values.get(symbol.name)
         if value is not None:
             own, is_root = value
