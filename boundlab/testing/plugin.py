@@ -19,7 +19,6 @@ _ORDER = (
     "violated", "failed", "not applicable", "inconclusive", "unknown", "consistent", "holds", "passed",
 )  # fmt: skip
 _KEY = "boundlab"
-_SCHEMA = 1
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -171,9 +170,9 @@ class Gatherer:
         if given is None or hasattr(self.config, "workerinput"):
             return
         from boundlab.__about__ import __version__
-        from boundlab.files import write_json
+        from boundlab.files import schema, write_json
 
-        head = {"boundlab": __version__, "schema": _SCHEMA, "verdicts": dict(self._counts())}
+        head = {"schema": schema("theorem-tests"), "boundlab": __version__, "verdicts": dict(self._counts())}
         write_json(Path(given), {**head, "findings": self.findings})
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:

@@ -1,4 +1,4 @@
-"""The point at which multipliers are looked for: where a number has no value there, nothing is proved, nothing breaks."""
+"""The point at which multipliers are looked for: where a number has no value there, nothing is proved or breaks."""
 
 import pytest
 

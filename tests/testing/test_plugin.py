@@ -112,6 +112,7 @@ def test_a_true_theorem_passes_and_the_summary_says_what_was_seen(tmp_path: Path
     (tmp_path / "mine.toml").write_text(MINE)
     ran = run(tmp_path, "--boundlab-theorem=mine.toml", "--boundlab-candidates=5", "--boundlab-json=verdicts.json")
     assert ran.code == pytest.ExitCode.OK, ran.out
+    assert ran.json["schema"] == "boundlab/theorem-tests/1"
     assert sum(ran.json["verdicts"].values()) == len(ran.json["findings"]) >= 4
     assert not {"violated", "failed"} & set(ran.json["verdicts"])
     sampled = [one for one in ran.json["findings"] if one["trials"]]
