@@ -9,6 +9,7 @@ from boundlab.audit._blocks import Block, Commands, Fold, Formulas, Points, Rows
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.formulas.written import letters_of
 from boundlab.prove import Status, Step
+from boundlab.prove import letters as meant_by
 from boundlab.report.proofs import assumptions, hanging
 
 if TYPE_CHECKING:
@@ -54,6 +55,9 @@ def _proof(one: "Proved", letters: Mapping[str, str]) -> Iterator[Block]:
         place = f" ({own})" if own == found.at and own else own
         yield Words(line("First slip: ", (found.name, "strong"), f"{place}: ", (found.status.value, "bad")))
         yield Formulas((_lettered(found.says, letters),))
+        if where := meant_by(outcome, found):
+            yield Words(line("Its letters:"))
+            yield Points(tuple(line(_lettered(f"{one}: {meaning}", letters)) for one, meaning in where.items()))
         yield Words(line(f"It {'is false' if found.witness is not None else 'does not follow'} in this instance:"))
         yield Points(tuple(line(_lettered(text, letters)) for text in found.how.splitlines() if text.strip()))
         hangs = hanging(outcome).get(found.name, [])

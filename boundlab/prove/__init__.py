@@ -16,6 +16,7 @@ from boundlab.prove._exponentials import tangent as tangent
 from boundlab.prove._facts import Fact as Fact
 from boundlab.prove._facts import VectorFact as VectorFact
 from boundlab.prove._kernel import Kernel as Kernel
+from boundlab.prove._meanings import letters as letters
 from boundlab.prove._norms import below_square as below_square
 from boundlab.prove._norms import cauchy as cauchy
 from boundlab.prove._norms import combine_vectors as combine_vectors

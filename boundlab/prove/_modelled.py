@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
+from types import MappingProxyType
 
 from boundlab.prove._errors import ProofError
 from boundlab.prove._instance import Instance
@@ -22,6 +23,12 @@ class Modelled:
     noisy: bool
     # Conditions, as they are stated, of which why_not decides whether an instance meets them.
     decided: frozenset[str] = frozenset()
+    # What letters stand for, with their indices as claims print them; those of base classes are added.
+    letters: Mapping[str, str] = MappingProxyType(
+        {"star": "a minimiser x*", "h[i]": "a subgradient of f_i at x*; their mean is 0"}
+    )
+    # The same of vectors that a proof asked for by name.
+    more_letters: Mapping[str, str] = MappingProxyType({})
 
     def model(self, k: Number) -> Lin:
         """Return the server's model after k iterations."""

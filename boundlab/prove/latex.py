@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from boundlab.arithmetic.writing import breakable
+from boundlab.prove._meanings import letters
 from boundlab.prove._scalars import Monomial, Poly, Rational, Scalar, Symbol
 from boundlab.prove._terms import Claim, Expr, Inner, One, Sum, Value, Vec
 from boundlab.prove.document import Outcome, Step
@@ -16,6 +17,7 @@ _GREEK = (
 _NAMED = {"star": r"x^\star", "xbar": r"\bar x", "gbar": r"\bar g", "qbar": r"\bar q"}
 _RELATIONS = {"≤": r"\le", "≥": r"\ge", "=": "="}
 _DISPLAYED = 50  # letters of a claim that stands on one line; a longer one is broken between its summands
+_INDEXED = re.compile(r"(f_\{[^{}]*\}|\bf_\w\b|[A-Za-z]\w*\[[^\[\]]*\])")  # f_{c[t, j]}, f_i, x[k]
 _FRACTION = 40  # letters above or below a line
 _Part: TypeAlias = tuple[bool, str]
 
@@ -39,6 +41,13 @@ def proof_latex(outcome: Outcome) -> str:
     lines = [f"% {script.id}: {script.source}".replace("\n", " ")]
     for step in outcome.steps:
         lines += ["", *_step(step)]
+    if known := letters(outcome):
+        lines += [
+            "",
+            r"\begin{flushleft}\sloppy\textbf{Letters.}",
+            *(f"${_letter(one)}$: {_meant(own)}." for one, own in known.items()),
+            r"\end{flushleft}",
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -83,6 +92,10 @@ def _over(top: str, below: str) -> str:
 
 
 def _indexed(name: str, indices: tuple[Poly, ...] = ()) -> str:
+    return _below(name, [_polynomial(one) for one in indices])
+
+
+def _below(name: str, indices: list[str]) -> str:
     """Return a name with what stands below it: the part after its first underscore, and indices."""
     bare = name.rstrip("'")
     stem, _, below = bare.partition("_")
@@ -93,8 +106,24 @@ def _indexed(name: str, indices: tuple[Poly, ...] = ()) -> str:
     else:
         head = "j"  # bound by a sum
     own = [] if not below else [below if len(below) == 1 else rf"\mathrm{{{below.replace('_', ',')}}}"]
-    own += [_polynomial(one) for one in indices]
+    own += indices
     return head + (f"_{{{','.join(own)}}}" if own else "") + name[len(bare) :]
+
+
+def _letter(written: str) -> str:
+    """Return a letter as it is written, such as ``x[k]`` or ``f_{c[t, j]}``."""
+    if written.startswith("f_{"):
+        return f"f_{{{_letter(written[3:-1])}}}"
+    name, _, indices = written.rstrip("]").replace("−", "-").partition("[")
+    return _below(name, indices.split(", ") if indices else [])
+
+
+def _meant(words: str) -> str:
+    """Return what a letter stands for, with the letters in it as formulas."""
+    parts = _INDEXED.split(words)
+    return "".join(
+        f"${_letter(part)}$" if place % 2 else _text(part) if part else "" for place, part in enumerate(parts)
+    )
 
 
 def _symbol(symbol: Symbol, power: int) -> str:

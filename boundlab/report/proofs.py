@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from boundlab.files import schema
-from boundlab.prove import Context, Fact, Outcome, Scalar, Status, Step, VectorFact
+from boundlab.prove import Context, Fact, Outcome, Scalar, Status, Step, VectorFact, letters
 from boundlab.verdict import ExitCode
 
 _STYLE = {
@@ -100,10 +100,12 @@ def steps_page(outcome: Outcome) -> Iterator[Any]:
 
 def _open(outcome: Outcome) -> Iterator[Text]:
     derived = hanging(outcome)
-    for step in outcome.steps:
-        if step.status in _OPEN:
-            below = ", ".join(derived[step.name]) or "nothing"
-            yield Text(f"{step.name} ({step.status.value}): {step.how}\n  on it hangs: {below}")
+    found = [step for step in outcome.steps if step.status in _OPEN]
+    for step in found:
+        below = ", ".join(derived[step.name]) or "nothing"
+        yield Text(f"{step.name} ({step.status.value}): {step.how}\n  on it hangs: {below}")
+    if found and (known := letters(outcome, *found)):
+        yield Text("the letters in these steps:\n" + "\n".join(f"  {one}: {meaning}" for one, meaning in known.items()))
 
 
 def _table(*columns: str) -> Table:
@@ -126,6 +128,8 @@ def step_page(outcome: Outcome, step: Step) -> Iterator[str]:
         yield f"  claim   {found['claim']}"
         if found["multiplied_out"] != found["claim"]:
             yield f"  that is {found['multiplied_out']}"
+    for written, meaning in letters(outcome, step).items():
+        yield f"  where   {written}: {meaning}"
     yield f"  how     {step.how}"
     if step.fact is None or step.status in _OPEN:
         yield f"  on it hangs: {', '.join(hanging(outcome).get(step.name, [])) or 'nothing'}"
@@ -201,6 +205,7 @@ def as_dict(outcome: Outcome) -> dict[str, Any]:
         "assumptions": assumptions(outcome),
         "steps": [_row(step) for step in outcome.steps],
         "hanging": hanging(outcome),
+        "letters": letters(outcome),
     }
 
 

@@ -18,6 +18,7 @@ from boundlab.prove._modelled import Members
 from boundlab.prove._replay import Name, Runs, exact_weight
 from boundlab.prove._tapes import replay_tape
 from boundlab.prove.setting import Setting
+from boundlab.prove.settings import _letters
 from boundlab.prove.settings._afl_dga_instances import AFL_DGA
 from boundlab.registry import lookup
 from boundlab.tape import Initial, Op, RecordAt, Tape
@@ -45,6 +46,8 @@ def events_of(text: str) -> Events:
 
 class AflDgaModels(Setting):
     """The part of the setting that proofs do not look at."""
+
+    letters = _letters.AFL_DGA
 
     decided = frozenset({"η·L ≤ 1/(1+√2·S), or ≤ 1/(1+S) if M_o = 0"})
 

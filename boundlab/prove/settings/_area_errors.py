@@ -35,6 +35,7 @@ class AreaErrors:
             vectors.declare(name, Known(0))
             vectors.declare(slope, Known(1))
             vectors.declare_slope(slope, Slope(("i",), "f", (s.i,), Vec(name)))
+            s.more_letters = {**s.more_letters, name: "any vector"}
         j = self.j = s.index("j")
         h, d, g, e = s.vec("h", i), s.d(i, k), s.g(i, k, m), s.e(i, k, m)
         target = s.star - h * (of(j) * M)
@@ -72,6 +73,8 @@ class AreaErrors:
     ) -> None:
         self.kernel.vectors.declare(name, Known(len(symbols), clock=clock))
         self._meaning[name] = symbols, value
+        own = f"{name}[{', '.join(symbols)}]"
+        self.setting.more_letters = {**self.setting.more_letters, own: str(value)}
 
     def _register(self, owner: str, name: str, branch: str, base: str) -> Register:
         """Return how an error changes: as its register does, which is compared."""

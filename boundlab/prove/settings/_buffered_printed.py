@@ -13,6 +13,7 @@ from boundlab.prove._instance import Instance
 from boundlab.prove._modelled import Members
 from boundlab.prove._scalars import Number, Scalar, scalar, variable
 from boundlab.prove._terms import equal, expr, finite_sum
+from boundlab.prove.settings import _letters
 from boundlab.prove.settings._buffered_instances import PRINTED
 from boundlab.prove.settings.buffered import BufferSetting
 
@@ -22,6 +23,7 @@ _ZERO = scalar(0)
 class PrintedBuffers(BufferSetting):
     """Beside what is in a buffer: age[t, j], the mean staleness of the client of entry j; b, the size of a buffer."""
 
+    letters = _letters.PRINTED_BUFFERS
     of_schedules = frozenset({"uniform-buffer"})
 
     def _size(self) -> Scalar:

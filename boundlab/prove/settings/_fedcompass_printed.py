@@ -20,6 +20,7 @@ from boundlab.prove._scalars import Number, Scalar, scalar, variable, whole
 from boundlab.prove._tapes import replay_tape
 from boundlab.prove._terms import Expr, Lin, Vec, equal, expr, finite_sum, squared, vector_sum
 from boundlab.prove._vectors import Known, Slope
+from boundlab.prove.settings import _letters
 from boundlab.prove.settings._fedcompass_models import Work, steps_ratio
 from boundlab.prove.settings.fedcompass import FedCompassSetting
 
@@ -28,6 +29,8 @@ _ZERO, _ONE = scalar(0), scalar(1)
 
 class PrintedFedCompass(FedCompassSetting):
     """Points y, gradients gy and fy of f_i and of F there, noise ey; su[t], all stochastic gradients of update t."""
+
+    letters = _letters.PRINTED_FEDCOMPASS
 
     def _symbols(self) -> None:
         super()._symbols()

@@ -22,6 +22,7 @@ from boundlab.prove._spread import spread
 from boundlab.prove._terms import Expr, Lin, Vec, expr, squared
 from boundlab.prove._vectors import Known, Slope
 from boundlab.prove.setting import Setting
+from boundlab.prove.settings import _letters
 from boundlab.prove.settings._step import declare_step, single
 from boundlab.theorems import Theorem
 
@@ -39,6 +40,7 @@ class RunsSetting(Setting):
         The name of the local step size in the theorem.
     """
 
+    letters = _letters.RUNS
     # Assumptions on schedules that each algorithm decides for its own instances.
     of_schedules: frozenset[str] = frozenset()
 

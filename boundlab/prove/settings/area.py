@@ -21,7 +21,7 @@ from boundlab.prove._scalars import Number, Scalar, same, scalar, variable, whol
 from boundlab.prove._terms import Expr, Lin, Vec, equal, expr, finite_sum, squared, vector_sum
 from boundlab.prove._vectors import Known, Slope
 from boundlab.prove.setting import Setting, refuse_options
-from boundlab.prove.settings import _moves
+from boundlab.prove.settings import _letters, _moves
 from boundlab.prove.settings._area_errors import AreaErrors
 from boundlab.prove.settings._instances import DIMINISHING, LIPSCHITZ
 from boundlab.prove.settings._step import declare_step, parameters_of, single
@@ -33,6 +33,8 @@ _ONE = scalar(1)
 
 class AreaSetting(Setting):
     """AREA's registers, passes and events."""
+
+    letters = _letters.AREA
 
     def __init__(self, theorem: Theorem) -> None:
         self.diminishing = "alpha" not in theorem.step

@@ -12,6 +12,7 @@ from boundlab.prove._scalars import Number, Scalar, scalar, variable
 from boundlab.prove._terms import Expr, Lin, equal, expr, finite_sum, vector_sum
 from boundlab.prove._vectors import Known
 from boundlab.prove.setting import refuse_options
+from boundlab.prove.settings import _letters
 from boundlab.prove.settings._buffered_models import BufferModels
 from boundlab.prove.settings._step import declare_step
 from boundlab.theorems import Theorem
@@ -20,13 +21,9 @@ _ZERO, _ONE = scalar(0), scalar(1)
 
 
 class BufferSetting(BufferModels):
-    """Beside models, gradients and runs: what a buffer is made of.
+    """Beside models, gradients and runs: what a buffer is made of; one of over[i, t] and under[i, t] is 0."""
 
-    Vectors: df[t] = ∇f(w[t]); hb[t, q] and xb[t, q], the gradients of the local steps q in the buffer of update t and
-    their noise, added up with the weights; du[t], the clients' gradients at w[t], added up with the same weights.
-    Numbers: alpha[t, j], the weight of entry j; over[i, t] and under[i, t], by how much the sum of the weights of
-    client i's entries is more, and less, than 1/n, so that one of them is 0; spread[t] = n·Σ (over² + under²).
-    """
+    letters = _letters.BUFFERS
 
     def __init__(self, theorem: Theorem) -> None:
         refuse_options(theorem, {"staleness": ("constant",)})

@@ -15,7 +15,7 @@ from boundlab.prove._scalars import Number, Scalar, scalar, variable
 from boundlab.prove._terms import Lin, Vec, expr
 from boundlab.prove._vectors import Known, Slope
 from boundlab.prove.setting import Setting, refuse_options
-from boundlab.prove.settings import _moves
+from boundlab.prove.settings import _letters, _moves
 from boundlab.prove.settings._instances import DELAYED
 from boundlab.prove.settings._step import declare_step, parameters_of, single
 from boundlab.registry import lookup
@@ -24,6 +24,8 @@ from boundlab.theorems import Theorem
 
 class DelayedSetting(Setting):
     """Models x[k], gradients g[k] at them, noise e[k] of the gradient that arrives in iteration k."""
+
+    letters = _letters.DELAYED
 
     def __init__(self, theorem: Theorem) -> None:
         refuse_options(theorem, {"schedule": ("constant",), "sampling": ("arrival",)})

@@ -14,6 +14,7 @@ from boundlab.prove._terms import Expr, Lin, equal, expr, finite_sum, squared, v
 from boundlab.prove._vectors import Known
 from boundlab.prove._words import said
 from boundlab.prove.setting import refuse_options
+from boundlab.prove.settings import _letters
 from boundlab.prove.settings._fedcompass_models import FedCompassModels
 from boundlab.theorems import Theorem
 
@@ -24,14 +25,9 @@ _READ_OFF = ("Q_mean", "A_max", "W_min", "W_max", "V_max", "share_bias", "Q_bias
 
 
 class FedCompassSetting(FedCompassModels):
-    """Beside models, gradients and runs: what an update and a window are made of.
+    """Beside models, gradients and runs: what an update and a window are made of."""
 
-    Vectors: df[t] = ∇F(w[t]); gr[t] and er[t], the gradients and the noise that update t adds up, weighted; du[t, u],
-    the gradients at w[t] in place of those that update t + u adds up; mv[i, t], the mean of ∇f_i between w[0] and w[t].
-    Numbers: A[t] = Σ a·steps of an update, W[k] of a window, over and under: how much more, and less, of the work of a
-    window a client has than p_i of it; size[k] = √E‖∇F(w[k])‖², and size_mean[t], the mean of those before t.
-    """
-
+    letters = _letters.FEDCOMPASS
     of_schedules = frozenset({"equal-weights"})
 
     def __init__(self, theorem: Theorem) -> None:

@@ -15,6 +15,7 @@ from boundlab.prove._scalars import Number, Scalar, scalar, variable, whole
 from boundlab.prove._terms import Expr, Lin, Vec, equal, expr, finite_sum, squared, vector_sum
 from boundlab.prove._vectors import Known, Slope
 from boundlab.prove.setting import refuse_options
+from boundlab.prove.settings import _letters
 from boundlab.prove.settings._fedfa_models import FedFaModels
 from boundlab.prove.settings._step import declare_step
 from boundlab.theorems import Theorem
@@ -24,15 +25,9 @@ _READ_OFF = ("tau_a", "share_bias", "lag", "C_lag")
 
 
 class FedFaSetting(FedFaModels):
-    """Beside models, gradients and runs: the virtual iterate that plain steps move, and what a window is made of.
+    """Beside models, gradients and runs: the virtual iterate that plain steps move, and what a window is made of."""
 
-    Vectors: v[t], the virtual iterate, dv[i, t] = ∇f_i(v[t]), fv[t] = ∇f(v[t]); gr[t] and er[t], the gradients and the
-    noise of arrival t, added up over its local steps; mv[i, t], the mean of ∇f_i between w[0] and v[t].
-    Numbers: over and under, how much more, and less, than 1/n of the arrivals of a window are a client's; more and
-    less, how much more, and less, of the change of an arrival is in the model than in the virtual iterate (mode param);
-    size[t] = √E‖∇f(v[t])‖² and size_mean[t], the mean of those before t. For the printed proof: tp[t], at which model
-    the earliest of the runs in the window began, and nx[t, i], the first arrival of client i from t on.
-    """
+    letters = _letters.FEDFA
 
     def __init__(self, theorem: Theorem) -> None:
         refuse_options(theorem, {"mode": ("delta", "param")})

@@ -14,7 +14,7 @@ from boundlab.prove._scalars import Number, Scalar, scalar
 from boundlab.prove._terms import Expr, Lin, Vec, vector_sum
 from boundlab.prove._vectors import Known, Slope
 from boundlab.prove.setting import Setting, refuse_options
-from boundlab.prove.settings import _moves
+from boundlab.prove.settings import _letters, _moves
 from boundlab.prove.settings._instances import LIPSCHITZ, SMOOTH
 from boundlab.prove.settings._step import declare_step, parameters_of, single
 from boundlab.registry import lookup
@@ -25,6 +25,8 @@ _ZERO = scalar(0)
 
 class GdSetting(Setting):
     """x[k], the (sub)gradients g[i, k] of f_i at x[k], and noise e[i, k] where there is any."""
+
+    letters = _letters.GD
 
     def __init__(self, theorem: Theorem) -> None:
         refuse_options(theorem, {"M": ("1",), "decay": ("none",), "sampling": ("all", "uniform")})

@@ -21,6 +21,7 @@ from boundlab.prove._scalars import Number, Scalar, same, scalar, variable, whol
 from boundlab.prove._terms import Lin, Vec, equal, expr, finite_sum, squared, vector_sum
 from boundlab.prove._vectors import Known, Slope
 from boundlab.prove.setting import refuse_options
+from boundlab.prove.settings import _letters
 from boundlab.prove.settings._stationary_models import StationaryModels
 from boundlab.prove.settings._step import declare_step, single
 from boundlab.theorems import Theorem
@@ -32,20 +33,9 @@ _BEFORE = frozenset({"w", "d", "df", "db"})
 
 
 class StationarySetting(StationaryModels):
-    """Models, gradients at them, buffers and their drawn entries.
+    """Models, gradients at them, buffers and their drawn entries; one of over[i] and under[i] is 0."""
 
-    Vectors, beside w[t], d[i, t] and df[t] = ∇f(w[t]):
-    zk[t, q], gk[t, q], ek[t, q]  point, gradient and noise of local step q of the drawn entry; dk[t], the gradient of
-    its client's function at w[t]
-    hb[t, q], xb[t, q]  gradients and noise of the local steps q in buffer t, added up with the weights
-    mb[t, q]  the mean of gk[t, q] given the arrivals before buffer t and all noise; db[t] = Σ pi[i]·d[i, t]
-    pk[t, m]  the model m updates before t, or where the drawn entry began if that is later: from w[t] to zk[t, 0]
-    ub[t, m, q]  hb + xb of the update from pk[t, m + 1] to pk[t, m]; 0 where these are one model
-    gu[t, m, q], eu[t, m, q]  gradient and noise of the drawn entry of that update, which is drawn independently of the
-    entry of t; 0 where ub is
-    Numbers: over[i] and under[i], by how much pi[i] is more, and less, than 1/n, so that one of them is 0; al2[t], the
-    mean of the sum of squared weights in buffer t.
-    """
+    letters = _letters.STATIONARY
 
     def __init__(self, theorem: Theorem) -> None:
         refuse_options(theorem, {"staleness": ("constant",)})
