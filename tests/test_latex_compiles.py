@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from own_theorem import own_theorem
 
 import boundlab as bl
 from boundlab.prove import run
@@ -17,23 +18,8 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed"),
 ]
 WIDEST = 15.0  # points
-HOSTILE = r"""{\\input{/etc/passwd} $x %c &d #e _f ^g ~h <i> | \u202e \u0007"""
+HOSTILE = "{\\input{/etc/passwd} $x %c &d #e _f ^g ~h <i> | \u202e \x07"
 HOSTILE += "é ñ x̄ σ̄ Ā ẋ ℓ ρ τ⁴ pₛ ⁻² μ′ ⌊a⌋ ∫ 𝒫 中文 ☃ Ж"
-THEOREM = """id = "mine"
-title = "TEXT"
-paper = "TEXT"
-note = "TEXT"
-algorithm = "area"
-metric = "ergodic-gap"
-assumptions = ["lipschitz", "bounded-variance", "iid-events"]
-[options]
-start = "analysis"
-[step]
-alpha = "alpha"
-[terms]
-initial = "(1/p_s + 2*qbar)*R**2/(2*alpha*M*K)"
-steps = "alpha*(sigma**2 + M*B**2)/2"
-"""
 
 
 def compiled(fragment: str, packages: str, folder: Path) -> tuple[list[str], float]:
@@ -60,7 +46,7 @@ def test_the_latex_of_an_audit_compiles_whatever_the_theorems_text_is(name: str,
     theorem: str | Path = name
     if name == "mine":
         theorem = tmp_path / "mine.toml"
-        theorem.write_text(THEOREM.replace("TEXT", HOSTILE), encoding="utf-8")
+        theorem.write_text(own_theorem(title=HOSTILE, paper=HOSTILE, note=HOSTILE), encoding="utf-8")
     found = bl.audit(theorem, candidates=10, jobs=1)
     errors, wide = compiled(found.latex(), "amsmath,amssymb,graphicx,longtable", tmp_path)
     assert errors == []

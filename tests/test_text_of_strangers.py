@@ -6,29 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from own_theorem import own_theorem
 
 import boundlab as bl
 from boundlab.cli import invoke
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07 \x9b31m \u202e \u2066 \u200b \x08\r"
-THEOREM = """id = "mine"
-title = TEXT
-paper = TEXT
-place = TEXT
-note = TEXT
-algorithm = "area"
-metric = "ergodic-gap"
-assumptions = ["lipschitz", "bounded-variance", "iid-events"]
-[options]
-start = "analysis"
-[step]
-alpha = "alpha"
-[terms]
-initial = "(1/p_s + 2*qbar)*R**2/(2*alpha*M*K)"
-steps = "alpha*(sigma**2 + M*B**2)/2"
-[letters]
-sigma = TEXT
-"""
 SETTINGS = [f"--set={one}" for one in ("B=1", "sigma=0", "R=1", "p_s=0.5", "qbar=2", "M=2", "K=10", "alpha=0.1")]
 RUN = ["--problem=lad", "--delays=iid:p_s=0.5", "--iterations=5", "--trials=5", "--set=alpha=0.1"]
 COMMANDS = {
@@ -45,7 +28,8 @@ def steering(text: str) -> list[str]:
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
     path = tmp_path / "mine.toml"
-    path.write_text(THEOREM.replace("TEXT", json.dumps(HOSTILE, ensure_ascii=True)), encoding="utf-8")
+    texts = dict.fromkeys(("title", "paper", "place", "note"), HOSTILE)
+    path.write_text(own_theorem(letter=HOSTILE, **texts), encoding="utf-8")
     return path
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import typer.main
+from own_theorem import own_theorem
 from pages import read
 
 import boundlab as bl
@@ -32,32 +33,12 @@ MAIN = {  # the main theorem of each paper, and a word of the step of its proof 
 }  # fmt: skip
 HOSTILE = "</style></script><script>alert(1)</script><img src=x onerror=alert(1)> [bold]b[/bold] \\input{/etc/passwd} "
 HOSTILE += "$\\write18{x}$ %c | `q` **s** [l](javascript:alert(1)) ![i](https://e.vil/x.png) @me &amp; \u202e \x1b[31m"
-MINE = """id = "mine"
-title = TITLE
-paper = TITLE
-place = TITLE
-note = TITLE
-algorithm = "area"
-metric = "ergodic-gap"
-assumptions = ["lipschitz", "bounded-variance", "iid-events"]
-[options]
-start = "analysis"
-[step]
-alpha = "alpha"
-[definitions]
-A = "(1/p_s + 2*qbar)*R**2"
-[terms]
-initial = "A/(2*alpha*M*K)"
-steps = "alpha*(sigma**2 + M*B**2)/FACTOR"
-[letters]
-sigma = "\\\\input{/etc/passwd}"
-"""
 
 
 def own(folder: Path, factor: str = "2") -> Path:
     path = folder / "it's mine.toml"
-    title = HOSTILE.replace("\\", "\\\\").replace('"', '\\"').replace("\x1b", "\\u001b")
-    path.write_text(MINE.replace("TITLE", f'"{title}"').replace("FACTOR", factor), encoding="utf-8")
+    texts = dict.fromkeys(("title", "paper", "place", "note"), HOSTILE)
+    path.write_text(own_theorem(factor, letter=r"\input{/etc/passwd}", **texts), encoding="utf-8")
     return path
 
 

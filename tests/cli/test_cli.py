@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from own_theorem import own_theorem
 
 from boundlab.cli import invoke
 
@@ -109,26 +110,7 @@ def test_a_sample_without_a_range_is_consistent_which_is_not_enough_where_holds_
 
 def test_a_theorem_of_the_users_own_is_shown_evaluated_and_compared(capsys, tmp_path):
     file = tmp_path / "mine.toml"
-    file.write_text(
-        """
-id = "mine"
-title = "one subgradient step at a time"
-status = "user"
-algorithm = "area"
-metric = "ergodic-gap"
-horizon = "every"
-assumptions = ["lipschitz", "bounded-variance", "iid-events"]
-[options]
-start = "analysis"
-[step]
-alpha = "alpha"
-[definitions]
-A = "(1/p_s + 2*qbar)*R**2"
-[terms]
-initial = "A/(2*alpha*M*K)"
-steps = "alpha*(sigma**2 + M*B**2)/2"
-"""
-    )
+    file.write_text(own_theorem(title="one subgradient step at a time", horizon="every"))
     assert "one subgradient step" in output(capsys, "show", str(file))
     values = [f"--set={pair}" for pair in ("p=0.5", "M=2", "B=1", "sigma=0", "R=3", "alpha=0.5", "K=10")]
     # A = 54: 54/(2·0.5·2·10) + 0.5·2/2 = 3.2.

@@ -11,27 +11,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from own_theorem import own_theorem
 
 from boundlab.cli import invoke
 
 ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
-MINE = """
-id = "mine"
-title = "AREA with any constant step"
-status = "user"
-algorithm = "area"
-metric = "ergodic-gap"
-assumptions = ["lipschitz", "bounded-variance", "iid-events"]
-[options]
-start = "analysis"
-[step]
-alpha = "alpha"
-[definitions]
-A = "(1/p_s + 2*qbar)*R**2"
-[terms]
-initial = "A/(2*alpha*M*K)"
-steps = "alpha*(sigma**2 + M*B**2)/2"
-"""
+MINE = own_theorem(title="AREA with any constant step")
 WRONG = """
 id = "descent"
 title = "gradient descent on convex functions, with 5 where 2 should be"

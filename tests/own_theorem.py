@@ -1,0 +1,31 @@
+"""A theorem of a user's own, as the text of a TOML file: AREA with any constant step, which is true."""
+
+import json
+
+_FORMULAS = """algorithm = "area"
+metric = "ergodic-gap"
+assumptions = ["lipschitz", "bounded-variance", "iid-events"]
+[options]
+start = "analysis"
+[step]
+alpha = "alpha"
+[definitions]
+A = "(1/p_s + 2*qbar)*R**2"
+[terms]
+initial = "A/(2*alpha*M*K)"
+steps = "alpha*(sigma**2 + M*B**2)/FACTOR"
+"""
+
+
+def own_theorem(factor: str = "2", *, letter: str = "", **texts: str) -> str:
+    """Return the file, with a divisor of its second term (2 is true), strings of its own and a letter for sigma."""
+    head = "".join(
+        f"{key} = {json.dumps(text, ensure_ascii=False)}\n" for key, text in ({"id": "mine"} | texts).items()
+    )
+    tail = f"[letters]\nsigma = {json.dumps(letter, ensure_ascii=False)}\n" if letter else ""
+    return head + _FORMULAS.replace("FACTOR", factor) + tail
+
+
+def _string(text: str) -> str:
+    """Return a string of JSON, which is one of TOML."""
+    return json.dumps(text, ensure_ascii=False)
