@@ -26,3 +26,28 @@ def data_folder() -> Path:
     if not where:
         pytest.skip("BOUNDLAB_DATA is not set: MNIST and a9a are not bundled")
     return Path(where)
+
+
+_LEFT = pytest.StashKey[set[Path]]()
+
+
+def _documents(config: pytest.Config) -> set[Path]:
+    return set(config.rootpath.glob("*.json"))
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Note which case files lie about."""
+    session.config.stash[_LEFT] = _documents(session.config)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail where a test wrote a case file into the folder from which tests are run, instead of into one of its own."""
+    if hasattr(session.config, "workerinput"):
+        return
+    left = sorted(path.name for path in _documents(session.config) - session.config.stash[_LEFT])
+    if left:
+        lines = session.config.pluginmanager.get_plugin("terminalreporter")
+        if lines is not None:
+            lines.write_line(f"\ntests left {', '.join(left)} behind: let them run in a folder of their own")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -146,7 +146,10 @@ def test_no_range_is_known_for_proximal_steps() -> None:
     assert certain_range(metric, problem_from("huber:c=[0,1],x0=2"), algorithm, parameters, ks) is not None
 
 
-def test_a_bound_that_a_constraint_makes_false_is_refuted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bound_that_a_constraint_makes_false_is_refuted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     # Huber is linear with slope 1/2 on x ≥ 0, L = 1 and R = 2: two steps lead from 2 to 1, where the gap is 1/2 =
     # LR²/(4K). Without a constraint it is at most LR²/(4K + 2) = 2/5.
     spec, path = "huber:c=[-1],delta=0.5,x0=2,box=[0,10]", tmp_path / "case.json"

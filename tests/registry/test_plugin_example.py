@@ -35,9 +35,10 @@ NOISY = f"{SHARED},sigma=1"
 
 
 @pytest.fixture(autouse=True)
-def _example(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Name the example in BOUNDLAB_PLUGINS."""
+def _example(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Name the example in BOUNDLAB_PLUGINS; case files go to a folder of their own."""
     monkeypatch.setenv("BOUNDLAB_PLUGINS", str(EXAMPLE))
+    monkeypatch.chdir(tmp_path)
 
 
 def compare(theorem: Path, problem: str, *more: str, alpha: float = 0.5) -> int:
