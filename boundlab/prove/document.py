@@ -106,6 +106,8 @@ class Proof:
     ) -> None:
         self.theorem, self._setting, self.kernel = theorem, setting, kernel
         kernel.vectors.sealed = setting is not None
+        if setting is not None:
+            setting.declared = frozenset(setting.context.order())
         self.steps: list[Step] = []
         self.conclusion: Step | None = None
         self._witnesses = witnesses
