@@ -1,12 +1,14 @@
-"""Whether the conditions of a theorem can be met at all: where none can, everything follows from them."""
+"""Whether there are numbers of which a theorem, or a step, speaks: where there are none, everything holds of them."""
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from fractions import Fraction
-from math import isqrt
+from math import ceil, floor, isqrt
 
-from boundlab.prove._context import Range
+from boundlab.prove._context import Context, Range
 from boundlab.prove._errors import ProofError
+from boundlab.prove._facts import Shared
+from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import Scalar, scalar
 from boundlab.prove._terms import Claim
 from boundlab.prove.setting import Setting
@@ -60,27 +62,53 @@ def _ends(known: Range, values: Mapping[str, Scalar]) -> tuple[Fraction | None, 
     return (None if low is None else Fraction(low)), (None if high is None else Fraction(high))
 
 
+def speaks_of_nothing(kernel: Kernel, fact: Shared, setting: Setting | None) -> str:
+    """Return why a fact says nothing: the ranges of what a proof has declared may hold no numbers; empty if they do."""
+    context, given = fact.context, () if setting is None else setting.declared or ()
+    own = [known for name in fact.names if name not in given and (known := context.declared(name)) is not None]
+    if all(known.low is None or known.high is None for known in own):
+        return ""  # there are numbers beyond any end
+    drawn = random.Random("boundlab ranges")  # noqa: S311  (numbers to try, no secret)
+    if any(_point(kernel, context, fact.names, (), drawn) is not None for _ in range(_POINTS)):
+        return ""
+    return "no numbers were found in the ranges of its symbols: it may speak of nothing"
+
+
 def _meets(setting: Setting, conditions: Iterable[Claim], drawn: random.Random) -> bool:
     """Return whether numbers that are drawn from the ranges meet all conditions."""
-    values: dict[str, Scalar] = {}
-    kernel, context = setting.kernel, setting.context
     equations = [one for one in conditions if one.equality]
+    found = _point(setting.kernel, setting.context, setting.context.order(), equations, drawn)
+    return found is not None and all(_holds(one, found) for one in conditions if not one.equality)
+
+
+def _point(
+    kernel: Kernel, context: Context, names: Container[str], equations: Iterable[Claim], drawn: random.Random
+) -> dict[str, Scalar] | None:
+    """Return numbers that are drawn from the ranges with which symbols were declared; None if one is empty there."""
+    values: dict[str, Scalar] = {}
     for name in context.order():
-        known = context.find(name)
-        if known is None or known.arity:
+        known = context.declared(name)
+        if name not in names or known is None:
+            continue
+        if known.arity:
+            low, high = _ends(known, values)
+            if low is not None and high is not None and low > high:
+                return None
             continue
         try:
             if name in kernel.values and not kernel.values[name][1]:
                 found = kernel.values[name][0].put(values).constant
+                if found is None:
+                    continue  # it is made of members of families
             else:
                 found = _solved(name, equations, values)
             value = _drawn(known, values, drawn) if found is None else Fraction(found)
         except ProofError:  # it divides by 0 there
-            return False
-        if value is None or not _inside(value, known, values):
-            return False
+            return None
+        if not _inside(value, known, values):
+            return None
         values[name] = scalar(value)
-    return all(_holds(one, values) for one in conditions if not one.equality)
+    return values
 
 
 def _solved(name: str, equations: Iterable[Claim], values: Mapping[str, Scalar]) -> Fraction | None:
@@ -112,7 +140,7 @@ def _drawn(known: Range, values: Mapping[str, Scalar], drawn: random.Random) -> 
         return low + (high - low) * min(step, 1 / step)
     if known.integer:
         step = Fraction(max(1, int(step)) - (0 if known.above else drawn.choice((0, 1))))
-        return low + step if low is not None else high - step if high is not None else step
+        return ceil(low) + step if low is not None else floor(high) - step if high is not None else step
     return low + step if low is not None else high - step if high is not None else drawn.choice((-step, step))
 
 

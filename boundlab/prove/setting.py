@@ -89,6 +89,11 @@ class Setting(Modelled):
         zero_noise = any(str(one.quantity) in _NOISE and one.limit == 0 for one in self.theorem.conditions)
         return "deterministic" in self.assumed or zero_noise
 
+    def close(self) -> None:
+        """Note that a proof begins: what it declares from here on is its own, and vectors it declares none."""
+        self.kernel.vectors.sealed = True
+        self.declared = frozenset(self.context.order())
+
     # ------------------------------------------------------------------ symbols
 
     def _symbols(self) -> None:

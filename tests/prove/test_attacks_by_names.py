@@ -130,3 +130,39 @@ def test_numbers_that_meet_the_conditions_of_a_theorem_are_found() -> None:
     setting = begun("classics.sgd.convex")  # its step is a root
     assert setting.step_facts
     make_sure_there_are_runs(setting)
+
+
+@pytest.mark.parametrize(
+    "empty", [Range(low=scalar(1), high=ZERO), Range(low=scalar(1) / 3, high=scalar(2) / 3, integer=True)]
+)
+@pytest.mark.parametrize("theorem", ["", "classics.gd.convex"])
+def test_a_step_about_no_numbers_at_all_is_not_proved(theorem: str, empty: Range) -> None:
+    def write(proof: Proof) -> None:
+        kernel = proof.kernel
+        kernel.context.declare("c", empty)
+        low, high = kernel.end("c", "low"), kernel.end("c", "high")
+        assert empty.low is not None
+        assert empty.high is not None
+        proof.step("absurd", expr(empty.low) <= expr(empty.high), multipliers=[(1, low), (1, high)])
+
+    (step,) = run(Script("x", "", "", write, proves=theorem)).steps
+    assert step.status.value == "unproved"
+    assert "no numbers were found" in step.how
+
+
+def test_a_step_about_few_numbers_is_proved() -> None:
+    def write(proof: Proof) -> None:
+        c = proof.kernel.context.declare("c", Range(low=scalar(7), high=scalar(7), integer=True))
+        proof.step("few", expr(c) <= 7, [proof.kernel.end("c", "high")])
+
+    assert run(Script("x", "", "", write)).proved
+
+
+def test_a_word_that_a_setting_does_not_know_is_refused_in_words() -> None:
+    compass, buffers, stationary = begun("fedcompass.window.b"), begun("fedbuff.rf1"), begun("fedbuff.rf2")
+    for unknown in (
+        lambda: compass.limit(17), lambda: compass.added("w", 0), lambda: buffers.added("w", buffers.k, 0),
+        lambda: stationary.entry_of("w", stationary.k, 0, stationary.w(0)),
+    ):  # fmt: skip
+        with refused("counted from 0|is expected"):
+            unknown()
