@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from boundlab.assumptions import with_implied
+from boundlab.prove._consistency import make_sure_there_are_runs
 from boundlab.prove._context import Context
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact
-from boundlab.prove._scalars import Scalar, scalar
+from boundlab.prove._scalars import scalar
 from boundlab.prove._search import derive
 from boundlab.prove._terms import Claim, expr
 from boundlab.prove.setting import OWN_AXIOMS, Setting
@@ -33,7 +34,7 @@ def conclude(setting: Setting, facts: Sequence[Fact]) -> Fact:
         if more:
             raise ProofError(f"it rests on {', '.join(more)}, which {theorem.id} does not assume")
         shown.append(last)
-    _consistent(setting)
+    make_sure_there_are_runs(setting)
     kernel.concluded = tuple(shown)
     # The case that says most of how little is shown: steps that are only claimed, signs that only a solver has shown.
     return min(shown, key=lambda one: (-sum(map(_claimed, one.axioms)), one.shown))
@@ -93,27 +94,3 @@ def _only_its_symbols(setting: Setting, fact: Fact) -> Fact:
             raise ProofError(f"it is about {name}, which is no symbol of {setting.theorem.id}")
         fact = setting.kernel.at(fact, {name: known.low})
     return fact
-
-
-def _consistent(setting: Setting) -> None:
-    """Make sure that the theorem's conditions can be met at all: one exact point of all ranges."""
-    values: dict[str, Scalar] = {}
-    for name in setting.context.order():
-        known = setting.context.find(name)
-        if known is None or known.moving or name in setting.kernel.values:
-            continue
-        low = None if known.low is None else known.low.put(values).constant
-        high = None if known.high is None else known.high.put(values).constant
-        if low is not None and high is not None and low > high:
-            raise ProofError(f"no value of {name} is left: its range is empty")
-        if low is not None and high is not None:
-            value = low if known.integer else (scalar(low) + scalar(high)) / 2
-            if known.integer and known.above:
-                raise ProofError(f"{name} is whole and above {low}")
-            if low == high and (known.above or known.below):
-                raise ProofError(f"no value of {name} is left: its range is empty")
-        elif low is not None:
-            value = scalar(low) + (1 if known.above or known.integer else 0)
-        else:
-            value = scalar(0) if high is None else scalar(high) - 1
-        values[name] = scalar(value)

@@ -2,8 +2,10 @@
 
 Nothing else need be true there: the vectors are any with some Gram matrix, and E f_i(u) is any number. So the claim may
 still be true in the theorem's setting, by what is not cited. Numbers of clients, iterations and local steps are small,
-and every cited fact holds for all values of its indices there. A semidefinite program proposes the numbers; what is
-returned has been checked in fractions.
+and every cited fact holds for all values of its indices there, wherever it holds, and not only in the case of the
+claim. An index without an upper end is looked at beyond all that the claim names: D[k + 2] ≤ D[k] follows from
+D[k + 1] ≤ D[k] for every k, and a model that ends at D[k + 2] does not show otherwise. A semidefinite program proposes
+the numbers; what it leaves open is 0, and what is returned has been checked in fractions.
 """
 
 import itertools
@@ -13,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
-from boundlab.prove._balls import Ball
+from boundlab.prove._balls import Ball, Real
 from boundlab.prove._context import Context, Range
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact, VectorFact
@@ -26,6 +28,9 @@ from boundlab.prove._scalars import scalar
 from boundlab.prove._terms import Claim, Expr, Inner, One, Sum, Value, Vec
 
 _TRIES, _MOST, _LAST = 8, 40, 2
+# How far beyond that facts are looked at, by how many of their indices have no end; how many atoms they may have there,
+# and how often what fails there is added to what the solver is told.
+_BEYOND, _MOST_BEYOND, _ROUNDS = (0, 8, 4, 2), 400, 6
 _SIMPLE = tuple(Fraction(*one) for one in ((1, 1), (2, 1), (1, 2), (3, 1), (0, 1), (1, 3), (1, 4), (4, 1), (3, 2)))
 _ZERO = Fraction(0)
 
@@ -91,6 +96,7 @@ class _Attempt(Numbers):
     def __init__(self, kernel: Kernel, context: Context, drawn: random.Random, turn: int) -> None:
         super().__init__({}, {})
         self._kernel, self._context, self._drawn, self._turn = kernel, context, drawn, turn
+        self._most = _MOST
         self._named = {*kernel.values, *kernel.roots, *kernel.exponents, *kernel.families}
         self._fixed = [name for name in context.order() if not self._is_index(name)]
         for name in self._fixed:
@@ -128,6 +134,18 @@ class _Attempt(Numbers):
         places = itertools.product(range(_LAST + 2), repeat=known.arity)
         return {at: self._in(known.of(scalar(at[0])) if known.moving else known) for at in places}
 
+    def member(self, name: str, place: tuple[int, ...]) -> Real:
+        """Return a member of a family; one that has no value yet gets one at an end of its range, if there is one."""
+        own, known = self.families.get(name), self._context.find(name)
+        if own is not None and known is not None and place not in own:
+            if known.moving and place[0] < 0:
+                raise OutsideError(f"{name} has no range at {place[0]}")
+            here = known.of(scalar(place[0])) if known.moving else known
+            low, high = (None if end is None else self._exact(self.number(end, {})) for end in (here.low, here.high))
+            ends = [] if here.above or here.below else [one for one in (low, high) if one is not None]
+            self.families[name] = {**own, place: ends[self._turn % len(ends)] if ends else self._in(here)}
+        return super().member(name, place)
+
     @staticmethod
     def _exact(value: Any) -> Fraction:
         if isinstance(value, Ball):
@@ -142,24 +160,47 @@ class _Attempt(Numbers):
         self._met = claim.names().union(
             *(one.claim.names() for one in facts), *(one.right.names() for one in equations)
         )
+        cited: list[Fact | VectorFact] = [*facts, *equations]
+        for fact in cited:
+            self._not_about_every_number(fact)
         for equation in equations:
             self._define(equation)
         rows = [(row, one.claim.equality) for one in facts for row in self._said(one)]
         if len(rows) > _MOST * 4:
             return None
-        for at in self._places(claim.names()):
-            goal = self._row(claim.body, at)
-            found = solution(goal, claim.equality, rows)
-            if found is not None:
+        self._most, goals = _MOST_BEYOND, [(at, self._row(claim.body, at)) for at in self._places(claim.names())]
+        beyond = [(row, one.claim.equality) for one in facts for row in self._said(one, beyond=True)]
+        for at, goal in goals:
+            if len(goal) <= _MOST and (found := self._solved(goal, claim.equality, rows, beyond)) is not None:
                 return self._told(claim, at, found)
         return None
 
-    def _said(self, fact: Fact) -> Iterator[Row]:
-        for at in self._places(fact.claim.names()):
-            try:
-                row = self._row(fact.claim.body, at)
-            except OutsideError:
-                continue
+    @staticmethod
+    def _solved(goal: Row, equality: bool, rows: list[tuple[Row, bool]], beyond: list[tuple[Row, bool]]) -> Row | None:
+        """Return numbers that meet all rows, those of indices beyond too: what is missed there is told the solver."""
+        told = list(rows)
+        for _ in range(_ROUNDS):
+            found = solution(goal, equality, told)
+            if found is None:
+                return None
+            missed = [(row, equation) for row, equation in beyond if not _met(row, equation, found)]
+            if not missed:
+                return found
+            told += missed[:_MOST]
+        return None
+
+    def _not_about_every_number(self, fact: Fact | VectorFact) -> None:
+        """Refuse a fact about vectors that holds for every value of a number: a model has one value for it."""
+        if not fact.axioms:
+            return  # it is algebra, and true whatever the numbers and the vectors are
+        own = fact.claim.names() if isinstance(fact, Fact) else fact.left.names() | fact.right.names()
+        kept = self._kernel.parameters | self._named | fact.context.restricted()
+        if more := sorted(name for name in fact.context.closure(own) - kept if not self._is_index(name)):
+            raise OutsideError(f"a fact holds for every {', '.join(more)}")
+
+    def _said(self, fact: Fact, *, beyond: bool = False) -> Iterator[Row]:
+        for at in self._places(fact.claim.names(), fact.context, beyond=beyond):
+            row = self._row(fact.claim.body, at)
             if row.keys() <= {("1",)}:
                 value = row.get(("1",), _ZERO)
                 if value < 0 or (value and fact.claim.equality):
@@ -167,24 +208,29 @@ class _Attempt(Numbers):
                 continue
             yield row
 
-    def _places(self, names: set[str]) -> Iterator[Environment]:
-        closed = self._context.closure(names)
-        free = [name for name in self._context.order() if name in closed and self._is_index(name)]
-        yield from self._each(free, {})
+    def _places(
+        self, names: set[str], context: Context | None = None, *, beyond: bool = False
+    ) -> Iterator[Environment]:
+        here = context or self._context
+        closed = here.closure(names)
+        free = [name for name in here.order() if name in closed and self._is_index(name)]
+        open_ones = sum(1 for name in free if (known := here.find(name)) is not None and known.high is None)
+        more = _BEYOND[min(open_ones, len(_BEYOND) - 1)] if beyond else 0
+        yield from self._each(free, {}, here, _LAST + more)
 
-    def _each(self, free: list[str], at: dict[str, Fraction]) -> Iterator[Environment]:
+    def _each(self, free: list[str], at: dict[str, Fraction], here: Context, most: int) -> Iterator[Environment]:
         if not free:
             yield at
             return
-        known = self._context.find(free[0])
+        known = here.find(free[0])
         assert known is not None  # noqa: S101  (it is declared)
         low, high = (None if end is None else self._exact(self.number(end, at)) for end in (known.low, known.high))
         if low is None:
             raise OutsideError(f"{free[0]} has no lowest value")
-        last = low + _LAST if high is None else high
+        last = low + most if high is None else high
         for value in range(int(low), int(last) + 1):
             if not ((known.above and value == low) or (known.below and value == high)):
-                yield from self._each(free[1:], {**at, free[0]: Fraction(value)})
+                yield from self._each(free[1:], {**at, free[0]: Fraction(value)}, here, most)
 
     def _row(self, value: Expr, at: Environment) -> Row:
         """Return what an expression is of, in atoms with numbers for indices and free vectors."""
@@ -192,7 +238,7 @@ class _Attempt(Numbers):
         for weight, atom, where in self.parts(value, at):
             for key, own in self._atoms(atom, where):
                 found[key] = found.get(key, _ZERO) + self._exact(weight) * own
-        if len(found) > _MOST:
+        if len(found) > self._most:
             raise OutsideError("there are too many atoms")
         return {key: own for key, own in found.items() if own}
 
@@ -227,11 +273,8 @@ class _Attempt(Numbers):
         if left is None:
             raise OutsideError("an equation defines no single vector")
         names = equation.left.names() | equation.right.names()
-        for at in self._places(names):
-            try:
-                name, right = self._name(left, at), self._vectors(equation, at)
-            except OutsideError:
-                continue
+        for at in self._places(names, equation.context, beyond=True):
+            name, right = self._name(left, at), self._vectors(equation, at)
             if name in self._defined or name in right or any(name in self._free(one) for one in right):
                 raise OutsideError("equations go round")
             self._defined[name] = right
@@ -261,6 +304,11 @@ class _Attempt(Numbers):
         )
         atoms = tuple((_text(key), value) for key, value in sorted(found.items(), key=str) if value and key != ("1",))
         return FreeModel(symbols, atoms, tuple(at.items()), left, right, claim.relation)
+
+
+def _met(row: Row, equation: bool, found: Row) -> bool:
+    value = sum((own * found.get(key, _ZERO) for key, own in row.items()), _ZERO)
+    return not value if equation else value >= 0
 
 
 def _text(key: Ground) -> str:

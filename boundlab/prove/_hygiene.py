@@ -2,7 +2,8 @@
 
 The axioms of a setting are made of sums over clients, runs and local steps. An argument that holds the name of such an
 index would be caught by the sum: ∇f(w[t]) = (1/n)·Σ_i ∇f_i(w[t]) at t = i would say (1/n)·Σ_i ∇f_i(w[i]). So each
-axiom is made twice, with other names for the indices in its arguments, and has to say the same.
+axiom is made twice, with other names for the indices in its arguments, and has to say the same. Nor does it name what a
+proof has declared: a proof's own B is any number, and not the B of ‖∇f_i‖ ≤ B.
 """
 
 import functools
@@ -37,7 +38,9 @@ def _guarded(method: Callable[..., Any]) -> Callable[..., Any]:
     def call(setting: Any, *args: Any, **more: Any) -> Any:
         if not getattr(setting, "renaming", False):
             _say_the_same(setting, method, args, more)
-        return method(setting, *args, **more)
+        found = method(setting, *args, **more)
+        _names_no_other(setting, found, (*args, *more.values()))
+        return found
 
     return call
 
@@ -63,6 +66,22 @@ def _say_the_same(setting: Any, method: Callable[..., Any], args: tuple[Any, ...
         raise ProofError(
             f"{', '.join(there)} is the name of what a sum in {method.__name__} runs over: take another index"
         )
+
+
+def _names_no_other(setting: Any, found: Any, args: tuple[Any, ...]) -> None:
+    """Make sure that an axiom is about the setting and its arguments: no name is one that a proof has declared."""
+    if setting.declared is None:
+        return
+    ours = {*setting.declared, *setting.own_symbols}
+    for one in args:
+        if isinstance(one, str):
+            ours.add(one)
+        elif isinstance(one, (Scalar, Lin, Expr, *_FACTS)):
+            ours |= set(one.names) if isinstance(one, _FACTS) else one.names()
+    for fact in _each(found):
+        own = fact.claim.names() if isinstance(fact, Fact) else fact.left.names() | fact.right.names()
+        if other := sorted(own - ours):
+            raise ProofError(f"{', '.join(other)} is a name of the proof, and no symbol of {setting.theorem.id}")
 
 
 def _renamed(setting: Any, met: set[str]) -> dict[str, Scalar]:

@@ -85,6 +85,10 @@ class Ranges:
         """Return the range of a name, or None."""
         return next((one._own[name] for one in self.chain() if name in one._own), None)
 
+    def declared(self, name: str) -> Range | None:
+        """Return the range that a name was declared with, in whatever case, or None."""
+        return next((one._own[name] for one in reversed(self.chain()) if name in one._own), None)
+
     def order(self) -> list[str]:
         """Return all names, in the order of their declaration."""
         before = self.parent.order() if self.parent is not None else []

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, final
 
 from boundlab.prove._conclude import conclude
+from boundlab.prove._consistency import speaks_of_nothing
 from boundlab.prove._context import Context
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact, VectorFact
@@ -105,7 +106,8 @@ class Proof:
         self, theorem: Theorem | None, setting: Setting | None, kernel: Kernel, *, witnesses: bool = False
     ) -> None:
         self.theorem, self._setting, self.kernel = theorem, setting, kernel
-        kernel.vectors.sealed = setting is not None
+        if setting is not None:
+            setting.close()
         self.steps: list[Step] = []
         self.conclusion: Step | None = None
         self._witnesses = witnesses
@@ -182,9 +184,8 @@ class Proof:
             try:
                 fact = make()
             except ProofError as error:
-                self._keep(
-                    Step(name, says or name, None, Status.UNPROVED, str(error), time.perf_counter() - started, None, at)
-                )
+                seconds = time.perf_counter() - started
+                self._keep(Step(name, says or name, None, Status.UNPROVED, str(error), seconds, None, at))
                 raise _StoppedError(name) from error
             self._keep(self._proved(name, fact.claim, fact, says, at, time.perf_counter() - started))
             return fact
@@ -312,6 +313,8 @@ class Proof:
             return None
 
     def _proved(self, name: str, claim: Claim, fact: Fact, says: str, at: str, seconds: float) -> Step:
+        if why := speaks_of_nothing(self.kernel, fact, self._setting):
+            return Step(name, says or str(claim), claim, Status.UNPROVED, why, seconds, fact, at)
         open_ones = tuple(sorted(one.removeprefix(_CLAIMED) for one in fact.axioms if one.startswith(_CLAIMED)))
         many = f"{len(fact.premises)} fact{'s' if len(fact.premises) > 1 else ''}"
         how = f"{fact.rule}, {many}" if fact.premises else fact.rule

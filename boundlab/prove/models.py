@@ -31,6 +31,7 @@ Ground: TypeAlias = tuple[Any, ...]
 _ZERO = Fraction(0)
 _KEPT: dict[Any, Runs] = {}
 _MANY = 256
+FUNCTION = "f"  # that of a client
 _UNKNOWN = "has a range that is not known"
 
 
@@ -206,13 +207,15 @@ class Model(Numbers):
         Raises
         ------
         OutsideError
-            If there is no such client, or an index is not whole.
+            If there is no such client, an index is not whole, or the function is a norm.
         """
         if isinstance(atom, One):
             return ("1",)
         if isinstance(atom, Inner):
             one, other = sorted((self._vector(atom.first, at), self._vector(atom.second, at)))
             return "inner", one, other
+        if atom.function != FUNCTION:
+            raise OutsideError(f"{atom} is no value of a client's function: it has none in an exact model")
         # Where all clients have one function, it has no index.
         (client,) = self.whole(atom.indices, at) or (0,)
         if not 0 <= client < self.instance.n:

@@ -74,6 +74,8 @@ class Setting(Modelled):
         self.noisy = not self._deterministic()
         # Conditions under which a theorem's own symbols have values, such as a step that is a positive number.
         self.conditions_met: frozenset[str] = frozenset()
+        # Once a proof begins: the names that were declared before. Other ones are the proof's, and no axiom's.
+        self.declared: frozenset[str] | None = None
         self.step_facts: list[Fact] = []
         self.conditions: list[Fact] = []
         # Symbols of the theorem with the named numbers that they are, as the setting has made sure.
@@ -86,6 +88,11 @@ class Setting(Modelled):
     def _deterministic(self) -> bool:
         zero_noise = any(str(one.quantity) in _NOISE and one.limit == 0 for one in self.theorem.conditions)
         return "deterministic" in self.assumed or zero_noise
+
+    def close(self) -> None:
+        """Note that a proof begins: what it declares from here on is its own, and vectors it declares none."""
+        self.kernel.vectors.sealed = True
+        self.declared = frozenset(self.context.order())
 
     # ------------------------------------------------------------------ symbols
 
@@ -109,8 +116,8 @@ class Setting(Modelled):
         return Range(low=None if low is None else scalar(low), high=high, above=domain.open_low, integer=domain.integer)
 
     def symbol(self, name: str) -> Scalar:
-        """Return a symbol of the theorem."""
-        if self.context.find(name) is None:
+        """Return a symbol of the theorem; what a proof has declared is none, whatever its name."""
+        if name not in self.own_symbols:
             raise ProofError(f"{name} is no symbol of {self.theorem.id}")
         return variable(name)
 
@@ -134,6 +141,11 @@ class Setting(Modelled):
         """Return a condition of the theorem itself as a fact."""
         only_for_rules("a condition of the theorem")
         self.conditions_met |= {why}
+        return self.restriction(claim, why)
+
+    def restriction(self, claim: Claim, why: str) -> Fact:
+        """Return what a printed proof takes for granted and its theorem does not say: no theorem rests on it."""
+        only_for_rules("a condition")
         fact = self.kernel.make(claim, self.context, "axiom", axioms=[why])
         self.conditions.append(fact)
         return fact

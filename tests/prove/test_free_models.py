@@ -6,7 +6,21 @@ from fractions import Fraction
 import pytest
 from proof_scripts import outcome, quick
 
-from boundlab.prove import Claim, Fact, Lin, Script, Status, VectorFact, dot, expr, finite_sum, run, squared
+from boundlab.prove import (
+    Claim,
+    Fact,
+    Lin,
+    Range,
+    Script,
+    Status,
+    VectorFact,
+    dot,
+    expr,
+    finite_sum,
+    run,
+    scalar,
+    squared,
+)
 from boundlab.prove._free_models import free_model
 from boundlab.prove.document import Proof
 from boundlab.prove.setting import Setting
@@ -112,3 +126,57 @@ def test_what_is_told_is_false_there() -> None:
 
     run(Script("free", "", "", write, proves="classics.gd.convex"), witnesses=False)
     assert found[0] > found[1]
+
+
+def follows_twice(s: Setting, later: int) -> tuple[Claim, Claim]:
+    """Return D[k + 1] ≤ D[k] for every k, and D[k + later] ≤ D[k]."""
+    now, after, late = (squared(s.x(s.k + more) - s.star) for more in (0, 1, later))
+    return after <= now, late <= now
+
+
+@pytest.mark.parametrize("later", [2, 4])
+def test_what_follows_from_a_fact_at_later_indices_has_no_model(later: int) -> None:
+    def write(proof: Proof) -> None:
+        one, many = follows_twice(proof.setting(), later)
+        cited = proof.undecided("one step", one, "it is only cited")
+        proof.step("many steps", many, [cited])
+
+    *_, last = run(Script("free", "", "", write, proves="classics.gd.convex"), witnesses=True).steps
+    assert last.status is Status.UNPROVED
+
+
+def test_what_does_not_follow_at_later_indices_has_one() -> None:
+    def write(proof: Proof) -> None:
+        one, _ = follows_twice(proof.setting(), 2)
+        s = proof.setting()
+        cited = proof.undecided("one step", one, "it is only cited")
+        proof.step("the other way", s.objective(s.x(s.k + 2)) <= s.objective(s.x(s.k)), [cited])
+
+    *_, last = run(Script("free", "", "", write, proves="classics.gd.convex"), witnesses=True).steps
+    assert last.status is Status.DOES_NOT_FOLLOW
+
+
+def test_what_follows_from_a_fact_outside_of_a_case_has_no_model() -> None:
+    def write(proof: Proof) -> None:
+        s = proof.setting()
+        one, _ = follows_twice(s, 2)
+        cited = proof.undecided("one step", one, "it is only cited")
+        _, late = proof.kernel.split("k", 0)
+        claim = squared(s.x(s.k) - s.star) <= squared(s.x(s.k - 1) - s.star)
+        proof.step("at k − 1", claim, [cited], context=late)
+
+    *_, last = run(Script("free", "", "", write, proves="classics.gd.convex"), witnesses=True).steps
+    assert last.status is Status.UNPROVED
+
+
+def test_what_follows_from_a_fact_about_every_number_has_no_model() -> None:
+    """From ‖x[0]‖² ≤ t for every t > 0 follows ‖x[0]‖² ≤ 0."""
+
+    def write(proof: Proof) -> None:
+        s = proof.setting()
+        t = proof.kernel.context.declare("t", Range(low=scalar(0), above=True))
+        cited = proof.undecided("for every t", squared(s.gradient(s.k)) <= expr(t), "it is only cited")
+        proof.step("for none", squared(s.gradient(s.k)) * 2 <= expr(t), [cited])
+
+    *_, last = run(Script("free", "", "", write, proves="classics.gd.convex"), witnesses=True).steps
+    assert last.status is not Status.DOES_NOT_FOLLOW

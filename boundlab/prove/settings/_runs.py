@@ -148,6 +148,8 @@ class RunsSetting(Setting):
 
     def limit(self, number: int) -> Fact:
         """Return a condition of the theorem, by its place among them, about a quantity of several symbols."""
+        if not 0 <= number < len(self.theorem.conditions):
+            raise ProofError(f"{self.theorem.id} has {len(self.theorem.conditions)} conditions, counted from 0")
         one = self.theorem.conditions[number]
         return self.condition(expr(self.formula(one.quantity)) <= expr(self.formula(one.limit)), one.statement)
 

@@ -1,6 +1,7 @@
 """Step sizes of theorems, and small things that settings share."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 import sympy
 
@@ -13,6 +14,7 @@ from boundlab.prove._terms import Lin, Vec, equal, expr
 from boundlab.prove.setting import Setting
 
 _ZERO = scalar(0)
+Chosen = TypeVar("Chosen")
 POSITIVE_STEP = "the step is a positive number"
 
 
@@ -32,6 +34,13 @@ def single(value: Lin) -> Vec:
     if value.vec is None:
         raise ProofError(f"a single vector is expected, got {value}")
     return value.vec
+
+
+def chosen(table: Mapping[str, Chosen], name: str) -> Chosen:
+    """Return what belongs to a name; raises if none does."""
+    if name not in table:
+        raise ProofError(f"{', '.join(table)} is expected, got {name}")
+    return table[name]
 
 
 def declare_step(setting: Setting, name: str) -> Scalar:

@@ -73,8 +73,11 @@ class AreaSetting(Setting):
         self.own_symbols.add("qbar")
         if self.diminishing:
             # Any first step below the theorem's condition on it.
-            (limit,) = (one.limit for one in self.theorem.conditions)
-            self.own_symbol("D", Range(low=scalar(0), high=self.formula(limit), above=True))
+            own, limits = variable("D"), self.theorem.conditions
+            high = self.formula(limits[0].limit) if len(limits) == 1 else None
+            self.own_symbol("D", Range(low=scalar(0), high=high, above=True))
+            if high is None or not same(self.formula(limits[0].quantity), own):
+                raise ProofError(f"{self.theorem.id} is to have one condition, on its first step c/d")
 
     def _name_steps(self) -> None:
         """Name q0 = D·M·γ, the offset d and the steps c/(k + d); D is a number such that D·M·(μ + L) ≤ 2."""
@@ -200,19 +203,19 @@ class AreaSetting(Setting):
 
     def printed_limits(self) -> tuple[Fact, Fact, Fact]:
         """Return what the printed D, a minimum of four numbers, satisfies beside D·M·(μ + L) ≤ 2."""
-        D, M, mu, L = (variable(name) for name in ("D", "M", "mu", "L"))
+        D, M, mu, L = (self.symbol(name) for name in ("D", "M", "mu", "L"))
         gamma, why = 2 * mu * L / (mu + L), "the printed D"
         return (
-            self.condition(expr(L**2 * (M - 1) * D) <= gamma, why),
-            self.condition(expr(64 * L**4 * (M - 1) ** 3 * D**2) <= M * gamma**2, why),
-            self.condition(expr(32 * L**4 * (M - 1) ** 3 * D**3) <= gamma, why),
+            self.restriction(expr(L**2 * (M - 1) * D) <= gamma, why),
+            self.restriction(expr(64 * L**4 * (M - 1) ** 3 * D**2) <= M * gamma**2, why),
+            self.restriction(expr(32 * L**4 * (M - 1) ** 3 * D**3) <= gamma, why),
         )
 
     def short_steps(self) -> Fact:
         """Return theta[k] = 1 − step[k]·M·γ for positive numbers: where it is 0, Lemma 20's proof divides by 0."""
+        M, mu, L = (self.symbol(name) for name in ("M", "mu", "L"))
         self.own_symbol("theta", Range(low=scalar(0), high=_ONE, above=True, arity=1))
-        M, mu, L = (variable(name) for name in ("M", "mu", "L"))
-        return self.condition(
+        return self.restriction(
             equal(expr(variable("theta", self.k)), 1 - self.step(self.k) * M * (2 * mu * L / (mu + L))), "step·M·γ < 1"
         )
 

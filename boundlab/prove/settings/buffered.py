@@ -14,7 +14,7 @@ from boundlab.prove._vectors import Known
 from boundlab.prove.setting import refuse_options
 from boundlab.prove.settings import _letters
 from boundlab.prove.settings._buffered_models import BufferModels
-from boundlab.prove.settings._step import declare_step
+from boundlab.prove.settings._step import chosen, declare_step
 from boundlab.theorems import Theorem
 
 _ZERO, _ONE = scalar(0), scalar(1)
@@ -126,7 +126,7 @@ class BufferSetting(BufferModels):
         """Return hb[t, q] = Σ alpha·g over the entries of a buffer; xb[t, q] with e."""
         self._seen(t)
         self._places(q)
-        of = {"hb": self.g, "xb": self.e}[name]
+        of = chosen({"hb": self.g, "xb": self.e}, name)
         each = of(t, self.j, q) * self.alpha(t, self.j)
         return self._defined(self.vec(name, t, q), vector_sum("j", 0, self.many, each))
 

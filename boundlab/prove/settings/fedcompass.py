@@ -16,6 +16,7 @@ from boundlab.prove._words import said
 from boundlab.prove.setting import refuse_options
 from boundlab.prove.settings import _letters
 from boundlab.prove.settings._fedcompass_models import FedCompassModels
+from boundlab.prove.settings._step import chosen
 from boundlab.theorems import Theorem
 
 _ZERO, _ONE = scalar(0), scalar(1)
@@ -177,7 +178,7 @@ class FedCompassSetting(FedCompassModels):
     def added(self, name: str, t: Number) -> VectorFact:
         """Return gr[t] = Σ a·g over the runs of update t and their local steps; er[t] with e."""
         self._places(t)
-        of = {"gr": self.g, "er": self.e}[name]
+        of = chosen({"gr": self.g, "er": self.e}, name)
         return self._defined(self.vec(name, t), self._all_steps(t, of(t, self.j, self.q)))
 
     def moved(self, t: Number, u: Number) -> VectorFact:

@@ -17,7 +17,7 @@ from boundlab.prove._vectors import Known, Slope
 from boundlab.prove.setting import refuse_options
 from boundlab.prove.settings import _letters
 from boundlab.prove.settings._fedfa_models import FedFaModels
-from boundlab.prove.settings._step import declare_step
+from boundlab.prove.settings._step import chosen, declare_step
 from boundlab.theorems import Theorem
 
 _ZERO, _ONE = scalar(0), scalar(1)
@@ -247,7 +247,7 @@ class FedFaSetting(FedFaModels):
     def added(self, name: str, t: Number) -> VectorFact:
         """Return gr[t] = Σ g over the local steps of arrival t; er[t] with e."""
         self._places(t)
-        of = {"gr": self.g, "er": self.e}[name]
+        of = chosen({"gr": self.g, "er": self.e}, name)
         return self._defined(self.vec(name, t), vector_sum("q", 0, self.Q, of(t, 0, self.q)))
 
     def regrouped(self, k: Number) -> VectorFact:

@@ -23,7 +23,7 @@ from boundlab.prove._vectors import Known, Slope
 from boundlab.prove.setting import refuse_options
 from boundlab.prove.settings import _letters
 from boundlab.prove.settings._stationary_models import StationaryModels
-from boundlab.prove.settings._step import declare_step, single
+from boundlab.prove.settings._step import chosen, declare_step, single
 from boundlab.theorems import Theorem
 
 _ZERO = scalar(0)
@@ -161,7 +161,7 @@ class StationarySetting(StationaryModels):
         """Return E⟨hb[t, q], v⟩ = E⟨gk[t, q], v⟩ for v that does not depend on the drawn entry; xb with ek."""
         self._seen(t, q)
         self._one_of(other, _WITHOUT_ENTRY, "may depend on which entry is drawn")
-        entry = {"hb": "gk", "xb": "ek"}[name]
+        entry = chosen({"hb": "gk", "xb": "ek"}, name)
         claim = equal(self.dot(self.vec(name, t, q), other), self.dot(self.vec(entry, t, q), other))
         return self.axiom(claim, "algorithm")
 
