@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Literal, final
 
 import sympy
 
@@ -49,6 +49,9 @@ class Truth:
         Whether ``left`` is true up to a factor that tends to 1; otherwise it holds at every e of (0, 1/10].
     needs
         What ``left`` needs of the values for small e: in words, and what must be at most what.
+    rates
+        With which rates of a theorem's own beside the step, such as the server's, ``left`` is still true: with those
+        that the values say, with any that do not depend on e, or with all.
     """
 
     id: str
@@ -61,6 +64,7 @@ class Truth:
     instance: str
     limit: bool = True
     needs: Callable[[Values], tuple[Need, ...]] = lambda _: ()
+    rates: Literal["said", "constant", "all"] = "said"
 
     def step(self, theorem: Theorem) -> str:
         """Return the name of the step size."""
@@ -79,7 +83,8 @@ FUNCTIONS = frozenset({"smooth", "strongly-convex", "lipschitz", "convex"})
 
 # Options that a theorem may fix, and the words with which the instances are what they are said to be; () for any word.
 _ONE = ("1",)
-_LOCAL: Mapping[str, tuple[str, ...]] = {"M": _ONE, "count": _ONE, "reply": (), "eta_g": _ONE}
+# Who completes a buffer of one and is answered before works on stale models.
+_LOCAL: Mapping[str, tuple[str, ...]] = {"M": _ONE, "count": _ONE, "reply": ("post", "wait"), "eta_g": _ONE}
 _WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "gd": {"sampling": (), "M": _ONE, "decay": ("none",)},
     "afl_dga": {"server": ("plain",), "scaling": (), "local_steps": _ONE, "correction_delay": ("0",)},
@@ -135,9 +140,14 @@ def _strange(theorem: Theorem) -> str:
     return f"nothing is known of the default of {', '.join(unsaid)}" if unsaid else ""
 
 
+def _rate(values: Values) -> Any:
+    """Return the size of the local steps."""
+    return next(values[name] for name in ("eta", "eta_l", "alpha") if name in values)
+
+
 def _small_steps(values: Values) -> tuple[Need, ...]:
     """Return that the step tends to 0, and that the horizon is much longer than one over it."""
-    step = next(values[name] for name in ("eta", "eta_l", "alpha") if name in values)
+    step = _rate(values)
     longer = next(values[name] for name in ("T", "K") if name in values)
     return (
         ("a step that tends to 0", step, sympy.sqrt(sympy.sqrt(SMALL))),
@@ -147,7 +157,7 @@ def _small_steps(values: Values) -> tuple[Need, ...]:
 
 def _settled(values: Values) -> tuple[Need, ...]:
     """Return that the step is at most 1, and that the horizon is much longer than one over it."""
-    step = next(values[name] for name in ("eta", "eta_l", "alpha") if name in values)
+    step = _rate(values)
     longer = next(values[name] for name in ("T", "K") if name in values)
     return (
         ("a step of at most 1/L", step, sympy.S.One),
@@ -201,7 +211,7 @@ TRUTHS: tuple[Truth, ...] = (
         "x' = (1 − η)x ± η stays in [−1, 1] and E x² → η/(2 − η) ≥ η/2, which is E‖∇f‖² and twice the gap",
         "the stationary variance of an autoregression; Bottou, Curtis and Nocedal (2018), Section 4.2",
         _about("gradient-norm", "gradient-norm-last", "squared-distance", "gap", noisy=True), _noisy,
-        lambda values: values["left"] * next(values[name] for name in ("eta", "eta_l", "alpha") if name in values),
+        lambda values: values["left"] * _rate(values),
         "one client, one local step, no delay, f Huber (x²/2 on [−1, 1], slope ≤ 1) from its minimum, noise ±1, "
         "T = e⁻³, step e or the theorem's own", needs=_settled,
     ),
@@ -219,7 +229,7 @@ TRUTHS: tuple[Truth, ...] = (
         "an average over one version is the gradient at the start",
         "f = x²/2 at 1: ‖∇f(w⁰)‖² = 2L(f(w⁰) − inf f) = 1", "elementary",
         _about("gradient-norm"), lambda theorem, step: _alone(theorem, step, T=1), lambda _: sympy.S.One,
-        "one client, T = 1, f Huber (x²/2 on [−1, 1]) at x = 1, no noise, step e", limit=False,
+        "one client, T = 1, f Huber (x²/2 on [−1, 1]) at x = 1, no noise, step e", limit=False, rates="all",
     ),
     Truth(
         "start",
@@ -227,14 +237,14 @@ TRUTHS: tuple[Truth, ...] = (
         "f = x²/2 from 1 (or f = |x|, where f need not be smooth): ‖x − x*‖² = 1, ‖∇f‖² = 1, f − f* = 1/2 (or 1)",
         "elementary", _started, _first_value, lambda values: values["left"],
         "one client, x²/2 (or |x|) from x = 1, no noise, the first counted iterate, step e or the theorem's own",
-        limit=False,
+        limit=False, rates="all",
     ),
     Truth(
         "contraction",
         "gradient descent on a quadratic goes down by 1 − αμ a step and no faster",
         "f = x²/2: x_K = (1 − α)^K", "elementary",
         _about("squared-distance"), lambda theorem, step: _alone(theorem, step, K=1 / SMALL),
-        lambda values: (1 - values["alpha"]) ** (2 * values["K"]),
+        lambda values: (1 - _rate(values)) ** (2 * values["K"]),
         "one client, no noise, f = x²/2 from x = 1, K = 1/e, step e or the theorem's own", limit=False,
     ),
     Truth(
@@ -251,7 +261,7 @@ TRUTHS: tuple[Truth, ...] = (
         lambda _: UNEQUAL_SQUARED_GRADIENT,
         "two clients, Huber at 0 and at 1 (slope ≤ 1), no noise, client 2 five times slower (its share is 1/6), "
         "T = e⁻², step e or the theorem's own; no term knows how often clients arrive, or none is large enough",
-        needs=_small_steps,
+        needs=_small_steps, rates="constant",
     ),
     Truth(
         "reused-gradients",

@@ -79,10 +79,10 @@ def _hold(view: View, truth: Truth, wider: Mapping[str, sympy.Expr]) -> Check:
     identity, statement = f"truths.{truth.id}", truth.statement
     try:
         values = values_of(view, truth, wider)
-        barred = _outside(view, truth, values)
+        barred = _other_rate(view, truth, values) or _outside(view, truth, values)
         if barred:
             return Check(identity, statement, "not applicable", barred)
-        return _compare(view, truth, view.total(values), truth.left(values))
+        return _compare(view, truth, values)
     except UndecidedError as error:
         reason = str(error)
         verdict: Verdict = "unknown"
@@ -134,21 +134,44 @@ def _same(one: sympy.Expr, other: sympy.Expr) -> bool:
     return bool(one == other) or vanishes(one - other)
 
 
+def _other_rate(view: View, truth: Truth, values: Mapping[str, Any]) -> str:
+    """Return which rate beside the step, such as the server's, is another in the theorem than in the family, or ''."""
+    family = truth.values(view.theorem, SMALL)
+    fixed = {*view.theorem.step} - {*view.free_steps, truth.step(view.theorem)} if truth.rates != "all" else set()
+    for name in sorted(fixed & {*family}):
+        own = view.at(view.symbol(name), values)
+        if not (_same(own, family[name]) or (truth.rates == "constant" and not own.has(SMALL))):
+            return f"the theorem's own {name} is not {family[name]}"
+    return ""
+
+
+def _demands(view: View, truth: Truth, values: Mapping[str, Any]) -> Iterator[tuple[str, sympy.Expr, sympy.Expr]]:
+    """Yield what must be at most what, by the theorem's conditions and by the truth, and what follows if it is not."""
+    for condition in view.conditions:
+        quantity, limit = view.at(condition.quantity, values), view.at(condition.limit, values)
+        yield f"{condition.statement} excludes the instance", quantity, limit
+    for words, left, right in truth.needs(values):
+        yield f"the instance needs {words}", sympy.sympify(left), sympy.sympify(right)
+
+
 def _outside(view: View, truth: Truth, values: Mapping[str, Any]) -> str:
-    """Return the condition, of the theorem or of the truth, that the family breaks for small e, or ''.
+    """Return the demand that the family does not meet for small e, or ''.
 
     Raises
     ------
     UndecidedError
         If that is not decided.
     """
-    for condition in view.conditions:
-        if not _at_most(view.at(condition.quantity, values), view.at(condition.limit, values)):
-            return f"{condition.statement} excludes the instance"
-    for words, left, right in truth.needs(values):
-        if not _at_most(left, right):
-            return f"the instance needs {words}"
-    return ""
+    unmet = (words for words, left, right in _demands(view, truth, values) if not _at_most(left, right))
+    return next(unmet, "")
+
+
+def _inside(view: View, truth: Truth, values: Mapping[str, Any], number: sympy.Rational) -> bool:
+    """Return whether the member at e = number surely meets all demands: it may be too large for them."""
+    return all(
+        _same(left, right) or enclose(substitute(left - right, {SMALL: number}))[1] <= 0
+        for _, left, right in _demands(view, truth, values)
+    )
 
 
 def _at_most(left: sympy.Expr, right: sympy.Expr) -> bool:
@@ -178,27 +201,29 @@ def _negative(number: sympy.Expr) -> bool:
     return high < 0
 
 
-def _compare(view: View, truth: Truth, right: sympy.Expr, left: sympy.Expr) -> Check:
+def _compare(view: View, truth: Truth, values: Mapping[str, Any]) -> Check:
     identity, statement = f"truths.{truth.id}", truth.statement
+    right, left = view.total(values), sympy.sympify(truth.left(values))
     a, p = leading(right, SMALL)
-    b, q = leading(sympy.sympify(left), SMALL)
+    b, q = leading(left, SMALL)
     shown = f"right side ~ {_lead(a, p)}, left side ≥ ~ {_lead(b, q)} as e → 0"
     why = f"Why: {truth.proof} ({truth.source})"
     if q != sympy.oo and enclose(b)[0] > 0:
-        below = ""
+        words = ""
         if p > q:
-            below = "their quotient tends to 0: no constant helps"
+            words = "their quotient tends to 0: no constant helps"
         elif p == q and not view.theorem.shape and enclose(a - b)[1] < 0:
-            below = f"their quotient tends to {sympy.N(a / b, 3)}"
+            words = f"their quotient tends to {sympy.N(a / b, 3)}"
         elif p < q and enclose(a)[1] < 0:
-            below = "the right side is negative"
-        if below:
+            words = "the right side is negative"
+        if words:
             latex = rf"{sympy.latex(a * SMALL**p) if p != sympy.oo else '0'} < {sympy.latex(b * SMALL**q)}"
-            text = f"{truth.instance}: {shown}; {below}. {why}"
+            text = f"{truth.instance}: {shown}; {words}. {why}"
             return Check(identity, statement, "failed", text, "claim false", latex)
     if not truth.limit and not view.theorem.shape:
         for number in _TRIED:
-            if enclose(substitute(right - left, {SMALL: number}))[1] < 0:
+            below = enclose(substitute(right - left, {SMALL: number}))[1] < 0
+            if below and _inside(view, truth, values, number):
                 witness = f"{truth.instance}, e = {number}: the right side is below the left. {why}"
                 return Check(identity, statement, "failed", witness, "claim false")
     return Check(identity, statement, "passed", shown)

@@ -128,7 +128,7 @@ class Theorem(Statement):
         Raises
         ------
         SymbolError
-            As :meth:`evaluate`; and if it is not one positive finite number each.
+            As :meth:`evaluate`; and if it is not one finite number of its symbol's domain each.
         """
         known = self._known(values)
         names = self.bound.instead(self.step, frozenset(known))
@@ -136,8 +136,11 @@ class Theorem(Statement):
         options = {}
         for name in names:
             value = found[name]
-            if value.size != 1 or not np.isfinite(value).all() or not (value > 0).all():
-                raise SymbolError(f"{self.id}: the step size needs one positive {name}, got {value.tolist()}")
+            domain = self.symbols[name].domain
+            if value.size != 1 or not np.isfinite(value).all() or not domain.contains(value).all():
+                raise SymbolError(
+                    f"{self.id}: the step size needs one finite {name}, {domain.rule}, got {value.tolist()}"
+                )
             options[name] = float(value.reshape(-1)[0])
         return admissible(self, known, options)
 

@@ -68,6 +68,33 @@ TRUE: dict[str, dict[str, str]] = {
         "metric": "ergodic-gap", "top": 'horizon = "fixed"', "assumptions": '"smooth", "lipschitz"',
         "step": 'alpha = "R/(B*sqrt(K))"', "term": "B*R/sqrt(K)",
     },
+    # d' ≤ d − 2α(1 − αL)·gap; a step of 1/10 is small, and none of the allowed ones where L is 10.
+    "negative beyond its condition": {
+        "metric": "ergodic-gap", "assumptions": '"smooth", "convex"', "conditions": '"2*alpha*L <= 99/100"',
+        "term": "R**2/(2*alpha*(1 - 2*alpha*L)*K)",
+    },
+    # A server that moves by a tenth of what is in its buffer has a tenth of the noise.
+    "a slow server": {
+        "algorithm": "fedbuff", "metric": "gradient-norm", "assumptions": NOISY,
+        "conditions": '"eta_l <= 10/L", "tau_max <= 0", "n <= 1"', "step": 'eta_l = "eta_l"\neta_g = "1/10"',
+        "term": "20*F0/(eta_l*T) + eta_l*L*sigma_l**2/10",
+    },
+    "a fast server": {
+        "algorithm": "fedbuff", "conditions": '"eta_l <= 1/(2*L)", "tau_max <= 0", "n <= 1"',
+        "step": 'eta_l = "eta_l"\neta_g = "2"', "term": "R**2*(1 - 2*eta_l*mu)**(2*K)",
+    },
+    # x_{k+1} = x_k − a·x_{k−1} falls faster than 1 − a: its roots are (1 ± √(1 − 4a))/2.
+    "one step behind": {
+        "algorithm": "fedbuff", "conditions": '"8*eta_l*L <= 1", "L <= mu", "n <= 1"',
+        "step": 'eta_l = "eta_l"\neta_g = "1"', "more": '[options]\nreply = "pre"\n[definitions]\n'
+        'q = "sqrt(1 - 4*eta_l*mu)"',
+        "term": "R**2*((1 + q - 2*eta_l*mu)/(2*q))**2*((1 + q)/2)**(2*K)",
+    },
+}  # fmt: skip
+# One client, no delay, one local step: gradient descent, whatever the name of its step is.
+DESCENTS = {
+    "gd": ("alpha", ""), "afl_dga": ("eta", ""), "fedbuff": ("eta_l", 'eta_g = "1"'),
+    "fedstaleweight": ("eta_l", 'eta_g = "1"'), "fedfa": ("eta_l", ""), "fedcompass": ("eta", ""),
 }  # fmt: skip
 
 
@@ -75,6 +102,21 @@ TRUE: dict[str, dict[str, str]] = {
 def test_nothing_fails_for_a_true_theorem(name: str, tmp_path: Path) -> None:
     failed = [one for one in check(own_theorem(tmp_path, **TRUE[name])) if one.verdict == "failed"]
     assert failed == []
+
+
+@pytest.mark.parametrize("algorithm", DESCENTS)
+@pytest.mark.parametrize(("power", "verdict"), [("2*K", "passed"), ("3*K", "failed")])
+def test_every_algorithm_contracts_as_gradient_descent_does(
+    algorithm: str, power: str, verdict: str, tmp_path: Path
+) -> None:
+    step, rate = DESCENTS[algorithm]
+    options = {"fedfa": '[options]\nK = "any"', "fedcompass": '[options]\nQmin = "1"\nQmax = "1"'}.get(algorithm, "")
+    theorem = own_theorem(
+        tmp_path, algorithm=algorithm, conditions=f'"{step} <= 1/L"', step=f'{step} = "{step}"\n{rate}', more=options,
+        term=f"R**2*(1 - {step}*mu)**({power})",
+    )  # fmt: skip
+    found = {one.id: one.verdict for one in check(theorem, ["truths"])}
+    assert found["truths.contraction"] == verdict
 
 
 # What fails (f) or is suspicious (s) beside the scope, for right ones and for errors of both signs.

@@ -160,8 +160,17 @@ def test_step_sizes_are_options_of_the_algorithm() -> None:
     assert recursion.step_options({**FULL, "c": 1.0, "d": 4.0}) == {"c": 1.0, "d": 4.0}
     assert recursion.step_sizes({**FULL, "c": 1.0, "d": 4.0}, 2).tolist() == [1 / 4, 1 / 5, 1 / 6]
     assert BY_ID["area.theorem8.fixed-step"].step_sizes({**FULL, "alpha": 0.5}, 3).tolist() == [0.5] * 4
-    with pytest.raises(SymbolError, match="needs one positive alpha"):
+    with pytest.raises(SymbolError, match="needs one finite alpha, > 0"):
         THEOREM8.step_options({**FULL, "sigma": 0, "B": 0})
+
+
+def test_a_step_may_be_what_its_symbol_may_be() -> None:
+    heavy_ball = load_theorem("classics.heavy-ball")
+    without = replace(heavy_ball, id="mine", step={**heavy_ball.step, "beta": sympy.S.Zero})
+    assert without.step_options({"L": 2, "R": 1})["beta"] == 0.0
+    below = replace(without, step={"alpha": 1 / symbol("L"), "beta": -sympy.S.One})
+    with pytest.raises(SymbolError, match=r"needs one finite beta, in \[0, 1\]"):
+        below.step_options({"L": 2, "R": 1})
 
 
 def test_what_may_still_be_set() -> None:
