@@ -20,6 +20,7 @@ from scipy.special import betaincinv, ndtri
 from boundlab.compare import band
 from boundlab.compare.judge import guarantee, side
 from boundlab.files import replacing, write_json
+from boundlab.metrics import Enclosure
 from boundlab.randomness import Stream, Streams
 from boundlab.ranges import Range
 from boundlab.verdict import Verdict
@@ -86,13 +87,14 @@ class Cell:
 def verdict(values: Floats, bound: float, largest: float, seed: int) -> Verdict:
     """Judge a sample, shape (trials, points), as a comparison does."""
     top = np.full(values.shape[1], bound)
+    right = Enclosure(top, top, top)
     left = band(values, values, LEVEL, "bootstrap", seed)
     if np.isfinite(largest):
         known = Range(np.zeros(len(top)), np.full(len(top), largest), "")
-        sure = side(guarantee(left, values, known, top), top)
+        sure = side(guarantee(left, values, known, top), right)
         if sure is not Verdict.INCONCLUSIVE:
             return sure
-    return side(left, top)
+    return side(left, right)
 
 
 def cell(name: str, trials: int, experiments: int) -> Cell:

@@ -81,12 +81,14 @@ def blas() -> list[dict[str, Any]]:
         one = built.get("Build Dependencies", {}).get("blas", {})
         return [{key: str(one[key]) for key in ("name", "version") if key in one}]
     keys = ("internal_api", "version", "architecture", "num_threads")
+    import scipy.linalg  # noqa: F401  (it has one of its own: whether it is loaded yet must not matter)
+
     found: list[dict[str, Any]] = []
     for library in threadpool_info():
         one = {key: library.get(key) for key in keys}
         if library.get("user_api") == "blas" and one not in found:
             found.append(one)
-    return found
+    return sorted(found, key=lambda one: [str(value) for value in one.values()])  # loaded in no certain order
 
 
 def plain(value: Any) -> Any:

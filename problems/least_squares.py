@@ -47,6 +47,12 @@ class LeastSquares(LinearModel):
         errors, wide = X @ self.X.T - self.y, np.asarray(X, dtype=np.float64)
         return np.asarray(0.5 * (errors**2 @ self.total.omega + self.total.nu * (wide**2).sum(axis=1)))
 
+    def rounding(self, x: Floats) -> tuple[float, float] | None:
+        """Return how far rounding may put the value and the gradient off; None where data are float32."""
+        if self.X.dtype != np.float64:
+            return None
+        return normal_equations.value_rounding(self.total, x), normal_equations.gradient_rounding(self.total, x)
+
     def prox(self, client: int, x: Array, step_size: float) -> Array:
         """Return the solution z of (z − x)/step_size + ∇f_client(z) = 0, shape (d,), unit (0, 1)."""
         hessian = normal_equations.hessian(self.part(client))

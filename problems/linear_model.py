@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.objective import Array, FullGradients, Oracle, Problem
+from boundlab.objective import Array, FullGradients, Oracle, Problem, StepBounds
 from boundlab.problems import data as datasets
 from boundlab.problems import losses
 from boundlab.problems.common import EPS, key_of
@@ -156,6 +156,26 @@ class LinearModel(Problem):
         """Return the samples, in their order, and the weight."""
         rows = self.rows(client)
         return key_of(self.X[rows], self.y[rows], self.factors[client : client + 1])
+
+    def step_bounds(self, client: int) -> StepBounds:
+        """Return the curvature of what may be drawn, and what margins, slopes and sums of rows round."""
+        rows, factor, size = self.rows(client), float(self.factors[client]), int(self.sizes[client])
+        longest, (bend, steep) = float(self._row_norms[rows].max()), self._of_margins(rows)
+        L = factor * (bend * longest**2 + self.nu) if self.batch else float(self._smoothness[client])
+        eps, count = float(np.finfo(self.X.dtype).eps), max(size, self.batch) + 2.0 * self.classes + 32.0
+        margins = (count + self.X.shape[1]) * bend * longest**2
+        return StepBounds(
+            factor * self.nu, L * (1.0 + 8.0 * EPS), eps * factor * count * longest * steep,
+            eps * factor * (margins + 4.0 * self.nu), kinks=not self.loss.smooth,
+        )  # fmt: skip
+
+    def _of_margins(self, rows: slice) -> tuple[float, float]:
+        """Return the largest curvature of some rows' losses in their margins, 0 of pieces, and their largest slope.
+
+        Of least squares, whose slopes are unbounded, that at the margin 0: curvature says how they grow.
+        """
+        steep = float(np.abs(self.y[rows]).max()) if self.id == "least-squares" else self.loss.slope
+        return self.loss.curvature or 0.0, steep
 
     def full_gradient(self, x: Array) -> Floats:
         """Return a (sub)gradient of f, shape (d,), unit (1, −1), in float64 by one pass over the data."""

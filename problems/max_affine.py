@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import CertificateError, SpecError
-from boundlab.objective import Array, Constant, Optimum
+from boundlab.objective import Array, Constant, Optimum, StepBounds
 from boundlab.options import Options
 from boundlab.problems import bounds
 from boundlab.problems.common import (
@@ -98,9 +98,15 @@ class MaxAffine(ArrayProblem):
         top = heights.argmax(axis=1)
         gap = heights.max(axis=1, keepdims=True) - heights
         apart = np.linalg.norm(slopes[top][:, None, :] - slopes[None, :, :], axis=2)
-        # The heights themselves are rounded, by about as much as the points move them.
-        size = np.linalg.norm(slopes, axis=1)
-        return np.asarray(((gap <= room * (apart + size[top][:, None] + size)) & (apart > 0.0)).any(axis=1))
+        # The heights themselves are rounded, by about as much as the points move them, and by their offsets.
+        size, offset = np.linalg.norm(slopes, axis=1), (self.d + 4.0) * EPS * np.abs(self.b[client])
+        moved = room * (apart + size[top][:, None] + size) + offset[top][:, None] + offset
+        return np.asarray(((gap <= moved) & (apart > 0.0)).any(axis=1))
+
+    def step_bounds(self, client: int) -> StepBounds:
+        """Return no curvature, and the rounding of a step along a slope."""
+        steepest = float(np.linalg.norm(self.a[client], axis=1).max())
+        return StepBounds(0.0, 0.0, 4.0 * EPS * steepest, 0.0, kinks=True)
 
     def values(self, X: Array) -> NDArray[np.float64]:
         """Return f at each row of X, shape (S,), unit (1, 0)."""

@@ -32,7 +32,7 @@ def shortest(risk: Risk) -> Floats:
 
 def gradient_norm(risk: Risk, x: Floats) -> float:
     """Return ‖∇f(x)‖, unit (1, −1), from above."""
-    return float(np.linalg.norm(risk.gradient(x))) * (1.0 + (risk.d + 4) * EPS) + _gradient_rounding(risk, x)
+    return float(np.linalg.norm(risk.gradient(x))) * (1.0 + (risk.d + 4) * EPS) + gradient_rounding(risk, x)
 
 
 def _sizes(risk: Risk, x: Floats) -> tuple[Floats, Floats, Floats]:
@@ -43,7 +43,8 @@ def _sizes(risk: Risk, x: Floats) -> tuple[Floats, Floats, Floats]:
     return norms, moved, np.abs(X @ x - risk.y)
 
 
-def _gradient_rounding(risk: Risk, x: Floats) -> float:
+def gradient_rounding(risk: Risk, x: Floats) -> float:
+    """Bound the rounding error of the computed gradient's norm, unit (1, −1)."""
     norms, moved, errors = _sizes(risk, x)
     each = moved + (len(norms) + 16.0) * EPS * errors
     return 2.0 * float((risk.omega * norms) @ each) + 8.0 * EPS * risk.nu * float(np.linalg.norm(x))

@@ -93,6 +93,10 @@ class PoissonRegression(LinearModel):
         out: Floats = self.factors * (top / self.sizes + self.nu) * (1.0 + 16.0 * EPS)
         return out
 
+    def _of_margins(self, rows: slice) -> tuple[float, float]:
+        """Return the largest rate, and the largest slope."""
+        return float(self._rates[rows].max()), float((self._rates + self.y[:, 0])[rows].max())
+
     @cached_property
     def _second(self) -> Floats:
         """Bounds of the mean squared gradient of a single sample's loss, shape (n,)."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import SpecError
-from boundlab.objective import Array, Constant, Optimum
+from boundlab.objective import Array, Constant, Optimum, StepBounds
 from boundlab.options import Options
 from boundlab.problems import bounds
 from boundlab.problems.common import (
@@ -206,6 +206,14 @@ class Separable(ArrayProblem):
         room = (self.n + 16.0) * EPS
         value = room * self.d * self.value(x) + EPS * float(slopes @ np.linalg.norm(np.abs(x) + np.abs(self.c), axis=1))
         return value, room * float((slopes + moved).mean())
+
+    def step_bounds(self, client: int) -> StepBounds:
+        """Return the curvature, and what the rounding of x − c_ij and of its slope does; none moves a sign."""
+        w, c = self.w[client], self.c[client]
+        if not self.smooth:
+            return StepBounds(0.0, 0.0, 4.0 * EPS * float(np.linalg.norm(w)), 0.0, kinks=True)
+        heaviest = float(w.max())
+        return StepBounds(0.0, heaviest, 16.0 * EPS * float(np.linalg.norm(w * c)), 16.0 * EPS * heaviest)
 
     @cached_property
     def _optimum(self) -> Optimum:

@@ -10,6 +10,9 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 # Checks have time limits; what is decided must not depend on how busy or slow the machine is.
 os.environ.setdefault("BOUNDLAB_PATIENCE", "20")
 
+# Objects of whoever runs the tests are none that the tests know of.
+os.environ.pop("BOUNDLAB_PLUGINS", None)
+
 import hypothesis
 import pytest
 

@@ -11,10 +11,12 @@ from typing import Any
 import boundlab.proofs
 from boundlab.prove import Outcome, Proof, Range, Script, expr, run, scalar, variable
 from boundlab.prove._sums import shift, split_sum, telescope, total, windows
+from boundlab.prove.binding import with_setting
 from boundlab.prove.trace import write_trace
+from boundlab.recheck import Finding
 from boundlab.recheck._errors import WrongError
 from boundlab.recheck._numbers import NumberError
-from boundlab.recheck._proof import _RULES
+from boundlab.recheck._proof import _RULES, recheck_proof
 from boundlab.recheck._replay import Replay
 
 # What is asked of every proof is asked of these at night: they are long, or go line by line like one that is left here.
@@ -155,6 +157,30 @@ def replayed(raw: Mapping[str, Any]) -> Replay:
     found = Replay(raw, _RULES)
     list(found.run())
     return found
+
+
+def ends_with_0(name: str, good: Replay, forged: Mapping[str, Any], number: int) -> bool:
+    """Return whether a file is accepted that differs from a good one in one fact.
+
+    The setting of its theorem is asked as well, where the second checker finds nothing.
+    """
+    if refused(good, forged, number) or (
+        forged["facts"][number]["rule"] in ("claimed", "axiom") and not file_of(name)["theorem"]
+    ):
+        return False
+    return answered(name, forged, checked(name)).accepted
+
+
+@lru_cache(maxsize=64)
+def checked(name: str) -> Finding:
+    """Return what the second checker says of a good file by itself."""
+    return recheck_proof(file_of(name))
+
+
+def answered(name: str, raw: Mapping[str, Any], found: Finding) -> Finding:
+    """Return the finding with what the setting of the theorem answers for."""
+    setting = outcome(name).setting
+    return found if setting is None else with_setting(raw, found, setting.theorem)
 
 
 def refused(good: Replay, forged: Mapping[str, Any], number: int) -> str:

@@ -1,5 +1,7 @@
 """What a theorem bounds: every metric gives one number, whoever evaluates it."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from boundlab.arithmetic import numbers
 from boundlab.arithmetic.problem import AtMinimum
 from boundlab.build import build_problem
 from boundlab.errors import SpecError
-from boundlab.metrics import METRICS, Certified, Quantity, Series, Watch, metric
+from boundlab.metrics import METRICS, Certified, Enclosure, Quantity, Series, Watch, metric
 
 EVERY = sorted(METRICS)
 OPTIONS = {"A": [[[2, 0], [0, 1]], [[1, 0], [0, 3]]], "b": [[0, 1], [3, -1]], "x0": [1, 2], "sigma": 0}
@@ -70,3 +72,20 @@ def test_a_watch_asks_for_all_versions_of_a_mean_and_for_the_horizons_of_a_last_
     assert Watch(METRICS["gradient-norm"], QUADRATIC, ks).records.at(9).tolist() == [0, 1, 2, 3, 4]
     shown = Watch(METRICS["gap"], QUADRATIC, ks).records
     assert (shown.iterations.tolist(), shown.average, shown.events) == ([2, 5], False, False)
+
+
+@given(st.floats(), st.floats(0.0))
+def test_what_differs_by_at_most_an_error_lies_between_the_ends(value, error):
+    if np.nextafter(value + error, np.inf) < 0.0:
+        with pytest.raises(RuntimeError, match="none is negative"):
+            Enclosure.around([value], [error])
+        return
+    found = Enclosure.around([value], [error])
+    assert (found.lower >= 0.0).all()
+    if not np.isfinite(value + error) or not np.isfinite(value - error):
+        assert (found.lower, found.upper) == ([0.0], [np.inf])
+        return
+    assert found.lower <= found.value <= found.upper
+    for end in (Fraction(value) - Fraction(error), Fraction(value) + Fraction(error)):
+        assert Fraction(float(found.lower[0])) <= max(end, 0) <= Fraction(float(found.upper[0]))
+    assert found.upper <= np.nextafter(value + error, np.inf)

@@ -7,6 +7,7 @@ from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._averages import Averages
 from boundlab.algorithms._buffer import EQUAL_RATES
+from boundlab.algorithms._draws import Draw
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import (
     X_S,
@@ -23,6 +24,6 @@ from boundlab.algorithms._staleness import Staleness, staleness_function
 from boundlab.algorithms._steps import StepSize
 
 __all__ = [
-    "EQUAL_RATES", "X_S", "AffineRow", "Algorithm", "Averages", "Control", "DescendRow", "Event", "EventLaw",
+    "EQUAL_RATES", "X_S", "AffineRow", "Algorithm", "Averages", "Control", "DescendRow", "Draw", "Event", "EventLaw",
     "EventProgram", "MoveRow", "Parameters", "Staleness", "Step", "StepSize", "option", "staleness_function",
 ]  # fmt: skip

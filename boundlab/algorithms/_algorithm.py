@@ -9,7 +9,8 @@ import numpy as np
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._averages import Averages
-from boundlab.algorithms._program import EventProgram
+from boundlab.algorithms._draws import Draw
+from boundlab.algorithms._program import Event, EventProgram
 from boundlab.delays import DelayModel, ServerPolicy, read_policy, sample_events
 from boundlab.errors import CaseError
 from boundlab.events import SERVER, Events, events_as_json, read_events
@@ -35,6 +36,13 @@ class Algorithm(ABC, Generic[P]):
     alone
         What this algorithm's own symbols are for one client that takes one step at a time without delay: the server's
         model then does gradient descent with the first of ``local_rates``. None: nobody has worked that out.
+    arrivals
+        Whether who arrives when decides what a run does; else delays only say how long it takes.
+    draws
+        What runs draw by themselves. An algorithm whose :meth:`sample` draws must say so here: a statement is about
+        the mean over it, or about each outcome.
+    weighs
+        The option with the clients' weights p, where :meth:`objective_weights` reads one.
     recounts
         Symbols of :class:`boundlab.tape.Usage` that :meth:`quantities` counts in the way of the algorithm's paper.
     """
@@ -45,12 +53,20 @@ class Algorithm(ABC, Generic[P]):
     server: Literal["any", "count", "none"] = "none"
     local_rates: tuple[str, ...] = ("alpha",)
     alone: Mapping[str, int] | None = None
+    arrivals: bool = True
+    draws: tuple[Draw, ...] = ()
+    weighs: str = ""
     recounts: frozenset[str] = frozenset()
 
     @property
     def parameters(self) -> Mapping[str, str]:
         """Option → one line on what it is."""
         return option.says(self.parameter_type)
+
+    @property
+    def defaults(self) -> Mapping[str, str]:
+        """Option → its default as it is typed, where it has one of its own."""
+        return option.defaults(self.parameter_type)
 
     def examples(self, clients: int) -> Mapping[str, Sequence[str]]:
         """Return option → some of its values as they are typed, the simplest first, '' for none; see :mod:`_option`."""
@@ -97,6 +113,11 @@ class Algorithm(ABC, Generic[P]):
         if self.server == "any":
             return sample_events(delays, policy, streams, count)
         return arrivals(delays, streams, count)
+
+    def drawn_events(self, parameters: P, drawn: Sequence[Event]) -> Events:
+        """Return the events of a run whose program chose these, one a unit of time."""
+        detail = tuple(one[1:] for one in drawn) if any(len(one) > 1 for one in drawn) else ()
+        return Events(np.arange(1.0, len(drawn) + 1.0), np.array([one[0] for one in drawn], dtype=np.int32), detail)
 
     def policy(self, text: str | None, delays: DelayModel) -> ServerPolicy:
         """Read the server policy that goes with this algorithm; see :func:`boundlab.delays.read_policy`."""

@@ -141,6 +141,18 @@ def says(kind: type[Parameters]) -> Mapping[str, str]:
     )  # fmt: skip
 
 
+def defaults(kind: type[Parameters]) -> Mapping[str, str]:
+    """Return option → its default as it is typed, where its field says one; "none" where it is left out."""
+    found: dict[str, str] = {}
+    for one in fields(kind):  # type: ignore[arg-type]
+        made: Any = one.default_factory
+        if isinstance(made, type) and issubclass(made, Parameters):
+            found |= defaults(made)
+        elif _KEY in one.metadata and "" in one.metadata[_KEY].says and one.default is not MISSING:
+            found[one.name] = "none" if one.default in (None, ()) else str(one.default)
+    return MappingProxyType(found)
+
+
 def examples(kind: type[Parameters], clients: int) -> Mapping[str, Sequence[str]]:
     """Return option → some of its values as they are typed, the simplest first, '' for none, where an option says some.
 

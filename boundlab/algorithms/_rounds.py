@@ -13,6 +13,8 @@ from boundlab.tape import Writer
 class Rounds(Algorithm[P]):
     """An algorithm whose every iteration asks all clients at once; its event is the end of the round."""
 
+    arrivals = False
+
     def sample(
         self, parameters: P, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
     ) -> Events:

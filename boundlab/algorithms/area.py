@@ -1,5 +1,6 @@
 """AREA: asynchronous exact averaging (Iakovidou and Kim), Algorithms 1 and 2 and Appendix A."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar, final
 
@@ -126,6 +127,12 @@ class Area(Algorithm[AreaParameters]):
         if parameters.reply == "post":
             every, ahead = 2, ahead - 1
         return Averages(parameters.M, float(parameters.step.at(np.array(0))), every, ahead)
+
+    def drawn_events(self, parameters: AreaParameters, drawn: Sequence[Event]) -> Events:
+        """Return clients and aggregations; where a count makes these, clients alone."""
+        return super().drawn_events(
+            parameters, [one for one in drawn if parameters.count is None or one[0] != SERVER]
+        )  # fmt: skip
 
     def program(self, parameters: AreaParameters, clients: int) -> "AreaProgram":
         """Return one arrival, or one aggregation."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._averages import Averages
+from boundlab.algorithms._draws import Draw, several
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import (
     X_S,
@@ -74,6 +75,12 @@ class Gd(Rounds[GdParameters]):
     parameter_type = GdParameters
     local_rates = ("alpha", "c")
     alone = MappingProxyType({})
+    draws = (
+        Draw(
+            "asked", "which client each iteration asks", ("sampling",),
+            lambda parameters, clients: parameters.sampling == "uniform" and several(clients),
+        ),
+    )  # fmt: skip
 
     def schedule(
         self, parameters: GdParameters, events: Events, clients: int, records: RecordAt, iterations: int

@@ -1,20 +1,38 @@
 """The incremental (sub)gradient method: each iteration is a pass, a step for every client, one after the other."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, final
+from itertools import permutations
+from math import factorial
+from typing import Any, Final, Literal, final
 
 import numpy as np
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._averages import Averages
+from boundlab.algorithms._draws import Draw, several
 from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._program import (
+    X_S,
+    AffineRow,
+    Control,
+    DescendRow,
+    Event,
+    EventLaw,
+    EventProgram,
+    Row,
+    Share,
+    Step,
+)
 from boundlab.algorithms._steps import StepSize, step_size
 from boundlab.delays import DelayModel, ServerPolicy
-from boundlab.errors import CaseError
+from boundlab.errors import CaseError, SpecError
 from boundlab.events import Events, members_as_json, members_events, read_members
 from boundlab.randomness import Stream, Streams
-from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
+from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Writer
+
+_ORDERS: Final = 10_000  # of a pass, that one event of a program may choose from
 
 
 @final
@@ -39,6 +57,13 @@ class Incremental(Algorithm[IncrementalParameters]):
     summary = "incremental (sub)gradients: each iteration passes through all clients, one step each"
     parameter_type = IncrementalParameters
     local_rates = ("alpha", "c")
+    arrivals = False
+    draws = (
+        Draw(
+            "order", "the order of the clients in each pass", ("order",),
+            lambda parameters, clients: parameters.order == "shuffled" and several(clients),
+        ),
+    )  # fmt: skip
 
     def schedule(
         self, parameters: IncrementalParameters, events: Events, clients: int, records: RecordAt, iterations: int
@@ -65,6 +90,14 @@ class Incremental(Algorithm[IncrementalParameters]):
     def averages(self, parameters: IncrementalParameters, clients: int) -> Averages:
         """Each iteration is a pass of one step a client."""
         return Averages(clients, float(parameters.step.at(np.array(0))), every=1, ahead=0)
+
+    def program(self, parameters: IncrementalParameters, clients: int) -> "IncrementalProgram":
+        """Return one pass."""
+        return IncrementalProgram(parameters, clients)
+
+    def drawn_events(self, parameters: IncrementalParameters, drawn: Sequence[Event]) -> Events:
+        """Return the passes with their orders."""
+        return members_events([(float(place), who) for place, who in enumerate(drawn, 1)])
 
     def sample(
         self,
@@ -107,6 +140,46 @@ class Incremental(Algorithm[IncrementalParameters]):
     def events_as_json(self, events: Events) -> list[list[Any]]:
         """Return [pass end, [clients in their order]] for each pass."""
         return members_as_json(events)
+
+
+@final
+class IncrementalProgram(EventProgram):
+    """One pass; there is nothing to remember from one to the next but its number, which α_k may depend on."""
+
+    draws = True
+
+    def __init__(self, parameters: IncrementalParameters, clients: int) -> None:
+        self._step, self._shuffled, self._clients = parameters.step, parameters.order == "shuffled", clients
+        self.initial = (Initial.START, Initial.UNWRITTEN)
+
+    def opening(self) -> tuple[tuple[Row, ...], Control]:
+        """Return nothing: a pass begins with the model that the one before left."""
+        return (), Control()
+
+    def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
+        """Return the one order, or all orders.
+
+        Raises
+        ------
+        SpecError
+            If there are too many.
+        """
+        who = tuple(range(self._clients))
+        if not self._shuffled:
+            return law.equally([who])
+        if self._clients > _ORDERS or factorial(self._clients) > _ORDERS:
+            raise SpecError(f"incremental: {self._clients} clients have more than {_ORDERS} orders")
+        return law.equally(list(permutations(who)))
+
+    def clock(self, number: int) -> int | None:
+        """Return k where α_k diminishes."""
+        return None if self._step.d is None else number
+
+    def event(self, control: Control, event: Event, number: int) -> Step:
+        """Take the steps of all clients in their order."""
+        size, k = float(self._step.at(np.array(number))), None if self._step.d is None else number
+        steps = [DescendRow(1, 1 if place else X_S, client, 1, size, k) for place, client in enumerate(event)]
+        return Step((*steps, AffineRow(X_S, ((1.0, 1),))), control, True)
 
 
 INCREMENTAL = Incremental()

@@ -1,6 +1,6 @@
 """S-FedAvg: synchronous FedAvg with sampled clients (McMahan et al., AISTATS 2017)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -11,6 +11,7 @@ import numpy as np
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
+from boundlab.algorithms._draws import Draw
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import (
     X_S,
@@ -66,10 +67,16 @@ class SFedAvgParameters(Parameters):
         Raises
         ------
         SpecError
-            If there are not as many.
+            If there are not as many, or they differ while a round has fewer clients: its mean over these is then no
+            mean with the weights, and no objective is known of which the runs are about.
         """
         if self.weights and len(self.weights) != clients:
             raise SpecError(f"sfedavg: {len(self.weights)} weights for {clients} clients; give one a client")
+        if len(set(self.weights)) > 1 and self.sampled is not None and self.sampled < clients:
+            raise SpecError(
+                f"sfedavg: weights with sampled={self.sampled} of {clients} clients minimise no Σ p_i f_i that is "
+                "known: the weights are normalised over each round; leave weights or sampled out"
+            )
         return self.weights or (1.0,) * clients
 
     def of_a_round(self, clients: int) -> int:
@@ -93,6 +100,15 @@ class SFedAvg(Algorithm[SFedAvgParameters]):
     id = "sfedavg"
     summary = "synchronous FedAvg: each round averages the local models of the sampled clients"
     parameter_type = SFedAvgParameters
+    arrivals = False
+    weighs = "weights"
+    draws = (
+        Draw(
+            "members", "which clients each round asks", ("sampled",),
+            lambda parameters, clients: parameters.sampled is not None
+            and (clients is None or parameters.sampled < clients),
+        ),
+    )  # fmt: skip
 
     def schedule(
         self, parameters: SFedAvgParameters, events: Events, clients: int, records: RecordAt, iterations: int
@@ -143,6 +159,10 @@ class SFedAvg(Algorithm[SFedAvgParameters]):
             now = max(clock.arrival(i, now) for i in chosen)
             rounds.append((now, chosen))
         return members_events(rounds)
+
+    def drawn_events(self, parameters: SFedAvgParameters, drawn: Sequence[Event]) -> Events:
+        """Return the rounds with their members."""
+        return members_events([(float(place), who) for place, who in enumerate(drawn, 1)])
 
     def read_events(self, raw: object, clients: int, where: str) -> Events:
         """Read [[round end, [clients]], …].

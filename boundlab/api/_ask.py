@@ -61,8 +61,8 @@ def _delays(given: str | DelayModel, clients: int) -> DelayModel:
 def compare(
     theorem: str | Path | Theorem, problem: str | Problem = ..., delays: str | DelayModel = ..., *,
     server: str | None = ..., iterations: int | float = ..., trials: int = ..., seed: int = ..., level: float = ...,
-    band: BandKind = ..., beyond: Sequence[str] = ..., exact: bool | None = ..., backend: str = ...,
-    device: str | None = ..., jobs: int | None = ..., settings: Mapping[str, Any] | None = ...,
+    band: BandKind = ..., beyond: Sequence[str] = ..., exact: bool | None = ..., enclose: bool = ...,
+    backend: str = ..., device: str | None = ..., jobs: int | None = ..., settings: Mapping[str, Any] | None = ...,
     progress: Tick | None = ..., **symbols: Any,
 ) -> Compared: ...  # fmt: skip
 @overload
@@ -70,8 +70,8 @@ def compare(
     theorem: str | Path | Theorem, problem: str | Problem = ..., delays: str | DelayModel = ..., *,
     server: str | None = ..., iterations: Sequence[int | float], trials: int = ..., seed: int = ...,
     level: float = ..., band: BandKind = ..., beyond: Sequence[str] = ..., exact: bool | None = ...,
-    backend: str = ..., device: str | None = ..., jobs: int | None = ..., settings: Mapping[str, Any] | None = ...,
-    progress: Tick | None = ..., **symbols: Any,
+    enclose: bool = ..., backend: str = ..., device: str | None = ..., jobs: int | None = ...,
+    settings: Mapping[str, Any] | None = ..., progress: Tick | None = ..., **symbols: Any,
 ) -> Horizons: ...  # fmt: skip
 def compare(
     theorem: str | Path | Theorem,
@@ -86,6 +86,7 @@ def compare(
     band: BandKind = "bootstrap",
     beyond: Sequence[str] = (),
     exact: bool | None = None,
+    enclose: bool = False,
     backend: str = "numpy",
     device: str | None = None,
     jobs: int | None = None,
@@ -110,6 +111,8 @@ def compare(
         Assumptions that may fail; the result then says so and refutes nothing.
     exact
         True: compute expectations in place of sampling; False: sample; None: compute where that takes seconds.
+    enclose
+        Whether exact numbers decide what the digits of floats leave open, however long that takes.
     backend, device, jobs
         Where trials run: ``numpy``, ``torch`` or ``auto``; a device of torch; processes, which change no result.
     settings, symbols
@@ -157,7 +160,7 @@ def compare(
             np.array([horizon]) if several and "N" not in windows else None, trials=amount, seed=start,
         )  # fmt: skip
         where = pick(backend, device, jobs, plan.problem, amount)
-        one = compare_plan(plan, amount, start, each, band, progress, exact=exact, backend=where)
+        one = compare_plan(plan, amount, start, each, band, progress, exact=exact, enclose=enclose, backend=where)
         found.append(Compared.of(one))
     return Horizons(tuple(found)) if several else found[0]
 

@@ -11,24 +11,16 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from boundlab.errors import MissingExtraError, SpecError, UndecidedError
+from boundlab.errors import SpecError, UndecidedError
 
 Scalar: TypeAlias = Any  # flint.fmpq, Surd or flint.arb
 START_BITS, LARGEST_BITS = 128, 1 << 16
 
 
 def flint() -> Any:
-    """Return python-flint.
+    """Return python-flint, which who evaluates a formula in floats does not load."""
+    import flint as module
 
-    Raises
-    ------
-    MissingExtraError
-        If it is not installed.
-    """
-    try:
-        import flint as module
-    except ImportError:
-        raise MissingExtraError('exact arithmetic needs python-flint: pip install "boundlab[exact]"') from None
     return module
 
 
@@ -217,3 +209,16 @@ def read_number(raw: object, what: str) -> Fraction:
     if isinstance(raw, int):
         return Fraction(raw)
     raise SpecError(f"{what} must be a number, got {raw!r}")
+
+
+def float_ends(x: Scalar) -> tuple[float, float, float]:
+    """Return a float near a number, and floats below and above it; (nan, −∞, ∞) of what is no finite ball."""
+    about = ball(x)
+    if not about.is_finite():
+        return (math.inf, math.inf, math.inf) if about > 0 else (math.nan, -math.inf, math.inf)
+    low, high = float(about.lower()), float(about.upper())
+    while low > -math.inf and not flint().arb(low) <= about:
+        low = math.nextafter(low, -math.inf)
+    while high < math.inf and not flint().arb(high) >= about:
+        high = math.nextafter(high, math.inf)
+    return min(max(float(about), low), high), low, high

@@ -105,9 +105,8 @@ def passed(shown: Shown) -> Verdict:
 
 
 def exit_code(checks: Iterable[Check]) -> ExitCode:
-    """Return ``REFUTED`` if a check failed, ``UNDECIDED`` if none could be decided, else ``STANDS``."""
+    """Return ``REFUTED`` if a check failed, ``STANDS`` if one was decided, else ``UNDECIDED``."""
     verdicts = {check.verdict for check in checks}
     if "failed" in verdicts:
         return ExitCode.REFUTED
-    decided = verdicts & {"passed", "passed (z3)", "suspicious"}
-    return ExitCode.UNDECIDED if "unknown" in verdicts and not decided else ExitCode.STANDS
+    return ExitCode.STANDS if verdicts & {"passed", "passed (z3)", "suspicious"} else ExitCode.UNDECIDED

@@ -7,8 +7,6 @@ GROWING = (
     "chi2", "chi2_path", "alpha2", "pi_max", "C_lag", "A_max", "V_max", "Q_bias", "L_max", "sigma_star",
 )  # fmt: skip
 FALLING = ("mu",)
-# What is 0 without noise.
-NOISE = ("sigma", "sigma_l", "sigma_star")
 # Those of them that an assumption on the functions or on their noise names, "at most" or "at least": a problem meets it
 # with every worse constant, too. R, F0 and what is read off a schedule are what they are.
 WIDENED = (

@@ -10,6 +10,7 @@ from boundlab.checks._instances import SMALL
 from boundlab.checks._leading import leading
 from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, UndecidedError
+from boundlab.formulas.defined import Demand
 from boundlab.formulas.expansion import size
 from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import names_of
@@ -17,6 +18,7 @@ from boundlab.signs import Prover, Shown
 from boundlab.theorems import Condition, Theorem
 
 _SHORT = 100
+_NOTHING = 1e-12
 
 
 @group("admissible", "the conditions can be met, and the theorem's own step meets them")
@@ -32,8 +34,45 @@ def checks(view: View) -> Iterator[Check]:
         yield Check("admissible.set", statement, "passed", f"for example {shown}")
     else:
         yield _empty(view, statement)
+    yield _defined(view)
     yield _own_step(view)
     yield _corollary(view)
+
+
+def _defined(view: View) -> Check:
+    """Look for a count at the lower end of its range at which a formula, as it is written, divides by 0."""
+    identity, statement = "admissible.defined", "every formula has a value, whatever the counts"
+    theorem = view.theorem
+    for what, formula in theorem.formulas():
+        for one in theorem.demands(formula):
+            if not isinstance(one, Demand) or one.kind != "power":
+                continue  # inside of a Min there is another part
+            read = theorem.read_by(names_of(one.of)) & {*theorem.inputs()} - {theorem.counter}
+            counts = {name: view.symbols[name].domain.low for name in sorted(read) if view.symbols[name].domain.integer}
+            if found := {name: low for name, low in counts.items() if _vanishes(view, one, name, low)}:
+                where = " or ".join(f"{name} = {low:g}" for name, low in found.items())
+                more = ", ".join(f"{low + 1:g} <= {name}" for name, low in found.items())
+                text = f"{what} {one.fails} at {where}: say {more}, or multiply it out"
+                return Check(identity, statement, "suspicious", text, "claim vacuous")
+    return Check(identity, statement, "passed")
+
+
+def _vanishes(view: View, one: Demand, name: str, low: float) -> bool:
+    """Return whether a denominator is 0 wherever a symbol has a value that the conditions on it alone admit."""
+    for condition in view.theorem.conditions:
+        sides = (condition.quantity, condition.limit)
+        if names_of(sides[0]) | names_of(sides[1]) == {name}:
+            left, right = (view.number(side, {name: low}) for side in sides)
+            if left > right:
+                return False
+    try:
+        of = view.expand(one.of, frozenset())
+        return bool(view.draws) and all(
+            abs(view.number(of, {**point, name: low})) <= _NOTHING and view.number(one.exponent, point) < 0
+            for point in view.draws[:4]
+        )
+    except (BoundlabError, KeyError):
+        return False
 
 
 def _empty(view: View, statement: str) -> Check:

@@ -7,14 +7,14 @@ import sympy
 from boundlab.checks._check import Check, group, passed
 from boundlab.checks._instances import SMALL
 from boundlab.checks._leading import leading
-from boundlab.checks._sides import NOISE
 from boundlab.checks._view import View
 from boundlab.checks.limits import fixed_zero
 from boundlab.errors import UndecidedError
 from boundlab.formulas.expansion import expand
 from boundlab.formulas.substitution import substitute
-from boundlab.formulas.symbols import names_of
+from boundlab.formulas.symbols import ZERO_WITHOUT_NOISE, names_of
 from boundlab.signs import vanishes
+from boundlab.theorems import over
 
 _M = sympy.Symbol("m", positive=True)
 _C = sympy.Symbol("c", positive=True)
@@ -43,12 +43,14 @@ def replication(view: View) -> Iterator[Check]:
         reason = "the bound is iterated, not a formula"
     elif theorem.algorithm not in _COPYING:
         reason = f"copies that arrive together are not the same run for {theorem.algorithm}, which counts arrivals"
-    elif "uniform-sampling" in theorem.assumptions or theorem.fixed_options.get("sampling", "all") != "all":
-        reason = "one client a step is drawn"
+    elif any(one.how == "averaged" for one in over(theorem).draws):
+        reason = "one client a step is drawn, or copies draw by themselves"
+    elif theorem.fixed_options.get("sampling", "all") != "all":
+        reason = "one client a step is asked"
     if reason:
         yield Check(identity, statement, "not applicable", reason)
         return
-    quiet = {view.symbol(name): sympy.S.Zero for name in NOISE if name in view.inputs}
+    quiet = {view.symbol(name): sympy.S.Zero for name in sorted(ZERO_WITHOUT_NOISE) if name in view.inputs}
     copied = {
         view.symbol(name): view.symbol(name) * _M**power for name, power in _COPIES.items() if name in view.inputs
     }
@@ -130,7 +132,7 @@ def refinement(view: View) -> Iterator[Check]:
     step = view.symbol(steps[0])
     values = {view.symbol(name): view.symbol(name) * SMALL ** -_DELAYS[name] for name in delays}
     values |= {step: SMALL * step, view.symbol("T"): SMALL**-3}
-    values |= {view.symbol(name): sympy.S.Zero for name in NOISE if name in view.inputs}
+    values |= {view.symbol(name): sympy.S.Zero for name in sorted(ZERO_WITHOUT_NOISE) if name in view.inputs}
     kept = {view.symbol(name) for name in delays}
     for condition in view.conditions:
         involved = names_of(view.expand(condition.quantity)) | names_of(view.expand(condition.limit))

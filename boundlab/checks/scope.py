@@ -194,5 +194,11 @@ def _unused(view: View) -> Check:
         and not read & set(symbols)
     ]
     idle += [f"definition {name}" for name in theorem.definitions if name not in read]
+    reached, own = theorem.read_by(theorem.names_in()), registered("algorithms")[theorem.algorithm].parameters
+    idle += [
+        f"parameter {option} (no formula reads {name}: {option} stands at its default)"
+        for option, name in theorem.parameters.items()
+        if name not in reached and option in own and option not in theorem.options
+    ]
     text = f"unused: {'; '.join(idle)}" if idle else ""
-    return Check("scope.unused", "assumptions and definitions that nothing uses are named", "passed", text)
+    return Check("scope.unused", "assumptions, definitions and parameters that nothing uses are named", "passed", text)

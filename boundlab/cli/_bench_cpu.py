@@ -75,13 +75,7 @@ def measure_sampling(repeats: int) -> list[Row]:
 
 
 def measure_exact(repeats: int) -> list[Row]:
-    """Measure the exact engines: 4^8 event sequences of three clients in rational numbers, and moments of 50 clients.
-
-    Raises
-    ------
-    MissingExtraError
-        If python-flint is not installed.
-    """
+    """Measure the exact engines: 4^8 event sequences of three clients in rationals, and moments of 50 clients."""
     from boundlab.arithmetic.numbers import rational
     from boundlab.arithmetic.problem import Minimum
     from boundlab.expectation import enumerated, exact_arithmetic, left_side

@@ -23,7 +23,7 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
         "check": {
             ExitCode.STANDS: "no check failed",
             ExitCode.REFUTED: "a check failed; its consequence says whether that refutes the claim",
-            ExitCode.UNDECIDED: "nothing could be decided",
+            ExitCode.UNDECIDED: "nothing could be decided, or nothing was asked",
         },
         "compare": {
             ExitCode.STANDS: "holds, or consistent: no violation seen",
@@ -38,10 +38,10 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
             ExitCode.NOT_APPLICABLE: _BESIDE,
         },
         "worst-case": {
-            ExitCode.STANDS: "the certified worst case is at most the bound; of a theorem about noise, without noise; "
-            "--fit: every multiplier has a closed form",
+            ExitCode.STANDS: "the certified worst case is at most the bound; --fit: every multiplier has a closed form",
             ExitCode.REFUTED: "a function of the class exceeds the bound, certified",
-            ExitCode.UNDECIDED: "not decided: no certified value is on either side, however near (tight to …)",
+            ExitCode.UNDECIDED: "not decided: no certified value is on either side, however near (tight to …); or the "
+            "theorem is about noise, and the bound holds without it",
             ExitCode.NOT_APPLICABLE: "the bound and the program are not about the same runs",
         },
         "prove": {
@@ -50,8 +50,9 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
             ExitCode.UNDECIDED: "a step is not proved, or the theorem is not",
         },
         "recheck": {
-            ExitCode.STANDS: "every line of the certificate, or of the proof, is right",
+            ExitCode.STANDS: "every line of the certificate, or of the proof, is right, and nothing is on trust",
             ExitCode.REFUTED: "a line is wrong: the file proves nothing",
+            ExitCode.UNDECIDED: "no line of the proof is wrong, but something is on trust: it is named",
         },
         "falsify": {
             ExitCode.REFUTED: "a counterexample was found",

@@ -22,7 +22,7 @@ PACKAGES = (
     ("clarabel", "clarabel", "the same"),
     ("scikit-learn", "sklearn", "bundled data (extra data)"),
     ("matplotlib", "matplotlib", "plots (extra plot)"),
-    ("python-flint", "flint", "exact numbers, recheck (extra exact)"),
+    ("python-flint", "flint", "exact numbers, balls, recheck"),
     ("z3-solver", "z3", "checks of monotonicity and vacuity (extra check)"),
     ("PEPit", "PEPit", "worst cases (extra worst-case)"),
     ("torch", "torch", "trials in lock step (extra torch)"),

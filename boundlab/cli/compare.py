@@ -1,6 +1,7 @@
 """``boundlab compare``."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -76,6 +77,14 @@ def compare(
             "Default: compute where an exact engine applies and is predicted to take seconds.",
         ),
     ] = None,
+    enclose: Annotated[
+        bool,
+        typer.Option(
+            "--enclose",
+            help="Decide in exact numbers what the digits of floats leave open, however long that takes. "
+            "Default: where that is predicted to take seconds.",
+        ),
+    ] = False,
     require: Annotated[
         str | None,
         typer.Option("--require", metavar="VERDICT", help="holds: exit 3 where the trials are only consistent."),
@@ -101,6 +110,7 @@ def compare(
     from boundlab.api import compare as ask
     from boundlab.errors import SpecError
     from boundlab.files import folder
+    from boundlab.simulate import stoppable
 
     alone(quiet, json=as_json, verbose=verbose, terms=terms and plot is None)
     if require not in (None, "holds"):
@@ -112,11 +122,13 @@ def compare(
     if out is not None:
         folder(out)
     writable(plot)
-    with progress("trials", trials) as tick:
+    # An interrupt leaves the answer of the trials that are finished; several horizons have no common one.
+    kept = nullcontext() if "," in iterations else stoppable()
+    with progress("trials", trials) as tick, kept:
         result = ask(
             theorem, problem, delays, server=server, iterations=_horizons(iterations), trials=trials, seed=seed,
-            level=level, band=cast(Any, band), beyond=tuple(beyond or ()), exact=exact, backend=backend, device=device,
-            jobs=jobs, settings=settings_map(settings), progress=tick,
+            level=level, band=cast(Any, band), beyond=tuple(beyond or ()), exact=exact, enclose=enclose,
+            backend=backend, device=device, jobs=jobs, settings=settings_map(settings), progress=tick,
         )  # fmt: skip
     missed = require == "holds" and result.verdict is Verdict.CONSISTENT
     code = ExitCode.UNDECIDED if missed else result.verdict.exit_code

@@ -83,7 +83,10 @@ def demo(
     )
     explicit = check(_plan("area.theorem7.explicit", smooth, _LONG))
     _verdict(screen, explicit)
-    screen.print("\nOn a quadratic the expectation is computed. The first bound holds there, and says something:\n")
+    screen.print(
+        "\nOn a quadratic the expectation is computed. At K = 0 the first bound is the left side itself, which digits "
+        "cannot tell from it; everywhere after the left side is proved to be below:\n"
+    )
     quadratic = build_problem("quadratic", {"clients": "4", "dimension": "3", "sigma": "0.5", "x0": "3"})
     _verdict(screen, check(_plan("area.theorem7.recursion", quadratic, _LONG)))
 

@@ -41,7 +41,7 @@ def falsify(
         int | None,
         whole_option(
             "--candidates",
-            help="About how many to try, in whole groups that share their runs; then the clock has no say.",
+            help="About how many to try, those of shrinking not counted; then the clock has no say.",
         ),
     ] = None,
     seed: Seed = 0,
@@ -68,7 +68,9 @@ def falsify(
     with _status() as say:
         found = ask(statement, budget, candidates=candidates, seed=seed, jobs=jobs, progress=say)
     case = [(out or Path()) / _case_name(found)] if found.violated else []
-    result = {**found.as_dict(), "budget": None if candidates is not None else budget, "limit": candidates}
+    result = {**found.as_dict(), "budget": budget, "limit": None}
+    if candidates is not None:  # no clock has a say, and so none stands there: equal searches are equal to the letter
+        result |= {"budget": None, "limit": candidates, "seconds": None}
 
     def show(files: Sequence[Path]) -> None:
         if as_json:

@@ -2,6 +2,7 @@
 
 import keyword
 import re
+import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
@@ -23,6 +24,8 @@ NEXT = {
     "check": "boundlab --plugin {file} check classics.gd.convex --only {name}",
     "proof": "boundlab --plugin {file} prove {name}",
 }
+# What a file of that name would hide from boundlab and its test.
+TAKEN = ("boundlab", "numpy", "scipy", "sympy", "flint", "typer", "rich", "pytest", "hypothesis", "torch", "matplotlib")
 
 
 def register(app: typer.Typer) -> None:
@@ -44,7 +47,9 @@ def new(
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]{0,60}", name):
         raise SpecError(f"{name!r} is no name: letters first, then letters, digits, -, _ and dots, as in my-method")
     module = re.sub(r"[^A-Za-z0-9_]", "_", name).lower()
-    if keyword.iskeyword(module) or module == "boundlab":
+    # A file beside a script is found before Python's own module of that name.
+    taken = module in sys.stdlib_module_names or module in TAKEN
+    if keyword.iskeyword(module) or (taken and kind != "theorem"):
         raise SpecError(f"{name!r} cannot be the name of a Python file; add a word, such as {name}-method")
     words = {"name": name, "module": module, "Name": "".join(part.title() for part in module.split("_") if part)}
     suffix = "toml" if kind == "theorem" else "py"

@@ -30,8 +30,8 @@ def prove(
         str | None,
         typer.Argument(
             metavar="[ID|FILE.py]",
-            help="A registered proof (boundlab list proofs), or a file of yours with PROOFS = (Script(…), …), which is "
-            "run as Python. Default: all registered proofs, a line each.",
+            help="A registered proof (boundlab list proofs), or a file of yours with PROOFS = (Script(…), …) or "
+            "BOUNDLAB, as new proof writes it, which is run as Python. Default: all registered proofs, a line each.",
         ),
     ] = None,
     step: Annotated[
@@ -103,7 +103,7 @@ def _in_file(path: Path) -> "list[Script]":
     from boundlab.prove import Script
     from boundlab.registry import value_of
 
-    found = value_of(path, "PROOFS")
+    found = value_of(path, "PROOFS", "proofs")
     scripts = list(found) if isinstance(found, (tuple, list)) else [found]
     if not scripts or not all(isinstance(script, Script) for script in scripts):
         raise SpecError(f"{path}: PROOFS must hold scripts: PROOFS = (Script(…),)")

@@ -1,7 +1,8 @@
 """``boundlab recheck``."""
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,6 +11,11 @@ from boundlab.cli._endings import epilog
 from boundlab.errors import DataError
 from boundlab.files import schema
 from boundlab.verdict import ExitCode
+
+if TYPE_CHECKING:
+    from boundlab.recheck import Finding
+
+_CODES = {"accepted": ExitCode.STANDS, "rejected": ExitCode.REFUTED, "not decided": ExitCode.UNDECIDED}
 
 
 def register(app: typer.Typer) -> None:
@@ -29,43 +35,57 @@ def recheck(
 
     What is checked of a certificate: the inequalities of the class are made from the samples that the file lists, and
     the value follows from them and from what is given, in fractions. What is not: that the samples are those of the
-    algorithm. Of a proof: every line follows from earlier ones by the rule that it names. What is not: its assumptions,
-    which are listed, and that its last line is what the theorem says. A line by a rule that is not known here is taken
-    on trust, and counted.
+    algorithm. Of a proof: every line follows from earlier ones by the rule that it names, or is an axiom that is made
+    anew; the theorem that it states is the registered one, and what it says of symbols, vectors, moves and schedules is
+    what the theorem's own setting says. What is on trust, such as a step that is only claimed, is named: then nothing
+    is decided.
     """
-    from boundlab.recheck import recheck as check
+    from boundlab.recheck import load, recheck_loaded
 
     alone(quiet, json=as_json, verbose=verbose)
     try:
-        found = check(file)
+        raw = load(file)
     except OSError as error:
         raise DataError(f"{file} cannot be read: {error.strerror or error}") from None
     except ValueError as error:
         raise DataError(str(error)) from None
+    found = recheck_loaded(raw)
+    stated: Mapping[str, Any] | None = raw.get("statement") if found.proof and found.right else None
+    registered = False
+    if stated is not None:
+        from boundlab.prove.binding import registered_theorem, with_setting
+
+        theorem = registered_theorem(stated)
+        registered = theorem is not None
+        if theorem is not None:
+            found = with_setting(raw, found, theorem)
     if quiet:
-        print_line(f"{'accepted' if found.accepted else 'rejected'}: {found.reason}")
+        print_line("; ".join((f"{found.verdict}: {found.reason}", *found.open)))
     elif as_json:
         print_json({
-            "schema": schema("recheck"), "file": str(file), "verdict": "accepted" if found.accepted else "rejected",
+            "schema": schema("recheck"), "file": str(file), "verdict": found.verdict,
             "reason": found.reason, "checked": found.checked, "claim": found.claim, "given": list(found.given),
-            "left": list(found.left), "trusted": list(found.trusted),
+            "left": list(found.left), "trusted": [*found.trusted, *found.setting], "declared": list(found.declared),
+            "statement": stated, "registered": registered,
         })  # fmt: skip
-    elif found.accepted:
-        screen = console()
-        how = "accepted, but for lines that are taken on trust" if found.trusted else "accepted"
-        screen.print(f"{how}: {found.reason}", soft_wrap=True, markup=False)
-        for one in found.trusted:
-            screen.print(f"  {one}", soft_wrap=True, markup=False)
-        if found.left:
-            screen.print("Signs that are not shown here, and are false at none of a few points:")
-            for one in found.left:
-                screen.print(f"  {one}", soft_wrap=True, markup=False)
-        screen.print(f"{found.checked} lines were checked in fractions. Given, and not checked here:")
-        last = "that the samples are those of a run, and the objective is what the file says"
-        if found.proof:
-            last = "that vectors are known and drawn when the file says, and its conclusion is that of"
-        for one in (*found.given, f"{last}: {found.claim}"):
-            screen.print(f"  {one}", soft_wrap=True, markup=False)
     else:
-        console().print(f"rejected: {found.reason}", soft_wrap=True, markup=False)
-    return ExitCode.STANDS if found.accepted else ExitCode.REFUTED
+        for line in _page(found, stated, registered):
+            console().print(line, soft_wrap=True, markup=False)
+    return _CODES[found.verdict]
+
+
+def _page(found: "Finding", stated: Mapping[str, Any] | None, registered: bool) -> Iterator[str]:
+    yield f"{found.verdict}: {found.reason}"
+    if not found.right:
+        return
+    yield from (f"  {one}" for one in found.open)
+    if stated is not None and not registered:
+        yield f"No theorem {stated.get('id')} is registered. The file states, of it, and of its setting:"
+        yield from (f"  {name}: {value}" for name, value in stated.items())
+        yield from (f"  {one}" for one in found.declared)
+    by = f"by what {stated.get('id')} assumes" if stated and registered else "and not checked here"
+    yield f"{found.checked} lines were checked in fractions. Given, {by}:"
+    last = "that the samples are those of a run, and the objective is what the file says"
+    if found.proof:
+        last = "the proof" if registered else "that its conclusion is that of"
+    yield from (f"  {one}" for one in (*found.given, f"{last}: {found.claim}"))

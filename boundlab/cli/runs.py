@@ -56,9 +56,10 @@ def run(
 ) -> None:
     """Simulate an algorithm on a problem under delays and show the error and what the schedule was."""
     from boundlab.api import run as ask
+    from boundlab.simulate import stoppable
 
     writable(out)
-    with progress("trials", trials) as tick:
+    with progress("trials", trials) as tick, stoppable():
         result = ask(
             algorithm, problem, delays, server=server, iterations=iterations, trials=trials, seed=seed,
             backend=backend, device=device, jobs=jobs, settings=settings_map(settings), progress=tick,

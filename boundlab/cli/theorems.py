@@ -21,12 +21,25 @@ def register(app: typer.Typer) -> None:
 def show(
     theorem: Annotated[str, typer.Argument(metavar="THEOREM", help="an id (boundlab list) or a TOML file")],
     latex: Annotated[bool, typer.Option("--latex", help="Print the bound as LaTeX.")] = False,
+    core: Annotated[
+        bool, typer.Option("--core", help="Print what it says with nothing left implicit, and the hash of that.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show a theorem: assumptions, metric, step size, bound, symbols."""
-    from boundlab.theorems import load_theorem
+    from boundlab.theorems import core as core_of
+    from boundlab.theorems import load_theorem, words_of_core
 
+    if latex and as_json:
+        raise SpecError("--latex prints LaTeX, and no JSON: leave one of the two out")
     statement = load_theorem(theorem)
+    if core:
+        if as_json:
+            print_json(core_of(statement).as_dict())
+            return
+        for line in words_of_core(core_of(statement)):
+            typer.echo(visible(line))
+        return
     if latex:
         typer.echo(visible(statement.latex()))
         return

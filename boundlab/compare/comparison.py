@@ -19,7 +19,7 @@ from boundlab.provenance import plain, provenance
 from boundlab.ranges import Range
 from boundlab.simulate import NUMPY, Backend
 from boundlab.tape import Statistics
-from boundlab.theorems import Theorem
+from boundlab.theorems import Theorem, core
 from boundlab.verdict import Verdict
 
 Floats = NDArray[np.float64]
@@ -103,10 +103,12 @@ class Comparison:
             "boundlab": __version__,
             "provenance": provenance(plan.theorem, plan.problem, plan.delays, plan.policy, plan.parameters),
             "theorem": plan.theorem.id,
+            "core": core(plan.theorem).sha256,
             "status": plan.theorem.status,
             **plan.theorem.links(),
             "metric": plan.metric.id,
             "problem": plan.problem.spec(),
+            "objective": plan.objective,
             "delays": plan.delays.id,
             "rates": {"values": plan.delays.rates().tolist(), "how": plan.delays.how_rates},
             "server": plan.policy.describe(),

@@ -73,7 +73,7 @@ def band(low: Floats, high: Floats, level: float, kind: BandKind, seed: int) -> 
     ----------
     low, high
         Shape (trials, points): each trial's value lies in [low, high], 0 ≤ low ≤ high. Lower limits use
-        ``low``, upper limits use ``high``: the certificate's slack stands on the unsafe side of both.
+        ``low``, upper limits add the widest half of an interval: its slack stands on the unsafe side of both.
     level
         Between 0.5 and 1.
 
@@ -88,12 +88,14 @@ def band(low: Floats, high: Floats, level: float, kind: BandKind, seed: int) -> 
     require_band(level, kind)
     error = (1.0 - level) / 2.0
     lower = lower_limits(low, error / points)
-    upper = _student(high, error / points)
+    middle = (low + high) / 2.0
+    upper = _student(middle, error / points)
     words = f"approximate, Student-t with Bonferroni over {points} points"
     if kind == "bootstrap":
-        upper = np.maximum(upper, _bootstrap(high, error, seed))
+        upper = np.maximum(upper, _bootstrap(middle, error, seed))
         words += f" or studentised bootstrap of their maximum, {_RESAMPLES} resamples, whichever is larger"
-    return Band((low + high).mean(axis=0) / 2.0, lower, upper, level, f"upper: {words}; lower: betting, exact", trials)
+    upper = upper + (high - middle).max(axis=0)  # whose own spread says nothing
+    return Band(middle.mean(axis=0), lower, upper, level, f"upper: {words}; lower: betting, exact", trials)
 
 
 def lower_limits(values: Floats, error: float) -> Floats:

@@ -4,9 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.compare.confidence import Band, trials_to_decide, upper_limits
+from boundlab.compare.sides import Sides
 from boundlab.instance.leaning import qualified
 from boundlab.instance.plan import Plan
-from boundlab.instance.rounding import ceiling
+from boundlab.metrics import Enclosure
 from boundlab.ranges import Range
 from boundlab.verdict import Verdict
 
@@ -20,25 +21,20 @@ def ratio_of(bound: Floats, left: Band) -> Floats:
     return np.where(bound > 0.0, left.mean / safe, np.where(left.mean > 0.0, np.inf, 0.0))
 
 
-def side(left: Band, top: Floats) -> Verdict:
-    """Return what limits say of a bound, the theorem's own affairs apart.
-
-    Parameters
-    ----------
-    top
-        Shape (points,): the largest left sides that obey the bound.
-    """
-    if (left.lower > top).any():
+def side(left: Band, right: Enclosure) -> Verdict:
+    """Return what the limits of a sample say of a bound, the theorem's own affairs apart."""
+    if (left.lower > right.upper).any():
         return Verdict.VIOLATED
-    if (left.upper <= top).all():
-        return Verdict.HOLDS if left.guaranteed or _computed(left) else Verdict.CONSISTENT
-    return Verdict.INCONCLUSIVE
+    if left.guaranteed and (left.upper <= right.lower).all():
+        return Verdict.HOLDS
+    # An approximate band guarantees nothing: where a tie leaves no room, as at the start, it speaks for the theorem.
+    return Verdict.CONSISTENT if not left.guaranteed and (left.upper <= right.upper).all() else Verdict.INCONCLUSIVE
 
 
 def guarantee(left: Band, values: Floats, range_: Range, top: Floats) -> Band:
     """Return the band with upper limits that hold for every law of values in the range.
 
-    Where the range ends below ``top``, nothing is left to sampling; the other points share the error.
+    Where the range ends at or below ``top``, nothing is left to sampling; the other points share the error.
 
     Parameters
     ----------
@@ -59,7 +55,7 @@ def guarantee(left: Band, values: Floats, range_: Range, top: Floats) -> Band:
 
 
 def judge_sample(
-    plan: Plan, left: Band, values: Floats, right: Floats, range_: Range | None
+    plan: Plan, left: Band, values: Floats, right: Enclosure, range_: Range | None
 ) -> tuple[Verdict, str, Band]:
     """Judge trials: ``holds`` by limits that are valid for every law in the range, else ``consistent`` at best.
 
@@ -83,16 +79,15 @@ def judge_sample(
         verdict, reason = judge(plan, left, right)
         more = "no range of this error is known that holds for every event sequence and batch"
         return verdict, f"{reason}; {more}" if verdict is Verdict.CONSISTENT else reason, left
-    top = ceiling(plan, right)
-    sure = guarantee(left, values, range_, top)
-    if side(sure, top) is not Verdict.INCONCLUSIVE:
+    sure = guarantee(left, values, range_, right.lower)
+    if side(sure, right) is not Verdict.INCONCLUSIVE:
         return *judge(plan, sure, right), sure
     left = Band(
         left.mean, sure.lower, np.minimum(left.upper, range_.high), left.level, left.method, left.trials
     )  # fmt: skip
     verdict, reason = judge(plan, left, right)
     if verdict is Verdict.CONSISTENT:
-        reason += f"; {_undecided(left, range_, top)}"
+        reason += f"; {_undecided(left, range_, right.lower)}"
     return verdict, reason, left
 
 
@@ -108,69 +103,110 @@ def _undecided(left: Band, range_: Range, top: Floats) -> str:
 
 
 @qualified
-def judge(plan: Plan, left: Band, right: Floats) -> Judgement:
-    """Judge a band, or numbers that were computed, against the bound."""
+def judge(plan: Plan, left: Band, right: Enclosure) -> Judgement:
+    """Judge the limits of a sample against the bound."""
     if plan.theorem.shape:
-        constant = float(np.max(left.upper / right)) if (right > 0.0).all() else float("inf")
-        return Verdict.INCONCLUSIVE, (
-            f"the printed O(·) has unknown constants, so nothing can refute or confirm it; "
-            f"here a constant of {constant:.3g} would do"
-        )
+        return _shape(left.upper, right.value)
     if not np.isfinite(left.upper).all():
         return Verdict.INCONCLUSIVE, "the iterates overflow; no finite limit can be given"
-    top = ceiling(plan, right)
-    found, sure = side(left, top), "value" if _computed(left) else "upper limit"
+    found = side(left, right)
     if found is Verdict.VIOLATED:
-        above = np.flatnonzero(left.lower > top)
-        worst = int(above[np.argmax(left.lower[above] / right[above])])
-        limit, bound = left.lower[worst], right[worst]
-        what = f"{sure.replace('upper', 'lower')} {limit:.4g} is above the bound {bound:.4g}"
+        above = np.flatnonzero(left.lower > right.upper)
+        worst = int(above[np.argmax(left.lower[above] / right.value[above])])
+        limit, bound = left.lower[worst], right.value[worst]
+        what = f"lower limit {limit:.4g} is above the bound {bound:.4g}"
         return _refuted(plan, f"at {plan.theorem.counter} = {plan.ks[worst]} the {what}", _level(left))
-    most = f"largest mean/bound {float(np.max(ratio_of(right, left))):.3g}{_outside(plan)}"
-    if found is Verdict.HOLDS and (blurred := _blurred(left, right)):
-        return Verdict.CONSISTENT, f"the {sure} is not told from the bound {blurred}; {most}"
+    most = f"largest mean/bound {float(np.max(ratio_of(right.value, left))):.3g}{_outside(plan)}"
     if found is Verdict.HOLDS:
-        return found, f"the {sure} is below the bound {_everywhere(plan)} ({_level(left)}); {most}"
+        return found, f"the upper limit is below the bound {_everywhere(plan)} ({_level(left)}); {most}"
     if found is Verdict.CONSISTENT:
         return found, (
             f"the approximate upper band lies below the bound {_everywhere(plan)} ({_level(left)}): no violation seen, "
             f"nothing guaranteed; {most}{_no_spread(left)}"
         )
-    open_points = int(np.count_nonzero(left.upper > top))
+    open_points = int(np.count_nonzero(left.upper > right.upper))
     return found, f"the bound lies inside the band at {open_points} of {len(plan.ks)} points; more trials would tell"
 
 
 @qualified
-def judge_each(plan: Plan, left: Band, low: Floats, right: Floats, row: int, trial: int) -> Judgement:
-    """Judge trials that are numbers, each for its own schedule: one above its own bound refutes the theorem.
+def judge_computed(plan: Plan, sides: Sides) -> Judgement:
+    """Judge numbers: an expectation over the events, or left sides each for its own schedule.
 
     What holds, holds for the schedules that were drawn: a theorem about every schedule says more than they can show.
-
-    Parameters
-    ----------
-    low
-        Shape (points,): the largest value that some trial certainly has; what the certificate of x* leaves open
-        is above it.
     """
-    if plan.theorem.shape or not np.isfinite(left.upper).all():
-        return judge(plan, left, right)
-    ratio = left.upper / np.maximum(right, 1e-300)
-    most = f"largest ratio {float(ratio.max()):.4g}"
-    top = ceiling(plan, right)
-    if (left.upper <= top).all():
-        if blurred := _blurred(left, right):
-            return Verdict.CONSISTENT, (
-                f"on each of the {left.trials} schedules drawn the left side is below the bound or not told from it "
-                f"{blurred}; {most}{_outside(plan)}"
-            )
+    left, right, trials = sides.left, sides.right, len(sides.above)
+    if plan.theorem.shape:
+        return _shape(left.value, right.value)
+    if not np.isfinite(left.value).all() and not sides.above.any():
+        return Verdict.INCONCLUSIVE, "the iterates overflow; no finite limit can be given"
+    drawn = plan.own_case
+    most = f"largest ratio {sides.largest:.4g}" if drawn else ""
+    if sides.above.any():
+        trial, point = sides.worst(sides.above)
+        where = f"at {plan.theorem.counter} = {plan.ks[point]}"
+        if drawn:
+            where = f"{where} the schedule of trial {trial + 1} exceeds its bound; {most}"
+            return _refuted(plan, where, "a number for this schedule, not a sample")
+        value, bound = left.value[trial, point], right.value[trial, point]
+        return _refuted(plan, f"{where} the value {value:.4g} is above the bound {bound:.4g}", "computed, not sampled")
+    most = most if drawn else f"largest mean/bound {sides.largest:.3g}"
+    if sides.below.all():
+        if not drawn:
+            words = f"the value is below the bound {_everywhere(plan)} (computed, not sampled); {most}{_outside(plan)}"
+            return Verdict.HOLDS, words
         return Verdict.HOLDS, (
-            f"on each of the {left.trials} schedules drawn, where the left side is a number, it is below the bound "
+            f"on each of the {trials} schedules drawn, where the left side is a number, it is below the bound "
             f"{_everywhere(plan)}; {most}; other schedules were not looked at{_outside(plan)}"
         )
-    if (low <= top).all():
-        return Verdict.INCONCLUSIVE, "the bound is smaller than what the certificate of the optimum leaves open"
-    where = f"at {plan.theorem.counter} = {plan.ks[row]} the schedule of trial {trial + 1} exceeds its bound; {most}"
-    return _refuted(plan, where, "a number for this schedule, not a sample")
+    if (sides.below | sides.tied | sides.agreed).all():
+        return Verdict.CONSISTENT, f"{_consistent(plan, sides)}; {most}{_outside(plan)}"
+    return Verdict.INCONCLUSIVE, _undecided_digits(plan, sides)
+
+
+def _consistent(plan: Plan, sides: Sides) -> str:
+    """Return why numbers that are not proved to be below their bounds speak for the theorem all the same."""
+    tied, points = sides.tied & sides.open, sides.above.size
+    if tied.any():
+        first = f"{plan.theorem.counter} = {plan.ks[np.flatnonzero(tied.any(axis=0))[0]]}"
+        many = int(np.count_nonzero(tied))
+        where = first if many == 1 else f"{many} of {points} points, {first} the first,"
+        return f"at {where} no digit found tells the left side from the bound; elsewhere it is below"
+    agreed = int(np.count_nonzero(sides.agreed & sides.open))
+    return (
+        f"at {agreed} of {points} points rounding is not enclosed; what floats of half the digits give is below the "
+        "bound, too"
+    )
+
+
+def _undecided_digits(plan: Plan, sides: Sides) -> str:
+    """Return by how much the numbers differ, what rounding leaves open, and who decides."""
+    trial, point = sides.worst(sides.open & ~(sides.tied | sides.agreed))
+    value, bound = float(sides.left.value[trial, point]), float(sides.right.value[trial, point])
+    low, high = float(sides.left.lower[trial, point]), float(sides.left.upper[trial, point])
+    word = "above" if value > bound else "below"
+    margin = f"{abs(value - bound) / bound:.2g} of it" if bound > 0.0 else f"{value:.2g}"
+    if not np.isfinite(high):
+        lost = "and no error of rounding is known"
+    else:
+        width = (high - low) / max(value, 1e-300)
+        digits = min(max(0.0, 16.0 + np.log10(max(width, 1e-16))), 16.0)
+        lost = f"but rounding leaves {low:.4g} to {high:.4g}: about {digits:.0f} of 16 digits are lost"
+    if np.isfinite(sides.cost):
+        decides = f"--enclose decides (about {max(1.0, sides.cost / 1e9):.0f} s)"
+    else:
+        decides = f"no engine of exact numbers reaches problem {plan.problem.id} or this bound"
+    return (
+        f"at {plan.theorem.counter} = {plan.ks[point]} the value {value:.4g} is {word} the bound {bound:.4g} by "
+        f"{margin}, {lost}; {decides}"
+    )
+
+
+def _shape(left: Floats, right: Floats) -> Judgement:
+    constant = float(np.max(left / right)) if (right > 0.0).all() else float("inf")
+    return Verdict.INCONCLUSIVE, (
+        f"the printed O(·) has unknown constants, so nothing can refute or confirm it; "
+        f"here a constant of {constant:.3g} would do"
+    )
 
 
 def _refuted(plan: Plan, where: str, how: str) -> Judgement:
@@ -187,23 +223,13 @@ def _outside(plan: Plan) -> str:
     return f"; outside the theorem: {'; '.join(plan.outside.values())}" if plan.outside else ""
 
 
-def _blurred(left: Band, right: Floats) -> str:
-    """Return at how many points only the room for rounding puts a value below the bound; '' where it is none."""
-    points = int(np.count_nonzero(left.upper > right))
-    return f"by the rounding of floats at {points} of {len(right)} points (boundlab exact decides)" if points else ""
-
-
-def _computed(left: Band) -> bool:
-    return left.level == 1.0
-
-
 def _error(left: Band) -> float:
     """Return the error probability of the upper side."""
     return (1.0 - left.level) / 2.0
 
 
 def _level(left: Band) -> str:
-    return "computed, not sampled" if _computed(left) else f"joint level {left.level:g}"
+    return f"joint level {left.level:g}"
 
 
 def _no_spread(left: Band) -> str:

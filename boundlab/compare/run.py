@@ -7,17 +7,30 @@ from numpy.typing import NDArray
 
 from boundlab.compare.comparison import Comparison
 from boundlab.compare.confidence import Band, BandKind, band, require_band
-from boundlab.compare.judge import judge, judge_each, judge_sample
+from boundlab.compare.judge import judge_computed, judge_sample
+from boundlab.compare.sharp import decide, decide_expected
+from boundlab.compare.sides import Sides
 from boundlab.compare.standstill import standstill
-from boundlab.compare.trials import Trials, run_trials, trial_tape
+from boundlab.compare.trials import (
+    Trials,
+    common_bound,
+    common_terms,
+    compute_trials,
+    enclose_trials,
+    run_trials,
+    trial_tape,
+)
 from boundlab.compare.unsampled import expectation, given_schedule_operations, require_given_schedule
 from boundlab.expectation import AFFORDABLE
 from boundlab.instance.plan import Plan
+from boundlab.metrics import Enclosure
 from boundlab.ranges import Range, certain_range
 from boundlab.simulate import NUMPY, Backend
 from boundlab.tape import statistics
+from boundlab.verdict import Verdict
 
 Floats = NDArray[np.float64]
+_ROUNDED = 4.0 * float(np.finfo(np.float64).eps)
 
 
 def compare(
@@ -29,6 +42,7 @@ def compare(
     progress: Callable[[int], None] | None = None,
     *,
     exact: bool | None = None,
+    enclose: bool = False,
     backend: Backend = NUMPY,
 ) -> Comparison:
     """Compute or sample the left side of a plan and compare it with the bound.
@@ -41,8 +55,11 @@ def compare(
         True: compute expectations in place of sampling, over the events and the noise where an engine does both, else
         over the noise given each trial's schedule. None: do so where the predicted number of operations is at most
         :data:`boundlab.expectation.AFFORDABLE`. False: sample.
+    enclose
+        Whether what the digits of floats leave open is decided in exact numbers however long that takes; else where
+        that is predicted to be as cheap.
     backend
-        Where trials run.
+        Where trials that are sampled run.
 
     Raises
     ------
@@ -50,14 +67,13 @@ def compare(
         If there are too few trials or the level is out of range; with ``exact``, if no engine applies.
     """
     require_band(level, kind)
+    budget = np.inf if enclose else AFFORDABLE
     if exact is not False and (computed := expectation(plan, unasked=exact is None)) is not None:
-        values, method = computed
-        left = Band(values, values, values, 1.0, method, 0)
-        verdict, reason = judge(plan, left, plan.bound)
-        shown, still = statistics(trial_tape(plan, seed, 0)), standstill(plan, plan.bound)
-        return Comparison(
-            plan, left, plan.bound, plan.terms, verdict, reason, seed, shown, 0, still, "expectation"
-        )  # fmt: skip
+        result = _expected(plan, *computed, seed, budget)
+        proved = bool(np.isfinite(computed[0].upper).all())
+        if exact or proved or plan.theorem.shape or result.verdict is not Verdict.INCONCLUSIVE:
+            return result
+        # A sample says more than a number of whose rounding nothing is known.
     noisy = not plan.problem.noiseless
     if exact:
         require_given_schedule(plan)
@@ -65,34 +81,88 @@ def compare(
         # A number for each schedule is worth more than a sample only where the bound is about each schedule.
         quadratic = plan.own_case and noisy and plan.problem.quadratic() is not None
         exact = quadratic and trials * given_schedule_operations(plan, trial_tape(plan, seed, 0)) <= AFFORDABLE
-    found = run_trials(plan, trials, seed, progress, average_noise=exact and noisy, backend=backend)
-    return _of_trials(plan, found, seed, level, kind, exact=exact, noisy=noisy, backend=backend)
+    if plan.own_case and (exact or not noisy):
+        return _each_schedule(plan, trials, seed, progress, budget, backend.jobs)
+    if exact:  # a sample of schedules
+        each = compute_trials(plan, trials, seed, progress, backend.jobs)
+        found = Trials(each.sides.left.lower, each.sides.left.upper, each.sides.right, each.terms, each.statistics)
+    else:
+        found = run_trials(plan, trials, seed, progress, backend=backend)
+    return _sampled(plan, found, seed, level, kind, backend, "given schedules" if exact else "")
 
 
-def _of_trials(
-    plan: Plan, found: Trials, seed: int, level: float, kind: BandKind, *, exact: bool, noisy: bool, backend: Backend
+def _expected(plan: Plan, left: Enclosure, method: str, seed: int, budget: float) -> Comparison:
+    """Judge an expectation over the events and the noise."""
+    shape = (1, len(plan.ks))
+    sides = Sides(left.spread(shape), plan.right_sides().spread(shape))
+    if not plan.theorem.shape:
+        decide_expected(plan, sides, budget)
+    verdict, reason = judge_computed(plan, sides)
+    band_ = Band(left.value, left.lower, left.upper, 1.0, method, 0)
+    shown, still = statistics(trial_tape(plan, seed, 0)), standstill(plan, plan.bound)
+    return Comparison(plan, band_, plan.bound, plan.terms, verdict, reason, seed, shown, 0, still, "expectation")
+
+
+def _each_schedule(
+    plan: Plan, trials: int, seed: int, progress: Callable[[int], None] | None, budget: float, jobs: int
 ) -> Comparison:
-    """Judge trials: numbers, each for its own schedule, or a sample."""
-    bound, range_ = found.common_bound, None
+    """Judge numbers, each for its own schedule."""
+    found = compute_trials(plan, trials, seed, progress, jobs)
+    sides = found.sides
+    if not plan.theorem.shape:
+        decide(plan, found, seed, budget)
+    worst = sides.worst(np.ones_like(sides.above))[0]
+    bound = common_bound(sides.right.value)
     with np.errstate(over="ignore", invalid="ignore"):
-        each = found.low / np.maximum(found.bound, 1e-300)
-        worst = int(np.argmax(each.max(axis=1)))
         # Equal bounds leave the values as they are, to the last digit.
-        scale = np.where(found.bound == bound, 1.0, bound / np.maximum(found.bound, 1e-300))
-        low, high = found.low * scale, found.high * scale
-        if plan.own_case and (exact or not noisy):
-            words = "expectations over the noise" if noisy else "no noise"
-            left = _extremes(low, high, words)
-            verdict, reason = judge_each(plan, left, low.max(axis=0), bound, int(np.argmax(each[worst])), worst)
-        else:
-            left = band(low, high, level, kind, seed)
-            range_ = _range(plan)
-            verdict, reason, left = judge_sample(plan, left, high, bound, range_)
-    shown, how = found.statistics[worst], "given schedules" if exact and noisy else ""
+        scale = np.where(sides.right.value == bound, 1.0, bound / np.maximum(sides.right.value, 1e-300))
+        value, lower, upper = (scale * one for one in (sides.left.value, sides.left.lower, sides.left.upper))
+    words = "no noise" if plan.problem.noiseless else "expectations over the noise"
+    method = f"{words}: smallest and largest of the trials, each a number for its own schedule"
+    left = Band(value.mean(axis=0), lower.min(axis=0), upper.max(axis=0), 1.0, method, trials)
+    terms = common_terms(found.terms, sides.right.value)
+    verdict, reason = judge_computed(plan, sides)
+    how = "" if plan.problem.noiseless else "given schedules"
     still = standstill(plan, bound)
-    return Comparison(
-        plan, left, bound, found.common_terms, verdict, reason, seed, shown, worst, still, how, range_, backend
-    )
+    return Comparison(plan, left, bound, terms, verdict, reason, seed, found.statistics[worst], worst, still, how)
+
+
+def _sampled(
+    plan: Plan, found: Trials, seed: int, level: float, kind: BandKind, backend: Backend, averaged: str
+) -> Comparison:
+    """Judge a sample; what it decides, it decides by trials whose rounding is enclosed.
+
+    Parameters
+    ----------
+    averaged
+        What each trial averages exactly, if anything: then its rounding is enclosed.
+    """
+    each, trials = found.right, len(found.low)
+    bound, range_ = common_bound(each.value), _range(plan)
+    with np.errstate(over="ignore", invalid="ignore"):
+        worst = int(np.argmax((found.low / np.maximum(each.value, 1e-300)).max(axis=1)))
+
+    def judged(low: Floats, high: Floats) -> tuple[Verdict, str, Band]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            low, high, right = _to_common(low, high, each, bound)
+            return judge_sample(plan, band(low, high, level, kind, seed), high, right, range_)
+
+    verdict, reason, left = judged(found.low, found.high)
+    if verdict in (Verdict.VIOLATED, Verdict.HOLDS) and not averaged:
+        verdict, reason, left = judged(*enclose_trials(plan, trials, seed, backend.jobs))
+    shown, still = found.statistics[worst], standstill(plan, bound)
+    terms = common_terms(found.terms, each.value)
+    return Comparison(plan, left, bound, terms, verdict, reason, seed, shown, worst, still, averaged, range_, backend)
+
+
+def _to_common(low: Floats, high: Floats, each: Enclosure, bound: Floats) -> tuple[Floats, Floats, Enclosure]:
+    """Return trials relative to one bound, outwards; equal bounds leave them as they are, to the last digit."""
+    if (each.value == bound).all():
+        return low, high, Enclosure(bound, each.lower[0], each.upper[0])
+    with np.errstate(over="ignore", invalid="ignore"):
+        low = low * (bound / np.maximum(each.upper, 1e-300)) * (1.0 - _ROUNDED)
+        high = high * (bound / np.maximum(each.lower, 1e-300)) * (1.0 + _ROUNDED)
+    return low, high, Enclosure(bound, bound, bound)
 
 
 def _range(plan: Plan) -> Range | None:
@@ -103,8 +173,3 @@ def _range(plan: Plan) -> Range | None:
     if set(plan.values) - set(plan.fixed):
         return None
     return certain_range(plan.metric, plan.problem, plan.algorithm, plan.parameters, plan.ks)
-
-
-def _extremes(low: Floats, high: Floats, words: str) -> Band:
-    method = f"{words}: smallest and largest of the trials, each a number for its own schedule"
-    return Band((low + high).mean(axis=0) / 2.0, low.min(axis=0), high.max(axis=0), 1.0, method, len(low))

@@ -2,17 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.compare.unsampled import given_schedule
-from boundlab.errors import AssumptionError
+from boundlab.compare.sides import Sides, stacked
+from boundlab.compare.unsampled import OTHER, in_floats, left_sides
+from boundlab.errors import AssumptionError, UndecidedError
 from boundlab.events import Events
+from boundlab.execute import iterates
 from boundlab.instance.plan import Plan
-from boundlab.instance.schedules import explain, largest
-from boundlab.metrics import Watch
+from boundlab.instance.schedules import explain, kept_by_all
+from boundlab.metrics import Enclosure, Watch
 from boundlab.randomness import Streams
 from boundlab.simulate import NUMPY, Backend, Work, run_work
 from boundlab.simulate.parallel import in_order
@@ -24,6 +26,7 @@ from boundlab.theorems import Evaluation
 Floats = NDArray[np.float64]
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Trials:
     """What all trials gave.
@@ -32,7 +35,7 @@ class Trials:
     ----------
     low, high
         Shape (trials, points): the metric of each at each recorded iteration lies between them.
-    bound
+    right
         Shape (trials, points): the right side for the schedule of each.
     terms
         Named terms of the bound, shape (points,), averaged over the trials.
@@ -42,26 +45,26 @@ class Trials:
 
     low: Floats
     high: Floats
-    bound: Floats
+    right: Enclosure
     terms: dict[str, Floats]
     statistics: list[Statistics]
 
-    @property
-    def common_bound(self) -> Floats:
-        """Shape (points,): the harmonic mean of the bounds; their common value where they are equal."""
-        if (self.bound == self.bound[0]).all():
-            common: Floats = self.bound[0]
-            return common
-        out: Floats = 1.0 / (1.0 / np.maximum(self.bound, 1e-300)).mean(axis=0)
-        return out
 
-    @property
-    def common_terms(self) -> dict[str, Floats]:
-        """The terms in the proportions of their averages, so that they add up to the common bound."""
-        if (self.bound == self.bound[0]).all():
-            return self.terms
-        scale = self.common_bound / np.maximum(self.bound.mean(axis=0), 1e-300)
-        return {name: term * scale for name, term in self.terms.items()}
+def common_bound(bounds: Floats) -> Floats:
+    """Return the harmonic mean of the trials' bounds, shape (points,); their common value where they are equal."""
+    if (bounds == bounds[0]).all():
+        common: Floats = bounds[0]
+        return common
+    out: Floats = 1.0 / (1.0 / np.maximum(bounds, 1e-300)).mean(axis=0)
+    return out
+
+
+def common_terms(terms: dict[str, Floats], bounds: Floats) -> dict[str, Floats]:
+    """Return terms in the proportions of their averages, so that they add up to the common bound."""
+    if (bounds == bounds[0]).all():
+        return terms
+    scale = common_bound(bounds) / np.maximum(bounds.mean(axis=0), 1e-300)
+    return {name: term * scale for name, term in terms.items()}
 
 
 def trial_tape(plan: Plan, seed: int, trial: int) -> Tape:
@@ -102,19 +105,16 @@ class _Own:
 
 
 def run_trials(
-    plan: Plan, trials: int, seed: int, progress: Callable[[int], None] | None = None, *,
-    average_noise: bool = False, backend: Backend = NUMPY,
-) -> Trials:  # fmt: skip
+    plan: Plan, trials: int, seed: int, progress: Callable[[int], None] | None = None, *, backend: Backend = NUMPY
+) -> Trials:
     """Run all trials.
 
     Parameters
     ----------
-    average_noise
-        Take the exact expectation over the noise given each trial's schedule in place of one sample of it.
     progress
         Called after each trial with the number done; torch finishes many at a time.
     backend
-        Where trials run; expectations over the noise run in NumPy.
+        Where trials run.
 
     Raises
     ------
@@ -128,17 +128,89 @@ def run_trials(
         lambda watch, _, values: watch.take(values[0]),
         lambda tape, watch: _own(plan, tape, watch.low, watch.high),
     )
-    if average_noise:
-        found = collect(in_order(lambda trial: _averaged(plan, seed, trial), trials, backend.jobs), progress)
-    else:
-        found = run_work(backend, work, plan.problem, seed, trials, progress)
+    found = run_work(backend, work, plan.problem, seed, trials, progress)
     low, high = np.stack([one.low for one in found]), np.stack([one.high for one in found])
     statistics_ = [one.statistics for one in found]
-    bounds = _bounds(plan, [one.seen for one in found])
-    if not bounds:
-        return Trials(low, high, np.tile(plan.bound, (trials, 1)), dict(plan.terms), statistics_)
-    terms = {name: np.mean([one.terms[name] for one in bounds], axis=0) for name in plan.terms}
-    return Trials(low, high, np.stack([one.total for one in bounds]), terms, statistics_)
+    right, terms, _ = _bounds(plan, [one.seen for one in found])
+    return Trials(low, high, right, terms, statistics_)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """Trials that are numbers: each a left side of its own schedule, beside its own bound.
+
+    Parameters
+    ----------
+    sides
+        Shape (trials, points).
+    known
+        What each bound was evaluated with, by trial and point.
+    keys
+        What only trials with equal schedules share.
+    terms
+        Named terms of the bounds, shape (points,), averaged over the trials.
+    statistics
+        Read off each tape.
+    """
+
+    sides: Sides
+    known: list[list[dict[str, Any]]]
+    keys: list[bytes]
+    terms: dict[str, Floats]
+    statistics: list[Statistics]
+
+
+def compute_trials(
+    plan: Plan, trials: int, seed: int, progress: Callable[[int], None] | None = None, jobs: int = 1
+) -> Computed:
+    """Work out the left side of each trial's schedule: without noise, or its expectation over the noise.
+
+    Raises
+    ------
+    AssumptionError
+        If the schedule of a trial breaks a condition of the theorem.
+    SpecError
+        If the noise cannot be averaged.
+    """
+    sides: dict[bytes, Enclosure] = {}
+
+    def one(trial: int) -> tuple[Enclosure, bytes, _Own]:
+        tape = trial_tape(plan, seed, trial)
+        key = tape.digest()
+        if key not in sides:  # schedules may be alike
+            sides[key] = left_sides(plan, tape)
+        left = sides[key]
+        return left, key, _own(plan, tape, left.value, left.value)
+
+    found = collect(in_order(one, trials, jobs), progress)
+    right, terms, known = _bounds(plan, [own.seen for _, _, own in found])
+    left = stacked([left for left, _, _ in found])
+    return Computed(
+        Sides(left, right), known, [key for _, key, _ in found], terms, [own.statistics for _, _, own in found]
+    )
+
+
+def enclose_trials(plan: Plan, trials: int, seed: int, jobs: int) -> tuple[Floats, Floats]:
+    """Return between which ends the trials of :func:`run_trials` lie, shape (trials, points) each.
+
+    The ends are proved; where that is not possible they are those of two runs, one with half the digits.
+    """
+
+    def one(trial: int) -> Enclosure:
+        tape, problem, streams = trial_tape(plan, seed, trial), plan.problem, Streams(seed, trial)
+        try:
+            found = iterates.along(plan.metric, problem, tape, problem.oracle(streams), plan.ks)
+            if np.isfinite(found.upper).all():
+                return found
+        except UndecidedError:  # on which side of a kink a step is taken is left to rounding
+            pass
+        starts = problem.x0, problem.x0.astype(OTHER[problem.dtype])
+        ends = np.array([in_floats(plan, tape, start, problem.oracle(streams)) for start in starts])
+        return Enclosure(ends[0, 1], ends[:, 0].min(axis=0), ends[:, 1].max(axis=0))
+
+    found = stacked(list(in_order(one, trials, jobs)))
+    return found.lower, found.upper
 
 
 def _own(plan: Plan, tape: Tape, low: Floats, high: Floats) -> _Own:
@@ -146,24 +218,28 @@ def _own(plan: Plan, tape: Tape, low: Floats, high: Floats) -> _Own:
     return _Own(low, high, seen, statistics(tape))
 
 
-def _averaged(plan: Plan, seed: int, trial: int) -> _Own:
-    tape = trial_tape(plan, seed, trial)
-    value = given_schedule(plan, tape)
-    return _own(plan, tape, value, value)
+def _bounds(
+    plan: Plan, seen: list[list[dict[str, float]]]
+) -> tuple[Enclosure, dict[str, Floats], list[list[dict[str, Any]]]]:
+    """Return the bound for each trial's schedule, or for all of them the one that suits every schedule.
 
-
-def _bounds(plan: Plan, seen: list[list[dict[str, float]]]) -> list[Evaluation]:
-    """Return the bound for each trial's schedule, or for all of them the one that suits every schedule."""
-    schedules = plan.schedules
+    Returns
+    -------
+    The right sides, shape (trials, points); the means of their terms; and what they were evaluated with.
+    """
+    schedules, shape = plan.schedules, (len(seen), len(plan.ks))
     if schedules is None:
-        return []
+        known = [plan.known()] * len(seen)
+        return plan.right_sides(known[:1]).spread(shape), dict(plan.terms), known
     if schedules.averaged:
         # A statement about the mean over schedules takes limits that all of them keep.
-        return [schedules.evaluate(largest(seen), plan.ks, plan.fixed)] * len(seen)
-    found = []
+        seen = [kept_by_all(plan.theorem, seen)] * len(seen)
+    found: list[Evaluation] = []
     for trial, own in enumerate(seen):
         try:
-            found.append(schedules.evaluate(own, plan.ks, plan.fixed))
+            found.append(found[0] if found and schedules.averaged else schedules.evaluate(own, plan.ks, plan.fixed))
         except AssumptionError as error:
-            raise explain(trial, error) from None
-    return found
+            raise (error if schedules.averaged else explain(trial, error)) from None
+    terms = {name: np.mean([one.terms[name] for one in found], axis=0) for name in plan.terms}
+    known = [plan.known(own) for own in seen]
+    return plan.right_sides(known).spread(shape), terms, known

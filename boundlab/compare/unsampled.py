@@ -1,22 +1,28 @@
 """Expectations in place of samples, where an exact engine applies: over the events, or over the noise given them."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.delays import frequencies
 from boundlab.errors import SpecError, UndecidedError
-from boundlab.execute import moments
+from boundlab.execute import iterates, moments
+from boundlab.execute.floats import run
 from boundlab.expectation import AFFORDABLE, engine, left_side, operations
 from boundlab.instance.plan import Plan
+from boundlab.metrics import Enclosure, Watch
+from boundlab.objective import Array, Oracle
 from boundlab.tape import Tape
 
 Floats = NDArray[np.float64]
+# A second evaluation: at half the digits of a problem's own, or at twice as many.
+OTHER: Final[Mapping[Any, Any]] = {np.float64: np.float32, np.float32: np.float64}
 _ROW = 10**5  # operations that the interpreter costs for a row of a tape, or a local step, beside the arithmetic
 
 
-def expectation(plan: Plan, *, unasked: bool = False) -> tuple[Floats, str] | None:
+def expectation(plan: Plan, *, unasked: bool = False) -> tuple[Enclosure, str] | None:
     """Return the left side at plan.ks over all events and all noise, and the method; None if no engine gives it.
 
     Parameters
@@ -46,7 +52,7 @@ def expectation(plan: Plan, *, unasked: bool = False) -> tuple[Floats, str] | No
 
 
 def given_schedule_operations(plan: Plan, tape: Tape) -> float:
-    """Return how many operations :func:`given_schedule` takes, predicted; infinite where it does not apply."""
+    """Return how many operations :func:`left_sides` takes, predicted; infinite where it does not apply."""
     problem = plan.problem
     if problem.noiseless or problem.quadratic() is None or not plan.metric.is_mean or tape.implicit.any():
         return float("inf")
@@ -82,21 +88,34 @@ def require_given_schedule(plan: Plan) -> None:
     raise SpecError(f"--exact: no exact engine applies: {reason}; {more}")
 
 
-def given_schedule(plan: Plan, tape: Tape) -> Floats:
-    """Return E[left side | schedule] at plan.ks.
+def left_sides(plan: Plan, tape: Tape) -> Enclosure:
+    """Return the left side given a schedule at plan.ks: without noise, or its expectation over the noise.
 
     Raises
     ------
     SpecError
-        If the covariance of all registers is too large.
+        If the coefficients of all noise are too many.
     """
-    if moments.entries(tape.registers, plan.problem) > moments.LARGEST:
+    problem = plan.problem
+    if problem.noiseless:
+        try:
+            return iterates.along(plan.metric, problem, tape, problem.full_gradients(), plan.ks)
+        except UndecidedError:  # rounding could decide at a kink: what floats make of it proves nothing
+            return Enclosure.unproved(in_floats(plan, tape, problem.x0, problem.full_gradients())[1])
+    if moments.entries(tape.registers, problem) > moments.LARGEST:
         raise SpecError(
-            f"--exact: the covariance of {tape.registers} registers in {plan.problem.d} dimensions is too large; "
-            "take fewer clients or dimensions"
+            f"--exact: the coefficients of all noise in {tape.registers} registers and {problem.d} dimensions are too "
+            "many; take fewer clients or dimensions"
         )
-    sigma = plan.problem.require_quadratic("the moments").sigma
-    return moments.conditional(plan.metric, plan.problem, tape, sigma, plan.ks)
+    return moments.conditional(plan.metric, problem, tape, problem.require_quadratic("the moments").sigma, plan.ks)
+
+
+def in_floats(plan: Plan, tape: Tape, x0: Array, oracle: Oracle) -> Floats:
+    """Return the ends of the left sides at plan.ks, shape (2, points), as floats of the type of ``x0`` give them."""
+    watch = Watch(plan.metric, plan.problem, plan.ks)
+    with np.errstate(over="ignore", invalid="ignore"):
+        run(tape, x0, oracle, watch)
+    return np.array([watch.low, watch.high])
 
 
 def random_events(plan: Plan) -> dict[str, Any]:

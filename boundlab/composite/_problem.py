@@ -14,7 +14,7 @@ from boundlab.assumptions import UNCONSTRAINED
 from boundlab.composite._minimise import Minimised, minimise
 from boundlab.composite._refuse import no_gradient, no_proximal_step
 from boundlab.errors import CertificateError, SpecError
-from boundlab.objective import Array, Constant, FullGradients, Optimum, Oracle, Problem
+from boundlab.objective import Array, Constant, FullGradients, Optimum, Oracle, Problem, StepBounds
 from boundlab.randomness import Streams
 from boundlab.simple import Simple
 
@@ -116,6 +116,15 @@ class Composite(Problem):
     def near_kink(self, client: int, X: Array, room: float) -> NDArray[np.bool_]:
         """Return where the gradient of f_client may jump, shape (S,); a proximal map never does."""
         return self.inner.near_kink(client, X, room)
+
+    def step_bounds(self, client: int) -> StepBounds | None:
+        """Return those of f_client: a proximal map brings no points apart."""
+        return self.inner.step_bounds(client)
+
+    def rounding(self, x: Floats) -> tuple[float, float] | None:
+        """Return how far rounding may put F off at x, and the gradient of f."""
+        found = self.inner.rounding(x)
+        return None if found is None else (found[0] + (self.d + 8.0) * _EPS * self.h.value(x), found[1])
 
     def gradient(self, client: int, x: Array) -> Array:
         """Refuse: F has no gradient.

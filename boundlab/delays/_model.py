@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.delays._clock import Clock, Durations, Ticks
-from boundlab.delays._laws import Exponential, Law
+from boundlab.delays._laws import Deterministic, Exponential, Law
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events
 from boundlab.files import check_readable
@@ -69,6 +69,11 @@ class DelayModel(ABC):
         """Return '' if arrivals are independent Poisson processes, else why they are not."""
         return f"times between updates are not exponential under {self.id}"
 
+    @property
+    def certain(self) -> bool:
+        """Whether every trial has the same arrivals."""
+        return False
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -93,6 +98,11 @@ class Renewal(DelayModel):
     def rates(self) -> NDArray[np.float64]:
         """Return 1/mean (the elementary renewal theorem)."""
         return 1.0 / self.law.means()
+
+    @property
+    def certain(self) -> bool:
+        """Whether times draw nothing."""
+        return isinstance(self.law, Deterministic)
 
     @property
     def how_rates(self) -> str:
@@ -230,6 +240,11 @@ class Trace(DelayModel):
     def how_rates(self) -> str:
         """Observed rates are estimates."""
         return "long-run estimate from the trace"
+
+    @property
+    def certain(self) -> bool:
+        """What was recorded is drawn no more."""
+        return True
 
     def clock(self, streams: Streams) -> Clock:
         """Return recorded arrival times: updates come with the next one of their client."""

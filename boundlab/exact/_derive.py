@@ -6,7 +6,7 @@ from boundlab.arithmetic.writing import Sentence, sides, words
 from boundlab.exact._derivation import Derivation, Section
 from boundlab.exact._instance import Setting, instance
 from boundlab.exact._rows import Account, of_outcomes
-from boundlab.exact._sides import inequality, left_side, right_side
+from boundlab.exact._sides import inequality, left_side, right_side, stands_on
 from boundlab.exact._tale import Models, MomentsOf, Outcomes, Tale
 from boundlab.exact._update_rows import of_models, of_moments
 
@@ -32,13 +32,15 @@ def derive(
     require_same(account.total, left)
     comparison, whole = inequality(left, right, above=above)
     by_hand = account.by_hand and whole
-    sections = (
+    sections: tuple[Section, ...] = (
         Section("The instance", tuple(instance(at))),
         Section("What happens", (words(f"found by {at.method}"), *account.items)),
         Section("The left side", tuple(left_side(at.plan.theorem, account, left))),
         Section("The right side", tuple(right_side(at, right))),
         Section("The inequality", (*comparison, verdict)),
     )
+    if standing := tuple(stands_on(at)):
+        sections += (Section("What it stands on", standing),)
     return Derivation(at.plan.theorem.id, by_hand, sections)
 
 

@@ -1,5 +1,6 @@
 """A theorem on one case, with both sides exact, enclosed, or at least not sampled."""
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,9 +13,9 @@ import sympy
 from boundlab.algorithms import EventLaw
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import LARGEST_BITS, START_BITS, Scalar, ball, digits, rational
+from boundlab.arithmetic.precision import decided
 from boundlab.arithmetic.problem import AtMinimum, Core, InexactError, Minimum, RationalProblem
 from boundlab.arithmetic.writing import words
-from boundlab.assumptions import about_the_mean
 from boundlab.case import Case, RandomEvents
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.exact import _numeric
@@ -23,7 +24,6 @@ from boundlab.exact._conditions import require
 from boundlab.exact._derivation import Derivation
 from boundlab.exact._derive import derive as derivation_of
 from boundlab.exact._instance import Setting
-from boundlab.exact._precision import decided
 from boundlab.exact._result import ExactResult
 from boundlab.exact._symbols import exact_law, formulas
 from boundlab.exact._tale import Tale
@@ -35,7 +35,7 @@ from boundlab.expectation import (
     engine,
     enumerated,
     enumerated_schedule,
-    exact_arithmetic,
+    exact_program,
     moments_of_schedule,
     second_moments,
     twins,
@@ -46,7 +46,8 @@ from boundlab.instance.plan import Plan
 from boundlab.metrics import Quantity
 from boundlab.options import Options
 from boundlab.tape import RecordAt
-from boundlab.theorems import Theorem
+from boundlab.theorems import Theorem, over
+from boundlab.theorems import core as core_of
 
 
 def evaluate(theorem: Theorem, case: Case, *, derive: bool = False) -> ExactResult:
@@ -66,15 +67,15 @@ def evaluate(theorem: Theorem, case: Case, *, derive: bool = False) -> ExactResu
         If an assumption of the theorem is not met.
     SpecError
         If case and theorem do not fit, or no exact engine applies, saying why.
-    MissingExtraError
-        If python-flint is not installed.
     """
     numbers.flint()
-    if about_the_mean(theorem.assumptions):
+    if over(theorem).words:
         case = case.over_events()
     plan = plan_of(theorem, case)
     if isinstance(case.events, RandomEvents) and plan.own_case and not plan.one_schedule:
-        raise SpecError(f'{theorem.id} is about each schedule by itself: give "events" in place of "delays"')
+        sure = "needs the one schedule that these delays make"
+        why = sure if over(theorem).words else "is about each schedule by itself"
+        raise SpecError(f'{theorem.id} {why}: give "events" in place of "delays"')
     problem_options = {**case.raw.get("problem", {}), **({"x0": case.raw["x0"]} if "x0" in case.raw else {})}
     model = plan.problem.rational(problem_options)
     why = _why_not(plan, model, case)
@@ -163,7 +164,8 @@ class _Exactly:
                 numbers.text(l_ball if left.exact is None else left.exact), self._right_text(right, r_ball),
                 "exact" if exact else "enclosure", above is True, self.method,
                 int(self.plan.ks[-1]), self._values(), self._constants(),
-                symbols=self.plan.symbols, decided=above is not None,
+                symbols=self.plan.symbols, decided=above is not None, objective=self.plan.objective,
+                core=core_of(self.plan.theorem).sha256,
             )  # fmt: skip
         return replace(found, derivation=self._derivation(found, left, right, above)) if derive else found
 
@@ -242,24 +244,12 @@ class _Exactly:
     def _arithmetic(self) -> tuple[Arithmetic[Scalar], Scalar]:
         """Return how numbers of the program follow from rates, and 1 in the kind of numbers that they are."""
         plan = self.plan
-        rates = self._rates()
-        exact = [self._rate(name)() for name in rates]
-
-        def program(values: Mapping[str, float]) -> Any:
-            read = plan.algorithm.read(Options(plan.algorithm.id, {**plan.parameter_values, **values}))
-            return plan.algorithm.program(read, plan.problem.n)
-
-        step = None
-        if {"c", "d"} <= set(plan.parameter_values):
-            c, d = (self._rate(name)() for name in ("c", "d"))
-            exact, step = [c, d], lambda k: c / (k + d)
-            rates = {name: float(plan.parameter_values[name]) for name in ("c", "d")}
-        unit = numbers.one_like(*exact)
-        return exact_arithmetic(program, rates, exact, step), unit
+        values, clients = plan.parameter_values, plan.problem.n
+        return exact_program(plan.algorithm, values, clients, self._rates(), lambda name: self._rate(name)())
 
     def _rates(self) -> dict[str, float]:
         """Return the rates of the algorithm that the theorem sets."""
-        return {name: float(self.plan.parameter_values[name]) for name in self.plan.theorem.step}
+        return {name: float(self.plan.parameter_values[name]) for name in self.plan.rates}
 
     def _rate(self, name: str) -> Callable[[], Scalar]:
         """Return a rate of the algorithm: the theorem's own, or the case's."""
@@ -291,13 +281,17 @@ class _Exactly:
             return tape if records.average else understand(partial(compiled, RecordAt(np.arange(k + 1))), rates)
 
         exact = [scalar(self.formulas.exact(self.plan.theorem.symbols[name].symbol)) for name in rates]
+        bounds = [plan.problem.step_bounds(client) for client in range(plan.problem.n)]
         along = f"the schedule's {k} server updates in"
 
         def once(values: list[Scalar], *, balls: bool) -> Scalar:
             if not plan.problem.noiseless:
                 return self._over_noise(tape, in_full, values, k, balls=balls)
             shown: list[Scalar] = []
-            run(tape, self.model, values, lambda _m, x: shown.append(plan.metric.at(function, x)), balls=balls)
+            run(
+                tape, self.model, values, lambda _m, x: shown.append(plan.metric.at(function, x)), balls=balls,
+                bounds=bounds,
+            )  # fmt: skip
             total = sum(shown[1:], start=shown[0])
             return total * share
 
@@ -307,7 +301,8 @@ class _Exactly:
 
         def told() -> Tale:
             models = understand(partial(compiled, RecordAt(np.arange(k + 1))), rates)
-            return tell.of_models(models, self.model, exact, lambda: [ball(rate()) for rate in rate_balls], exact=known)
+            about = [ball(rate()) for rate in rate_balls]
+            return tell.of_models(models, self.model, exact, about, bounds, exact=known)
 
         self._tell = told  # where there is noise, those who average over it know better
         if known:
@@ -347,9 +342,18 @@ class _Exactly:
     def _with_precision(self, once: Callable[[], Scalar]) -> _Side:
         """Run with more and more digits until every comparison is decided."""
         value, self._bits = decided(once)
-        if isinstance(value, numbers.flint().arb):
-            return _Side(None, lambda: value)
-        return _Side(value, lambda: ball(value))
+        if not isinstance(value, numbers.flint().arb):
+            return _Side(value, lambda: ball(value))
+        known = {self._bits: value}
+
+        def at() -> Scalar:
+            """Return it with so many digits as are asked for now, or as it was found with."""
+            bits = max(numbers.flint().ctx.prec, self._bits)
+            if bits not in known:
+                known[bits] = once()
+            return known[bits]
+
+        return _Side(None, at)
 
     # ------------------------------------------------------------------------------------------------- comparison
 
@@ -362,10 +366,12 @@ class _Exactly:
                 return numbers.sign(a - b) > 0, True
         bits = START_BITS
         while bits <= LARGEST_BITS:
-            with digits(bits):
-                gap = left.at() - right.at()
-                if gap > 0 or gap <= 0:
-                    return bool(gap > 0), False
+            with digits(bits), contextlib.suppress(UndecidedError):
+                one, other = left.at(), right.at()
+                if one > other or one <= other:
+                    return bool(one > other), False
+                if min(one.rel_accuracy_bits(), other.rel_accuracy_bits()) > 8 * START_BITS:
+                    break  # a tie, for all that digits tell
             bits *= 4
         return None, False
 

@@ -5,14 +5,12 @@ import numpy as np
 from boundlab.case import Case, RandomEvents
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.exact._result import ExactResult
-from boundlab.execute import moments
-from boundlab.execute.floats import run
-from boundlab.execute.kinks import WaryGradients
+from boundlab.execute import iterates, moments
 from boundlab.expectation import engine, left_side
 from boundlab.instance.plan import Plan
-from boundlab.instance.rounding import above, ceiling
-from boundlab.metrics import Watch
+from boundlab.metrics import Enclosure
 from boundlab.tape import Tape
+from boundlab.theorems import core
 
 
 def result(plan: Plan, case: Case, why: str) -> ExactResult:
@@ -28,51 +26,60 @@ def result(plan: Plan, case: Case, why: str) -> ExactResult:
     SpecError
         If the expectation can only be sampled, saying why.
     """
-    right = float(plan.bound[-1])
+    right = plan.right_sides([plan.known(_seen(plan))])
     if isinstance(case.events, RandomEvents):
         left, method = _random(plan)
     else:
         left, method = _fixed(plan, case)
-    note = f"floating point: {why}"
-    violated = above(left, right) and left > float(ceiling(plan, plan.bound)[-1])
+    low, high = float(left.lower[-1]), float(left.upper[-1])
+    violated, note = low > float(right.upper[-1]), f"floating point: {why}"
+    decided = violated or high <= float(right.lower[-1])
+    if not decided and not plan.theorem.shape:
+        note = f"{note}; rounding leaves the left side between {low:.10g} and {high:.10g}"
     if violated and plan.near_minimiser:
-        violated, note = False, f"{note}; above the bound, but R is the distance to a near-minimiser"
+        violated, decided, note = False, False, f"{note}; above the bound, but R is the distance to a near-minimiser"
     if plan.theorem.shape:
         violated, note = False, "the printed O(·) has unknown constants, so nothing can refute or confirm it"
+    value, bound = float(left.value[-1]), float(right.value[-1])
     return ExactResult(
-        plan.theorem.id, left, right, f"{left:.10g}", f"{right:.10g}", "numeric", violated, method, int(plan.ks[-1]),
+        plan.theorem.id, value, bound, f"{value:.10g}", f"{bound:.10g}", "numeric", violated, method, int(plan.ks[-1]),
         {name: np.asarray(value).tolist() for name, value in plan.values.items()},
         {name: constant.as_dict() for name, constant in plan.constants.items()}, note, plan.symbols,
-        decided=violated or (left <= right and not plan.theorem.shape),
+        decided=decided and not plan.theorem.shape, objective=plan.objective,
+        core=core(plan.theorem).sha256,
     )  # fmt: skip
 
 
-def _random(plan: Plan) -> tuple[float, str]:
+def _seen(plan: Plan) -> list[dict[str, float]] | None:
+    """Return what the bound reads off the schedule of a case, or off that of random events, which then is one."""
+    schedules = plan.schedules
+    return None if schedules is None else schedules.read_at(schedules.tape(0), plan.ks, plan.fixed)
+
+
+def _random(plan: Plan) -> tuple[Enclosure, str]:
     arguments = plan.theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy
     method, reason = engine(*arguments)
     if reason:
         raise SpecError(f"no exact engine applies: {reason}")
-    return float(left_side(*arguments, iterations=plan.iterations, ks=plan.ks[-1:])[0]), f"{method}, in floating point"
+    return left_side(*arguments, iterations=plan.iterations, ks=plan.ks[-1:]), f"{method}, in floating point"
 
 
-def _fixed(plan: Plan, case: Case) -> tuple[float, str]:
+def _fixed(plan: Plan, case: Case) -> tuple[Enclosure, str]:
     ks = plan.ks[-1:]
-    watch = Watch(plan.metric, plan.problem, ks)
     assert not isinstance(case.events, RandomEvents)  # noqa: S101  (for the type checker)
-    tape = plan.algorithm.schedule(plan.parameters, case.events, plan.problem.n, watch.records, int(ks[-1]))
+    tape = plan.algorithm.schedule(plan.parameters, case.events, plan.problem.n, plan.metric.records(ks), int(ks[-1]))
     if plan.problem.noiseless:
         try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                run(tape, plan.problem.x0, WaryGradients(plan.problem), watch)
+            found = iterates.along(plan.metric, plan.problem, tape, plan.problem.full_gradients(), ks)
         except UndecidedError as error:
             raise SpecError(f"no exact engine applies: {error}") from None
-        return float(watch.low[0]), "the schedule in floating point"
+        return found, "the schedule in floating point"
     reason = why_no_moments(plan, tape)
     if reason:
         raise SpecError(f"no exact engine applies: {reason}")
     sigma = plan.problem.require_quadratic("the moments").sigma
     found = moments.conditional(plan.metric, plan.problem, tape, sigma, ks)
-    return float(found[0]), "mean and covariance of all registers along the schedule, in floating point"
+    return found, "means and the coefficients of all noise along the schedule, in floating point"
 
 
 def why_no_moments(plan: Plan, tape: Tape) -> str:
@@ -82,5 +89,5 @@ def why_no_moments(plan: Plan, tape: Tape) -> str:
     if plan.problem.quadratic() is None:
         return f"problem {plan.problem.id} with noise: the expectation given a schedule needs a quadratic"
     if moments.entries(tape.registers, plan.problem) > moments.LARGEST:
-        return f"the covariance of {tape.registers} registers in {plan.problem.d} dimensions is too large"
+        return f"the noise in {tape.registers} registers and {plan.problem.d} dimensions has too many coefficients"
     return ""

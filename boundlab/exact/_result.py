@@ -11,7 +11,6 @@ from boundlab.exact._derivation import Derivation
 from boundlab.files import schema
 from boundlab.instance.leaning import conditional, leans_on
 from boundlab.instance.readings import Reading
-from boundlab.instance.rounding import NUMERIC
 from boundlab.verdict import Verdict
 
 Kind = Literal["exact", "enclosure", "numeric"]
@@ -31,9 +30,9 @@ class ExactResult:
         Both sides as they were found: a rational number, one with a square root, an interval, or a float.
     kind
         ``exact``: numbers without rounding, compared without rounding. ``enclosure``: intervals that certainly hold
-        the numbers. ``numeric``: floats.
+        the numbers. ``numeric``: floats, with proved ends.
     violated
-        Whether left > right: certain for ``exact`` and ``enclosure``; for ``numeric``, left > right·(1 + 1e-9).
+        Whether left > right, for certain.
     method
         How the left side was found.
     k
@@ -49,6 +48,10 @@ class ExactResult:
     decided
         Whether the sides can be told apart: not where floats differ by rounding, where intervals overlap, or where
         the bound has unknown constants.
+    core
+        The hash of the core statement.
+    objective
+        What is minimised and measured, in words.
     derivation
         The way to both sides, where it was asked for and the numbers are exact, or balls.
     """
@@ -67,6 +70,8 @@ class ExactResult:
     note: str = ""
     symbols: tuple[Reading, ...] = ()
     decided: bool = True
+    core: str = ""
+    objective: str = ""
     derivation: Derivation | None = None
 
     @property
@@ -89,7 +94,7 @@ class ExactResult:
     @property
     def _judged(self) -> tuple[Verdict, str]:
         found = Verdict.VIOLATED if self.violated else Verdict.HOLDS if self.decided else Verdict.INCONCLUSIVE
-        near = np.isclose(self.left, self.right, rtol=NUMERIC, atol=0.0)
+        near = np.isclose(self.left, self.right, rtol=1e-9, atol=0.0)  # which words are used, and no more
         words = {
             Verdict.VIOLATED: "is above",
             Verdict.HOLDS: "is not above",
@@ -104,6 +109,8 @@ class ExactResult:
             "schema": schema("exact"),
             "boundlab": __version__,
             "theorem": self.theorem,
+            "core": self.core,
+            "objective": self.objective,
             "k": self.k,
             "left": self.left,
             "right": self.right,

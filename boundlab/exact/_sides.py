@@ -41,6 +41,21 @@ def right_side(at: Setting, right: Scalar) -> Iterator[Item]:
         yield equalities(RIGHT, heads, written(right), decimal(right))
 
 
+def stands_on(at: Setting) -> Iterator[Item]:
+    """Yield each condition in numbers, and each number that was read off the run."""
+    theorem = at.plan.theorem
+    for one in theorem.conditions:
+        sides = (one.quantity, one.limit)
+        as_is, found = [formula(side, theorem) for side in sides], [written(_value(at, side)) for side in sides]
+        known = [side.text for side in found] == [side.text for side in as_is]
+        parts = as_is if known else [*as_is, *found]
+        yield say("{} ≤ {}" if known else "{} ≤ {}, since {} ≤ {}", *parts)
+    read = [one.name for one in at.plan.symbols if one.origin == "tape"]
+    if read:
+        pattern = "read off the run: " + ", ".join("{} {}" for _ in read)
+        yield say(pattern, *(part for name in read for part in (at.symbol(name), equals(at.value(name)))))
+
+
 def inequality(left: Scalar, right: Scalar, *, above: bool | None) -> tuple[list[Item], bool]:
     """Return why left > right, or why not, and whether it is integers that are compared at the end."""
     if above is None:

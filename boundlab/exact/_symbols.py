@@ -1,6 +1,6 @@
 """The values of a theorem's symbols for a case, exactly where they are known so."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -9,18 +9,16 @@ import sympy
 
 from boundlab.algorithms import EventLaw
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.case import Case, RandomEvents, plain
 from boundlab.delays import IndependentEvents
 from boundlab.errors import FormulaError
+from boundlab.expectation import exact_event_law
 from boundlab.formulas.known_numbers import Formulas, KnownNumber
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS
+from boundlab.instance.enclosed import known_number
 from boundlab.instance.from_case import given, own_rates
 from boundlab.instance.plan import Plan
-
-_CERTIFIED = 1e-12  # the floats behind certified constants may differ from the case's own numbers by this
-_READ = 1e-11  # sums of floats that are read off a schedule
 
 
 def exact_law(case: Case, plan: Plan) -> EventLaw[Fraction] | None:
@@ -38,20 +36,8 @@ def exact_law(case: Case, plan: Plan) -> EventLaw[Fraction] | None:
             p_s = numbers.read_number(raw["p_s"], "p_s") if "p_s" in raw else Fraction(1, n + 1)
             p = ((1 - p_s) / n,) * n
         if sum(p, p_s) == 1:
-            return _law(p, p_s)
-        near = [rational(one, ENGINE) for one in (*delays.p.tolist(), delays.p_s)]
-        whole = [one for one in near if one is not None]
-        return _law(whole[:-1], whole[-1]) if len(whole) == n + 1 and sum(whole) == 1 else None
-    rates = [rational(rate, ENGINE) for rate in delays.rates().tolist()]
-    server = Fraction(0) if count_of(plan) is not None else rational(policy.rate(delays), ENGINE)
-    if server is None or any(rate is None for rate in rates):
-        return None
-    total = sum((rate for rate in rates if rate is not None), server)
-    return _law([rate / total for rate in rates if rate is not None], server / total)
-
-
-def _law(p: Sequence[Fraction], p_s: Fraction) -> EventLaw[Fraction]:
-    return EventLaw(np.array(p, dtype=object), p_s)
+            return EventLaw(np.array(p, dtype=object), p_s)
+    return exact_event_law(delays, policy, counted=count_of(plan) is not None)
 
 
 def count_of(plan: Plan) -> int | None:
@@ -110,11 +96,8 @@ def _known_number(
         return KnownNumber(constants[name])
     if value == 0.0 or (name in SYMBOLS and SYMBOLS[name].domain.integer):
         return KnownNumber.of(Fraction(value))
-    if name in plan.constants:
-        return KnownNumber(None, value, _CERTIFIED)
-    if name in scheduled:
-        found = rational(value, ENGINE)
-        return KnownNumber(None, value, _READ) if found is None else KnownNumber.of(found)
+    if name in plan.constants or name in scheduled:
+        return known_number(value, rounded=name in scheduled)
     return KnownNumber.of(Fraction(repr(value)))
 
 

@@ -1,6 +1,6 @@
 """Ask an exact engine once more for what its left side was made of."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -25,6 +25,7 @@ from boundlab.expectation import (
     second_moments,
 )
 from boundlab.metrics import Metric
+from boundlab.objective import StepBounds
 from boundlab.tape import Tape
 
 _LONGEST: Final = 10**5  # bits of a number of a table
@@ -77,14 +78,17 @@ def of_moments_along(
 
 
 def of_models(
-    tape: ExactTape, model: RationalProblem, rates: Sequence[Scalar], balls: Callable[[], list[Scalar]], *, exact: bool
-) -> Models:
+    tape: ExactTape, model: RationalProblem, rates: Sequence[Scalar], balls: Sequence[Scalar],
+    bounds: Sequence[StepBounds | None], *, exact: bool,
+) -> Models:  # fmt: skip
     """Return the models of a schedule.
 
     Parameters
     ----------
     rates, balls
         The rates without rounding, and as balls of the present precision.
+    bounds
+        What local steps of each client do to errors.
     exact
         Whether the former are known.
     """
@@ -94,7 +98,7 @@ def of_models(
     def follow(values: Sequence[Scalar], *, as_balls: bool) -> Models:
         run(
             tape, model, values, lambda _m, x: shown.append(tuple(x)), balls=as_balls, longest=_LONGEST,
-            moved=lambda x, y: moves.append((tuple(x), tuple(y))),
+            moved=lambda x, y: moves.append((tuple(x), tuple(y))), bounds=bounds,
         )  # fmt: skip
         return Models(shown, tape.tape, moves)
 
@@ -104,4 +108,4 @@ def of_models(
         except TooLongError:
             shown.clear()
             moves.clear()
-    return follow(balls(), as_balls=True)
+    return follow(balls, as_balls=True)

@@ -1,4 +1,4 @@
-"""A quadratic in coordinates that do not mix: where its matrices commute, moments take one number each."""
+"""A quadratic in coordinates that do not mix: where its matrices are diagonal, moments take one number each."""
 
 from dataclasses import dataclass, replace
 from typing import final
@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from boundlab.objective import Problem
 
 Floats = NDArray[np.float64]
-_COMMUTES = 1e-12
 
 
 @final
@@ -26,6 +25,8 @@ class Frame:
     noise
         Shape (c, e, e): the blocks of the covariance of the noise where its trace, E‖noise‖², is 1. Blocks may be
         correlated; what one block does, and what metrics see of it, depends on its own alone.
+    roots
+        Shape (c, e, r): R with R·Rᵀ the noise, block by block.
     """
 
     A: Floats
@@ -33,6 +34,7 @@ class Frame:
     x0: Floats
     star: Floats
     noise: Floats
+    roots: Floats
 
     @property
     def mean(self) -> Floats:
@@ -46,7 +48,9 @@ class Frame:
 
 
 def frame(problem: Problem) -> Frame:
-    """Return the quadratic by coordinates where its matrices commute.
+    """Return the quadratic coordinate by coordinate where all its matrices are diagonal.
+
+    No other basis is looked for: turning to one would round.
 
     Raises
     ------
@@ -54,27 +58,13 @@ def frame(problem: Problem) -> Frame:
         If the problem gives no :meth:`boundlab.objective.Problem.quadratic`.
     """
     form = problem.require_quadratic("the moments")
-    best, basis = np.asarray(problem.optimum().x, dtype=np.float64), _common_basis(form.A)
-    x0, noise = np.asarray(problem.x0, dtype=np.float64), replace(form, sigma=1.0).covariance()
-    if basis is None:
-        return Frame(form.A[None], form.b[None], x0[None], best[None], noise[None])
-    values = np.einsum("ji,njk,ki->ni", basis, form.A, basis)
-    turned = [(points @ basis) for points in (form.b, x0, best)]
-    each = (basis * (noise @ basis)).sum(axis=0)
+    best, x0 = (np.asarray(one, dtype=np.float64) for one in (problem.optimum().x, problem.x0))
+    one = replace(form, sigma=1.0)
+    noise, roots = one.covariance(), one.roots()
+    if (form.A * (1.0 - np.eye(problem.d))).any():
+        return Frame(form.A[None], form.b[None], x0[None], best[None], noise[None], roots[None])
+    diagonal = np.diagonal(form.A, axis1=1, axis2=2)
     return Frame(
-        values.T[:, :, None, None], turned[0].T[:, :, None], turned[1][:, None], turned[2][:, None],
-        each[:, None, None],
+        diagonal.T[:, :, None, None], form.b.T[:, :, None], x0[:, None], best[:, None],
+        np.diagonal(noise)[:, None, None], np.sqrt(np.diagonal(noise))[:, None, None],
     )  # fmt: skip
-
-
-def _common_basis(A: Floats) -> Floats | None:
-    """Return an orthogonal matrix that makes every A_i diagonal, or None if there is none."""
-    d = A.shape[1]
-    if not (A * (1.0 - np.eye(d))).any():
-        return np.eye(d)
-    # A generic combination has eigenspaces that split only where all A_i agree.
-    weights = np.random.Generator(np.random.Philox(5)).random(len(A))
-    _, basis = np.linalg.eigh(np.einsum("n,nde->de", weights, A))
-    turned = basis.T @ A @ basis
-    off = np.abs(turned * (1.0 - np.eye(d))).max()
-    return np.asarray(basis) if off <= _COMMUTES * d * np.abs(A).max() else None

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from boundlab.execute._combine import Batches, Combine, RowByRow
 from boundlab.execute._local import Ints, Observe, local_steps
 from boundlab.execute.packing import Program
-from boundlab.tape import Tape
 from boundlab.tensors import Batched
 
 _DRAWS = 1 << 22  # random numbers held at a time
@@ -172,18 +171,3 @@ def _rounds(
         X = flat.index_select(0, src)
         X = local_steps(problem, X, client, drawn, size, local, now.steps, implicit=now.implicit)
         flat.index_copy_(0, dst, X)
-
-
-def check_identities(tapes: Sequence[Tape], registers: torch.Tensor) -> None:
-    """Check what the tapes promise of their final registers.
-
-    Raises
-    ------
-    TapeError
-        If a finite run breaks an identity of its tape by more than rounding.
-    """
-    from boundlab.execute.floats import check_identities as check
-
-    for place, tape in enumerate(tapes):
-        if tape.identities:
-            check(tape, registers[place, : tape.registers].cpu().numpy())

@@ -1,36 +1,40 @@
-"""The exact mean and covariance of all registers of a tape on quadratics with additive noise.
+"""The expectation of a left side over the noise, given a tape: on quadratics with additive noise.
 
-Every instruction is affine in the registers, and each local step adds noise of its own, so mean and covariance of all
-registers together follow the tape: exact over the noise, for any algorithm. Where the A_i commute, coordinates in
-their common basis do not mix.
+Every instruction is affine in the registers, and each local step adds noise of its own. So a register is its mean and
+the coefficients of all noise so far, and the second moment of what a record shows is a sum of squares.
 """
 
-from collections.abc import Callable
-from typing import Any
+import math
+from collections.abc import Mapping, Sequence
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.execute._rows import Combine, Show, Update, own_numbers, rows
+from boundlab.execute import enclosed
+from boundlab.execute._rows import Update, own_numbers
 from boundlab.execute.coordinates import Frame, frame
-from boundlab.metrics import Metric, Series
+from boundlab.execute.enclosed import EPS, TINY, UP, Point, Vectors, norm, summed
+from boundlab.metrics import Enclosure, Metric, Quantity, Series, squares
 from boundlab.objective import NO_NOISY_PROX, Problem
 from boundlab.tape import Initial, Tape
 
 Floats = NDArray[np.float64]
-LARGEST = 10**6  # entries of the covariance of all registers
+LARGEST = 10**7  # coefficients that all registers have together, once they are made as few as they can be
+_FEW = 4096  # sources of noise
+# A triangle that floats find is that of a matrix whose columns are off by this·entries·EPS (Higham, Theorem 19.4).
+_HOUSEHOLDER = 4.0
 
 
 def entries(registers: int, problem: Problem) -> int:
-    """Return how many entries the covariance of all registers has."""
-    where = frame(problem)
-    c, _, e = where.b.shape
-    return int(c * (registers * e) ** 2)
+    """Return about how many coefficients all registers have together."""
+    c, _, e = frame(problem).b.shape
+    return int(4 * c * (registers * e) ** 2)
 
 
-def conditional(metric: Metric, problem: Problem, tape: Tape, sigma: float, ks: NDArray[np.int64]) -> Floats:
-    """Return E[metric | tape] at ``ks``, shape (points,).
+def conditional(metric: Metric, problem: Problem, tape: Tape, sigma: float, ks: NDArray[np.int64]) -> Enclosure:
+    """Return E[metric | tape] at ``ks``, and between which ends it is proved to lie.
 
     Parameters
     ----------
@@ -43,66 +47,116 @@ def conditional(metric: Metric, problem: Problem, tape: Tape, sigma: float, ks: 
     ------
     SpecError
         If the metric is no mean of what the records show: then moments of the records do not tell its expectation.
-    """
-    if not metric.is_mean:
-        raise SpecError(f"moments need a left side that is a mean of what a run shows, which {metric.id} is not")
-    series = Series(metric, ks)
-
-    def observe(mean: Floats, covariance: Floats, where: Frame) -> None:
-        away = mean - where.star
-        second = covariance + away[:, :, None] * away[:, None, :]
-        series.add(float(metric.of_second_moment(where.mean, second)))
-
-    run(tape, problem, sigma, observe)
-    return series.values
-
-
-def run(tape: Tape, problem: Problem, sigma: float, observe: Callable[[Floats, Floats, Frame], None]) -> None:
-    """Follow a tape; ``observe`` sees mean (c, e) and covariance (c, e, e) of each recorded register.
-
-    Raises
-    ------
     AssumptionError
         If a step is implicit and the gradients are noisy.
     """
-    if sigma > 0.0 and tape.implicit.any():
-        raise AssumptionError(NO_NOISY_PROX)
-    where = frame(problem)
-    c, _, e = where.b.shape
-    mean = np.zeros((c, tape.registers, e))
-    mean[:, tape.initial == Initial.START] = where.x0[:, None]
-    cov = np.zeros((c, tape.registers, e, tape.registers, e))
-    covariance = sigma**2 * where.noise
+    if not metric.is_mean:
+        raise SpecError(f"moments need a left side that is a mean of what a run shows, which {metric.id} is not")
+    where, best = frame(problem), problem.optimum()
+    vectors = Spread(problem, where, sigma)
+    hessian, L = where.mean, max(one.L for one in vectors.bounds)
+    # The left side is the square of a norm that is no larger than this times the Euclidean one.
+    heavy = {Quantity.DISTANCE: 1.0, Quantity.GAP: float(np.sqrt(L / 2.0)), Quantity.SLOPE: L}[metric.quantity]
+    series = Series(metric, ks, (3,))
+    unsure = np.inf if best.distance is None else best.distance
 
-    def write(register: int, cross: Floats, own: Floats) -> None:
-        cov[:, register] = cross
-        cov[:, :, :, register] = cross.transpose(0, 2, 3, 1)
-        cov[:, register, :, register] = own
+    def observe(_row: int, point: Point[Floats]) -> None:
+        away = point.value.copy()
+        away[:, :, 0] -= where.star
+        value = float(metric.of_second_moment(hessian, away @ away.swapaxes(1, 2)))
+        size = float(np.linalg.norm(away))
+        rounding = (heavy * size) ** 2 * problem.d * (away.shape[2] + 2 * problem.d + 16) * EPS
+        low, _ = squares(float(np.sqrt(max(value - rounding, 0.0))), heavy * (point.error + unsure))
+        _, high = squares(float(np.sqrt(value + rounding)), heavy * (point.error + unsure))
+        series.add(np.array([value, low, high]))
 
-    for row in rows(tape, own_numbers(tape)):
-        match row:
-            case Combine(dst, parts):
-                coef, terms = np.array([one for one, _ in parts]), [source for _, source in parts]
-                point = np.einsum("t,cte->ce", coef, mean[:, terms])
-                cross = np.einsum("t,cterf->cerf", coef, cov[:, terms])
-                own = np.einsum("t,cetf->cef", coef, cross[:, :, terms])
-                mean[:, dst] = point
-                write(dst, cross, own)
-            case Update():
-                src, total = row.src, np.eye(e)
-                point, own = mean[:, src], cov[:, src, :, src]
-                hessian, centre = where.A[:, row.client], where.b[:, row.client]
-                for size in row.sizes:
-                    one: Any = np.eye(e) - size * hessian
-                    if row.implicit:  # (I + size·A)⁻¹; such steps have no noise
-                        one = np.linalg.inv(np.eye(e) + size * hessian)
-                    point = (one @ (point - centre)[..., None])[..., 0] + centre
-                    own = np.asarray(one @ own @ one.swapaxes(1, 2))
-                    if not row.implicit:
-                        own += size**2 * covariance
-                    total = one @ total
-                cross = np.asarray(np.einsum("cef,cfrg->cerg", total, cov[:, src]))
-                mean[:, row.dst] = point
-                write(row.dst, cross, own)
-            case Show(_, src):
-                observe(mean[:, src], cov[:, src, :, src], where)
+    enclosed.run(tape, own_numbers(tape), vectors, observe)
+    return Enclosure(*series.values.T)
+
+
+@final
+class Spread(Vectors[Floats]):
+    """Means, and beside them the coefficients of all noise: on quadratics with additive noise.
+
+    A register has shape (c, e, 1 + k): its mean in c blocks of e coordinates that do not mix, and its coefficients of
+    k independent sources of variance 1. Each step brings new ones; where they become many, all registers are multiplied
+    by one orthogonal matrix a block.
+
+    Parameters
+    ----------
+    sigma
+        E‖noise‖² = sigma² of each stochastic gradient.
+    """
+
+    unit = 1.0
+    ulp = EPS
+
+    def __init__(self, problem: Problem, where: Frame, sigma: float) -> None:
+        self._where, (self._c, _, self._e) = where, where.b.shape
+        form = problem.require_quadratic("the moments")
+        self.bounds = [form.step_bounds(client) for client in range(problem.n)]
+        self._noise, self._sources, self._most = sigma * where.roots, 0, _FEW
+
+    def origin(self, initial: Initial) -> Point[Floats]:
+        """Return x0 or 0, without noise."""
+        value = self._where.x0[:, :, None] * (initial is Initial.START)
+        return Point(value, norm(value), 0.0)
+
+    def combined(self, terms: Mapping[Point[Floats], float]) -> tuple[Floats, float, float]:
+        """Return Σ coefficient·point; sources that a point has not seen have the coefficient 0."""
+        wide = max((point.value.shape[2] for point in terms), default=1)
+        return summed(terms, np.zeros((self._c, self._e, wide)), self.ulp)
+
+    def descend(self, start: Point[Floats], row: Update[float]) -> tuple[Point[Floats], float]:
+        """Do the steps, each with new noise.
+
+        Raises
+        ------
+        AssumptionError
+            If a step is implicit.
+        """
+        if row.implicit:
+            raise AssumptionError(NO_NOISY_PROX)
+        A, bounds, d = self._where.A[:, row.client], self.bounds[row.client], self._c * self._e
+        shift = (A @ self._where.b[:, row.client, :, None])[..., 0]
+        x, new, error, moved, before = start.value, self._noise[:, :, :0], start.error, 0.0, norm(start.value)
+        for size in row.sizes:
+            x, new = x - size * (A @ x), np.concatenate([new - size * (A @ new), size * self._noise], axis=2)
+            x[:, :, 0] += size * shift
+            after = math.hypot(norm(x), norm(new))
+            rounding = (d + 8) * self.ulp * (before + after) + size * (bounds.offset + bounds.slope * before) + TINY
+            if new.shape[2] > 4 * self._e:
+                rounding += _HOUSEHOLDER * new.size * self.ulp * after
+                new = _triangle(new)
+            moved += size * bounds.L * error + rounding
+            error = (bounds.growth(size) * error + rounding) * UP
+            before = after
+        whole = np.zeros((self._c, self._e, 1 + self._sources + new.shape[2]))
+        whole[:, :, : x.shape[2]], whole[:, :, 1 + self._sources :] = x, new
+        self._sources += new.shape[2]
+        return Point(whole, before, error), moved * UP
+
+    def crowded(self) -> bool:
+        """Return whether there are many sources."""
+        return self._sources > self._most
+
+    def tidy(self, points: Sequence[Point[Floats]]) -> None:
+        """Multiply all coefficients by orthogonal matrices that leave one source a coordinate of a point."""
+        e = self._e
+        self._most = max(self._most, 4 * len(points) * e)
+        if self._sources <= self._most:
+            return
+        table = np.zeros((self._c, len(points) * e, self._sources))
+        for place, point in enumerate(points):
+            table[:, place * e : (place + 1) * e, : point.value.shape[2] - 1] = point.value[:, :, 1:]
+        short, off = _triangle(table), _HOUSEHOLDER * table.size * self.ulp
+        for place, point in enumerate(points):
+            point.value = np.concatenate([point.value[:, :, :1], short[:, place * e : (place + 1) * e]], axis=2)
+            point.error, point.size = point.error + off * point.size, point.size * (1.0 + off)
+        self._sources = short.shape[2]
+
+
+def _triangle(table: Floats) -> Floats:
+    """Return S·Q for an orthogonal Q that leaves as few columns as S has rows, in each block, up to rounding."""
+    found: Floats = np.asarray(np.linalg.qr(table.swapaxes(1, 2), mode="r"))
+    return found.swapaxes(1, 2)

@@ -11,14 +11,18 @@ from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import RationalProblem, Vector
 from boundlab.arithmetic.rational import ENGINE, rational
-from boundlab.errors import SpecError, UndecidedError
+from boundlab.errors import SpecError
+from boundlab.execute import enclosed
 from boundlab.execute._rows import Combine, Numbers, Show, Update, rows, starts
-from boundlab.tape import Tape
+from boundlab.execute.enclosed import Point, Vectors
+from boundlab.objective import StepBounds
+from boundlab.tape import Initial, Tape
 
 Recipe = tuple[Fraction | None, float, tuple[int, ...]]
 _LONGEST = 16384  # bits of a rational; beyond, products take longer than those of balls by far
 _EVERY = 16
 _ROUNDING = 1e-14  # coefficients of a tape are products of a few floats
+_MORE = 1.0 + 1e-9  # constants of floats, for the numbers of a file: they differ by what both round
 
 
 class TooLongError(SpecError):
@@ -72,7 +76,9 @@ class ExactTape:
         return Numbers(*([value(recipe) for recipe in part] for part in (self.coefficients, self.sizes, self.local)))
 
 
-def understand(compile_: Callable[[Mapping[str, float]], Tape], rates: Mapping[str, float]) -> ExactTape:
+def understand(
+    compile_: Callable[[Mapping[str, float]], Tape], rates: Mapping[str, float], *, literally: bool = False
+) -> ExactTape:
     """Compile with the rates as they are and doubled one by one, and see how each number of the tape follows.
 
     Parameters
@@ -81,6 +87,9 @@ def understand(compile_: Callable[[Mapping[str, float]], Tape], rates: Mapping[s
         Gives the tape for rates by name, in floating point.
     rates
         What the tape's numbers may be proportional to: step sizes and server rates.
+    literally
+        Whether a number that does not follow so, such as α/√(k + 1), is the binary fraction that its float is; else it
+        is only known up to rounding.
 
     Raises
     ------
@@ -101,7 +110,9 @@ def understand(compile_: Callable[[Mapping[str, float]], Tape], rates: Mapping[s
         for place, value in enumerate(base.tolist()):
             key = (value, *(float(other[place]) for other in doubled))
             if key not in known:
-                known[key] = recipe(key, values)
+                found = recipe(key, values)
+                alone = literally and found[0] is None
+                known[key] = (Fraction(value), value, (0,) * len(values)) if alone else found
             out.append(known[key])
         return out
 
@@ -140,6 +151,9 @@ def recipe(key: tuple[float, ...], rates: Sequence[float]) -> Recipe:
     return rational(rest, ENGINE), rest, tuple(powers)
 
 
+Moved = Callable[[Vector, Vector], None]
+
+
 def run(
     exact: ExactTape,
     model: RationalProblem,
@@ -148,7 +162,8 @@ def run(
     *,
     balls: bool,
     longest: int = _LONGEST,
-    moved: Callable[[Vector, Vector], None] = lambda _before, _after: None,
+    moved: Moved = lambda _before, _after: None,
+    bounds: Sequence[StepBounds | None] = (),
 ) -> None:
     """Execute a tape.
 
@@ -164,6 +179,8 @@ def run(
         Most bits of a rational register.
     moved
         Called as moved(x, y) where the local steps of a run lead from x to y, in the order of the runs.
+    bounds
+        What local steps of each client do to errors: balls then grow no faster than that.
 
     Raises
     ------
@@ -172,32 +189,103 @@ def run(
     UndecidedError
         If a ball meets a kink.
     """
-    tape = exact.tape
-    kind: Callable[[Scalar], Scalar] = numbers.ball if balls else (lambda x: x)
-    zero = [kind(numbers.rational(0))] * model.d
-    registers: list[Any] = starts(tape, [kind(numbers.rational(entry)) for entry in model.x0], zero)
-    each = exact.numbers(rates, balls=balls)
-    place = 0
-    try:
-        for place, row in enumerate(rows(tape, each)):  # noqa: B007
-            match row:
-                case Combine(dst, terms):
-                    out = zero
-                    for weight, source in terms:
-                        out = [a + weight * b for a, b in zip(out, registers[source], strict=True)]
-                    registers[dst] = out
-                case Update():
-                    x, move = registers[row.src], model.prox if row.implicit else model.descend
-                    for size in row.sizes:
-                        x = move(row.client, x, size)
-                    moved(registers[row.src], x)
-                    registers[row.dst] = x
-                    if not balls and row.row % _EVERY == 0:
-                        _check_length(x, longest)
-                case Show():
-                    observe(row.row, registers[row.src])
-    except UndecidedError as error:
-        raise UndecidedError(str(error), place / len(tape)) from None
+    tape, each = exact.tape, exact.numbers(rates, balls=balls)
+    if balls:
+        vectors = Balls(model, bounds or [None] * model.n, moved)
+        enclosed.run(tape, each, vectors, lambda row, point: observe(row, _around(point.value, point.error)))
+        return
+    zero = [numbers.rational(0)] * model.d
+    registers: list[Any] = starts(tape, [numbers.rational(entry) for entry in model.x0], zero)
+    for row in rows(tape, each):
+        match row:
+            case Combine(dst, terms):
+                out = zero
+                for weight, source in terms:
+                    out = [a + weight * b for a, b in zip(out, registers[source], strict=True)]
+                registers[dst] = out
+            case Update():
+                x, move = registers[row.src], model.prox if row.implicit else model.descend
+                for size in row.sizes:
+                    x = move(row.client, x, size)
+                moved(registers[row.src], x)
+                registers[row.dst] = x
+                if row.row % _EVERY == 0:
+                    _check_length(x, longest)
+            case Show():
+                observe(row.row, registers[row.src])
+
+
+@final
+class Balls(Vectors[Vector]):
+    """Vectors of binary numbers of the present precision; their errors are balls, too.
+
+    Parameters
+    ----------
+    bounds
+        What local steps of each client do to errors; where that is None, balls go through the steps.
+    """
+
+    ulp = 0  # coefficients are balls
+
+    def __init__(self, model: RationalProblem, bounds: Sequence[StepBounds | None], moved: Moved) -> None:
+        self.model, self._bounds, self._moved = model, bounds, moved
+        self.unit = numbers.ball(numbers.rational(1))
+
+    def origin(self, initial: Initial) -> Point[Vector]:
+        """Return x0 or 0."""
+        entries = self.model.x0 if initial is Initial.START else [Fraction(0)] * self.model.d
+        value, off = _middle([numbers.ball(numbers.rational(entry)) for entry in entries])
+        return Point(value, 0, off)  # sizes are what coefficients round, and these do not
+
+    def combined(self, terms: Mapping[Point[Vector], Scalar]) -> tuple[Vector, Scalar, Scalar]:
+        """Return Σ coefficient·point."""
+        total = [0 * self.unit] * self.model.d
+        for point, weight in terms.items():
+            total = [a + weight * b for a, b in zip(total, point.value, strict=True)]
+        value, off = _middle(total)
+        return value, 0, off
+
+    def descend(self, start: Point[Vector], row: Update[Scalar]) -> tuple[Point[Vector], Scalar]:
+        """Do the steps.
+
+        Raises
+        ------
+        UndecidedError
+            If an error leaves it open on which side of a kink a step is taken.
+        """
+        x, error, total = start.value, start.error, 0 * self.unit
+        move, bounds = self.model.prox if row.implicit else self.model.descend, self._bounds[row.client]
+        for size in row.sizes:
+            around = _around(x, error)
+            if bounds is None or (bounds.kinks and error > 0):
+                whole = move(row.client, around, size)
+            if bounds is None:
+                after, error = _middle(whole)
+                total = total + error
+            else:
+                after, off = _middle(move(row.client, x, size))
+                steep = 1.0 if row.implicit else float(size.upper()) * bounds.L * _MORE
+                growth = 1.0 if row.implicit else max(1.0 - float(size.lower()) * bounds.mu / _MORE, steep - 1.0)
+                total = total + steep * error + off
+                error = growth * error + off
+            self._moved(around, _around(after, error))
+            x = after
+        error = error.upper()
+        return Point(x, 0, error), error + start.error if bounds is None else total.upper()
+
+
+def _middle(x: Vector) -> tuple[Vector, Scalar]:
+    """Return the middles of balls, and how far they are at most from what these hold."""
+    off = x[0].rad()
+    for entry in x[1:]:
+        off = off + entry.rad()
+    return [entry.mid() for entry in x], off.upper()
+
+
+def _around(x: Vector, error: Scalar) -> Vector:
+    """Return balls that hold all points this near."""
+    plus = numbers.flint().arb(0, error)
+    return [entry + plus for entry in x]
 
 
 def number_of(found: Recipe, rates: Sequence[Scalar], kind: Callable[[Scalar], Scalar], *, balls: bool) -> Scalar:

@@ -3,7 +3,7 @@
 A matrix of second moments is symmetric: its upper triangle, row by row, is the vector that moves.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
@@ -14,6 +14,7 @@ from boundlab.algorithms import Control
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+_EPS: Final = float(np.finfo(np.float64).eps)
 LARGEST: Final = 300_000  # entries of all upper triangles
 
 
@@ -32,6 +33,8 @@ class Linear:
         Shape (c, written, sources).
     noise
         Shape (c, written, written): added times S_00.
+    lost
+        From how far a sum of products is off: weights of a diagonal that bounds what floats lose.
     """
 
     share: float
@@ -39,6 +42,7 @@ class Linear:
     sources: Ints
     T: Floats
     noise: Floats
+    lost: Callable[[float], Floats]
 
 
 @final
@@ -48,6 +52,7 @@ class Triangle:
     def __init__(self, blocks: int, size: int) -> None:
         self.blocks, self.size = blocks, size
         self.each = size * (size + 1) // 2
+        self.diagonal = self.place(np.arange(size), np.arange(size))
 
     def place(self, i: Ints, j: Ints) -> Ints:
         """Return where entry (i, j) of the first block stands."""
@@ -64,8 +69,11 @@ class Triangle:
         return vector.reshape(self.blocks, self.each)[:, self.place(rows[:, None], rows)]
 
 
-def compiled(events: Sequence[tuple[Linear, Control]], triangle: Triangle) -> list[tuple[Control, Any]]:
-    """Return for each control state that follows the sparse matrix that moves upper triangles to it."""
+def compiled(events: Sequence[tuple[Linear, Control]], triangle: Triangle) -> list[tuple[Control, Any, Any]]:
+    """Return for each control state that follows the sparse matrix that moves upper triangles to it.
+
+    Beside it stands one that makes of diagonals, c times size entries, a diagonal that bounds what floats lose.
+    """
     from scipy.sparse import coo_array
 
     out = []
@@ -76,8 +84,31 @@ def compiled(events: Sequence[tuple[Linear, Control]], triangle: Triangle) -> li
         values, rows, columns = (np.concatenate(column) for column in zip(*parts, strict=True))
         kept = values != 0.0
         matrix = coo_array((values[kept], (rows[kept], columns[kept])), shape=(total, total)).tocsr()
-        out.append((after, matrix))
+        longest = int(np.diff(matrix.indptr).max(initial=0)) + 2 * len(mine)
+        out.append((after, matrix, _lost(mine, triangle, _EPS * (longest + 8.0))))
     return out
+
+
+def _lost(events: Sequence[Linear], triangle: Triangle, rounding: float) -> Any:
+    from scipy.sparse import coo_array
+
+    c, size = triangle.blocks, triangle.size
+    blocks = size * np.arange(c)[:, None, None]
+    values, rows, columns = [], [], []
+    kept = np.zeros(size)
+    for event in events:
+        stays = np.ones(size)
+        stays[event.written] = 0.0
+        kept += 2.0 * rounding * event.share * stays
+        weights = event.share * event.lost(rounding)
+        values.append(weights.ravel())
+        rows.append(np.broadcast_to(blocks + event.written[:, None], weights.shape).ravel())
+        columns.append(np.broadcast_to(blocks + event.sources, weights.shape).ravel())
+    every = np.arange(c * size)
+    parts = np.concatenate([*values, np.tile(kept, c)]), (
+        np.concatenate([*rows, every]), np.concatenate([*columns, every])
+    )  # fmt: skip
+    return coo_array(parts, shape=(c * size, c * size)).tocsr()
 
 
 def _unchanged(events: Sequence[Linear], triangle: Triangle) -> tuple[Floats, Ints, Ints]:

@@ -13,13 +13,14 @@ from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import Core, Minimum, RationalProblem
 from boundlab.execute import Numbers
+from boundlab.execute.enclosed import EPS
 from boundlab.expectation._graph import Arithmetic, Graph, Lowering
 from boundlab.expectation._past import Outcome, Past, Steps
 from boundlab.expectation._reach import core_of
 from boundlab.expectation._schedule import Schedule
 from boundlab.expectation._values import ExactValues, FloatValues, Values
 from boundlab.expectation._walk import LARGEST, SLOW, Walk, pruned
-from boundlab.metrics import Metric
+from boundlab.metrics import Enclosure, Metric
 from boundlab.objective import Problem
 from boundlab.tape import Tape
 
@@ -32,8 +33,8 @@ TOLD: Final = 20_000  # states of one event whose histories are kept
 def in_floats(
     problem: Problem, arithmetic: Arithmetic[float], law: EventLaw[float], twins: Sequence[Sequence[int]],
     metric: Metric, ks: Ints, largest: int = LARGEST,
-) -> NDArray[np.float64]:  # fmt: skip
-    """Return E metric at the sorted horizons ``ks``, shape (points,): a float, exact up to rounding.
+) -> Enclosure:  # fmt: skip
+    """Return E metric at the sorted horizons ``ks``, shape (points,).
 
     Raises
     ------
@@ -42,10 +43,14 @@ def in_floats(
     UndecidedError
         If rounding could decide on which side of a kink an iterate lies.
     """
-    found = _expectations(
+    found, walk = _expectations(
         arithmetic, law, twins, metric, ks, lambda: FloatValues(problem), exact=False, largest=largest
     )
-    return np.array(found, dtype=np.float64)
+    value, low, high = np.array(found, dtype=np.float64).T
+    # Weights are sums of products of positive numbers, and left sides are means by them.
+    loss = EPS * (walk.added + 8.0 * len(metric.records(ks).at(int(ks[-1]))))
+    known = np.isfinite(value) & np.isfinite(high)
+    return Enclosure(value, np.where(known, low * (1.0 - loss), 0.0), np.where(known, high * (1.0 + loss), np.inf))
 
 
 def distinct_outcomes(
@@ -89,16 +94,17 @@ def in_exact_numbers(
     UndecidedError
         If balls cannot tell on which side of a kink an iterate lies.
     """
-    return _expectations(
-        arithmetic, law, twins, metric, ks, lambda: ExactValues(model, best, unit), exact=True, largest=largest,
-        merged=merged,
-    )  # fmt: skip
+    found, walk = _expectations(
+        arithmetic, law, twins, metric, ks, lambda: ExactValues(model, best, unit), exact=True, largest=largest
+    )
+    merged(walk.merged)
+    return found
 
 
 def _expectations(
     arithmetic: Arithmetic[Number], law: EventLaw[Any], twins: Sequence[Sequence[int]], metric: Metric, ks: Ints,
-    values: Callable[[], Values[Number]], *, exact: bool, largest: int, merged: Callable[[int], object] = int,
-) -> list[Any]:  # fmt: skip
+    values: Callable[[], Values[Number]], *, exact: bool, largest: int,
+) -> tuple[list[Any], Walk[Number]]:  # fmt: skip
     graph, shown, terms = looked_at(arithmetic, law, twins, metric, ks)
     held, seen = values(), []
 
@@ -107,8 +113,7 @@ def _expectations(
 
     walk = Walk(pruned(graph, shown), held, shown, exact=exact, largest=largest)
     walk.run(observe)
-    merged(walk.merged)
-    return folded(metric, ks, seen)
+    return folded(metric, ks, seen), walk
 
 
 def given_schedule(

@@ -1,13 +1,14 @@
 """The numbers of a program without rounding: a float is read as a fraction times powers of the rates."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from boundlab.algorithms import EventProgram
-from boundlab.arithmetic.numbers import Scalar
+from boundlab.algorithms import Algorithm, EventProgram
+from boundlab.arithmetic.numbers import Scalar, one_like
 from boundlab.errors import SpecError
 from boundlab.execute.rationals import number_of, recipe
 from boundlab.expectation._graph import Arithmetic
+from boundlab.options import Options
 
 
 def in_exact_numbers(
@@ -36,6 +37,36 @@ def in_exact_numbers(
         return number_of(recipe(key, values), exact, lambda one: one, balls=True)
 
     return Arithmetic(programs, number, step)
+
+
+def of_algorithm(
+    algorithm: Algorithm[Any], values: Mapping[str, Any], clients: int, rates: Iterable[str],
+    number: Callable[[str], Scalar],
+) -> tuple[Arithmetic[Scalar], Scalar]:  # fmt: skip
+    """Return the arithmetic of an algorithm's program, and 1 in the kind of numbers that it has.
+
+    Parameters
+    ----------
+    values
+        All options, by name.
+    rates, number
+        Those that are rates, and what they are without rounding, or as balls.
+    """
+    names, step = list(rates), None
+    if {"c", "d"} <= set(values):
+        names = ["c", "d"]
+        c, d = (number(name) for name in names)
+        exact, step = [c, d], lambda k: c / (k + d)
+    else:
+        exact = [number(name) for name in names]
+
+    def program(given: Mapping[str, float]) -> EventProgram:
+        found = algorithm.program(algorithm.read(Options(algorithm.id, {**values, **given})), clients)
+        assert found is not None  # noqa: S101  (there is an engine)
+        return found
+
+    floats = {name: float(values[name]) for name in names}
+    return in_exact_numbers(program, floats, exact, step), one_like(*exact)
 
 
 def _doubled(

@@ -8,27 +8,25 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundlab.algorithms import Algorithm, EventLaw, EventProgram
 from boundlab.algorithms.area import AreaParameters
-from boundlab.arithmetic.numbers import ball, rational
+from boundlab.arithmetic.numbers import ball, float_ends, rational
 from boundlab.arithmetic.problem import InexactError
 from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import MissingExtraError, SpecError, UndecidedError
 from boundlab.expectation import _area_moments, _enumeration, _second_moments
-from boundlab.expectation._cost import area_moments_operations, compiles, enumeration_operations, moments_operations
+from boundlab.expectation._cost import area_moments_operations, enumeration_operations, moments_operations
 from boundlab.expectation._exactly import in_exact_numbers
 from boundlab.expectation._graph import in_floats
 from boundlab.expectation._law import event_law, why_no_law
 from boundlab.expectation._twins import twins
-from boundlab.metrics import Metric, Quantity
+from boundlab.metrics import Enclosure, Metric, Quantity
 from boundlab.metrics import metric as metric_of
 from boundlab.objective import Problem
 from boundlab.registry import lookup
 from boundlab.theorems import Theorem
 
-Floats = NDArray[np.float64]
 ENUMERATION = "enumeration of all event sequences, equal states merged"
 MOMENTS = "first and second moments by linear recursion"
-_FEW = 100  # local steps
 _FRACTIONS = 40_000  # most states of one event in fractions: about a second
 
 
@@ -116,28 +114,23 @@ def operations(
     program, law = program_of(algorithm, parameters, problem.n), event_law(delays, policy)
     if how == ENUMERATION:
         return enumeration_operations(problem, program, law, iterations, average=average)
-    if _fast(problem, parameters, program, left):
+    if _fast(problem, parameters, left):
         return area_moments_operations(problem, iterations, average=average)
     mixing = _second_moments.by_batches(problem)
     return moments_operations(problem, program, law, iterations, average=average, mixing=mixing)
 
 
-def _fast(problem: Problem, parameters: Any, program: EventProgram, left: Metric) -> bool:
-    """Return whether the moments of AREA by themselves take the place of those of all programs, for speed.
-
-    They do not where events are sparse matrices that are made once, and local steps few.
-    """
+def _fast(problem: Problem, parameters: Any, left: Metric) -> bool:
+    """Return whether the moments of AREA by themselves take the place of those of all programs, for speed."""
     if not isinstance(parameters, AreaParameters) or parameters.reply != "pre" or not left.over.one_record:
         return False
-    width = 1 + (len(program.initial) + left.over.averages_iterates) * problem.d
-    general = compiles(program, width) and parameters.M <= _FEW
-    return not general and not _second_moments.by_batches(problem)
+    return not _second_moments.by_batches(problem)
 
 
 def left_side(
     metric: Theorem | str, algorithm: Algorithm[Any] | str, problem: Problem, parameters: Any, delays: DelayModel,
     policy: ServerPolicy, iterations: int, ks: ArrayLike | None = None,
-) -> Floats:  # fmt: skip
+) -> Enclosure:  # fmt: skip
     """Return the left side of a theorem without sampling, in floating point.
 
     Parameters
@@ -151,8 +144,8 @@ def left_side(
 
     Returns
     -------
-    ndarray
-        Shape (points,), in the units of the metric: E over all events and all noise, up to rounding.
+    Enclosure
+        Shape (points,), in the units of the metric: E over all events and all noise.
 
     Raises
     ------
@@ -170,7 +163,7 @@ def left_side(
     if points.size == 0 or points.min() < first or points.max() > iterations:
         raise SpecError(f"iterations must be between {first} and {iterations}")
     law, program = event_law(delays, policy), program_of(algorithm, parameters, problem.n)
-    if how == MOMENTS and _fast(problem, parameters, program, left):
+    if how == MOMENTS and _fast(problem, parameters, left):
         sigma = problem.require_quadratic("the moments").sigma
         return _area_moments.expectation(problem, parameters, law, sigma, left, points)
     if how == MOMENTS:
@@ -207,7 +200,7 @@ def distinct_outcomes(
 def _in_fractions(
     problem: Problem, parameters: Any, program: EventProgram, law: EventLaw[float], left: Metric,
     points: NDArray[np.int64], why: str,
-) -> Floats:  # fmt: skip
+) -> Enclosure:  # fmt: skip
     """Return what floats cannot: each number is taken as the decimal that it prints as, as in a case file."""
     try:
         model = problem.rational(problem.spec())
@@ -221,7 +214,7 @@ def _in_fractions(
             model, best, arithmetic, rational(1), EventLaw(shares, shortest_decimal(law.p_s)), twins(problem, law.p),
             left, points, _FRACTIONS,
         )  # fmt: skip
-        return np.array([float(ball(value)) for value in found])
+        return Enclosure(*np.array([float_ends(ball(value)) for value in found]).T)
     except (SpecError, MissingExtraError) as error:
         raise UndecidedError(f"{why}, and {error}") from None
 

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from boundlab.algorithms import MoveRow
 from boundlab.errors import SpecError
 from boundlab.expectation._graph import Pass, Row, Sum
-from boundlab.expectation._passes import Passes
+from boundlab.expectation._passes import EPS, Off, Passes, norm
 
 Number = TypeVar("Number")
 Array = NDArray[Any]
+_UP = 1.0 + 1e-9  # sums and products of a few norms, rounded up
 _WHOLE = 1e-12  # how far Σ coefficients may be from an integer by rounding
 
 
@@ -34,11 +35,15 @@ class Place(Generic[Number]):
         Shape (c, e).
     noise
         Pass, counted within the event → shape (c, e, e).
+    off, base
+        How far floats are off: each matrix, and the constant.
     """
 
     linear: dict[int, Array]
     constant: Array
     noise: dict[int, Array]
+    off: float = 0.0
+    base: float = 0.0
 
 
 @final
@@ -49,6 +54,7 @@ class Drawn:
     covariance: Array
     depends: Array | None
     start: Place[Any]
+    off: Off
 
 
 @final
@@ -88,6 +94,7 @@ class Maps(Generic[Number]):
         self._eye = np.full((c, e, e), self._zero, dtype=star.dtype)
         self._eye[:, range(e), range(e)] = one
         self._none = np.full((c, e), self._zero, dtype=star.dtype)
+        self._floats = star.dtype == np.float64
 
     def read(self, rows: Sequence[Row[Number]], order: tuple[int, ...] | None) -> Map:
         """Return the map of an event.
@@ -121,17 +128,22 @@ class Maps(Generic[Number]):
         linear: dict[int, Array] = {}
         noise: dict[int, Array] = {}
         constant, held = self._none, self._zero
+        off = base = 0.0
         for share, source, place in terms:
             for into, parts in ((linear, place.linear), (noise, place.noise)):
                 for name, part in parts.items():
                     into[name] = into[name] + share * part if name in into else share * part
             constant = constant + share * place.constant
             held = held + share * self.models.get(source, 0)
+            if self._floats:
+                rounded, size = (len(terms) + 2.0) * EPS, abs(float(share))
+                off += size * (place.off + rounded * _largest(place))
+                base += size * (place.base + rounded * norm(place.constant))
         if dst != self._relative:
             known = self.models.setdefault(dst, self._whole(held))
             # Σ of rounded coefficients misses an integer by rounding; what x* makes of it stays in the constant.
             constant = constant + (held - known) * self._star
-        return Place(linear, constant, noise)
+        return Place(linear, constant, noise, off * _UP, base * _UP)
 
     def _whole(self, held: Any) -> Any:
         if isinstance(held, float):
@@ -149,5 +161,16 @@ class Maps(Generic[Number]):
         noise = {name: steps.H @ part for name, part in start.noise.items()}
         if steps.depends is not None or steps.covariance.any():
             noise[len(drawn)] = self._eye
-            drawn.append(Drawn(steps.covariance, steps.depends, start))
-        return Place(linear, (steps.H @ start.constant[..., None])[..., 0] + steps.c, noise)
+            drawn.append(Drawn(steps.covariance, steps.depends, start, steps.off))
+        constant = (steps.H @ start.constant[..., None])[..., 0] + steps.c
+        if not self._floats:
+            return Place(linear, constant, noise)
+        H, known, off, rounded = norm(steps.H), norm(start.constant), steps.off, (constant.shape[-1] + 2.0) * EPS
+        return Place(
+            linear, constant, noise, ((H + off.H) * start.off + (off.H + rounded * H) * _largest(start)) * _UP,
+            ((H + off.H) * start.base + (off.H + rounded * H) * known + off.c + rounded * norm(steps.c)) * _UP,
+        )  # fmt: skip
+
+
+def _largest(place: Place[Any]) -> float:
+    return max((norm(part) for parts in (place.linear, place.noise) for part in parts.values()), default=0.0)

@@ -2,6 +2,10 @@
 
 One recursion in two arithmetics: arrays of floats, and arrays of objects that are exact numbers. Entry 0 of z is 1, so
 that the matrix holds probability and mean too.
+
+Floats come with a proved error. An event is a completely positive map: what lies between −B and B in the order of
+symmetric matrices is brought between the images of these. So a second recursion of the same maps, to which each event
+adds what its own rounding can do as a diagonal matrix, bounds the error of all before it.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,7 +20,7 @@ from boundlab.expectation._compiled import LARGEST as COMPILED
 from boundlab.expectation._compiled import Linear, Triangle, compiled
 from boundlab.expectation._graph import Edge, Row
 from boundlab.expectation._maps import Drawn, Map, Maps, Place
-from boundlab.expectation._passes import Passes
+from boundlab.expectation._passes import EPS, Passes, norm
 from boundlab.tape import Initial
 
 Number = TypeVar("Number")
@@ -96,6 +100,8 @@ class Moved:
         Shape (c, written, sources).
     spreads
         The noise.
+    off
+        Of floats, shape (2, written): how far T and its constant column are off, as norms of a register's rows.
     """
 
     share: Any
@@ -104,6 +110,39 @@ class Moved:
     sources: NDArray[np.int64]
     T: Array
     spreads: list[Spread]
+    off: Array
+
+    def lost(self, rounding: float) -> Array:
+        """Return weights of a diagonal that bounds what floats lose, shape (c, written, sources).
+
+        If V is no less than the diagonal of the second moments, entries (a, b) of T S Tᵀ + noise are off by at most the
+        geometric mean of entries a and b of weights·V.
+
+        Parameters
+        ----------
+        rounding
+            How far a sum of the products is off, relative to that of their absolute values.
+        """
+        many = float(len(self.sources))
+        off = np.repeat(self.off[0][:, None], len(self.sources), axis=1)
+        off[:, 0] = self.off[1]
+        share = max(rounding, float(self.off[0].max(initial=0.0)))
+        weights = 2.0 * many * (share * np.square(self.T) + np.square(off) / share)
+        for spread in self.spreads:
+            drawn, moved, e = spread.drawn, norm(spread.moved), spread.moved.shape[-1]
+            wrong = float(self.off[0].max(initial=0.0))
+            reach = (moved + wrong) ** 2
+            turned = 2.0 * wrong * moved + wrong * wrong + (2 * e + 4 + len(self.spreads)) * EPS * reach
+            V = norm(drawn.covariance)
+            weights[:, :, 0] += turned * (V + drawn.off.covariance) + reach * drawn.off.covariance
+            if spread.start is not None and drawn.depends is not None:
+                D, G = norm(drawn.depends), norm(spread.start) + drawn.start.off + drawn.start.base
+                ends = 2.0 * (drawn.start.off + drawn.start.base) * G + (3 * e * e + 8) * EPS * G * G
+                total = (turned * G * G + reach * ends) * D + reach * G * G * (drawn.off.depends + turned * EPS)
+                at = np.searchsorted(self.sources, spread.sources)
+                assert (self.sources[at] == spread.sources).all()  # noqa: S101  (what is written follows the pass)
+                weights[:, :, at] += total
+        return np.asarray(weights)
 
 
 @final
@@ -141,14 +180,22 @@ class Recursion(Generic[Number]):
                 z[:, self._rows(register)] = away
         rows, control, _ = lowering.opening()
         opening = self._moved(where.one, self._maps.read(rows, None), control)
-        self.states: dict[Control, Array] = {control: self._after(z[:, :, None] * z[:, None, :], opening)}
+        first = z[:, :, None] * z[:, None, :]
+        self.states: dict[Control, Array] = {control: self._after(first, opening)}
+        self.errors: dict[Control, Array] = {}
+        if where.x0.dtype == np.float64:
+            error = np.zeros_like(first)
+            _diagonal(error)[:] = 4.0 * self.size * EPS * _diagonal(first)
+            self.errors[control] = self._after(error, opening)
+            _diagonal(self.errors[control])[:] += self._lost(first, error, opening)
         self.events = 0
         self._known: dict[Control, tuple[list[Moved], bool]] = {}
         self._clock: Any = None
         self._triangle = Triangle(c, self.size)
-        self._sparse: dict[Control, list[tuple[Control, Any]]] | None = {} if self._packs() else None
+        self._sparse: dict[Control, list[tuple[Control, Any, Any]]] | None = {} if self._packs() else None
         if self._sparse is not None:
-            self.states = {control: self._triangle.pack(self.states[control])}
+            both = self._triangle.pack(self.states[control]), self._triangle.pack(self.errors[control])
+            self.states, self.errors = {control: both[0]}, {control: both[1]}
 
     def _packs(self) -> bool:
         """Return whether events are sparse matrices made once: floats, few, the same all the time."""
@@ -160,13 +207,13 @@ class Recursion(Generic[Number]):
     def _rows(self, register: int) -> slice:
         return slice(1 + register * self.e, 1 + (register + 1) * self.e)
 
-    def second(self) -> Array:
-        """Return E (x − x*)(x − x*)ᵀ of what is shown, shape (c, e, e)."""
-        shown = self._rows(self._shown)
+    def second(self, states: dict[Control, Array] | None = None) -> Array:
+        """Return E (x − x*)(x − x*)ᵀ of what is shown, shape (c, e, e); of ``errors``, what it is at most off by."""
+        shown, states = self._rows(self._shown), self.states if states is None else states
         if self._sparse is not None:
             rows = np.arange(self.size)[shown]
-            return sum((self._triangle.entries(state, rows) for state in self.states.values()), start=self._zero)
-        return sum((state[:, shown, shown] for state in self.states.values()), start=self._zero)
+            return sum((self._triangle.entries(state, rows) for state in states.values()), start=self._zero)
+        return sum((state[:, shown, shown] for state in states.values()), start=self._zero)
 
     def cross(self, one: int, other: int) -> Array:
         """Return E (z of a register)(z of another)ᵀ in exact numbers, shape (c, e, e); models are relative to x*."""
@@ -183,31 +230,73 @@ class Recursion(Generic[Number]):
         if clock != self._clock:
             self._known, self._clock = {}, clock
         out: dict[Control, Array] = {}
-        ends = False
+        errors: dict[Control, Array] = {}
+        ends, parts = False, 0
         for control, state in self.states.items():
             events, ends = self._events(control)
-            for after, part in self._parts(control, state, events):
+            for after, part, error in self._parts(control, state, events):
                 out[after] = out[after] + part if after in out else part
-        self.states = out
+                if error is not None:
+                    errors[after] = errors[after] + error if after in errors else error
+                parts += 1
+        for control, error in errors.items():  # what adding up the parts loses
+            size = self._on_diagonal(out[control]) + 3.0 * self._on_diagonal(error)
+            self._add(error, self.size * EPS * (parts + 4.0) * size)
+        self.states, self.errors = out, errors
         self.events += 1
         return ends
 
-    def _parts(self, control: Control, state: Array, events: list[Moved]) -> Iterator[tuple[Control, Array]]:
-        """Yield what one control state adds to those after the event."""
+    def _parts(
+        self, control: Control, state: Array, events: list[Moved]
+    ) -> Iterator[tuple[Control, Array, Array | None]]:
+        """Yield what one control state adds to those after the event, and to what they are off by."""
+        error = self.errors.get(control)
         if self._sparse is None:
             for event in events:
-                yield event.after, event.share * self._after(state, event)
+                off = None
+                if error is not None:
+                    off = event.share * self._after(error, event)
+                    _diagonal(off)[:] += event.share * self._lost(state, error, event)
+                yield event.after, event.share * self._after(state, event), off
             return
+        assert error is not None  # noqa: S101  (floats)
         if control not in self._sparse:
             self._sparse[control] = compiled([(self._linear(event), event.after) for event in events], self._triangle)
-        for after, matrix in self._sparse[control]:
-            yield after, matrix @ state
+        reach = self._on_diagonal(state) + 3.0 * self._on_diagonal(error)
+        both = np.stack([state, error], axis=1)
+        for after, matrix, lost in self._sparse[control]:
+            moved = matrix @ both
+            off = np.ascontiguousarray(moved[:, 1])
+            self._add(off, self.size * (lost @ reach.ravel()).reshape(reach.shape))
+            yield after, np.ascontiguousarray(moved[:, 0]), off
+
+    def _lost(self, state: Array, error: Array, event: Moved) -> Array:
+        """Return a diagonal that bounds what floats lose at an event, shape (c, size)."""
+        reach = _diagonal(state) + 3.0 * _diagonal(error)
+        rounding = EPS * (2.0 * len(event.sources) + 8.0)
+        out: Array = 2.0 * rounding * reach
+        if len(event.written):
+            out[:, event.written] = (event.lost(rounding) @ reach[:, event.sources, None])[..., 0]
+        return np.asarray(self.size * out)
+
+    def _on_diagonal(self, state: Array) -> Array:
+        """Return shape (c, size), of a matrix in either form."""
+        if self._sparse is None:
+            return _diagonal(state)
+        return np.asarray(state.reshape(self._triangle.blocks, self._triangle.each)[:, self._triangle.diagonal])
+
+    def _add(self, state: Array, diagonal: Array) -> None:
+        """Add a diagonal to a matrix in either form."""
+        if self._sparse is None:
+            _diagonal(state)[:] += diagonal
+        else:
+            state.reshape(self._triangle.blocks, self._triangle.each)[:, self._triangle.diagonal] += diagonal
 
     def _linear(self, event: Moved) -> Linear:
         noise = np.zeros((event.T.shape[0], len(event.written), len(event.written)))
         for spread in event.spreads:
             noise += spread.moved @ spread.drawn.covariance @ spread.moved.swapaxes(1, 2)
-        return Linear(event.share, event.written, event.sources, event.T, noise)
+        return Linear(event.share, event.written, event.sources, event.T, noise, event.lost)
 
     def _events(self, control: Control) -> tuple[list[Moved], bool]:
         if control not in self._known:
@@ -229,9 +318,11 @@ class Recursion(Generic[Number]):
                 nothing = self._where.passes.nothing
                 moved = np.concatenate([nothing if part is None else part for part in parts], axis=1)
                 spreads.append(self._spread(drawn, moved))
+        off = np.array([[place.off, place.base] for place in event.written.values()]).reshape(-1, 2).T
         return Moved(
-            share, after, self._coordinates(list(event.written)), self._coordinates(sources, one=True), T, spreads
-        )
+            share, after, self._coordinates(list(event.written)), self._coordinates(sources, one=True), T, spreads,
+            np.repeat(off, self.e, axis=1),
+        )  # fmt: skip
 
     def _coordinates(self, registers: list[int], *, one: bool = False) -> NDArray[np.int64]:
         every = np.arange(self.size)
@@ -278,3 +369,9 @@ class Recursion(Generic[Number]):
             for name, part in place.linear.items():
                 T[:, here, at[name]] = part
         return T
+
+
+def _diagonal(matrices: Array) -> Array:
+    """Return the diagonals of matrices, shape (c, size), to be read and written."""
+    out: Array = np.einsum("cii->ci", matrices)
+    return out

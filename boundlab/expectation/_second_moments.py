@@ -19,15 +19,16 @@ from boundlab.execute.coordinates import frame
 from boundlab.expectation._cost import LARGEST_MOMENTS
 from boundlab.expectation._enumeration import folded
 from boundlab.expectation._graph import Arithmetic, Lowering
-from boundlab.expectation._passes import Batches, Passes
+from boundlab.expectation._passes import EPS, Batches, Off, Passes, norm
 from boundlab.expectation._recursion import Quadratic, Recursion
 from boundlab.expectation._schedule import Schedule
-from boundlab.metrics import Metric
+from boundlab.metrics import Enclosure, Metric, Quantity, squares
 from boundlab.objective import Problem
 from boundlab.tape import Initial, Tape
 
 Number = TypeVar("Number")
 Array = NDArray[Any]
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 LARGEST = 10**7  # entries that are computed in exact numbers
 _SMALL = 1e-60
@@ -61,7 +62,7 @@ class Moments:
 
 def in_floats(
     problem: Problem, arithmetic: Arithmetic[float], law: EventLaw[float], metric: Metric, ks: Ints
-) -> NDArray[np.float64]:
+) -> Enclosure:
     """Return E metric at the sorted horizons ``ks``, shape (points,), over events and noise.
 
     Raises
@@ -71,9 +72,51 @@ def in_floats(
     UndecidedError
         If the data are so small, or so large, that products of four of them leave floats.
     """
-    where, hessian = _mini_batches(problem) if by_batches(problem) else _additive(problem)
-    found = _expectations(arithmetic, law, where, hessian, float, metric, ks, math.inf)
-    return np.array(found, dtype=np.float64)
+    where, hessian, off = _mini_batches(problem) if by_batches(problem) else _additive(problem)
+    read = enclosing(problem, metric, hessian, off)
+
+    def look(moments: Recursion[float], scale: float) -> Floats:
+        return read(moments.second() / scale, moments.second(moments.errors) / scale)
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = _expectations(arithmetic, law, where, float, metric, ks, math.inf, look)
+    return from_ends(found, len(metric.records(ks).at(int(ks[-1]))))
+
+
+def enclosing(problem: Problem, metric: Metric, hessian: Array, off: float) -> Callable[[Array, Array], Floats]:
+    """Return what makes of E (x − x*)(x − x*)ᵀ, and of what it is off by, the left side and its two ends.
+
+    Parameters
+    ----------
+    off
+        How far the Hessian is off, beside the rounding of the mean.
+    """
+    distance = problem.optimum().distance
+    unsure, H = np.inf if distance is None else distance, norm(hessian)
+    off += (problem.n + 4) * EPS * H
+    weight, wrong, heavy = {
+        Quantity.DISTANCE: (1.0, 0.0, 1.0),
+        Quantity.GAP: (H / 2.0, off / 2.0, float(np.sqrt((H + off) / 2.0))),
+        Quantity.SLOPE: (H * H, 2.0 * H * off + off * off, H + off),
+    }[metric.quantity]
+    wrong += (4 * problem.d * problem.d + 16) * EPS * weight
+
+    def read(second: Array, error: Array) -> Floats:
+        value = float(metric.of_second_moment(hessian, second))
+        rounding = float(metric.of_second_moment(hessian, error)) + wrong * float(_trace(second + error))
+        low, _ = squares(float(np.sqrt(max(value - rounding, 0.0))), heavy * unsure)
+        _, high = squares(float(np.sqrt(max(value + rounding, 0.0))), heavy * unsure)
+        return np.array([value, low, high])
+
+    return read
+
+
+def from_ends(found: Sequence[Floats], records: int) -> Enclosure:
+    """Return left sides from (value, lower, upper) at each horizon, means of so many records."""
+    value, low, high = np.array(found, dtype=np.float64).T
+    folding = 1.0 + 2.0 * records * EPS
+    known = np.isfinite(value) & np.isfinite(high)
+    return Enclosure(value, np.where(known, low / folding, 0.0), np.where(known, high * folding, np.inf))
 
 
 def by_batches(problem: Problem) -> bool:
@@ -82,15 +125,22 @@ def by_batches(problem: Problem) -> bool:
     return form is not None and form.batch > 0
 
 
-def _additive(problem: Problem) -> tuple[Quadratic, Array]:
+def _additive(problem: Problem) -> tuple[Quadratic, Array, float]:
+    """Return the quadratic in floats, its Hessian, and how far that is off beside the mean's own rounding."""
     sigma = problem.require_quadratic("the moments").sigma
     where = frame(problem).centred()
     g = -(where.A @ where.b[..., None])[..., 0]
-    passes = Passes(where.A, g, sigma**2 * where.noise, (), 1.0)
-    return Quadratic(passes, where.x0, where.star, 1.0), where.mean
+    covariance = sigma**2 * where.noise
+    off = [
+        Off(
+            c=(problem.d + 4) * EPS * norm(where.A[:, i]) * norm(where.b[:, i]), covariance=8.0 * EPS * norm(covariance)
+        )
+        for i in range(problem.n)
+    ]
+    return Quadratic(Passes(where.A, g, covariance, (), 1.0, off), where.x0, where.star, 1.0), where.mean, 0.0
 
 
-def _mini_batches(problem: Problem) -> tuple[Quadratic, Array]:
+def _mini_batches(problem: Problem) -> tuple[Quadratic, Array, float]:
     form = problem.least_squares()
     assert form is not None  # noqa: S101  (asked before)
     size = max(float(np.abs(part).max(initial=0.0)) for part in (*form.rows, *form.targets))
@@ -99,17 +149,29 @@ def _mini_batches(problem: Problem) -> tuple[Quadratic, Array]:
     if problem.d > WIDEST:
         raise SpecError(f"moments under mini-batches take at most {WIDEST} coordinates, got {problem.d}")
     star = np.asarray(problem.optimum().x, dtype=np.float64)
-    A, g, batches = [], [], []
+    A, g, batches, off, d = [], [], [], [], problem.d
     for rows, targets, weight in zip(form.rows, form.targets, form.weights.tolist(), strict=True):
         m, residuals = len(rows), rows @ star - targets
         A.append(weight * (rows.T @ rows / m + form.nu * np.eye(problem.d)))
         g.append(weight * (rows.T @ residuals / m + form.nu * star))
-        batches.append(Batches(rows, residuals, weight**2 * batch_share(form, m)))
+        share = weight**2 * batch_share(form, m)
+        batches.append(Batches(rows, residuals, share))
+        size, at = norm(rows[None]), norm(star[None])
+        lost = (d + 3) * EPS * (size * at + norm(targets[None]))  # of the residuals
+        both = size + norm(residuals[None])
+        each = (size * both) ** 2 / m
+        off.append(
+            Off(
+                weight * (m + 6) * EPS * (size * size / m + form.nu * np.sqrt(d)),
+                weight * (size * (lost + (m + 6) * EPS * both) / m + 4.0 * EPS * form.nu * at), 0.0,
+                share * ((8 * m + 80) * EPS * each + 4.0 * size * size * both * lost / m),
+            )
+        )  # fmt: skip
     zero = np.zeros((1, problem.d, problem.d))
     hessians = np.array(A)[None]
-    passes = Passes(hessians, np.array(g)[None], zero, tuple(batches), 1.0)
+    passes = Passes(hessians, np.array(g)[None], zero, tuple(batches), 1.0, off)
     away = np.asarray(problem.x0, dtype=np.float64) - star
-    return Quadratic(passes, away[None], 0.0 * star[None], 1.0), hessians.mean(axis=1)
+    return Quadratic(passes, away[None], 0.0 * star[None], 1.0), hessians.mean(axis=1), max(one.H for one in off)
 
 
 def in_exact_numbers(
@@ -137,7 +199,10 @@ def in_exact_numbers(
         if told is not None:
             told(_moments(k, found, X_S, model, hessian, metric, len(arithmetic.programs[0].initial) if add else None))
 
-    return _expectations(arithmetic, law, where, hessian, numbers.rational, metric, ks, LARGEST, watch)
+    def look(found: Recursion[Scalar], scale: Scalar) -> Scalar:
+        return metric.of_second_moment(hessian, found.second() / scale if add else found.second())
+
+    return _expectations(arithmetic, law, where, numbers.rational, metric, ks, LARGEST, look, watch)
 
 
 def given_schedule(
@@ -249,8 +314,8 @@ def _numbers(entries: Sequence[Any]) -> Array:
 
 
 def _expectations(
-    arithmetic: Arithmetic[Number], law: EventLaw[Any], where: Quadratic, hessian: Array,
-    share: Callable[[Any], Any], metric: Metric, ks: Ints, largest: float,
+    arithmetic: Arithmetic[Number], law: EventLaw[Any], where: Quadratic, share: Callable[[Any], Any], metric: Metric,
+    ks: Ints, largest: float, look: Callable[[Recursion[Any], Any], Any],
     watch: Callable[[int, Recursion[Any]], None] = lambda _k, _moments: None,
 ) -> list[Any]:  # fmt: skip
     average = metric.over.averages_iterates
@@ -263,17 +328,16 @@ def _expectations(
     wanted, last = set(metric.records(ks).at(int(ks[-1])).tolist()), int(ks[-1])
     seen, k = [], 0
 
-    def look() -> None:
+    def show() -> None:
         watch(k, moments)
         if k in wanted:
-            second = moments.second() / (where.one * k**2) if average else moments.second()
-            seen.append(metric.of_second_moment(hessian, second))
+            seen.append(look(moments, where.one * (k**2 if average else 1)))
 
-    look()
+    show()
     while k < last:
         if moments.advance():
             k += 1
-            look()
+            show()
         _require_room(moments, largest)
     return folded(metric, ks, seen)
 

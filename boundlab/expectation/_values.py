@@ -6,7 +6,7 @@ radius are.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Generic, TypeVar, final
+from typing import Any, Final, Generic, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,17 @@ from numpy.typing import NDArray
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, hashable
 from boundlab.arithmetic.problem import AtMinimum, Minimum, RationalProblem
-from boundlab.execute.kinks import jumps, require_apart
+from boundlab.errors import UndecidedError
+from boundlab.execute.enclosed import EPS, TINY, UNKNOWN, UP
+from boundlab.execute.iterates import CLOSE
 from boundlab.expectation._past import Steps
-from boundlab.metrics import Metric
+from boundlab.metrics import Metric, Proved
 from boundlab.objective import Problem
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Number = TypeVar("Number")
+_TOLD: Final = 30_000  # points at which a left side is enclosed: about a second
 
 
 class Values(ABC, Generic[Number]):
@@ -72,42 +75,44 @@ class Values(ABC, Generic[Number]):
 
 @final
 class FloatValues(Values[float]):
-    """Vectors of floats."""
+    """Vectors of floats, and how far each is at most from all that it stands for."""
 
     def __init__(self, problem: Problem) -> None:
-        self.problem, self._function = problem, _AtPoints(problem)
+        self.problem, self._proved = problem, Proved(problem)
         x0 = np.asarray(problem.x0, dtype=np.float64)
-        self.points = np.empty((64, problem.d))
+        self.points, self.errors = np.empty((64, problem.d)), np.zeros(64)
         self._number: dict[bytes, int] = {}
-        self.start, self.zero = self._put(np.stack([x0, np.zeros(problem.d)])).tolist()
-        self._sharp, self.rounded = jumps(problem), problem.n
+        self.start, self.zero = self._put(np.stack([x0, np.zeros(problem.d)]), np.zeros(2)).tolist()
+        self._bounds = [problem.step_bounds(client) for client in range(problem.n)]
         self._noise = problem.sign_noise if not problem.noiseless else None
         self.noisy = self._noise is not None
-        self._size = float(np.abs(x0).max(initial=0.0))
+        self._told = 0
 
     def __len__(self) -> int:
         return len(self._number)
 
-    def _put(self, found: Floats) -> Ints:
+    def _put(self, found: Floats, errors: Floats) -> Ints:
         found = found + 0.0  # −0 becomes 0
         rows = found.view(f"V{8 * found.shape[1]}").ravel().tolist()
         known, first = self._number, len(self._number)
         out = np.array([known.setdefault(row, len(known)) for row in rows], dtype=np.int64)
         if len(known) > len(self.points):
-            wide = np.empty((2 * len(known), found.shape[1]))
-            wide[:first] = self.points[:first]
-            self.points = wide
+            wide, off = np.empty((2 * len(known), found.shape[1])), np.zeros(2 * len(known))
+            wide[:first], off[:first] = self.points[:first], self.errors[:first]
+            self.points, self.errors = wide, off
         new = out >= first
         self.points[out[new]] = found[new]
+        np.maximum.at(self.errors, out, errors * UP + TINY)
         return out
 
     def combine(self, coefficients: Sequence[float], terms: Ints) -> Ints:
         """Return Σ coefficient·vector, term by term as an executor adds."""
-        total = np.zeros((len(terms), self.points.shape[1]))
+        total, off = np.zeros((len(terms), self.points.shape[1])), np.zeros(len(terms))
+        rounding = (len(coefficients) + 2.0) * EPS
         for coefficient, column in zip(coefficients, terms.T, strict=True):
             total += coefficient * self.points[column]
-        self.rounded += 1
-        return self._put(total)
+            off += abs(coefficient) * (self.errors[column] + rounding * _norms(self.points[column]))
+        return self._put(total, off)
 
     def descend(self, client: int, size: float, at: Ints) -> Ints:
         """Return one step with the full gradient.
@@ -117,31 +122,52 @@ class FloatValues(Values[float]):
         UndecidedError
             If rounding could decide on which side of a kink it is taken.
         """
-        x = self.points[at]
-        self.rounded += 1
-        if self._sharp:
-            self._size = max(self._size, float(np.abs(x).max(initial=0.0)))
-            require_apart(self.problem, client, x, self.rounded, self._size)
+        x, off, bounds = self.points[at], self.errors[at], self._bounds[client]
+        before = _norms(x)
+        if bounds is not None and bounds.kinks:
+            room = float((off + (x.shape[1] + 8) * EPS * before).max(initial=0.0))
+            if not room < UNKNOWN or self.problem.near_kink(client, x, room).any():
+                raise UndecidedError(CLOSE)
         if self.problem.simple is None:
-            return self._put(x - size * self.problem.gradients(client, x))
-        x = x.copy()
-        for point in x:  # a proximal map follows
-            self.problem.descend(client, point, size)
-        return self._put(x)
+            found = x - size * self.problem.gradients(client, x)
+        else:
+            found = x.copy()
+            for point in found:  # a proximal map follows
+                self.problem.descend(client, point, size)
+        if bounds is None:
+            return self._put(found, np.full(len(at), UNKNOWN))
+        both = before + _norms(found)
+        rounding = 8.0 * EPS * both + size * (bounds.offset + bounds.slope * both)
+        return self._put(found, bounds.growth(size) * off + rounding)
 
     def noise(self, size: float, at: Ints, sign: int) -> Ints:
         """Return each vector less sign·size·σu."""
         assert self._noise is not None  # noqa: S101  (only noisy problems are asked)
-        return self._put(self.points[at] - (sign * size) * self._noise)
+        x = self.points[at]
+        found = x - (sign * size) * self._noise
+        rounding = 8.0 * EPS * (_norms(x) + abs(size) * float(np.linalg.norm(self._noise)))
+        return self._put(found, self.errors[at] + rounding)
 
-    def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: int) -> float:
-        """Return the mean in floating point."""
-        return float(weights @ metric.at(self._function, self.points[at] / terms)) / float(whole)
+    def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: int) -> Floats:
+        """Return the mean in floating point, and between which ends it is proved to lie."""
+        points = self.points[at] / terms
+        self._told += len(at)
+        if self._told > _TOLD:
+            mean = float(weights @ metric.at(_AtPoints(self.problem), points)) / float(whole)
+            return np.array([mean, 0.0, np.inf])
+        off = self.errors[at] / terms + 4.0 * EPS * _norms(points)
+        each = np.array([metric.at(self._proved, one) for one in zip(points, off.tolist(), strict=True)])
+        return np.asarray(weights @ each) / float(whole)
 
     def keep(self, used: Ints) -> None:
         """Forget all others."""
-        points, self._number = self.points[used], {}
-        self._put(points)
+        points, errors, self._number = self.points[used], self.errors[used], {}
+        self.errors[:] = 0.0
+        self._put(points, errors)
+
+
+def _norms(points: Floats) -> Floats:
+    return np.asarray(np.sqrt(np.square(points).sum(axis=1)) * (1.0 + (points.shape[1] + 8) * EPS))
 
 
 @final

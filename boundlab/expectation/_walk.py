@@ -166,6 +166,7 @@ class Walk(Generic[Number]):
         self.past = past
         self.whole: Any = 1 if exact else 1.0
         self.merged = 0  # states after merging, over all events
+        self.added = 0  # more than how often a weight was rounded
 
     def run(self, observe: Callable[[int, Ints, Any, Any], None]) -> None:
         """Follow all events.
@@ -230,6 +231,7 @@ class Walk(Generic[Number]):
             numbers = np.concatenate([block.ids[:, self.graph.shown] for block in blocks])
             weights = np.concatenate([block.weights for block in blocks])
             number, which = _distinct(numbers, len(self.values))
+            self.added += 2 * len(which) + 4
             observe(place, number, _added(which, weights, len(number)), self.whole)
 
     def _forget(self, blocks: list[_Block]) -> list[_Block]:
@@ -272,6 +274,7 @@ class Walk(Generic[Number]):
                 past = self.past.joined(past, which, len(first))
             out.append(_Block(ids[first], weights, past))
             self.merged += len(first)
+            self.added += len(which) + 4
         return out
 
     def _require_room(self, blocks: list[_Block], level: Level[Number], place: int) -> None:

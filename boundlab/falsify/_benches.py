@@ -1,31 +1,30 @@
 """The runs behind a candidate: one tape, or one for each sequence of events, that serve many candidates."""
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import islice
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import independent_events
 from boundlab.delays import frequencies
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.events import SERVER, Events
+from boundlab.expectation import event_law, event_sequences, why_no_law
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._rates import local_rate, server_rates
 from boundlab.instance.applicability import check, deviations
-from boundlab.instance.schedules import Schedules
+from boundlab.instance.schedules import Schedules, kept_by_all
 from boundlab.instance.settings import own_parameters, split
 from boundlab.objective import Optimum, Problem
 from boundlab.options import number
 from boundlab.randomness import Streams
 from boundlab.simulate.trial import compile_trial, spaced_iterations
 from boundlab.tape import RecordAt, Tape
-from boundlab.theorems import Theorem
+from boundlab.theorems import Theorem, over
 
 SEQUENCES = 256  # event sequences that a mean is taken over
 
@@ -122,7 +121,8 @@ def make_bench(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None 
     if events is None:
         seen: tuple[Mapping[str, float], ...] = ({},) * len(points)
     else:
-        seen = tuple(schedules.read_at(runs[0][0], points, values))
+        # A statement about the mean over schedules takes limits that all of them keep.
+        seen = tuple(kept_by_all(theorem, [schedules.read_at(tape, points, values) for tape, _ in runs]))
     return Bench(theorem, algorithm, runs, points, seen, values, server)
 
 
@@ -145,30 +145,37 @@ def points_of(theorem: Theorem, horizon: int, ks: Sequence[int] | None) -> NDArr
 
 
 def tapes(schedules: Schedules, records: RecordAt) -> Iterator[tuple[Tape, float]]:
-    """Yield tapes with their probabilities: one where the theorem is about each schedule.
+    """Yield tapes with their probabilities: one where the theorem is about each schedule, or where there is one.
 
     Raises
     ------
     SpecError
-        If there are too many sequences of events.
+        If events are not those of the algorithm's program, or there are too many sequences of them.
     """
     who, parameters, n, last = schedules.algorithm, schedules.parameters, schedules.clients, schedules.iterations
     delays, policy = schedules.delays, schedules.policy
-    drawn = independent_events(schedules.theorem.assumptions)
-    if not drawn or (n == 1 and who.server != "any"):
+    if not several(schedules):
         yield compile_trial(who, parameters, n, delays, policy, last, records, Streams(0, 0)), 1.0
         return
-    shares: list[tuple[int, float]] = [(client, 1.0 / n) for client in range(n)]
-    if who.server == "any":
-        p, p_s = frequencies(delays, policy)
-        shares = [*enumerate(p.tolist()), (SERVER, float(p_s))]
-    if len(shares) ** last > SEQUENCES:
-        raise SpecError(f"{len(shares)}^{last} sequences of events are too many for a search")
-    time = np.arange(1.0, last + 1.0)
-    for actors in itertools.product(shares, repeat=last):
-        events = Events(time, np.array([actor for actor, _ in actors], dtype=np.int32))
-        weight = float(np.prod([share for _, share in actors]))
-        yield who.schedule(parameters, events, n, records, last), weight
+    program = who.program(parameters, n)
+    reason = f"nobody has written one event of {who.id} as a program" if program is None else ""
+    if program is None or (reason := why_no_law(program, delays, policy)):
+        raise SpecError(f"the mean over {over(schedules.theorem).words} is not enumerated: {reason}")
+    sequences = list(islice(event_sequences(program, event_law(delays, policy), last), SEQUENCES + 1))
+    if len(sequences) > SEQUENCES:
+        raise SpecError(f"more than {SEQUENCES} sequences of events are too many for a search")
+    for events, weight in sequences:
+        yield who.schedule(parameters, who.drawn_events(parameters, events), n, records, last), weight
+
+
+def several(schedules: Schedules) -> bool:
+    """Return whether the mean is one over several tapes; it is not where the order of arrivals has no influence.
+
+    Where everybody waits for everybody, every order makes the same sums.
+    """
+    parameters = schedules.parameters
+    together = getattr(parameters, "reply", "") == "wait" and getattr(parameters, "count", None) == schedules.clients
+    return schedules.averaged and not together
 
 
 def problem_values(theorem: Theorem, problem: Problem) -> dict[str, float]:

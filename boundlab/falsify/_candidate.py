@@ -106,6 +106,11 @@ class Candidate:
         """Return what tells candidates apart."""
         return (self.problem_spec(), self.delays, tuple(sorted(self.all_settings().items())), self.iterations)
 
+    def quadratic(self) -> "Candidate":
+        """Return the candidate with the quadratics that its functions are near their centres."""
+        own = {name: value for name, value in self.problem.items() if name != "delta"}
+        return replace(self, problem={**own, "type": "quadratic"})
+
     def with_problem(self, **changes: Any) -> "Candidate":
         """Return the candidate with other problem numbers."""
         return replace(self, problem={**self.problem, **changes})

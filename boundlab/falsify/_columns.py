@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from boundlab.execute.floats import run
 from boundlab.falsify._candidate import Candidate
-from boundlab.instance.rounding import one_dimensional
-from boundlab.metrics import Metric, Series
+from boundlab.metrics import Metric, Quantity, Series
 from boundlab.objective import Array, Optimum, Oracle
 from boundlab.tape import Tape
 
 Floats = NDArray[np.float64]
+# Each step of a run in one dimension adds at most a few units in the last place of its largest number.
+_STEP = 1e-15
 _KINDS = {"quadratic": np.inf, "lad": 0.0}
 
 
@@ -118,11 +119,20 @@ class Columns(Oracle):
 
 
 def rounding(metric: Metric, candidate: Candidate, iterations: int) -> float:
-    """Return what rounding may add to a left side on a candidate's problem."""
+    """Return about what rounding may add to a left side: near a minimiser there may be nothing else.
+
+    It keeps the search from what is no violation; no verdict rests on it.
+    """
     start, rows = candidate.start(), candidate.rows("c")
     reach = float(max(np.abs(start).max(), np.abs(rows).max(), 1e-30))
-    steepest = float(candidate.rows("w").max()) * (1.0 if candidate.problem["type"] == "lad" else reach)
-    return one_dimensional(metric.quantity, steepest, reach, iterations) * len(start)
+    slope = float(candidate.rows("w").max()) * (1.0 if candidate.problem["type"] == "lad" else reach)
+    tiny = _STEP * (64.0 + iterations)
+    most = {
+        Quantity.GAP: slope * reach * tiny,
+        Quantity.SLOPE: slope**2 * tiny**2,
+        Quantity.DISTANCE: reach**2 * tiny**2,
+    }
+    return most[metric.quantity] * len(start)
 
 
 def run_columns(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from boundlab.errors import AssumptionError, SpecError, SymbolError
-from boundlab.execute.floats import run
+from boundlab.execute import iterates, moments
 from boundlab.expectation import left_side
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._benches import points_of, tapes
@@ -14,7 +14,7 @@ from boundlab.falsify._columns import rounding
 from boundlab.falsify._sides import Sides
 from boundlab.instance import Plan, make_plan
 from boundlab.instance.schedules import Schedules
-from boundlab.metrics import Quantity, Watch
+from boundlab.metrics import Enclosure, Quantity
 from boundlab.theorems import Theorem
 
 
@@ -61,28 +61,41 @@ def evaluate(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None = 
         raise
     if plan.metric.quantity is Quantity.DISTANCE and plan.problem.optimum().distance is None:
         raise SpecError("no unique minimiser")
-    left = left_of(plan, candidate)
+    left = left_of(plan, candidate).value
     if candidate.separable:
         left = left - rounding(theorem.left, candidate, candidate.iterations)
     return Sides(points, left[:, None], plan.bound[:, None].copy(), [np.empty(0)], np.zeros(1))
 
 
-def left_of(plan: Plan, candidate: Candidate) -> np.ndarray:
-    """Return the left side at all points of a plan, from below where the optimum is not exact."""
+def left_of(plan: Plan, candidate: Candidate, lost: float = 0.0) -> Enclosure:
+    """Enclose the left side at all points of a plan.
+
+    Parameters
+    ----------
+    lost
+        √(3P) of a run with normal noise that leaves the quadratic part of its functions with a probability of at most
+        P, see :mod:`boundlab.falsify._noise`: the left side is then one of quadratics, and only its lower end holds.
+    """
     if plan.algorithm.server == "any":
         return left_side(
             plan.theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy, plan.iterations,
             plan.ks,
         )  # fmt: skip
-    if candidate.noisy:
+    if candidate.noisy and not candidate.separable:
         raise SpecError(f"noise on {plan.problem.id} can only be sampled")
-    options = plan.parameter_values
+    problem = candidate.quadratic().build() if candidate.noisy else plan.problem
+    form = problem.quadratic()
     schedules = Schedules(
-        plan.theorem, plan.algorithm, plan.problem.n, plan.delays, plan.policy, plan.iterations, 0, options
-    )
-    left = np.zeros(len(plan.ks))
+        plan.theorem, plan.algorithm, plan.problem.n, plan.delays, plan.policy, plan.iterations, 0,
+        plan.parameter_values,
+    )  # fmt: skip
+    total = np.zeros((3, len(plan.ks)))
     for tape, weight in tapes(schedules, plan.theorem.left.records(plan.ks)):
-        watch = Watch(plan.metric, plan.problem, plan.ks)
-        run(tape, plan.problem.x0.astype(np.float64), plan.problem.full_gradients(), watch)
-        left += weight * watch.low
-    return left
+        if candidate.noisy and form is not None:
+            found = moments.conditional(plan.metric, problem, tape, form.sigma, plan.ks)
+        else:
+            found = iterates.along(plan.metric, problem, tape, problem.full_gradients(), plan.ks)
+        total += weight * np.array([found.value, found.lower, found.upper])
+    value, lower, upper = total
+    kept = max(0.0, 1.0 - lost)
+    return Enclosure(kept * value, kept * lower * (1.0 - 1e-9), upper * (1.0 + 1e-9))

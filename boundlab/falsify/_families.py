@@ -6,13 +6,12 @@ from itertools import product
 import numpy as np
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import about_the_mean, independent_events
 from boundlab.falsify import _shapes
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._options import settings
 from boundlab.falsify._rates import by_length, open_rates
 from boundlab.registry import registered
-from boundlab.theorems import Theorem
+from boundlab.theorems import Theorem, over
 
 Schedule = tuple[str, int, str, dict[str, str]]
 # η·L: where conditions end, beyond, and towards 0; a few for a first look, then those between.
@@ -26,10 +25,11 @@ _WIDTH = 4  # settings looked at on all schedules before the next ones
 
 def schedules(theorem: Theorem, algorithm: Algorithm) -> Iterator[Schedule]:  # type: ignore[type-arg]
     """Yield (family, clients, delays, settings): few clients and simple settings first."""
-    if independent_events(theorem.assumptions):
+    mean = over(theorem)
+    if mean.drawn:
         yield from _drawn(theorem, algorithm)
         return
-    if about_the_mean(theorem.assumptions):
+    if mean.lawful:
         yield from _orderless(theorem, algorithm)
         return
     rows = [iter(settings(theorem, algorithm, n)) for n in range(4)]

@@ -18,10 +18,11 @@ from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._options import parameters
 from boundlab.falsify._rates import behind_tape
 from boundlab.falsify._sides import Sides
-from boundlab.instance.rounding import above
 from boundlab.theorems import Theorem
 
 _BENCHES = 12
+# Ratios that are looked at closely: floats that are equal but for their last digits are not.
+_PROMISING = 1.0 + 1e-9
 # What problems are told apart by.
 _CONSTANTS = {"mu", "L", "B", "G", "sigma", "zeta", "R", "F0", "L_sq", "G_sq", "sigma_l", "sigma_g", "sigma_g_mean"}
 # What engines say, and what floating point does to numbers that nobody would choose; all else is a defect to be seen.
@@ -50,8 +51,8 @@ class Score:
 
     @property
     def violates(self) -> bool:
-        """Whether the left side is above the right one by more than rounding."""
-        return above(self.ratio, 1.0)
+        """Whether the left side is above the right one by more than the search rounds; nothing is decided by that."""
+        return self.ratio > _PROMISING
 
 
 @final
@@ -64,7 +65,7 @@ class Judge:
     deadline
         Value of ``time.monotonic()`` at which the search ends.
     limit
-        Most candidates, or None.
+        Most candidates, or None: what is asked beyond is not looked at.
     tried, refused
         How many candidates the theorem applied to, by family, and why it did not apply to the others.
     before
@@ -121,15 +122,21 @@ class Judge:
             if not self._meets(one):
                 continue
             if self._alone(one):
-                found += self._one(one, ks)
+                found += self._one(one, ks) if self._left is None or self._left > 0 else []
             else:
                 groups.setdefault((self._tape(one), one.noisy, *sorted(one.step)), []).append(one)
         for group in groups.values():
-            found += self._group(group, ks)
+            if some := group[: self._left]:
+                found += self._group(some, ks)
         for score in found:
             if self.best is None or score.ratio > self.best.ratio:
                 self.best = score
         return found
+
+    @property
+    def _left(self) -> int | None:
+        """How many more candidates may be tried; None where there is no limit."""
+        return None if self.limit is None else max(self.limit - self.count, 0)
 
     def score(self, candidate: Candidate) -> Score | None:
         """Return the score of one candidate at its own horizon, None where the theorem does not apply."""

@@ -9,20 +9,20 @@ from typing import Any, final
 import numpy as np
 
 from boundlab.__about__ import __version__
-from boundlab.assumptions import about_the_mean, independent_events
 from boundlab.compare.trials import trial_events
 from boundlab.errors import AssumptionError, UndecidedError
+from boundlab.falsify._benches import several
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._expectation import horizon, left_of, plan_of
 from boundlab.falsify._judge import FAILURES, Judge, Score
 from boundlab.files import Document, schema
 from boundlab.instance import Plan
 from boundlab.instance.leaning import leans_on
-from boundlab.instance.rounding import above
+from boundlab.metrics import Enclosure
 from boundlab.objective import Constant
 from boundlab.options import typed
 from boundlab.provenance import provenance
-from boundlab.theorems import Theorem
+from boundlab.theorems import Theorem, core, over
 from boundlab.verdict import Verdict
 
 
@@ -46,7 +46,9 @@ class Instance:
     parameters
         Of the algorithm, as the theorem sets them.
     violated
-        Whether the left side is above the right one: exactly, or by more than rounding.
+        Whether the left side is above the right one, for certain.
+    objective
+        What is minimised and measured, in words.
     generous
         left/right where the symbols that the paper may count larger are counted larger; None where there are none.
     """
@@ -61,6 +63,7 @@ class Instance:
     parameters: Mapping[str, Any]
     violated: bool
     generous: float | None = None
+    objective: str = ""
 
     @property
     def ratio(self) -> float:
@@ -85,17 +88,19 @@ class Instance:
         parts = [f"{n} client{'s' * (n > 1)}, {kind}"]
         shown = (name for name in ("w", "c", "delta", "sigma", "noise", "x0") if name in one.problem and one.separable)
         parts += [f"{name} = {typed(one.problem[name])}" for name in shown]
+        parts += [f"f = {self.objective}"] if self.objective.startswith("Σ") else []
         parts += [f"delays {one.delays}"]
         parts += [f"{name} = {_shown(value)}" for name, value in {**self.parameters, **one.settings}.items()]
         return ", ".join(parts)
 
     def as_dict(self, theorem: Theorem) -> dict[str, Any]:
         """Return JSON-ready fields."""
-        one = self.candidate
+        one, mean = self.candidate, over(theorem)
         return {
             "family": one.family,
             "words": self.words(),
             "problem": {"type": one.problem["type"], **one.options()},
+            "objective": self.objective,
             "delays": one.delays,
             "parameters": {name: _plain(value) for name, value in self.parameters.items()},
             "settings": dict(one.settings),
@@ -108,7 +113,7 @@ class Instance:
             "method": self.method,
             "constants": {name: constant.as_dict() for name, constant in self.constants.items()},
             "values": {name: _plain(value) for name, value in self.values.items()},
-            "compare": one.command(theorem.id, 4000 if one.noisy or about_the_mean(theorem.assumptions) else 2),
+            "compare": one.command(theorem.id, 4000 if one.noisy or mean.lawful or mean.drawn else 2),
         }
 
 
@@ -165,6 +170,7 @@ class Falsification:
             "boundlab": __version__,
             "provenance": provenance(self.theorem),
             "theorem": self.theorem.id,
+            "core": core(self.theorem).sha256,
             "status": self.theorem.status,
             **self.theorem.links(),
             "verdict": self.verdict,
@@ -190,13 +196,12 @@ def confirm(judge: Judge, score: Score) -> tuple[Instance, Document]:
     """
     one, theorem = score.candidate, judge.theorem
     plan = plan_of(theorem, one, [horizon(one)])
-    mean = independent_events(theorem.assumptions)
-    method, left = "all event sequences, in floating point" if mean else "one run, in floating point", score.left
+    mean = plan.schedules is None or several(plan.schedules)
+    method = "all event sequences, in floating point" if mean else "one run, in floating point"
     if one.noisy and ((one.separable and not judge.expectation) or score.lost):
         method = f"Gaussian noise carried along the run; from below, by a factor 1 − {score.lost:.1g}"
-    else:
-        left = float(left_of(plan, one)[-1])
-    right = float(plan.bound[-1])
+    ends, right = left_of(plan, one, score.lost), float(plan.bound[-1])
+    left = float(ends.value[-1])
     leans = leans_on(plan.symbols)
     if leans:
         raise AssumptionError(f"nothing certifies {' and '.join(leans)}")
@@ -205,10 +210,19 @@ def confirm(judge: Judge, score: Score) -> tuple[Instance, Document]:
     values = {name: plan.values[name] for name in sorted(plan.values) if np.ndim(plan.values[name]) == 0}
     parameters = {name: value for name, value in plan.parameter_values.items() if name not in one.settings}
     constants = {name: one_ for name, one_ in plan.constants.items() if name in theorem.inputs()}
-    violated = above(left, right) and not plan.near_minimiser
-    found = Instance(one, left, right, "numeric", method, constants, values, parameters, violated)
+    violated = bool(ends.lower[-1] > _bound(plan).upper[-1]) and not plan.near_minimiser
+    found = Instance(
+        one, left, right, "numeric", method, constants, values, parameters, violated, objective=plan.objective
+    )
     exact = _exactly(plan, found, _case(plan, found))
     return exact, _case(plan, exact)
+
+
+def _bound(plan: Plan) -> Enclosure:
+    """Enclose the right side, on the schedule that all runs have where it reads one."""
+    schedules = plan.schedules
+    seen = None if schedules is None else schedules.read_at(schedules.tape(0), plan.ks, plan.fixed)
+    return plan.right_sides([plan.known(seen)])
 
 
 def _agree(search: float, slow: float, side: str, who: str, digits: float = 1e-6) -> None:

@@ -7,13 +7,12 @@ from itertools import count, islice
 
 import numpy as np
 
-from boundlab.assumptions import independent_events
 from boundlab.falsify import _families, _noise, _random_events, _shapes
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._families import Schedule
 from boundlab.falsify._judge import FAILURES, Judge, Score
 from boundlab.falsify._sides import constants_of, step_size
-from boundlab.theorems import Theorem
+from boundlab.theorems import Theorem, over
 
 Key = tuple[object, ...]
 # Called with a judge and the runs that were looked at: which runs these are, empty where no others make the same, and
@@ -70,7 +69,7 @@ def _scheduled(judge: Judge) -> Iterator[tuple[str, Batch]]:
 
 def _most(theorem: Theorem, clients: int) -> int:
     """Return the longest horizon that is looked at with so many clients."""
-    return _DRAWN.get(clients, 3) if independent_events(theorem.assumptions) and clients > 1 else _LONGEST
+    return _DRAWN.get(clients, 3) if over(theorem).drawn and clients > 1 else _LONGEST
 
 
 def _schedule(schedule: Schedule, last: int, level: int, judge: Judge, seen: set[Key]) -> tuple[Key, list[Score]]:

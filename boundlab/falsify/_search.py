@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import final
 
@@ -137,15 +137,14 @@ def _finalists(found: _Best, rng: np.random.Generator, progress: Progress, last:
     def late() -> bool:
         return time.monotonic() >= last
 
-    judge = found.judge
     while found.scores and (best := found.ranked[0]).violates:
-        before, judge.limit = judge.limit, None  # the limit bounds the search; shrinking ends by itself
+        # What shrinking looks at is not counted: the limit bounds the search, and shrinking ends by itself.
+        judge = replace(found.judge.aside(found.judge.count), limit=None)
         clear = best if best.ratio >= _CLEAR else optimise(climb(best, judge, late), judge, late, rng)
         progress(f"shrinking {clear.ratio:.4g}")
         seeds = [clear] if found.small is None or found.small is best else [clear, found.small]
         yield Found(smallest(seeds, judge, late, rng), clear)
         yield Found(clear)
-        judge.limit = before
         found.drop(best.candidate.family)
 
 

@@ -129,7 +129,7 @@ class Worker:
         if found is None:
             return Done(last=True)
         label, look = found
-        judge = self._judge.aside(0)
+        judge = self._judge.aside(0)  # nobody knows what the batches before it have tried: each keeps the limit alone
         key, scores = look(judge, self._seen)
         if key:
             self._seen.add(key)

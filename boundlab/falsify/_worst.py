@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, final
 
-from boundlab.assumptions import about_the_mean, independent_events
 from boundlab.errors import MissingExtraError
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._judge import FAILURES, Judge, Score
 from boundlab.falsify._options import settings
 from boundlab.falsify._rates import by_length, open_rates
 from boundlab.options import typed
-from boundlab.theorems import Theorem
+from boundlab.theorems import Theorem, over
 
 FAMILY = "worst function of the class"
 _HORIZONS = (1, 2, 3, 5, 8)
@@ -38,8 +37,8 @@ class Ask:
 def asks(judge: Judge) -> Iterator[Ask]:
     """Yield worst cases to compute, small ones first; none where the mean over schedules has no such program."""
     theorem = judge.theorem
-    drawn = independent_events(theorem.assumptions)
-    if about_the_mean(theorem.assumptions) and not drawn:
+    mean = over(theorem)
+    if mean.lawful and not mean.independent:
         return
     read = {*theorem.inputs(), *theorem.settable}
     constants = [{"mu": typed(mu)} for mu in _FLAT] if "strongly-convex" in theorem.assumptions else [{}]

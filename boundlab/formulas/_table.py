@@ -199,3 +199,28 @@ UPPER = frozenset(
 )  # fmt: skip
 LOWER = frozenset(("mu", "gamma", "q", "W_min", "a_min"))
 ANY = frozenset(("N", "D"))  # chosen for the bound, which holds with every value that its conditions allow
+
+# What each symbol is, once: everything that asks "is this noise?" asks here. `short` names what theorems put together
+# from others; `user` what is chosen for a bound.
+ROLES = {
+    "function": ("mu", "L", "B", "L_sq", "L_max", "G_sq"),
+    "noise": ("G", "sigma", "sigma_l", "sigma_star"),
+    "heterogeneity": ("zeta", "G_star", "sigma_g", "sigma_g_mean"),
+    "start": ("R", "F0"),
+    "schedule": (
+        "p", "p_s", "p_min", "qbar", "rates", "lambda_s", "tau_max", "tau_mean", "concurrency", "concurrency_mean",
+        "share_bias", "speed_ratio", "A_max", "W_min", "W_max", "V_max", "Q_mean", "Q_bias", "tau_a", "lag",
+        "kappa_lag", "C_lag", "K_m", "D_m", "t_d", "tau_sum", "S", "M_own", "Q_age", "SM2", "reuse", "reuse_n",
+        "chi2", "chi2_path", "alpha2", "pi_max",
+    ),
+    "option": ("M", "Q", "Qmin", "Qmax", "window", "b"),
+    "step": ("alpha", "c", "d", "D", "a0", "a_init", "eta", "eta_l", "eta_g", "beta", "q", "scale"),
+    "horizon": ("K", "T"),
+    "clients": ("n",),
+    "user": ("N",),
+    "short": (
+        "A", "gamma", "kappa", "delta", "r_p", "d_eff", "Ktilde", "kg", "q0", "W1", "W2", "d_ratio", "X0", "Y0", "Lam0",
+        "Ns", "Nz", "eta_sum", "eta_sq", "eta_head", "mu_step", "g1", "g2", "a_max", "a_min", "U", "drift", "V_s",
+        "sigma2", "s2", "bias", "stale", "err2", "F_v", "shift", "X_v", "E_init",
+    ),
+}  # fmt: skip

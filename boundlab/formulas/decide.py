@@ -1,6 +1,7 @@
 """Whether one formula is at most another at rational numbers: decided without rounding, or not at all."""
 
 import contextlib
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
@@ -61,6 +62,8 @@ def _at_most(left: sympy.Expr, right: sympy.Expr, rules: Rules, values: Values) 
     # No Fraction adds to a root; what is infinite has no floor, and ∞ − ∞ is no number.
     with contextlib.suppress(UndecidedError, TypeError, OverflowError, ValueError):
         low, high = (_evaluated(side, RATIONALS, definitions, numbers) for side in (left, right))
+        if math.inf in (low, high):
+            return None  # a side divides by 0: what has no value is never met
         if low == low and high == high:
             return bool(low <= high)
     before = iv.dps

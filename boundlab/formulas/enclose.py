@@ -16,8 +16,6 @@ from mpmath import iv
 from boundlab.arithmetic.numbers import flint, rational
 from boundlab.errors import BoundlabError, SymbolError, UndecidedError
 
-_NEAR = 1e-10
-
 
 class NumberSystem(ABC):
     """What a walk asks of a number system, whose numbers add, multiply and have absolute values by themselves."""
@@ -76,34 +74,60 @@ def walk(expression: Any, numbers: NumberSystem, value: Callable[[str], Any]) ->
     SymbolError, UndecidedError
         The one of balls, the other of the other two: if there is no rule for a part.
     """
+    return _compiled(expression, numbers)(value)
+
+
+@functools.lru_cache(maxsize=8192)
+def _compiled(expression: Any, numbers: NumberSystem) -> Callable[[Callable[[str], Any]], Any]:
+    """Return the walk as a function of the symbols' values: what an expression is made of is asked once."""
     if expression.is_Symbol:
-        return value(expression.name)
+        name = expression.name
+        return lambda value: value(name)
     if not expression.args:
-        return numbers.constant(expression)
-    parts = [walk(part, numbers, value) for part in expression.args]
+        return lambda _value: numbers.constant(expression)
+    parts = [_compiled(part, numbers) for part in expression.args]
+    first, *others = parts
     if expression.is_Add:
-        return sum(parts[1:], start=parts[0])
+        return lambda value: sum((part(value) for part in others), start=first(value))
     if expression.is_Mul:
-        return math.prod(parts[1:], start=parts[0])
+        return lambda value: math.prod((part(value) for part in others), start=first(value))
     if expression.is_Pow:
-        return numbers.power(expression, *parts)
+        return lambda value: numbers.power(expression, first(value), others[0](value))
     match type(expression).__name__:
         case "Min":
-            return numbers.least(parts)
+            return lambda value: numbers.least([part(value) for part in parts])
         case "Max":
-            return numbers.largest(parts)
+            return lambda value: numbers.largest([part(value) for part in parts])
         case "floor":
-            return numbers.floor(expression, *parts)
+            return lambda value: numbers.floor(expression, first(value))
         case "ceiling":
-            return numbers.ceiling(expression, *parts)
+            return lambda value: numbers.ceiling(expression, first(value))
         case "exp":
-            return numbers.exp(*parts)
+            return lambda value: numbers.exp(first(value))
         case "log":
-            return numbers.log(*parts)
+            return lambda value: numbers.log(first(value))
         case "Abs":
-            return abs(parts[0])
+            return lambda value: abs(first(value))
         case function:
             raise numbers.no_rule(function)
+
+
+@functools.lru_cache(maxsize=8192)
+def _rational(constant: sympy.Expr) -> Any:
+    """Return the rational number that a constant is, of a float its binary fraction; None for e and π."""
+    if constant in (sympy.E, sympy.pi):
+        return None
+    if not (constant.is_Rational or constant.is_Float):
+        raise BALLS.no_rule(type(constant).__name__)
+    exact = sympy.Rational(constant)
+    return rational(Fraction(int(exact.p), int(exact.q)))
+
+
+@functools.lru_cache(maxsize=1024)
+def _known_exponent(exponent: sympy.Expr) -> tuple[bool, int, int]:
+    """Return whether SymPy knows an exponent to be negative, and the fraction that it is; 0/0 where it is none."""
+    known = bool(exponent.is_Rational)
+    return bool(exponent.is_negative), int(exponent.p) if known else 0, int(exponent.q) if known else 0
 
 
 @final
@@ -111,26 +135,21 @@ class _Balls(NumberSystem):
     """Balls of python-flint; 1/0 is +∞, as in a Min of step sizes some of which have no limit."""
 
     def constant(self, expression: sympy.Expr) -> Any:
-        if expression.is_Rational or expression.is_Float:  # a float is the binary fraction that it is
-            exact = sympy.Rational(expression)
-            return flint().arb(rational(Fraction(int(exact.p), int(exact.q))))
-        if expression in (sympy.E, sympy.pi):
-            return flint().arb.const_e() if expression == sympy.E else flint().arb.pi()
-        raise self.no_rule(type(expression).__name__)
+        exact = _rational(expression)
+        if exact is not None:
+            return flint().arb(exact)
+        return flint().arb.const_e() if expression == sympy.E else flint().arb.pi()
 
     def power(self, expression: sympy.Expr, base: Any, exponent: Any) -> Any:
-        known = expression.exp
-        infinite = not base.is_finite() and base > 0
-        if known.is_negative and base == 0:
+        negative, top, bottom = _known_exponent(expression.exp)
+        if negative and base == 0:
             return flint().arb("+inf")
-        if infinite:
-            return flint().arb(0) if known.is_negative else base
-        if known.is_Integer:
-            return base ** int(known)
-        if known.is_Rational:
-            root = base.sqrt() if known.q == 2 else base.root(int(known.q)) if base != 0 else base
-            return root ** int(known.p)
-        return base**exponent
+        if not base.is_finite() and base > 0:
+            return flint().arb(0) if negative else base
+        if bottom == 0:
+            return base**exponent
+        root = base if bottom == 1 or base == 0 else base.sqrt() if bottom == 2 else base.root(bottom)
+        return root**top
 
     def least(self, parts: Sequence[Any]) -> Any:
         return functools.reduce(lambda one, other: one.min(other), parts)
@@ -139,11 +158,9 @@ class _Balls(NumberSystem):
         return functools.reduce(lambda one, other: one.max(other), parts)
 
     def floor(self, expression: sympy.Expr, part: Any) -> Any:
-        # As in floating point: what is an integer up to rounding is that integer (log 1000/log 10).
+        # What no digits at hand tell from an integer is that integer (log 1000/log 10).
         nearest = (part.mid() + flint().arb(0.5)).floor().mid()
-        if abs(part - nearest) <= _NEAR * max(1.0, abs(float(nearest))):
-            return flint().arb(nearest)
-        return part.floor()
+        return flint().arb(nearest) if part.contains(nearest) else part.floor()
 
     def ceiling(self, expression: sympy.Expr, part: Any) -> Any:
         return -self.floor(expression, -part)

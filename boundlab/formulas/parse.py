@@ -21,12 +21,14 @@ from typing import Any
 import sympy
 
 from boundlab.errors import FormulaError
+from boundlab.formulas.defined import Demand, Demands, Least, least, logarithm, power
 from boundlab.options import nearest
 
 MAX_LENGTH = 2000
 MAX_DEPTH = 100
 MAX_DIGITS = 40
 MAX_EXPONENT = 64
+MAX_ROOT = 1000
 MAX_BITS = 8192
 _LARGEST = 1e300
 
@@ -97,7 +99,9 @@ _REFUSED: dict[type[ast.AST], str] = {
 }
 
 
-def parse(text: str, names: Mapping[str, Any], what: str = "formula") -> Any:
+def parse(
+    text: str, names: Mapping[str, Any], what: str = "formula", written: dict[sympy.Expr, Demands] | None = None
+) -> Any:
     """Read a formula as a SymPy expression.
 
     Parameters
@@ -108,6 +112,8 @@ def parse(text: str, names: Mapping[str, Any], what: str = "formula") -> Any:
         What each name stands for: SymPy symbols or expressions.
     what
         The noun with which messages start, e.g. ``my.toml, terms.noise``.
+    written
+        Gets, under the formula, what it demands as it is written: of x/x that x is not 0, though it is 1 for SymPy.
 
     Returns
     -------
@@ -125,7 +131,11 @@ def parse(text: str, names: Mapping[str, Any], what: str = "formula") -> Any:
     >>> parse("sqrt(x)/0.1 + 1/3", {"x": x})
     10*sqrt(x) + 1/3
     """
-    return _read(text, names, what, symbolic=True)[0]
+    demands: list[Demand | Least] = []
+    found = _read(text, names, what, symbolic=True, demands=demands)[0]
+    if written is not None and demands:
+        written[found] = tuple(dict.fromkeys((*written.get(found, ()), *demands)))
+    return found
 
 
 def number_value(text: str, what: str = "value") -> float:
@@ -151,7 +161,9 @@ def number_value(text: str, what: str = "value") -> float:
     return result
 
 
-def _read(text: str, names: Mapping[str, Any], what: str, *, symbolic: bool) -> tuple[Any, float | None]:
+def _read(
+    text: str, names: Mapping[str, Any], what: str, *, symbolic: bool, demands: list[Demand | Least] | None = None
+) -> tuple[Any, float | None]:
     if not isinstance(text, str):
         raise FormulaError(f"{what}: a formula must be text, got {type(text).__name__}")
     if len(text) > MAX_LENGTH:
@@ -173,7 +185,7 @@ def _read(text: str, names: Mapping[str, Any], what: str, *, symbolic: bool) -> 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "1if" and the like warn before they are refused below
             tree = ast.parse(body, mode="eval")
-        return _Reader(body, lead, names, what, symbolic).visit(tree.body, 0)
+        return _Reader(body, lead, names, what, symbolic, [] if demands is None else demands).visit(tree.body, 0)
     except SyntaxError as error:
         column = lead + (error.offset or 1)
         raise FormulaError(f"{what}: cannot read {_short(body)!r}: {error.msg} at column {column}") from None
@@ -196,6 +208,7 @@ class _Reader:
     names: Mapping[str, Any]
     what: str
     symbolic: bool
+    demands: list[Demand | Least]
 
     def fail(self, node: ast.AST, message: str) -> FormulaError:
         column = self.lead + getattr(node, "col_offset", 0) + 1
@@ -251,7 +264,7 @@ class _Reader:
             raise self.fail(node, f"operator {type(node.op).__name__} is not allowed; use + - * / **")
         left, a = self.visit(node.left, depth + 1)
         right, b = self.visit(node.right, depth + 1)
-        value = self.combine(node, sign, a, b)
+        value = self.combine(node, sign, a, b, right)
         if not self.symbolic:
             return None, value
         if sign == "+":
@@ -262,16 +275,25 @@ class _Reader:
             result = left * right
         elif sign == "/":
             result = left / right
+            self.demands.extend(power(right, sympy.S.NegativeOne, self.source(node.right)))
         else:
             result = left**right
+            self.demands.extend(power(left, right, self.source(node.left)))
         return self.sound(node, result), value
 
-    def combine(self, node: ast.BinOp, sign: str, a: float | None, b: float | None) -> float | None:
+    def source(self, node: ast.AST) -> str:
+        """Return a part as it is written."""
+        return _short(ast.get_source_segment(self.text, node) or "")
+
+    def combine(self, node: ast.BinOp, sign: str, a: float | None, b: float | None, power: Any = None) -> float | None:
         """Guard one operation, and do it in floating point if both sides are numbers."""
         if sign == "/" and b == 0:
             raise self.fail(node, "division by zero")
         if sign == "**" and b is not None and abs(b) > MAX_EXPONENT and self.symbolic:
             raise self.fail(node, f"the exponent {b:g} is too large; at most {MAX_EXPONENT}")
+        if sign == "**" and power is not None and power.is_Rational and power.q > MAX_ROOT:
+            what = f"the exponent {self.source(node.right)} has too many digits"
+            raise self.fail(node, f"{what}; write it as a fraction, 1/{MAX_ROOT} at least")
         if a is None or b is None:
             return None
         if sign == "+":
@@ -306,7 +328,12 @@ class _Reader:
         count = len(node.args)
         if count == 0 or (count > 1 and not function.variadic):
             raise self.fail(node, f"{name} takes {'at least ' if function.variadic else ''}one argument, got {count}")
-        parts = [self.visit(argument, depth + 1) for argument in node.args]
+        parts, before, own = [], len(self.demands), []
+        for argument in node.args:
+            parts.append(self.visit(argument, depth + 1))
+            own.append((parts[-1][0], tuple(self.demands[before:])))
+            if FUNCTIONS[name] is _MIN and count > 1:
+                del self.demands[before:]
         numbers = [value for _, value in parts if value is not None]
         value = None
         if len(numbers) == count:
@@ -321,6 +348,11 @@ class _Reader:
                     raise self.fail(node, f"{name} of {numbers[0]:g} is not a real number") from None
         if not self.symbolic:
             return None, value
+        if function is _MIN and count > 1:
+            self.demands.extend(least(own))
+        elif name in ("sqrt", "log"):
+            root = power(parts[0][0], sympy.S.Half, self.source(node.args[0]))
+            self.demands.extend(root if name == "sqrt" else logarithm(parts[0][0], self.source(node.args[0])))
         return self.sound(node, function.symbolic(*(expression for expression, _ in parts))), value
 
     def finite(self, node: ast.AST, value: float) -> float:

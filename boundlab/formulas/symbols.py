@@ -10,19 +10,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Literal, final
+from typing import Any, Final, Literal, final
 
 import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import SymbolError
-from boundlab.formulas._table import ANY, LOWER, ROWS, UPPER
+from boundlab.formulas._table import ANY, LOWER, ROLES, ROWS, UPPER
 from boundlab.options import nearest
 
 Degrees = tuple[int, int]
 Side = Literal["exact", "upper", "lower", "any"]
 SIDES: tuple[Side, ...] = ("exact", "upper", "lower", "any")
+Role = Literal[
+    "function", "noise", "heterogeneity", "start", "schedule", "option", "step", "horizon", "clients", "user", "short"
+]
 
 
 @final
@@ -111,6 +114,11 @@ class SymbolInfo:
     side
         What may stand in place of the true value: an ``upper`` or a ``lower`` limit of it, only the value itself
         (``exact``), or ``any`` number, where the theorem holds for each.
+    role
+        What it says something of: the functions f_i (``function``), the ``noise`` of their gradients, their
+        ``heterogeneity``, the ``start``, the ``schedule`` (who acts when, read off delays or run), an ``option`` of the
+        algorithm, a ``step``, the ``horizon``, the number of ``clients``. Else it is a ``short`` form of others, or the
+        ``user``'s.
     """
 
     name: str
@@ -122,6 +130,7 @@ class SymbolInfo:
     unicode: str
     vector: bool = False
     side: Side = "exact"
+    role: Role = "user"
 
     def describe(self) -> str:
         """Return meaning, domain and units in one line.
@@ -152,6 +161,7 @@ def make_symbol(
     unicode: str = "",
     vector: bool = False,
     side: Side = "exact",
+    role: Role = "user",
 ) -> SymbolInfo:
     """Make a symbol; ``latex`` and ``unicode`` default to its name.
 
@@ -164,7 +174,7 @@ def make_symbol(
         raise SymbolError(f"symbol {name}: unknown domain {domain!r}; {nearest(domain, DOMAINS)}")
     shown = latex or (name if len(name) == 1 else rf"\mathrm{{{name.replace('_', chr(92) + '_')}}}")
     return SymbolInfo(
-        name, DOMAINS[domain].symbol(name), meaning, DOMAINS[domain], units, shown, unicode or name, vector, side
+        name, DOMAINS[domain].symbol(name), meaning, DOMAINS[domain], units, shown, unicode or name, vector, side, role
     )
 
 
@@ -172,8 +182,9 @@ def _side(name: str) -> Side:
     return "upper" if name in UPPER else "lower" if name in LOWER else "any" if name in ANY else "exact"
 
 
+_ROLE: Mapping[str, Role] = {name: role for role, names in ROLES.items() for name in names}  # type: ignore[misc]
 SYMBOLS: Mapping[str, SymbolInfo] = MappingProxyType(
-    {row[0]: make_symbol(*row, side=_side(row[0])) for row in ROWS}  # type: ignore[misc]
+    {row[0]: make_symbol(*row, side=_side(row[0]), role=_ROLE[row[0]]) for row in ROWS}  # type: ignore[misc]
 )
 
 
@@ -188,6 +199,23 @@ def lookup(name: str, symbols: Mapping[str, SymbolInfo] = SYMBOLS) -> SymbolInfo
     if name not in symbols:
         raise SymbolError(f"unknown symbol {name!r}; {nearest(name, symbols)}")
     return symbols[name]
+
+
+def having(*roles: Role, symbols: Mapping[str, SymbolInfo] = SYMBOLS) -> frozenset[str]:
+    """Return the names of all symbols with one of these roles.
+
+    Examples
+    --------
+    >>> sorted(having("noise"))
+    ['G', 'sigma', 'sigma_l', 'sigma_star']
+    """
+    return frozenset(name for name, info in symbols.items() if info.role in roles)
+
+
+NOISE: Final = having("noise")
+"""The symbols that say how large the noise of gradients is: a theorem that reads one is about stochastic gradients."""
+ZERO_WITHOUT_NOISE: Final = NOISE - {"G"}
+"""Those that are 0 for full gradients; G bounds a gradient together with its noise."""
 
 
 def symbol(name: str) -> sympy.Symbol:

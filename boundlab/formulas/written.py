@@ -133,6 +133,9 @@ class _Printer(StrPrinter):  # type: ignore[misc]  # SymPy has no types
         inside = self._print(expr.args[0])
         return f"abs({inside})" if "|" in inside else f"|{inside}|"
 
+    def _print_Exp1(self, expr: Any) -> str:  # noqa: N802
+        return "exp(1)"
+
     def _print_ExpBase(self, expr: Any) -> str:  # noqa: N802
         return self._called("exp", (expr.exp,))
 

@@ -1,25 +1,26 @@
 """A case file as a plan: the same checks as a comparison, on explicit or on random events."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 
-from boundlab.algorithms import Algorithm
-from boundlab.assumptions import assumption
+from boundlab.algorithms import Algorithm, Event
 from boundlab.build import build_delays
 from boundlab.case import Case, RandomEvents, plain
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.events import Events
 from boundlab.instance.plan import Plan, make_plan
-from boundlab.instance.rounding import WRITTEN
 from boundlab.instance.settings import rates, split
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.tape import RecordAt, Tape
-from boundlab.theorems import Theorem
+from boundlab.theorems import Theorem, over
+
+# A step size that a file writes down is the theorem's own if it is so near: files keep fewer digits.
+_WRITTEN: Final = 1e-9
 
 
 @final
@@ -29,6 +30,8 @@ class FixedEvents(Algorithm[Any]):
     def __init__(self, inner: Algorithm[Any], events: Events) -> None:
         self.inner, self.events = inner, events
         self.id, self.summary, self.server = inner.id, inner.summary, inner.server
+        self.arrivals, self.draws = False, ()  # nothing is left to chance
+        self.weighs = inner.weighs
         self.parameter_type, self.local_rates, self.alone = inner.parameter_type, inner.local_rates, inner.alone
 
     @property
@@ -69,6 +72,10 @@ class FixedEvents(Algorithm[Any]):
         """Return the weights of the clients in the objective."""
         return self.inner.objective_weights(parameters, clients)
 
+    def drawn_events(self, parameters: Any, drawn: Sequence[Event]) -> Events:
+        """Return the events of a run whose program chose these."""
+        return self.inner.drawn_events(parameters, drawn)
+
     def events_as_json(self, events: Events) -> list[list[Any]]:
         """Return events as case files have them."""
         return self.inner.events_as_json(events)
@@ -105,7 +112,7 @@ def plan_of(theorem: Theorem, case: Case) -> Plan:
         plan = _fixed(theorem, case, case.events, settings)
     for name, value in own.items():
         want, got = plan.parameter_values.get(name), plain(value)
-        if want is None or not isinstance(got, (int, float)) or abs(got - want) > WRITTEN * abs(want):
+        if want is None or not isinstance(got, (int, float)) or abs(got - want) > _WRITTEN * abs(want):
             raise AssumptionError(
                 f"{theorem.id} sets its own step size, {name} = {want}; the case has {name} = {value}"
             )
@@ -130,18 +137,23 @@ def _random(theorem: Theorem, case: Case, law: RandomEvents, settings: dict[str,
 
 
 def _fixed(theorem: Theorem, case: Case, events: Events, settings: dict[str, Any]) -> Plan:
-    for name in theorem.assumptions:
-        if assumption(name).mean:
-            raise AssumptionError(
-                f"{theorem.id} assumes {name} and bounds a mean over random events; this case has one explicit "
-                'schedule: give "delays", "server" and "iterations" in place of "events"'
-            )
+    for name in over(theorem).laws:
+        raise AssumptionError(
+            f"{theorem.id} assumes {name} and bounds a mean over random events; this case has one explicit "
+            'schedule: give "delays", "server" and "iterations" in place of "events"'
+        )
     if case.algorithm.server == "any":
         raise SpecError(f'theorems about {case.algorithm.id} are about random events; give "delays" and "iterations"')
     clients = case.problem.n
     algorithm = FixedEvents(case.algorithm, events)
     options = {**dict.fromkeys(theorem.step, 1), **split(theorem, algorithm, settings)[0]}
     parameters = algorithm.read(Options(algorithm.id, options))
+    drawn = [one for one in case.algorithm.draws if one.when(parameters, clients)]
+    if any(over(theorem)[one.id] == "averaged" for one in drawn):
+        raise AssumptionError(
+            f"{theorem.id} bounds the mean over {' and '.join(one.words for one in drawn)}; this case has one outcome: "
+            'give "delays" and "iterations" in place of "events"'
+        )
     nothing = RecordAt(np.empty(0, dtype=np.int64))
     most = algorithm.schedule(parameters, events, clients, nothing, 4 * len(events) + 4).iterations
     iterations = case.iterations or most

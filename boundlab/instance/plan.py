@@ -11,17 +11,18 @@ from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.instance.applicability import check, deviations
+from boundlab.instance.enclosed import right_sides
 from boundlab.instance.points import spoken
 from boundlab.instance.readings import Reading, Sources
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import own_parameters, rates, split
-from boundlab.metrics import Metric, metric
+from boundlab.metrics import Enclosure, Metric, metric
 from boundlab.objective import Constant, Problem
 from boundlab.options import Options, nearest, number
 from boundlab.registry import lookup
 from boundlab.tape import Tape
 from boundlab.theorems import Evaluation, Theorem
-from boundlab.weighted import minimised
+from boundlab.weighted import minimised, objective_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,6 @@ class Plan:
         What is read off the schedules, None where the bound does not depend on them.
     fixed
         Values by symbol that no schedule changes.
-    local_steps
-        The most local steps that a client takes at a time.
     symbols
         All symbols that the bound reads, with values, sides and origins.
     """
@@ -70,7 +69,6 @@ class Plan:
     outside: Mapping[str, str]
     schedules: Schedules | None
     fixed: Mapping[str, Any]
-    local_steps: int
     symbols: tuple[Reading, ...]
 
     @property
@@ -78,11 +76,49 @@ class Plan:
         """Whether each trial has a bound for its very schedule, and so, without noise, is a case of its own."""
         return self.schedules is not None and not self.schedules.averaged
 
+    def known(self, seen: Sequence[Mapping[str, float]] | None = None) -> list[dict[str, Any]]:
+        """Return what the bound is evaluated with at each of ``ks``, by symbol.
+
+        Parameters
+        ----------
+        seen
+            What was read off a schedule for each of ``ks``; None where the bound depends on none.
+        """
+        if self.schedules is not None and seen is not None:
+            return self.schedules.known(seen, self.ks, self.fixed)
+        every = self.theorem.horizon == "every"
+        return [{**self.values, **({self.theorem.counter: k} if every else {})} for k in self.ks.tolist()]
+
+    def right_sides(self, known: Sequence[Sequence[Mapping[str, Any]]] | None = None) -> Enclosure:
+        """Enclose the bound at ``ks``, or at ``ks`` for each of several schedules, one after the other.
+
+        Parameters
+        ----------
+        known
+            What :meth:`known` gives for each of the schedules.
+        """
+        return right_sides(self.theorem, [one for own in known or [self.known()] for one in own], self.measured)
+
+    @property
+    def measured(self) -> frozenset[str]:
+        """The symbols that were read off a schedule or computed from rates: their floats may be rounded."""
+        return frozenset(set(self.values) - set(self.fixed) | ({"chi2", "pi_max"} & set(self.values)))
+
+    @property
+    def rates(self) -> list[str]:
+        """The step sizes that the theorem sets and the run has."""
+        return [name for name in self.theorem.step if name in self.parameter_values]
+
     @property
     def one_schedule(self) -> bool:
         """Whether all trials have the same schedule, whatever the delays are."""
         program = self.algorithm.program(self.parameters, self.problem.n)
         return program is not None and program.certain(self.problem.n)
+
+    @property
+    def objective(self) -> str:
+        """What is minimised and measured, in words."""
+        return objective_of(self.problem)
 
     @property
     def near_minimiser(self) -> bool:
@@ -179,7 +215,7 @@ def make_plan(
     return Plan(
         theorem, problem, delays, policy, algorithm, parameters, parameter_values, left, iterations, points,
         known, constants, evaluation.total, evaluation.terms, outside,
-        schedules if first is not None else None, values, _local_steps(schedules, first),
+        schedules if first is not None else None, values,
         _pinned(schedules, sources.readings(known, {**evaluation.derived, **step})),
     )  # fmt: skip
 
@@ -188,12 +224,6 @@ def _pinned(schedules: Schedules, readings: tuple[Reading, ...]) -> tuple[Readin
     """Return the readings, where what the step was computed from says so."""
     how = "the largest of all trials' schedules: their one step is computed from it"
     return tuple(replace(one, how=how) if one.name in schedules.pinned else one for one in readings)
-
-
-def _local_steps(schedules: Schedules, tape: Tape | None) -> int:
-    """Read the most local steps of an update off a tape, or off the first iteration of one."""
-    start = tape or replace(schedules, iterations=1).tape(0)
-    return int(start.descend.steps.max(initial=1))
 
 
 def _taken(theorem: Theorem, step: Mapping[str, float]) -> dict[str, float]:

@@ -208,10 +208,11 @@ class Sources:
         return Reading(name, value, said.side, "problem", said.how, certified=False)
 
     def _of_tape(self, name: str, value: Any) -> Reading:
-        side = self.theorem.symbols[name].side
-        if self.averaged and side != "exact" and not self.one_schedule:
+        info = self.theorem.symbols[name]
+        if self.averaged and (info.side != "exact" or info.role == "schedule") and not self.one_schedule:
             how = "from sampled schedules; others may have more"
-            return Reading(name, value, "lower" if side == "upper" else "upper", "tape", how, certified=False)
+            known: Side = {"upper": "lower", "lower": "upper"}.get(info.side, info.side)  # type: ignore[assignment]
+            return Reading(name, value, known, "tape", how, certified=False)
         how = "every schedule has it" if self.averaged else "read off the schedule of trial 1; each trial has its own"
         return Reading(name, value, "exact", "tape", how)
 

@@ -1,6 +1,6 @@
 """What a theorem reads off the schedules of a comparison's trials."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import about_the_mean, assumption
+from boundlab.assumptions import assumption
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance.readings import require_safe
@@ -16,7 +16,7 @@ from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
-from boundlab.theorems import Evaluation, Theorem
+from boundlab.theorems import Evaluation, Theorem, over
 
 
 @final
@@ -128,8 +128,8 @@ class Schedules:
 
     @property
     def averaged(self) -> bool:
-        """Whether the theorem is about the mean over schedules, not about each of them."""
-        return about_the_mean(self.theorem.assumptions)
+        """Whether the theorem is about the mean over schedules, of which there are several, not about each of them."""
+        return over(self.theorem).averaged(self.algorithm, self.parameters, self.clients, self.delays)
 
     def read_at(self, tape: Tape, ks: NDArray[np.int64], values: Mapping[str, Any]) -> list[dict[str, float]]:
         """Return what is read off a tape for each horizon of ``ks``."""
@@ -150,18 +150,24 @@ class Schedules:
         AssumptionError
             If the schedule breaks a condition of the theorem, or a value that the user set.
         """
-        each = []
         for own in reversed(seen):
             for name in sorted(self.given.keys() & own.keys()):
                 require_safe(self.theorem, name, self.given[name], own[name], "the schedule")
-        for k, own in zip(ks.tolist(), seen, strict=True):
-            known = {**own, **self._pins(own), **values}
-            if self.theorem.horizon == "every":
-                known[self.theorem.counter] = k
-            each.append(self.theorem.at_iterations(known, np.array([k])))
+        known = zip(ks.tolist(), self.known(seen, ks, values), strict=True)
+        each = [self.theorem.at_iterations(one, np.array([k])) for k, one in known]
         terms = {name: np.concatenate([one.terms[name] for one in each]) for name in each[0].terms}
         total = np.concatenate([one.total for one in each])
         return Evaluation(total, terms, each[-1].derived, each[-1].kind)
+
+    def known(
+        self, seen: Sequence[Mapping[str, float]], ks: NDArray[np.int64], values: Mapping[str, Any]
+    ) -> list[dict[str, Any]]:
+        """Return what the theorem is evaluated with at each of ``ks``; parameters as for :meth:`evaluate`."""
+        counter, every = self.theorem.counter, self.theorem.horizon == "every"
+        return [
+            {**own, **self._pins(own), **values, **({counter: k} if every else {})}
+            for k, own in zip(ks.tolist(), seen, strict=True)
+        ]
 
     def _pins(self, own: Mapping[str, float]) -> dict[str, float]:
         """Return what the step of the run was computed from, in place of what this schedule says up to some horizon.
@@ -185,9 +191,28 @@ class Schedules:
         return {name: used for name, used in self.pinned.items() if name in own}
 
 
-def largest(trials: list[list[dict[str, float]]]) -> list[dict[str, float]]:
-    """Return the largest of each quantity over the trials, for each horizon."""
-    return [{name: max(one[name] for one in some) for name in some[0]} for some in zip(*trials, strict=True)]
+def kept_by_all(theorem: Theorem, trials: list[list[dict[str, float]]]) -> list[dict[str, float]]:
+    """Return what every trial keeps of each quantity, for each horizon: the largest of upper limits, and so on.
+
+    Raises
+    ------
+    AssumptionError
+        If trials differ in a quantity that is no limit: the bound then has no one value.
+    """
+    found = []
+    for some in zip(*trials, strict=True):
+        row = {}
+        for name in some[0].keys() & set.intersection(*(set(one) for one in some)):
+            low, high = min(one[name] for one in some), max(one[name] for one in some)
+            side = theorem.symbols[name].side
+            if low != high and side not in ("upper", "lower"):
+                raise AssumptionError(
+                    f"{theorem.id} bounds a mean over schedules, and {name} is {low:.6g} in one of them and {high:.6g} "
+                    "in another: the bound has no one value"
+                )
+            row[name] = low if side == "lower" else high
+        found.append({name: row[name] for name in some[0] if name in row})
+    return found
 
 
 def explain(trial: int, error: AssumptionError) -> AssumptionError:

@@ -5,6 +5,7 @@ iterations (the last iterate, the average iterate, the mean over all versions). 
 in its own arithmetic: which records it needs, the quantity at one of them, and the left side that they make.
 """
 
+from boundlab.metrics._enclosure import Enclosure as Enclosure
 from boundlab.metrics._metric import BUILT_IN as BUILT_IN
 from boundlab.metrics._metric import METRICS as METRICS
 from boundlab.metrics._metric import Measured as Measured
@@ -13,8 +14,10 @@ from boundlab.metrics._metric import Quantity as Quantity
 from boundlab.metrics._metric import choices as choices
 from boundlab.metrics._metric import metric as metric
 from boundlab.metrics._observe import Certified as Certified
+from boundlab.metrics._observe import Proved as Proved
 from boundlab.metrics._observe import Series as Series
 from boundlab.metrics._observe import Watch as Watch
+from boundlab.metrics._observe import squares as squares
 from boundlab.metrics._over import AVERAGE_ITERATE as AVERAGE_ITERATE
 from boundlab.metrics._over import LAST as LAST
 from boundlab.metrics._over import MEAN as MEAN

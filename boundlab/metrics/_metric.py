@@ -121,6 +121,16 @@ class Metric:
             case Quantity.SLOPE:
                 return function.squared_slope(x)
 
+    def of_matrix(self, eye: Any, hessian: Any) -> Any:
+        """Return W of the quantity (x − x*)ᵀ W (x − x*) on a quadratic: I, H/2 or H², in matrices of any arithmetic."""
+        match self.quantity:
+            case Quantity.DISTANCE:
+                return eye
+            case Quantity.GAP:
+                return hessian / 2
+            case Quantity.SLOPE:
+                return hessian * hessian
+
     def of_second_moment(self, hessian: Any, second: Any) -> Any:
         """Return E quantity on a quadratic: E (x − x*)ᵀ W (x − x*) with W = I, H/2 or H².
 

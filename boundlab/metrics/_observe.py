@@ -15,6 +15,8 @@ if TYPE_CHECKING:  # whoever evaluates a formula needs no tape and no problem
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+_EPS = float(np.finfo(np.float64).eps)
+_ROUNDED = 16.0 * _EPS
 
 
 @final
@@ -49,6 +51,76 @@ class Certified:
         gradient = self.problem.full_gradient(x)
         square = float(gradient @ gradient)
         return (square, square) if np.isfinite(square) else (np.inf, np.inf)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """The quantities of a problem at a point that is known up to an error, as (value, smallest, largest).
+
+    Rounding is allowed for, and what the certificate of the optimum leaves open. What is not known to be smooth or
+    Lipschitz enough, or of whose rounding nobody knows, is between 0 and infinity.
+    """
+
+    problem: "Problem"
+
+    def squared_distance(self, at: tuple["Array", float]) -> tuple[float, float, float]:
+        """Return ‖x − x*‖² for all x this near.
+
+        Raises
+        ------
+        SpecError
+            If the problem has no unique minimiser with a certified distance.
+        """
+        x, error = at
+        low, high = Certified(self.problem).squared_distance(x)
+        best, away = self.problem.optimum(), float(np.linalg.norm(x.astype(np.float64) - self.problem.optimum().x))
+        off = error + (best.distance or 0.0) + (len(x) + 8) * _EPS * away
+        return (low + high) / 2.0, *squares(away, off)
+
+    def gap(self, at: tuple["Array", float]) -> tuple[float, float, float]:
+        """Return the gap for all x this near: by smoothness, else by B."""
+        x, error = at
+        problem, best = self.problem, self.problem.optimum()
+        value, constants = problem.value(x), problem.constants()
+        here, there = (problem.rounding(np.asarray(one, dtype=np.float64)) for one in (x, best.x))
+        above = max(0.0, value - best.value)
+        if here is None or there is None:
+            return above, 0.0, np.inf
+        moved = np.inf
+        if "B" in constants:
+            moved = constants["B"].value * error
+        if "L" in constants:
+            L = constants["L"].value
+            if problem.simple is None:
+                slope = float(np.linalg.norm(problem.full_gradient(x))) + here[1]
+            else:  # F has no gradient, but f has one at x*
+                slope = problem.steepness() + L * (float(np.linalg.norm(x - best.x)) + 2.0 * (best.distance or np.inf))
+            moved = min(moved, (slope + L * error) * error)
+        if problem.simple is not None:
+            moved += problem.simple.rate(problem.d) * error
+        off = moved + here[0] + there[0] + 4.0 * _EPS * (abs(value) + abs(best.value))
+        if not off < np.inf:
+            return above, 0.0, np.inf
+        return above, max(0.0, value - best.value - off), max(0.0, value - best.value + best.gap + off)
+
+    def squared_slope(self, at: tuple["Array", float]) -> tuple[float, float, float]:
+        """Return the squared norm of the gradient for all x this near."""
+        x, error = at
+        problem = self.problem
+        rounding, L = problem.rounding(np.asarray(x, dtype=np.float64)), problem.constants().get("L")
+        slope = float(np.linalg.norm(problem.full_gradient(x)))
+        if rounding is None or L is None:
+            return slope * slope, 0.0, np.inf
+        return slope * slope, *squares(slope, L.value * error + rounding[1] + (len(x) + 8) * _EPS * slope)
+
+
+def squares(root: float, off: float) -> tuple[float, float]:
+    """Return the ends of a square whose root is off by this much at most."""
+    if not off < np.inf:
+        return 0.0, np.inf
+    low, high = max(0.0, root - off), root + off
+    return low * low * (1.0 - _ROUNDED), high * high * (1.0 + _ROUNDED)  # no powers: those of Python's floats raise
 
 
 @final

@@ -6,6 +6,7 @@ from boundlab.objective._constants import LeastSquaresForm as LeastSquaresForm
 from boundlab.objective._constants import Optimum as Optimum
 from boundlab.objective._constants import QuadraticForm as QuadraticForm
 from boundlab.objective._constants import Side as Side
+from boundlab.objective._constants import StepBounds as StepBounds
 from boundlab.objective._constants import along as along
 from boundlab.objective._oracle import NO_NOISY_PROX as NO_NOISY_PROX
 from boundlab.objective._oracle import Oracle as Oracle

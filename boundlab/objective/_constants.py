@@ -11,6 +11,7 @@ from boundlab.errors import SymbolError
 
 Array = NDArray[np.floating[Any]]
 Side = Literal["exact", "upper", "lower"]
+_EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,34 @@ class Optimum:
 
 @final
 @dataclass(frozen=True, slots=True)
+class StepBounds:
+    """What one local step x ← x − size·g(x) of a client, as floats compute it, does to an error of x.
+
+    Parameters
+    ----------
+    mu, L
+        The curvature of each function whose gradient may be drawn, from below and from above, unit (1, −2); of a
+        function with kinks that of its pieces: away from kinks its steps are those of one piece.
+    offset, slope
+        The computed g is off by at most offset + slope·‖x‖, which is no less than ‖g‖ times the machine's precision;
+        units (1, −1) and (1, −2).
+    kinks
+        Whether gradients jump.
+    """
+
+    mu: float
+    L: float
+    offset: float
+    slope: float
+    kinks: bool = False
+
+    def growth(self, size: float) -> float:
+        """Return a Lipschitz constant of the step: max(1 − size·mu, size·L − 1) for convex functions."""
+        return max(1.0 - size * self.mu, size * self.L - 1.0) * (1.0 + 1e-15)
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class QuadraticForm:
     """What a quadratic problem is made of: f_i(x) = ½(x − b_i)ᵀA_i(x − b_i) + constant, and the noise of its gradients.
 
@@ -108,6 +137,26 @@ class QuadraticForm:
         noise = along(self.direction, self.sigma)
         out: NDArray[np.float64] = noise[:, None] * noise
         return out
+
+    def step_bounds(self, client: int) -> StepBounds:
+        """Return the eigenvalues of A_i, and what d + 2 roundings of A_i(x − b_i) do."""
+        A, d = self.A[client], self.b.shape[1]
+        norm, uneven = float(np.linalg.norm(A)), float(np.linalg.norm(A - A.T))
+        if (A * (1.0 - np.eye(d))).any():
+            # Backward error of a symmetric eigensolver (LAPACK Users' Guide, section 4.7).
+            values, slack = np.linalg.eigvalsh((A + A.T) / 2.0), 4.0 * d * _EPS * norm + uneven
+        else:
+            values, slack = np.diagonal(A), 0.0
+        size = (d + 4.0) * _EPS * norm + uneven
+        offset = size * float(np.linalg.norm(self.b[client])) * (1.0 + d * _EPS)
+        return StepBounds(max(float(values.min()) - slack, 0.0), float(values.max()) + slack, offset, size)
+
+    def roots(self) -> NDArray[np.float64]:
+        """Return R with R·Rᵀ the covariance of the noise, shape (d, r)."""
+        d = self.b.shape[1]
+        if self.direction is None:
+            return np.diag(np.full(d, self.sigma / math.sqrt(d)))
+        return along(self.direction, self.sigma)[:, None]
 
 
 def along(direction: NDArray[np.float64], length: float) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from boundlab.assumptions import choices
 from boundlab.errors import AssumptionError
-from boundlab.objective._constants import Array, Constant, LeastSquaresForm, Optimum, QuadraticForm
+from boundlab.objective._constants import Array, Constant, LeastSquaresForm, Optimum, QuadraticForm, StepBounds
 from boundlab.objective._oracle import Oracle
 from boundlab.randomness import Streams
 
@@ -134,6 +134,14 @@ class Problem(ABC):
         Units (1, 0) and (1, −1), the latter of a norm. Who certifies a minimiser of f + h needs it.
         """
         return None
+
+    def step_bounds(self, client: int) -> StepBounds | None:
+        """Return what local steps of a client do to errors, in the arithmetic of :attr:`dtype`; None: nobody knows.
+
+        An executor that proves how far its iterates are from the true ones needs it.
+        """
+        form = self.quadratic()
+        return None if form is None else form.step_bounds(client)
 
     def steepness(self) -> float:
         """Return the most by which the objective grows to first order where x* moves by 1, from above; unit (1, −1).

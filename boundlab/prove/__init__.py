@@ -51,9 +51,9 @@ from boundlab.prove._terms import expr as expr
 from boundlab.prove._terms import finite_sum as finite_sum
 from boundlab.prove._terms import squared as squared
 from boundlab.prove._terms import vector_sum as vector_sum
-from boundlab.prove.document import Outcome as Outcome
 from boundlab.prove.document import Proof as Proof
 from boundlab.prove.document import Script as Script
 from boundlab.prove.document import Status as Status
 from boundlab.prove.document import Step as Step
+from boundlab.prove.outcome import Outcome as Outcome
 from boundlab.prove.run import run as run

@@ -6,11 +6,11 @@ from boundlab.assumptions import with_implied
 from boundlab.prove._consistency import make_sure_there_are_runs
 from boundlab.prove._context import Context
 from boundlab.prove._errors import ProofError
-from boundlab.prove._facts import Fact
+from boundlab.prove._facts import OWN_AXIOMS, Fact
 from boundlab.prove._scalars import scalar
 from boundlab.prove._search import derive
 from boundlab.prove._terms import Claim, expr
-from boundlab.prove.setting import OWN_AXIOMS, Setting
+from boundlab.prove.setting import Setting
 
 
 def conclude(setting: Setting, facts: Sequence[Fact]) -> Fact:
@@ -24,13 +24,14 @@ def conclude(setting: Setting, facts: Sequence[Fact]) -> Fact:
     theorem, kernel = setting.theorem, setting.kernel
     if not facts:
         raise ProofError("a conclusion needs a fact")
+    if setting.restrictions and not any(_claimed(one) for fact in facts for one in fact.axioms):
+        raise ProofError(f"it is shown for {'; '.join(setting.restrictions)} alone, which {theorem.id} leaves open")
     _cover(setting, [fact.context for fact in facts])
     shown: list[Fact] = []
     for fact in facts:
         last = _matching(setting, fact)
         last = _only_its_symbols(setting, last)
-        allowed = with_implied(theorem.assumptions) | OWN_AXIOMS | setting.conditions_met
-        more = sorted(one for one in last.axioms - allowed if not _claimed(one))
+        more = sorted(one for one in last.axioms - allowed_axioms(setting) if not _claimed(one))
         if more:
             raise ProofError(f"it rests on {', '.join(more)}, which {theorem.id} does not assume")
         shown.append(last)
@@ -38,6 +39,11 @@ def conclude(setting: Setting, facts: Sequence[Fact]) -> Fact:
     kernel.concluded = tuple(shown)
     # The case that says most of how little is shown: steps that are only claimed, signs that only a solver has shown.
     return min(shown, key=lambda one: (-sum(map(_claimed, one.axioms)), one.shown))
+
+
+def allowed_axioms(setting: Setting) -> frozenset[str]:
+    """Return the axioms that a conclusion may rest on."""
+    return with_implied(setting.theorem.assumptions) | OWN_AXIOMS | setting.conditions_met
 
 
 def _claimed(axiom: str) -> bool:

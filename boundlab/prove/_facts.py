@@ -11,6 +11,8 @@ from boundlab.prove._terms import Claim, Lin
 from boundlab.signs import Shown
 
 _KEY = object()
+# Axioms that are no assumption about functions or runs: the algorithm itself, and where it starts.
+OWN_AXIOMS = frozenset({"algorithm", "start"})
 
 
 @dataclass(frozen=True, eq=False)

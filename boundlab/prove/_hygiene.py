@@ -7,8 +7,10 @@ proof has declared: a proof's own B is any number, and not the B of ‖∇f_i‖
 """
 
 import functools
+import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -18,6 +20,8 @@ from boundlab.prove._scalars import Scalar, variable
 from boundlab.prove._terms import Expr, Lin
 
 _OTHER = "_renamed"
+# Methods of settings with which their rules say anything: they look at who calls them.
+_ANY_CLAIM = ("axiom", "condition", "restriction")
 _FACTS = (Fact, VectorFact)
 
 
@@ -38,11 +42,43 @@ def _guarded(method: Callable[..., Any]) -> Callable[..., Any]:
     def call(setting: Any, *args: Any, **more: Any) -> Any:
         if not getattr(setting, "renaming", False):
             _say_the_same(setting, method, args, more)
-        found = method(setting, *args, **more)
+        with calling(setting.kernel, method, setting, *args, **more):
+            found = method(setting, *args, **more)
         _names_no_other(setting, found, (*args, *more.values()))
         return found
 
     return call
+
+
+def remember(owner: type) -> None:
+    """Let the axioms of a class that catches no index carry their names; what states any claim stays as it is."""
+    for name, method in list(vars(owner).items()):
+        if not name.startswith("_") and name not in _ANY_CLAIM and callable(method) and _makes_facts(method):
+            setattr(owner, name, _remembered(method))
+
+
+def _remembered(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def call(setting: Any, *args: Any, **more: Any) -> Any:
+        with calling(setting.kernel, method, setting, *args, **more):
+            return method(setting, *args, **more)
+
+    return call
+
+
+@contextmanager
+def calling(kernel: Any, method: Callable[..., Any], *args: Any, **more: Any) -> Iterator[None]:
+    """Let axioms that are made here carry the name of the method that a proof calls, and its arguments."""
+    before = kernel.called
+    if before is None:
+        schema = method.__qualname__.removeprefix("Setting.")
+        bound = inspect.signature(method).bind(*args, **more)
+        bound.apply_defaults()
+        kernel.called = schema, (*bound.args[1:], *bound.kwargs.values())
+    try:
+        yield
+    finally:
+        kernel.called = before
 
 
 def _say_the_same(setting: Any, method: Callable[..., Any], args: tuple[Any, ...], more: Mapping[str, Any]) -> None:

@@ -29,6 +29,8 @@ class Making:
         # Numbers that vectors depend on without saying so, such as a step size: what is said of vectors holds for the
         # one value that they have, and for no other.
         self.parameters: set[str] = set()
+        # The method of a setting that makes axioms, with its arguments; None for those that it makes for itself.
+        self.called: tuple[str, tuple[Any, ...] | None] | None = None
 
     def make(
         self, claim: Claim, context: Context, rule: str, premises: Iterable[Shared] = (), *,
@@ -65,6 +67,9 @@ class Making:
         for one in premises:
             if not context.within(one.context):
                 raise ProofError(f"a fact of another case is used: {one} holds where {one.context.why or 'assumed'}")
+        if rule == "axiom" and self.called is not None:
+            schema, args = self.called
+            data = {"schema": schema, "args": (self._axioms(),) if args is None else args}
         if context.root.by_solver:
             # Also what is asked on the way, such as whether a denominator is 0, or whether a range is reversed.
             shown, context.root.by_solver = min(shown, Shown.BY_SOLVER), False
@@ -77,6 +82,9 @@ class Making:
             "data": data, "shown": min((shown, *(one.shown for one in premises))), "number": len(self.facts),
             "key": _KEY,
         }  # fmt: skip
+
+    def _axioms(self) -> int:
+        return sum(one.rule == "axiom" for one in self.facts)
 
     def _owned(self, *facts: Shared) -> None:
         """Make sure that facts are of this kernel: another one may know other vectors."""

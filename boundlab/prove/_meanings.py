@@ -7,7 +7,8 @@ from boundlab.prove._context import FIRST
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import Scalar, variable
 from boundlab.prove._terms import expr
-from boundlab.prove.document import Outcome, Step
+from boundlab.prove.document import Step
+from boundlab.prove.outcome import Outcome
 from boundlab.prove.setting import Setting
 
 _LETTER = re.compile(r"(?<![\w.])([A-Za-z]\w*)(\[)?")

@@ -9,7 +9,7 @@ from boundlab.prove._instance import Instance
 from boundlab.prove._replay import Runs
 from boundlab.prove._scalars import Number
 from boundlab.prove._terms import Lin
-from boundlab.theorems import Theorem
+from boundlab.theorems import Condition, Theorem
 
 # The members of a family by their indices.
 Members = Mapping[tuple[int, ...], Fraction]
@@ -21,8 +21,6 @@ class Modelled:
     theorem: Theorem
     assumed: frozenset[str]
     noisy: bool
-    # Conditions, as they are stated, of which why_not decides whether an instance meets them.
-    decided: frozenset[str] = frozenset()
     # What letters stand for, with their indices as claims print them; those of base classes are added.
     letters: Mapping[str, str] = MappingProxyType(
         {"star": "a minimiser x*", "h[i]": "a subgradient of f_i at x*; their mean is 0"}
@@ -34,6 +32,14 @@ class Modelled:
         """Return the server's model after k iterations."""
         raise NotImplementedError
 
+    def average(self) -> Lin:
+        """Return the vector of the ergodic average over the iterates before the horizon."""
+        raise NotImplementedError
+
+    def gradient(self, k: Number) -> Lin:
+        """Return ∇f at the server's model after k iterations."""
+        raise NotImplementedError
+
     def instances(self) -> tuple[Instance, ...]:
         """Return exact instances on which proofs are tested; some may not fit this theorem."""
         return ()
@@ -41,6 +47,10 @@ class Modelled:
     def why_not(self, instance: Instance) -> str:
         """Return which assumption of the theorem an instance does not meet, exactly; empty if it meets all."""
         return instance.why_not(self.assumed, self.noisy)
+
+    def decides(self, condition: Condition) -> bool:
+        """Return whether :meth:`why_not` decides if an instance meets a condition of the theorem."""
+        return False
 
     def constants(self, instance: Instance) -> dict[str, Fraction]:
         """Return the numbers of symbols on an instance; those that have none there are left out."""

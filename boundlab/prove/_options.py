@@ -1,26 +1,87 @@
-"""Which options of a theorem a setting knows."""
+"""Which options of a theorem's algorithm a setting covers, each of them word by word."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
 
-from boundlab.errors import SpecError
+from boundlab.errors import BoundlabError, SpecError
+from boundlab.options import Options
+from boundlab.registry import lookup
 from boundlab.theorems import Theorem
 
+NUMBERS: Final = ("any number",)
+"""What a setting covers of an option that is no choice between words: all its values."""
 # Where an iteration is another one: with a proximal step, or a projection.
 _OTHER_ALGORITHM = frozenset({"composite", "constrained"})
 
 
-def refuse_options(theorem: Theorem, fixed: dict[str, Iterable[str]]) -> None:
-    """Raise unless each option of a theorem is one of those that a setting knows, and no other changes the run."""
+def uncovered(
+    theorem: Theorem, fixed: Mapping[str, Iterable[str]], covered: Mapping[str, Iterable[str]],
+    symbols: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[str, ...]:  # fmt: skip
+    """Return what a setting does not know of the runs that a printed theorem is about; raise of any other theorem.
+
+    Parameters
+    ----------
+    fixed
+        Option → the words that the setting knows where one of them is fixed, by the theorem or as the default.
+    covered
+        Option → all its words, where what the setting says is true with each of them: the theorem may leave it open.
+    symbols
+        Option → the symbol as which the setting reads it.
+
+    Raises
+    ------
+    SpecError
+        If a theorem is about other runs, too: its proof would be one of fewer runs than it speaks of.
+    """
+    who = f"proofs about {theorem.algorithm} know"
     if other := sorted(_OTHER_ALGORITHM & set(theorem.assumptions)):
-        raise SpecError(f"{theorem.id}: proofs about {theorem.algorithm} know no {', '.join(other)} functions")
-    if more := sorted(theorem.options.keys() - fixed.keys() - {"*"}):
-        raise SpecError(f"{theorem.id}: proofs about {theorem.algorithm} know no option {', '.join(more)}")
-    free = theorem.read_by(theorem.names_in())
-    if more := sorted(name for name in fixed if name not in theorem.options and name in free):
-        raise SpecError(f"{theorem.id}: proofs about {theorem.algorithm} know {', '.join(more)} only where it is fixed")
-    for name, allowed in fixed.items():
-        value = theorem.options.get(name)
-        if value is not None and value not in allowed:
-            raise SpecError(
-                f"{theorem.id}: proofs about {theorem.algorithm} know {name}={', '.join(allowed)}, not {value}"
-            )
+        raise SpecError(f"{theorem.id}: {who} no {', '.join(other)} functions")
+    algorithm = lookup("algorithms", theorem.algorithm)
+    if more := sorted(theorem.options.keys() - algorithm.parameters.keys() - {"*"}):
+        raise SpecError(f"{theorem.id}: {who} no option {', '.join(more)}")
+    read = theorem.read_by(theorem.names_in())
+    missing = []
+    for name in algorithm.parameters:
+        if name in theorem.step and name not in theorem.options:
+            continue
+        symbol = theorem.parameters.get(name)
+        if (symbol is not None and symbol in read) or symbols.get(name) in read:
+            if symbol != symbols.get(name):
+                wanted = f"as the symbol {symbols[name]}" if name in symbols else "as no symbol"
+                raise SpecError(f"{theorem.id}: {who} {name} {wanted}, see [parameters]; got {symbol}")
+            continue
+        known, all_of = (tuple(one.get(name, ())) for one in (fixed, covered))
+        if theorem.leaves_open(name):
+            if not all_of or not _words(algorithm, name) <= {*all_of}:
+                missing.append(f"{name}={', '.join(known)}" if known else f"no {name} but the default")
+        elif not all_of and not _among(theorem, algorithm, name, known):
+            given = theorem.options.get(name, "the default")
+            raise SpecError(f"{theorem.id}: {who} {name}={', '.join(known) or 'the default'}, not {given}")
+    if missing and theorem.status != "as printed":
+        raise SpecError(
+            f"{theorem.id} leaves open what {who} in one way only: {'; '.join(missing)}; fix it under [options]"
+        )
+    return tuple(missing)
+
+
+def _words(algorithm: Any, name: str) -> set[str]:
+    """Return the words between which an option chooses; what makes it another one with numbers is left out."""
+    some = algorithm.examples(2).get(name) or ()
+    return {one.partition(":")[0] for one in some if one[:1].isalpha()}
+
+
+def _among(theorem: Theorem, algorithm: Any, name: str, known: Iterable[str]) -> bool:
+    """Return whether an option that is not open has one of these words, or its default where there are none."""
+    given = theorem.options.get(name)
+    if given is not None:
+        return given in known
+    rates: dict[str, Any] = {one: 1 for one in theorem.step if one in algorithm.parameters}
+    try:
+        default = algorithm.read(Options(algorithm.id, dict(rates)))
+        return not known or any(
+            algorithm.read(Options(algorithm.id, {**rates, name: word})) == default for word in known
+        )
+    except BoundlabError:
+        return False

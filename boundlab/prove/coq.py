@@ -20,7 +20,7 @@ from boundlab.prove._facts import Fact
 from boundlab.prove._polynomials import Monomial, Rational
 from boundlab.prove._scalars import Poly, Scalar, Symbol
 from boundlab.prove._terms import Expr, One
-from boundlab.prove.document import Outcome
+from boundlab.prove.outcome import Outcome
 from boundlab.prove.trace import reachable
 
 _HEAD = """Require Import Reals Psatz.

@@ -7,7 +7,7 @@ it carries its name: such steps *follow*, they are not proved.
 import enum
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
 
 from boundlab.prove._conclude import conclude
@@ -28,7 +28,6 @@ from boundlab.theorems import Theorem
 
 Uses: TypeAlias = Fact | VectorFact
 _CLAIMED = "step "
-_PROVED = "proved"
 
 
 class Status(enum.Enum):
@@ -363,36 +362,6 @@ class Script:
     write: Callable[[Proof], None]
     proves: str = ""
     printed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a proof."""
-
-    script: Script
-    steps: tuple[Step, ...]
-    conclusion: Step | None
-    kernel: Kernel = field(repr=False)
-    setting: Setting | None = field(default=None, repr=False)
-
-    @property
-    def proved(self) -> bool:
-        """Whether every step is proved, there is one, and the last one is the theorem."""
-        return self.verdict == _PROVED
-
-    @property
-    def verdict(self) -> str:
-        """What the proof amounts to, in words."""
-        found = [step.status for step in self.steps]
-        if Status.REFUTED in found:
-            return "a step is refuted"
-        if any(status not in (Status.PROVED, Status.REMARK) for status in found):
-            return "not proved"
-        if Status.PROVED not in found:
-            return "nothing is proved"
-        if self.script.proves and (self.conclusion is None or self.conclusion.status is not Status.PROVED):
-            return "every step is proved, but not the theorem"
-        return _PROVED
 
 
 def _sorted(uses: Iterable[Uses]) -> tuple[list[Fact], list[VectorFact]]:

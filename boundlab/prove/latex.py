@@ -8,7 +8,8 @@ from boundlab.arithmetic.writing import breakable
 from boundlab.prove._meanings import letters
 from boundlab.prove._scalars import Monomial, Poly, Rational, Scalar, Symbol
 from boundlab.prove._terms import Claim, Expr, Inner, One, Sum, Value, Vec
-from boundlab.prove.document import Outcome, Step
+from boundlab.prove.document import Step
+from boundlab.prove.outcome import Outcome
 
 _GREEK = (
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda", "mu", "nu", "xi", "pi",

@@ -113,7 +113,7 @@ class Model(Numbers):
             if made.rule == "axiom" and isinstance(made, Fact) and made.claim.body.number is not None:
                 self._meets(made)
         for one in theorem.conditions:
-            if one.statement in setting.decided:
+            if setting.decides(one):
                 continue
             try:
                 met = upper(self._quantity(one.quantity) - self.number(setting.formula(one.limit), {})) <= 0

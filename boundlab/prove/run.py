@@ -3,7 +3,9 @@
 from boundlab.prove._context import Context
 from boundlab.prove._errors import ProofError
 from boundlab.prove._kernel import Kernel
-from boundlab.prove.document import Outcome, Proof, Script
+from boundlab.prove.binding import second_opinion
+from boundlab.prove.document import Proof, Script
+from boundlab.prove.outcome import Outcome
 from boundlab.prove.settings import setting_of
 from boundlab.signs import Solver
 from boundlab.theorems import load_theorem
@@ -30,4 +32,4 @@ def run(script: Script, *, witnesses: bool = False) -> Outcome:
         script.write(proof)
     except ProofError as error:
         proof.stop(str(error))
-    return Outcome(script, tuple(proof.steps), proof.conclusion, kernel, setting)
+    return Outcome(script, tuple(proof.steps), proof.conclusion, kernel, setting, second_opinion)

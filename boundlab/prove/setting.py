@@ -5,19 +5,20 @@ the axioms that it rests on with the assumptions that the theorem states. How a 
 each algorithm, which is compared with the algorithm's own program when it is made.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import sympy
 
-from boundlab.assumptions import with_implied
+from boundlab.assumptions import assumption, choices, with_implied
+from boundlab.formulas.symbols import SYMBOLS, names_of
 from boundlab.prove._context import Context, Range
 from boundlab.prove._errors import ProofError, only_for_rules
-from boundlab.prove._facts import Fact, VectorFact
+from boundlab.prove._facts import OWN_AXIOMS, Fact, VectorFact
 from boundlab.prove._formula import translate
-from boundlab.prove._hygiene import guard
+from boundlab.prove._hygiene import guard, remember
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._modelled import Modelled
-from boundlab.prove._options import refuse_options as refuse_options
 from boundlab.prove._scalars import ZERO, Number, Scalar, scalar, variable, whole
 from boundlab.prove._sums import split_sum, total
 from boundlab.prove._terms import (
@@ -44,10 +45,6 @@ from boundlab.theorems import Theorem
 _ORDER = ("n", "L", "mu", "B", "sigma", "zeta", "R", "F0", "M", "S", "K", "T")
 
 
-# How large noise is.
-_NOISE = ("sigma", "sigma_l")
-
-
 class Setting(Modelled):
     """What a proof of a theorem may use.
 
@@ -62,6 +59,12 @@ class Setting(Modelled):
         If its algorithm or its options are not among those whose moves are known here.
     """
 
+    # The symbol of how large noise is, and what readers call the objective.
+    noise_size = "sigma"
+    objective_name = "f"
+    # In which one way alone a setting knows runs of a printed theorem that is about others, too.
+    restrictions: tuple[str, ...] = ()
+
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         guard(cls)
@@ -70,6 +73,7 @@ class Setting(Modelled):
         self.theorem = theorem
         self.context = Context(solver=Solver())
         self.kernel = Kernel(self.context)
+        self.kernel.called = "setting", None  # until a proof begins
         self.assumed = with_implied(theorem.assumptions)
         self.noisy = not self._deterministic()
         # Conditions under which a theorem's own symbols have values, such as a step that is a positive number.
@@ -86,12 +90,14 @@ class Setting(Modelled):
         self._functions()
 
     def _deterministic(self) -> bool:
-        zero_noise = any(str(one.quantity) in _NOISE and one.limit == 0 for one in self.theorem.conditions)
+        # What bounds the variance everywhere: sigma_star is noise at x* alone, and G holds the gradients, too.
+        variance = assumption("bounded-variance").defines
+        zero_noise = any(str(one.quantity) in variance and one.limit == 0 for one in self.theorem.conditions)
         return "deterministic" in self.assumed or zero_noise
 
     def close(self) -> None:
         """Note that a proof begins: what it declares from here on is its own, and vectors it declares none."""
-        self.kernel.vectors.sealed = True
+        self.kernel.vectors.sealed, self.kernel.called = True, None
         self.declared = frozenset(self.context.order())
 
     # ------------------------------------------------------------------ symbols
@@ -125,11 +131,25 @@ class Setting(Modelled):
         """Return a formula of the theorem as a number; short with the setting's names for some of its symbols."""
         # A name that a proof gives to a number of its own never stands for a symbol of the theorem.
         defined = {name: own for name, own in self.theorem.defining().items() if name not in self.own_symbols}
+        self._refuse_names(names_of(formula), context or self.context)
         if more := {one.name for one in formula.free_symbols} - self.own_symbols - defined.keys():
             raise ProofError(f"{', '.join(sorted(more))} is no symbol of the setting")
         here = context or self.context
         known = self.short_names if short else {}
         return translate(formula, here, known, *self.kernel.given(here), defined, self.kernel.plain_exponents())
+
+    def _refuse_names(self, names: Iterable[str], context: Context) -> None:
+        """Refuse a symbol of a theorem's own, or one with another meaning, that has a name of this setting's."""
+        for name in self.theorem.read_by(names) & self.own_symbols:
+            known = context.find(name)
+            if name not in SYMBOLS or (known is not None and known.arity):
+                raise ProofError(f"{name} of {self.theorem.id} is something else in proofs about it; rename the symbol")
+
+    def _below_its_limit(self, name: str) -> Range:
+        """Return the range of a symbol, with the theorem's condition on it as its upper end."""
+        own = self._range(name)
+        limits = [one for one in self.theorem.conditions if str(one.quantity) == name]
+        return replace(own, high=self.formula(limits[0].limit)) if limits else own
 
     def own_symbol(self, name: str, own: Range) -> Scalar:
         """Declare another symbol of the theorem."""
@@ -140,8 +160,15 @@ class Setting(Modelled):
     def condition(self, claim: Claim, why: str) -> Fact:
         """Return a condition of the theorem itself as a fact."""
         only_for_rules("a condition of the theorem")
-        self.conditions_met |= {why}
+        self.meets(why)
         return self.restriction(claim, why)
+
+    def meets(self, condition: str) -> None:
+        """Note that a proof rests on a condition, whose words are those of no assumption."""
+        only_for_rules("a condition of the theorem")
+        if condition in OWN_AXIOMS or condition in choices(condition):
+            raise ProofError(f"{self.theorem.id}: a condition is called {condition}, which is an assumption")
+        self.conditions_met |= {condition}
 
     def restriction(self, claim: Claim, why: str) -> Fact:
         """Return what a printed proof takes for granted and its theorem does not say: no theorem rests on it."""
@@ -215,15 +242,19 @@ class Setting(Modelled):
         return value_at("f", [] if self.one_function else [i], at)
 
     def objective(self, at: Lin) -> Expr:
-        """Return E f(u) = (1/n)·Σ E f_i(u)."""
+        """Return E f(u) = Σ weight_i·E f_i(u)."""
         if self.one_function:
             return self.part(0, at)
         # The point may be one of client i: it is the same for all f_j.
         j = "i" if "i" not in at.names() else "j"
         while j in at.names():
             j += "j"
-        value = finite_sum(j, 0, self.n, self.part(variable(j), at) / self.n)
-        return Expr(value.terms, said("value", "f", at.said))
+        value = finite_sum(j, 0, self.n, self.part(variable(j), at) * self.weight(variable(j)))
+        return Expr(value.terms, said("value", self.objective_name, at.said))
+
+    def weight(self, i: Number) -> Scalar:
+        """Return the weight of f_i in the objective."""
+        return 1 / self.n
 
     def mean(self, of: Callable[[Scalar], Expr]) -> Expr:
         """Return (1/n)·Σ over the clients of an expression."""
@@ -340,21 +371,13 @@ class Setting(Modelled):
         )
 
     def variance(self, noise: Lin) -> Fact:
-        """Return E‖ξ‖² ≤ σ²."""
+        """Return E‖ξ‖² ≤ σ², where σ is the symbol of the theorem's noise."""
         vector = noise.vec
         if vector is None or self.kernel.vectors.check(vector, self.context).drawn is None:
             raise ProofError(f"{noise} is no noise")
-        return self.axiom(squared(noise) <= expr(self.symbol("sigma") ** 2), "bounded-variance")
+        return self.axiom(squared(noise) <= expr(self.symbol(self.noise_size) ** 2), "bounded-variance")
 
     # ------------------------------------------------------------------ what a theorem bounds
-
-    def model(self, k: Number) -> Lin:
-        """Return the server's model after k iterations."""
-        raise NotImplementedError
-
-    def average(self) -> Lin:
-        """Return the vector of the ergodic average over the iterates before the horizon."""
-        raise NotImplementedError
 
     def metric(self) -> Expr:
         """Return the left side of the theorem, at its horizon."""
@@ -372,10 +395,5 @@ class Setting(Modelled):
                 return squared(self.gradient(horizon))
         raise ProofError(f"{self.theorem.metric} is not known to proofs")
 
-    def gradient(self, k: Number) -> Lin:
-        """Return ∇f at the server's model after k iterations."""
-        raise NotImplementedError
 
-
-# Axioms that are no assumption about functions or runs: the algorithm itself, and where it starts.
-OWN_AXIOMS = frozenset({"algorithm", "start"})
+remember(Setting)

@@ -2,19 +2,24 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 from boundlab.prove._chance import Law
 from boundlab.prove._context import Context, Range
 from boundlab.prove._facts import Fact, Shared
 from boundlab.prove._kernel import Kernel
-from boundlab.prove._scalars import Poly, Scalar, Symbol, of_symbol
+from boundlab.prove._scalars import Poly, Scalar, Symbol, of_symbol, scalar
 from boundlab.prove._terms import Claim, Expr, Inner, Lin, Sum, Value, Vec
-from boundlab.prove._vectors import Known
-from boundlab.prove.document import Outcome
+from boundlab.prove._vectors import Known, Slope
+from boundlab.prove.outcome import Outcome
+from boundlab.prove.setting import Setting
+from boundlab.prove.statement import statement
+from boundlab.recheck import digest
 
-SCHEMA = "boundlab proof 1"
-_DECLARING = ("name", "root", "define", "name family", "power root", "lengths")
+SCHEMA = "boundlab proof 2"
+DECLARING = ("name", "root", "define", "name family", "power root", "lengths")
 _RELATIONS = {"≤": "<=", "≥": ">=", "=": "="}
 
 
@@ -32,21 +37,23 @@ def write_trace(outcome: Outcome) -> str:
 def trace(outcome: Outcome) -> dict[str, Any]:
     """Return what :func:`write_trace` writes."""
     kernel = outcome.kernel
+    theorem = None if outcome.setting is None else outcome.setting.theorem
+    stated = None if theorem is None else statement(theorem)
     facts = reachable(outcome)
     contexts = _contexts(kernel, facts)
     numbers = {context: number for number, context in enumerate(contexts)}
     place = {fact.number: number for number, fact in enumerate(facts)}
     laws = list(dict.fromkeys(one for fact in facts for one in fact.data.values() if isinstance(one, Law)))
-    defining = {fact.data["name"]: place[fact.number] for fact in facts if fact.rule in _DECLARING}
+    defining = {fact.data["name"]: place[fact.number] for fact in facts if fact.rule in DECLARING}
     return {
         "schema": SCHEMA,
         "proof": outcome.script.id,
-        "theorem": outcome.script.proves,
-        "symbols": [_symbol(kernel, kernel.context, name, defining) for name in kernel.context.order()],
-        "parameters": sorted(kernel.parameters),
-        "vectors": {name: _known(own) for name, own in sorted(kernel.vectors.known.items())},
-        "functions": dict(sorted(kernel.vectors.functions.items())),
-        "laws": [_law(kernel, one) for one in laws],
+        "theorem": "" if theorem is None else theorem.id,
+        "statement": stated,
+        "sha256": None if stated is None else digest(stated),
+        **declared(kernel, outcome.setting),
+        "symbols": [symbol_dict(kernel, kernel.context, name, defining) for name in kernel.context.order()],
+        "laws": [law_dict(kernel, one) for one in laws],
         "contexts": [_origin(kernel, one, numbers, place, defining) for one in contexts],
         "facts": [_fact(fact, numbers, place, laws) for fact in facts],
         "steps": [
@@ -57,12 +64,30 @@ def trace(outcome: Outcome) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def declared(kernel: Kernel, setting: Setting | None) -> dict[str, Any]:
+    """Return what a setting declares beside symbols: vectors, what they are gradients of, and the problem.
+
+    Indices of vectors are @0, @1 and so on; @i is the client of whose function the weight is.
+    """
+    problem = None
+    if setting is not None:
+        weight = number(setting.weight(of_symbol(Symbol("@i"))))
+        problem = {"model": setting.model(0).vec.name, "noise": setting.noise_size, "weight": weight}  # type: ignore[union-attr]
+    return {
+        "problem": problem,
+        "parameters": sorted(kernel.parameters),
+        "vectors": {name: _known(own) for name, own in sorted(kernel.vectors.known.items())},
+        "functions": dict(sorted(kernel.vectors.functions.items())),
+        "slopes": {name: _slope(own) for name, own in sorted(kernel.vectors.slopes.items())},
+    }
+
+
 def reachable(outcome: Outcome) -> list[Shared]:
     """Return the facts that steps rest on, and those that say what named numbers are, in the order they were made."""
     kernel = outcome.kernel
     found: dict[int, Shared] = {}
     stack: list[Shared] = [one.fact for one in outcome.steps if one.fact is not None]
-    stack += [*kernel.concluded, *(fact for fact in kernel.facts if fact.rule in _DECLARING)]
+    stack += [*kernel.concluded, *(fact for fact in kernel.facts if fact.rule in DECLARING)]
     while stack:
         fact = stack.pop()
         if fact.number in found:
@@ -104,7 +129,7 @@ def _origin(
     assert context.parent is not None  # noqa: S101  (only the root has none)
     found: dict[str, Any] = {"kind": kind, "parent": numbers[context.parent]}
     above = set(context.parent.order())
-    if own := [_symbol(kernel, context, one, defining) for one in context.order() if one not in above]:
+    if own := [symbol_dict(kernel, context, one, defining) for one in context.order() if one not in above]:
         found["symbols"] = own
     if kind == "suppose":
         return found | {"fact": place[made[0].number]}
@@ -112,7 +137,7 @@ def _origin(
     return found | {"name": name, "at": number(value), "which": which}
 
 
-def _symbol(kernel: Kernel, context: Context, name: str, defining: Mapping[str, int]) -> dict[str, Any]:
+def symbol_dict(kernel: Kernel, context: Context, name: str, defining: Mapping[str, int]) -> dict[str, Any]:
     """Return a declaration; the v of a symbol that stands for e^v, and ends of a family, have _0 for its index."""
     own = context.find(name)
     assert own is not None  # noqa: S101  (it stands in the context's order)
@@ -138,9 +163,44 @@ def _known(own: Known) -> dict[str, Any]:
     }
 
 
-def _fact(
-    fact: Shared, numbers: Mapping[Context, int], place: Mapping[int, int], laws: Sequence[Law]
+def _slope(own: Slope) -> dict[str, Any]:
+    values = {name: of_symbol(Symbol(f"@{place}")) for place, name in enumerate(own.symbols)}
+    which = [number(one.put(values)) for one in own.which]
+    return {"function": own.function, "which": which, "at": _vector(own.at.put(values))}
+
+
+def _argument(one: Any, numbers: Mapping[Context, int]) -> list[Any]:
+    """Return what a method of a setting was given, with what it is."""
+    match one:
+        case bool():
+            return ["flag", one]
+        case int():
+            return ["whole", one]
+        case Fraction():
+            return ["number", number(scalar(one))]
+        case Scalar():
+            return ["number", number(one)]
+        case Lin():
+            return ["vector", combination(one)]
+        case Expr():
+            return ["expression", combination(one)]
+        case str():
+            return ["word", one]
+        case Context():
+            return ["case", numbers[one]]
+        case None:
+            return ["none", None]
+    raise TypeError(f"{one!r} has no place in a file")
+
+
+def data_of(
+    fact: Shared,
+    numbers: Mapping[Context, int] = MappingProxyType({}),
+    place: Mapping[int, int] = MappingProxyType({}),
+    laws: Sequence[Law] = (),
 ) -> dict[str, Any]:
+    """Return what a fact was made with; other facts, cases and laws by their places in a file."""
+
     def value(one: Any) -> Any:
         match one:
             case Shared():
@@ -159,16 +219,30 @@ def _fact(
                 return one
         raise TypeError(f"{one!r} has no place in a file")
 
+    found = {key: value(one) for key, one in fact.data.items() if key != "args"}
+    if "args" in fact.data:
+        found["args"] = [_argument(one, numbers) for one in fact.data["args"]]
+    return found
+
+
+def says(fact: Shared) -> dict[str, Any]:
+    """Return what a fact says, and the names of what it rests on."""
     own = {"claim": claim(fact.claim)} if isinstance(fact, Fact) else {
         "left": combination(fact.left), "right": combination(fact.right),  # type: ignore[attr-defined]
     }  # fmt: skip
+    return {"axioms": sorted(fact.axioms), **own}
+
+
+def _fact(
+    fact: Shared, numbers: Mapping[Context, int], place: Mapping[int, int], laws: Sequence[Law]
+) -> dict[str, Any]:
     return {
         "rule": fact.rule, "context": numbers[fact.context], "premises": [place[one.number] for one in fact.premises],
-        "axioms": sorted(fact.axioms), "data": {key: value(one) for key, one in fact.data.items()}, **own,
+        "data": data_of(fact, numbers, place, laws), **says(fact),
     }  # fmt: skip
 
 
-def _law(kernel: Kernel, law: Law) -> dict[str, Any]:
+def law_dict(kernel: Kernel, law: Law) -> dict[str, Any]:
     """Return who acts when, with @i for the client, @k for the iteration, and @1, @2 for indices between them."""
     i, k = of_symbol(Symbol("@i")), of_symbol(Symbol("@k"))
     registers = {}

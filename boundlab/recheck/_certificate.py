@@ -12,14 +12,19 @@ from boundlab.recheck._forms import Form, Vector, number_of, text_of
 from boundlab.recheck._interpolation import Sample, gradient_bound, interpolation
 
 SCHEMA = "boundlab worst-case certificate 1"
-PROOF = "boundlab proof 1"
+PROOF = "boundlab proof 2"
 _LARGEST = 64 << 20
 _MANY = 1 << 20  # entries of a list: more than any program has
 _SHORT = 40
 
 
 def recheck(path: Path) -> Finding:
-    """Check a certificate file, or a proof file.
+    """Check a certificate file, or a proof file; raises as :func:`load`."""
+    return recheck_loaded(load(path))
+
+
+def load(path: Path) -> dict[str, Any]:
+    """Return what stands in a certificate file, or in a proof file.
 
     Raises
     ------
@@ -36,12 +41,17 @@ def recheck(path: Path) -> Finding:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is no JSON file: {error}") from None
-    if isinstance(raw, dict) and raw.get("schema") == PROOF:
+    if not isinstance(raw, dict) or raw.get("schema") not in (SCHEMA, PROOF):
+        raise ValueError(f'{path} is no certificate: it must be an object with "schema": "{SCHEMA}" or "{PROOF}"')
+    return raw
+
+
+def recheck_loaded(raw: dict[str, Any]) -> Finding:
+    """Check what stands in such a file."""
+    if raw["schema"] == PROOF:
         from boundlab.recheck._proof import recheck_proof
 
         return recheck_proof(raw)
-    if not isinstance(raw, dict) or raw.get("schema") != SCHEMA:
-        raise ValueError(f'{path} is no certificate: it must be an object with "schema": "{SCHEMA}" or "{PROOF}"')
     try:
         return _Reader(raw).finding()
     except WrongError as error:

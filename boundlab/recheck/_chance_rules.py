@@ -6,9 +6,10 @@ from typing import Any, final
 
 from boundlab.recheck import _structure as read
 from boundlab.recheck._errors import WrongError
+from boundlab.recheck._facts import Fact, equation
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
 from boundlab.recheck._ranges import Context
-from boundlab.recheck._replay import Fact, Replay, Rule, equation
+from boundlab.recheck._replay import Replay, Rule
 from boundlab.recheck._rules import premises
 from boundlab.recheck._sum_rules import runs
 from boundlab.recheck._terms import (
@@ -93,10 +94,10 @@ class Law:
     @classmethod
     def read(cls, raw: Any) -> "Law":
         """Return the law that stands in a file."""
-        own = read.as_dict(raw, "law")
+        own = read.only(read.as_dict(raw, "law"), ("p", "p_s", "clients", "index", "registers"), "law")
         registers = {}
         for name, one in read.as_dict(own.get("registers"), "registers").items():
-            each = read.as_dict(one, name)
+            each = read.only(read.as_dict(one, name), ("owner", "branch"), name)
             if each.get("owner") not in ("client", "server", "any"):
                 raise WrongError(f"nobody owns {name}")
             registers[name] = each["owner"], read.combination(each.get("branch"), name, vectors=True)
@@ -134,9 +135,10 @@ def _mixture(replay: Replay, fact: Fact) -> None:
         raise WrongError(f"{law.index} stands for who acts")
     parts = [times(_mean(replay, law, atom, now, here), value) for atom, value in fact.says.left.items()]
     equation(fact, fact.says.left, plus(*parts))
-    # What an event is drawn by, the theorem's assumptions: compared with nothing here, listed.
+    # What an event is drawn by, the theorem's assumptions: of that the setting knows.
     if not fact.axioms:
         raise WrongError("a law of events is an assumption, and has a name")
+    replay.ask_setting("the law of events")
 
 
 def _mean(replay: Replay, law: Law, atom: Atom, now: Number, here: Context) -> Combination:

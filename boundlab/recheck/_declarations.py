@@ -13,6 +13,7 @@ from boundlab.recheck._terms import is_own, put
 # Stands for the index of a family, a whole number ≥ 0; no file can declare it.
 INDEX = "@0"
 _TERMS = 30
+_SYMBOL = ("name", "low", "high", "above", "below", "integer", "guarded", "arity", "by", "exponent")
 
 
 def root_of(replay: Any) -> Context:
@@ -26,7 +27,7 @@ def root_of(replay: Any) -> Context:
 def symbols_of(replay: Any, listed: Any, context: Context) -> None:
     """Declare the symbols of a context, one after the other."""
     for raw in read.as_list(listed, "symbols"):
-        own = read.as_dict(raw, "a symbol")
+        own = read.only(read.as_dict(raw, "a symbol"), _SYMBOL, "a symbol")
         name = read.name(own.get("name"), "symbols")
         if name in context.order or is_own(name) or name.startswith("@"):
             raise WrongError(f"{name} is declared twice, or is a kept name")

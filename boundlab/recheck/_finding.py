@@ -1,7 +1,7 @@
 """What a check of a file comes to."""
 
 from dataclasses import dataclass
-from typing import final
+from typing import Literal, final
 
 
 @final
@@ -11,8 +11,8 @@ class Finding:
 
     Parameters
     ----------
-    accepted
-        Whether every line was checked and found right.
+    right
+        Whether no line is wrong.
     reason
         What is certified, or which line is wrong and why.
     given
@@ -26,10 +26,16 @@ class Finding:
     proof
         Whether the file is a proof.
     trusted
-        Rules that are not replayed here, in words, with how many lines name each: those lines are taken on trust.
+        What is taken on trust, by its name: rules that are not known here, steps that are only claimed.
+    setting
+        What only the setting of a theorem can answer for: when vectors are known, how a run moves.
+    depends
+        The names of all that the conclusions depend on.
+    declared
+        What a proof declares of its parameters and vectors, in words.
     """
 
-    accepted: bool
+    right: bool
     reason: str
     given: tuple[str, ...] = ()
     checked: int = 0
@@ -37,3 +43,22 @@ class Finding:
     left: tuple[str, ...] = ()
     proof: bool = False
     trusted: tuple[str, ...] = ()
+    setting: tuple[str, ...] = ()
+    depends: frozenset[str] = frozenset()
+    declared: tuple[str, ...] = ()
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """What was not checked, in words: where there is any, nothing is accepted."""
+        signs = (f"a sign that is not shown here: {one}" for one in self.left)
+        return (*(f"taken on trust: {one}" for one in (*self.trusted, *self.setting)), *signs)
+
+    @property
+    def accepted(self) -> bool:
+        """Whether every line was checked and found right, and nothing is taken on trust."""
+        return self.right and not self.open
+
+    @property
+    def verdict(self) -> Literal["accepted", "rejected", "not decided"]:
+        """What it comes to."""
+        return "accepted" if self.accepted else "not decided" if self.right else "rejected"

@@ -3,9 +3,10 @@
 from boundlab.recheck import _structure as read
 from boundlab.recheck._declarations import INDEX
 from boundlab.recheck._errors import WrongError
+from boundlab.recheck._facts import Fact, above, equation, same
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
 from boundlab.recheck._ranges import FIRST, Context
-from boundlab.recheck._replay import Fact, Replay, Rule, above, equation, same
+from boundlab.recheck._replay import Replay, Rule
 from boundlab.recheck._rules import declared, premises
 from boundlab.recheck._terms import Combination, minus, plus, put, scalar
 

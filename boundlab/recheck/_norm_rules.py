@@ -2,9 +2,10 @@
 
 from boundlab.recheck import _structure as read
 from boundlab.recheck._errors import WrongError
+from boundlab.recheck._facts import Fact, above, equation, number_of, same, same_claim
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of, rational
 from boundlab.recheck._ranges import Range
-from boundlab.recheck._replay import Fact, Replay, Rule, above, equation, number_of, same, same_claim
+from boundlab.recheck._replay import Replay, Rule
 from boundlab.recheck._rules import declared, premises
 from boundlab.recheck._structure import Claim
 from boundlab.recheck._terms import Atom, Base, Combination, Open, Vec, dot, minus, plus, scalar, single, times

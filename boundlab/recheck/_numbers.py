@@ -11,7 +11,10 @@ from typing import Any, TypeAlias, Union, final
 
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
+from boundlab.recheck._work import spend, terms_of_power
+
 Powers: TypeAlias = dict["Symbol", int]
+_EACH = 20  # steps for each number that is made
 
 
 class NumberError(ValueError):
@@ -71,7 +74,9 @@ class Number:
     def __init__(self, symbols: tuple[Symbol, ...], top: Any, below: Any) -> None:
         if not below:
             raise NumberError("a division by 0")
+        spend(_EACH + len(top) + len(below))
         if not below.is_constant():
+            spend(len(top) * len(below) * len(symbols))
             common = top.gcd(below)
             if not common.is_constant():
                 top, below = top / common, below / common
@@ -115,6 +120,7 @@ class Number:
 
     def __add__(self, other: "Number") -> "Number":
         symbols, (a, b), (c, d) = _together(self, other)
+        spend(len(a) + len(c) if b == d else len(a) * len(d) + len(c) * len(b) + len(b) * len(d))
         return Number(symbols, a + c, b) if b == d else Number(symbols, a * d + c * b, b * d)
 
     def __neg__(self) -> "Number":
@@ -125,16 +131,20 @@ class Number:
 
     def __mul__(self, other: "Number") -> "Number":
         symbols, (a, b), (c, d) = _together(self, other)
+        spend(len(a) * len(c) + len(b) * len(d))
         return Number(symbols, a * c, b * d)
 
     def __truediv__(self, other: "Number") -> "Number":
         symbols, (a, b), (c, d) = _together(self, other)
+        spend(len(a) * len(d) + len(b) * len(c))
         return Number(symbols, a * d, b * c)
 
     def power(self, count: int) -> "Number":
         """Return a whole power."""
         if abs(count) > 1000:
             raise NumberError(f"a power of {count}")
+        for part in (self.top, self.below):
+            _spend_power(part, abs(count))
         if count >= 0:
             return Number(self.symbols, self.top**count, self.below**count)
         return Number(self.symbols, self.below**-count, self.top**-count)
@@ -169,6 +179,8 @@ class Number:
         """Return a fraction, and irreducible polynomials with their powers, negative ones for the denominator."""
         if not self:
             return Fraction(0), []
+        for part in (self.top, self.below):
+            spend(len(part) ** 2 * (1 + sum(map(int, part.degrees()))))
         (first, above), (second, below) = self.top.factor(), self.below.factor()
         parts = [*above, *((part, -count) for part, count in below)]
         one = _one(len(self.symbols))
@@ -184,6 +196,14 @@ class Number:
         if not found:
             return self
         return _value(self.symbols, self.top, found) / _value(self.symbols, self.below, found)
+
+
+def _spend_power(part: Any, count: int) -> None:
+    """Count the work of a power: of the terms that it may have, and of the digits of its coefficients."""
+    if part and count > 1:
+        lead = part.leading_coefficient()
+        digits = 1 + count * (int(lead.p).bit_length() + int(lead.q).bit_length()) // 64
+        spend(terms_of_power(len(part), count) * digits)
 
 
 def _one(size: int) -> Any:
@@ -219,6 +239,11 @@ def _spread(part: Any, to: list[int], size: int) -> Any:
     return _ring(size).from_dict(terms)
 
 
+def _times(one: Any, other: Any) -> Any:
+    spend(len(one) * len(other))
+    return one * other
+
+
 def _value(symbols: tuple[Symbol, ...], part: Any, values: Mapping[Symbol, Number]) -> Number:
     """Return a polynomial with numbers in place of some symbols: numerators and denominators apart, divided once."""
     new = [values.get(symbol, of(symbol)) for symbol in symbols]
@@ -235,14 +260,17 @@ def _value(symbols: tuple[Symbol, ...], part: Any, values: Mapping[Symbol, Numbe
         term = unit * value
         for top, below, power, degree in zip(tops, belows, powers, degrees, strict=True):
             if power:
-                term = term * top ** int(power)
+                _spend_power(top, int(power))
+                term = _times(term, top ** int(power))
             if below is not None and degree > power:
-                term = term * below ** int(degree - power)
+                _spend_power(below, int(degree - power))
+                term = _times(term, below ** int(degree - power))
         found = found + term
     whole = unit
     for below, degree in zip(belows, degrees, strict=True):
         if below is not None and degree:
-            whole = whole * below**degree
+            _spend_power(below, degree)
+            whole = _times(whole, below**degree)
     return Number(every, found, whole)
 
 

@@ -6,17 +6,25 @@ from typing import Any
 from boundlab.recheck import _structure as read
 from boundlab.recheck._chance_rules import CHANCE, law_of
 from boundlab.recheck._errors import WrongError
+from boundlab.recheck._facts import Fact
 from boundlab.recheck._finding import Finding
 from boundlab.recheck._name_rules import NAMES
 from boundlab.recheck._norm_rules import NORMS
-from boundlab.recheck._numbers import NumberError
+from boundlab.recheck._numbers import NumberError, Symbol, of
+from boundlab.recheck._problem_rules import PROBLEMS
 from boundlab.recheck._ranges import Context
-from boundlab.recheck._replay import Fact, Replay
+from boundlab.recheck._replay import CLAIMED, Replay
 from boundlab.recheck._rules import ALGEBRA
+from boundlab.recheck._stated import digest
 from boundlab.recheck._sum_rules import SUMS
+from boundlab.recheck._terms import Vec
+from boundlab.recheck._work import TooMuchError, begin
 
-_RULES = {**ALGEBRA, **NAMES, **NORMS, **SUMS, **CHANCE}
-_TRUSTED = ("axiom", "claimed", "mixture", "orthogonal", "uncorrelated")
+_RULES = {**ALGEBRA, **PROBLEMS, **NAMES, **NORMS, **SUMS, **CHANCE}
+_GIVEN = ("axiom", "claimed", "mixture", "orthogonal", "uncorrelated")
+_FILE = ("schema", "proof", "theorem", "statement", "sha256", "problem", "symbols", "parameters", "vectors",
+         "functions", "slopes", "laws", "contexts", "facts", "steps", "conclusions")  # fmt: skip
+_STATUSES = ("proved", "follows", "refuted", "does not follow", "unproved", "remark")
 
 
 def recheck_proof(raw: Mapping[str, Any]) -> Finding:
@@ -28,32 +36,65 @@ def recheck_proof(raw: Mapping[str, Any]) -> Finding:
         What stands in it.
     """
     try:
+        begin()
+        read.only(dict(raw), _FILE, "the file")
+        _stated(raw)
         replay = Replay(raw, _RULES)
+        if raw.get("statement") is not None or replay.vectors:
+            replay.ask_setting("what is declared of symbols and vectors: ranges, parameters, gradients, clocks, draws")
         facts = list(replay.run())
         conclusions, what = _conclusions(replay, raw)
     except (WrongError, NumberError) as error:
         return Finding(False, str(error), proof=True)
+    except RecursionError:
+        return Finding(False, "something in it is nested too deeply", proof=True)
+    except TooMuchError as error:
+        return Finding(True, f"it is not checked to its end: {error}", proof=True, trusted=("all that is left",))
     given = tuple(dict.fromkeys(one.replace(" + -", " - ") for one in _given(replay, facts, conclusions)))
     proof, theorem = (str(raw.get(key, ""))[:200] for key in ("proof", "theorem"))
     claim = f"{theorem}, by the proof {proof}" if theorem else f"the proof {proof}"
-    trusted = tuple(
-        f"taken on trust: a rule that this checker does not replay: {rule}, {count} times"
-        for rule, count in sorted(replay.trusted.items())
+    trusted, setting = (
+        tuple(f"{what}, {count} times" if count > 1 else what for what, count in counted.items())
+        for counted in (replay.trusted, replay.setting)
     )
-    what, left, checked = what.replace(" + -", " - "), tuple(replay.root.left), len(facts) - replay.trusted.total()
-    return Finding(True, what, given, checked, claim, left, proof=True, trusted=trusted)
+    depends = frozenset[str]().union(*(one.names for one in conclusions))
+    checked = len(facts) - len(replay.unchecked)
+    return Finding(
+        True, what.replace(" + -", " - "), given, checked, claim, tuple(replay.root.left), proof=True,
+        trusted=trusted, setting=setting, depends=depends, declared=tuple(_declared(replay)),
+    )  # fmt: skip
+
+
+def _stated(raw: Mapping[str, Any]) -> None:
+    """Make sure that the statement is that of the theorem which the file names, and has the hash that it says."""
+    if raw.get("statement") is None:
+        if raw.get("theorem") or raw.get("sha256"):
+            raise WrongError("a theorem is named, and not stated")
+        return
+    statement = read.as_dict(raw["statement"], "statement")
+    if statement.get("id") != raw.get("theorem"):
+        raise WrongError("the statement is that of another theorem")
+    if digest(statement) != raw.get("sha256"):
+        raise WrongError("the statement has another hash")
 
 
 def _conclusions(replay: Replay, raw: Mapping[str, Any]) -> tuple[list[Fact], str]:
     """Return the facts that make up the theorem, and what they say; raises if a case is missing."""
     for one in read.as_list(raw.get("steps"), "steps"):
-        step = read.as_dict(one, "a step")
+        step = read.only(read.as_dict(one, "a step"), ("name", "status", "fact"), "a step")
+        name, status = step.get("name"), step.get("status")
+        if not isinstance(name, str) or status not in _STATUSES:
+            raise WrongError("a step has a name and a status")
         fact = None if step.get("fact") is None else replay.fact(step["fact"], "a step")
-        open_ones = [] if fact is None else [axiom for axiom in fact.axioms if axiom.startswith("step ")]
-        if step.get("status") == "proved" and (fact is None or open_ones):
-            raise WrongError(f"the step {str(step.get('name'))[:80]!r} is called proved, and rests on what is not")
+        open_ones = [] if fact is None else [axiom for axiom in fact.axioms if axiom.startswith(CLAIMED)]
+        if status == "proved" and (fact is None or open_ones):
+            raise WrongError(f"the step {name[:80]!r} is called proved, and rests on what is not")
+        if status not in ("proved", "remark") and (fact is None or fact.rule != "claimed"):
+            replay.trust(f"the step {name[:80]}, which is not proved")
     found = [replay.fact(one, "a conclusion") for one in read.as_list(raw.get("conclusions"), "conclusions")]
     if not found:
+        if raw.get("theorem"):
+            replay.trust(f"{str(raw['theorem'])[:80]}: nothing is concluded")
         return [], f"{len(replay.facts)} facts follow from what is given"
     _cover(replay, found)
     return found, "; ".join(f"{_case(one)}{one.text()}" for one in found)
@@ -91,6 +132,22 @@ def _case(fact: Fact) -> str:
     return f"where {', '.join(reversed(words))}: " if words else ""
 
 
+def _declared(replay: Replay) -> Iterable[str]:
+    if replay.parameters:
+        yield f"parameters, of which no instances are taken: {', '.join(sorted(replay.parameters))}"
+    for name, own in replay.vectors.items():
+        indices = [f"@{place}" for place in range(read.whole(own.get("arity"), name))]
+        vector = Vec(name, tuple(of(Symbol(one)) for one in indices))
+        for which, words in (("clock", "known from"), ("drawn", "drawn at")):
+            if (time := replay.times_of(vector, which)) is not None:
+                yield f"{vector.key} is {words} ({', '.join(one.key for one in time)})"
+    for name, raw in read.as_dict(replay.raw.get("slopes") or {}, "slopes").items():
+        own = read.as_dict(raw, name)
+        which = ", ".join(read.number(one, name).key for one in read.as_list(own.get("which"), name))
+        function, at = read.name(own.get("function"), name), read.vec(own.get("at"), name)
+        yield f"{name}[@0, …] is a gradient of {function}[{which}] at {at.key}"
+
+
 def _given(replay: Replay, facts: Iterable[Fact], conclusions: Iterable[Fact]) -> Iterable[str]:
     for name in replay.root.order:
         if name not in replay.defined:
@@ -98,7 +155,7 @@ def _given(replay: Replay, facts: Iterable[Fact], conclusions: Iterable[Fact]) -
     for fact in facts:
         if fact.rule == "mixture":
             yield law_of(replay, fact).words()
-        if fact.rule in _TRUSTED:
+        if fact.rule in _GIVEN:
             yield f"{', '.join(sorted(fact.axioms))}: {fact.text()}"
     for fact in conclusions:
         yield f"the conclusion rests on {', '.join(sorted(fact.axioms)) or 'nothing else'}"

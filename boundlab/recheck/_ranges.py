@@ -13,8 +13,10 @@ from typing import Any, final
 from boundlab.recheck._errors import WrongError
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
 from boundlab.recheck._terms import is_own, put
+from boundlab.recheck._work import spend
 
 _DEPTH, _DEGREE, _POINTS = 40, 24, 8
+_QUESTION = 200  # steps for each polynomial that is looked at
 _STEPS = (
     Fraction(1), Fraction(1, 3), Fraction(5), Fraction(2), Fraction(1, 7), Fraction(3), Fraction(11), Fraction(1, 2),
 )  # fmt: skip
@@ -197,6 +199,7 @@ class Context:
 
     def _cone(self, top: Number, sure: frozenset[str], *, strict: bool, depth: int = 0) -> bool:
         """Return whether a polynomial is ≥ 0 (> 0): symbols are replaced until only variables t ≥ 0 are left."""
+        spend(_QUESTION)
         old = [symbol for symbol in top.symbols if not symbol.name.startswith("+")]
         if not old:
             terms = list(top.terms())

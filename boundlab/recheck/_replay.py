@@ -1,65 +1,33 @@
 """Replays a proof file, fact by fact."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, final
 
 from boundlab.recheck import _structure as read
 from boundlab.recheck._declarations import part_of, root_of, symbols_of
 from boundlab.recheck._errors import WrongError
+from boundlab.recheck._facts import Fact
 from boundlab.recheck._numbers import ONE, Number, NumberError, Symbol, of
 from boundlab.recheck._ranges import Context, Range
-from boundlab.recheck._structure import Claim
 from boundlab.recheck._terms import (
     Atom,
     Combination,
     Vec,
     instance,
     is_own,
-    minus,
     number_in,
-    plus,
     scalar,
 )
 
 _LONG = 40
+# What the axiom of a step that is not proved begins with.
+CLAIMED = "step "
+_FACT = ("rule", "context", "premises", "axioms", "data")
+_VECTOR = ("arity", "clock", "drawn")
+_CONTEXT = {"root": ("kind",), "suppose": ("kind", "parent", "symbols", "fact"),
+            "split": ("kind", "parent", "symbols", "name", "at", "which")}  # fmt: skip
 # Rules that say what a symbol stands for.
 DECLARING = ("name", "root", "define", "name family", "power root", "lengths")
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Fact:
-    """A line of the file, as it was read: a claim, or an equation of vectors."""
-
-    number: int
-    rule: str
-    context: Context
-    premises: tuple["Fact", ...]
-    axioms: frozenset[str]
-    data: Mapping[str, Any]
-    claim: Claim | None = None
-    left: Combination = field(default_factory=dict)
-    right: Combination = field(default_factory=dict)
-    names: set[str] = field(default_factory=set)  # all that it depends on
-    touched: set[str] = field(default_factory=set)  # all that stands in what it was made of
-
-    @property
-    def where(self) -> str:
-        """Its place in the file."""
-        return f"fact {self.number} ({self.rule})"
-
-    @property
-    def says(self) -> Claim:
-        """Its claim; raises where it is about vectors."""
-        if self.claim is None:
-            raise WrongError(f"{self.where} is an equation of vectors")
-        return self.claim
-
-    def text(self) -> str:
-        """Return what it says."""
-        return read.claim_text(self.claim) if self.claim else f"{read.text(self.left)} = {read.text(self.right)}"
 
 
 Rule = Callable[["Replay", Fact], None]
@@ -72,17 +40,22 @@ class Replay:
     def __init__(self, raw: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
         self.raw, self.rules = raw, rules
         self.vectors = {
-            read.name(name, "vectors"): read.as_dict(own, f"vector {name}")
+            read.name(name, "vectors"): read.only(read.as_dict(own, f"vector {name}"), _VECTOR, f"vector {name}")
             for name, own in read.as_dict(raw.get("vectors"), "vectors").items()
         }
         self.functions = {
             read.name(name, "functions"): read.whole(own, f"function {name}")
             for name, own in read.as_dict(raw.get("functions"), "functions").items()
         }
+        # What a theorem assumes, by the statement in the file.
+        stated = read.as_dict(raw.get("statement") or {}, "statement")
+        self.assumed = frozenset(map(str, read.as_list(stated.get("assumptions", []), "assumptions")))
         self.facts: list[Fact] = []
         self.lines = read.as_list(raw.get("facts"), "facts")
         self.defined: dict[str, int] = {}  # symbols that a fact says the value of
-        self.trusted: Counter[str] = Counter()  # rules that are not known here, and how many lines name them
+        self.trusted: dict[str, int] = {}  # what is taken on trust, and how often
+        self.setting: dict[str, int] = {}  # what only the setting of a theorem can answer for
+        self.unchecked: set[int] = set()  # lines that are among these
         self.parameters = {
             read.name(one, "parameters") for one in read.as_list(raw.get("parameters", []), "parameters")
         }
@@ -92,6 +65,18 @@ class Replay:
         self.exponents: dict[str, Number] = {}
         self._contexts: dict[int, Context] = {0: root_of(self)}
         self.root = self._contexts[0]
+        if read.as_list(raw.get("contexts"), "contexts")[:1] != [{"kind": "root"}]:
+            raise WrongError("the first context is the root")
+
+    def trust(self, what: str, line: Fact | None = None) -> None:
+        """Note that something is taken on trust: a line, or what stands elsewhere."""
+        self.trusted[what] = self.trusted.get(what, 0) + 1
+        self.unchecked.update(() if line is None else (line.number,))
+
+    def ask_setting(self, what: str, line: Fact | None = None) -> None:
+        """Note that only the setting of a theorem can answer for something."""
+        self.setting[what] = self.setting.get(what, 0) + 1
+        self.unchecked.update(() if line is None else (line.number,))
 
     # ------------------------------------------------------------------ declarations
 
@@ -107,6 +92,7 @@ class Replay:
         if not 0 <= above < number:
             raise WrongError(f"context {number} is in no earlier one")
         parent = self.context(above)
+        read.only(own, _CONTEXT.get(str(own.get("kind")), ("kind",)), f"context {number}")
         match own.get("kind"):
             case "suppose":
                 found = self._supposed(parent, read.whole(own.get("fact"), f"context {number}"))
@@ -148,7 +134,7 @@ class Replay:
                 fact = self._read(number)
                 where = fact.where
                 self._well_formed(fact)
-                self.rules.get(fact.rule, _on_trust)(self, fact)
+                self._check(fact)
             except (WrongError, NumberError) as error:
                 told = str(error)
                 raise WrongError(told if told.startswith("fact ") else f"{where}: {told}") from None
@@ -156,6 +142,14 @@ class Replay:
             yield fact
         if missing := [name for name, by in self.defined.items() if not self._defines(by, name)]:
             raise WrongError(f"no fact says what {', '.join(missing)} is")
+
+    def _check(self, fact: Fact) -> None:
+        rule = self.rules.get(fact.rule)
+        if rule is None:
+            return _on_trust(self, fact)
+        rule(self, fact)
+        read.only(fact.data, fact.data.asked, "what the rule was given")
+        return None
 
     def _defines(self, number: int, name: str) -> bool:
         found = 0 <= number < len(self.facts) and self.facts[number]
@@ -181,7 +175,8 @@ class Replay:
         axioms = read.as_list(line.get("axioms"), where)
         if not all(isinstance(one, str) for one in axioms):
             raise WrongError("axioms are named by texts")
-        data = read.as_dict(line.get("data"), where)
+        data = read.Fields(read.as_dict(line.get("data"), where))
+        read.only(line, (*_FACT, *(("claim",) if "claim" in line else ("left", "right"))), where)
         if "claim" in line:
             fact = Fact(number, rule, context, premises, frozenset(axioms), data, read.claim(line["claim"], where))
             own = fact.says.names()
@@ -227,15 +222,15 @@ class Replay:
     def combination_of(self, fact: Fact, raw: Any, key: str) -> Combination:
         """Return a combination of vectors that stands in what a fact was made with."""
         found = read.combination(raw, key, vectors=True)
-        self._combination(found, fact.context)
+        self.well_formed(found, fact.context)
         fact.names.update(fact.context.closure(read.names(found)))
         fact.touched.update(fact.names)
         return found
 
-    def expression(self, fact: Fact, key: str) -> Combination:
-        """Return an expression that a fact was made with."""
-        found = read.combination(fact.data.get(key), key)
-        self._combination(found, fact.context)
+    def expression(self, fact: Fact, key: str, *, vectors: bool = False) -> Combination:
+        """Return an expression that a fact was made with, and need not depend on."""
+        found = read.combination(fact.data.get(key), key, vectors=vectors)
+        self.well_formed(found, fact.context)
         fact.touched.update(fact.context.closure(read.names(found)))
         return found
 
@@ -244,9 +239,10 @@ class Replay:
     def _well_formed(self, fact: Fact) -> None:
         sides = (fact.left, fact.right) if fact.claim is None else (fact.claim.left, fact.claim.right)
         for side in sides:
-            self._combination(side, fact.context)
+            self.well_formed(side, fact.context)
 
-    def _combination(self, side: Combination, context: Context) -> None:
+    def well_formed(self, side: Combination, context: Context) -> None:
+        """Make sure that a combination means something: known names, whole indices, no division by what may be 0."""
         for atom, value in side.items():
             self.has_value(value, context)
             self._atom(atom, context)
@@ -319,55 +315,9 @@ class Replay:
 
 
 def _on_trust(replay: Replay, fact: Fact) -> None:
-    """Count a line whose rule is not known here; what it rests on may at least not be hidden."""
+    """Note a line whose rule is not known here; what it rests on may at least not be hidden."""
     if not fact.rule.isprintable() or len(fact.rule) > _LONG:
         raise WrongError("the rule has no name")
     if hidden := frozenset[str]().union(*(one.axioms for one in fact.premises)) - fact.axioms:
         raise WrongError(f"it rests on {', '.join(sorted(hidden))}, too, the file says otherwise")
-    replay.trusted[fact.rule] += 1
-
-
-# ---------------------------------------------------------------------- what rules share
-
-
-def same(found: Combination, wanted: Combination, what: str) -> None:
-    """Raise unless two combinations are one."""
-    if difference := minus(found, wanted):
-        raise WrongError(f"{what}: {read.text(difference)[:300]} is left over")
-
-
-def same_claim(given: Claim, wanted: Claim, what: str) -> None:
-    """Raise unless a claim says what another one says, or an equation where an inequality is needed."""
-    if wanted.equality and not given.equality:
-        raise WrongError(f"{what} is no equation")
-    difference = minus(given.body, wanted.body)
-    if difference and not (wanted.equality and not plus(given.body, wanted.body)):
-        raise WrongError(f"{what} differs by {read.text(difference)[:300]}")
-
-
-def put(one: Claim, values: Mapping[str, Number]) -> Claim:
-    """Return an instance of a claim."""
-    return Claim(instance(one.left, values), one.relation, instance(one.right, values))
-
-
-def equation(fact: Fact, left: Combination, right: Combination) -> None:
-    """Raise unless a fact is the equation left = right."""
-    if not fact.says.equality:
-        raise WrongError("it is no equation")
-    same(fact.says.left, left, "its left side")
-    same(fact.says.right, right, "its right side")
-
-
-def above(fact: Fact, body: Combination) -> None:
-    """Raise unless a fact is body ≥ 0."""
-    if fact.says.equality:
-        raise WrongError("it is an equation")
-    same(fact.says.body, body, "its claim")
-
-
-def number_of(fact: Fact) -> Number:
-    """Return the number that a fact is about."""
-    found = number_in(fact.says.body)
-    if found is None:
-        raise WrongError(f"fact {fact.number} is about no number")
-    return found
+    replay.trust(f"a rule that this checker does not replay: {fact.rule}", fact)

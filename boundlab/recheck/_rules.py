@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from boundlab.recheck import _structure as read
 from boundlab.recheck._errors import WrongError
+from boundlab.recheck._facts import Fact, above, equation, number_of, put, same, same_claim
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
 from boundlab.recheck._ranges import Range
-from boundlab.recheck._replay import Fact, Replay, Rule, above, equation, number_of, put, same, same_claim
+from boundlab.recheck._replay import CLAIMED, Replay, Rule
 from boundlab.recheck._structure import Claim
 from boundlab.recheck._terms import (
     Atom,
@@ -123,6 +124,7 @@ def _replace(replay: Replay, fact: Fact) -> None:
 
 def _suppose(replay: Replay, fact: Fact) -> None:
     premises(fact, 0)
+    replay.name(fact, "on")
     if fact.context.origin != ("suppose", fact.number):
         raise WrongError("a hypothesis holds in a context of its own")
     replay.rests_on(fact)
@@ -311,16 +313,16 @@ def _norms(replay: Replay, fact: Fact) -> None:
     replay.rests_on(fact)
 
 
-def _trusted(replay: Replay, fact: Fact) -> None:
+def _claimed(replay: Replay, fact: Fact) -> None:
     premises(fact, 0)
-    if not fact.axioms:
-        raise WrongError("an assumption has a name")
-    del replay
+    if len(fact.axioms) != 1 or not min(fact.axioms).startswith(CLAIMED):
+        raise WrongError("what is only claimed carries the name of its step")
+    replay.trust(f"the {min(fact.axioms)}, which is only claimed", fact)
 
 
 ALGEBRA: dict[str, Rule] = {
     "combine": _combine, "square": _square, "scale": _scale, "times": _times, "end": _end, "against": _against,
     "replace": _replace, "suppose": _suppose, "induction": _induction, "at": _at, "join": _join, "lowest": _lowest,
     "name": _name, "root": _root, "define": _define, "by squares": _by_squares, "norms": _norms,
-    "axiom": _trusted, "claimed": _trusted,
+    "claimed": _claimed,
 }  # fmt: skip

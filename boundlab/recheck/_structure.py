@@ -1,6 +1,7 @@
 """Reads numbers, atoms and claims of a proof file; every name and every number in it is looked at."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -83,6 +84,27 @@ def as_dict(raw: Any, where: str) -> dict[str, Any]:
     return raw
 
 
+def only(own: dict[str, Any], keys: Iterable[str], where: str) -> dict[str, Any]:
+    """Return an object that has no other keys; raises if it has one: it may say what nobody looks at."""
+    if more := sorted(own.keys() - set(keys)):
+        raise WrongError(f"{where}: {', '.join(more)[:80]!r} is no key that is known here")
+    return own
+
+
+@final
+class Fields(dict[str, Any]):
+    """What a fact was made with, and which of it was asked for."""
+
+    def __init__(self, raw: dict[str, Any]) -> None:
+        super().__init__(raw)
+        self.asked: set[str] = set()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return what stands there, and note that it was asked for."""
+        self.asked.add(key)
+        return super().get(key, default)
+
+
 def whole(raw: Any, where: str) -> int:
     """Return a whole number; raises if it is none."""
     if not isinstance(raw, int) or isinstance(raw, bool) or abs(raw) > _MOST:
@@ -130,7 +152,7 @@ def symbol(raw: Any, where: str) -> Number:
 
 def number(raw: Any, where: str) -> Number:
     """Return a number."""
-    own = as_dict(raw, where)
+    own = only(as_dict(raw, where), ("top", "below"), where)
     found = polynomial(own.get("top"), where)
     for pair in as_list(own.get("below", []), where):
         factor, count = as_list(pair, where, 2)
@@ -193,7 +215,7 @@ def _sum(ranges: Any, weight: Any, inside: Any, where: str) -> Open:
 
 def claim(raw: Any, where: str) -> Claim:
     """Return a claim."""
-    own = as_dict(raw, where)
+    own = only(as_dict(raw, where), ("left", "relation", "right"), where)
     relation = own.get("relation")
     if relation not in ("<=", ">=", "="):
         raise WrongError(f"{where}: {str(relation)[:10]!r} is no relation")

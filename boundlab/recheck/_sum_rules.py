@@ -2,9 +2,10 @@
 
 from boundlab.recheck import _structure as read
 from boundlab.recheck._errors import WrongError
+from boundlab.recheck._facts import Fact, above, equation, same
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
 from boundlab.recheck._ranges import Context
-from boundlab.recheck._replay import Fact, Replay, Rule, above, equation, same
+from boundlab.recheck._replay import Replay, Rule
 from boundlab.recheck._rules import premises
 from boundlab.recheck._terms import Combination, instance, minus, number_in, plus, times, total
 
@@ -66,7 +67,7 @@ def _equal(fact: Fact, left: Combination, right: Combination) -> None:
 
 def _terms(replay: Replay, fact: Fact, name: str) -> Combination:
     """Return the terms of a sum: nothing but the index itself may depend on the index."""
-    own = replay.expression(fact, "of") if fact.claim is not None else replay.vector(fact, "of")
+    own = replay.expression(fact, "of", vectors=fact.claim is None)
     here = fact.context
     for other in here.closure(read.names(own)) - {name}:
         if name in here.needs(other):

@@ -6,15 +6,18 @@ which the ranges may stand the first by its text is taken.
 """
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias, final
 
 from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, monomial, of, raised, rational
+from boundlab.recheck._work import spend
 
 Values: TypeAlias = Mapping[str, Number]
 _WRITTEN_OUT, _MOST = 8, 5
+_FORM = 100  # steps for each order in which the ranges of a sum may stand
 _fresh = itertools.count()
 
 
@@ -228,6 +231,7 @@ class Open:
                 return times(replace(self, ranges=left, weight=self.weight * (hi - lo)).closed(), free)
         if len(self.ranges) > _MOST:
             raise NumberError(f"a sum over more than {_MOST} indices")
+        spend(_FORM * math.factorial(len(self.ranges)))
         forms = [form for order in itertools.permutations(self.ranges) if (form := self._in(order)) is not None]
         return {min(forms, key=lambda form: form.key): free}
 

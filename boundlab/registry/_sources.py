@@ -179,8 +179,8 @@ def _module(path: Path) -> str:
     return f"{_PREFIX}{crc32(str(path).encode()):08x}"
 
 
-def value_of(path: Path, name: str) -> Any:
-    """Execute a file of Python and return what it calls ``name``.
+def value_of(path: Path, name: str, kind: str = "") -> Any:
+    """Execute a file of Python and return what it calls ``name``, or registers under ``kind`` in BOUNDLAB.
 
     Raises
     ------
@@ -196,8 +196,11 @@ def value_of(path: Path, name: str) -> Any:
         raise SpecError(f"{path} cannot be read: it is not a file")
 
     def read(module: ModuleType) -> Any:
+        listed = getattr(module, "BOUNDLAB", None)
+        if not hasattr(module, name) and isinstance(listed, Mapping) and kind in listed:
+            return listed[kind]
         if not hasattr(module, name):
-            raise SpecError(f"it sets no {name}")
+            raise SpecError(f"it sets no {name}" + (f', and no "{kind}" in BOUNDLAB' if kind else ""))
         return getattr(module, name)
 
     found = _executed(place, read)

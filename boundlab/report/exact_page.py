@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from boundlab.report.derivation_page import derivation_page
-from boundlab.report.tables import figure, plain_table, verdict_line
+from boundlab.report.tables import figure, of_objective, plain_table, verdict_line
 
 if TYPE_CHECKING:
     from boundlab.exact import ExactResult
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def exact_page(theorem: "Theorem", result: "ExactResult") -> list[Any]:
     """Return both sides with what they were made from, or the way to them where that was asked for."""
-    head = Text(f"{result.theorem} at k = {result.k}: {theorem.left.expectation}")
+    head = Text(f"{result.theorem} at k = {result.k}: {theorem.left.expectation}{of_objective(result.objective)}")
     if result.derivation is not None:
         return [head, "", *derivation_page(result.derivation)]
     constants = plain_table("constant", "value", "side", "how")

@@ -1,5 +1,6 @@
 """Plots. Colours are from Okabe and Ito's colour-blind-safe set; lines also differ in style."""
 
+import os
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,11 @@ def check_format(path: Path) -> None:
 def _require_matplotlib() -> None:
     if find_spec("matplotlib") is None:
         raise MissingExtraError('plots need matplotlib: pip install "boundlab[plot]"')
+    try:
+        import matplotlib  # noqa: F401  (it reads its settings: what is wrong with them is said before the work)
+    except ValueError as error:
+        where = f"MPLBACKEND={os.environ.get('MPLBACKEND', '')}"
+        raise SpecError(f"matplotlib refuses its settings ({where}): {error}") from None
 
 
 def new_figure(width: float = 7.0, height: float = 4.6, *, panel: bool = False) -> tuple[Any, Any]:

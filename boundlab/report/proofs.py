@@ -166,7 +166,7 @@ def step_dict(outcome: Outcome, step: Step) -> dict[str, Any]:
     ]  # fmt: skip
     rest = fact.data.get("rest")
     found["left_over"] = None if rest is None else str(rest)
-    shown = {name: value for name, value in fact.data.items() if name not in ("multipliers", "rest")}
+    shown = {name: value for name, value in fact.data.items() if name not in ("multipliers", "rest", "schema")}
     found["by"] = {name: _words(value) for name, value in shown.items() if _words(value)}
     found["ranges"] = [_range(fact.context, name) for name in fact.context.order() if name in fact.names]
     return found

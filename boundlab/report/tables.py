@@ -46,13 +46,18 @@ def comparison_line(result: "Comparison") -> Text:
     return verdict_line(word, result.explanation, result.headline.removeprefix(word))
 
 
+def of_objective(words: str) -> str:
+    """Return what a head says of the objective: nothing of the plain mean, with which f stands for itself."""
+    return f", f = {words}" if words.startswith("Σ") else ""
+
+
 def comparison_table(result: "Comparison", terms: bool = False) -> list[Any]:
     """Return the page of one comparison: setting, constants, table, verdict."""
     plan, left = result.plan, result.band
     names = list(result.terms) if terms else []
     setting = (
         f"{plan.theorem.id} ({plan.theorem.status}): {plan.metric.label} E[{plan.metric.symbol}]\n"
-        f"problem {plan.problem.id}: n = {plan.problem.n} clients, d = {plan.problem.d}; "
+        f"problem {plan.problem.id}: n = {plan.problem.n} clients, d = {plan.problem.d}{of_objective(plan.objective)}; "
         f"{plan.delays.id} delays, server {plan.policy.describe()}; "
         f"{f'{left.trials} trials' if left.trials else 'no trials'}, seed {result.seed}{result.backend.words}"
     )
@@ -92,7 +97,7 @@ def horizons_table(results: "Sequence[Comparison]", deciding: "Comparison", term
         )  # fmt: skip
     setting = (
         f"{plan.theorem.id} ({plan.theorem.status}): {plan.metric.label} E[{plan.metric.symbol}]\n"
-        f"problem {plan.problem.id}: n = {plan.problem.n} clients, d = {plan.problem.d}; "
+        f"problem {plan.problem.id}: n = {plan.problem.n} clients, d = {plan.problem.d}{of_objective(plan.objective)}; "
         f"{plan.delays.id} delays, server {plan.policy.describe()}; each horizon is a run of its own"
     )
     return [Text(setting), "", rows, Text(deciding.band.method, style="dim"), "", comparison_line(deciding)]

@@ -59,7 +59,8 @@ def worst_case_page(result: "WorstCase") -> list[Any]:
     table.add_row("bound", f"{result.bound:.9f}", f"{kind}: {what[kind]}; {plan.theorem.id}")
     for name, value in plan.repaired.items():
         table.add_row("repaired", f"{value:.9f}", f"numeric: {name}{'' if 'fixed' in name else ', with its own step'}")
-    style = {Outcome.HOLDS: "bold green", Outcome.EXCEEDS: "bold red", Outcome.UNDECIDED: "bold yellow"}
+    style = {Outcome.HOLDS: "bold green", Outcome.EXCEEDS: "bold red"}
+    style |= dict.fromkeys((Outcome.CONDITIONAL, Outcome.UNDECIDED), "bold yellow")
     headline = (f"{result.words}: ", style.get(result.outcome, "bold blue"))
     return [*lines, "", table, "", Text.assemble(headline, result.reason)]
 

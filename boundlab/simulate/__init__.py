@@ -11,3 +11,4 @@ from boundlab.simulate.trial import compile_trial as compile_trial
 from boundlab.simulate.trial import run_once as run_once
 from boundlab.simulate.trial import spaced_iterations as spaced_iterations
 from boundlab.simulate.work import Work as Work
+from boundlab.simulate.work import stoppable as stoppable

@@ -2,6 +2,9 @@
 
 import multiprocessing
 import os
+import signal
+import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -15,6 +18,7 @@ from boundlab.errors import SpecError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _work: Callable[[Any], Any] | None = None  # what the processes inherit
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _AHEAD = 3  # pieces of work for each process that are begun before they are asked for
 
 
@@ -122,8 +126,9 @@ def _processes(work: Callable[[Any], Any], jobs: int) -> Iterator[Any]:
         yield None
         return
     _work = work
+    held = os.pipe()
     # Not multiprocessing.Pool: it kills processes that may hold the lock of its queue, and then waits for ever.
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), _quiet)
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), _follow, (os.getpid(), *held))
     try:
         yield pool
     except KeyboardInterrupt:
@@ -132,14 +137,42 @@ def _processes(work: Callable[[Any], Any], jobs: int) -> Iterator[Any]:
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+        for end in held:
+            os.close(end)
         _work = None
 
 
-def _quiet() -> None:
-    """Leave interrupts to the parent."""
-    import signal
+def _follow(parent: int, read: int, write: int) -> None:
+    """Leave interrupts to the parent, and end with it, however it ends.
 
+    A process that outlives a killed command holds what the command wrote to open: who reads it to its end waits on.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    os.close(write)  # the parent alone holds it: the end of the pipe is the end of the parent
+    if not _killed_with_parent():
+        threading.Thread(target=_watch, args=(read,), daemon=True).start()
+    if os.getppid() != parent:  # it has ended before it could be followed
+        os._exit(1)
+
+
+def _killed_with_parent() -> bool:
+    """Ask Linux to kill this process as soon as its parent has ended, whatever it is doing; return whether it will."""
+    if sys.platform != "linux":
+        return False
+    import ctypes
+
+    try:
+        return bool(ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL) == 0)
+    except (OSError, AttributeError):
+        return False
+
+
+def _watch(read: int) -> None:
+    """Wait for the end of the parent."""
+    os.read(read, 1)
+    os._exit(1)
 
 
 def _call(item: Any) -> Any:

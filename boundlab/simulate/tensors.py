@@ -120,7 +120,6 @@ def _run_tile(
             work.see(kept[owner], row, [(float(each[at, 0]), float(each[at, 1])) for each in ends])
 
     program = pack(tapes, tile)
-    final_ = lockstep.run(program, problem.x0, batched, seed, trials, observe, place.device, dtype)
-    lockstep.check_identities(tapes, final_)
+    lockstep.run(program, problem.x0, batched, seed, trials, observe, place.device, dtype)
     for tape, seen in zip(tapes, kept, strict=True):
         yield work.end(tape, seen)

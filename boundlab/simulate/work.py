@@ -1,6 +1,8 @@
 """What is done with each trial, wherever it runs."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Generic, TypeVar, final
 
@@ -34,11 +36,52 @@ class Work(Generic[Seen, Result]):
     end: Callable[[Tape, Seen], Result]
 
 
+_LEAST = 2  # trials that say anything of a mean
+
+
+@final
+@dataclass(slots=True)
+class Stopped:
+    """Where an interrupt has stopped the trials.
+
+    Parameters
+    ----------
+    after
+        How many were finished; None where there was no interrupt.
+    """
+
+    after: int | None = None
+
+
+_stopping: ContextVar[Stopped | None] = ContextVar("stopping", default=None)
+
+
+@contextmanager
+def stoppable() -> Iterator[Stopped]:
+    """Let an interrupt end the trials and not the question: those that are finished, 0 to N − 1, are its sample.
+
+    When the user interrupts depends on no value that a trial gave, so that they are a sample like any other. Only the
+    first interrupt does that, and only once there are two trials.
+    """
+    found = Stopped()
+    token = _stopping.set(found)
+    try:
+        yield found
+    finally:
+        _stopping.reset(token)
+
+
 def collect(found: Iterable[Result], progress: Callable[[int], None] | None) -> list[Result]:
-    """Return all results, telling after each how many there are."""
-    out = []
-    for result in found:
-        out.append(result)
-        if progress is not None:
-            progress(len(out))
+    """Return all results, telling after each how many there are; those before an interrupt within :func:`stoppable`."""
+    out: list[Result] = []
+    try:
+        for result in found:
+            out.append(result)
+            if progress is not None:
+                progress(len(out))
+    except KeyboardInterrupt:
+        stopped = _stopping.get()
+        if stopped is None or stopped.after is not None or len(out) < _LEAST:
+            raise
+        stopped.after = len(out)
     return out

@@ -18,6 +18,7 @@ from boundlab.tape._tape import Uses as Uses
 from boundlab.tape._usage import Usage as Usage
 from boundlab.tape._usage import usage as usage
 from boundlab.tape._verify import verify as verify
+from boundlab.tape._verify import verify_identities as verify_identities
 from boundlab.tape._writer import SERVER_MODEL as SERVER_MODEL
 from boundlab.tape._writer import Term as Term
 from boundlab.tape._writer import Writer as Writer

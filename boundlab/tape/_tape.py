@@ -14,6 +14,7 @@ executes a tape has them from there.
 A tape knows nothing of problems; an executor knows nothing of algorithms.
 """
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -138,7 +139,7 @@ class Tape:
     iterations
         How far the algorithm's own count k has come.
     identities
-        What :meth:`boundlab.execute.floats.run` checks on the final registers.
+        What holds of the final registers; see :func:`boundlab.tape.verify_identities`.
     uses
         Which client update enters which server update.
     local
@@ -171,3 +172,15 @@ class Tape:
 
     def __len__(self) -> int:
         return len(self.op)
+
+    def digest(self) -> bytes:
+        """Return what only equal programs share: who does what in which order, events and their times apart."""
+        affine, descend = self.affine, self.descend
+        columns = (
+            self.initial, self.op, self.row, affine.dst, affine.start, affine.src, affine.coef, descend.dst,
+            descend.src, descend.client, descend.steps, descend.step_size, self.record.src, self.local, self.implicit,
+        )  # fmt: skip
+        found = hashlib.sha256()
+        for column in columns:
+            found.update(str(column.shape).encode() + np.ascontiguousarray(column).tobytes())
+        return found.digest()

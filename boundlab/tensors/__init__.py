@@ -3,11 +3,31 @@
 A problem says in ``Problem.tensors`` what it is on tensors; what says nothing runs in a loop.
 """
 
-from boundlab.tensors._batched import Batched as Batched
-from boundlab.tensors._batched import Coordinatewise as Coordinatewise
-from boundlab.tensors._batched import Ints as Ints
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from boundlab.tensors._device import Device as Device
 from boundlab.tensors._device import find_device as find_device
 from boundlab.tensors._device import load_torch as load_torch
-from boundlab.tensors._philox import normals as normals
-from boundlab.tensors._philox import uniforms as uniforms
+
+if TYPE_CHECKING:
+    from boundlab.tensors._batched import Batched as Batched
+    from boundlab.tensors._batched import Coordinatewise as Coordinatewise
+    from boundlab.tensors._batched import Ints as Ints
+    from boundlab.tensors._philox import normals as normals
+    from boundlab.tensors._philox import uniforms as uniforms
+
+# What imports torch: asking whether there is a torch must not need one.
+_WHERE = {
+    "Batched": "_batched",
+    "Coordinatewise": "_batched",
+    "Ints": "_batched",
+    "normals": "_philox",
+    "uniforms": "_philox",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'boundlab.tensors' has no attribute {name!r}")
+    return getattr(import_module(f"boundlab.tensors.{_WHERE[name]}"), name)

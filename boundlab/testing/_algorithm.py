@@ -41,6 +41,7 @@ def _parts(subject: Subject) -> Iterator[tuple[str, Callable[[], None]]]:
     yield "every arrival is used, kept or dropped explicitly", subject.each(_arrivals.arrivals)
     yield "quantities are what a count finds", subject.each(_schedule.quantities)
     yield "server models are the averages that it says", subject.each(_arrivals.averages)
+    yield "what trials draw is declared", subject.each(_arrivals.draws)
     yield "the objective has the weights of the updates", subject.each(_arrivals.weights)
     yield "assumptions that are met show in every run", lambda: _promises(subject)
     if subject.options is None:

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.build import build_delays
+from boundlab.randomness import Streams
 from boundlab.tape import Tape
 from boundlab.testing._agree import at_most, equal, hold
 from boundlab.testing._linear import NEGLIGIBLE, reading
@@ -112,6 +114,21 @@ def weights(at: Schedule) -> None:
         expected = np.full(n, 1.0 / n) if p is None else np.array([float(one) for one in p])
         what = f"{at.who}: the clients' shares of a server update that nobody misses and objective_weights()"
         equal(what, shares, np.broadcast_to(expected, shares.shape))
+
+
+def draws(at: Schedule) -> None:
+    """Check that what trials differ in while arrivals are sure is declared: a statement is about its mean, or not."""
+    algorithm, n = at.algorithm, at.problem.n
+    if algorithm.server == "any":
+        return
+    sure = build_delays("deterministic", {}, n)
+    policy = algorithm.policy(None, sure)
+    found = {
+        repr(algorithm.events_as_json(algorithm.sample(at.parameters, sure, policy, Streams(0, trial), n, 20)))
+        for trial in range(4)
+    }
+    said = any(one.when(at.parameters, n) for one in algorithm.draws)
+    hold(said or len(found) == 1, f"{at.who}: trials under deterministic delays differ, and draws declares nothing")
 
 
 def promises(at: Schedule, met: dict[str, bool]) -> None:

@@ -165,8 +165,16 @@ def assert_bound_holds(
 
 
 def judged(findings: Sequence[Finding], require: Require) -> Tested:
-    """Return what was found, or raise :class:`BoundViolation` where it is less than what is required."""
+    """Return what was found, or raise :class:`BoundViolation` where it is less than what is required.
+
+    Raises
+    ------
+    AssumptionError
+        If nothing was looked at.
+    """
     __tracebackhide__ = True
+    if not findings:
+        raise AssumptionError("nothing was looked at, and so nothing is known")
     found = Tested(tuple(findings))
     for one in findings:
         tell(one)
@@ -229,6 +237,8 @@ def _settings(
 ) -> tuple[Setting, ...]:
     """Return what is looked at: what was given, or settings that fit."""
     horizons = [None] if iterations is None else np.atleast_1d(np.asarray(iterations, dtype=object)).tolist()
+    if not horizons:
+        raise SpecError("iterations is an empty list: give a horizon, or leave it out")
     if problem is None:
         if delays is not None or server is not None:
             raise SpecError("delays and server go with a problem: give one, too")
@@ -276,7 +286,7 @@ def _compare(name: str, one: Setting, demand: Demand) -> Finding:
         gap = None
     else:
         values = run_trials(pilot.plan, _PILOT, demand.seed ^ _OTHER)
-        relative = values.low / np.maximum(values.bound, 1e-300)
+        relative = values.low / np.maximum(values.right.value, 1e-300)
         each = error / relative.shape[1]
         needed = trials_to_refute(relative, demand.gap, each)
         trials = demand.trials or int(max(_PILOT, min(needed, demand.most_trials)))

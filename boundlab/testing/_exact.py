@@ -65,11 +65,6 @@ def rational(at: Sample, options: Mapping[str, Any]) -> None:
     ----------
     options
         Those that rebuild the problem.
-
-    Raises
-    ------
-    MissingExtraError
-        If there is a twin and python-flint is not installed.
     """
     twin = at.problem.rational(options)
     if twin is None:

@@ -13,7 +13,7 @@ from boundlab.errors import BoundlabError
 from boundlab.events import Events
 from boundlab.execute.floats import run
 from boundlab.objective import Problem
-from boundlab.tape import RecordAt, Tape, usage, verify
+from boundlab.tape import RecordAt, Tape, usage, verify, verify_identities
 from boundlab.testing._agree import equal, hold
 from boundlab.testing._count import counted
 from boundlab.testing._interpret import Run, Vectors, interpret
@@ -65,6 +65,7 @@ class Schedule:
         try:
             tape = self.algorithm.schedule(self.parameters, self.events, self.problem.n, shown, most)
             verify(tape)
+            verify_identities(tape)
         except BoundlabError as error:
             raise AssertionError(f"{self.who}: {most} iterations do not compile: {error}") from error
         return tape

@@ -93,8 +93,6 @@ def problem(p: Problem | ProblemType, family: ProblemType | None = None) -> None
         Naming the first thing that disagrees.
     SpecError
         If no family is given and none is registered under the id.
-    MissingExtraError
-        If the problem has a rational twin and python-flint is not installed.
 
     Examples
     --------

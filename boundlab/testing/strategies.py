@@ -10,7 +10,6 @@ from typing import Any
 from hypothesis import strategies as st
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import about_the_mean
 from boundlab.build import delays_from, problem_from
 from boundlab.delays import DelayModel
 from boundlab.errors import BoundlabError, SpecError
@@ -23,7 +22,7 @@ from boundlab.tape import RecordAt
 from boundlab.testing._draws import DELAYS, MEMORYLESS, Aim, draw_problem, families_of, words_of
 from boundlab.testing._setting import Setting, fitting
 from boundlab.testing._settings import surroundings
-from boundlab.theorems import Theorem, load_theorem
+from boundlab.theorems import Theorem, load_theorem, over
 
 __all__ = ["arrivals", "cases", "delay_specs", "delays", "parameters", "problem_specs", "problems", "schedules"]
 
@@ -204,7 +203,7 @@ def _draw(draw: st.DrawFn, theorem: Theorem, known: Sequence[Setting], *, wild: 
     aim = Aim(families_of(theorem), False if quiet else None, "strongly-convex" in theorem.assumptions)
     problem = draw_problem(draw, clients, aim if apt else Aim())
     usual = not wild or draw(st.integers(0, 9)) > 0
-    delays_ = draw(delay_specs(memoryless=usual and about_the_mean(theorem.assumptions)))
+    delays_ = draw(delay_specs(memoryless=usual and over(theorem).lawful))
     server = None
     if a.server == "any":
         server = draw(st.sampled_from((None, *_SERVERS[:1]) if usual else (None, None, *_SERVERS)))

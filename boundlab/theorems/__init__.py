@@ -9,9 +9,14 @@ from boundlab.theorems._bound import Condition as Condition
 from boundlab.theorems._bound import Evaluation as Evaluation
 from boundlab.theorems._bound import FormulaBound as FormulaBound
 from boundlab.theorems._bound import RecursionBound as RecursionBound
+from boundlab.theorems._core import CoreStatement as CoreStatement
+from boundlab.theorems._core import core as core
+from boundlab.theorems._core_written import as_toml as as_toml
+from boundlab.theorems._core_written import words_of_core as words_of_core
 from boundlab.theorems._evaluate import derive as derive
+from boundlab.theorems._over import Over as Over
+from boundlab.theorems._over import over as over
 from boundlab.theorems._statement import ANY as ANY
-from boundlab.theorems._statement import NOISE as NOISE
 from boundlab.theorems._statement import OTHERS as OTHERS
 from boundlab.theorems._theorem import Theorem as Theorem
 

@@ -134,6 +134,8 @@ class RecursionBound(Bound):
         iterations of shape (m,); returns the bound at each, shape (m,).
     inputs
         The symbols that it reads, the iterations apart.
+    between
+        The same arguments give two bounds of this shape, below and above what is iterated, without rounding.
     replaces
         A symbol that may be given in place of others: ``{"alpha": ("c", "d")}``.
     description
@@ -143,6 +145,7 @@ class RecursionBound(Bound):
     """
 
     function: Callable[[Mapping[str, Any], Ints], Floats]
+    between: Callable[[Mapping[str, Any], Ints], tuple[Floats, Floats]]
     inputs: tuple[str, ...]
     description: str
     latex: str

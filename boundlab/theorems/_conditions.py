@@ -49,8 +49,11 @@ def require(
     if exactly:
         with np.errstate(invalid="ignore"):
             near = np.abs(left - right) <= _APART * np.maximum(np.abs(left), np.abs(right))
+        near |= np.isinf(left) | np.isinf(right)  # beyond floating point
         for place in map(tuple, np.argwhere(near).tolist()):
-            values = _fractions(theorem, condition, found, base, left.shape, place)
+            names = _numbers(theorem, condition, base)
+            here = {name: np.broadcast_to(found[name], left.shape)[place] for name in names}
+            values = fractions(theorem, _sides(condition), here, base)
             broken[place] = not met(theorem, condition, values)
     if broken.any():
         a, b = left[broken].flat[0], right[broken].flat[0]
@@ -65,21 +68,24 @@ def met(theorem: Statement, condition: Condition, values: Mapping[str, Fraction]
     return at_most(condition.quantity, condition.limit, theorem.defining(), values) is True
 
 
+def _sides(condition: Condition) -> frozenset[str]:
+    return names_of(condition.quantity) | names_of(condition.limit)
+
+
 def _read(theorem: Statement, condition: Condition) -> frozenset[str]:
-    return theorem.read_by(names_of(condition.quantity) | names_of(condition.limit))
+    return theorem.read_by(_sides(condition))
 
 
-def _fractions(
-    theorem: Statement,
-    condition: Condition,
-    found: Mapping[str, Floats],
-    base: Collection[str],
-    shape: tuple[int, ...],
-    place: tuple[int, ...],
+def _numbers(theorem: Statement, condition: Condition, base: Collection[str]) -> list[str]:
+    return [name for name in _read(theorem, condition) if name in base and not theorem.symbols[name].vector]
+
+
+def fractions(
+    theorem: Statement, names: Collection[str], at: Mapping[str, Floats], base: Collection[str]
 ) -> dict[str, Fraction]:
-    """Return what was given of a condition's symbols at one place of the grid, as the fractions that they are."""
-    names = (name for name in _read(theorem, condition) if name in base and not theorem.symbols[name].vector)
-    return {name: Fraction(float(np.broadcast_to(found[name], shape)[place])) for name in names}
+    """Return what was given of symbols, and of those that define them, as the fractions that the floats are."""
+    read = [name for name in theorem.read_by(names) if name in base and not theorem.symbols[name].vector]
+    return {name: Fraction(float(at[name])) for name in read if np.isfinite(at[name])}
 
 
 def _unequal(a: float, b: float) -> str:

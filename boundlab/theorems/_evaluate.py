@@ -13,6 +13,7 @@ from boundlab.formulas.symbols import check, names_of
 from boundlab.options import nearest
 from boundlab.theorems._bound import Evaluation, Floats
 from boundlab.theorems._conditions import require
+from boundlab.theorems._defined import require_defined
 from boundlab.theorems._statement import Statement
 
 
@@ -38,13 +39,13 @@ def needs(theorem: Statement, given: Iterable[str]) -> tuple[tuple[str, ...], tu
         if name in known or name not in defining:
             base[name] = None
             return
-        for other in sorted(names_of(defining[name])):
+        for other in sorted(theorem.reads(defining[name])):
             visit(other)
         order[name] = None
 
     for expression in theorem.expressions():
         if not names_of(expression) & absent:
-            for name in sorted(names_of(expression)):
+            for name in sorted(theorem.reads(expression)):
                 visit(name)
     for name in theorem.bound.reads(known):
         visit(name)
@@ -91,7 +92,7 @@ def derive(theorem: Statement, known: Mapping[str, Any], goals: Iterable[str] | 
             name = stack.pop()
             if name not in wanted:
                 wanted.add(name)
-                stack += [] if name in known else sorted(names_of(defining[name])) if name in defining else []
+                stack += [] if name in known else sorted(theorem.reads(defining[name])) if name in defining else []
         base, order = (tuple(name for name in part if name in wanted) for part in (base, order))
     found: dict[str, Floats] = {}
     for name in base:
@@ -104,6 +105,8 @@ def derive(theorem: Statement, known: Mapping[str, Any], goals: Iterable[str] | 
         else:
             found[name] = check(name, known[name], theorem.symbols)
     for name in order:
+        what = f"the step {name}" if name in theorem.step else f"the definition of {name}"
+        require_defined(theorem, what, defining[name], found, base)
         found[name] = evaluate_expression(defining[name], found, f"{theorem.id}, {name}")
     return found
 
@@ -126,7 +129,11 @@ def evaluated(theorem: Statement, known: Mapping[str, Any], first: int, *, exact
     absent = theorem.bound.gone(frozenset(known))
     for condition in theorem.conditions:
         if not (names_of(condition.quantity) | names_of(condition.limit)) & absent:
+            for side in (condition.quantity, condition.limit):
+                require_defined(theorem, f"the condition {condition.statement}", side, found, base)
             require(theorem, condition, found, base, exactly=exactly)
+    for name, term in theorem.bound.expressions().items():
+        require_defined(theorem, f"the term {name}", term, found, base)
     terms = {
         name: _sound(theorem, words, value, found)
         for name, words, value in theorem.bound.terms_at(found, theorem.symbols, theorem.counter, theorem.id)

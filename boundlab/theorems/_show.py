@@ -54,6 +54,7 @@ def statement_fields(theorem: Statement) -> dict[str, Any]:
         "left_side": theorem.left.expectation,
         "horizon": theorem.horizon,
         "first": theorem.start,
+        "about": theorem.about,
         "step": {name: str(rule) for name, rule in theorem.step.items()},
         **theorem.bound.as_dict(),
         "definitions": {name: str(rule) for name, rule in rules(theorem).items()},

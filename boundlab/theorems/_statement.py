@@ -2,7 +2,7 @@
 
 import graphlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -10,7 +10,9 @@ import sympy
 
 from boundlab import assumptions as known_assumptions
 from boundlab.errors import SpecError
-from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, lookup, names_of
+from boundlab.formulas.defined import Demands, demands, looked_at
+from boundlab.formulas.parse import parse
+from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, having, lookup, names_of
 from boundlab.metrics import Metric, choices, metric
 from boundlab.theorems._bound import Bound, Condition
 
@@ -19,8 +21,14 @@ ANY: Final = "any"
 OTHERS: Final = "*"
 """The key for all options that a theorem does not name."""
 
-NOISE: Final = frozenset({"sigma", "sigma_l", "G"})
-"""The symbols that say how large the noise of gradients is."""
+EACH: Final = "each schedule"
+MEAN: Final = "the mean"
+"""What a statement may say that it is about: see :func:`boundlab.theorems.over`."""
+
+# A theorem may define what it puts together itself, and what it or its reader chooses. Everything else has its value
+# from problem, delays and run; there a definition can only repeat what the symbol is by its meaning.
+_DEFINABLE: Final = frozenset({"step", "user", "short"})
+_IS_BY_MEANING: Final = {"L_sq": "L**2", "kappa_lag": "1/(1 + lag + (window - 1)/2)"}
 
 Status = Literal["as printed", "repaired", "derived here", "textbook", "user"]
 STATUSES: tuple[Status, ...] = ("as printed", "repaired", "derived here", "textbook", "user")
@@ -87,8 +95,14 @@ class Statement:
     proof
         Where the whole argument stands, a page with an anchor: ``docs/theory/classics.md#stochastic-gradients``;
         empty where there is none.
+    about
+        ``each schedule``: the claim holds for each outcome of who arrives when and of the algorithm's own draws.
+        ``the mean``: it is about the mean over them. None: about the mean over the draws, and about each schedule of
+        arrivals if it reads what the schedule decides, such as tau_max, else about their mean.
     letters
         Our symbols that its paper calls otherwise, with the paper's letter in LaTeX: ``{"G_sq": "M"}``.
+    written
+        Formula → what it demands as it is written in a file; see :mod:`boundlab.formulas.defined`.
 
     Raises
     ------
@@ -125,6 +139,8 @@ class Statement:
     page: str = ""
     proof: str = ""
     letters: Mapping[str, str] = field(default_factory=dict)
+    about: Literal["each schedule", "the mean"] | None = None
+    written: Mapping[sympy.Expr, Demands] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         for what, value, allowed in (
@@ -132,6 +148,7 @@ class Statement:
             ("metric", self.metric, choices(self.metric)),
             ("horizon", self.horizon, ("every", "fixed", None)),
             ("first", self.first, (0, 1)),
+            ("about", self.about, (EACH, MEAN, None)),
             (f"the option {OTHERS}", self.options.get(OTHERS, ANY), (ANY,)),
         ):
             if value not in allowed:
@@ -142,6 +159,9 @@ class Statement:
                 f"{self.id}: step must give alpha, or c and d, or the algorithm's own rates such as eta or eta_l; "
                 f"got {', '.join(self.step) or 'nothing'}"
             )
+        for what, value in (("id", self.id), ("title", self.title)):
+            if value and value.splitlines() != [value]:
+                raise SpecError(f"{what} must be one line, got {value!r}")
         rules = self.defining()
         for name in (*self.step, *self.parameters.values(), *self.settable, *self.generous):
             lookup(name, self.symbols)
@@ -152,10 +172,28 @@ class Statement:
             tuple(graphlib.TopologicalSorter({name: names_of(rule) for name, rule in rules.items()}).static_order())
         except graphlib.CycleError as error:
             raise SpecError(f"{self.id}: the definitions go round in a circle: {' → '.join(error.args[1])}") from None
+        self._check_definitions(rules)
         self._check_links()
         self._infer_horizon()
-        if self._says_nothing_of_noise():
+        if self.quiet_by_default and known_assumptions.DETERMINISTIC not in self.assumptions:
             object.__setattr__(self, "assumptions", (*self.assumptions, known_assumptions.DETERMINISTIC))
+
+    def _check_definitions(self, rules: Mapping[str, sympy.Expr]) -> None:
+        """Refuse to give a symbol of the table another meaning than all engines have of it."""
+        for name, info in self.symbols.items():
+            if name in SYMBOLS and info is not SYMBOLS[name]:
+                raise SpecError(f"{self.id}: {name} is built in ({SYMBOLS[name].meaning}); choose another name")
+        for name, rule in rules.items():
+            if name not in SYMBOLS or SYMBOLS[name].role in _DEFINABLE:
+                continue
+            only, meaning = _IS_BY_MEANING.get(name, ""), SYMBOLS[name].meaning
+            if not only:
+                raise SpecError(
+                    f"{self.id}: a theorem cannot define {name}, whose value is that of problem and run ({meaning}); "
+                    f"use a symbol of its own"
+                )
+            if rule != parse(only, {one: known.symbol for one, known in SYMBOLS.items()}):
+                raise SpecError(f"{self.id}: {name} can be defined as {only} alone ({meaning})")
 
     def _check_links(self) -> None:
         """Make sure that what stands beside the claim fits it."""
@@ -193,15 +231,17 @@ class Statement:
         if self.horizon is None:
             object.__setattr__(self, "horizon", "fixed" if depends else "every")
 
-    def _says_nothing_of_noise(self) -> bool:
+    @property
+    def quiet_by_default(self) -> bool:
+        """Whether it neither assumes anything of noise nor reads a symbol of it: then it is about full gradients."""
         chosen = (known_assumptions.choices(name).get(name) for name in self.assumptions)
-        if known_assumptions.DETERMINISTIC in self.assumptions or any(one is not None and one.noise for one in chosen):
+        if any(one is not None and one.noise for one in chosen):
             return False
-        return not NOISE & self.read_by(self.names_in())
+        return not having("noise", symbols=self.symbols) & self.read_by(self.names_in())
 
     def names_in(self) -> set[str]:
         """Return every symbol that bound, conditions and step hold as they stand."""
-        found = {name for one in self.expressions() for name in names_of(one)}
+        found = {name for one in self.expressions() for name in self.reads(one)}
         return found | {*self.bound.reads(frozenset()), *self.step}
 
     def read_by(self, names: Iterable[str]) -> frozenset[str]:
@@ -213,7 +253,7 @@ class Statement:
             name = stack.pop()
             if name not in found:
                 found.add(name)
-                stack += sorted(names_of(rules[name])) if name in rules else []
+                stack += sorted(self.reads(rules[name])) if name in rules else []
         return frozenset(found)
 
     @property
@@ -265,6 +305,24 @@ class Statement:
         """Return how each defined symbol follows from others; the step size is one of them."""
         step = {name: rule for name, rule in self.step.items() if rule != lookup(name, self.symbols).symbol}
         return {**self.definitions, **step}
+
+    def formulas(self) -> Iterator[tuple[str, sympy.Expr]]:
+        """Yield what each formula is, for messages, and the formula: definitions, steps, conditions, terms."""
+        for name, rule in self.defining().items():
+            yield f"the step {name}" if name in self.step else f"the definition of {name}", rule
+        for one in self.conditions:
+            for side in (one.quantity, one.limit):
+                yield f"the condition {one.statement}", side
+        for name, term in self.bound.expressions().items():
+            yield f"the term {name}", term
+
+    def demands(self, formula: sympy.Expr) -> Demands:
+        """Return what must not vanish, not be negative, or be positive, for one of its formulas to have a value."""
+        return self.written.get(formula) or demands(formula)
+
+    def reads(self, formula: sympy.Expr) -> frozenset[str]:
+        """Return the names of the symbols in one of its formulas, those among them that cancel as it is written."""
+        return names_of(formula).union(*(names_of(one.of) for one in looked_at(self.written.get(formula, ()))))
 
     def expressions(self) -> tuple[sympy.Expr, ...]:
         """Return the terms of a closed form, and both sides of the conditions."""

@@ -5,17 +5,21 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
 import sympy
 
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.files import read_text
+from boundlab.formulas.defined import Demands
 from boundlab.formulas.parse import FUNCTIONS, parse
-from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, SymbolInfo, make_symbol
+from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, Role, SymbolInfo, make_symbol
 from boundlab.metrics import choices
 from boundlab.options import nearest
+from boundlab.registry import registered
 from boundlab.theorems._bound import Condition, FormulaBound
+from boundlab.theorems._letters import checked_latex, checked_letter, refuse_lookalikes
+from boundlab.theorems._over import over
 from boundlab.theorems._theorem import Theorem
 
 _LARGEST = 1 << 20
@@ -29,6 +33,7 @@ _TEXT = (
     "algorithm",
     "metric",
     "horizon",
+    "about",
     "note",
     "refuted_by",
     "page",
@@ -37,7 +42,7 @@ _TEXT = (
 _TABLES = ("options", "step", "parameters", "definitions", "terms", "symbols", "letters", "generous")
 _LISTS = ("assumptions", "settable", "conditions", "repaired_by")
 _KEYS = (*_TEXT, *_TABLES, *_LISTS, "shape", "first")
-_SYMBOL_KEYS = ("meaning", "domain", "units", "latex", "unicode", "side")
+_SYMBOL_KEYS = ("meaning", "domain", "units", "latex", "unicode", "side", "role")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}")
 
 
@@ -46,7 +51,8 @@ def read_theorem(path: Path) -> Theorem:
 
     The file gives ``id``, ``metric`` and the tables ``[terms]`` and ``[step]``; further ``title``, ``paper``,
     ``place``, ``note``, ``status`` (``user`` where absent), ``algorithm`` (``area``), ``horizon`` (what the step says:
-    ``fixed`` where it depends on K), ``first`` (1; with 0 the theorem is about K = 0, too), ``assumptions``,
+    ``fixed`` where it depends on K), ``about`` (``each schedule`` or ``the mean``: what the expectation covers beside
+    the noise), ``first`` (1; with 0 the theorem is about K = 0, too), ``assumptions``,
     ``shape``, ``settable``, ``conditions`` (each ``"left <= right"``), ``[options]`` (``any`` leaves one open; what
     is not named stands at its default), ``[parameters]`` (parameter of the algorithm = "symbol"; M = "M" for area
     where absent), ``[definitions]``, and a table ``[symbols.NAME]`` with ``meaning``, ``domain`` and ``units`` for
@@ -79,8 +85,12 @@ def read_theorem(path: Path) -> Theorem:
         if not data.get(key):
             raise SpecError(f"{where}: {key} is missing; a theorem needs id, metric, [terms] and [step]")
     symbols = _symbols(data.get("symbols", {}), where)
+    written: dict[sympy.Expr, Demands] = {}
     formulas = {
-        table: {name: _formula(text, symbols, f"{where}, {table}.{name}") for name, text in data.get(table, {}).items()}
+        table: {
+            name: _formula(text, symbols, f"{where}, {table}.{name}", written)
+            for name, text in data.get(table, {}).items()
+        }
         for table in ("step", "definitions", "terms")
     }
     for name in (*formulas["definitions"], *formulas["step"], *data.get("settable", ())):
@@ -92,7 +102,7 @@ def read_theorem(path: Path) -> Theorem:
     _choices(data, where)
     algorithm = data.get("algorithm", "area")
     try:
-        return Theorem(
+        theorem = Theorem(
             id=data["id"],
             title=data.get("title", data["id"]),
             paper=data.get("paper", ""),
@@ -103,12 +113,13 @@ def read_theorem(path: Path) -> Theorem:
             options={key: str(value) for key, value in data.get("options", {}).items()},
             metric=data["metric"],
             horizon=data.get("horizon"),
+            about=data.get("about"),
             first=data.get("first", 1),
             step=formulas["step"],
             bound=FormulaBound(formulas["terms"]),
             definitions=formulas["definitions"],
             settable=tuple(data.get("settable", ())),
-            conditions=tuple(_condition(text, symbols, where) for text in data.get("conditions", ())),
+            conditions=tuple(_condition(text, symbols, where, written) for text in data.get("conditions", ())),
             parameters=_parameters(data, symbols, where) if "parameters" in data or algorithm != "area" else {"M": "M"},
             shape=data.get("shape", False),
             note=data.get("note", ""),
@@ -120,11 +131,23 @@ def read_theorem(path: Path) -> Theorem:
             proof=data.get("proof", ""),
             letters=_letters(data.get("letters", {}), where),
             generous=_generous(data.get("generous", {}), where),
+            written=written,
         )
+        read = theorem.read_by(theorem.names_in())
+        for option, name in data.get("parameters", {}).items():
+            if name not in read:
+                raise SpecError(
+                    f"{where}: parameters.{option}: no formula reads {name}, so that {option} stands at its default; "
+                    f'leave the entry out, or write {option} = "any" under [options]'
+                )
+        refuse_lookalikes(data.get("symbols", {}), read, symbols, where)
+        if theorem.algorithm in registered("algorithms"):
+            over(theorem)  # a file that leaves two readings is refused where it is read
     except BoundlabError as error:
         if str(error).startswith(where):
             raise
         raise type(error)(f"{where}: {error}") from None
+    return theorem
 
 
 def _generous(found: Mapping[str, Any], where: str) -> dict[str, int]:
@@ -147,6 +170,7 @@ def _letters(table: Mapping[str, Any], where: str) -> dict[str, str]:
     for name, letter in table.items():
         if not isinstance(letter, str):
             raise SpecError(f"{where}: letters.{name} must be text, a letter in LaTeX; got {letter!r}")
+        checked_latex(letter, f"{where}: letters.{name}")
     return dict(table)
 
 
@@ -211,6 +235,8 @@ def _symbols(table: Mapping[str, Any], where: str) -> Mapping[str, SymbolInfo]:
                 raise SpecError(f"{place}: {key} must be text")
         if fields.get("side", "exact") not in SIDES:
             raise SpecError(f"{place}: side must be one of {', '.join(SIDES)}, got {fields['side']!r}")
+        if fields.get("role", "user") not in get_args(Role):
+            raise SpecError(f"{place}: role must be one of {', '.join(get_args(Role))}, got {fields['role']!r}")
         domain, units = fields.get("domain", "real"), fields.get("units")
         if domain not in DOMAINS:
             raise SpecError(f"{place}: unknown domain {domain!r}; {nearest(domain, DOMAINS)}")
@@ -221,22 +247,29 @@ def _symbols(table: Mapping[str, Any], where: str) -> Mapping[str, SymbolInfo]:
             fields["meaning"],
             domain,
             (units[0], units[1]),
-            fields.get("latex", ""),
-            fields.get("unicode", ""),
+            checked_latex(fields.get("latex", ""), f"{place}: latex"),
+            checked_letter(fields.get("unicode", ""), f"{place}: unicode"),
             side=fields.get("side", "exact"),
+            role=fields.get("role", "user"),
         )
     return MappingProxyType(found)
 
 
-def _formula(text: object, symbols: Mapping[str, SymbolInfo], what: str) -> sympy.Expr:
+def _formula(
+    text: object, symbols: Mapping[str, SymbolInfo], what: str, written: dict[sympy.Expr, Demands]
+) -> sympy.Expr:
     if isinstance(text, (int, float)) and not isinstance(text, bool):
         text = repr(text)
-    return parse(text, {name: info.symbol for name, info in symbols.items() if not info.vector}, what)  # type: ignore[arg-type]
+    known = {name: info.symbol for name, info in symbols.items() if not info.vector}
+    return parse(text, known, what, written)  # type: ignore[arg-type]
 
 
-def _condition(text: str, symbols: Mapping[str, SymbolInfo], where: str) -> Condition:
+def _condition(
+    text: str, symbols: Mapping[str, SymbolInfo], where: str, written: dict[sympy.Expr, Demands]
+) -> Condition:
     left, sign, right = text.partition("<=")
     if not sign or "<=" in right:
         raise SpecError(f"{where}: condition {text!r} must be one inequality, left <= right")
     what = f"{where}, condition {text!r}"
-    return Condition(_formula(left, symbols, what), _formula(right, symbols, what), text.replace("<=", "≤"))
+    quantity, limit = (_formula(side, symbols, what, written) for side in (left, right))
+    return Condition(quantity, limit, text.replace("<=", "≤"))

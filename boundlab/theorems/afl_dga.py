@@ -8,6 +8,7 @@ from sympy import Expr, Min, Rational, sqrt
 from boundlab.formulas.symbols import symbol
 from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._forms import ONE, OPEN, ZERO, proof_of
+from boundlab.theorems._statement import EACH
 from boundlab.theorems._theorem import Theorem
 
 _PAPER = "Li et al., Anarchic Federated Learning with Delayed Gradient Averaging (AFL-DGA)"
@@ -31,7 +32,7 @@ THEOREM1 = Theorem(
     title="nonconvex smooth functions, gradients with bounded second moment, stored gradients re-used",
     paper=_PAPER, place="Theorem 1", status="as printed", assumptions=_PRINTED,
     algorithm="afl_dga", options={**OPEN, "server": "plain"}, metric="gradient-norm",
-    step={"eta": 1 / T},
+    about=EACH, step={"eta": 1 / T},
     bound=FormulaBound(
         {
             **_INITIAL,
@@ -52,7 +53,7 @@ COROLLARY1 = Theorem(
     title="the rate O(1/√(n·T))",
     paper=_PAPER, place="Corollary 1", status="as printed", assumptions=_PRINTED,
     algorithm="afl_dga", options={**OPEN, "server": "plain"}, metric="gradient-norm",
-    step={"eta": sqrt(n) / (L * sqrt(T))},
+    about=EACH, step={"eta": sqrt(n) / (L * sqrt(T))},
     bound=FormulaBound(
         {
             "initial": L * F0 / sqrt(n * T),
@@ -73,7 +74,7 @@ _NOISELESS = Condition(sigma, ZERO, "σ = 0 (full gradients)")
 
 # The proofs need the client's model to be the server's, but for server steps it has not got and own steps it has
 # not undone.
-_OPTIONS: Mapping[str, str] = {**OPEN, "server": "plain", "scaling": "analysis"}
+_OPTIONS: Mapping[str, str] = {**OPEN, "server": "plain", "scaling": "analysis", "first_round": "all"}
 _SENT = "Every client has sent an update before the first aggregation: a stored 0 is nobody's gradient."
 
 
@@ -82,7 +83,7 @@ def _repaired(
 ) -> Theorem:
     fields: dict[str, Any] = {
         "paper": _PAPER, "place": "Theorem 1, repaired", "status": "repaired", "assumptions": _REPAIRED,
-        "algorithm": "afl_dga", "options": _OPTIONS, "metric": "gradient-norm", "page": _PAGE,
+        "algorithm": "afl_dga", "options": _OPTIONS, "metric": "gradient-norm", "about": EACH, "page": _PAGE,
         "proof": proof_of(_PAGE, *(f"afl_dga.{one}" for one in (("r2", "r2n") if name in ("r2", "r2n") else (name,)))),
     }  # fmt: skip
     bound = FormulaBound({**_INITIAL, **terms})

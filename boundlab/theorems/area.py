@@ -14,7 +14,7 @@ from boundlab.formulas.symbols import symbol
 from boundlab.theorems._bound import Condition, FormulaBound, RecursionBound
 from boundlab.theorems._forms import OPEN, proof_of
 from boundlab.theorems._theorem import Theorem
-from boundlab.theorems.area_recursion import from_values
+from boundlab.theorems.area_recursion import between, from_values
 
 _PAPER = "Iakovidou and Kim, Asynchronous Exact Averaging (AREA)"
 _PAGE = "docs/theory/area.md"
@@ -282,6 +282,7 @@ def _recursion(start: str, clock: str) -> dict[str, Any]:
     return {
         "bound": RecursionBound(
             function=partial(from_values, start=start, clock=clock),  # type: ignore[arg-type]
+            between=partial(between, start=start, clock=clock),  # type: ignore[arg-type]
             inputs=("mu", "L", "M", "sigma", "zeta", "R", "p", "p_s", "c", "d"),
             description="bounds on mean squares and mean norms of all x_i, y_i and x_s, iterated K times",
             latex=_RECURSION_LATEX,

@@ -45,7 +45,7 @@ class LocalPass:
     drift: Floats
 
 
-def local_pass(alpha: Floats, mu: float, L: float, M: int, sigma: float) -> LocalPass:
+def local_pass(alpha: Floats, mu: float, L: float, M: int, sigma: float, slack: float = 0.0) -> LocalPass:
     """Return the coefficients of M local steps.
 
     The sums are built by doubling over the binary digits of M, from positive numbers only: closed forms of
@@ -59,8 +59,11 @@ def local_pass(alpha: Floats, mu: float, L: float, M: int, sigma: float) -> Loca
         Strong convexity, smoothness, noise level.
     M
         Local steps, ≥ 1.
+    slack
+        As for :func:`recursion`.
     """
-    ratio = 1.0 - alpha * mu
+    ratio = np.maximum(1.0 - alpha * mu + slack, 0.0) if slack else 1.0 - alpha * mu
+    more = (1.0 + slack) ** (8 + M.bit_length())
     # S = Σ_{l<m} r^l, T = Σ_{j<m} S(j) and Q = Σ_{j<m} r^{2j} for the digits of M read so far.
     m, power = 0, np.ones_like(ratio)
     S, T, Q = np.zeros_like(ratio), np.zeros_like(ratio), np.zeros_like(ratio)
@@ -68,7 +71,7 @@ def local_pass(alpha: Floats, mu: float, L: float, M: int, sigma: float) -> Loca
         S, T, Q, power, m = S + power * S, T + m * S + power * T, Q + power**2 * Q, power**2, 2 * m
         if digit == "1":
             S, T, Q, power, m = S + power, T + S, Q + power**2, power * ratio, m + 1
-    return LocalPass(power, alpha**2 * sigma**2 * Q, alpha**2 * L * T)
+    return LocalPass(more * power, more * alpha**2 * sigma**2 * Q, more * alpha**2 * L * T)
 
 
 def recursion(
@@ -86,6 +89,7 @@ def recursion(
     ks: ArrayLike,
     start: Choice = "analysis",
     clock: Choice = "analysis",
+    slack: float = 0.0,
 ) -> Floats:
     """Bound E‖x_s,k − x*‖² at many iterations in one pass.
 
@@ -107,6 +111,9 @@ def recursion(
         ``analysis``: x_i,0 = y_i,0 = x_s,0. ``algorithm``: the first message is one pass from x_s,0 with α_0.
     clock
         ``analysis``: iteration k answers with α_{k−1}. ``algorithm``: with α_k, after a broadcast of α_0.
+    slack
+        By how much the factors of each iteration are larger, relatively; smaller where it is negative. What is iterated
+        grows with each of them, so that more than an iteration rounds encloses the recursion without rounding.
 
     Returns
     -------
@@ -140,14 +147,15 @@ def recursion(
     # Clients with the same p_i and G_i have the same bounds.
     pairs, count = np.unique(np.stack([probability, gradient], axis=1), axis=0, return_counts=True)
     shift = 1 if clock == "algorithm" else 0
-    state = _start(pairs[:, 1], mu, L, M, sigma, R, first, c if d is None else c / (d + shift), start)
+    G_star, weight = pairs[:, 1] * (1.0 + slack), count / count.sum() * (1.0 + slack)
+    state = _start(G_star, mu, L, M, sigma, R * (1.0 + slack), first, c if d is None else c / (d + shift), start, slack)
     last = int(wanted.max())
     found = np.empty(last + 1)
     found[0] = state.S
     for low in range(0, last, _CHUNK):
         k = np.arange(low, min(low + _CHUNK, last) + 1)
         alpha: Floats = np.full(len(k), c) if d is None else np.asarray(c / (k + d + shift), dtype=np.float64)
-        found[k[1:]] = list(_advance(state, pairs[:, 0], pairs[:, 1], count / count.sum(), p_s, mu, L, M, sigma, alpha))
+        found[k[1:]] = list(_advance(state, pairs[:, 0], G_star, weight, p_s, mu, L, M, sigma, alpha, slack))
     return found[wanted]
 
 
@@ -173,11 +181,12 @@ def _start(
     broadcast: float,
     first: float,
     start: Choice,
+    slack: float,
 ) -> _State:
     y = R + first * M * G
     x = y
     if start == "algorithm":
-        once = local_pass(np.array([broadcast]), mu, L, M, sigma)
+        once = local_pass(np.array([broadcast]), mu, L, M, sigma, slack)
         near = sqrt((float(once.contraction[0]) * R) ** 2 + float(once.noise[0]))
         x = near + float(once.drift[0]) * G + abs(broadcast - first) * M * G
     return _State(x**2, y**2, R * R, x.copy(), y.copy(), R)
@@ -185,12 +194,13 @@ def _start(
 
 def _advance(
     state: _State, p: Floats, G: Floats, weight: Floats, p_s: float,
-    mu: float, L: float, M: int, sigma: float, alpha: Floats,
+    mu: float, L: float, M: int, sigma: float, alpha: Floats, slack: float,
 ) -> Iterator[float]:  # fmt: skip
     """Do one iteration for each step size but the last, and give S after each; at the end, keep the state."""
-    once = local_pass(alpha[:-1], mu, L, M, sigma)
-    noise_roots = np.sqrt(once.noise)
-    moves = (alpha[:-1] - alpha[1:]) * M
+    once = local_pass(alpha[:-1], mu, L, M, sigma, slack)
+    noise_roots = np.sqrt(once.noise) * (1.0 + slack)
+    # A difference of two step sizes is off by what each of them rounds.
+    moves = np.maximum(alpha[:-1] - alpha[1:] + slack * alpha[:-1], 0.0) * M * (1.0 + slack)
     rows = zip(
         once.contraction.tolist(),
         once.noise.tolist(),
@@ -200,7 +210,8 @@ def _advance(
         strict=True,
     )
     X, Y, S, x, y, s = state.X, state.Y, state.S, state.x, state.y, state.s
-    q, q_s = 1.0 - p, 1.0 - p_s
+    more = (1.0 + slack) ** 2
+    q, q_s, p, p_s = (1.0 - p) * more, (1.0 - p_s) * more, p * more, p_s * more
     for t, noise, noise_root, drift, move in rows:
         delta = move * G
         b = drift * G
@@ -220,7 +231,13 @@ def _advance(
     state.X, state.Y, state.S, state.x, state.y, state.s = X, Y, S, x, y, s
 
 
-def from_values(values: Mapping[str, Any], ks: Ints, start: Choice, clock: Choice) -> Floats:
+def between(values: Mapping[str, Any], ks: Ints, start: Choice, clock: Choice) -> tuple[Floats, Floats]:
+    """Enclose the recursion on the values of a theorem."""
+    slack = (64 + 4 * np.size(values["p"])) * float(np.finfo(np.float64).eps)
+    return from_values(values, ks, start, clock, -slack), from_values(values, ks, start, clock, slack)
+
+
+def from_values(values: Mapping[str, Any], ks: Ints, start: Choice, clock: Choice, slack: float = 0.0) -> Floats:
     """Run the recursion on the values of a theorem: alpha, or c and d; G_star, or zeta."""
     constant = "alpha" in values
     return recursion(
@@ -237,4 +254,5 @@ def from_values(values: Mapping[str, Any], ks: Ints, start: Choice, clock: Choic
         ks=ks,
         start=start,
         clock=clock,
+        slack=slack,
     )

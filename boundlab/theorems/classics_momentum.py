@@ -61,6 +61,13 @@ def _optimal(values: Mapping[str, Any], iterations: Ints) -> Floats:
     return np.array([values["L"] * values["R"] ** 2 / (2.0 * theta(int(k), int(k)) ** 2) for k in iterations])
 
 
+def _optimal_between(values: Mapping[str, Any], iterations: Ints) -> tuple[Floats, Floats]:
+    """Enclose it: each θ_k adds a few roundings of positive numbers to those of θ_{k−1}."""
+    found = _optimal(values, iterations)
+    off = (8.0 * iterations + 64.0) * float(np.finfo(np.float64).eps)
+    return found * (1.0 - off), found * (1.0 + off)
+
+
 OGM = Theorem(
     id="classics.ogm",
     title="the optimized gradient method on smooth convex functions, for its horizon",
@@ -70,6 +77,7 @@ OGM = Theorem(
     step={"alpha": ONE / L, "K": K}, conditions=(EXACT,), parameters={},
     bound=RecursionBound(
         function=_optimal,
+        between=_optimal_between,
         inputs=("L", "R"),
         description="L·R²/(2θ_K²) with θ_0 = 1, θ_{k+1} = (1 + √(1 + 4θ_k²))/2, and the last with 8 in place of 4",
         latex=r"S_K = \frac{L R^2}{2\theta_K^2},\quad \theta_0 = 1,\quad "

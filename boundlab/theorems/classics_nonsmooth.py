@@ -19,7 +19,7 @@ from boundlab.theorems._classic import (
     mu,
     n,
 )
-from boundlab.theorems._statement import ANY
+from boundlab.theorems._statement import ANY, EACH
 
 _SUBGRADIENT: dict[str, Any] = {
     "assumptions": LIPSCHITZ,
@@ -56,7 +56,7 @@ INCREMENTAL = classic(
     title="the incremental subgradient method with the step for its horizon, average over the starts of K passes",
     paper="Nedić and Bertsekas, Incremental subgradient methods for nondifferentiable optimization (2001)",
     place="Proposition 2.1, with C = nB", metric="ergodic-gap", algorithm="incremental", options={"order": ANY},
-    assumptions=LIPSCHITZ, step={"alpha": R / (n * B * sqrt(K))}, conditions=(EXACT,),
+    about=EACH, assumptions=LIPSCHITZ, step={"alpha": R / (n * B * sqrt(K))}, conditions=(EXACT,),
     note="Any order of the clients in a pass. Tight for n = 1.", proof=CONVEX_PROOFS,
 )  # fmt: skip
 PROXIMAL = classic(

@@ -68,9 +68,11 @@ THEOREM1 = Theorem(
     bound=_printed(g1, g2),
     definitions={
         **_SIGMA2,
-        # The second part is 0 for Qmin < Qmax; for Qmin = Qmax it is the limit of the first as Qmax/Qmin → 1.
+        # The second part is 0 for Qmin < Qmax; for Qmin = Qmax it is the limit of the first as Qmax/Qmin → 1. There the
+        # logarithm is one of 2, lest it divide by 0: the first part is 1.
         "mu_step": largest(
-            (Qmax / Qmin) ** floor(log(speed_ratio) / log(Qmax / Qmin)), speed_ratio * floor(Qmin / Qmax)
+            (Qmax / Qmin) ** floor(log(speed_ratio) / log(Qmax / Qmin + floor(Qmin / Qmax))),
+            speed_ratio * floor(Qmin / Qmax),
         ),
         "g1": 1 + (n - 1) / mu_step,
         "g2": 1 + mu_step * (n - 1),

@@ -2,3 +2,4 @@
 
 from boundlab.weighted._problem import Weighted as Weighted
 from boundlab.weighted._problem import minimised as minimised
+from boundlab.weighted._problem import objective_of as objective_of

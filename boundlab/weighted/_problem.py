@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
 from boundlab.errors import AssumptionError
-from boundlab.objective import Array, Constant, Optimum, Oracle, Problem
+from boundlab.objective import Array, Constant, Optimum, Oracle, Problem, StepBounds
 from boundlab.randomness import Streams
 from boundlab.weighted._spread import OF_BOTH, OF_OBJECTIVE, scales, spread_factor
 
@@ -47,6 +47,16 @@ def minimised(problem: Problem, algorithm: Algorithm[Any], parameters: Any) -> P
             "objective; leave the weights out"
         )
     return Weighted(problem, scaled, tuple(weights))
+
+
+def objective_of(problem: Problem) -> str:
+    """Return what is minimised and measured, in words: which mean of the clients' functions, and what stands beside."""
+    if isinstance(problem, Weighted):
+        inner: Problem = problem.inner
+        found = f"Σ p_i f_i with p = ({', '.join(map(str, problem.weights))})"
+    else:
+        inner, found = problem, "f, the mean of all f_i"
+    return found if inner.simple is None else f"{found} + h: {inner.simple.words}"
 
 
 @final
@@ -146,6 +156,10 @@ class Weighted(Problem):
     def near_kink(self, client: int, X: Array, room: float) -> NDArray[np.bool_]:
         """Return at which rows of X the gradient of f_client may jump within a distance of ``room``, shape (S,)."""
         return self.inner.near_kink(client, X, room)
+
+    def step_bounds(self, client: int) -> StepBounds | None:
+        """Return what local steps of f_client do to errors."""
+        return self.inner.step_bounds(client)
 
     def prox(self, client: int, x: Array, step_size: float) -> Array:
         """Return the proximal point of f_client, shape (d,), unit (0, 1)."""

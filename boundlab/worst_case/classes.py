@@ -9,9 +9,9 @@ import numpy as np
 from boundlab.arithmetic.pepit import Exact, exact
 from boundlab.assumptions import DETERMINISTIC, assumption, definers, with_implied
 from boundlab.errors import AssumptionError, SpecError, SymbolError
-from boundlab.formulas.symbols import SYMBOLS
+from boundlab.formulas.symbols import SYMBOLS, having
 from boundlab.metrics import Quantity
-from boundlab.theorems import NOISE, Theorem
+from boundlab.theorems import Theorem
 
 _KNOWN = frozenset(
     {
@@ -31,7 +31,8 @@ def noise(theorem: Theorem) -> tuple[str, ...]:
     if named or DETERMINISTIC in theorem.assumptions:
         return named
     excluded = {one.quantity.name for one in theorem.conditions if one.quantity.is_Symbol and one.limit == 0}
-    return tuple(name for name in theorem.inputs() if name in NOISE - excluded)
+    own = having("noise", symbols=theorem.symbols) - excluded
+    return tuple(name for name in theorem.inputs() if name in own)
 
 
 def undefined(theorem: Theorem, values: Mapping[str, Any], clients: int) -> tuple[str, ...]:

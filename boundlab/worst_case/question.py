@@ -1,21 +1,23 @@
 """What is asked: the runs, their probabilities, the constants, the step size and the bound."""
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
 
-from boundlab.algorithms import Algorithm, EventLaw
+from boundlab.algorithms import Algorithm, Event, EventLaw, EventProgram
 from boundlab.arithmetic.pepit import Exact, exact
 from boundlab.arithmetic.rational import PROGRAM
-from boundlab.assumptions import about_the_mean, independent_events
+from boundlab.delays import DelayModel
 from boundlab.errors import BoundlabError, SpecError, SymbolError
-from boundlab.events import SERVER, Events
+from boundlab.events import Events
 from boundlab.execute import own_numbers
+from boundlab.expectation import event_sequences
 from boundlab.formulas.assignments import parse_values
+from boundlab.formulas.symbols import ZERO_WITHOUT_NOISE
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import options_of, own_parameters, split
 from boundlab.metrics import Metric
@@ -24,13 +26,12 @@ from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
-from boundlab.theorems import Theorem
+from boundlab.theorems import Theorem, over
 from boundlab.worst_case.classes import CONSTANTS, noise, undefined
 from boundlab.worst_case.model import AllEvents
 from boundlab.worst_case.right import Exactly, exactly
 
 _UNITS = ("R", "B", "L", "F0")
-_NOISE = ("sigma", "sigma_l")
 _APART = ("zeta", "sigma_g", "sigma_g_mean")
 _ARRIVALS = ("n", "p", "p_s", "p_min", "qbar")
 _MOST_RUNS = 1_500
@@ -57,8 +58,8 @@ class Question:
         The bounds of the repaired theorems, by id.
     average
         Whether the left side is the mean over all event sequences; else there is one run.
-    actors
-        The event sequences with their probabilities, as actors; for one run empty.
+    sequences
+        The event sequences with their probabilities; for one run empty.
     events
         Of the one run.
     beside
@@ -81,7 +82,7 @@ class Question:
     exactly: Exactly
     repaired: Mapping[str, float]
     average: bool
-    actors: Callable[[], Iterator[tuple[tuple[int, ...], Exact]]]
+    sequences: tuple[tuple[list[Event], Fraction], ...]
     events: Events | None
     beside: str
     noise: tuple[str, ...]
@@ -107,20 +108,15 @@ class Question:
         if self.events is not None:
             yield self._compile(self.events, records), Exact(1)
             return
-        time = np.arange(1.0, self.iterations + 1.0)
-        for actors, weight in self.actors():
-            yield self._compile(Events(time, np.array(actors, dtype=np.int32)), records), weight
+        for events, weight in self.sequences:
+            yield self._compile(self.algorithm.drawn_events(self.parameters, events), records), Exact(weight)
 
     def runs(self) -> Iterator[tuple[Tape, Exact]] | AllEvents:
         """Return the runs: all event sequences at once where the algorithm says what one event does, else tapes."""
         program = self.algorithm.program(self.parameters, self.clients) if self.average else None
         if program is None:
             return self.tapes()
-        shares = [exact(float(one)).value for one in np.ravel(self.values.get("p", []))]
-        if program.draws:
-            shares = [Fraction(1, self.clients)] * self.clients
-        law = EventLaw(np.array(shares, dtype=object), 1 - sum(shares, start=Fraction(0)))
-        return AllEvents(program, law, self.horizon)
+        return AllEvents(program, _law(program, self.values, self.clients), self.horizon)
 
     def rounded(self) -> bool:
         """Whether a number of the runs is a formula's only up to rounding: a root, or a quotient of long numbers."""
@@ -152,7 +148,7 @@ def ask(
     settings
         Symbols of the theorem and parameters of its algorithm: numbers, lists, or what ``--set`` takes.
     average
-        Average over all event sequences; by default where the theorem assumes random events and none are given.
+        Average over all event sequences; by default where the theorem is about their mean and none are given.
     delays
         A spec: ``iid:p_s=0.5`` sets the probabilities of events, others the schedule of a single run.
     events
@@ -166,19 +162,21 @@ def ask(
     if iterations < 1:
         raise SpecError(f"iterations must be ≥ 1, got {iterations}")
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
-    random = independent_events(theorem.assumptions)
-    if average is None:
-        average = random and events is None
-    if average and not random:
-        raise SpecError(f"{theorem.id} is about each schedule; averages need iid-events or uniform-sampling")
-    if average and events is not None:
-        raise SpecError("give the events of one run, or ask for the average, not both")
     chosen, values = _read(theorem, algorithm, settings)
     _probabilities(theorem, values, delays)
     clients = len(values["p"]) if "p" in values else int(float(values.pop("n", 1)))
     values["n"] = clients
     if "iid-events" in theorem.assumptions and "p" not in values:
         raise SymbolError(f"{theorem.id} needs p: set p=0.5 (one probability a client), or delays iid:p_s=0.5")
+    model = _delays(delays, clients) if events is None else _delays(None, clients)
+    several = _several(theorem, algorithm, chosen, clients, model)
+    random = over(theorem).independent or (several and over(theorem).drawn)
+    if average is None:
+        average = random and events is None
+    if average and not random:
+        raise SpecError(f"{theorem.id} is about each schedule; averages need iid-events or uniform-sampling")
+    if average and events is not None:
+        raise SpecError("give the events of one run, or ask for the average, not both")
     yours = frozenset(values) - {"n"}
     values[theorem.counter] = iterations
     defaults = _fill(theorem, values, clients)
@@ -186,31 +184,80 @@ def ask(
         chosen[parameter] = values[name] = value
     if average:
         scheduled: frozenset[str] = frozenset()
-        options, events_found, bound, actors = _averaged(theorem, chosen, values, clients, iterations)
+        events_found = None
+        options, bound = _averaged(theorem, chosen, values, iterations)
     else:
-        actors = _nothing
         options, events_found, bound, scheduled = _single(
-            theorem, algorithm, chosen, values, clients, iterations, delays, events, yours
+            theorem, algorithm, chosen, values, clients, iterations, model, events, yours
         )
+    parameters = algorithm.read(Options(algorithm.id, options))
+    sequences = _sequences(algorithm, parameters, values, clients, iterations) if average else ()
     rational = exactly(theorem, values, options, bound)
     beside = f"these numbers do not meet {rational.broken}, by however little" if rational.broken else ""
-    if not average and about_the_mean(theorem.assumptions):
+    if not average and several:
         beside = "the theorem bounds the mean over random events, and this is one run"
     return Question(
-        theorem, algorithm, clients, iterations, options, algorithm.read(Options(algorithm.id, options)), values,
-        defaults, bound, rational, _repaired(theorem, values, options), average, actors, events_found, beside,
+        theorem, algorithm, clients, iterations, options, parameters, values, defaults, bound, rational,
+        _repaired(theorem, values, options), average, sequences, events_found, beside,
         noise(theorem), (*undefined(theorem, values, clients), *_leaning(theorem, values, yours - scheduled)),
     )  # fmt: skip
 
 
-def _nothing() -> Iterator[tuple[tuple[int, ...], Exact]]:
-    yield from ()
+def _delays(spec: str | None, clients: int) -> DelayModel:
+    """Read the delays of a single run."""
+    from boundlab.build import build_delays
+
+    kind, options = parse_spec(spec or "deterministic", "delays")
+    return build_delays(kind, options, clients)
+
+
+def _several(
+    theorem: Theorem, algorithm: Algorithm[Any], chosen: Mapping[str, Any], clients: int, delays: DelayModel
+) -> bool:
+    """Return whether the theorem bounds a mean over several runs; events that are given leave no arrival to chance."""
+    parameters = algorithm.read(Options(algorithm.id, {**dict.fromkeys(theorem.step, 1), **chosen}))
+    if len(set(algorithm.objective_weights(parameters, clients) or ())) > 1:
+        raise SpecError(
+            f"worst-case measures f, the mean of all f_i; with these weights {algorithm.id} minimises Σ p_i f_i; leave "
+            "the weights out"
+        )
+    return over(theorem).averaged(algorithm, parameters, clients, delays)
+
+
+def _law(program: EventProgram, values: Mapping[str, Any], clients: int) -> EventLaw[Fraction]:
+    """Return the law of events: p where the program does not draw by itself."""
+    shares = [exact(float(one)).value for one in np.ravel(values.get("p", []))]
+    if program.draws:
+        shares = [Fraction(1, clients)] * clients
+    return EventLaw(np.array(shares, dtype=object), 1 - sum(shares, start=Fraction(0)))
+
+
+def _sequences(
+    algorithm: Algorithm[Any], parameters: Any, values: Mapping[str, Any], clients: int, iterations: int
+) -> tuple[tuple[list[Event], Fraction], ...]:
+    """Return all event sequences.
+
+    Raises
+    ------
+    SpecError
+        If there are too many, or nobody has written one event.
+    """
+    program = algorithm.program(parameters, clients)
+    if program is None:
+        raise SpecError(f"averages need one event of {algorithm.id} as a program, which nobody has written")
+    if not program.draws and "p" not in values:
+        raise SpecError(f"averages over arrivals need their probabilities, which no assumption gives {algorithm.id}")
+    found = event_sequences(program, _law(program, values, clients), iterations)
+    some = tuple(itertools.islice(found, _MOST_RUNS + 1))
+    if len(some) > _MOST_RUNS:
+        raise SpecError(f"more than {_MOST_RUNS} event sequences are too many; take fewer iterations")
+    return some
 
 
 def _leaning(theorem: Theorem, values: Mapping[str, Any], yours: frozenset[str]) -> tuple[str, ...]:
     """Return what the user set in place of a definition, or of what the run would have to say."""
-    anchored = {*CONSTANTS, *theorem.step, *theorem.parameters.values(), *_NOISE, theorem.counter, *_ARRIVALS}
-    anchored |= set(theorem.bound.replacements())
+    anchored = {*CONSTANTS, *theorem.step, *theorem.parameters.values(), theorem.counter, *_ARRIVALS}
+    anchored |= {*ZERO_WITHOUT_NOISE, *theorem.bound.replacements()}
     return tuple(
         f"{name} = {float(values[name]):.6g} (yours, not certified)"
         for name in sorted(yours - anchored)
@@ -237,7 +284,7 @@ def _read(
     if found.axes:
         raise SymbolError(f"{next(iter(found.axes))} has several values; worst-case takes one of each")
     values: dict[str, Any] = {name: found.grid()[name] for name in found.given}
-    for name in _NOISE:
+    for name in sorted(ZERO_WITHOUT_NOISE):
         if float(values.get(name, 0.0)) != 0.0:
             raise SpecError(f"worst-case runs with full gradients: {name} must be 0, got {values[name]}")
     if theorem.counter in values:
@@ -266,7 +313,7 @@ def _fill(theorem: Theorem, values: dict[str, Any], clients: int) -> tuple[str, 
     """Fill in units, and what has only one value without noise or with one client; return the names."""
     read = {*theorem.inputs(values)}
     found = []
-    candidates: dict[str, Any] = {**dict.fromkeys(_NOISE, 0.0), **dict.fromkeys(_UNITS, 1.0)}
+    candidates: dict[str, Any] = {**dict.fromkeys(sorted(ZERO_WITHOUT_NOISE), 0.0), **dict.fromkeys(_UNITS, 1.0)}
     if clients == 1:
         candidates |= {**dict.fromkeys(_APART, 0.0), "G_star": np.zeros(1)}
     for name, value in candidates.items():
@@ -278,33 +325,11 @@ def _fill(theorem: Theorem, values: dict[str, Any], clients: int) -> tuple[str, 
 
 
 def _averaged(
-    theorem: Theorem,
-    chosen: Mapping[str, Any],
-    values: dict[str, Any],
-    clients: int,
-    iterations: int,
-) -> tuple[dict[str, Any], None, float, Callable[[], Iterator[tuple[tuple[int, ...], Exact]]]]:
-    iid = "iid-events" in theorem.assumptions
-    who = (*range(clients), SERVER) if iid else tuple(range(clients))
-    if len(who) ** iterations > _MOST_RUNS:
-        raise SpecError(
-            f"{len(who)}^{iterations} event sequences are too many (at most {_MOST_RUNS}); take fewer iterations"
-        )
-    shares = [exact(float(p)) for p in values["p"]] if iid else [Exact(1) / clients] * clients
-    if iid:
-        shares.append(Exact(1) - sum(shares, start=Exact(0)))
-
-    def actors() -> Iterator[tuple[tuple[int, ...], Exact]]:
-        for places in itertools.product(range(len(who)), repeat=iterations):
-            weight = Exact(1)
-            for place in places:
-                weight = weight * shares[place]
-            yield tuple(who[place] for place in places), weight
-
+    theorem: Theorem, chosen: Mapping[str, Any], values: dict[str, Any], iterations: int
+) -> tuple[dict[str, Any], float]:
     known = _used(theorem, values)
     options = {**chosen, **theorem.step_options(known)}
-    bound = float(theorem.value_at(known, [iterations])[0])
-    return options, None, bound, actors
+    return options, float(theorem.value_at(known, [iterations])[0])
 
 
 def _single(
@@ -314,17 +339,13 @@ def _single(
     values: dict[str, Any],
     clients: int,
     iterations: int,
-    delays: str | None,
+    model: DelayModel,
     events: Sequence[Any] | None,
     yours: frozenset[str],
 ) -> tuple[dict[str, Any], Events, float, frozenset[str]]:
-    from boundlab.build import build_delays
-
     policy_free = algorithm.server == "any" and events is None
     if policy_free and "iid-events" in theorem.assumptions:
         raise SpecError(f"{theorem.id}: a single run needs its events; give them, or take the average")
-    kind, spec = parse_spec(delays or "deterministic", "delays")
-    model = build_delays(kind, spec, clients)
     policy = algorithm.policy(None, model)
     own = {name: float(values[name]) for name in yours if np.ndim(values[name]) == 0}
     schedules = Schedules(theorem, algorithm, clients, model, policy, iterations, 0, chosen, own)

@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 
 from boundlab.files import Document, schema
-from boundlab.instance.rounding import NUMERIC
 from boundlab.objective import Problem
+from boundlab.theorems import core
 from boundlab.verdict import Verdict
 from boundlab.worst_case.classes import FunctionClass
 from boundlab.worst_case.question import Question
 
 # A certified value this close above the bound is what an attained bound looks like through a solver.
 TIGHT = 1e-4
+# Roots in the coefficients of a run stand there as floats: what these move its worst case by is not proved.
+_ROOTS = Fraction(1, 10**9)
 
 
 class Outcome(Enum):
@@ -24,6 +26,7 @@ class Outcome(Enum):
 
     EXCEEDS = "exceeds the bound"
     HOLDS = "holds"
+    CONDITIONAL = "holds without noise"
     UNDECIDED = "not decided"
     BESIDE = "not applicable"
 
@@ -33,6 +36,7 @@ class Outcome(Enum):
         return {
             Outcome.HOLDS: Verdict.HOLDS,
             Outcome.EXCEEDS: Verdict.VIOLATED,
+            Outcome.CONDITIONAL: Verdict.INCONCLUSIVE,
             Outcome.UNDECIDED: Verdict.INCONCLUSIVE,
             Outcome.BESIDE: Verdict.NOT_APPLICABLE,
         }[self]
@@ -112,21 +116,19 @@ class WorstCase:
         right = self.plan.exactly.right
         if self.plan.leans:
             return Outcome.UNDECIDED
-        room = Fraction(NUMERIC) if self.rounded else Fraction(0)
+        room = _ROOTS if self.rounded else Fraction(0)
         if self.certified_lower is not None and self.certified_lower > right.high * (1 + room):
             return Outcome.EXCEEDS
         if self.attained or (self.certified_upper is not None and self.certified_upper <= right.low * (1 - room)):
-            return Outcome.HOLDS
+            return Outcome.CONDITIONAL if self.plan.noise else Outcome.HOLDS
         return Outcome.UNDECIDED
 
     @property
     def words(self) -> str:
-        """The outcome with what it does not cover: where the theorem has noise, the runs here have none."""
+        """The outcome, or how near it was to one."""
         tight = self._tight
         if tight is not None:
             return f"tight to {tight:.1e}, {Outcome.UNDECIDED.value}"
-        if self.outcome is Outcome.HOLDS and self.plan.noise:
-            return f"{Outcome.HOLDS.value} without noise"
         return self.outcome.value
 
     @property
@@ -148,7 +150,7 @@ class WorstCase:
             return (
                 f"certified: a function of the class makes at least {downwards(self.certified_lower)} > {self._bound}"
             )
-        if found is Outcome.HOLDS and certified is not None:
+        if found in (Outcome.HOLDS, Outcome.CONDITIONAL) and certified is not None:
             return self._holds(certified)
         if self.plan.leans:
             return f"the bound leans on {' and '.join(self.plan.leans)}, of which the program knows nothing"
@@ -234,8 +236,10 @@ class WorstCase:
         return {
             "schema": schema("worst-case"),
             "theorem": plan.theorem.id,
+            "core": core(plan.theorem).sha256,
             "status": plan.theorem.status,
             "left_side": plan.metric.expectation,
+            "objective": "f, the mean of all f_i",
             "class": self.kind.words,
             "relaxed": self.kind.relaxed,
             "clients": plan.clients,

@@ -10,10 +10,10 @@ import sympy
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.pepit import exact
-from boundlab.errors import BoundlabError
+from boundlab.errors import BoundlabError, SpecError
 from boundlab.formulas.known_numbers import Formulas, KnownNumber
 from boundlab.formulas.symbols import symbol
-from boundlab.instance.rounding import NUMERIC
+from boundlab.instance.enclosed import right_sides
 from boundlab.theorems import Condition, Theorem
 
 _BITS = 512  # irrational bounds are told from rational values that differ by more than 2⁻⁵⁰⁰
@@ -32,8 +32,7 @@ class RightSide:
     low, high
         The bound lies between them; for ``exact`` they are equal.
     kind
-        ``exact``: rational. ``certified``: enclosed by balls. ``numeric``: iterated in floating point, with
-        room for its rounding.
+        ``exact``: rational. ``certified``: enclosed. ``numeric``: between two evaluations that differ.
     """
 
     low: Fraction
@@ -102,7 +101,7 @@ def exactly(theorem: Theorem, values: Mapping[str, Any], options: Mapping[str, A
         The right side in floating point.
     """
     known = {name: KnownNumber.of(exact(float(value)).value) for name, value in values.items() if np.ndim(value) == 0}
-    known |= _arrivals(theorem, values)
+    known |= {name: KnownNumber.of(value) for name, value in _arrivals(theorem, values).items()}
     rules = {name: rule for name, rule in theorem.defining().items() if name not in known}
     formulas = Formulas(known, rules)
     steps: dict[float, Fraction] = {}
@@ -116,7 +115,7 @@ def exactly(theorem: Theorem, values: Mapping[str, Any], options: Mapping[str, A
             root = _root(theorem, formulas, found, about)
         elif abs(float(found) - about) <= _FAR * abs(about):
             steps[about] = _fraction(found)
-    return Exactly(_right(theorem, formulas, bound), steps, _first_broken(theorem, formulas), root)
+    return Exactly(_right(theorem, formulas, values, bound), steps, _first_broken(theorem, formulas), root)
 
 
 def _symbol(theorem: Theorem, name: str) -> sympy.Symbol:
@@ -138,23 +137,22 @@ def _first_broken(theorem: Theorem, formulas: Formulas) -> str:
     return next((words for one in theorem.conditions if (words := _broken(one, formulas, absent))), "")
 
 
-def _arrivals(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, KnownNumber]:
+def _arrivals(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, Fraction]:
     """Return n, p_s, p_min and qbar of independent events."""
     if "p" not in values or "iid-events" not in theorem.assumptions:
         return {}
     p = [exact(float(one)).value for one in values["p"]]
     p_s = 1 - sum(p, Fraction(0))
     qbar = sum((1 / one for one in p), Fraction(0)) / len(p)
-    found = {"n": Fraction(len(p)), "p_s": p_s, "p_min": min(*p, p_s), "qbar": qbar}
-    return {name: KnownNumber.of(value) for name, value in found.items()}
+    return {"n": Fraction(len(p)), "p_s": p_s, "p_min": min(*p, p_s), "qbar": qbar}
 
 
-def _right(theorem: Theorem, formulas: Formulas, bound: float) -> RightSide:
+def _right(theorem: Theorem, formulas: Formulas, values: Mapping[str, Any], bound: float) -> RightSide:
     about = Fraction(bound)
-    room = abs(about) * Fraction(NUMERIC)
-    numeric = RightSide(about - room, about + room, "numeric")
     if not theorem.bound.closed:
-        return numeric
+        arrivals = {name: float(value) for name, value in _arrivals(theorem, values).items()}
+        ends = right_sides(theorem, [{**arrivals, **values}], ())
+        return RightSide(Fraction(float(ends.lower[0])), Fraction(float(ends.upper[0])), "certified")
     total = sympy.Add(*theorem.bound.expressions().values())
     found = formulas.exact(total)
     if found is not None and found.is_Rational:
@@ -163,12 +161,12 @@ def _right(theorem: Theorem, formulas: Formulas, bound: float) -> RightSide:
     else:
         try:
             side = RightSide(*_enclosed(formulas, total), "certified")
-        except (BoundlabError, ValueError):
-            return numeric
+        except (BoundlabError, ValueError) as error:
+            raise SpecError(f"{theorem.id}: the bound is not enclosed here: {error}") from None
     if abs(side.low - about) <= Fraction(_FAR) * abs(about):
         return side
     # Both are evaluations of one formula: where they differ, neither is taken for the bound.
-    return RightSide(min(side.low, numeric.low), max(side.high, numeric.high), "numeric")
+    return RightSide(min(side.low, about), max(side.high, about), "numeric")
 
 
 def _enclosed(formulas: Formulas, expression: sympy.Expr) -> tuple[Fraction, Fraction]:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import final
 
 from boundlab.arithmetic import numbers
+from boundlab.arithmetic.linear import LinearSteps
 from boundlab.arithmetic.numbers import Scalar, flint
 from boundlab.arithmetic.problem import (
     Constants,
@@ -79,15 +80,15 @@ class RationalLeastSquares(RationalProblem):
 
     def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
         """Do one step as (I − size·H_i)x + size·(w_i/m_i)·A_iᵀy_i."""
-        A, right = self._normal[client]
-        out = []
-        for j in range(self.d):
-            total = (1 - size * A[j][j]) * x[j] + size * right[j]
-            for k, entry in enumerate(A[j]):
-                if k != j and entry != 0:
-                    total = total - (size * entry) * x[k]
-            out.append(total)
-        return out
+        return self._steps.step(client, x, size)
+
+    def prox(self, client: int, x: Vector, size: Scalar) -> Vector:
+        """Return the proximal point, by the normal equations."""
+        return self._steps.implicit_step(client, x, size)
+
+    @cached_property
+    def _steps(self) -> LinearSteps:
+        return LinearSteps(self._normal)
 
     @cached_property
     def _normal(self) -> list[tuple[list[Vector], Vector]]:

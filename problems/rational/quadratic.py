@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import final
 
 from boundlab.arithmetic import numbers
+from boundlab.arithmetic.linear import LinearSteps
 from boundlab.arithmetic.numbers import Scalar, flint
 from boundlab.arithmetic.problem import (
     Constants,
@@ -55,8 +56,9 @@ class RationalQuadratic(RationalProblem):
         return [[numbers.rational(entry) for entry in row] for row in self.b]
 
     @cached_property
-    def _products(self) -> list[Vector]:
-        return [[dot(row, b) for row in A] for A, b in zip(self._matrices, self._b, strict=True)]
+    def _steps(self) -> LinearSteps:
+        pairs = zip(self._matrices, self._b, strict=True)
+        return LinearSteps([(A, [dot(row, b) for row in A]) for A, b in pairs])
 
     def described(self) -> list[Sentence]:
         """Return ½a(x − b)² on a line, else ½(x − b_i)ᵀA_i(x − b_i) with the matrices row by row."""
@@ -94,21 +96,11 @@ class RationalQuadratic(RationalProblem):
 
     def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
         """Do one step as (I − size·A_i)x + size·A_i b_i."""
-        A, out = self._matrices[client], []
-        for j, right in enumerate(self._products[client]):
-            total = (1 - size * A[j][j]) * x[j] + size * right
-            for k, entry in enumerate(A[j]):
-                if k != j and entry != 0:
-                    total = total - (size * entry) * x[k]
-            out.append(total)
-        return out
+        return self._steps.step(client, x, size)
 
     def prox(self, client: int, x: Vector, size: Scalar) -> Vector:
-        """Return b_i + (I + size·A_i)⁻¹(x − b_i) of a diagonal matrix."""
-        A, b = self._matrices[client], self._b[client]
-        if any(A[j][k] != 0 for j in range(self.d) for k in range(self.d) if j != k):
-            return super().prox(client, x, size)
-        return [b[j] + (x[j] - b[j]) / (1 + size * A[j][j]) for j in range(self.d)]
+        """Return b_i + (I + size·A_i)⁻¹(x − b_i)."""
+        return self._steps.implicit_step(client, x, size)
 
     def value(self, x: Vector) -> Scalar:
         """Return f(x)."""

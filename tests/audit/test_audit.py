@@ -38,7 +38,7 @@ HOSTILE += "$\\write18{x}$ %c | `q` **s** [l](javascript:alert(1)) ![i](https://
 def own(folder: Path, factor: str = "2") -> Path:
     path = folder / "it's mine.toml"
     texts = dict.fromkeys(("title", "paper", "place", "note"), HOSTILE)
-    path.write_text(own_theorem(factor, letter=r"\input{/etc/passwd}", **texts), encoding="utf-8")
+    path.write_text(own_theorem(factor, letter=r"\bar\sigma", **texts), encoding="utf-8")
     return path
 
 
@@ -187,7 +187,9 @@ def test_a_worst_case_of_bounded_gradients_has_a_bound_of_gradients(
     given = for_a_class(theorem, settings)
     assert given[symbol] == "1"
     assert "eta" not in given  # the theorem has a step of its own
-    assert bl.worst_case(theorem, 2, settings=given).verdict == "holds"
+    found = bl.worst_case(theorem, 2, settings=given)
+    assert found.verdict == "inconclusive"
+    assert found.reason.startswith("certified for full gradients: at most ")
 
 
 def test_the_bound_of_a_repair_stands_beside_the_left_side_that_it_bounds(area: Audit) -> None:

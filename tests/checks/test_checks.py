@@ -266,6 +266,7 @@ def test_json_and_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     assert "did you mean units" in capsys.readouterr().err
     assert exit_code((Check("a", "", "unknown"),)) == 3
     assert exit_code((Check("a", "", "unknown"), Check("b", "", "passed"))) == 0
+    assert exit_code(()) == exit_code((Check("a", "", "not applicable"),)) == 3
 
 
 def test_groups_are_read_in_their_order() -> None:

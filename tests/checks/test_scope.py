@@ -52,7 +52,7 @@ def without_assumption(theorem: Theorem) -> Iterator[tuple[Theorem, str]]:
 
 
 def renamed(table: Any, name: str) -> dict[str, Any]:
-    return {("tau_mean" if key == name else key): value for key, value in table.items()}
+    return {("kappa" if key == name else key): value for key, value in table.items()}
 
 
 @pytest.mark.parametrize("name", sorted(THEOREMS))
@@ -75,12 +75,12 @@ def test_a_step_or_an_option_of_another_algorithm_is_named(name: str) -> None:
     for table in ("options", "parameters"):
         for key in getattr(theorem, table).keys() - {OTHERS}:
             assert (
-                f"{table.removesuffix('s')} tau_mean is no parameter of {theorem.algorithm}"
+                f"{table.removesuffix('s')} kappa is no parameter of {theorem.algorithm}"
                 in (failures(replace(theorem, **{table: renamed(getattr(theorem, table), key)}))["options"])
             )
     for key in set(theorem.step) - {"c", "d"}:
         broken = replace(theorem, step=renamed(theorem.step, key), settable=())
-        assert f"step tau_mean is no parameter of {theorem.algorithm}" in failures(broken)["options"]
+        assert f"step kappa is no parameter of {theorem.algorithm}" in failures(broken)["options"]
     for key in theorem.fixed_options:
         broken = replace(theorem, options={**theorem.options, key: "nonsense"})
         assert "nonsense" in failures(broken)["options"]

@@ -2,6 +2,10 @@
 
 import gzip
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -212,3 +216,18 @@ def test_nonsense_is_one_line_with_the_right_exit_code(arguments, code, words, f
 
 def test_there_are_at_least_thirty_kinds_of_nonsense():
     assert len(NONSENSE) >= 30
+
+
+def test_latex_and_json_are_not_both_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["show", "area.theorem8", "--latex", "--json"]) == 2
+    assert "--latex prints LaTeX, and no JSON" in capsys.readouterr().err
+
+
+def test_a_bad_backend_of_matplotlib_is_said_before_the_work(tmp_path: Path) -> None:
+    line = [sys.executable, "-m", "boundlab", "compare", "classics.gd.convex", "-k5", "--plot=x.png"]
+    done = subprocess.run(
+        line, capture_output=True, text=True, check=False, cwd=tmp_path, env={**os.environ, "MPLBACKEND": "nope"}
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "MPLBACKEND=nope" in done.stderr
+    assert not list(tmp_path.iterdir())

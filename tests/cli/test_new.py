@@ -82,3 +82,22 @@ def test_lists_are_narrowed_by_a_word(capsys: Any) -> None:
     assert "area" not in capsys.readouterr().out
     assert invoke(["list", "delays", "no such word"]) == ExitCode.USAGE
     assert "boundlab list delays shows all" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["random", "Numbers", "typing", "numpy", "pytest", "boundlab", "lambda"])
+@pytest.mark.parametrize("kind", sorted(set(NEXT) - {"theorem"}))
+def test_no_file_hides_a_module_that_it_needs(kind: str, name: str, here: Path, capsys: Any) -> None:
+    assert invoke(["new", kind, name]) == ExitCode.USAGE
+    assert "cannot be the name of a Python file; add a word" in capsys.readouterr().err
+    assert not list(here.iterdir())
+
+
+def test_a_new_proof_is_read_as_a_plugin_and_as_a_file(here: Path, capsys: Any) -> None:
+    assert invoke(["new", "proof", "mine"]) == ExitCode.STANDS
+    capsys.readouterr()
+    said = []
+    for words in (["--plugin", "mine.py", "prove", "mine", "-q"], ["prove", "mine.py", "-q"]):
+        assert invoke(words) == ExitCode.UNDECIDED
+        said.append(capsys.readouterr())
+    assert said[0] == said[1]
+    assert said[0].err == ""

@@ -13,6 +13,7 @@ from boundlab.compare.trials import run_trials, trial_tape
 from boundlab.compare.unsampled import given_schedule_operations
 from boundlab.execute import moments
 from boundlab.expectation import AFFORDABLE, operations
+from boundlab.metrics import Enclosure
 from boundlab.verdict import Verdict
 
 FALSE = "area.theorem8", "lad:x0=3", "iid:p_s=0.5", 6
@@ -75,10 +76,12 @@ def test_where_trials_are_too_few_the_answer_says_how_many_would_do():
 
 def test_limits_and_bounds_make_verdicts():
     band = verdict_of("area.theorem8.repaired", "lad:x0=3,sigma=0.5", "iid:p_s=0.5", 6, M=5, trials=10).band
-    assert side(band, band.upper) is Verdict.CONSISTENT
-    assert side(replace(band, guaranteed=True), band.upper) is Verdict.HOLDS
-    assert side(band, band.upper * 0.99) is Verdict.INCONCLUSIVE
-    assert side(band, band.lower * 0.99) is Verdict.VIOLATED
+    top = Enclosure(band.upper, band.upper, band.upper)
+    below = Enclosure(0.99 * band.upper, 0.99 * band.upper, 0.99 * band.upper)
+    assert side(band, top) is Verdict.CONSISTENT
+    assert side(replace(band, guaranteed=True), top) is Verdict.HOLDS
+    assert side(band, below) is Verdict.INCONCLUSIVE
+    assert side(band, Enclosure(*(3 * [band.lower * 0.99]))) is Verdict.VIOLATED
 
 
 def test_a_bound_above_what_no_step_at_all_gives_says_nothing_and_when_it_would():
@@ -134,7 +137,7 @@ def test_without_noise_a_band_is_the_smallest_and_the_largest_of_the_schedules()
     plan = plan_of("fedbuff.rf1", "huber:c=[0,1,3],delta=3,x0=2,sigma=0", "exponential", 12, eta_l="0.05", eta_g="1")
     result = compare(plan, 6, 2)
     found = run_trials(plan, 6, 2)
-    scale = np.where(found.bound == result.bound, 1.0, result.bound / found.bound)
+    scale = np.where(found.right.value == result.bound, 1.0, result.bound / found.right.value)
     assert result.band.level == 1.0
     assert (found.low.max(axis=0) > found.low.min(axis=0)).any()  # the schedules differ
     np.testing.assert_allclose(result.band.lower, (found.low * scale).min(axis=0), rtol=1e-12)

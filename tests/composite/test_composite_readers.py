@@ -22,9 +22,8 @@ from boundlab.errors import AssumptionError
 from boundlab.events import Events
 from boundlab.exact import evaluate
 from boundlab.execute import floats, moments, rationals
-from boundlab.execute.kinks import WaryGradients
 from boundlab.expectation import engine
-from boundlab.metrics import Certified
+from boundlab.metrics import METRICS, Certified
 from boundlab.objective import Problem, ProblemType
 from boundlab.options import Options
 from boundlab.randomness import Streams
@@ -58,7 +57,7 @@ def test_any_program_runs_as_the_second_interpreter_reads_it(simple: str, tape: 
     expected = np.array(interpret(tape, problem).shown).reshape(-1, 2)
     close = {"rtol": 0.0, "atol": 1e-10 * max(1.0, float(np.abs(expected).max(initial=0.0)))}
     assert np.allclose(by_floats(tape, problem), expected, **close)
-    assert np.allclose(by_floats(tape, problem, WaryGradients(problem)), expected, **close)
+    assert np.allclose(by_floats(tape, problem, problem.full_gradients()), expected, **close)
     weighted = Weighted(problem, problem, (problem.n * (1.0,)))  # type: ignore[arg-type]
     assert np.allclose(by_floats(tape, problem, weighted.full_gradients()), expected, **close)
 
@@ -226,7 +225,7 @@ def test_the_expectation_over_random_events_is_that_of_all_proximal_runs(tmp_pat
 # What follows from the others, or is refused, or what F has not: matrices, certain regions, bounds of rounding.
 INHERITED = {
     "confinement", "full_gradients", "gradient_norms_at_optimum", "least_squares", "noiseless", "plot",
-    "quadratic", "require", "require_quadratic", "rounding", "sign_noise", "why_not",
+    "quadratic", "require", "require_quadratic", "sign_noise", "why_not",
 }  # fmt: skip
 
 
@@ -258,13 +257,9 @@ def test_who_needs_gradients_or_matrices_is_refused_by_name(simple: str) -> None
     assert words in engine("gradient-norm", area, problem, parameters, *law)[1]
     noisy = problem_from(f"quadratic:clients={problem.n},dimension=2,{simple},sigma=1,noise=sign")
     assert engine("gap", area, noisy, parameters, *law)[0] == ""
+    tape = compile_trial(area, parameters, 3, delays, area.policy("poisson", delays), 3, RecordAt(), Streams(0))
     with pytest.raises(AssumptionError, match="quadratic"):
-        moments.run(
-            compile_trial(
-                area, parameters, 3, delays, area.policy("poisson", delays), 3, RecordAt(), Streams(0)
-            ),
-            problem, 0.0, lambda *_: None,
-        )  # fmt: skip
+        moments.conditional(METRICS["gap"], problem, tape, 0.0, np.array([3]))
 
 
 @pytest.mark.parametrize("simple", SIMPLE)

@@ -487,9 +487,23 @@ def test_json_has_all_digits(found, name):
     ]
     assert tables
     assert "≈" not in json.dumps([one["rows"] for one in tables], ensure_ascii=False)
-    assert [part["title"] for part in fields["sections"]] == [
-        "The instance", "What happens", "The left side", "The right side", "The inequality"
-    ]  # fmt: skip
+    titles = [part["title"] for part in fields["sections"]]
+    assert titles[:5] == ["The instance", "What happens", "The left side", "The right side", "The inequality"]
+    assert titles[5:] in ([], ["What it stands on"])
+
+
+@pytest.mark.parametrize("name", [*CASES, *FILES])
+def test_a_derivation_ends_with_each_condition_and_what_was_read_off_the_run_in_numbers(found, name):
+    result = found(name)
+    theorem, last = load_theorem(result.derivation.theorem), result.derivation.sections[-1]
+    shown = [item.text for item in last.items if last.title == "What it stands on"]
+    conditions = [one for one in shown if not one.startswith("read off the run: ")]
+    assert len(conditions) == len(theorem.conditions)
+    for text in conditions:
+        left, right = text.rpartition("since ")[2].split(" ≤ ")
+        assert re.search(r"\d", left + right)
+    scheduled = {"tau_max", "tau_a", "tau_sum", "K_m"} & set(theorem.inputs())
+    assert not scheduled or shown[-1].startswith("read off the run: ")
 
 
 def test_the_command_prints_it_as_text_latex_and_json(tmp_path, capsys):

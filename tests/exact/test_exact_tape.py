@@ -128,7 +128,7 @@ def test_the_mean_over_the_noise_lies_where_samples_say(name, side):
     left, ks = metric(side), np.array([3, 10])
     size = dict.fromkeys(ALGORITHMS[name][0], 0.05)
     tape = tape_of(name, problem, 10, Watch(left, problem, ks).records, **size)
-    mean = moments.conditional(left, problem, tape, problem.sigma, ks)
+    mean = moments.conditional(left, problem, tape, problem.sigma, ks).value
     samples = []
     for trial in range(400):
         watch = Watch(left, problem, ks)
@@ -141,7 +141,7 @@ def test_the_mean_over_the_noise_lies_where_samples_say(name, side):
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10**6), steps=st.integers(1, 3), count=st.booleans())
 def test_coordinates_that_do_not_mix_give_the_same_moments_as_one_block(seed, steps, count):
-    # Diagonal matrices in a rotated basis: the recursion finds the basis, and the answer does not depend on it.
+    # Diagonal matrices in a rotated basis: in one block of coordinates the answer is the same.
     rng = np.random.default_rng(seed)
     turn, _ = np.linalg.qr(rng.normal(size=(2, 2)))
     values = rng.uniform(0.5, 2.0, size=(3, 2))
@@ -156,12 +156,12 @@ def test_coordinates_that_do_not_mix_give_the_same_moments_as_one_block(seed, st
     for options in (plain, turned):
         problem = build_problem("quadratic", options)
         tape = tape_of("area", problem, 15, RecordAt(np.array([5, 15])))
-        given_tape = moments.conditional(metric("gap"), problem, tape, 0.5, np.array([5, 15]))
+        given_tape = moments.conditional(metric("gap"), problem, tape, 0.5, np.array([5, 15])).value
         delays = build_delays("exponential", {}, 3)
         compiler = lookup("algorithms", "area")
         parameters = compiler.read(Options("area", {"alpha": 0.2, "M": steps, **({"count": 2} if count else {})}))
         policy = read_policy("count:every=2" if count else None, delays)
-        mean = left_side("gap", "area", problem, parameters, delays, policy, 15, [5, 15])
+        mean = left_side("gap", "area", problem, parameters, delays, policy, 15, [5, 15]).value
         found.append(np.concatenate([given_tape, mean]))
     assert np.allclose(found[0], found[1], rtol=1e-10)
 
@@ -182,7 +182,7 @@ def test_exact_comparison_lies_in_the_band_of_samples():
     assert exact.as_dict()["kind"] == "numeric"
     assert (sampled.band.lower <= exact.band.mean + 1e-12).all()
     assert (exact.band.mean <= sampled.band.upper + 1e-12).all()
-    assert exact.verdict.value == "holds"
+    assert exact.verdict.value == "consistent"  # equal at K = 0
 
 
 def test_averaging_the_noise_given_each_schedule_leaves_less_spread():
@@ -214,7 +214,7 @@ def test_the_recursion_of_theorem7_is_never_below_the_exact_second_moment(seed, 
     problem = build_problem("quadratic", {"clients": n, "dimension": 2, "seed": seed, "x0": 2, "sigma": sigma, "L": 3})
     plan = plan_of(f"area.theorem7.recursion{start}", problem, ("exponential", {"spread": 4}), 80, M=str(M))
     found = compare(plan, 2, 0, exact=True)
-    assert found.verdict.value == "holds"
+    assert found.verdict.value in ("holds", "consistent")  # equal at K = 0
     assert (found.band.mean <= found.bound * (1.0 + 1e-12)).all()
 
 

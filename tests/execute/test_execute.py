@@ -16,7 +16,9 @@ from boundlab.execute import (
     Numbers,
     Show,
     Update,
+    enclosed,
     floats,
+    iterates,
     moments,
     own_numbers,
     points,
@@ -25,6 +27,7 @@ from boundlab.execute import (
     starts,
     symbolic,
 )
+from boundlab.metrics import metric
 from boundlab.objective import Problem
 from boundlab.options import Options
 from boundlab.randomness import Streams
@@ -109,9 +112,10 @@ def by_rationals(tape: Tape, problem: Problem, *, balls: bool) -> list[float]:
     return seen
 
 
-def by_moments(tape: Tape, problem: Problem) -> list[float]:
+def with_errors(tape: Tape, problem: Problem) -> list[float]:
     seen: list[float] = []
-    moments.run(tape, problem, 0.0, lambda mean, _cov, _where: seen.append(float(mean[0, 0])))
+    vectors = iterates.Iterates(tape, problem, problem.full_gradients())
+    enclosed.run(tape, own_numbers(tape), vectors, lambda _row, point: seen.append(float(point.value[0])))
     return seen
 
 
@@ -158,7 +162,7 @@ def test_all_arithmetics_run_the_same_program(name: str, options: dict[str, Any]
     others = {
         "rows": by_rows(tape, problem),
         "balls": by_rationals(tape, problem, balls=True),
-        "moments": by_moments(tape, problem),
+        "floats with errors": with_errors(tape, problem),
         "points": by_points(tape, problem),
     }
     if not tape.implicit.any():
@@ -202,7 +206,7 @@ def test_noise_and_implicit_steps_are_refused_by_every_reader_alike() -> None:
     with pytest.raises(AssumptionError, match="needs the function itself, not noisy gradients"):
         floats.run(tape, problem.x0, problem.oracle(Streams(0)), lambda _row, _x: None)
     with pytest.raises(AssumptionError, match="needs the function itself, not noisy gradients"):
-        moments.run(tape, problem, 1.0, lambda *_: None)
+        moments.conditional(metric("gap"), problem, tape, 1.0, np.array([1]))
 
 
 @pytest.mark.parametrize("more", [(), ("--exact",)])

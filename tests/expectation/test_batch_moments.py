@@ -117,7 +117,7 @@ def test_all_batches_one_by_one(sampling: str, batch: int, replacement: bool, M:
     for side, expected in brute_force(sampling == "uniform", batch, replacement, M, K).items():
         exact = second_moments(model, arithmetic, law, metric(side), np.array([K]))[0]
         assert numbers.fraction(exact) == expected, side
-        found = left_side(side, GD, problem, parameters, delays, GD.policy(None, delays), K)[0]
+        found = left_side(side, GD, problem, parameters, delays, GD.policy(None, delays), K).value[0]
         assert found == pytest.approx(float(expected), rel=1e-12), side
 
 
@@ -130,7 +130,7 @@ def test_trials_with_mini_batches_scatter_about_the_expectation(name: str) -> No
     problem = build_problem("least-squares", {**OPTIONS, "batch": 1})
     delays = build_delays("exponential", {"rates": [2, 1]}, 2)
     policy = algorithm.policy(None, delays)
-    expected = left_side("gap", name, problem, parameters, delays, policy, 6)[0]
+    expected = left_side("gap", name, problem, parameters, delays, policy, 6).value[0]
     values: list[float] = []
     for trial in range(500):
         streams = Streams(3, trial)

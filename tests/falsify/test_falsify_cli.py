@@ -38,7 +38,7 @@ def test_the_page_of_a_counterexample(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert invoke(["falsify", "fedstaleweight.theorem1", "--candidates", "100"]) == 1
+    assert invoke(["falsify", "fedstaleweight.theorem1", "--candidates", "400"]) == 1
     out = " ".join(capsys.readouterr().out.split())
     for words in (
         "smallest counterexample",

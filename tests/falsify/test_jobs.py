@@ -1,6 +1,9 @@
 """However many processes look at candidates, the answer is the same."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,3 +62,16 @@ def test_processes_end_when_work_fails_or_is_no_longer_asked_for() -> None:
             list(in_order(work, 100, 2))
         with Ahead(work, 2) as workers:
             assert next(workers.map(iter(int, 1))) == bytes(200_000)
+
+
+@pytest.mark.parametrize("theorem", ["area.theorem8.fixed-step", "classics.incremental", "classics.gd.convex"])
+def test_equal_searches_print_equal_json_and_keep_to_their_limit(
+    theorem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = [sys.executable, "-m", "boundlab", "falsify", theorem, "--candidates=60", "--json"]
+    said = [subprocess.run([*line, f"--jobs={jobs}"], capture_output=True, check=False).stdout for jobs in (1, 2, 4)]
+    assert said[0] == said[1] == said[2]
+    found = json.loads(said[0])
+    assert 0 < found["candidates"] <= 2 * 60  # two stages, of which each keeps the limit
+    assert found["seconds"] is None

@@ -12,6 +12,7 @@ from boundlab.cli import invoke
 from boundlab.falsify import Candidate, _expectation, _result, _sides, falsify
 from boundlab.falsify._judge import Judge
 from boundlab.formulas.symbols import symbol
+from boundlab.metrics import Enclosure
 from boundlab.theorems import Condition, FormulaBound, Theorem, load_theorem
 
 FAILURES = (
@@ -46,7 +47,7 @@ def test_what_fails_is_counted_and_ends_nothing(
 
 
 def test_engines_that_differ_refute_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_result, "left_of", lambda plan, _: np.full(len(plan.ks), 7.0))
+    monkeypatch.setattr(_result, "left_of", lambda plan, *_: Enclosure.around(np.full(len(plan.ks), 7.0), 0.0))
     found = falsify(wrong(), limit=5)
     assert not found.violated
     assert any("differ on the left side" in reason for reason in found.refused)

@@ -1,12 +1,16 @@
 """Symbols: meanings, domains, units."""
 
 import math
+from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from boundlab.errors import SymbolError
-from boundlab.formulas.symbols import DOMAINS, SYMBOLS, check, make_symbol, symbol
+from boundlab.formulas._table import ROLES
+from boundlab.formulas.symbols import DOMAINS, NOISE, SYMBOLS, Role, check, make_symbol, symbol
+from boundlab.theorems import FormulaBound, load_theorem
 
 
 def test_every_symbol_says_what_it_is_and_prints_in_latex_and_unicode() -> None:
@@ -17,6 +21,26 @@ def test_every_symbol_says_what_it_is_and_prints_in_latex_and_unicode() -> None:
         assert info.unicode
         assert info.domain.id in DOMAINS
         assert info.as_dict()["units"] == list(info.units)
+
+
+def test_every_symbol_has_one_role() -> None:
+    listed = [name for names in ROLES.values() for name in names]
+    assert sorted(listed) == sorted(SYMBOLS)
+    assert set(ROLES) == set(get_args(Role))
+
+
+@pytest.mark.parametrize("name", sorted(NOISE))
+def test_a_theorem_that_reads_a_symbol_of_noise_is_about_noise(name: str) -> None:
+    """Without a word about noise a theorem is about full gradients; sigma_star, too, is a word about it."""
+    quiet = replace(load_theorem("classics.gd.convex"), conditions=())
+    silent = tuple(one for one in quiet.assumptions if one != "deterministic")
+    bound = FormulaBound({**quiet.terms, "noise": symbol("alpha") * symbol(name) ** 2})
+    assert "deterministic" not in replace(quiet, assumptions=silent, bound=bound).assumptions
+    assert "deterministic" in replace(quiet, assumptions=silent).assumptions
+    own = make_symbol("spread", "how noisy", "nonnegative", (1, -1), role="noise")
+    bound = FormulaBound({**quiet.terms, "noise": symbol("alpha") * own.symbol**2})
+    theirs = replace(quiet, assumptions=silent, bound=bound, symbols={**SYMBOLS, "spread": own})
+    assert "deterministic" not in theirs.assumptions
 
 
 # How each behaves under f → c·f (first) and x → s·x (second); every other symbol is a number without a unit.

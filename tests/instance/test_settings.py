@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 from boundlab.algorithms import Algorithm
-from boundlab.build import build_delays, build_problem
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.events import Events
-from boundlab.instance import make_plan
 from boundlab.instance.from_case import FixedEvents
 from boundlab.instance.settings import options_of, own_parameters, rates, split
 from boundlab.registry import lookup, registered
@@ -70,35 +68,6 @@ def test_rates_are_the_algorithms_step_sizes_and_what_the_theorem_sets(theorem: 
     assert rates(statement, lookup("algorithms", statement.algorithm)) == names
 
 
-# Room for rounding grows with the local steps, whatever letter a theorem has for them: M, Q, K_m, Qmax.
-LOCAL = [
-    ("area.theorem8.repaired", "iid:p_s=0.5", {"M": "7"}, 7),
-    ("fedbuff.rf1", "deterministic", {"M": "7"}, 7),
-    ("fedfa.delta.b", "deterministic", {"Q": "7", "K": "1"}, 7),
-    ("fedcompass.window.a", "deterministic", {"Qmin": "7", "Qmax": "7"}, 7),
-    ("classics.local-gd", "deterministic", {"M": "7"}, 7),
-    ("classics.gd.convex", "deterministic", {}, 1),
-    ("afl_dga.r1", "deterministic", {"local_steps": "7"}, 1),
-]
-
-
-@pytest.mark.parametrize(("name", "delays", "settings", "steps"), LOCAL)
-def test_local_steps_are_read_off_the_run(name, delays, settings, steps):
-    theorem = load_theorem(name)
-    algorithm = lookup("algorithms", theorem.algorithm)
-    quadratic = {"A": [[[1]], [[1]]], "b": [[0], [1]], "x0": 2, "sigma": 0}
-    huber = {"c": [0, 1], "w": [1, 1], "delta": 1, "sigma": 0, "x0": 2}
-    strong = "strongly-convex" in theorem.assumptions
-    problem = build_problem("quadratic", quadratic) if strong else build_problem("huber", huber)
-    kind, _, tail = delays.partition(":")
-    model = build_delays(kind, dict([tail.split("=")]) if tail else {}, 2)
-    policy = algorithm.policy(None, model)
-    free = {rate: "0.01" for rate in theorem.step if rate in theorem.free()}
-    run = 6 if theorem.horizon == "fixed" else 12  # a window begins at T = 6, too
-    plan = make_plan(theorem, problem, model, policy, run, {**settings, **free}, ks=np.array([6]))
-    assert plan.local_steps == steps
-
-
 ONLY_ITS_OWN = {"server_rate", "figures", "events_for", "policy", "read_events", "examples", "averages"}
 
 
@@ -108,5 +77,6 @@ def test_an_algorithm_with_the_events_of_a_case_answers_as_the_algorithm_itself(
     assert public - set(vars(FixedEvents)) <= ONLY_ITS_OWN
     inner = lookup("algorithms", "fedcompass")
     fixed = FixedEvents(inner, Events(np.empty(0), np.empty(0, dtype=np.int32)))
-    for name in Algorithm.__annotations__:
+    assert (fixed.arrivals, fixed.draws) == (False, ())  # nothing is left to chance
+    for name in Algorithm.__annotations__.keys() - {"arrivals", "draws"}:
         assert getattr(fixed, name) == getattr(inner, name)

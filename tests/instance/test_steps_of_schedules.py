@@ -12,7 +12,7 @@ import pytest
 from boundlab.build import delays_from, problem_from
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError
-from boundlab.formulas.symbols import symbol
+from boundlab.formulas.symbols import SYMBOLS, symbol
 from boundlab.instance import make_plan
 from boundlab.registry import lookup, registered
 from boundlab.theorems import Theorem, load_theorem
@@ -71,13 +71,11 @@ def test_the_bound_is_that_of_the_largest_staleness_of_all_trials() -> None:
     assert np.allclose(found.bound, expected, rtol=1e-12)
 
 
-def test_a_step_by_a_mean_is_no_step_of_two_schedules() -> None:
+def test_a_step_by_a_mean_is_no_step_of_two_schedules(monkeypatch: pytest.MonkeyPatch) -> None:
     delayed = load_theorem("classics.delayed-sgd")
+    exact = {"tau_mean": replace(delayed.symbols["tau_mean"], side="exact")}
+    monkeypatch.setattr("boundlab.theorems._statement.SYMBOLS", {**SYMBOLS, **exact})
     step = {"alpha": delayed.step["alpha"].subs(symbol("tau_max"), symbol("tau_mean"))}
-    theorem = replace(delayed, settable=(), conditions=(), step=step)
+    theorem = replace(delayed, settable=(), conditions=(), step=step, symbols={**delayed.symbols, **exact})
     with pytest.raises(AssumptionError, match=r"the step size of classics\.delayed-sgd depends on"):
-        verdict_of(replace(theorem, symbols={**theorem.symbols, "tau_mean": _exact(theorem)}), DELAYS[0])
-
-
-def _exact(theorem: Theorem):
-    return replace(theorem.symbols["tau_mean"], side="exact")
+        verdict_of(theorem, DELAYS[0])

@@ -243,7 +243,7 @@ def test_with_full_gradients_exact_engines_see_the_same_quadratic() -> None:
     delays = build_delays("exponential", {"spread": 2}, problem.n)
     for side in ("squared-distance", "gap"):
         found, expected = (
-            left_side(side, "area", one, parameters, delays, AREA.policy("poisson", delays), 6)[0]
+            left_side(side, "area", one, parameters, delays, AREA.policy("poisson", delays), 6).value[0]
             for one in (problem, quadratic)
         )
         assert found == pytest.approx(expected, rel=1e-10)

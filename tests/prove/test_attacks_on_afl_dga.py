@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from boundlab.errors import SpecError
-from boundlab.proofs.afl_dga import any_step
-from boundlab.prove import Proof, Status, expr, total, variable, windows
+from boundlab.prove import expr, total, variable, windows
 from boundlab.prove._errors import ProofError
 from boundlab.prove.settings import setting_of
 from boundlab.theorems import load_theorem
@@ -138,17 +137,6 @@ def test_another_option_than_the_theorems_is_refused(options: dict[str, str]) ->
     theorem = load_theorem("afl_dga.r2")
     with pytest.raises(SpecError):
         setting_of(replace(theorem, options={**theorem.options, **options}))
-
-
-def test_a_theorem_about_any_correction_rests_on_the_points_of_one() -> None:
-    theorem = load_theorem("afl_dga.r2")
-    theorem = replace(theorem, options={name: one for name, one in theorem.options.items() if name != "scaling"})
-    own = setting_of(theorem)
-    proof = Proof(theorem, own, own.kernel)
-    any_step(proof)
-    assert proof.conclusion is not None
-    assert proof.conclusion.status is Status.UNPROVED
-    assert "it rests on scaling=analysis" in proof.conclusion.how
 
 
 def test_a_proof_says_what_a_symbol_means() -> None:

@@ -7,7 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from proof_files import HEAVY, SMALL, changed, coefficients, file_of, outcome, refused, registered, replayed
+from proof_files import (
+    HEAVY,
+    SMALL,
+    answered,
+    changed,
+    checked,
+    coefficients,
+    ends_with_0,
+    file_of,
+    outcome,
+    refused,
+    registered,
+    replayed,
+)
 
 from boundlab.cli import invoke
 from boundlab.prove.trace import write_trace
@@ -19,6 +32,8 @@ PRINTED = [one.id for one in registered().values() if one.printed]
 EVERY = [*PROOFS, *SMALL]
 # Files whose forgeries are tried one and all at night only: a few of them are replayed to the end.
 WHOLE = "area.theorem8.repaired"  # one with a conclusion that rests on axioms
+# A step is only claimed; an axiom belongs to no theorem.
+OPEN = {"area.sums", "small.sums"}
 FORGED = [name for name in EVERY if name not in HEAVY]
 _AT_ONCE = 60  # forgeries of all files together, where not all are tried
 
@@ -30,16 +45,21 @@ def bernoulli() -> dict[str, Any]:
 
 @lru_cache(maxsize=64)
 def finding(name: str) -> Finding:
-    return recheck_proof(file_of(name))
+    return answered(name, file_of(name), checked(name))
 
 
 @pytest.mark.parametrize(
     "name", [*FORGED, *(pytest.param(name, marks=pytest.mark.nightly) for name in sorted(HEAVY & {*PROOFS}))]
 )
-def test_every_proof_is_accepted(name: str) -> None:
+def test_a_proof_is_accepted_where_all_is_shown(name: str) -> None:
     found = finding(name)
-    assert found.accepted, found.reason
-    assert found.checked == len(file_of(name)["facts"])
+    assert found.right, found.reason
+    if name in OPEN:
+        assert found.verdict == "not decided"
+        assert found.trusted
+    else:
+        assert found.accepted, found.open
+        assert found.checked == len(file_of(name)["facts"])
 
 
 @pytest.mark.parametrize(
@@ -47,15 +67,15 @@ def test_every_proof_is_accepted(name: str) -> None:
 )
 def test_no_rule_and_no_sign_of_a_registered_proof_is_left_to_others(name: str) -> None:
     assert finding(name).left == ()
-    assert finding(name).trusted == ()
+    assert (finding(name).trusted != ()) is (name in OPEN)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", PRINTED)
-def test_every_step_of_a_printed_theorem_that_is_proved_is_accepted(name: str) -> None:
+def test_of_a_printed_proof_no_line_is_wrong_and_what_is_claimed_is_named(name: str) -> None:
     found = finding(name)
-    assert found.accepted, found.reason
-    assert found.trusted == ()
+    assert found.verdict == "not decided", found.reason
+    assert any("which is only claimed" in one for one in found.trusted)
 
 
 @pytest.mark.parametrize("name", FORGED)
@@ -90,19 +110,7 @@ def no_forgery_is_accepted(name: str, chosen: list[tuple[int, Any, Any]]) -> Non
     good = replayed(raw)
     for number, path, new in chosen:
         forged = changed(raw, ("facts", number, *path), new)
-        assert refused(good, forged, number) or another_assumption(name, forged, number), (
-            f"{name}: fact {number}, {path} = {new}"
-        )
-
-
-def another_assumption(name: str, forged: dict[str, Any], number: int) -> bool:
-    """Return whether the changed line is an axiom, or a step that is only claimed, and is listed as it stands.
-
-    The proof may be right with it: noise with the other sign is noise. Nobody is deceived who reads what is assumed.
-    """
-    return forged["facts"][number]["rule"] in ("axiom", "claimed") and (
-        set(recheck_proof(forged).given) != set(finding(name).given)
-    )
+        assert not ends_with_0(name, good, forged, number), f"{name}: fact {number}, {path} = {new}"
 
 
 @pytest.mark.parametrize("name", FORGED)
@@ -246,13 +254,13 @@ class TestForgedStructure:
         raw = {**bernoulli, "conclusions": [line_of(bernoulli, "induction")[1]["data"]["step"]]}
         assert "in one case only" in reason(raw)
 
-    def test_an_unknown_rule_is_taken_on_trust_and_counted(self, bernoulli: Any) -> None:
+    def test_with_an_unknown_rule_nothing_is_decided_and_it_is_named(self, bernoulli: Any) -> None:
         raw = copy.deepcopy(bernoulli)
         number, line = line_of(raw, "combine")
         line["rule"] = "because"
         found = recheck_proof(raw)
-        assert found.accepted
-        assert found.trusted == ("taken on trust: a rule that this checker does not replay: because, 1 times",)
+        assert found.verdict == "not decided"
+        assert found.open == ("taken on trust: a rule that this checker does not replay: because",)
         assert found.checked == len(raw["facts"]) - 1
         other = next(place for place, one in enumerate(raw["facts"]) if one["rule"] == "combine" and place != number)
         raw["facts"][other]["data"]["rest"] = {"top": [["1", []]]}
@@ -283,7 +291,7 @@ class TestForgedStructure:
         raw = copy.deepcopy(file_of(name))
         noise = line_of(raw, "orthogonal")[1]["data"]["noise"][0][1][1]
         raw["vectors"][noise]["drawn"] = None
-        assert "that is no noise" in reason(raw)
+        assert "no noise" in reason(raw)
 
     def test_a_vector_that_is_known_too_late(self) -> None:
         raw = copy.deepcopy(file_of(WHOLE))
@@ -302,7 +310,7 @@ class TestForgedStructure:
 @pytest.mark.parametrize("value", [None, 1, "x", [1], {"x": 1}, [[]], [{}]])
 def test_nonsense_is_refused_in_words(place: str, value: Any, bernoulli: Any) -> None:
     raw = {**bernoulli, place: value}
-    if (place, value) in (("functions", {"x": 1}), ("steps", [{}])):
+    if (place, value) == ("functions", {"x": 1}):
         assert recheck_proof(raw).accepted
     else:
         assert reason(raw)
@@ -311,13 +319,14 @@ def test_nonsense_is_refused_in_words(place: str, value: Any, bernoulli: Any) ->
 def test_the_command_reads_proofs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "proof.json"
     file.write_text(write_trace(outcome(WHOLE)), encoding="utf-8")
-    assert recheck(file).accepted
+    # By itself it knows nothing of moves.
+    assert recheck(file).verdict == "not decided"
     assert invoke(["recheck", str(file)]) == 0
     shown = capsys.readouterr().out
     assert "accepted" in shown
     assert "convex" in shown
     raw = json.loads(file.read_text(encoding="utf-8"))
-    raw["facts"][-1]["claim"]["right"] = []
+    raw["facts"][-1]["claim"]["left"] = []
     file.write_text(json.dumps(raw), encoding="utf-8")
     assert invoke(["recheck", str(file)]) == 1
     assert "rejected: fact" in capsys.readouterr().out

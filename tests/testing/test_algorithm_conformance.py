@@ -9,6 +9,7 @@ import pytest
 from boundlab.algorithms import Algorithm, Parameters, option
 from boundlab.algorithms.fedbuff import FedBuff
 from boundlab.algorithms.gd import Gd
+from boundlab.algorithms.incremental import Incremental
 from boundlab.build import build_delays
 from boundlab.events import Events
 from boundlab.options import Options
@@ -125,9 +126,13 @@ def fickle(self: FedBuff, parameters: Any, delays: Any, policy: Any, _streams: A
     return FedBuff.sample(self, parameters, delays, policy, Streams(count), clients, count)
 
 
-BUFFER = {"eta_l": 0.1, "count": 2}
+BUFFER: dict[str, Any] = {"eta_l": 0.1, "count": 2}
+SETTINGS: dict[Any, dict[str, Any]] = {FedBuff: BUFFER, Incremental: {"alpha": 0.1, "order": "shuffled"}}
 WRONG: dict[str, tuple[type[Any], dict[str, Any], str]] = {
     "option that is not read": (Gd, {"parameter_type": Ghost}, "option ghost is declared, but never read"),
+    "draw that is not declared": (
+        Incremental, {"draws": ()}, "trials under deterministic delays differ, and draws declares nothing",
+    ),
     "option that is not declared": (FedBuff, {"read": curious}, "option secret is read, but not declared"),
     "default in the help": (
         Gd, {"parameter_type": Misprint, "local_rates": ("alpha",)},
@@ -186,7 +191,7 @@ def test_what_is_wrong_is_named(name: str) -> None:
     calls[0] = 0
     broken = type("Broken", (kind,), changes)()
     with pytest.raises(AssertionError, match=sentence):
-        conform.algorithm(broken, BUFFER if kind is FedBuff else {"alpha": 0.1})
+        conform.algorithm(broken, SETTINGS.get(kind, {"alpha": 0.1}))
 
 
 def test_options_that_do_not_fit_are_named() -> None:

@@ -15,6 +15,7 @@ from boundlab.compare.design import trials_to_refute
 from boundlab.compare.trials import run_trials
 from boundlab.errors import AssumptionError, BoundlabError, SpecError
 from boundlab.testing import BoundViolation, Finding, Setting, assert_bound_holds
+from boundlab.testing._bound import Require, judged
 from boundlab.theorems import load_theorem
 from boundlab.verdict import Verdict
 
@@ -150,6 +151,9 @@ def test_a_printed_order_of_magnitude_is_neither_refuted_nor_confirmed() -> None
         ({"trials": 1}, SpecError, "trials must be between 2"),
         ({"seed": -1}, SpecError, "seed must be between 0"),
         ({"require": "proved"}, SpecError, "require must be not-violated or holds"),
+        ({"iterations": [], "require": "holds", "candidates": 0}, SpecError, "iterations is an empty list"),
+        ({"iterations": np.array([])}, SpecError, "iterations is an empty list"),
+        ({"problem": None, "iterations": ()}, SpecError, "iterations is an empty list"),
         ({"problem": None, "delays": "iid"}, SpecError, "delays and server go with a problem"),
         ({"problem": object()}, SpecError, "problem and delays must be specs"),
         ({"iterations": 2.5}, SpecError, "iterations must be an integer"),
@@ -160,6 +164,12 @@ def test_a_printed_order_of_magnitude_is_neither_refuted_nor_confirmed() -> None
 def test_bad_input_is_no_violation(options: dict[str, Any], error: type[BoundlabError], words: str) -> None:
     with pytest.raises(error, match=words):
         assert_bound_holds("area.theorem8", **{**LAD, **options})
+
+
+@pytest.mark.parametrize("require", ["not-violated", "holds"])
+def test_nothing_looked_at_is_no_pass(require: Require) -> None:
+    with pytest.raises(AssumptionError, match="nothing was looked at"):
+        judged((), require)
 
 
 def test_a_setting_is_not_overwritten() -> None:

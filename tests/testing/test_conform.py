@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -92,9 +93,10 @@ def test_an_example_that_is_refused_is_named() -> None:
 
 
 def test_an_example_package_passes_from_its_own_pytest(tmp_path: Path) -> None:
+    package = shutil.copytree(EXAMPLE, tmp_path / "package")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--color=no"]
-    command += ["-c", os.devnull, "--rootdir", str(tmp_path), "-rA", str(EXAMPLE / "conformance.py")]
-    places = {"BOUNDLAB_PLUGINS": str(EXAMPLE / "example.py"), "PYTHONPATH": str(EXAMPLE)}
+    command += ["-c", os.devnull, "--rootdir", str(tmp_path), "-rA", str(package / "conformance.py")]
+    places = {"BOUNDLAB_PLUGINS": str(package / "example.py"), "PYTHONPATH": str(package)}
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **places}, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "test_it_conforms[algorithm myrennala: every arrival is used, kept or dropped explicitly]" in done.stdout

@@ -180,8 +180,9 @@ def test_each_holds_on_two_problems(name, text):
     plan = make_plan(theorem, problem, delays, policy, 25, FREE.get(name, {}))
     found = compare(plan, 30 if noisy else 1, 0)
     assert found.verdict in (Verdict.HOLDS, Verdict.CONSISTENT)
-    # Without noise only the rounding of floats may keep a bound that is attained from holding.
-    assert noisy or found.verdict is Verdict.HOLDS or "by the rounding of floats" in found.reason
+    # Without noise only a tie, or rounding that nobody encloses, may keep a bound from holding.
+    open_ = "tells the left side from the bound at", "rounding is not enclosed"
+    assert noisy or found.verdict is Verdict.HOLDS or any(words in found.reason for words in open_)
 
 
 # ---------------------------------------------------------------------------------------- they are attained
@@ -345,8 +346,7 @@ def rapid(K):
 def test_a_bound_below_the_rounding_of_the_iterates_is_no_reason_for_an_alarm():
     found = rapid(60)
     assert found.bound[-1] < 1e-60
-    assert found.verdict is Verdict.CONSISTENT
-    assert "by the rounding of floats" in found.reason
+    assert found.verdict is Verdict.HOLDS
 
 
 def test_a_bound_that_is_too_small_by_little_is_still_violated():

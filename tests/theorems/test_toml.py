@@ -133,6 +133,8 @@ def _without(line: str) -> str:
         ),
         (GOOD.replace('alpha = "alpha"', 'omega = "alpha"'), SpecError, "omega is defined but unknown"),
         (GOOD + '\n[parameters]\nM = "W"', SpecError, "parameters.M must name a symbol, got 'W'"),
+        (GOOD + '\n[parameters]\nM = "n"', SpecError, "no formula reads n, so that M stands at its default; leave"),
+        (GOOD + '\n[parameters]\nM = "M"\nreply = "Q"', SpecError, "no formula reads Q, so that reply stands"),
         (GOOD + "\n[parameters]\nM = 3", SpecError, "parameters.M must name a symbol, got 3"),
         (GOOD.replace('alpha = "alpha"', 'c = "alpha"'), SpecError, "step must give alpha, or c and d"),
         (GOOD.replace("symbols.w]", "symbols.L]"), SpecError, "L is built in"),

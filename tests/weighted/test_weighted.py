@@ -1,15 +1,18 @@
 """An algorithm whose clients weigh differently minimises Σ p_i f_i, and everything that is about f is about that."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import boundlab as bl
 from boundlab.arithmetic.numbers import fraction, rational
 from boundlab.build import build_delays, problem_from
-from boundlab.errors import AssumptionError
+from boundlab.cli import invoke
+from boundlab.errors import AssumptionError, SpecError
 from boundlab.objective import Problem
 from boundlab.options import Options
 from boundlab.registry import lookup
@@ -145,3 +148,43 @@ INHERITED = {
 def test_nothing_that_a_problem_can_do_is_lost_behind_its_weights() -> None:
     public = {name for name in vars(Problem) if not name.startswith("_")}
     assert public - set(vars(Weighted)) <= INHERITED
+
+
+WEIGHED = {"sfedavg": {"weights": "[3,1]"}, "fedcompass": {"p": "[3,1]", "Qmin": "1"}}
+
+
+@pytest.mark.parametrize("algorithm", WEIGHED)
+def test_every_result_names_the_objective_that_it_measures(
+    algorithm: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rate = "eta" if algorithm == "fedcompass" else "alpha"
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        f'id = "mine.weights"\nalgorithm = "{algorithm}"\nmetric = "gap"\nassumptions = ["convex", "smooth"]\n'
+        f'[options]\n"*" = "any"\n[parameters]\n[terms]\nbound = "10**6*L*(R+zeta+1)**2"\n[step]\n{rate} = "1/(9*L)"\n'
+    )
+    spec = "quadratic:A=[[[1]],[[1]]],b=[[0],[4]],x0=[2]"
+    words = "Σ p_i f_i with p = (3/4, 1/4)"
+    found = bl.compare(str(path), spec, "deterministic", iterations=3, settings=WEIGHED[algorithm])
+    assert found.as_dict()["objective"] == words
+    options = [part for name, value in WEIGHED[algorithm].items() for part in ("--set", f"{name}={value}")]
+    assert invoke(["compare", str(path), "-p", spec, "-d", "deterministic", "-k", "3", *options]) == 0
+    assert f"f = {words}" in " ".join(capsys.readouterr().out.split())
+    plain = bl.compare("classics.gd.convex", "quadratic:sigma=0", iterations=3)
+    assert plain.as_dict()["objective"] == "f, the mean of all f_i"
+    with pytest.raises(SpecError, match="the mean of all f_i; with these weights"):
+        bl.worst_case(str(path), iterations=1, n=2, **WEIGHED[algorithm])
+
+
+@pytest.mark.parametrize("weights", ["[3,1]", "[2,2]"])
+def test_weights_go_with_all_clients_in_every_round(weights: str) -> None:
+    algorithm = lookup("algorithms", "sfedavg")
+    some = algorithm.read(Options("sfedavg", {"alpha": "0.1", "weights": weights, "sampled": "1"}))
+    if weights == "[2,2]":
+        assert len(set(algorithm.objective_weights(some, 2))) == 1
+        return
+    for ask in (algorithm.objective_weights, algorithm.program):
+        with pytest.raises(SpecError, match="sampled=1 of 2 clients minimise no"):
+            ask(some, 2)
+    everybody = algorithm.read(Options("sfedavg", {"alpha": "0.1", "weights": weights, "sampled": "2"}))
+    assert algorithm.objective_weights(everybody, 2) == (Fraction(3, 4), Fraction(1, 4))

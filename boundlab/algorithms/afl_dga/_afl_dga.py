@@ -7,6 +7,7 @@ from typing import Any, Literal, final
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
+from boundlab.algorithms._draws import Draw
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms.afl_dga import _events, _sample, _statistics
 from boundlab.algorithms.afl_dga._sample import Schedule
@@ -57,6 +58,20 @@ class AflDga(Algorithm[AflDgaParameters]):
         }
     )  # fmt: skip
     recounts = frozenset({"tau_max"})
+    draws = (
+        Draw(
+            "participation", "who takes part in each round", ("participation", "periods"),
+            lambda parameters, _: not parameters.schedule.periods and min(parameters.schedule.participation) < 1.0,
+        ),
+        Draw(
+            "local_steps", "how many local steps each client takes in a round", ("local_steps",),
+            lambda parameters, _: len(set(parameters.schedule.local_steps)) > 1,
+        ),
+        Draw(
+            "correction_delay", "how late averages reach each client", ("correction_delay",),
+            lambda parameters, _: len(set(parameters.schedule.correction_delay)) > 1,
+        ),
+    )  # fmt: skip
 
     def schedule(
         self, parameters: AflDgaParameters, events: Events, clients: int, records: RecordAt, iterations: int

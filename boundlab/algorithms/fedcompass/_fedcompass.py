@@ -39,6 +39,7 @@ class FedCompass(Algorithm[FedCompassParameters]):
     summary = "clients get as many local steps as make groups of them arrive together, to be aggregated together"
     parameter_type = FedCompassParameters
     local_rates = ("eta",)
+    weighs = "p"
     alone = MappingProxyType(
         {
             "Qmin": 1, "Qmax": 1, "speed_ratio": 1, "mu_step": 1, "A_max": 1, "W_min": 1, "W_max": 1, "V_max": 1,

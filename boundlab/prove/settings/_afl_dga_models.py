@@ -6,10 +6,12 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
+import sympy
 
 from boundlab.algorithms.afl_dga import AflDgaParameters
 from boundlab.errors import AssumptionError, CaseError
 from boundlab.events import SERVER, Events
+from boundlab.formulas.symbols import symbol
 from boundlab.options import Options
 from boundlab.prove._errors import ProofError
 from boundlab.prove._functions import Point, plus, root_above, square_root
@@ -22,6 +24,7 @@ from boundlab.prove.settings import _letters
 from boundlab.prove.settings._afl_dga_instances import AFL_DGA
 from boundlab.registry import lookup
 from boundlab.tape import Initial, Op, RecordAt, Tape
+from boundlab.theorems import Condition
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _WORDS = {"+": "step", "!": "send", "<": "recv", "=": "aggregate"}
@@ -44,12 +47,26 @@ def events_of(text: str) -> Events:
     return Events(np.arange(1.0, len(actors) + 1.0), np.array(actors, dtype=np.int32), tuple(details))
 
 
+# η·L, and how large it may be in r1: 1/(1 + √2·S), or 1/(1 + S) where M_o = 0.
+STEP = symbol("eta") * symbol("L")
+SMALL_ENOUGH = 1 / (1 + sympy.sqrt(1 + sympy.Min(1, symbol("M_own"), evaluate=False)) * symbol("S"))
+
+
 class AflDgaModels(Setting):
     """The part of the setting that proofs do not look at."""
 
     letters = _letters.AFL_DGA
 
-    decided = frozenset({"η·L ≤ 1/(1+√2·S), or ≤ 1/(1+S) if M_o = 0"})
+    def decides(self, condition: Condition) -> bool:
+        """Return whether it is that of r1, which holds a root."""
+        return bool(condition.quantity == STEP and condition.limit == SMALL_ENOUGH)
+
+    def decided(self) -> Condition:
+        """Return the condition of r1, which holds a root."""
+        found = [one for one in self.theorem.conditions if self.decides(one)]
+        if not found:
+            raise ProofError(f"{self.theorem.id} has no condition {STEP} ≤ {SMALL_ENOUGH}")
+        return found[0]
 
     def instances(self) -> tuple[Instance, ...]:
         """Return exact instances: averages used again, late, out of order, or never received."""
@@ -62,7 +79,7 @@ class AflDgaModels(Setting):
             return why
         if "B" not in instance.least():
             return "a gradient is not bounded"
-        if self.theorem.id == "afl_dga.r1":
+        if any(self.decides(one) for one in self.theorem.conditions):
             # With a root of 2, that is.
             own = self.constants(instance)
             x, S, twice = own["eta"] * own["L"], own["S"], 1 + min(_ONE, own["M_own"])

@@ -9,6 +9,7 @@ from typing import Any
 from boundlab.prove._chance import Law, Register, mixture
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact, VectorFact
+from boundlab.prove._hygiene import calling
 from boundlab.prove._norms import NORM
 from boundlab.prove._scalars import Number, Scalar, scalar, variable
 from boundlab.prove._terms import Expr, Lin, Vec, vector_sum
@@ -92,9 +93,10 @@ class AreaErrors:
         values: Mapping[str, Scalar] = dict(zip(symbols, map(scalar, at), strict=True))
         for one in at:
             self.kernel.need(one, self.kernel.context, "an index is at least 0")
-        fact: VectorFact = self.kernel.make_vector(
-            self.setting.vec(name, *at), value.put(values), self.kernel.context, "axiom", axioms=["algorithm"]
-        )
+        with calling(self.kernel, AreaErrors.definition, self, name, *at):
+            fact: VectorFact = self.kernel.make_vector(
+                self.setting.vec(name, *at), value.put(values), self.kernel.context, "axiom", axioms=["algorithm"]
+            )
         return fact
 
     def event(self, value: Expr, k: Number) -> Fact:

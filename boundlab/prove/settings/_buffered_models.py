@@ -11,6 +11,7 @@ from boundlab.prove._errors import ProofError
 from boundlab.prove._functions import plus
 from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._modelled import Members
+from boundlab.prove._options import NUMBERS
 from boundlab.prove._replay import Column, Name, Runs, exact_weight
 from boundlab.prove._tapes import compiled, replay_tape, used_runs, written
 from boundlab.prove.settings._buffered_instances import BUFFERED
@@ -60,6 +61,15 @@ class BufferModels(RunsSetting):
 
 def _fits(algorithm: str, instance: Instance) -> bool:
     return not {"scale", "window", "include"} & dict(instance.options).keys() or algorithm == "fedstaleweight"
+
+
+# With weights that fall with the staleness a buffer's weights have another sum than 1.
+OPTIONS = (
+    {"staleness": ("constant",)},
+    {"reply": ("post", "pre", "wait"), "include": ("current", "previous"),
+     **dict.fromkeys(("count", "eta_g", "window", "scale"), NUMBERS)},
+    {"M": "Q", "count": "b"},
+)  # fmt: skip
 
 
 def options_of(instance: Instance) -> dict[str, Any]:

@@ -7,7 +7,6 @@ This is sound for a schedule which does not depend on the noise: w[s] is made of
 no draw is used twice.
 """
 
-from dataclasses import replace
 from fractions import Fraction
 
 from boundlab.prove._chance import orthogonal, uncorrelated
@@ -41,6 +40,7 @@ class RunsSetting(Setting):
     """
 
     letters = _letters.RUNS
+    noise_size = "sigma_l"
     # Assumptions on schedules that each algorithm decides for its own instances.
     of_schedules: frozenset[str] = frozenset()
 
@@ -63,12 +63,6 @@ class RunsSetting(Setting):
         for name, high in (("c", self.n - 1), ("s", FIRST)):
             self.context.declare(name, Range(low=_ZERO, high=high, integer=True, arity=2))
             self.own_symbols.add(name)
-
-    def _below_its_limit(self, name: str) -> Range:
-        """Return the range of a symbol, with the theorem's condition on it as its upper end."""
-        own = self._range(name)
-        limits = [one for one in self.theorem.conditions if str(one.quantity) == name]
-        return replace(own, high=self.formula(limits[0].limit)) if limits else own
 
     def _vectors(self) -> None:
         vectors, run = self.kernel.vectors, ("t", "j", "q")
@@ -208,13 +202,6 @@ class RunsSetting(Setting):
         return runs
 
     # ------------------------------------------------------------------ axioms
-
-    def variance(self, noise: Lin) -> Fact:
-        """Return E‖ξ‖² ≤ σ_ℓ²."""
-        vector = noise.vec
-        if vector is None or self.kernel.vectors.check(vector, self.context).drawn is None:
-            raise ProofError(f"{noise} is no noise")
-        return self.axiom(squared(noise) <= expr(self.symbol("sigma_l") ** 2), "bounded-variance")
 
     def bounded_gradient(self, gradient: Lin) -> Fact:
         """Return ‖g‖² ≤ G for a gradient of an f_i; G_sq is the symbol of G."""

@@ -12,8 +12,6 @@ r, local steps from K on, rounds from T on, more own gradients) is taken as if a
 the server's model: what is said of it is true of those.
 """
 
-from dataclasses import replace
-
 import sympy
 
 from boundlab.formulas.symbols import symbol
@@ -21,10 +19,10 @@ from boundlab.prove._chance import orthogonal
 from boundlab.prove._context import FIRST, Context, Range
 from boundlab.prove._errors import ProofError, only_for_rules
 from boundlab.prove._facts import Fact, VectorFact
+from boundlab.prove._options import NUMBERS, uncovered
 from boundlab.prove._scalars import ONE, ZERO, Number, Scalar, scalar, variable
 from boundlab.prove._terms import Expr, Lin, Vec, equal, expr, finite_sum, squared, vector_mean, vector_sum
 from boundlab.prove._vectors import Known, Slope
-from boundlab.prove.setting import refuse_options
 from boundlab.prove.settings._afl_dga_models import AflDgaModels
 from boundlab.prove.settings._step import declare_step, single
 from boundlab.theorems import Theorem
@@ -39,14 +37,18 @@ class AflDgaSetting(AflDgaModels):
     """Models w[t], points z[i, r, q], gradients g there, noise e, and the averages that the server uses."""
 
     def __init__(self, theorem: Theorem) -> None:
-        refuse_options(theorem, {"server": ("plain",), "scaling": ("analysis",)})
+        self.restrictions = uncovered(
+            theorem,
+            {"server": ("plain",), "scaling": ("analysis",), "first_round": ("all",)},
+            dict.fromkeys(("participation", "periods", "local_steps", "correction_delay", "t_d"), NUMBERS),
+        )
         super().__init__(theorem)
         if theorem.status != "as printed":
             self._assume("fixed-schedule")  # the printed theorem leaves it unsaid, and uses it
         read = {*theorem.read_by(theorem.names_in()), "G"}
         for name in _CONSTANTS:
             if name in read:
-                self.own_symbol(name, self._range(name))
+                self.own_symbol(name, self._below_its_limit(name))
         self.eta = declare_step(self, "eta")
         self.t, self.q, self.p, self.h, self.l, self.r = (self.index(name) for name in "tqphlr")
         # Rounds of first use of what round t uses; windows that end before round t.
@@ -65,12 +67,6 @@ class AflDgaSetting(AflDgaModels):
         self._family("ages", 2, ZERO, None)
         self._vectors()
         self._compare()
-
-    def _range(self, name: str) -> Range:
-        """Return the range of a symbol, with the theorem's condition on it as its upper end."""
-        own = super()._range(name)
-        limits = [one for one in self.theorem.conditions if str(one.quantity) == name]
-        return replace(own, high=scalar(int(limits[0].limit))) if limits else own
 
     def _family(self, name: str, arity: int, low: Scalar, high: Scalar | None) -> None:
         self.context.declare(name, Range(low=low, high=high, integer=True, arity=arity))
@@ -388,13 +384,13 @@ class AflDgaSetting(AflDgaModels):
 
         With x ≤ 1, that is x ≤ 1/(1 + √c·S).
         """
-        (one,) = (one for one in self.theorem.conditions if one.statement in self.decided)
-        self.conditions_met |= {one.statement}
+        one = self.decided()
+        self.meets(one.statement)
         x, c = self.eta * self.symbol("L"), 1 + self.formula(sympy.Min(1, _M_OWN, evaluate=False), case)
         claim = expr(c * self.symbol("S") ** 2 * x**2) <= expr((1 - x) ** 2)
         return self.kernel.make(claim, case, "axiom", axioms=[one.statement])
 
     def step_below_one(self) -> Fact:
         """Return x ≤ 1, which is weaker."""
-        (one,) = (one for one in self.theorem.conditions if one.statement in self.decided)
+        one = self.decided()
         return self.condition(expr(self.eta * self.symbol("L")) <= 1, one.statement)

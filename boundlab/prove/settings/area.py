@@ -16,11 +16,12 @@ from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact, VectorFact
 from boundlab.prove._functions import plus
 from boundlab.prove._instance import Instance, UnfitError
+from boundlab.prove._options import NUMBERS, uncovered
 from boundlab.prove._replay import Runs, replay
 from boundlab.prove._scalars import Number, Scalar, same, scalar, variable, whole
 from boundlab.prove._terms import Expr, Lin, Vec, equal, expr, finite_sum, squared, vector_sum
 from boundlab.prove._vectors import Known, Slope
-from boundlab.prove.setting import Setting, refuse_options
+from boundlab.prove.setting import Setting
 from boundlab.prove.settings import _letters, _moves
 from boundlab.prove.settings._area_errors import AreaErrors
 from boundlab.prove.settings._instances import DIMINISHING, LIPSCHITZ
@@ -38,9 +39,13 @@ class AreaSetting(Setting):
 
     def __init__(self, theorem: Theorem) -> None:
         self.diminishing = "alpha" not in theorem.step
+        # A constant step is the same by either clock. How often the server aggregates is random (iid-events).
         either = ("analysis", "algorithm")
-        known = ("analysis",) if self.diminishing else either
-        refuse_options(theorem, {"start": known, "clock": known})
+        fixed = {"start": ("analysis",), "clock": ("analysis",)} if self.diminishing else {"start": either}
+        steps = ("alpha",) if self.diminishing else ("c", "d")
+        covered = {"reply": ("pre", "post"), "count": NUMBERS, **dict.fromkeys(steps, NUMBERS)}
+        covered |= {} if self.diminishing else {"clock": either}
+        self.restrictions = uncovered(theorem, fixed, covered, {"M": "M"})
         super().__init__(theorem)
         self.start_option = theorem.options.get("start", "algorithm")
         self.M = self.symbol("M")

@@ -8,12 +8,12 @@ that do not depend on the noise. Only the updates 0 … T − 1 are looked at.
 from boundlab.prove._context import Range
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact, VectorFact
+from boundlab.prove._options import uncovered
 from boundlab.prove._scalars import Number, Scalar, scalar, variable
 from boundlab.prove._terms import Expr, Lin, equal, expr, finite_sum, vector_sum
 from boundlab.prove._vectors import Known
-from boundlab.prove.setting import refuse_options
 from boundlab.prove.settings import _letters
-from boundlab.prove.settings._buffered_models import BufferModels
+from boundlab.prove.settings._buffered_models import OPTIONS, BufferModels
 from boundlab.prove.settings._step import chosen, declare_step
 from boundlab.theorems import Theorem
 
@@ -26,9 +26,7 @@ class BufferSetting(BufferModels):
     letters = _letters.BUFFERS
 
     def __init__(self, theorem: Theorem) -> None:
-        refuse_options(theorem, {"staleness": ("constant",)})
-        if theorem.algorithm == "fedbuff" and theorem.options.get("staleness") != "constant":
-            raise ProofError("with weights that fall with the staleness a buffer's weights have another sum than 1")
+        self.restrictions = uncovered(theorem, *OPTIONS)
         super().__init__(theorem, "eta_l")
         self.rate = declare_step(self, "eta_g")
         read = theorem.read_by(theorem.names_in())

@@ -10,11 +10,12 @@ from boundlab.prove._context import FIRST, Range
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact, VectorFact
 from boundlab.prove._instance import Instance
+from boundlab.prove._options import uncovered
 from boundlab.prove._replay import Runs
 from boundlab.prove._scalars import Number, Scalar, scalar, variable
 from boundlab.prove._terms import Lin, Vec, expr
 from boundlab.prove._vectors import Known, Slope
-from boundlab.prove.setting import Setting, refuse_options
+from boundlab.prove.setting import Setting
 from boundlab.prove.settings import _letters, _moves
 from boundlab.prove.settings._instances import DELAYED
 from boundlab.prove.settings._step import declare_step, parameters_of, single
@@ -28,7 +29,7 @@ class DelayedSetting(Setting):
     letters = _letters.DELAYED
 
     def __init__(self, theorem: Theorem) -> None:
-        refuse_options(theorem, {"schedule": ("constant",), "sampling": ("arrival",)})
+        self.restrictions = uncovered(theorem, {"schedule": ("constant",), "sampling": ("arrival",)}, {})
         if not {"one-function", "fixed-schedule"} <= set(theorem.assumptions):
             raise ProofError("proofs about async_sgd know clients with one function, and schedules fixed beforehand")
         super().__init__(theorem)

@@ -9,11 +9,10 @@ N updates that begin at k = 0 … T − 1. Only the updates 0 … T + N − 2 ar
 from boundlab.prove._context import Range
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact, VectorFact
+from boundlab.prove._options import NUMBERS, uncovered
 from boundlab.prove._scalars import Number, Scalar, scalar, variable
 from boundlab.prove._terms import Expr, Lin, equal, expr, finite_sum, squared, vector_sum
 from boundlab.prove._vectors import Known
-from boundlab.prove._words import said
-from boundlab.prove.setting import refuse_options
 from boundlab.prove.settings import _letters
 from boundlab.prove.settings._fedcompass_models import FedCompassModels
 from boundlab.prove.settings._step import chosen
@@ -22,6 +21,7 @@ from boundlab.theorems import Theorem
 _ZERO, _ONE = scalar(0), scalar(1)
 # Symbols of the scheduler, and symbols that are read off a run; ends of ranges of others may name them.
 _SCHEDULER = ("N", "Qmin", "Qmax", "speed_ratio", "mu_step")
+_OF_WINDOWS = ("W_min", "W_max")
 _READ_OFF = ("Q_mean", "A_max", "W_min", "W_max", "V_max", "share_bias", "Q_bias")
 
 
@@ -29,18 +29,32 @@ class FedCompassSetting(FedCompassModels):
     """Beside models, gradients and runs: what an update and a window are made of."""
 
     letters = _letters.FEDCOMPASS
+    objective_name = "F"
     of_schedules = frozenset({"equal-weights"})
 
     def __init__(self, theorem: Theorem) -> None:
-        refuse_options(theorem, {"st": ("constant",)})
         # As the paper's proof has it, too: every run weighs 1/n.
-        self.equal = "equal-weights" in theorem.assumptions or theorem.status == "as printed"
+        assumed = "equal-weights" in theorem.assumptions
+        self.equal = assumed or theorem.status == "as printed"
+        # Weights are read off the run, or all 1/n by an assumption; the scheduler's numbers make the schedule.
+        numbers = ("latest_time_factor", "a", "b", "speeds", "Qmin", "Qmax")
+        words = {"prose_max": ("no", "yes"), "warmup": ("qmin", "speeds")}
+        weights = {
+            "st": ("constant", "inverse", "polynomial", "hinge"), "normalise": ("no", "yes"), "p": NUMBERS,
+            "alpha": NUMBERS,
+        }  # fmt: skip
+        known = {"st": ("constant",), "normalise": ("no",), "alpha": ("1",)}
+        of_run = weights if assumed or not self.equal else {}
+        self.restrictions = uncovered(
+            theorem, known, {**dict.fromkeys(numbers, NUMBERS), **words, **of_run}, {"Qmin": "Qmin", "Qmax": "Qmax"}
+        )
         super().__init__(theorem, "eta")
         for name in _READ_OFF:
             if name in theorem.read_by(theorem.names_in()) | {str(one.quantity) for one in theorem.conditions}:
                 own = self._below_its_limit(name)
-                low = variable("W_min") if name == "W_max" else own.low
-                self.own_symbol(name, Range(low, own.high, own.above and name != "W_max"))
+                above_least = name == "W_max" and "W_min" in self.own_symbols
+                low = variable("W_min") if above_least else own.low
+                self.own_symbol(name, Range(low, own.high, own.above and not above_least))
         self.T = self.symbol("T")
         self.N = variable("N") if "N" in self.own_symbols else _ONE
         self.Qmax = self.symbol("Qmax")
@@ -71,8 +85,9 @@ class FedCompassSetting(FedCompassModels):
         families = [*whole_families, *((name, Range(low=_ZERO, arity=2)) for name in numbers)]
         if "A_max" in self.own_symbols:
             families.append(("A", Range(low=_ZERO, high=self.symbol("A_max"), arity=1)))
-        if "W_min" in self.own_symbols:
-            families.append(("W", Range(low=self.symbol("W_min"), high=self.symbol("W_max"), arity=1)))
+        if {"N", *_OF_WINDOWS} & self.own_symbols:
+            low, high = (variable(name) if name in self.own_symbols else None for name in _OF_WINDOWS)
+            families.append(("W", Range(low=_ZERO if low is None else low, high=high, arity=1)))
         if not self.equal:
             families.append(("p", Range(low=_ZERO, arity=1)))
         families += [(name, Range(low=_ZERO, arity=1)) for name in ("size", "size_mean")]
@@ -113,7 +128,8 @@ class FedCompassSetting(FedCompassModels):
 
     def W(self, k: Number) -> Scalar:  # noqa: N802
         """Return the weighted number of local steps in the window that begins at update k."""
-        return variable("W", k) if "W_min" in self.own_symbols else self.A(k)
+        # Where no symbol is about windows, each of them is one update.
+        return variable("W", k) if {"N", *_OF_WINDOWS} & self.own_symbols else self.A(k)
 
     def over(self, i: Number, k: Number) -> Scalar:
         """Return how much more of the window's work client i has than p_i of it."""
@@ -157,13 +173,9 @@ class FedCompassSetting(FedCompassModels):
         """Return ∇F(w[k])."""
         return self.df(k)
 
-    def objective(self, at: Lin) -> Expr:
-        """Return E F(u) = Σ p_i·E f_i(u)."""
-        j = "i" if "i" not in at.names() else "j"
-        while j in at.names():
-            j += "j"
-        value = finite_sum(j, 0, self.n, self.part(variable(j), at) * self.p(variable(j)))
-        return Expr(value.terms, said("value", "F", at.said))
+    def weight(self, i: Number) -> Scalar:
+        """Return p_i."""
+        return self.p(i)
 
     # ------------------------------------------------------------------ definitions
 
@@ -260,6 +272,8 @@ class FedCompassSetting(FedCompassModels):
     def bias(self, k: Number) -> Fact:
         """Return Σ (over + under) ≤ W[k]·(largest Σ|omega_i − p_i|): share_bias, or Q_bias of one group."""
         self._begins(k)
+        if "share_bias" not in self.own_symbols and (not self.equal or "N" in self.own_symbols):
+            raise ProofError("Q_bias is about the clients of one update where all weights are 1/n")
         size = self.symbol("share_bias" if "share_bias" in self.own_symbols else "Q_bias")
         parts = finite_sum("i", 0, self.n, expr(self.over(self.i, k) + self.under(self.i, k)))
         return self.axiom(parts <= expr(self.W(k) * size), "algorithm")

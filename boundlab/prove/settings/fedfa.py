@@ -11,10 +11,10 @@ from dataclasses import replace
 from boundlab.prove._context import FIRST, Range
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact, VectorFact
+from boundlab.prove._options import NUMBERS, uncovered
 from boundlab.prove._scalars import Number, Scalar, scalar, variable, whole
 from boundlab.prove._terms import Expr, Lin, Vec, equal, expr, finite_sum, squared, vector_sum
 from boundlab.prove._vectors import Known, Slope
-from boundlab.prove.setting import refuse_options
 from boundlab.prove.settings import _letters
 from boundlab.prove.settings._fedfa_models import FedFaModels
 from boundlab.prove.settings._step import chosen, declare_step
@@ -30,10 +30,16 @@ class FedFaSetting(FedFaModels):
     letters = _letters.FEDFA
 
     def __init__(self, theorem: Theorem) -> None:
-        refuse_options(theorem, {"mode": ("delta", "param")})
         # The printed proof begins with the average of models, (11), where there is no server rate.
         self.printed = theorem.status == "as printed"
         self.delta = theorem.options.get("mode") == "delta"
+        covered: dict[str, tuple[str, ...]] = {"start": ("after_full", "when_full")}
+        covered |= {} if self.delta else {"eta_g": NUMBERS}  # it belongs to mode=delta
+        covered |= {"K": NUMBERS} if self.printed else {}
+        self.restrictions = uncovered(
+            theorem, {"mode": ("param",) if self.printed else ("delta", "param"), "K": ("1",)}, covered,
+            {"Q": "Q", "K": "window"},
+        )  # fmt: skip
         super().__init__(theorem, "eta_l")
         read = theorem.read_by(theorem.names_in())
         for name in _READ_OFF:

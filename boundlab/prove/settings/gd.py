@@ -8,12 +8,13 @@ from boundlab.prove._chance import Law, Register, mixture, orthogonal, uncorrela
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact, VectorFact
 from boundlab.prove._instance import Instance
+from boundlab.prove._options import NUMBERS, uncovered
 from boundlab.prove._replay import Runs
 from boundlab.prove._replay import replay as all_runs
 from boundlab.prove._scalars import Number, Scalar, scalar
 from boundlab.prove._terms import Expr, Lin, Vec, vector_sum
 from boundlab.prove._vectors import Known, Slope
-from boundlab.prove.setting import Setting, refuse_options
+from boundlab.prove.setting import Setting
 from boundlab.prove.settings import _letters, _moves
 from boundlab.prove.settings._instances import LIPSCHITZ, SMOOTH
 from boundlab.prove.settings._step import declare_step, parameters_of, single
@@ -29,7 +30,11 @@ class GdSetting(Setting):
     letters = _letters.GD
 
     def __init__(self, theorem: Theorem) -> None:
-        refuse_options(theorem, {"M": ("1",), "decay": ("none",), "sampling": ("all", "uniform")})
+        self.restrictions = uncovered(
+            theorem,
+            {"M": ("1",), "decay": ("none",), "sampling": ("all", "uniform")},
+            {"c": NUMBERS, "d": NUMBERS, "K": NUMBERS},  # no steps c/(k + d) beside alpha; K belongs to another decay
+        )
         super().__init__(theorem)
         self.sampling = theorem.options.get("sampling", "all")
         self.alpha = self.step_size()

@@ -17,11 +17,12 @@ from boundlab.prove._chance import orthogonal
 from boundlab.prove._context import Range
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact, VectorFact
+from boundlab.prove._options import uncovered
 from boundlab.prove._scalars import Number, Scalar, same, scalar, variable, whole
 from boundlab.prove._terms import Lin, Vec, equal, expr, finite_sum, squared, vector_sum
 from boundlab.prove._vectors import Known, Slope
-from boundlab.prove.setting import refuse_options
 from boundlab.prove.settings import _letters
+from boundlab.prove.settings._buffered_models import OPTIONS
 from boundlab.prove.settings._stationary_models import StationaryModels
 from boundlab.prove.settings._step import chosen, declare_step, single
 from boundlab.theorems import Theorem
@@ -38,9 +39,7 @@ class StationarySetting(StationaryModels):
     letters = _letters.STATIONARY
 
     def __init__(self, theorem: Theorem) -> None:
-        refuse_options(theorem, {"staleness": ("constant",)})
-        if theorem.algorithm == "fedbuff" and theorem.options.get("staleness") != "constant":
-            raise ProofError("with weights that fall with the staleness a buffer's weights have another sum than 1")
+        self.restrictions = uncovered(theorem, *OPTIONS)
         super().__init__(theorem, "eta_l")
         self._assume("stationary-participation", "fixed-schedule")
         self.rate = declare_step(self, "eta_g")

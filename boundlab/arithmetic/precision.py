@@ -48,4 +48,4 @@ def _lost(value: Any, bits: int) -> int | None:
     accuracy = int(value.rel_accuracy_bits())
     if accuracy >= START_BITS // 2 or value.rad() < numbers.flint().arb(2) ** -(4 * START_BITS):
         return None
-    return bits - accuracy
+    return bits if value.contains(0) else bits - accuracy  # how small it is, no digit tells yet

@@ -1,0 +1,312 @@
+"""What floats leave open, decided in exact numbers: with more digits, or without rounding."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final, final
+
+import numpy as np
+import sympy
+
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.numbers import Scalar, ball, digits
+from boundlab.arithmetic.problem import AtMinimum, Minimum, RationalProblem
+from boundlab.compare.sides import Sides
+from boundlab.compare.trials import Computed, trial_tape
+from boundlab.compare.unsampled import OTHER, in_floats
+from boundlab.errors import BoundlabError, UndecidedError
+from boundlab.execute import adjoint
+from boundlab.execute.rationals import ExactTape, TooLongError, run, understand
+from boundlab.expectation import (
+    engine,
+    enumerated,
+    exact_event_law,
+    exact_program,
+    folded,
+    operations,
+    second_moments,
+    twins,
+)
+from boundlab.formulas.known_numbers import Formulas, scalar
+from boundlab.instance.enclosed import formulas_at
+from boundlab.instance.plan import Plan
+from boundlab.metrics import Quantity
+from boundlab.options import Options
+from boundlab.randomness import Streams
+from boundlab.simulate.trial import compile_trial
+from boundlab.tape import Tape
+
+_BITS: Final = (256, 1024, 4096, 16384, 65536)
+_TOLD: Final = 100  # bits that both sides have where they are called equal for all that is known
+_FLOATS: Final = 30  # the same where the bound is a recursion in floats
+_LONGEST: Final = 1 << 13
+_ROW, _STEP = 2 * 10**4, 10**4  # operations that a row and a local step cost the interpreter
+_SLOWER: Final = 30.0  # times as long an expectation over events takes in balls as in floats
+ABOVE, BELOW, TIED, OPEN = 1, -1, 2, 0
+
+
+@dataclass(slots=True)
+class Budget:
+    """About how many operations may be spent in all, infinite: as many as it takes; and how many more were needed."""
+
+    left: float
+    needed: float = 0.0
+
+    def spend(self, cost: float) -> bool:
+        """Return whether there is so much, and take it."""
+        if cost > self.left:
+            self.needed += cost
+            return False
+        self.left -= cost
+        return True
+
+
+def decide(plan: Plan, found: Computed, seed: int, most: float) -> None:
+    """Decide what is open of trials that are numbers, as far as a budget goes; the nearest to a violation first.
+
+    What no exact numbers decide, half the digits may speak for: see :class:`boundlab.compare.sides.Sides`.
+
+    Parameters
+    ----------
+    most
+        About how many operations may be spent in all.
+    """
+    sides, budget = found.sides, Budget(most)
+    model = plan.problem.rational({}) if sides.open.any() else None
+    order = np.argsort(-np.where(sides.open, sides.ratio, -1.0).max(axis=1), kind="stable")
+    for trial in order.tolist():
+        if sides.above.any() or not sides.open[trial].any():
+            continue
+        alike = [place for place, key in enumerate(found.keys) if key == found.keys[trial]]
+        tape = trial_tape(plan, seed, trial)
+        _settle(sides, alike, OneSchedule(plan, model, budget, seed, trial, tape), found.known[trial])
+        if plan.problem.noiseless and sides.open[trial].any() and not sides.above.any():
+            start = plan.problem.x0.astype(OTHER[plan.problem.dtype])
+            _, second = in_floats(plan, tape, start, plan.problem.full_gradients())
+            lowest = sides.right.lower[trial]
+            sides.agreed[alike] |= (sides.left.value[trial] <= lowest) & (second <= lowest)
+    sides.tie()
+
+
+def decide_expected(plan: Plan, sides: Sides, most: float) -> None:
+    """Decide what is open of an expectation over the events; parameters as for :func:`decide`."""
+    if sides.open.any():
+        _settle(sides, [0], OverEvents(plan, plan.problem.rational({}), Budget(most)), plan.known())
+    sides.tie()
+
+
+def _settle(sides: Sides, trials: list[int], sharp: "Sharp", known: Sequence[Mapping[str, Any]]) -> None:
+    """Write down what exact numbers find of the open points of trials that are alike."""
+    if not sharp.possible:
+        return
+    trial = trials[0]
+    points = np.flatnonzero(sides.open[trial]).tolist()
+    ends = {p: (float(sides.right.lower[trial, p]), float(sides.right.upper[trial, p])) for p in points}
+    for point, decision in sharp.decide({point: known[point] for point in points}, ends).items():
+        table = {ABOVE: sides.above, BELOW: sides.below, TIED: sides.tied}.get(decision)
+        if table is not None:
+            table[trials, point] = True
+    sides.cost = sharp.budget.needed
+
+
+class Sharp(ABC):
+    """Both sides at some points in balls of any precision, and in fractions.
+
+    Parameters
+    ----------
+    model
+        The problem in exact numbers; None: it has no such form.
+    """
+
+    def __init__(self, plan: Plan, model: RationalProblem | None, budget: Budget) -> None:
+        self._plan, self._model, self.budget = plan, model, budget
+        self._best = None if model is None else model.minimum()
+        self._total = sympy.Add(*plan.theorem.bound.expressions().values())
+
+    @property
+    def possible(self) -> bool:
+        """Whether exact numbers reach this problem."""
+        known = self._best is not None or self._plan.metric.quantity is Quantity.SLOPE
+        return self._model is not None and known and not self._plan.theorem.shape
+
+    @abstractmethod
+    def cost(self, bits: int, points: Iterable[int]) -> float:
+        """Return about how many operations balls of so many bits take up to the last of some points."""
+
+    @abstractmethod
+    def left(self, points: Sequence[int], formulas: Formulas, *, balls: bool) -> dict[int, Scalar]:
+        """Return the left sides at some points.
+
+        Parameters
+        ----------
+        formulas
+            What the theorem's symbols are, its step size among them.
+
+        Raises
+        ------
+        BoundlabError
+            If exact numbers do not reach so far.
+        """
+
+    def decide(self, known: Mapping[int, Mapping[str, Any]], ends: Mapping[int, tuple[float, float]]) -> dict[int, int]:
+        """Return what is found of each open point: ABOVE, BELOW, TIED or OPEN.
+
+        Parameters
+        ----------
+        known
+            Point → what the bound is evaluated with there.
+        ends
+            Point → between what it lies, which is all that is known of a bound that is no formula.
+        """
+        theorem, measured = self._plan.theorem, self._plan.measured
+        formulas = {point: formulas_at(theorem, values, measured) for point, values in known.items()}
+        found = dict.fromkeys(known, OPEN)
+        for bits in _BITS:
+            waiting = {point: formulas[point] for point, decision in found.items() if decision == OPEN}
+            if not waiting:
+                break
+            if not self.budget.spend(self.cost(bits, waiting)):
+                return found
+            try:
+                with digits(bits):
+                    found |= self._in_balls(waiting, ends)
+            except (UndecidedError, TooLongError):
+                break
+            except BoundlabError:  # exact numbers do not reach this problem or this step
+                return found
+        left = {point: formulas[point] for point, decision in found.items() if decision in (OPEN, TIED)}
+        return found | (dict(self._in_fractions(left)) if left and theorem.bound.closed else {})
+
+    def _in_balls(self, waiting: Mapping[int, Formulas], ends: Mapping[int, tuple[float, float]]) -> dict[int, int]:
+        left = self.left(list(waiting), next(iter(waiting.values())), balls=True)
+        found: dict[int, int] = {}
+        closed = self._plan.theorem.bound.closed
+        for point, formulas in waiting.items():
+            one, (low, high) = ball(left[point]), ends[point]
+            other = formulas.ball(self._total) if closed else ball(low).union(ball(high))
+            if one > other:
+                found[point] = ABOVE
+            elif one <= other:
+                found[point] = BELOW
+            elif min(one.rel_accuracy_bits(), other.rel_accuracy_bits()) >= (_TOLD if closed else _FLOATS):
+                found[point] = TIED
+        return found
+
+    def _in_fractions(self, waiting: Mapping[int, Formulas]) -> Iterator[tuple[int, int]]:
+        try:
+            left = self.left(list(waiting), next(iter(waiting.values())), balls=False)
+        except BoundlabError:
+            return
+        for point, formulas in waiting.items():
+            right = scalar(formulas.exact(self._total))
+            with digits(_BITS[0]):
+                if right is not None:
+                    yield point, ABOVE if numbers.sign(left[point] - right) > 0 else BELOW
+                elif (above := ball(left[point]) - formulas.ball(self._total)) > 0 or above < 0:
+                    yield point, ABOVE if above > 0 else BELOW
+
+    def _rate(self, formulas: Formulas, name: str, *, balls: bool) -> Scalar:
+        """Return what the theorem sets, or the option that stands in the run."""
+        values, theorem = self._plan.parameter_values, self._plan.theorem
+        if name not in theorem.step:
+            return numbers.rational(Fraction(values[name]))
+        symbol = theorem.symbols[name].symbol
+        if balls:
+            return formulas.ball(symbol)
+        exact = scalar(formulas.exact(symbol))
+        if exact is None or isinstance(exact, numbers.Surd):
+            raise TooLongError(f"{name} is no rational number")
+        return exact
+
+
+@final
+class OneSchedule(Sharp):
+    """The run of one trial: without noise, or its expectation over the noise of quadratics."""
+
+    def __init__(
+        self, plan: Plan, model: RationalProblem | None, budget: Budget, seed: int, trial: int, tape: Tape
+    ) -> None:
+        super().__init__(plan, model, budget)
+        self._streams, self._tape = Streams(seed, trial), tape
+        self._form = None if plan.problem.noiseless or model is None else model.quadratic()
+        self._bounds = [plan.problem.step_bounds(client) for client in range(plan.problem.n)]
+
+    @property
+    def possible(self) -> bool:
+        """Whether exact numbers reach this problem and its noise."""
+        return super().possible and (self._form is not None or self._plan.problem.noiseless)
+
+    def cost(self, bits: int, points: Iterable[int]) -> float:
+        """Return about how many operations balls of so many bits take up to the last of some points."""
+        tape, d, product = self._tape, self._plan.problem.d, 40.0 + (bits / 64.0) ** 1.6
+        steps = float(tape.descend.steps.sum())
+        cost = len(tape) * (_ROW + 40.0 * d) + steps * (_STEP + d * d * product)
+        if self._form is not None:
+            cost += len(tape.record.src) * (len(tape) * _ROW + steps * (_STEP + 4.0 * d**3 * product)) / 2.0
+        return float(cost)
+
+    def left(self, points: Sequence[int], formulas: Formulas, *, balls: bool) -> dict[int, Scalar]:
+        """Return the left sides; with noise in balls alone."""
+        plan, model = self._plan, self._model
+        if model is None or (self._form is not None and not balls):
+            raise TooLongError("the noise is followed in balls")
+        tape = self._understood()
+        rates = [self._rate(formulas, name, balls=balls) for name in plan.rates]
+        function, shown = AtMinimum(model, self._best or Minimum([], Fraction(0))), list[Scalar]()
+        run(
+            tape, model, rates, lambda _m, x: shown.append(plan.metric.at(function, x)), balls=balls, longest=_LONGEST,
+            bounds=self._bounds,
+        )  # fmt: skip
+        if self._form is not None:  # the mean obeys the recursion without noise
+            added = adjoint.noise(tape, self._form, rates, plan.metric, range(len(shown)))
+            shown = [mean + more for mean, more in zip(shown, added, strict=True)]
+        found = folded(plan.metric, plan.ks, shown)
+        return {point: found[point] for point in points}
+
+    def _understood(self) -> ExactTape:
+        plan = self._plan
+        records = plan.metric.records(plan.ks)
+
+        def compiled(values: Mapping[str, float]) -> Tape:
+            options = Options(plan.algorithm.id, {**plan.parameter_values, **values})
+            return compile_trial(
+                plan.algorithm, plan.algorithm.read(options), plan.problem.n, plan.delays, plan.policy,
+                plan.iterations, records, self._streams,
+            )  # fmt: skip
+
+        rates = {name: float(plan.parameter_values[name]) for name in plan.rates}
+        return understand(compiled, rates, literally=True)
+
+
+@final
+class OverEvents(Sharp):
+    """The expectation over events and noise."""
+
+    def cost(self, bits: int, points: Iterable[int]) -> float:
+        """Return about how many operations balls of so many bits take up to the last of some points."""
+        plan = self._plan
+        arguments = plan.theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy
+        last = max(int(plan.ks[point]) for point in points)
+        return _SLOWER * operations(*arguments, iterations=last) * (1.0 + bits / 1024.0)
+
+    def left(self, points: Sequence[int], formulas: Formulas, *, balls: bool) -> dict[int, Scalar]:
+        """Return the left sides."""
+        plan, model = self._plan, self._model
+        arguments = plan.theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy
+        how, _ = engine(*arguments)
+        law = exact_event_law(plan.delays, plan.policy, counted=getattr(plan.parameters, "count", None) is not None)
+        if model is None or law is None:
+            raise TooLongError("the probabilities of the events are no simple fractions")
+        arithmetic, unit = exact_program(
+            plan.algorithm, plan.parameter_values, plan.problem.n, plan.rates,
+            lambda name: self._rate(formulas, name, balls=balls),
+        )  # fmt: skip
+        ks = plan.ks[list(points)]
+        if "moments" in how:
+            found = second_moments(model, arithmetic, law, plan.metric, ks)
+        else:
+            alike = twins(plan.problem, law.p.astype(np.float64))
+            best = self._best or Minimum([], Fraction(0))
+            found = enumerated(model, best, arithmetic, unit, law, alike, plan.metric, ks)
+        return dict(zip(points, found, strict=True))

@@ -1,0 +1,77 @@
+"""Computed left sides beside their bounds: what is proved of them, and what their digits leave open."""
+
+from dataclasses import dataclass, field
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.metrics import Enclosure
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+_NARROW: Final = 1e-6
+
+
+@final
+@dataclass(slots=True)
+class Sides:
+    """Left and right sides, shape (trials, points) each; where nothing is sampled, one trial stands for all.
+
+    Parameters
+    ----------
+    left, right
+        With the ends that floats prove.
+    above, below
+        Where the left side is proved to be larger than the right one, and where it is proved not to be.
+    tied, agreed
+        Where neither is: whether no digits tell them apart, and whether half the digits find the same side below.
+    cost
+        About how many operations would decide what is open; infinite where no engine can.
+    """
+
+    left: Enclosure
+    right: Enclosure
+    above: Flags = field(init=False)
+    below: Flags = field(init=False)
+    tied: Flags = field(init=False)
+    agreed: Flags = field(init=False)
+    cost: float = float("inf")
+
+    def __post_init__(self) -> None:
+        self.above = self.left.lower > self.right.upper
+        self.below = self.left.upper <= self.right.lower
+        self.tied, self.agreed = np.zeros_like(self.above), np.zeros_like(self.above)
+
+    def tie(self) -> None:
+        """Call equal what nothing decided, where both sides are known to many digits that do not tell them apart."""
+        left, right = self.left, self.right
+        narrow = [one.upper <= (1.0 + _NARROW) * one.lower for one in (left, right)]
+        self.tied |= self.open & (left.value <= right.upper) & (left.lower <= right.upper) & narrow[0] & narrow[1]
+
+    @property
+    def open(self) -> Flags:
+        """Where nothing is proved."""
+        return ~(self.above | self.below)
+
+    @property
+    def ratio(self) -> Floats:
+        """Left over right, as floats give it; 0 where both are 0."""
+        left, right = self.left.value, self.right.value
+        safe = np.where(right > 0.0, right, 1.0)
+        return np.where(right > 0.0, left / safe, np.where(left > 0.0, np.inf, 0.0))
+
+    @property
+    def largest(self) -> float:
+        """The largest ratio that is one; where exact numbers found what floats lost, floats have none."""
+        return float(np.max(self.ratio, where=~self.below | (self.ratio <= 1.0), initial=0.0))
+
+    def worst(self, among: Flags) -> tuple[int, int]:
+        """Return trial and point of the largest ratio among some."""
+        place = np.unravel_index(int(np.argmax(np.where(among, self.ratio, -np.inf))), among.shape)
+        return int(place[0]), int(place[1])
+
+
+def stacked(parts: list[Enclosure]) -> Enclosure:
+    """Return enclosures of shape (points,) as one of shape (trials, points)."""
+    return Enclosure(*(np.stack([getattr(one, end) for one in parts]) for end in ("value", "lower", "upper")))

@@ -1,0 +1,239 @@
+"""A run with proved errors: how far each computed register is at most from the one without rounding.
+
+A register is a linear combination of *points*: the start, results of local steps, and combinations that were worked
+out. One number bounds the error of a point. What makes that enough: local steps on convex functions bring points no
+further apart, and the difference of a result and of the point where its steps began is the sum of these steps, whose
+error is that of the gradients. Such differences are written as that sum, so that registers that hold them do not make
+errors grow.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, Generic, TypeVar
+
+import numpy as np
+
+from boundlab.errors import UndecidedError
+from boundlab.execute._rows import Combine, Numbers, Update, rows
+from boundlab.objective import Array
+from boundlab.tape import Initial, Tape
+
+Value = TypeVar("Value")
+Summed = TypeVar("Summed", bound=Array)
+UNKNOWN: Final = float("inf")
+EPS: Final = float(np.finfo(np.float64).eps)
+TINY: Final = 1e-290  # more than what underflow adds to a norm in a step
+UP: Final = 1.0 + 1e-14  # sums and products of a few norms and errors, rounded up
+
+
+class Point(Generic[Value]):
+    """A vector that was worked out.
+
+    Parameters
+    ----------
+    value
+        As it was computed.
+    size
+        No less than its norm, and that of the vector without rounding.
+    error
+        How far it is at most from the vector without rounding.
+    """
+
+    __slots__ = ("error", "size", "value")
+
+    def __init__(self, value: Value, norm: Any, error: Any) -> None:
+        self.value, self.size, self.error = value, norm + error, error
+
+
+class _Form(Generic[Value]):
+    """A register: coefficients of points, and what rounding does to the coefficients.
+
+    Parameters
+    ----------
+    point
+        The register itself, once it is worked out.
+    began, off
+        Of a result of local steps: the register where they began, and how far their sum is at most from that without
+        rounding.
+    """
+
+    __slots__ = ("began", "off", "point", "slack", "terms")
+
+    def __init__(self, terms: dict[Point[Value], Any], slack: Any, point: Point[Value] | None = None) -> None:
+        self.terms, self.slack, self.point = terms, slack, point
+        self.began: _Form[Value] | None = None
+        self.off: Any = None
+
+
+class Vectors(ABC, Generic[Value]):
+    """An arithmetic of vectors that says how far it rounds.
+
+    Parameters
+    ----------
+    unit
+        1, as the coefficient of a point.
+    ulp
+        How far a coefficient of the tape, or a product of two, may be off, relatively.
+    """
+
+    unit: Any
+    ulp: Any
+
+    @abstractmethod
+    def origin(self, initial: Initial) -> Point[Value]:
+        """Return x0 or 0, without error."""
+
+    @abstractmethod
+    def combined(self, terms: Mapping[Point[Value], Any]) -> tuple[Value, Any, Any]:
+        """Return Σ coefficient·point, its norm from above, and how far rounding put it off."""
+
+    @abstractmethod
+    def descend(self, start: Point[Value], row: Update[Any]) -> tuple[Point[Value], Any]:
+        """Return the result of local steps, and how far their sum is at most from that without rounding."""
+
+    def crowded(self) -> bool:
+        """Return whether :meth:`tidy` should be called."""
+        return False
+
+    def tidy(self, points: Sequence[Point[Value]]) -> None:
+        """Make the values of all points that are still needed shorter."""
+
+
+def run(
+    tape: Tape, numbers: Numbers[Any], vectors: Vectors[Value], observe: Callable[[int, Point[Value]], None]
+) -> None:
+    """Execute a tape.
+
+    Parameters
+    ----------
+    numbers
+        Those of the tape, in the arithmetic of ``vectors``.
+    observe
+        Called as observe(m, point) for record m.
+
+    Raises
+    ------
+    UndecidedError
+        If errors leave it open on which side of a kink a local step is taken.
+    """
+    registers = _origins(tape, vectors)
+    longest, kept = 4 * tape.clients + 16, 4 * tape.registers + 16
+    results: deque[_Form[Value]] = deque()
+    done = 0
+    try:
+        for done, row in enumerate(rows(tape, numbers)):  # noqa: B007
+            match row:
+                case Combine(dst, terms):
+                    form = _combined(vectors, [(weight, registers[source]) for weight, source in terms])
+                    if len(form.terms) > longest:
+                        form = _alone(vectors, _point(vectors, form))
+                    registers[dst] = form
+                case Update():
+                    end, off = vectors.descend(_point(vectors, registers[row.src]), row)
+                    form = _alone(vectors, end)
+                    form.began, form.off = registers[row.src], off
+                    results.append(form)
+                    if len(results) > kept:  # or every register would hold all before it
+                        results.popleft().began = None
+                    registers[row.dst] = form
+                    if vectors.crowded():
+                        vectors.tidy(_needed(registers.values()))
+                case _:
+                    observe(row.row, _point(vectors, registers[row.src]))
+    except UndecidedError as error:
+        raise UndecidedError(str(error), done / len(tape)) from None
+
+
+def _origins(tape: Tape, vectors: Vectors[Value]) -> dict[int, _Form[Value]]:
+    known = {kind: _alone(vectors, vectors.origin(kind)) for kind in (Initial.START, Initial.ZERO)}
+    return {place: known[Initial(kind)] for place, kind in enumerate(tape.initial.tolist()) if Initial(kind) in known}
+
+
+def _alone(vectors: Vectors[Value], point: Point[Value]) -> _Form[Value]:
+    return _Form({point: vectors.unit}, 0.0, point)
+
+
+def _needed(forms: Iterable[_Form[Value]]) -> list[Point[Value]]:
+    """Return the points that registers can still be made of."""
+    found: dict[Point[Value], None] = {}
+    for form in forms:
+        for one in (form, form.began):
+            if one is not None:
+                found |= dict.fromkeys(one.terms)
+                found |= {} if one.point is None else {one.point: None}
+    return list(found)
+
+
+def _combined(vectors: Vectors[Value], parts: list[tuple[Any, _Form[Value]]]) -> _Form[Value]:
+    """Return a combination of registers as one of points."""
+    if len(parts) == 1 and parts[0][0] == 1:
+        return parts[0][1]
+    parts = _in_steps(vectors, parts)
+    names = {point for _, form in parts for point in form.terms}
+    apart = len(names) == sum(len(form.terms) for _, form in parts)
+    terms: dict[Point[Value], Any] = {}
+    slack: Any = 0.0
+    for weight, given in parts:
+        # Where nothing cancels, a register that is worked out stands for itself, and combinations stay short.
+        form = given if given.point is None or not apart else _alone(vectors, given.point)
+        slack = slack + abs(weight) * form.slack
+        exact = weight in (1, -1)
+        for point, share in form.terms.items():
+            part = weight * share
+            if point in terms:
+                part = terms[point] + part
+            if point in terms or not exact:
+                slack = slack + vectors.ulp * abs(part) * point.size
+            terms[point] = part
+    # A ball that may be 0 is neither equal to 0 nor different from it, and stays.
+    return _Form({point: share for point, share in terms.items() if not share == 0}, slack)  # noqa: SIM201
+
+
+def _in_steps(vectors: Vectors[Value], parts: list[tuple[Any, _Form[Value]]]) -> list[tuple[Any, _Form[Value]]]:
+    """Return the parts with a result less the register where its steps began written as the sum of these steps."""
+    if all(weight >= 0 for weight, _ in parts):
+        return parts
+    left = dict[_Form[Value], Any]()
+    for weight, form in parts:
+        left[form] = left[form] + weight if form in left else weight
+    for form in [one for one in left if one.began in left]:
+        began = form.began
+        assert began is not None  # noqa: S101  (for the type checker)
+        own, other = left[form], left[began]
+        if (own > 0 and other < 0) or (own < 0 and other > 0):
+            # As much of both as the smaller allows: own·y + other·s = (own + other)·(y or s) + share·(y − s).
+            share = own if abs(own) <= abs(other) else -other
+            end, start = _point(vectors, form), _point(vectors, began)
+            value, norm, rounding = vectors.combined({end: vectors.unit, start: -vectors.unit})
+            left[_alone(vectors, Point(value, norm, (form.off + rounding) * UP))] = share
+            left[form], left[began] = own - share, other + share
+    return [(weight, form) for form, weight in left.items() if not weight == 0]  # noqa: SIM201
+
+
+def _point(vectors: Vectors[Value], form: _Form[Value]) -> Point[Value]:
+    """Return a register as a point."""
+    if form.point is None:
+        value, norm, rounding = vectors.combined(form.terms)
+        error = sum((abs(weight) * point.error for point, weight in form.terms.items()), start=form.slack)
+        form.point = Point(value, norm, (error + rounding) * UP)
+    return form.point
+
+
+def summed(terms: Mapping[Point[Any], float], out: Summed, ulp: float) -> tuple[Summed, float, float]:
+    """Return Σ coefficient·point, its norm, and how far rounding put it off; ``out`` is 0, and is overwritten."""
+    size = 0.0
+    for point, weight in terms.items():
+        value = point.value
+        part = out if value.shape == out.shape else out[..., : value.shape[-1]]
+        part += value if weight == 1.0 else weight * value
+        size += abs(weight) * point.size
+    return out, norm(out), (len(terms) + 1) * ulp * size + TINY
+
+
+def norm(x: Array) -> float:
+    """Return the norm from above, of an array that of all its entries."""
+    wide = np.asarray(x, dtype=np.float64).ravel()
+    found = math.sqrt(float(np.einsum("i,i->", wide, wide)))  # a product of BLAS would wait for its threads
+    return found * (1.0 + (len(wide) + 8) * EPS)

@@ -1,0 +1,104 @@
+"""Left sides of a run without noise, or of one run with it, as floats give them and as far as they are proved."""
+
+from collections.abc import Mapping
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.errors import UndecidedError
+from boundlab.execute import enclosed
+from boundlab.execute._rows import Update, own_numbers
+from boundlab.execute.enclosed import TINY, UNKNOWN, UP, Point, Vectors, norm, summed
+from boundlab.execute.floats import draws
+from boundlab.metrics import Enclosure, Metric, Proved, Series
+from boundlab.objective import Array, Oracle, Problem
+from boundlab.tape import Initial, Tape
+
+CLOSE = "an iterate meets a kink too closely for floating point to tell its side"
+
+
+def along(metric: Metric, problem: Problem, tape: Tape, oracle: Oracle, ks: NDArray[np.int64]) -> Enclosure:
+    """Return the left sides of a run at ``ks``.
+
+    Parameters
+    ----------
+    tape
+        With the records that :class:`boundlab.metrics.Watch` asks for at ``ks``.
+    oracle
+        Its (sub)gradients.
+
+    Raises
+    ------
+    UndecidedError
+        If rounding could decide on which side of a kink a local step is taken.
+    """
+    series, proved = Series(metric, ks, (3,)), Proved(problem)
+
+    def observe(_row: int, point: Point[Array]) -> None:
+        series.add(np.array(metric.at(proved, (point.value, point.error))))
+
+    with np.errstate(over="ignore", invalid="ignore"):  # a run may leave floats: nothing is proved then
+        enclosed.run(tape, own_numbers(tape), Iterates(tape, problem, oracle), observe)
+    return Enclosure(*series.values.T)
+
+
+@final
+class Iterates(Vectors[Array]):
+    """Vectors of floats, and the local steps of an oracle.
+
+    Parameters
+    ----------
+    tape
+        What is run: the random numbers of its updates are drawn in its order.
+    """
+
+    unit = 1.0
+
+    def __init__(self, tape: Tape, problem: Problem, oracle: Oracle) -> None:
+        self.problem, self._oracle, self._draws = problem, oracle, draws(tape, oracle)
+        self.ulp = float(np.finfo(problem.dtype).eps)
+        self._bounds = [problem.step_bounds(client) for client in range(problem.n)]
+
+    def origin(self, initial: Initial) -> Point[Array]:
+        """Return x0 or 0."""
+        value = self.problem.x0 if initial is Initial.START else np.zeros_like(self.problem.x0)
+        return Point(value, norm(value), 0.0)
+
+    def combined(self, terms: Mapping[Point[Array], float]) -> tuple[Array, float, float]:
+        """Return Σ coefficient·point."""
+        return summed(terms, np.zeros_like(self.problem.x0), self.ulp)
+
+    def descend(self, start: Point[Array], row: Update[float]) -> tuple[Point[Array], float]:
+        """Do the steps, and follow the error from one to the next.
+
+        Raises
+        ------
+        UndecidedError
+            If x lies at a kink, or so near to it that its error decides.
+        """
+        x, error, moved, client = start.value.copy(), start.error, 0.0, row.client
+        bounds, before = self._bounds[client], norm(start.value)
+        step = self._oracle.implicit_step if row.implicit else self._oracle.step
+        for size, draw in zip(row.sizes, next(self._draws), strict=True):
+            if bounds is not None and bounds.kinks and not row.implicit:
+                self._require_apart(client, x, error + (len(x) + 8) * self.ulp * before)
+            old = x.copy() if row.implicit else x
+            step(x, client, draw, size)
+            after = norm(x)
+            if bounds is None or (bounds.kinks and row.implicit):
+                error = moved = UNKNOWN
+            else:
+                rounding = 8.0 * self.ulp * (before + after) + size * (bounds.offset + bounds.slope * (before + after))
+                if row.implicit:
+                    # z + size·∇f(z) is strongly monotone: its distance from x is no less than the error of z.
+                    rounding += norm(x + size * self.problem.gradient(client, x) - old)
+                rounding += TINY
+                moved += (1.0 if row.implicit else size * bounds.L) * error + rounding
+                error = ((1.0 if row.implicit else bounds.growth(size)) * error + rounding) * UP
+            before = after
+        return Point(x, before, error), moved * UP
+
+    def _require_apart(self, client: int, x: Array, room: float) -> None:
+        if not room < UNKNOWN or self.problem.near_kink(client, x[None], room).any():
+            raise UndecidedError(CLOSE)

@@ -1,0 +1,135 @@
+"""Where a formula has a value: what must not vanish, not be negative, or be positive, read off it as it is written.
+
+SymPy makes 1 of x/x before anybody sees it, and a float makes ∞ of 1/0, which every limit is below. A condition that
+has no value is never met, so that whoever evaluates a formula asks here first.
+
+Inside of a Min, 1/0 stands for a limit that is not there: Min(1/L, 1/(M − 1)) is 1/L at M = 1.
+"""
+
+import functools
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, final
+
+import sympy
+
+Kind = Literal["power", "root", "log"]
+_FAILS: dict[Kind, str] = {
+    "power": "divides by 0",
+    "root": "takes a root of what is negative",
+    "log": "takes the logarithm of what is not positive",
+}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What a formula demands of the numbers at which it has a value.
+
+    Parameters
+    ----------
+    kind
+        ``power``: not 0 to a negative exponent. ``root``: not negative. ``log``: positive.
+    of
+        What that is said of.
+    exponent
+        Of a power.
+    text
+        How the file writes it.
+    """
+
+    kind: Kind
+    of: sympy.Expr
+    exponent: sympy.Expr
+    text: str
+
+    def met(self, value: Callable[[sympy.Expr], float]) -> bool:
+        """Return whether numbers meet it.
+
+        Parameters
+        ----------
+        value
+            Gives the number that a formula is: 0 only where it is 0 exactly.
+        """
+        found = value(self.of)
+        if self.kind == "power":
+            return not (found == 0 and value(self.exponent) < 0)
+        return found > 0 if self.kind == "log" else found >= 0
+
+    @property
+    def fails(self) -> str:
+        """What it says of numbers that break it."""
+        return _FAILS[self.kind]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Least:
+    """A Min: of its parts those may be without a value that are +∞, all but one."""
+
+    parts: tuple[tuple[sympy.Expr, "Demands"], ...]
+
+
+Demands: TypeAlias = tuple["Demand | Least", ...]
+
+
+def power(base: sympy.Expr, exponent: sympy.Expr, text: str = "") -> Demands:
+    """Return what base**exponent demands; nothing where that is known of all numbers of the symbols' domains."""
+    found: list[Demand | Least] = []
+    if not (exponent.is_nonnegative or base.is_zero is False):
+        found.append(Demand("power", base, exponent, text or str(base)))
+    if not (exponent.is_integer or base.is_nonnegative):
+        found.append(Demand("root", base, sympy.S.One, text or str(base)))
+    return tuple(found)
+
+
+def logarithm(of: sympy.Expr, text: str = "") -> Demands:
+    """Return what log(of) demands."""
+    return () if of.is_positive else (Demand("log", of, sympy.S.One, text or str(of)),)
+
+
+def least(parts: Iterable[tuple[sympy.Expr, Demands]]) -> Demands:
+    """Return what a Min of parts demands, each with its own demands."""
+    known = tuple(parts)
+    return (Least(known),) if any(own for _, own in known) else ()
+
+
+@functools.lru_cache(maxsize=8192)
+def demands(expression: sympy.Expr) -> Demands:
+    """Return what a formula demands, as SymPy holds it."""
+    if not expression.args or expression.is_number:
+        return ()
+    if isinstance(expression, sympy.Min):
+        return least((part, demands(part)) for part in expression.args)
+    own: Demands = ()
+    if expression.is_Pow:
+        own = power(*expression.args)
+    elif isinstance(expression, sympy.log):
+        own = logarithm(expression.args[0])
+    inner = (one for part in expression.args for one in demands(part))
+    return tuple(dict.fromkeys((*inner, *own)))
+
+
+def broken(needed: Demands, value: Callable[[sympy.Expr], float]) -> Demand | None:
+    """Return a demand that numbers break, or None; see :meth:`Demand.met`."""
+    for one in needed:
+        if isinstance(one, Demand):
+            if not one.met(value):
+                return one
+            continue
+        absent = [(part, found) for part, own in one.parts if (found := broken(own, value)) is not None]
+        for part, found in absent:
+            if len(absent) == len(one.parts) or value(part) != math.inf:
+                return found
+    return None
+
+
+def looked_at(needed: Demands) -> Iterable[Demand]:
+    """Yield all demands, those inside of a Min among them."""
+    for one in needed:
+        if isinstance(one, Demand):
+            yield one
+        else:
+            for _, own in one.parts:
+                yield from looked_at(own)

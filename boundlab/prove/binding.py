@@ -1,0 +1,232 @@
+"""Whether a proof file speaks of the theorem that it names: what its setting answers for is made anew, and compared.
+
+The second checker (:mod:`boundlab.recheck`) knows nothing of theorems and of algorithms. Here the setting is made from
+the theorem itself; what the file declares of symbols and vectors, and each of its lines on moves and schedules, has to
+be what that setting says, and its conclusion what the theorem claims.
+"""
+
+import functools
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from boundlab.errors import SpecError
+from boundlab.prove._conclude import allowed_axioms
+from boundlab.prove._conclude import statement as claim_of
+from boundlab.prove._consistency import make_sure_there_are_runs
+from boundlab.prove._context import Context
+from boundlab.prove._errors import ProofError
+from boundlab.prove._exponentials import exponential
+from boundlab.prove._facts import Shared
+from boundlab.prove.outcome import Outcome
+from boundlab.prove.reading import argument, number, span
+from boundlab.prove.setting import Setting
+from boundlab.prove.settings import setting_of
+from boundlab.prove.statement import statement
+from boundlab.prove.trace import DECLARING, claim, data_of, declared, law_dict, says, symbol_dict, write_trace
+from boundlab.recheck import Finding, recheck_loaded
+from boundlab.registry import registered
+from boundlab.theorems import Theorem
+
+
+def second_opinion(outcome: Outcome) -> Finding:
+    """Return what the second checker says of a proof, with the setting that its theorem has."""
+    raw = json.loads(write_trace(outcome))
+    found = recheck_loaded(raw)
+    return found if outcome.setting is None else with_setting(raw, found, outcome.setting.theorem)
+
+
+def registered_theorem(stated: Mapping[str, Any]) -> Theorem | None:
+    """Return the registered theorem of which a file has a statement, None where there is none of that name."""
+    theorems: Mapping[str, Theorem] = registered("theorems")
+    return theorems.get(str(stated.get("id")))
+
+
+def with_setting(raw: Mapping[str, Any], found: Finding, theorem: Theorem) -> Finding:
+    """Return a finding about a file with what the setting of its theorem answers for.
+
+    Parameters
+    ----------
+    raw
+        The file, of which ``found`` says that no line is wrong.
+    theorem
+        What it says that it proves.
+    """
+    if not found.right:
+        return found
+    made = 0
+    try:
+        one = _Bound(raw, found, theorem)
+        wrong = tuple(dict.fromkeys(one.differences()))
+        made = one.made_anew
+    except SpecError as error:
+        wrong = (f"the setting of {theorem.id}: {error}",)
+    return replace(
+        found, reason=f"{theorem.id}: {found.reason}", setting=(), trusted=(*found.trusted, *wrong),
+        checked=found.checked + made,
+    )  # fmt: skip
+
+
+class _Bound:
+    """A file, and the setting of the theorem that it names."""
+
+    def __init__(self, raw: Mapping[str, Any], found: Finding, theorem: Theorem) -> None:
+        self.raw, self.found, self.theorem = raw, found, theorem
+        self.setting: Setting = setting_of(theorem)
+        self.kernel = self.setting.kernel
+        self.made_anew = 0  # how many axioms that the second checker cannot make
+        self.errors: Any = None  # the vectors of which an appendix takes norms, with their law
+        self._cases: dict[int, Context] = {0: self.setting.context}
+        self._parts: dict[tuple[int, str, str], tuple[Context, Context]] = {}
+
+    def differences(self) -> Iterator[str]:
+        """Yield what the setting does not say, in words, each with its name."""
+        stated = _plain(statement(self.theorem))
+        if other := [name for name in stated if stated[name] != self.raw["statement"].get(name)]:
+            yield f"the statement: {', '.join(other)} of {self.theorem.id} read otherwise"
+            return
+        yield from self._symbols()
+        yield from self._lines()
+        own = _plain(declared(self.kernel, self.setting))
+        yield from (f"{name}: {self.theorem.id} has others" for name in own if own[name] != self.raw.get(name))
+        yield from self._conclusions()
+
+    # ------------------------------------------------------------------ symbols
+
+    def _symbols(self) -> Iterator[str]:
+        """Compare the symbols of the theorem, and declare those of the proof."""
+        facts = {fact.data["name"]: fact for fact in self.kernel.facts if fact.rule in DECLARING}
+        names = self.setting.context.order()
+        self.made = [fact for fact in self.kernel.facts if fact.rule == "axiom"]
+        for place, name in enumerate(names):
+            listed = self.raw["symbols"][place] if place < len(self.raw["symbols"]) else {}
+            own = _plain(symbol_dict(self.kernel, self.setting.context, name, {}))
+            if {**listed, "by": None} != own:
+                yield f"the symbol {name}: its range is another one"
+            elif name in facts:
+                line = self._line(listed.get("by"))
+                if line.get("rule") != facts[name].rule or line.get("data") != _plain(data_of(facts[name])):
+                    yield f"the symbol {name}: it is another number"
+            elif listed.get("by") is not None:
+                yield f"the symbol {name}: it has a value"
+        if set(self.raw["vectors"]) - set(self.kernel.vectors.known) and hasattr(self.setting, "errors"):
+            self.errors = self.setting.errors()
+        self.setting.close()
+        known = set(self.setting.context.order()) - set(names)
+        yield from self._declare(self.raw["symbols"][len(names) :], self.setting.context, known)
+
+    def _declare(self, listed: Any, context: Context, known: set[str]) -> Iterator[str]:
+        """Declare symbols of the proof as the file does."""
+        for raw in listed:
+            name = raw["name"]
+            line = self._line(raw["by"])
+            if name in known:
+                if _plain(symbol_dict(self.kernel, context, name, {})) != raw:
+                    yield f"the symbol {name}: its range is another one"
+            elif line.get("rule") == "name":
+                self.kernel.name(name, number(line["data"]["value"]), span(raw), context)
+            elif line.get("rule") == "root":
+                self.kernel.root(name, number(line["data"]["value"]), context)
+            elif raw.get("exponent") is not None and not raw["arity"]:
+                exponential(self.kernel, name, number(raw["exponent"]))
+            else:
+                context.declare(name, span(raw))
+
+    def _line(self, place: Any) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = {} if place is None else self.raw["facts"][place]
+        return found
+
+    def case(self, place: int) -> Context:
+        """Return one case of the file, of the setting's own symbols.
+
+        Raises
+        ------
+        ProofError
+            If it is the context of a hypothesis.
+        """
+        if place not in self._cases:
+            own = self.raw["contexts"][place]
+            if own["kind"] != "split":
+                raise ProofError("a line of the setting stands in a hypothesis")
+            key = own["parent"], own["name"], json.dumps(own["at"])
+            if key not in self._parts:
+                self._parts[key] = self.kernel.split(own["name"], number(own["at"]), self.case(own["parent"]))
+            self._cases[place] = self._parts[key][own["which"]]
+            for why in self._declare(own.get("symbols", ()), self._cases[place], set()):
+                raise ProofError(why)
+        return self._cases[place]
+
+    # ------------------------------------------------------------------ lines
+
+    def _lines(self) -> Iterator[str]:
+        for place, line in enumerate(self.raw["facts"]):
+            rule, data = line["rule"], line["data"]
+            name = {"axiom": data.get("schema"), "mixture": "the law of events", "orthogonal": "unbiased"}.get(rule)
+            if name is None:
+                continue
+            try:
+                right = self._as_said(rule, data, line)
+            except (ProofError, TypeError) as error:
+                yield f"{name}, fact {place}: {error}"
+                continue
+            self.made_anew += right and rule == "axiom" and (data["schema"] == "setting" or "." in data["schema"])
+            if not right:
+                yield f"{name}, fact {place}: the setting of {self.theorem.id} says something else"
+
+    def _as_said(self, rule: str, data: Mapping[str, Any], line: Mapping[str, Any]) -> bool:
+        if rule == "mixture":
+            law = self.raw["laws"][data["law"]]
+            laws = [one for one in (getattr(self.setting, "law", None), getattr(self.errors, "law", None)) if one]
+            return any(
+                _plain(law_dict(self.kernel, one)) == law and sorted(one.axioms) == line["axioms"] for one in laws
+            )
+        if rule == "orthogonal":
+            return self._made("unbiased", [["vector", data[key]] for key in ("noise", "other")], line, "orthogonal")
+        if data["schema"] == "setting":
+            [[_, which]] = data["args"]
+            return 0 <= which < len(self.made) and self._same(self.made[which], line)
+        owner, _, method = data["schema"].rpartition(".")
+        return self._made(method, data["args"], line, "axiom", owner or "Setting")
+
+    def _made(self, name: str, args: Any, line: Mapping[str, Any], rule: str, owner: str = "") -> bool:
+        """Return whether a method of the setting, called as the file says, makes such a line."""
+        of: Any = self.errors if owner == "AreaErrors" else self.setting
+        method = getattr(of, name, None)
+        if name.startswith("_") or not hasattr(method, "__wrapped__") or method is None:
+            raise ProofError("the setting has no such line")
+        if owner and method.__qualname__ != f"{owner}.{name}":
+            raise ProofError("the setting has no such line")
+        before = len(self.kernel.facts)
+        method(*(argument(one, self.case) for one in args))
+        return any(one.rule == rule and self._same(one, line) for one in self.kernel.facts[before:])
+
+    def _same(self, fact: Shared, line: Mapping[str, Any]) -> bool:
+        own = _plain(says(fact))
+        return self.case(line["context"]) is fact.context and all(line.get(key) == own[key] for key in own)
+
+    # ------------------------------------------------------------------ what is concluded
+
+    def _conclusions(self) -> Iterator[str]:
+        allowed = allowed_axioms(self.setting)
+        for place in self.raw["conclusions"]:
+            line = self.raw["facts"][place]
+            if more := sorted(set(line["axioms"]) - allowed):
+                yield f"the conclusion: {self.theorem.id} does not assume {', '.join(more)}"
+            wanted = functools.partial(claim_of, self.setting, self.case(line["context"]))
+            if line.get("claim") not in [_plain(claim(wanted(short=short))) for short in (False, True)]:
+                yield f"the conclusion: it is not what {self.theorem.id} says"
+        valued = {one["name"] for one in self._all_symbols() if one["by"] is not None or one.get("exponent")}
+        if more := sorted(self.found.depends - self.setting.own_symbols - valued):
+            yield f"the conclusion: it depends on {', '.join(more)}, which is no symbol of {self.theorem.id}"
+        make_sure_there_are_runs(self.setting)
+
+    def _all_symbols(self) -> Iterator[Mapping[str, Any]]:
+        yield from self.raw["symbols"]
+        for context in self.raw["contexts"]:
+            yield from context.get("symbols", ())
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as it is read from a file."""
+    return json.loads(json.dumps(value))

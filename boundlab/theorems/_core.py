@@ -1,0 +1,322 @@
+"""The core statement: what a theorem says with nothing left implicit, as plain data with one hash.
+
+Elaboration is the only place with defaults. A :class:`Theorem` is a core statement and what people read beside it.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, Literal, final
+
+import sympy
+
+from boundlab import assumptions as known_assumptions
+from boundlab.algorithms import Algorithm
+from boundlab.files import schema
+from boundlab.formulas.defined import Demand, Demands, demands
+from boundlab.formulas.parse import parse
+from boundlab.registry import lookup
+from boundlab.theorems._evaluate import inputs, rules
+from boundlab.theorems._over import Same, Source, over
+from boundlab.theorems._statement import ANY, Statement
+
+Of = Literal["fixed", "default", "open", "symbol", "step", "unused"]
+_ROUNDS: Final = 5  # of printing and reading, after which formulas have long settled
+_APART: Final = " != 0"
+_RATES: Final = ("alpha", "c", "d")  # how a step size may be given: one of these ways
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of the algorithm.
+
+    Parameters
+    ----------
+    id
+        Its name.
+    how
+        ``fixed``: the value is the proof's. ``default``: the documented one. ``open``: any value. ``symbol``: any
+        value, which formulas read. ``step``: what the statement sets. ``unused``: another form of the step.
+    value
+        Where it is fixed, or at a default that is one value; else its line of help.
+    symbol
+        The symbol as which formulas read it; empty where none does.
+    """
+
+    id: str
+    how: Of
+    value: str
+    symbol: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A formula, as text that the parser reads back, and what must be so for it to have a value, as it is written."""
+
+    text: str
+    where: tuple[str, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A symbol that the statement reads; ``of`` says where its value comes from."""
+
+    name: str
+    domain: str
+    units: tuple[int, int]
+    role: str
+    side: str
+    vector: bool
+    of: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """An assumption: ``named``, ``implied`` by those, or there by ``default``."""
+
+    id: str
+    how: Literal["named", "implied", "default"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CoreStatement:
+    """What is claimed, of what, in plain data; see :func:`core`.
+
+    Parameters
+    ----------
+    algorithm, options
+        What is run: every option of the algorithm is listed.
+    over
+        Every source of randomness that the algorithm and its problems may have, and how the claim reads it.
+    objective
+        Which mean of the clients' functions is minimised and measured, and what may stand beside it.
+    counter, first, horizon
+        The horizon's symbol, its first value, and whether one run obeys the bound at ``every`` one or at the ``fixed``
+        one that its step is chosen for.
+    metric, quantity, aggregation, units
+        The left side: one quantity of what a run shows, and how the iterates enter.
+    shape
+        Whether the right side is a printed O(·) with unknown constants.
+    right, recursion
+        The terms, in their order; or what is iterated in their place, in words.
+    step, definitions, conditions
+        Formulas by what they say; conditions are pairs (quantity, limit) of quantity ≤ limit.
+    settable, generous
+        Defined symbols that may be given instead; symbols that the paper may count larger, and by how much.
+    """
+
+    algorithm: str
+    options: tuple[Option, ...]
+    over: tuple[Source, ...]
+    objective: str
+    counter: str
+    first: int
+    horizon: str
+    metric: str
+    quantity: str
+    aggregation: str
+    units: tuple[int, int]
+    shape: bool
+    right: tuple[tuple[str, Formula], ...]
+    recursion: str
+    step: tuple[tuple[str, Formula], ...]
+    definitions: tuple[tuple[str, Formula], ...]
+    conditions: tuple[tuple[Formula, Formula], ...]
+    settable: tuple[str, ...]
+    generous: tuple[tuple[str, int], ...]
+    symbols: tuple[Symbol, ...]
+    assumptions: tuple[Assumed, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields, with the hash."""
+        return {"schema": schema("core"), **self._fields(), "sha256": self.sha256}
+
+    def _fields(self) -> dict[str, Any]:
+        found: dict[str, Any] = _plain(self)
+        return found
+
+    @property
+    def json(self) -> str:
+        """The canonical form: one line, keys in alphabetical order."""
+        return json.dumps(self._fields(), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the canonical form."""
+        return hashlib.sha256(self.json.encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """Return data classes as objects and tuples as lists."""
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    names = getattr(value, "__dataclass_fields__", None)
+    return value if names is None else {name: _plain(getattr(value, name)) for name in names}
+
+
+def core(theorem: Statement) -> CoreStatement:
+    """Elaborate a statement: make everything explicit that it leaves to defaults, and leave out what people read.
+
+    Raises
+    ------
+    SpecError
+        As :func:`boundlab.theorems.over`.
+    """
+    return _core(Same(theorem))
+
+
+@lru_cache(maxsize=256)
+def _core(same: Same) -> CoreStatement:
+    theorem = same.statement
+    algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
+    left = theorem.left
+    options = tuple(_options(theorem, algorithm))
+    return CoreStatement(
+        algorithm=theorem.algorithm,
+        options=options,
+        over=over(theorem).sources,
+        objective=_objective(theorem, algorithm, options),
+        counter=theorem.counter,
+        first=theorem.start,
+        horizon=str(theorem.horizon),
+        metric=left.id,
+        quantity=left.quantity.name.lower(),
+        aggregation=f"{type(left.over).__module__}.{type(left.over).__name__.strip('_')}",
+        units=left.units,
+        shape=theorem.shape,
+        right=tuple((name, _formula(theorem, term)) for name, term in theorem.bound.expressions().items()),
+        recursion=theorem.bound.as_dict()["recursion"],
+        step=tuple((name, _formula(theorem, rule)) for name, rule in theorem.step.items()),
+        definitions=tuple(_definitions(theorem)),
+        conditions=tuple((_formula(theorem, one.quantity), _formula(theorem, one.limit)) for one in theorem.conditions),
+        settable=tuple(sorted(theorem.settable)),
+        generous=tuple(sorted(theorem.generous.items())),
+        symbols=tuple(_symbols(theorem, options)),
+        assumptions=tuple(_assumptions(theorem)),
+    )
+
+
+def _options(theorem: Statement, algorithm: Algorithm[Any]) -> Iterator[Option]:
+    read = theorem.read_by(theorem.names_in())
+    for name, words in algorithm.parameters.items():
+        symbol = theorem.parameters.get(name, "")
+        symbol = symbol if symbol in read else ""
+        fixed = theorem.options.get(name, ANY)
+        if name in theorem.step:
+            yield Option(name, "step", "")
+        elif fixed != ANY:
+            yield Option(name, "fixed", str(fixed), symbol)
+        elif name in _RATES and set(_RATES) & set(theorem.step):
+            yield Option(name, "unused", words)
+        elif symbol:
+            yield Option(name, "symbol", words, symbol)
+        elif theorem.leaves_open(name):
+            yield Option(name, "open", words)
+        else:
+            yield Option(name, "default", algorithm.defaults.get(name, words))
+
+
+def _objective(theorem: Statement, algorithm: Algorithm[Any], options: tuple[Option, ...]) -> str:
+    """Return what is minimised and measured."""
+    assumed = known_assumptions.with_implied(theorem.assumptions)
+    weighs = next((one for one in options if one.id == algorithm.weighs), None)
+    mean = "the mean of all f_i"
+    if weighs is not None and weighs.how in ("fixed", "open", "symbol"):
+        mean = f"Σ p_i f_i with p ∝ {weighs.id}" if weighs.how == "fixed" else f"Σ p_i f_i with any p ∝ {weighs.id}"
+    if "constrained" in assumed:
+        return f"{mean}, on all of R^d, a box or a ball"
+    return f"{mean}, or it + h with a simple convex h" if known_assumptions.COMPOSITE in assumed else mean
+
+
+def _definitions(theorem: Statement) -> Iterator[tuple[str, Formula]]:
+    """Yield the definitions that the claim uses, and those of what may be set beside it."""
+    used = [name for name in rules(theorem) if name in theorem.definitions]
+    more = sorted((theorem.read_by(theorem.settable) & theorem.definitions.keys()) - {*used})
+    yield from ((name, _formula(theorem, theorem.definitions[name])) for name in (*used, *more))
+
+
+def _formula(theorem: Statement, formula: sympy.Expr) -> Formula:
+    """Return a formula as text; what cancels in it stands beside it, as x/x, since the text must demand the same."""
+    settled, where = _settled(theorem, formula), sorted(set(_where(theorem.demands(formula))))
+    text, said = str(settled), set(_where(demands(settled)))
+    gone = [one.removesuffix(_APART) for one in where if one not in said and one.endswith(_APART)]
+    return Formula("*".join([f"({text})", *(f"(({one})/({one}))" for one in gone)]) if gone else text, tuple(where))
+
+
+def _settled(theorem: Statement, formula: sympy.Expr) -> sympy.Expr:
+    """Return the form that a formula keeps when it is printed and read again: SymPy multiplies some products out."""
+    names = {info.name: info.symbol for info in theorem.symbols.values() if not info.vector}
+    for _ in range(_ROUNDS):
+        again = parse(str(formula), names, theorem.id)
+        if again == formula:
+            break
+        formula = again
+    return formula
+
+
+def _where(needed: Demands) -> Iterator[str]:
+    """Yield what a formula demands, factor by factor, in words that do not depend on how a product is put."""
+    for one in needed:
+        if not isinstance(one, Demand):
+            parts = (f"{part} where {' and '.join(sorted(set(_where(own)))) or 'always'}" for part, own in one.parts)
+            yield f"a value among {', '.join(sorted(parts))}"
+        elif one.kind == "power":
+            negative = "" if one.exponent.is_negative else f" or {one.exponent} >= 0"
+            yield from (f"{factor}{_APART}{negative}" for factor in _factors(one.of))
+        else:
+            yield f"{one.of} {'>= 0' if one.kind == 'root' else '> 0'}"
+
+
+def _factors(of: sympy.Expr) -> Iterator[str]:
+    """Yield the factors that may be 0, each up to a number."""
+    if of.is_Mul or (of.is_Pow and of.exp.is_positive):
+        for one in of.args if of.is_Mul else (of.base,):
+            yield from _factors(one)
+    elif of.is_zero is not False:
+        factor = of.primitive()[1]
+        yield str(-factor if factor.could_extract_minus_sign() else factor)
+
+
+def _symbols(theorem: Statement, options: tuple[Option, ...]) -> Iterator[Symbol]:
+    used = theorem.read_by({*theorem.names_in(), *theorem.settable, theorem.counter, *theorem.generous})
+    used |= {
+        name for formula in (*theorem.expressions(), *theorem.defining().values()) for name in theorem.reads(formula)
+    }
+    base = {*inputs(theorem, ()), theorem.counter, *theorem.settable, *theorem.generous}
+    read = {one.symbol: one.id for one in options if one.symbol}
+    defined = {*theorem.definitions, *theorem.step}
+    assumed = known_assumptions.with_implied(theorem.assumptions)
+    for name in (one for one in theorem.symbols if one in used and (one in base or one in defined)):
+        info = theorem.symbols[name]
+        givers = [one for one in known_assumptions.definers(name) if one in assumed]
+        of = (
+            "the step" if name in theorem.step
+            else "its definition" if name in theorem.definitions
+            else f"the option {read[name]}" if name in read
+            else "the horizon" if name == theorem.counter
+            else f"assumption {givers[0]}" if givers
+            else {"schedule": "the run", "clients": "the problem", "function": "the problem", "noise": "the problem",
+                  "heterogeneity": "the problem", "start": "the problem"}.get(info.role, "the user")
+        )  # fmt: skip
+        yield Symbol(name, info.domain.id, info.units, info.role, info.side, info.vector, of)
+
+
+def _assumptions(theorem: Statement) -> Iterator[Assumed]:
+    """Yield those that are named, those that follow from these, and those that stand where nothing else is said."""
+    implied = known_assumptions.with_implied(theorem.assumptions)
+    default = set()
+    if theorem.quiet_by_default:
+        default.add(known_assumptions.DETERMINISTIC)
+    if known_assumptions.COMPOSITE not in implied:
+        default.add(known_assumptions.UNCONSTRAINED)
+    named = set(theorem.assumptions) - default
+    yield from (Assumed(one, "named") for one in sorted(named))
+    yield from (Assumed(one, "implied") for one in sorted(implied - named - default))
+    yield from (Assumed(one, "default") for one in sorted(default))

@@ -1,0 +1,195 @@
+"""What the mean of a statement is over, source by source: read here and nowhere else."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, Literal, final
+
+from boundlab import assumptions as known_assumptions
+from boundlab.algorithms import Algorithm, Draw
+from boundlab.delays import DelayModel
+from boundlab.errors import SpecError
+from boundlab.formulas.symbols import having
+from boundlab.options import Options
+from boundlab.registry import lookup
+from boundlab.theorems._evaluate import inputs
+from boundlab.theorems._statement import EACH, MEAN, Statement
+
+How = Literal["averaged", "given", "absent"]
+EVENTS: Final = "events"
+_EVENTS: Final = "who arrives when"
+_NOISE: Final = (("noise", "the noise of gradients"), ("batches", "the batches that gradients are taken on"))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source of randomness.
+
+    Parameters
+    ----------
+    id
+        ``events``, ``noise``, ``batches``, or that of a :class:`boundlab.algorithms.Draw`.
+    words
+        What is random.
+    how
+        ``averaged``: the left side is the mean over it. ``given``: the claim holds for each outcome. ``absent``: no
+        run that the statement is about has it.
+    """
+
+    id: str
+    words: str
+    how: How
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Over:
+    """What the mean of a statement is over.
+
+    Parameters
+    ----------
+    sources
+        All that the algorithm and its problems may have.
+    independent
+        Whether an assumption makes events independent, so that the mean is one over all their sequences.
+    laws
+        The assumptions that say which law the events have; without one a mean over them is one over any law, those that
+        leave nothing to chance among them.
+    """
+
+    sources: tuple[Source, ...]
+    independent: bool
+    laws: tuple[str, ...]
+
+    @property
+    def lawful(self) -> bool:
+        """Whether an assumption says which law the events have."""
+        return bool(self.laws)
+
+    def __getitem__(self, source: str) -> How:
+        """Return how a source is read."""
+        return next(one.how for one in self.sources if one.id == source)
+
+    @property
+    def draws(self) -> tuple[Source, ...]:
+        """The algorithm's own draws."""
+        return tuple(one for one in self.sources if one.id not in (EVENTS, *dict(_NOISE)))
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the mean is over what the algorithm draws, or over independent events."""
+        return self.independent or any(one.how == "averaged" for one in self.draws)
+
+    @property
+    def words(self) -> str:
+        """What the mean is over beside the noise, in words; empty where it is over nothing else."""
+        return " and ".join(one.words for one in (*self.draws, *self.sources[:1]) if one.how == "averaged")
+
+    def averaged(self, algorithm: Algorithm[Any], parameters: Any, clients: int, delays: DelayModel) -> bool:
+        """Return whether the mean is one over several schedules where runs have these parameters and delays."""
+        return self.lawful or any(self[one] == "averaged" for one in at_random(algorithm, parameters, clients, delays))
+
+
+def at_random(algorithm: Algorithm[Any], parameters: Any, clients: int, delays: DelayModel) -> Iterator[str]:
+    """Yield the sources, noise apart, in which runs with these parameters and delays differ."""
+    if algorithm.arrivals and (algorithm.server == "any" or not delays.certain):
+        yield EVENTS
+    yield from (one.id for one in algorithm.draws if one.when(parameters, clients))
+
+
+class Same:
+    """A statement that is equal to itself alone: statements are frozen, and hold what has no hash."""
+
+    __slots__ = ("statement",)
+
+    def __init__(self, statement: Statement) -> None:
+        self.statement = statement
+
+    def __hash__(self) -> int:
+        return id(self.statement)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.statement is self.statement
+
+
+def over(theorem: Statement) -> Over:
+    """Return what the mean is over: noise and batches always, events and draws unless the statement says otherwise.
+
+    A statement that reads what the schedule decides, such as tau_max, and does not say what it is about, holds for
+    each schedule of who arrives when.
+
+    Raises
+    ------
+    SpecError
+        If the algorithm is unknown; if what the statement says contradicts its assumptions, or leaves two readings
+        that differ.
+    """
+    return _over(Same(theorem))
+
+
+@lru_cache(maxsize=256)
+def _over(same: Same) -> Over:
+    theorem = same.statement
+    algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
+    lawful = tuple(name for name in theorem.assumptions if known_assumptions.assumption(name).mean)
+    own = [one for one in algorithm.draws if _possible(theorem, algorithm, one)]
+    _consistent(theorem, algorithm, lawful)
+    read = _of_schedule(theorem)
+    given = theorem.about == EACH
+    if theorem.about is None and not lawful and read and own:
+        what = " and ".join(one.words for one in own)
+        raise SpecError(
+            f"{theorem.id} reads {', '.join(read)}, and {algorithm.id} draws {what}: write about = {EACH!r} if the "
+            f"bound holds for each outcome, with what that very run has, or about = {MEAN!r} if it bounds the mean "
+            "over the draws, with the largest that any run has"
+        )
+    events: How = "absent"
+    if algorithm.arrivals:
+        read_off = theorem.about is None and not lawful and read and algorithm.server != "any"
+        events = "given" if given or read_off else "averaged"
+    noise: How = "absent" if known_assumptions.DETERMINISTIC in theorem.assumptions else "averaged"
+    draws: How = "given" if given else "averaged"
+    sources = (
+        Source(EVENTS, _EVENTS, events),
+        *(Source(id_, words, noise) for id_, words in _NOISE),
+        *(Source(one.id, one.words, draws if one in own else "absent") for one in algorithm.draws),
+    )
+    return Over(sources, known_assumptions.independent_events(theorem.assumptions), lawful)
+
+
+def _consistent(theorem: Statement, algorithm: Algorithm[Any], lawful: tuple[str, ...]) -> None:
+    """Refuse a statement about each schedule that assumes a law of events, or whose algorithm has no single ones."""
+    if theorem.about != EACH:
+        return
+    if lawful:
+        raise SpecError(
+            f"{theorem.id}: about = {EACH!r} contradicts {lawful[0]}, which makes it a statement about the mean over "
+            "random events; leave one of them out"
+        )
+    if algorithm.server == "any":
+        raise SpecError(
+            f"{theorem.id}: about = {EACH!r} is not possible for {algorithm.id}, whose left sides are means over events"
+        )
+
+
+def _of_schedule(theorem: Statement) -> tuple[str, ...]:
+    """Return what the statement reads that a schedule decides, or says of it by assumption, such as one lag for all.
+
+    How often who arrives is no affair of the schedule, but of its law.
+    """
+    known = [known_assumptions.assumption(name) for name in theorem.assumptions]
+    said = {name for one in known if one.by_construction for name in one.defines}
+    decided = having("schedule", symbols=theorem.symbols) - {*known_assumptions.assumption("iid-events").defines}
+    return tuple(sorted((said | {*inputs(theorem, ()), *theorem.settable}) & decided))
+
+
+def _possible(theorem: Statement, algorithm: Algorithm[Any], draw: Draw) -> bool:
+    """Return whether some run that the statement is about draws it."""
+    if any(theorem.leaves_open(option) for option in draw.options):
+        return True
+    given: dict[str, Any] = {**dict.fromkeys(theorem.step, 1), **theorem.fixed_options}
+    try:
+        return draw.when(algorithm.read(Options(algorithm.id, given)), None)
+    except SpecError:  # options that are required and that the statement does not name: whoever runs it chooses
+        return bool(set(draw.options) & set(theorem.fixed_options))

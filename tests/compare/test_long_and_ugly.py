@@ -1,0 +1,86 @@
+"""Long runs on ugly instances: no verdict of ``compare`` calls a true theorem violated because of rounding."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from boundlab.build import delays_from, problem_from
+from boundlab.compare import compare
+from boundlab.errors import BoundlabError
+from boundlab.instance import make_plan
+from boundlab.registry import lookup, registered
+from boundlab.theorems import load_theorem
+from boundlab.verdict import Verdict
+
+BATTERY = sorted((Path(__file__).parents[1] / "battery" / "theorems").glob("*.toml"))
+THEOREMS = registered("theorems")
+TRUE = [*sorted(name for name, one in THEOREMS.items() if one.status != "as printed"), *map(str, BATTERY)]
+SMOOTH = ("quadratic", "huber", "logistic", "pseudo-huber", "smoothed-max-affine")
+SHARP = ("lad", "max-affine", "hinge")
+HORIZONS = (10, 30, 100, 300, 1000, 3000, 10_000)
+LONGEST = 20_000  # rows of a tape, about: iterations times clients
+
+
+class Run(NamedTuple):
+    """What :func:`verdict` is asked."""
+
+    theorem: str
+    problem: str
+    delays: str
+    iterations: int
+    settings: dict[str, str]
+    seed: int
+
+
+def runs(seed: int, longest: int = HORIZONS[-1]) -> Iterator[Run]:
+    """Draw instances without end, most of which fit their theorems."""
+    rng = random.Random(seed)  # noqa: S311  (no cryptography)
+    while True:
+        name = rng.choice(TRUE)
+        theorem = load_theorem(name)
+        strong, smooth = ("strongly-convex" in theorem.assumptions), ("smooth" in theorem.assumptions)
+        kinds = ("quadratic", "quadratic", "logistic") if strong else SMOOTH if smooth else (*SHARP, "huber")
+        kind, scale = rng.choice(kinds), rng.choice(("1", "1", "1e-12", "1e12"))
+        options = {"clients": str(rng.randint(1, 4)), "seed": str(rng.randint(0, 9))}
+        if kind in ("quadratic", "huber", "lad", "max-affine", "pseudo-huber"):
+            options |= {"dimension": str(rng.choice((2, 3)))}
+        if kind == "quadratic":
+            options |= {"mu": f"{0.2 * float(scale)!r}", "L": f"{2.0 * float(scale)!r}"}
+        if kind in ("logistic", "hinge") and strong:
+            options |= {"nu": "0.1"}
+        if rng.random() < 0.4 and kind not in ("logistic", "hinge", "smoothed-max-affine"):
+            options |= {"x0": rng.choice(("0", "1e6", "1e-6", "3"))}
+        if rng.random() < 0.5 and kind not in ("logistic", "hinge"):
+            options |= {"sigma": f"{0.5 * float(scale)!r}"}
+        problem = f"{kind}:" + ",".join(f"{key}={value}" for key, value in options.items())
+        delays = rng.choice(("exponential", "deterministic", *sorted(registered("delays"))))
+        clients = int(options["clients"])
+        K = rng.choice([one for one in HORIZONS if one <= min(longest, LONGEST // clients)])
+        settings = {rate: f"{0.01 / float(scale)!r}" for rate in theorem.free() if rate in theorem.step}
+        yield Run(name, problem, delays, K, settings, rng.randint(0, 99))
+
+
+def verdict(run: Run, factor: str = "") -> Any:
+    """Return what ``compare`` says of a run, or None where it does not fit the theorem."""
+    try:
+        theorem, problem = load_theorem(run.theorem), problem_from(run.problem)
+        delays = delays_from(run.delays, problem.n)
+        algorithm = lookup("algorithms", theorem.algorithm)
+        policy = algorithm.policy(None, delays)
+        plan = make_plan(theorem, problem, delays, policy, run.iterations, run.settings)
+        return compare(plan, 2, run.seed)
+    except BoundlabError:
+        return None
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(2, 40))])
+def test_no_true_theorem_is_violated_however_long_and_ugly_a_run_is(seed: int) -> None:
+    fitting, drawn = 0, runs(seed, 100 if seed == 1 else HORIZONS[-1])
+    for _, run in zip(range(12 if seed == 1 else 60), drawn, strict=False):
+        found = verdict(run)
+        assert found is None or found.verdict is not Verdict.VIOLATED, (run, found.reason)
+        fitting += found is not None
+    assert fitting > (2 if seed == 1 else 10)

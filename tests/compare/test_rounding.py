@@ -1,0 +1,101 @@
+"""No verdict rests on rounding: statements that floats once decided wrongly, and the class of each."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from boundlab.build import delays_from, problem_from
+from boundlab.compare import compare
+from boundlab.compare.comparison import Comparison
+from boundlab.instance import make_plan
+from boundlab.registry import lookup
+from boundlab.theorems import load_theorem
+from boundlab.verdict import Verdict
+
+DATA = "least-squares:features=[[1,0],[1,1],[0,2],[1,-1]],targets=[1,3,-1,0],owners=[0,0,1,1],nu=1"
+FACTOR = "(1-mu/L)**(2*K)"  # of gd with the step 1/L: squares of distances and gradients shrink by it at least
+
+
+def verdict(
+    folder: Path, algorithm: str, metric: str, bound: str, step: dict[str, str], problem: str, delays: str, K: int,
+    trials: int = 2, assumptions: str = "", horizon: str = "every", **more: Any,
+) -> Comparison:  # fmt: skip
+    convex = "convex" if horizon == "fixed" else "strongly-convex"
+    names = ", ".join(f'"{name}"' for name in (convex, "smooth", *assumptions.split()))
+    file = folder / "statement.toml"
+    file.write_text(
+        f'id = "statement"\ntitle = "a statement"\nalgorithm = "{algorithm}"\nmetric = "{metric}"\n'
+        f'horizon = "{horizon}"\nassumptions = [{names}]\n[step]\n'
+        + "".join(f'{name} = "{rule}"\n' for name, rule in step.items())
+        + f'[terms]\nall = "{bound}"\n'
+    )
+    theorem, built = load_theorem(str(file)), problem_from(problem)
+    model = delays_from(delays, built.n)
+    policy = lookup("algorithms", algorithm).policy(None, model)
+    return compare(make_plan(theorem, built, model, policy, K, {}), trials, 0, **more)
+
+
+def test_the_covariance_of_a_difference_of_registers_does_not_grow_by_rounding(tmp_path: Path) -> None:
+    found = verdict(
+        tmp_path, "async_sgd", "squared-distance", "(Max(R, 3*(L*zeta+sigma)/mu))**2",
+        {"alpha": "mu/(2*L**2*(1+tau_max))"}, "quadratic:sigma=1", "exponential", 200, 2, "fixed-schedule",
+    )  # fmt: skip
+    assert found.verdict is Verdict.HOLDS, found.reason
+
+
+def test_an_expectation_that_rounding_made_negative_does_not_keep_a_bound(tmp_path: Path) -> None:
+    found = verdict(
+        tmp_path, "ogm", "squared-distance", "sigma**2/(10**9*n*L**2)", {"alpha": "1/L", "K": "K"},
+        "quadratic:sigma=1", "deterministic", 150, horizon="fixed",
+    )  # fmt: skip
+    assert found.verdict is Verdict.VIOLATED, found.reason
+
+
+@pytest.mark.parametrize(("problem", "K"), [("quadratic", 500), (DATA, 3000), ("quadratic:x0=1e6", 400)])
+def test_what_converges_below_the_last_digit_keeps_its_bound(tmp_path: Path, problem: str, K: int) -> None:
+    bound = f"{FACTOR}*2*L*F0"
+    found = verdict(tmp_path, "gd", "gradient-norm-last", bound, {"alpha": "1/L"}, problem, "deterministic", K)
+    assert found.verdict is Verdict.HOLDS, found.reason
+    assert np.isfinite(found.band.mean).all()
+
+
+@pytest.mark.parametrize("mu", ["3e-13", "1e-9", "0.5"])
+def test_a_bound_whose_formula_cancels_is_evaluated_with_more_digits(tmp_path: Path, mu: str) -> None:
+    found = verdict(
+        tmp_path, "gd", "gap", "F0*L*(1-(1-mu/L)**K)/(mu*K)", {"alpha": "1/L"},
+        f"quadratic:clients=2,mu={mu},L=1,dimension=2", "deterministic", 1,
+    )  # fmt: skip
+    assert found.verdict is Verdict.HOLDS, found.reason
+
+
+def test_what_neither_floats_nor_exact_numbers_decide_is_not_decided(tmp_path: Path) -> None:
+    found = verdict(
+        tmp_path, "gd", "gradient-norm-last", "L**2*R**2*((L-mu)/(L+mu))**(2*K)", {"alpha": "2/(L+mu)"},
+        "logistic:clients=3,nu=0.1", "deterministic", 200,
+    )  # fmt: skip
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "digits are lost; no engine of exact numbers reaches problem logistic" in found.reason
+
+
+def test_more_time_decides_what_a_budget_leaves_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("boundlab.compare.run.AFFORDABLE", 1.0)
+    arguments = tmp_path, "gd", "gradient-norm-last", f"{FACTOR}*2*L*F0", {"alpha": "1/L"}, "quadratic"
+    open_ = verdict(*arguments, "deterministic", 500, exact=False)
+    assert open_.verdict is Verdict.INCONCLUSIVE
+    assert "--enclose decides" in open_.reason
+    assert verdict(*arguments, "deterministic", 500, exact=False, enclose=True).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("factor", "expected"),
+    [("1", Verdict.HOLDS), ("(1 + 10**-9)", Verdict.HOLDS), ("(1 - 10**-9)", Verdict.VIOLATED)],
+)
+def test_a_billionth_more_or_less_than_what_happens_tells(tmp_path: Path, factor: str, expected: Verdict) -> None:
+    """Along the flat axis gd keeps (1 − μ/L)^K of the distance; fractions see that both sides are equal."""
+    found = verdict(
+        tmp_path, "gd", "squared-distance", f"{factor}*{FACTOR}*R**2", {"alpha": "1/L"},
+        "quadratic:A=[[[1,0],[0,3]]],b=[[0,0]],x0=[1,0]", "deterministic", 20,
+    )  # fmt: skip
+    assert found.verdict is expected, found.reason

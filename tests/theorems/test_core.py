@@ -1,0 +1,180 @@
+"""The core statement: nothing implicit, one hash, and a file that says it again."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import boundlab as bl
+from boundlab.cli import invoke
+from boundlab.errors import BoundlabError, SpecError
+from boundlab.registry import lookup, registered
+from boundlab.theorems import as_toml, core, load_theorem, words_of_core
+
+THEOREMS = sorted(registered("theorems"))
+ITERATED = {name for name in THEOREMS if not registered("theorems")[name].bound.closed}
+
+
+def again(folder: Path, theorem: Any) -> Any:
+    path = folder / "again.toml"
+    path.write_text(as_toml(core(theorem), "again"), encoding="utf-8")
+    return load_theorem(str(path))
+
+
+@pytest.mark.parametrize("name", THEOREMS)
+def test_elaborating_what_a_core_prints_is_the_identity(name: str, tmp_path: Path) -> None:
+    theorem = load_theorem(name)
+    if name in ITERATED:
+        with pytest.raises(SpecError, match="iterated numerically is no formula"):
+            as_toml(core(theorem))
+        return
+    other = again(tmp_path, theorem)
+    assert core(other) == core(theorem)
+    assert core(other).sha256 == core(theorem).sha256
+
+
+@pytest.mark.parametrize("name", THEOREMS)
+def test_every_option_and_every_source_of_randomness_is_listed(name: str) -> None:
+    theorem = load_theorem(name)
+    algorithm, found = lookup("algorithms", theorem.algorithm), core(theorem)
+    assert [one.id for one in found.options] == list(algorithm.parameters)
+    for one in found.options:
+        assert (one.how in ("open", "symbol", "step")) <= theorem.leaves_open(one.id)
+        assert (one.how == "fixed") == (one.id in theorem.fixed_options and one.id not in theorem.step)
+    assert [one.id for one in found.over] == ["events", "noise", "batches", *(one.id for one in algorithm.draws)]
+    assert {one.name for one in found.symbols} >= set(theorem.inputs())
+
+
+def changed(value: Any) -> Iterator[Any]:
+    """Yield values that differ from a value in one place each."""
+    match value:
+        case bool():
+            yield not value
+        case int():
+            yield value + 1
+        case str():
+            yield f"{value}?"
+        case tuple():
+            for place, one in enumerate(value):
+                yield from ((*value[:place], other, *value[place + 1 :]) for other in changed(one))
+                yield (*value[:place], *value[place + 1 :])
+            yield (*value, "more")
+        case _ if is_dataclass(value):
+            for field in fields(value):
+                yield from (replace(value, **{field.name: other}) for other in changed(getattr(value, field.name)))
+
+
+@pytest.mark.parametrize("name", ["area.theorem8", "afl_dga.r1", "classics.local-gd", "fedcompass.window.a"])
+def test_changing_any_one_field_changes_the_hash(name: str) -> None:
+    found = core(load_theorem(name))
+    others = [one.sha256 for one in changed(found)]
+    assert len(others) > 100
+    assert len({found.sha256, *others}) == 1 + len(set(others))
+    assert found.sha256 not in others
+
+
+def test_what_only_people_read_is_no_part_of_it(tmp_path: Path) -> None:
+    theorem = load_theorem("classics.gd.convex")
+    other = replace(theorem, id="mine", title="mine", paper="", note="mine", page="", proof="", letters={})
+    assert core(other) == core(theorem)
+    assert core(replace(theorem, first=1)) != core(theorem)
+
+
+def test_what_cancels_in_a_formula_is_demanded_still(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'id = "mine"\nalgorithm = "async_sgd"\nmetric = "gap"\nassumptions = ["convex", "smooth"]\n[step]\n'
+        'alpha = "1/L"\n[terms]\nbound = "R**2*tau_max/tau_max"\n'
+    )
+    found = core(load_theorem(str(path)))
+    assert found.right[0][1].where == ("tau_max != 0",)
+    assert core(again(tmp_path, load_theorem(str(path)))) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "delays"),
+    [
+        ("classics.gd.convex", "deterministic"), ("classics.delayed-sgd", "exponential"),
+        ("classics.sgd.heterogeneous", "exponential"), ("fedbuff.rf2", "exponential"),
+        ("classics.incremental", "deterministic"), ("area.theorem8.repaired", "iid:p_s=0.5"),
+    ],
+)  # fmt: skip
+def test_two_files_with_the_same_core_get_the_same_answer(name: str, delays: str, tmp_path: Path) -> None:
+    theorem = load_theorem(name)
+    problem = "lad:clients=2,dimension=1,x0=3" if "lipschitz" in theorem.assumptions else "quadratic:clients=2,sigma=0"
+    problem = "huber:clients=2,dimension=1,x0=3" if name == "fedbuff.rf2" else problem
+    problem = problem.replace("clients=2", "clients=1") if "one-function" in theorem.assumptions else problem
+    found = [bl.compare(one, problem, delays, iterations=12, trials=8) for one in (theorem, again(tmp_path, theorem))]
+    one, other = (result.as_dict() for result in found)
+    assert one["core"] == other["core"] == core(theorem).sha256
+    assert [one[key] for key in ("rows", "verdict", "values")] == [other[key] for key in ("rows", "verdict", "values")]
+
+
+OWN = ("g", "kappa_1", "Lambda")
+BOUNDS = ("L*R**2/K", "R**2*tau_max/(tau_max - 1)", "g*R**2/(1 - g)", "R**2*log(kappa_1)", "sqrt(R**2 + zeta**2)*L")
+CONDITIONS = ("alpha <= 1/L", "1/(K - 1) <= 1", "g <= 1/2", "alpha*L <= 1/(1 + tau_max)")
+
+
+@st.composite
+def statements(draw: st.DrawFn) -> str:
+    """Draw a file: any algorithm, left side, options left open or not, assumptions, conditions with denominators."""
+    name = draw(st.sampled_from(sorted(registered("algorithms"))))
+    algorithm = lookup("algorithms", name)
+    rate = algorithm.local_rates[0]
+    options = {}
+    for option, values in algorithm.examples(3).items():
+        if option != rate and draw(st.integers(0, 2)) == 0:
+            options[option] = draw(st.sampled_from(["any", *(one for one in values if one)]))
+    if draw(st.booleans()):
+        options["*"] = "any"
+    about = draw(st.sampled_from(["", 'about = "each schedule"', 'about = "the mean"']))
+    some = st.lists(st.sampled_from(["smooth", "convex", "minimiser", "bounded-variance", "composite"]), unique=True)
+    limits = draw(st.lists(st.sampled_from(CONDITIONS), unique=True, max_size=2))
+    lines = [
+        'id = "drawn"', f'algorithm = "{name}"', f'metric = "{draw(st.sampled_from(sorted(registered("metrics"))))}"',
+        f"first = {draw(st.integers(0, 1))}", about, f"assumptions = {json.dumps(draw(some))}",
+        f"conditions = {json.dumps([one.replace('alpha', rate) for one in limits])}", "[options]",
+        *(f"{json.dumps(key)} = {json.dumps(value)}" for key, value in options.items()), "[parameters]", "[step]",
+        f'{rate} = "{draw(st.sampled_from(["1/L", "g/L", f"{rate}", "1/(L*(1 + n))"]))}"', "[terms]",
+        *(f'{json.dumps(f"part {place}")} = "{term}"'
+          for place, term in enumerate(draw(st.lists(st.sampled_from(BOUNDS), min_size=1, max_size=3, unique=True)))),
+        *(line for own in OWN for line in (f"[symbols.{own}]", f'meaning = "{own}"', 'domain = "positive"',
+                                            "units = [0, 0]")),
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(text=statements())
+def test_elaborating_what_a_drawn_statement_prints_is_the_identity(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "drawn.toml"
+    path.write_text(text, encoding="utf-8")
+    try:
+        theorem = load_theorem(str(path))
+    except BoundlabError:
+        assume(False)
+    found = core(theorem)
+    assert core(again(tmp_path, theorem)) == found
+    assert [one.id for one in found.options] == list(lookup("algorithms", theorem.algorithm).parameters)
+
+
+@pytest.mark.parametrize("name", THEOREMS)
+def test_a_core_is_shown_in_words_and_as_json(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = core(load_theorem(name))
+    text = "\n".join(words_of_core(found))
+    for word in (found.algorithm, found.sha256, *(one.id for one in found.options), *(one.words for one in found.over)):
+        assert word in text
+    if name == "classics.gd.convex":
+        assert invoke(["show", name, "--core"]) == 0
+        assert capsys.readouterr().out == text + "\n"
+        assert invoke(["show", name, "--core", "--json"]) == 0
+        shown = json.loads(capsys.readouterr().out)
+        assert shown == found.as_dict()
+        assert {"schema", "sha256"} == set(shown) - {one.name for one in fields(found)}
