@@ -42,7 +42,7 @@ from boundlab.signs import Solver
 from boundlab.theorems import Theorem
 
 # In this order, so that the end of a range names what stands before it.
-_ORDER = ("n", "L", "mu", "B", "sigma", "zeta", "R", "F0", "M", "S", "K", "T")
+_ORDER = ("n", "L", "mu", "B", "sigma", "zeta", "R", "F0", "M", "K", "T")
 
 
 class Setting(Modelled):

@@ -18,10 +18,11 @@ from boundlab.verdict import ExitCode
 
 # Workers are alive when the first trial is done; without prctl the end of a pipe tells them of their parent's end.
 COMMAND = """
-import os, sys
+import os, signal, sys
 from boundlab.cli import _common, invoke
 from boundlab.simulate import parallel
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may have it ignored, as nohup does
 if sys.argv[1] == "watched":
     parallel._killed_with_parent = lambda: False
 follow, call = parallel._follow, parallel._call

@@ -30,7 +30,7 @@ from boundlab.theorems import Theorem
 _TAG = "algorithm"
 _M_OWN = symbol("M_own")
 # Symbols that are read off a run, and G; ends of ranges name those before.
-_CONSTANTS = ("G", "M_own", "Q_age", "K_m", "D_m", "tau_sum", "SM2", "reuse", "reuse_n")
+_CONSTANTS = ("G", "S", "M_own", "Q_age", "K_m", "D_m", "tau_sum", "SM2", "reuse", "reuse_n")
 
 
 class AflDgaSetting(AflDgaModels):
