@@ -12,11 +12,12 @@ from typing import Any
 import sympy
 
 from boundlab.algorithms import Algorithm
+from boundlab.formulas.symbols import apart
 from boundlab.registry import registered
 
 Values = Mapping[str, Any]
 
-SMALL = sympy.Symbol("e", positive=True)
+SMALL = apart("ε", positive=True)
 _HALF = sympy.Rational(1, 2)
 # One client, one local step, no delay, where the server's model does gradient descent: what the symbols of the problem
 # and those of several algorithms are; each algorithm adds its own.

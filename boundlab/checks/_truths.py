@@ -40,18 +40,18 @@ class Truth:
     applies
         '' if the theorem speaks about the family, else why not.
     values
-        The symbols on the family as functions of e → 0 from above and of the step size, the counter included.
+        The symbols on the family as functions of ε → 0 from above and of the step size, the counter included.
     left
         The lower bound as a function of the values.
     instance
         The family in words, for witnesses.
     limit
-        Whether ``left`` is true up to a factor that tends to 1; otherwise it holds at every e of (0, 1/10].
+        Whether ``left`` is true up to a factor that tends to 1; otherwise it holds at every ε of (0, 1/10].
     needs
-        What ``left`` needs of the values for small e: in words, and what must be at most what.
+        What ``left`` needs of the values for small ε: in words, and what must be at most what.
     rates
         With which rates of a theorem's own beside the step, such as the server's, ``left`` is still true: with those
-        that the values say, with any that do not depend on e, or with all.
+        that the values say, with any that do not depend on ε, or with all.
     """
 
     id: str
@@ -213,7 +213,7 @@ TRUTHS: tuple[Truth, ...] = (
         _about("gradient-norm", "gradient-norm-last", "squared-distance", "gap", noisy=True), _noisy,
         lambda values: values["left"] * _rate(values),
         "one client, one local step, no delay, f Huber (x²/2 on [−1, 1], slope ≤ 1) from its minimum, noise ±1, "
-        "T = e⁻³, step e or the theorem's own", needs=_settled,
+        "T = ε⁻³, step ε or the theorem's own", needs=_settled,
     ),
     Truth(
         "slope",
@@ -221,22 +221,22 @@ TRUTHS: tuple[Truth, ...] = (
         "started η(T−1) beyond where the slope ends, ∇f = 1 at w⁰ … w^(T−1), and f(w⁰) − inf f = η(T−1) + 1/2",
         "Nesterov (2018), Section 1.2.3, is of this order; elementary",
         _about("gradient-norm", classes=(_HUBER,)), _sloped, lambda _: sympy.S.One,
-        "one client, one local step, no delay, no noise, f Huber of slope 1, T = e⁻³, f(w⁰) − inf f = η(T−1) + 1/2, "
-        "step η = e or the theorem's own",
+        "one client, one local step, no delay, no noise, f Huber of slope 1, T = ε⁻³, f(w⁰) − inf f = η(T−1) + 1/2, "
+        "step η = ε or the theorem's own",
     ),
     Truth(
         "first-gradient",
         "an average over one version is the gradient at the start",
         "f = x²/2 at 1: ‖∇f(w⁰)‖² = 2L(f(w⁰) − inf f) = 1", "elementary",
         _about("gradient-norm"), lambda theorem, step: _alone(theorem, step, T=1), lambda _: sympy.S.One,
-        "one client, T = 1, f Huber (x²/2 on [−1, 1]) at x = 1, no noise, step e", limit=False, rates="all",
+        "one client, T = 1, f Huber (x²/2 on [−1, 1]) at x = 1, no noise, step ε", limit=False, rates="all",
     ),
     Truth(
         "start",
         "before the first step nothing is gained",
         "f = x²/2 from 1 (or f = |x|, where f need not be smooth): ‖x − x*‖² = 1, ‖∇f‖² = 1, f − f* = 1/2 (or 1)",
         "elementary", _started, _first_value, lambda values: values["left"],
-        "one client, x²/2 (or |x|) from x = 1, no noise, the first counted iterate, step e or the theorem's own",
+        "one client, x²/2 (or |x|) from x = 1, no noise, the first counted iterate, step ε or the theorem's own",
         limit=False, rates="all",
     ),
     Truth(
@@ -245,7 +245,7 @@ TRUTHS: tuple[Truth, ...] = (
         "f = x²/2: x_K = (1 − α)^K", "elementary",
         _about("squared-distance"), lambda theorem, step: _alone(theorem, step, K=1 / SMALL),
         lambda values: (1 - _rate(values)) ** (2 * values["K"]),
-        "one client, no noise, f = x²/2 from x = 1, K = 1/e, step e or the theorem's own", limit=False,
+        "one client, no noise, f = x²/2 from x = 1, K = 1/ε, step ε or the theorem's own", limit=False,
     ),
     Truth(
         "participation-bias",
@@ -260,7 +260,7 @@ TRUTHS: tuple[Truth, ...] = (
         lambda theorem, step: {**UNEQUAL[theorem.algorithm], step_name(theorem.algorithm): step, "T": SMALL**-2},
         lambda _: UNEQUAL_SQUARED_GRADIENT,
         "two clients, Huber at 0 and at 1 (slope ≤ 1), no noise, client 2 five times slower (its share is 1/6), "
-        "T = e⁻², step e or the theorem's own; no term knows how often clients arrive, or none is large enough",
+        "T = ε⁻², step ε or the theorem's own; no term knows how often clients arrive, or none is large enough",
         needs=_small_steps, rates="constant",
     ),
     Truth(
@@ -272,7 +272,7 @@ TRUTHS: tuple[Truth, ...] = (
         _about("gradient-norm", known={"afl_dga": reused}.get, classes=(_HUBER,)),
         lambda _, step: {**reused(step, 20, 1 / SMALL), "T": 1 / SMALL},
         lambda _: reused_squared_gradient(20),
-        "1/e identical clients, one local step a round, no noise, each gradient used 20 times, f Huber of slope 1 and "
-        "L·η = 1/5, T = 1/e, step η = e",
+        "1/ε identical clients, one local step a round, no noise, each gradient used 20 times, f Huber of slope 1 and "
+        "L·η = 1/5, T = 1/ε, step η = ε",
     ),
 )  # fmt: skip

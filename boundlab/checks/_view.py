@@ -14,7 +14,7 @@ from boundlab.formulas.enclose import enclose
 from boundlab.formulas.expansion import expand, size
 from boundlab.formulas.floats import evaluate
 from boundlab.formulas.substitution import substitute
-from boundlab.formulas.symbols import SymbolInfo, names_of
+from boundlab.formulas.symbols import SymbolInfo, apart, names_of
 from boundlab.formulas.units import degrees
 from boundlab.formulas.written import letters_of, written
 from boundlab.signs import Prover, Solver
@@ -206,7 +206,7 @@ class View:
     def _facts(self) -> dict[sympy.Symbol, sympy.Expr]:
         """What a condition c·step ≤ limit says about a free step: step = limit/(c·(1 + t)), t ≥ 0."""
         found: dict[sympy.Symbol, sympy.Expr] = {}
-        slack = sympy.Symbol("slack_", nonnegative=True)
+        slack = apart("slack", nonnegative=True)
         for name in self.free_steps:
             step = self.symbol(name)
             for condition in self.conditions:
@@ -229,13 +229,13 @@ class View:
             info = self.symbols.get(symbol.name)
             if info is None or info.domain.low < 0 or (info.domain.low == 0 and symbol.is_positive):
                 continue
-            fresh = sympy.Symbol(f"{symbol.name}_", positive=True)
+            fresh = apart(symbol.name, positive=True)
             low = sympy.Integer(int(info.domain.low))
             forth[symbol], back[fresh] = low + fresh, symbol - low
         by_name = {symbol.name: symbol for symbol in expression.free_symbols}
         for steep in _STEEP:
             if {"mu", steep} <= by_name.keys():
-                fresh = sympy.Symbol(f"{steep}_", positive=True)
+                fresh = apart(steep, positive=True)
                 forth[by_name[steep]], back[fresh] = by_name["mu"] + fresh, by_name[steep] - by_name["mu"]
         return substitute(expression, forth), back
 

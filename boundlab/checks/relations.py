@@ -12,13 +12,13 @@ from boundlab.checks.limits import fixed_zero
 from boundlab.errors import UndecidedError
 from boundlab.formulas.expansion import expand
 from boundlab.formulas.substitution import substitute
-from boundlab.formulas.symbols import ZERO_WITHOUT_NOISE, names_of
+from boundlab.formulas.symbols import ZERO_WITHOUT_NOISE, apart, names_of
 from boundlab.signs import vanishes
 from boundlab.theorems import over
 
-_M = sympy.Symbol("m", positive=True)
-_C = sympy.Symbol("c", positive=True)
-_EXTRA = sympy.Symbol("extra", nonnegative=True)
+_M = apart("m", positive=True)
+_C = apart("c", positive=True)
+_EXTRA = apart("extra", nonnegative=True)
 
 # Each client m times, all copies arriving together: how the symbols change. All others stay.
 _COPIES: Mapping[str, sympy.Rational] = {

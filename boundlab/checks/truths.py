@@ -206,7 +206,7 @@ def _compare(view: View, truth: Truth, values: Mapping[str, Any]) -> Check:
     right, left = view.total(values), sympy.sympify(truth.left(values))
     a, p = leading(right, SMALL)
     b, q = leading(left, SMALL)
-    shown = f"right side ~ {_lead(a, p)}, left side ≥ ~ {_lead(b, q)} as e → 0"
+    shown = f"right side ~ {_lead(a, p)}, left side ≥ ~ {_lead(b, q)} as ε → 0"
     why = f"Why: {truth.proof} ({truth.source})"
     if q != sympy.oo and enclose(b)[0] > 0:
         words = ""
@@ -217,17 +217,21 @@ def _compare(view: View, truth: Truth, values: Mapping[str, Any]) -> Check:
         elif p < q and enclose(a)[1] < 0:
             words = "the right side is negative"
         if words:
-            latex = rf"{sympy.latex(a * SMALL**p) if p != sympy.oo else '0'} < {sympy.latex(b * SMALL**q)}"
+            latex = f"{_latex(a, p)} < {_latex(b, q)}"
             text = f"{truth.instance}: {shown}; {words}. {why}"
             return Check(identity, statement, "failed", text, "claim false", latex)
     if not truth.limit and not view.theorem.shape:
         for number in _TRIED:
             below = enclose(substitute(right - left, {SMALL: number}))[1] < 0
             if below and _inside(view, truth, values, number):
-                witness = f"{truth.instance}, e = {number}: the right side is below the left. {why}"
+                witness = f"{truth.instance}, ε = {number}: the right side is below the left. {why}"
                 return Check(identity, statement, "failed", witness, "claim false")
     return Check(identity, statement, "passed", shown)
 
 
 def _lead(coefficient: sympy.Expr, power: sympy.Expr) -> str:
     return "0" if power == sympy.oo else written(coefficient * SMALL**power)
+
+
+def _latex(coefficient: sympy.Expr, power: sympy.Expr) -> str:
+    return "0" if power == sympy.oo else sympy.latex(coefficient * SMALL**power, symbol_names={SMALL: r"\varepsilon"})

@@ -124,4 +124,6 @@ def random_events(plan: Plan) -> dict[str, Any]:
     if plan.policy.count is not None:
         delays = {"type": "exponential", "rates": plan.delays.rates().tolist()}
         return {"delays": delays, "server": plan.policy.describe()}
+    if not p_s:  # nothing but arrivals
+        return {"delays": {"type": "exponential", "rates": p.tolist()}}
     return {"delays": {"type": "iid", "p": p.tolist(), "p_s": p_s}}

@@ -147,9 +147,9 @@ class _Balls(NumberSystem):
         if not base.is_finite() and base > 0:
             return flint().arb(0) if negative else base
         if bottom == 0:
-            return base**exponent
+            return _to_the(base, exponent)
         root = base if bottom == 1 or base == 0 else base.sqrt() if bottom == 2 else base.root(bottom)
-        return root**top
+        return _to_the(root, flint().arb(top))
 
     def least(self, parts: Sequence[Any]) -> Any:
         return functools.reduce(lambda one, other: one.min(other), parts)
@@ -173,6 +173,15 @@ class _Balls(NumberSystem):
 
     def no_rule(self, function: str) -> BoundlabError:
         return SymbolError(f"{function} has no interval evaluation")
+
+
+def _to_the(base: Any, exponent: Any) -> Any:
+    """Return a power; python-flint finds none of a ball around 0, which has whole ones."""
+    if not (exponent.is_integer() and exponent > 0 and base.contains(0)):
+        return base**exponent
+    whole = int(exponent.unique_fmpz())
+    ends = [base.abs_upper() ** whole] if whole % 2 == 0 else [base.lower() ** whole, base.upper() ** whole]
+    return functools.reduce(lambda one, other: one.union(other), ends, flint().arb(0))
 
 
 @final

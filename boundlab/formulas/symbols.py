@@ -223,6 +223,11 @@ def symbol(name: str) -> sympy.Symbol:
     return lookup(name).symbol
 
 
+def apart(name: str, **assumptions: bool) -> sympy.Symbol:
+    """Return a symbol that no theorem can name: one of a proof about its formulas, not of the formulas themselves."""
+    return sympy.Symbol(f"{name}′" if name.isascii() else name, **assumptions)
+
+
 def check(name: str, value: ArrayLike, symbols: Mapping[str, SymbolInfo] = SYMBOLS) -> NDArray[np.float64]:
     """Return the value as float64, after making sure that every entry is finite and in the domain.
 

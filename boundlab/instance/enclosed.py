@@ -40,8 +40,10 @@ def right_sides(theorem: Theorem, values: Sequence[Mapping[str, Any]], measured:
         key = tuple(sorted((name, np.asarray(value).tobytes()) for name, value in one.items()))
         if key not in known:
             known[key] = _ends(formulas_at(theorem, one, measured), total)
+            if not np.isfinite(known[key]).all():  # what is shown is the number that floats find
+                known[key] = (float(theorem.evaluate(one).total), *known[key][1:])
         ends.append(known[key])
-    found = np.array(ends)
+    found = np.array(ends) + 0.0  # no −0
     return Enclosure(found[:, 0], found[:, 1], found[:, 2])
 
 

@@ -8,7 +8,7 @@ import sympy
 
 from boundlab.errors import UndecidedError
 from boundlab.formulas.substitution import substitute
-from boundlab.formulas.symbols import SymbolInfo
+from boundlab.formulas.symbols import SymbolInfo, apart
 from boundlab.signs._polynomial import polynomial_sign
 from boundlab.signs._quotient import quotient
 from boundlab.signs._shown import Shown
@@ -71,14 +71,14 @@ class Prover:
             low = 0.0 if info is None else self.at_least.get(name, info.domain.low)
             if low < 0 or (info is None and not symbol.is_nonnegative):
                 raise UndecidedError(f"{name} may be negative")
-            fresh = sympy.Symbol(f"{name}_", nonnegative=True)
+            fresh = apart(name, nonnegative=True)
             if info is not None and info.domain.high == 1:
                 values[symbol] = 1 / (1 + fresh) if info.domain.open_low else fresh / (1 + fresh)
             elif low > 0:
                 values[symbol] = sympy.Integer(int(low)) + fresh
         for small, large in _ORDERED:
             if small in by_name and large in by_name and large not in self.at_least:
-                fresh = sympy.Symbol(f"{large}_", nonnegative=True)
+                fresh = apart(large, nonnegative=True)
                 above = values.get(by_name[small], by_name[small])
                 bounded = self.symbols[large].domain.high == 1
                 values[by_name[large]] = (above + fresh) / (1 + fresh) if bounded else above + fresh

@@ -128,7 +128,7 @@ def test_the_corollary_leaves_its_theorem_for_long_horizons() -> None:
 def test_repaired_bias_terms_are_exactly_as_large_as_the_truth() -> None:
     for name in ("fedcompass.window.b", "fedfa.delta.b"):
         found = one(check(THEOREMS[name], ["truths"]), "truths.participation-bias")
-        assert (found.verdict, found.witness) == ("passed", "right side ~ 1/9, left side ≥ ~ 1/9 as e → 0")
+        assert (found.verdict, found.witness) == ("passed", "right side ~ 1/9, left side ≥ ~ 1/9 as ε → 0")
 
 
 # ------------------------------------------------------------------------------------------- own theorems
