@@ -112,7 +112,8 @@ def judge(plan: Plan, left: Band, right: Enclosure) -> Judgement:
     found = side(left, right)
     if found is Verdict.VIOLATED:
         above = np.flatnonzero(left.lower > right.upper)
-        worst = int(above[np.argmax(left.lower[above] / right.value[above])])
+        with np.errstate(divide="ignore"):
+            worst = int(above[np.argmax(left.lower[above] / right.value[above])])
         limit, bound = left.lower[worst], right.value[worst]
         what = f"lower limit {limit:.4g} is above the bound {bound:.4g}"
         return _refuted(plan, f"at {plan.theorem.counter} = {plan.ks[worst]} the {what}", _level(left))
