@@ -55,7 +55,7 @@ def recheck(
     if stated is not None:
         from boundlab.prove.binding import registered_theorem, with_setting
 
-        theorem = registered_theorem(stated)
+        theorem = registered_theorem(raw)
         registered = theorem is not None
         if theorem is not None:
             found = with_setting(raw, found, theorem)
@@ -69,21 +69,21 @@ def recheck(
             "statement": stated, "registered": registered,
         })  # fmt: skip
     else:
-        for line in _page(found, stated, registered):
+        for line in _page(found, str(raw.get("theorem")), stated, registered):
             console().print(line, soft_wrap=True, markup=False)
     return _CODES[found.verdict]
 
 
-def _page(found: "Finding", stated: Mapping[str, Any] | None, registered: bool) -> Iterator[str]:
+def _page(found: "Finding", name: str, stated: Mapping[str, Any] | None, registered: bool) -> Iterator[str]:
     yield f"{found.verdict}: {found.reason}"
     if not found.right:
         return
     yield from (f"  {one}" for one in found.open)
     if stated is not None and not registered:
-        yield f"No theorem {stated.get('id')} is registered. The file states, of it, and of its setting:"
-        yield from (f"  {name}: {value}" for name, value in stated.items())
+        yield f"No theorem {name} is registered. The file states, of it, and of its setting:"
+        yield from (f"  {field}: {value}" for field, value in stated.items())
         yield from (f"  {one}" for one in found.declared)
-    by = f"by what {stated.get('id')} assumes" if stated and registered else "and not checked here"
+    by = f"by what {name} assumes" if stated and registered else "and not checked here"
     yield f"{found.checked} lines were checked in fractions. Given, {by}:"
     last = "that the samples are those of a run, and the objective is what the file says"
     if found.proof:

@@ -23,11 +23,10 @@ from boundlab.prove.outcome import Outcome
 from boundlab.prove.reading import argument, number, span
 from boundlab.prove.setting import Setting
 from boundlab.prove.settings import setting_of
-from boundlab.prove.statement import statement
 from boundlab.prove.trace import DECLARING, claim, data_of, declared, law_dict, says, symbol_dict, write_trace
 from boundlab.recheck import Finding, recheck_loaded
 from boundlab.registry import registered
-from boundlab.theorems import Theorem
+from boundlab.theorems import Theorem, core
 
 
 def second_opinion(outcome: Outcome) -> Finding:
@@ -37,10 +36,10 @@ def second_opinion(outcome: Outcome) -> Finding:
     return found if outcome.setting is None else with_setting(raw, found, outcome.setting.theorem)
 
 
-def registered_theorem(stated: Mapping[str, Any]) -> Theorem | None:
-    """Return the registered theorem of which a file has a statement, None where there is none of that name."""
+def registered_theorem(raw: Mapping[str, Any]) -> Theorem | None:
+    """Return the registered theorem that a file names, None where there is none of that name."""
     theorems: Mapping[str, Theorem] = registered("theorems")
-    return theorems.get(str(stated.get("id")))
+    return theorems.get(str(raw.get("theorem")))
 
 
 def with_setting(raw: Mapping[str, Any], found: Finding, theorem: Theorem) -> Finding:
@@ -82,7 +81,7 @@ class _Bound:
 
     def differences(self) -> Iterator[str]:
         """Yield what the setting does not say, in words, each with its name."""
-        stated = _plain(statement(self.theorem))
+        stated = _plain(core(self.theorem).fields)
         if other := [name for name in stated if stated[name] != self.raw["statement"].get(name)]:
             yield f"the statement: {', '.join(other)} of {self.theorem.id} read otherwise"
             return

@@ -15,8 +15,7 @@ from boundlab.prove._terms import Claim, Expr, Inner, Lin, Sum, Value, Vec
 from boundlab.prove._vectors import Known, Slope
 from boundlab.prove.outcome import Outcome
 from boundlab.prove.setting import Setting
-from boundlab.prove.statement import statement
-from boundlab.recheck import digest
+from boundlab.theorems import core
 
 SCHEMA = "boundlab proof 2"
 DECLARING = ("name", "root", "define", "name family", "power root", "lengths")
@@ -38,7 +37,7 @@ def trace(outcome: Outcome) -> dict[str, Any]:
     """Return what :func:`write_trace` writes."""
     kernel = outcome.kernel
     theorem = None if outcome.setting is None else outcome.setting.theorem
-    stated = None if theorem is None else statement(theorem)
+    stated = None if theorem is None else core(theorem)
     facts = reachable(outcome)
     contexts = _contexts(kernel, facts)
     numbers = {context: number for number, context in enumerate(contexts)}
@@ -49,8 +48,8 @@ def trace(outcome: Outcome) -> dict[str, Any]:
         "schema": SCHEMA,
         "proof": outcome.script.id,
         "theorem": "" if theorem is None else theorem.id,
-        "statement": stated,
-        "sha256": None if stated is None else digest(stated),
+        "statement": None if stated is None else stated.fields,
+        "sha256": None if stated is None else stated.sha256,
         **declared(kernel, outcome.setting),
         "symbols": [symbol_dict(kernel, kernel.context, name, defining) for name in kernel.context.order()],
         "laws": [law_dict(kernel, one) for one in laws],

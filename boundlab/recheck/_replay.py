@@ -49,7 +49,10 @@ class Replay:
         }
         # What a theorem assumes, by the statement in the file.
         stated = read.as_dict(raw.get("statement") or {}, "statement")
-        self.assumed = frozenset(map(str, read.as_list(stated.get("assumptions", []), "assumptions")))
+        assumed = [
+            read.as_dict(one, "an assumption") for one in read.as_list(stated.get("assumptions", []), "assumptions")
+        ]
+        self.assumed = frozenset(str(one.get("id")) for one in assumed)
         self.facts: list[Fact] = []
         self.lines = read.as_list(raw.get("facts"), "facts")
         self.defined: dict[str, int] = {}  # symbols that a fact says the value of

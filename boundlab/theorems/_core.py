@@ -136,16 +136,18 @@ class CoreStatement:
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields, with the hash."""
-        return {"schema": schema("core"), **self._fields(), "sha256": self.sha256}
+        return {"schema": schema("core"), **self.fields, "sha256": self.sha256}
 
-    def _fields(self) -> dict[str, Any]:
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What the hash is of, as plain data."""
         found: dict[str, Any] = _plain(self)
         return found
 
     @property
     def json(self) -> str:
         """The canonical form: one line, keys in alphabetical order."""
-        return json.dumps(self._fields(), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return json.dumps(self.fields, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
     @property
     def sha256(self) -> str:
