@@ -276,7 +276,7 @@ class Answers:
         if exact is not None and exact.kind == "exact" and exact.k in first.plan.ks:
             row = first.plan.ks.tolist().index(exact.k)
             low, high, bound = (float(one[row]) for one in (first.band.lower, first.band.upper, first.bound))
-            same = _near(exact.right, bound, bound, abs(bound))  # else each schedule has a bound of its own
+            same = _near(exact.right, bound, bound, abs(bound) + abs(high))  # else each schedule has a bound of its own
             if (
                 same
                 and (first.exact or not first.band.trials or first.plan.problem.noiseless)

@@ -49,9 +49,10 @@ def alive(process: int) -> bool:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="without fork there are no workers")
+@pytest.mark.parametrize("_turn", [0, *(pytest.param(turn, marks=pytest.mark.nightly) for turn in range(1, 34))])
 @pytest.mark.parametrize("how", ["killed", "watched"])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-def test_a_killed_command_leaves_no_worker_behind(tmp_path: Path, number: signal.Signals, how: str) -> None:
+def test_a_killed_command_leaves_no_worker_behind(tmp_path: Path, number: signal.Signals, how: str, _turn: int) -> None:
     done = subprocess.Popen(
         [sys.executable, "-c", COMMAND, how, *RUN, "--jobs=2"],
         cwd=tmp_path,
