@@ -18,6 +18,7 @@ from boundlab.delays import read_policy, sample_events
 from boundlab.files import write_json, write_text
 from boundlab.metrics import METRICS
 from boundlab.randomness import Streams
+from boundlab.registry import lookup
 from boundlab.simulate.parallel import cores
 
 _EVENTS = 10**6
@@ -131,6 +132,35 @@ def measure_exact(repeats: int) -> list[Row]:
         Row("exact moments (n = 50), constant steps", "three n×n updates", constant, passed),
         Row("exact moments (n = 50), diminishing steps", "three n×n updates", diminishing, passed),
     ]
+
+
+def measure_compared(repeats: int) -> list[Row]:
+    """Measure a comparison whose left side is enclosed: a noisy quadratic of 20 clients, one theorem of each engine."""
+    from boundlab.compare import compare
+    from boundlab.instance import make_plan
+    from boundlab.theorems import load_theorem
+
+    problem = build_problem("quadratic", {"clients": 20, "sigma": 1.0})
+    delays = build_delays("exponential", {}, 20)
+    wide = problem.n * problem.d
+    square = np.random.Generator(np.random.Philox(1)).random((wide, wide))
+    kept, out = 1.0 - square, np.empty((wide, wide))
+
+    def passes() -> None:
+        for _ in range(_ITERATIONS):
+            np.multiply(square, kept, out=out)
+            np.add(out, square, out=out)
+
+    found = []
+    for name in ("area.theorem7.explicit", "classics.sgd.heterogeneous"):
+        theorem = load_theorem(name)
+        policy = lookup("algorithms", theorem.algorithm).policy(None, delays)
+        plan = make_plan(theorem, problem, delays, policy, _ITERATIONS, {})
+        ours, bare = paired(
+            repeats, (lambda plan=plan: compare(plan, 10, 0), _ITERATIONS), (passes, _ITERATIONS)
+        )  # fmt: skip
+        found.append(Row(f"{name} compared, noise (n = 20, d = {problem.d})", "one nd×nd update", ours, bare))
+    return found
 
 
 def paired(repeats: int, *works: tuple[Callable[[], object], int]) -> list[list[float]]:

@@ -51,7 +51,7 @@ def bench(
 
 def _cpu(share: float, repeats: int, out: Path | None, *, as_json: bool) -> None:
     """Measure on this machine's processor, saying each line as it comes."""
-    from boundlab.cli._bench_cpu import measure_exact, measure_sampling, names, report, save
+    from boundlab.cli._bench_cpu import measure_compared, measure_exact, measure_sampling, names, report, save
     from boundlab.cli._bench_problems import where_from
     from boundlab.cli._bench_trials import measure_jobs, measure_trials, words
     from boundlab.files import shared_folder
@@ -70,6 +70,7 @@ def _cpu(share: float, repeats: int, out: Path | None, *, as_json: bool) -> None
         more = [*measure_jobs(share, repeats), *measure_sampling(repeats)]
         with contextlib.suppress(MissingExtraError):
             more += measure_exact(repeats)
+        more += measure_compared(repeats)
     for row in more:
         say(words(row))
     found = report([*rows, *more], where_from())

@@ -80,6 +80,7 @@ def test_results_are_added_to_a_folder_that_holds_others(tmp_path: Any, monkeypa
     monkeypatch.setattr(trials, "measure_jobs", lambda *_: [])
     monkeypatch.setattr(_bench_cpu, "measure_sampling", lambda *_: [])
     monkeypatch.setattr(_bench_cpu, "measure_exact", lambda *_: [])
+    monkeypatch.setattr(_bench_cpu, "measure_compared", lambda *_: [])
     (tmp_path / "cpu-of-somebody.json").write_text("{}", encoding="utf-8")
     assert invoke(["bench", "cpu", "--out", str(tmp_path)]) == 0
     assert len(list(tmp_path.iterdir())) == 3
