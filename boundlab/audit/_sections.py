@@ -10,6 +10,7 @@ from boundlab.audit._comparison import comparison, largest
 from boundlab.audit._ruling import apart, rule
 from boundlab.audit._slip import slip
 from boundlab.checks import CONSEQUENCES
+from boundlab.exact import STANDS_ON
 from boundlab.references import reference
 from boundlab.report.theorem_page import theorem_page
 from boundlab.verdict import Verdict
@@ -136,7 +137,11 @@ def _case(audit: "Evidence") -> Iterator[Block]:
     way = exact.derivation
     if way is not None:
         yield Way(replace(way, sections=way.sections[:1]))
-        yield Fold("Derivation, to be checked by hand", (Way(replace(way, sections=way.sections[1:])),))
+        last = tuple(one for one in way.sections[1:] if one.title == STANDS_ON)
+        between = tuple(one for one in way.sections[1:] if one.title != STANDS_ON)
+        yield Fold("Derivation, to be checked by hand", (Way(replace(way, sections=between)),))
+        if last:
+            yield Way(replace(way, sections=last))
     rows = tuple(
         (line((name, "code")), line(str(one["value"])), line(str(one["side"])), line(str(one["how"])))
         for name, one in exact.constants.items()

@@ -1,5 +1,6 @@
 """Exact values, without sampling: :func:`evaluate` decides a case file, in rational numbers where it is rational."""
 
+from boundlab.exact._derivation import STANDS_ON as STANDS_ON
 from boundlab.exact._derivation import Chain as Chain
 from boundlab.exact._derivation import Derivation as Derivation
 from boundlab.exact._derivation import Item as Item

@@ -46,6 +46,10 @@ class Chain:
 Item: TypeAlias = Sentence | Table | Chain
 
 
+STANDS_ON: Final = "What it stands on"
+"""The title of the last section: conditions, and what was read off the run, in numbers."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Section:

@@ -3,7 +3,7 @@
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.writing import Sentence, sides, words
-from boundlab.exact._derivation import Derivation, Section
+from boundlab.exact._derivation import STANDS_ON, Derivation, Section
 from boundlab.exact._instance import Setting, instance
 from boundlab.exact._rows import Account, of_outcomes
 from boundlab.exact._sides import inequality, left_side, right_side, stands_on
@@ -40,7 +40,7 @@ def derive(
         Section("The inequality", (*comparison, verdict)),
     )
     if standing := tuple(stands_on(at)):
-        sections += (Section("What it stands on", standing),)
+        sections += (Section(STANDS_ON, standing),)
     return Derivation(at.plan.theorem.id, by_hand, sections)
 
 

@@ -101,6 +101,14 @@ def test_what_nothing_refutes_is_not_refuted_and_the_line_says_what_was_tried(mi
     assert "checks, none failed" in mine.ruling.sentence
 
 
+def test_the_instance_meets_the_conditions_in_numbers_and_says_what_was_read_off_the_run() -> None:
+    found = audited(Path(__file__).parents[1] / "battery" / "theorems" / "async-noise.toml")
+    for page in (found.markdown(), found.html()):
+        assert "What it stands on" in page
+        assert re.search(r"g.{0,12} ≤ 0.{0,2}, since .{0,2}0 ≤ 0", page)
+        assert re.search(r"read off the run: .{0,2}τ", page)
+
+
 def test_a_false_theorem_of_ones_own_is_refuted_by_what_the_search_finds(tmp_path: Path) -> None:
     found = audited(own(tmp_path, factor="9"), candidates=200)
     assert found.verdict == "false"
