@@ -230,9 +230,8 @@ def commands(audit: "Evidence") -> list[str]:
     found = [f"boundlab show {typed}", f"boundlab check {typed} --all"]
     if audit.search is not None:
         found.append(audit.search.command)
-        if audit.search.found.best is not None:
-            command = audit.search.found.best.as_dict(audit.theorem)["compare"]
-            found.append(command.replace(f"compare {audit.theorem.id} ", f"compare {typed} ", 1))
+        if (best := audit.search.found.best) is not None and (command := best.command(audit.typed)):
+            found.append(command)
     elif audit.exact is not None:
         found.append(f"boundlab exact {typed}{' --derivation' if audit.exact.derivation is not None else ''}")
     found += [one.command for one in audit.proofs]

@@ -59,6 +59,7 @@ def falsify(
     """
     from boundlab.api import falsify as ask
     from boundlab.files import RESULT, folder, write_folder, write_json
+    from boundlab.report.falsify_page import BOTH_SIDES, OR, REPEAT
     from boundlab.theorems import load_theorem
 
     alone(quiet, json=as_json, verbose=verbose)
@@ -80,7 +81,7 @@ def falsify(
         else:
             screen = console()
             for line in found.page(theorem, case[0] if case else None):
-                screen.print(line, soft_wrap=isinstance(line, str) and line.startswith(("repeat: ", "or: ")))
+                screen.print(line, soft_wrap=isinstance(line, str) and line.startswith((REPEAT, OR, BOTH_SIDES)))
             for line in _derivation(found) if verbose else ():
                 screen.print(line)
             print_trail(statement)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from boundlab.falsify import _catalog as catalog
 from boundlab.objective import Problem
 from boundlab.options import spec_of, typed
+from boundlab.registry import command_line
 
 Floats = NDArray[np.float64]
 _CLIENTS = ("c", "A", "a")  # arrays with one entry a client
@@ -94,13 +95,12 @@ class Candidate:
         """Return the problem as ``--problem`` takes it."""
         return spec_of(str(self.problem["type"]), self.options())
 
-    def command(self, theorem: str, trials: int = 2) -> str:
-        """Return the comparison that repeats the instance by itself."""
-        options = "".join(f" --set {name}={value}" for name, value in self.all_settings().items())
-        return (
-            f"boundlab compare {theorem} --problem '{self.problem_spec()}' --delays '{self.delays}' "
-            f"--iterations {self.iterations} --trials {trials}{options}"
-        )
+    def command(self, typed: str, trials: int) -> str:
+        """Return the comparison that repeats the instance by itself; ``typed``: the theorem, an id or a file."""
+        words = ["compare", typed, "--problem", self.problem_spec(), "--delays", self.delays]
+        words += ["--iterations", str(self.iterations), "--trials", str(trials)]
+        words += [word for name, value in self.all_settings().items() for word in ("--set", f"{name}={value}")]
+        return command_line(*words)
 
     def key(self) -> tuple[Any, ...]:
         """Return what tells candidates apart."""

@@ -11,6 +11,7 @@ from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._generous import generously
 from boundlab.falsify._judge import FAILURES, Judge, Score
 from boundlab.falsify._rates import local_rate, unknown
+from boundlab.falsify._repeat import trials_that_tell
 from boundlab.falsify._result import Falsification, Instance, confirm
 from boundlab.falsify._search import search
 from boundlab.falsify._shrink import Keep
@@ -91,8 +92,8 @@ def falsify(
         judge.refuse("not above the bound where it is evaluated from scratch")
         instance, case = None, None
     return Falsification(
-        theorem, instance, broken, dict(judge.tried), dict(judge.refused), time.monotonic() - begin, seed, case,
-        clearest,
+        theorem, _repeatable(theorem, instance, broken), broken, dict(judge.tried), dict(judge.refused),
+        time.monotonic() - begin, seed, case, _repeatable(theorem, clearest, broken),
     )  # fmt: skip
 
 
@@ -128,9 +129,11 @@ def minimise(theorem: Theorem, candidate: Candidate, keep: Keep = lambda _: True
         raise SpecError(f"{theorem.id} is not violated there: {why}")
     small = smallest([score], judge, lambda: False, np.random.default_rng(0), keep)
     instance, case = _confirmed(theorem, judge, small)
+    broken = instance.violated
     return Falsification(
-        theorem, instance, instance.violated, dict(judge.tried), dict(judge.refused), time.monotonic() - begin, 0, case
-    )
+        theorem, _repeatable(theorem, instance, broken), broken, dict(judge.tried), dict(judge.refused),
+        time.monotonic() - begin, 0, case,
+    )  # fmt: skip
 
 
 def _confirmed(theorem: Theorem, judge: Judge, score: Score) -> tuple[Instance, Document]:
@@ -146,6 +149,13 @@ def _confirmed(theorem: Theorem, judge: Judge, score: Score) -> tuple[Instance, 
         raise UndecidedError("; ".join(plain.refused))
     instance, case = confirm(plain, own)
     return replace(instance, generous=found.ratio), case
+
+
+def _repeatable(theorem: Theorem, found: Instance | None, broken: bool) -> Instance | None:
+    """Return an instance with the number of trials that tell it."""
+    if found is None:
+        return None
+    return replace(found, trials=trials_that_tell(theorem, found.candidate, violated=broken))
 
 
 def _clearer(theorem: Theorem, judge: Judge, smallest: Instance, score: Score) -> Instance | None:

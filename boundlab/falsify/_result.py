@@ -22,7 +22,7 @@ from boundlab.metrics import Enclosure
 from boundlab.objective import Constant
 from boundlab.options import typed
 from boundlab.provenance import provenance
-from boundlab.theorems import Theorem, core, over
+from boundlab.theorems import Theorem, core
 from boundlab.verdict import Verdict
 
 
@@ -49,6 +49,8 @@ class Instance:
         Whether the left side is above the right one, for certain.
     objective
         What is minimised and measured, in words.
+    trials
+        With which a comparison says the same of it; None where no number that was tried does.
     generous
         left/right where the symbols that the paper may count larger are counted larger; None where there are none.
     """
@@ -64,6 +66,7 @@ class Instance:
     violated: bool
     generous: float | None = None
     objective: str = ""
+    trials: int | None = None
 
     @property
     def ratio(self) -> float:
@@ -93,9 +96,13 @@ class Instance:
         parts += [f"{name} = {_shown(value)}" for name, value in {**self.parameters, **one.settings}.items()]
         return ", ".join(parts)
 
+    def command(self, typed: str) -> str | None:
+        """Return the comparison that repeats it, None where none does; ``typed``: the theorem, an id or a file."""
+        return None if self.trials is None else self.candidate.command(typed, self.trials)
+
     def as_dict(self, theorem: Theorem) -> dict[str, Any]:
         """Return JSON-ready fields."""
-        one, mean = self.candidate, over(theorem)
+        one = self.candidate
         return {
             "family": one.family,
             "words": self.words(),
@@ -113,7 +120,7 @@ class Instance:
             "method": self.method,
             "constants": {name: constant.as_dict() for name, constant in self.constants.items()},
             "values": {name: _plain(value) for name, value in self.values.items()},
-            "compare": one.command(theorem.id, 4000 if one.noisy or mean.lawful or mean.drawn else 2),
+            "compare": self.command(theorem.id),
         }
 
 

@@ -1,5 +1,6 @@
 """Find registered objects by kind and id: what is built in, what other packages add, and files that a user names."""
 
+from boundlab.registry._command import command_line as command_line
 from boundlab.registry._registry import TYPES as TYPES
 from boundlab.registry._registry import WORDS as WORDS
 from boundlab.registry._registry import Row as Row

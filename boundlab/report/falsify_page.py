@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from boundlab.registry import command_line
 from boundlab.report.tables import figure, plain_table, verdict_line
 
 if TYPE_CHECKING:
-    from boundlab.falsify import Falsification
+    from boundlab.falsify import Falsification, Instance
 
+# What stands before a command on the page.
+REPEAT, OR, BOTH_SIDES = "repeat: ", "or: ", "both sides there: "
 _FAMILIES = 12
 _REASONS = 5
 
@@ -52,18 +55,26 @@ def falsify_page(found: "Falsification", typed: str = "", written: Path | None =
             f"the clearest one met: {found.clearest.words()}, {statement.counter} = {found.clearest.iterations}: "
             f"ratio {found.clearest.ratio:.6g} ({found.clearest.kind})"
         )
-    again = "repeat"
     if found.violated:
         page.append(verdict_line("violated", f"{statement.id} is false as stated"))
-        if best.kind != "numeric" and written is not None:
-            page.append(f"repeat: boundlab exact {typed or statement.id} {written}")
-            again = "or"
     else:
         page.append(verdict_line("inconclusive", f"none found; the closest instance has left/right {best.ratio:.4g}"))
-    command = best.as_dict(statement)["compare"].replace(
-        f"compare {statement.id} ", f"compare {typed or statement.id} ", 1
-    )
-    return [*page, f"{again}: {command}"]
+    return [*page, *_commands(found, best, typed or statement.id, written)]
+
+
+def _commands(found: "Falsification", best: "Instance", typed: str, written: Path | None) -> list[str]:
+    """Return the commands that say again what was found; of the closest instance, the one that shows both sides."""
+    compare = best.command(typed)
+    if not found.violated:
+        return [f"{BOTH_SIDES}{compare}"] if compare else []
+    commands = []
+    if best.kind != "numeric" and written is not None:
+        commands.append(command_line("exact", typed, str(written)))
+    if compare:
+        commands.append(compare)
+    elif found.clearest is not None and (clearest := found.clearest.command(typed)):
+        commands.append(clearest)  # a sample tells the clearest instance, and not the smallest one
+    return [f"{(OR if place else REPEAT)}{command}" for place, command in enumerate(commands)]
 
 
 def _refused(refused: Mapping[str, int]) -> list[str]:

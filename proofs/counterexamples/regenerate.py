@@ -174,7 +174,8 @@ def main() -> None:
             if not chosen.check:
                 write_json(path, json.loads(json.dumps(found.case)))
         assert found.best is not None  # noqa: S101  (for the type checker)
-        commands.append(f"    {found.best.as_dict(found.theorem)['compare']}\n")
+        command = found.best.command(found.theorem.id)
+        commands += [f"    {command}\n"] if command else []
     if chosen.check:
         sys.stdout.write(f"would change: {', '.join(changed)}\n" if changed else "nothing would change\n")
         raise SystemExit(bool(changed))

@@ -1,0 +1,52 @@
+"""The comparison that repeats what a search found; it is tried before anybody is told of it."""
+
+from boundlab.build import delays_from, problem_from
+from boundlab.compare import compare
+from boundlab.falsify import _catalog as catalog
+from boundlab.falsify._candidate import Candidate
+from boundlab.falsify._judge import FAILURES
+from boundlab.instance import make_plan
+from boundlab.theorems import Theorem
+from boundlab.verdict import Verdict
+
+# Two where it computes; a sample grows only so far, since a search must not wait minutes for its own last line.
+_TRIALS = (2, 100, 1000)
+
+
+def trials_that_tell(theorem: Theorem, candidate: Candidate, *, violated: bool) -> int | None:
+    """Return the number of trials with which ``boundlab compare`` says of a candidate what the search says.
+
+    Parameters
+    ----------
+    violated
+        Whether it is to say ``violated``, or anything else: about an instance that breaks nothing a sample is
+        undecided, or a computation sure.
+
+    Returns
+    -------
+    int or None
+        None where no number that was tried does: samples of that size do not tell a ratio near 1.
+    """
+    tried = _TRIALS if violated else _TRIALS[:2]
+    for trials in tried:
+        try:
+            computed, verdict = _said(theorem, candidate, trials)
+        except FAILURES:
+            return None
+        agrees = (verdict is Verdict.VIOLATED) is violated
+        if agrees and (violated or computed or trials == tried[-1]):
+            return trials
+        if computed:
+            return None
+    return None
+
+
+def _said(theorem: Theorem, candidate: Candidate, trials: int) -> tuple[bool, Verdict]:
+    """Return whether the comparison computes, and its verdict; everything is read from the words of the command."""
+    problem = problem_from(candidate.problem_spec())
+    delays = delays_from(candidate.delays, problem.n)
+    policy = catalog.algorithm(theorem.algorithm).policy(None, delays)
+    settings = candidate.all_settings()
+    plan = make_plan(theorem, problem, delays, policy, candidate.iterations, settings, trials=trials, seed=0)
+    found = compare(plan, trials, 0)
+    return found.band.level == 1.0, found.verdict
