@@ -92,7 +92,8 @@ class Searched(Shown, Falsification):
         """Return the verdict with its instance."""
         tried = f"{sum(self.tried.values())} candidates"
         if self.best is None:
-            return f"{self.theorem.id}: inconclusive: it applies to none of {tried}"
+            why = f"; no instance was found that meets {self.unmet}" if self.unmet else ""
+            return f"{self.theorem.id}: inconclusive: it applies to none of {tried}{why}"
         found = "smallest counterexample" if self.violated else "closest instance"
         words = f"{found}, left/right {self.best.ratio:.4g}: {self.best.words()}"
         return f"{self.theorem.id}: {self.verdict}: {tried}; {words}"

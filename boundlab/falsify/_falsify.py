@@ -94,6 +94,7 @@ def falsify(
     return Falsification(
         theorem, _repeatable(theorem, instance, broken), broken, dict(judge.tried), dict(judge.refused),
         time.monotonic() - begin, seed, case, _repeatable(theorem, clearest, broken),
+        judge.unmet if instance is None else "",
     )  # fmt: skip
 
 

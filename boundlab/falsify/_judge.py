@@ -70,6 +70,11 @@ class Judge:
         How many candidates the theorem applied to, by family, and why it did not apply to the others.
     before
         How many candidates another judge had tried when this one was made of it.
+    unmet
+        The conditions that no instance was found to meet, with the numbers of the nearest one.
+    forgiven
+        How many were refused of other instances than those that are made to meet the conditions: they say nothing of
+        these.
     """
 
     theorem: Theorem
@@ -79,6 +84,8 @@ class Judge:
     refused: Counter[str] = field(default_factory=Counter)
     best: Score | None = None
     before: int = 0
+    unmet: str = ""
+    forgiven: int = 0
     weights: dict[tuple[object, ...], bool] = field(default_factory=dict)
     benches: OrderedDict[tuple[object, ...], Bench | BoundlabError] = field(default_factory=OrderedDict)
 
@@ -99,7 +106,7 @@ class Judge:
 
     def aside(self, before: int) -> "Judge":
         """Return a judge with counts of its own, after so many candidates; runs that are kept are shared."""
-        return replace(self, tried=Counter(), refused=Counter(), best=None, before=before)
+        return replace(self, tried=Counter(), refused=Counter(), best=None, before=before, forgiven=0)
 
     def join(self, tried: Counter[str], refused: Counter[str], best: Score | None) -> None:
         """Add what a judge that was put aside has counted and found."""

@@ -142,6 +142,8 @@ class Falsification:
         The case file of ``best``.
     clearest
         A violation that was met on the way and breaks the bound by more than ``best``; None without.
+    unmet
+        Where the theorem applied to nothing: the conditions that no instance was found to meet, with both their sides.
     """
 
     theorem: Theorem
@@ -153,6 +155,7 @@ class Falsification:
     seed: int
     case: Document | None
     clearest: Instance | None = None
+    unmet: str = ""
 
     @property
     def ratio(self) -> float:
@@ -184,6 +187,7 @@ class Falsification:
             "candidates": sum(self.tried.values()),
             "tried": dict(self.tried),
             "refused": dict(self.refused),
+            "unmet": self.unmet,
             "seconds": round(self.seconds, 1),
             "seed": self.seed,
             "instance": None if best is None else best.as_dict(self.theorem),

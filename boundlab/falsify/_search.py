@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from boundlab.errors import MissingExtraError
-from boundlab.falsify import _witnesses, _worst
+from boundlab.falsify import _fit, _witnesses, _worst
 from boundlab.falsify._judge import Judge, Score
 from boundlab.falsify._optimise import climb, optimise
 from boundlab.falsify._scan import Key
@@ -22,6 +22,8 @@ Progress = Callable[[str], None]
 _BEFORE = 400  # candidates before the first worst case: the solver takes seconds to load
 _BETWEEN = 60  # candidates from one worst case to the next
 _CLEAR = 1.15  # left/right of a violation after which no clearer one is looked for
+# Refused candidates, and how many for each that was tried, after which instances are made to meet the conditions.
+_REFUSED, _FOR_EACH = 20, 10
 _SCAN, _IMPROVE = 0.6, 0.75  # shares of the budget after which the next stage begins
 _CLIMBS = 3  # closest instances from which local optimisation begins
 _ROUND = 8  # restarts that begin from the same instances
@@ -151,7 +153,7 @@ def _finalists(found: _Best, rng: np.random.Generator, progress: Progress, last:
 def _stages(found: _Best, workers: Ahead[Piece, Done], budget: Budget, progress: Progress) -> Iterator[None]:
     """Look at structured families with worst cases in between, then search from the best ones."""
     judge = found.judge
-    asks, asked, seen = _worst.asks(judge), _BEFORE - _BETWEEN, set[Key]()
+    asks, asked, seen, fitted = _worst.asks(judge), _BEFORE - _BETWEEN, set[Key](), False
     for done in workers.map(Scan(index) for index in count()):
         if done.last:
             break
@@ -161,13 +163,18 @@ def _stages(found: _Best, workers: Ahead[Piece, Done], budget: Budget, progress:
         found.join(done)
         progress(f"{judge.count} candidates, {done.label}, largest ratio {found.largest:.4g}")
         yield
+        if not fitted and _seldom(judge):
+            fitted = True
+            _fit_conditions(found)
+            yield
         if judge.count >= asked + _BETWEEN and not budget.spent(_SCAN, judge):
             asked = judge.count
             _ask(found, asks)
             yield
         if budget.spent(_SCAN, judge):
             break
-    while not budget.spent(_SCAN, judge) and _ask(found, asks):
+    judge.forgiven = judge.refused.total() if fitted else 0
+    while not judge.unmet and not budget.spent(_SCAN, judge) and _ask(found, asks):
         yield
     before, some = judge.count, found.ranked[:_CLIMBS]
     ends = [_SCAN + (_IMPROVE - _SCAN) * (place + 1) / _CLIMBS for place in range(len(some))]
@@ -188,6 +195,19 @@ def _stages(found: _Best, workers: Ahead[Piece, Done], budget: Budget, progress:
             if budget.spent(1.0, judge):
                 break
         number += _ROUND
+
+
+def _seldom(judge: Judge) -> bool:
+    """Return whether hardly any candidate meets the conditions that the theorem has."""
+    return bool(judge.theorem.conditions) and judge.refused.total() >= _REFUSED + _FOR_EACH * judge.count
+
+
+def _fit_conditions(found: _Best) -> None:
+    """Look at instances that are made to meet the conditions, or keep which ones nothing meets."""
+    judge = found.judge
+    some, judge.unmet = _fit.fitted(judge)
+    judge.forgiven = judge.refused.total()
+    found.take(judge.scores(some))
 
 
 def _ask(found: _Best, asks: Iterator[_worst.Ask]) -> bool:

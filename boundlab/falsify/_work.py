@@ -38,7 +38,7 @@ class Budget:
         """Whether so much of it is used up."""
         used = self.limit is not None and (
             judge.count >= share * self.limit
-            or judge.refused.total() >= _HOPELESS * (judge.count + min(self.limit, 100))
+            or judge.refused.total() - judge.forgiven >= _HOPELESS * (judge.count + min(self.limit, 100))
         )
         return used or time.monotonic() >= self.begin + share * self.seconds
 

@@ -37,7 +37,8 @@ def falsify_page(found: "Falsification", typed: str = "", written: Path | None =
     head = f"{statement.id} ({statement.status}): {count} candidates in {found.seconds:.0f} s, seed {found.seed}"
     page: list[Any] = [head, families, *_refused(found.refused)]
     if best is None:
-        return [*page, verdict_line("inconclusive", "the theorem applies to nothing that was tried")]
+        why = f": no instance was found that meets {found.unmet}" if found.unmet else ""
+        return [*page, verdict_line("inconclusive", f"the theorem applies to nothing that was tried{why}")]
     constants = plain_table("constant", "value", "side", "how")
     constants.columns[2].justify = constants.columns[3].justify = "left"
     for name, constant in best.constants.items():
