@@ -6,6 +6,7 @@ from typing import Any, final
 
 from boundlab.api import Checks, Compared, Decided, Evaluated, Horizons, Searched, Worst
 from boundlab.audit._settings import Setting
+from boundlab.registry import command_line
 from boundlab.theorems import Theorem
 
 
@@ -84,7 +85,7 @@ class Proved:
     @property
     def command(self) -> str:
         """What repeats it."""
-        return f"boundlab prove {self.outcome.script.id}"
+        return command_line("prove", self.outcome.script.id)
 
 
 @final

@@ -1,6 +1,5 @@
 """Asks every question about a theorem, in the order in which answers help, within a budget of seconds."""
 
-import shlex
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from boundlab.case import Case, load_case, own_case, read_case
 from boundlab.errors import AssumptionError, BoundlabError, SpecError
 from boundlab.options import number
 from boundlab.provenance import provenance
-from boundlab.registry import lookup
+from boundlab.registry import command_line, lookup
 from boundlab.report.trail import proofs_of
 from boundlab.theorems import Theorem
 from boundlab.verdict import ExitCode
@@ -174,7 +173,7 @@ class _Questions:
                     theorem, left, candidates=self.candidates, seed=self.seed, jobs=self.jobs, progress=self.say
                 )
                 count = self.candidates or max(sum(found.tried.values()), 1)
-                command = f"boundlab falsify {shlex.quote(typed)} --candidates {count} --seed {self.seed}"
+                command = command_line("falsify", typed, "--candidates", str(count), "--seed", str(self.seed))
                 return Search(found, command)
         return None
 
@@ -247,10 +246,10 @@ class _Questions:
                 found = api.worst_case(theorem, _WORST_HORIZON, delays=iid, settings=given)
                 if found.verdict == "not applicable":
                     raise AssumptionError(found.reason)
-                words = ["boundlab", "worst-case", theorem.id, "--iterations", str(_WORST_HORIZON)]
+                words = ["worst-case", theorem.id, "--iterations", str(_WORST_HORIZON)]
                 words += [] if iid is None else ["--delays", iid]
                 words += [word for name, value in given.items() for word in ("--set", f"{name}={value}")]
-                one = replace(one, worst=WorstCase(found, shlex.join(words)))
+                one = replace(one, worst=WorstCase(found, command_line(*words)))
         return one
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from boundlab.audit._blocks import Block, Commands, Fold, Formulas, Line, Points, Rows, Section, Way, Words, line, seen
 from boundlab.audit._changes import side_by_side
+from boundlab.audit._commands import commands, how_to_have, origins, statement_hash
 from boundlab.audit._comparison import comparison, largest
 from boundlab.audit._ruling import apart, rule
 from boundlab.audit._slip import slip
@@ -211,6 +212,11 @@ def _open(audit: "Evidence") -> Iterator[Block]:
 
 def _commands(audit: "Evidence") -> Iterator[Block]:
     yield Commands(tuple(commands(audit)))
+    yield Words(line("Core statement: SHA-256 ", (statement_hash(audit.theorem), "code"), "."))
+    found = origins(audit.theorem)
+    if found:
+        yield Words(line("What they need beside boundlab:"))
+        yield Points(tuple(line((what, "strong"), f": {how_to_have(origin)}") for what, origin in found.items()))
     versions = ", ".join(f"{name} {number}" for name, number in audit.provenance["versions"].items())
     yield Words(
         line(
@@ -220,27 +226,3 @@ def _commands(audit: "Evidence") -> Iterator[Block]:
             )
         )
     )  # fmt: skip
-
-
-def commands(audit: "Evidence") -> list[str]:
-    """Return what repeats each number, each command once."""
-    import shlex
-
-    typed = shlex.quote(audit.typed)
-    found = [f"boundlab show {typed}", f"boundlab check {typed} --all"]
-    if audit.search is not None:
-        found.append(audit.search.command)
-        if (best := audit.search.found.best) is not None and (command := best.command(audit.typed)):
-            found.append(command)
-    elif audit.exact is not None:
-        found.append(f"boundlab exact {typed}{' --derivation' if audit.exact.derivation is not None else ''}")
-    found += [one.command for one in audit.proofs]
-    found += [] if audit.panel is None else [audit.panel.command]
-    for repair in audit.repairs:
-        name = repair.theorem.id
-        found += [one.command for one in repair.proofs]
-        found += [] if repair.on_case is None or not audit.case_file else [f"boundlab exact {name} {audit.case_file}"]
-        found += [] if repair.worst is None else [repair.worst.command]
-        found += [] if repair.search is None else [repair.search.command]
-        found += [] if repair.panel is None else [repair.panel.command]
-    return list(dict.fromkeys(found))

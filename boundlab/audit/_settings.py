@@ -2,12 +2,12 @@
 
 import itertools
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
 from boundlab.case import Case
+from boundlab.registry import command_line
 from boundlab.theorems import Theorem
 
 _PROBLEMS = ("lad:x0=3", "huber:c=[0,1],x0=2", "quadratic:clients=2,dimension=2")
@@ -91,13 +91,13 @@ class Setting:
     def command(self, typed: str, trials: int, seed: int) -> str:
         """Return the command that compares here."""
         ks = self.iterations
-        words = ["boundlab", "compare", typed, "--problem", self.problem, "--delays", self.delays]
+        words = ["compare", typed, "--problem", self.problem, "--delays", self.delays]
         words += [] if self.server is None else ["--server", self.server]
         words += ["--iterations", ",".join(map(str, ks)) if isinstance(ks, list) else str(ks)]
         words += ["--trials", str(trials), "--seed", str(seed)]
         for name, value in self.settings.items():
             words += ["--set", f"{name}={value}"]
-        return shlex.join(words)
+        return command_line(*words)
 
 
 def around(theorem: Theorem, case: Case, stretch: int) -> Setting | None:

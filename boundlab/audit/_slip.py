@@ -1,7 +1,6 @@
 """The proof of the theorem: its first step that is refuted or does not follow, and what hangs on it."""
 
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from boundlab.formulas.symbols import SYMBOLS
 from boundlab.formulas.written import letters_of
 from boundlab.prove import Status, Step
 from boundlab.prove import letters as meant_by
+from boundlab.registry import command_line
 from boundlab.report.proofs import assumptions, hanging
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _proof(one: "Proved", letters: Mapping[str, str]) -> Iterator[Block]:
         yield Points(tuple(line(_lettered(text, letters)) for text in found.how.splitlines() if text.strip()))
         hangs = hanging(outcome).get(found.name, [])
         yield Words(line(f"On it hangs: {', '.join(hangs) or 'nothing'}."))
-        yield Commands((f"boundlab prove {script.id} --step {shlex.quote(found.name)}",))
+        yield Commands((command_line("prove", script.id, "--step", found.name),))
     if outcome.proved:
         yield Words(line(f"It rests on: {', '.join(assumptions(outcome)) or 'no assumption'}."))
     rows = tuple(

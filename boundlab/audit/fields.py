@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from boundlab.__about__ import __version__
+from boundlab.audit._commands import commands, origins, statement_hash
 from boundlab.audit._comparison import panel_fields
 from boundlab.audit._ruling import rule
-from boundlab.audit._sections import commands
 from boundlab.audit._slip import first_slip
 from boundlab.files import Document, schema
 from boundlab.report.proofs import as_dict as proof_fields
@@ -37,6 +37,8 @@ def fields(audit: "Evidence") -> Document:
         comparison=panel_fields(audit.panel),
         not_decided=[{"what": one.what, "of": one.of, "why": one.why} for one in audit.gaps],
         commands=commands(audit),
+        core=statement_hash(audit.theorem),
+        origins=origins(audit.theorem),
         provenance=dict(audit.provenance),
     )
 
