@@ -6,6 +6,7 @@ import random
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ import typer.main
 from command_examples import CERTIFICATE
 
 from boundlab.cli._app import app
+from boundlab.errors import BoundlabError
 from boundlab.registry import registered
+from boundlab.testing._setting import Setting, fitting
+from boundlab.theorems import load_theorem
 
 COMMANDS: Mapping[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 # Commands by how often they are drawn: a search or a check takes a thousand times as long as a list.
@@ -22,6 +26,8 @@ SHARES = {
     "check": 2, "worst-case": 2, "prove": 4, "recheck": 8, "falsify": 1, "audit": 1, "demo": 1, "bench": 1,
     "new": 6, "doctor": 1, "schema": 2,
 }  # fmt: skip
+FITTING = 0.65  # of the lines that ask for what fits, so that more than half of all reach a verdict
+QUICK_PROOFS = ("classics.gd.convex", "classics.gd.strongly-convex", "classics.subgradient.fixed-step")
 PROBLEMS = (
     "huber:c=[0,1],w=[1,1],delta=1,sigma=0,x0=2", "huber:c=[0],w=[1],delta=0.5,x0=1", "lad:x0=3", "quadratic",
     "quadratic:clients=2,dimension=2,sigma=1", "pseudo-huber:c=[0,2],w=[1,1],x0=1",
@@ -101,6 +107,22 @@ RAISED = (
 )  # fmt: skip
 
 
+@cache
+def comparison(theorem: str, trials: str) -> list[str]:
+    """Return arguments of a comparison that a theorem is about; of the one that fits nothing built in, any."""
+    statement = load_theorem(theorem)
+    try:
+        one = fitting(statement)[0]
+    except BoundlabError:
+        one = Setting(statement, "lad:x0=3")
+    server = [] if one.server is None else ["--server", one.server]
+    chosen = [word for name, value in one.settings.items() for word in ("--set", f"{name}={value}")]
+    return [
+        theorem, "--problem", one.problem, "--delays", one.delays, *server, "-k", str(one.iterations), *chosen,
+        "--trials", trials,
+    ]  # fmt: skip
+
+
 @dataclass
 class Fuzz:
     """A source of random command lines, and of the files that they name.
@@ -115,11 +137,15 @@ class Fuzz:
     place: Path
     statement: str = ""
     _made: int = field(default=0)
+    _whole: bool = field(default=False)
 
     def line(self) -> list[str]:
         """Return a command line; most are meant seriously, and then a word of some is replaced."""
         names = [name for name in SHARES if name in COMMANDS]
         command = self.rng.choices(names, [SHARES[name] for name in names])[0]
+        self._whole = not self.statement and command not in ("bench", "demo") and self.rng.random() < FITTING
+        if self._whole:
+            return [self._files(word) for word in [command, *self._fitting(command)]]
         found = [command, *self._serious(command)]
         if self.statement:
             found = ["--plugin", "{plugin}", *found]
@@ -136,6 +162,42 @@ class Fuzz:
             return []
         one = self.rng.choice(options)
         return [self.rng.choice(one.opts), *([] if one.is_flag else [self.rng.choice((*NOISE, *SETTINGS))])]
+
+    def _fitting(self, command: str) -> list[str]:
+        """Return arguments to which the command has an answer."""
+        rng, theorems = self.rng, registered("theorems")
+        theorem = rng.choice(sorted(theorems))
+        refuted = rng.choice([name for name, one in theorems.items() if one.refuted_by])
+        small = rng.choice(("classics.gd.convex", "classics.gd.convex.book", "classics.gd.gradient"))
+        told, shown = rng.choice(([], ["--json"], ["-q"], ["-v"])), rng.choice(([], ["--json"]))
+        values = [f"--set={name}=1" for name in theorems[theorem].inputs() if name != "p"]
+        algorithm = rng.choice(sorted(registered("algorithms")))
+        options = registered("algorithms")[algorithm].parameters
+        steps = [f"--set={one}=0.05" for one in ("alpha", "eta_l", "eta") if one in options]
+        name, kind = f"mine{rng.randrange(10**6)}", rng.choice(("algorithm", "theorem", "problem", "delays", "metric"))
+        case = rng.choice((["{case}"], ["{case}", "--json"], ["{case}", "--out", "{out}"]))
+        arrivals = "iid:p_s=0.5" if algorithm == "area" else rng.choice(("exponential", "deterministic", "uniform"))
+        run = ["--problem", rng.choice(("lad:x0=3", "huber:c=[0,1],x0=2", "quadratic:clients=2,dimension=2"))]
+        made: dict[str, list[str]] = {
+            "list": [rng.choice(("symbols", "theorems", "delays", "metrics", "problems", "algorithms")), *shown],
+            "show": [theorem, *rng.choice(([], ["--latex"], ["--json"], ["--core"], ["--core", "--json"]))],
+            "eval": [theorem, *values, *rng.choice(([], ["--terms"], ["--json"]))],
+            "optimal-rate": ["--rates", rng.choice(("1,2", "10,10,2.5", "0.1,3")), *shown],
+            "run": [algorithm, *run, "--delays", arrivals, "-k", rng.choice(("1", "4")), "-r", "2", *steps, *shown],
+            "replay": case,
+            "compare": [*comparison(theorem, str(rng.choice((2, 5, 20)))), *told],
+            "exact": [refuted, *rng.choice(([], ["--json"], ["-q"], ["--derivation"]))],
+            "check": [theorem, "--only", rng.choice(("units", "units,limits")), *told],
+            "worst-case": [small, "-k", rng.choice(("1", "2")), *told],
+            "prove": [rng.choice(QUICK_PROOFS), *rng.choice(([], ["-q"], ["--json"], ["-v"]))],
+            "recheck": ["{certificate}", *told],
+            "audit": [small, "--candidates", "1", "--budget", "1", *rng.choice(([], ["--html", "{out}"], ["-q"]))],
+            "falsify": [rng.choice((small, "area.theorem8.fixed-step")), "--candidates", "2", "--out", "{out}", *told],
+            "new": [kind, name, "--out", "{folder}"],
+            "doctor": rng.choice(([], ["--json"])),
+            "schema": [rng.choice(("case", "theorem", "result", "error"))],
+        }
+        return made[command]
 
     def _serious(self, command: str) -> list[str]:
         """Return arguments that mostly fit each other."""
@@ -228,7 +290,7 @@ class Fuzz:
     def _spoiled(self, content: bytes) -> bytes:
         """Return a content as it is, cut, or with bytes replaced."""
         kind = self.rng.random()
-        if kind < 0.8 or not content:
+        if self._whole or kind < 0.8 or not content:
             return content
         if kind < 0.9:
             return content[: self.rng.randrange(len(content))]
@@ -271,11 +333,11 @@ class Fuzz:
         self._json(CERTIFICATE, path)
 
     def _case(self, path: Path) -> None:
-        self._json(self.rng.choice(CASES), path)
+        self._json(CASES[0] if self._whole else self.rng.choice(CASES), path)
 
     def _json(self, example: Any, path: Path) -> None:
         case = json.loads(json.dumps(example))
-        if self.rng.random() < 0.4:
+        if not self._whole and self.rng.random() < 0.4:
             self._replace(case, self.rng.choice(NASTY))
         path.write_bytes(self._spoiled(json.dumps(case).encode()))
 
