@@ -4,6 +4,9 @@ A subgradient v of F at a point p says F(p) − F* ≤ ‖v‖²/(2μ) and ‖p 
 μ, f(y) ≥ f(p) + ⟨∇f(p), y − p⟩ gives F* from below, for all that is left is a maximum over the y where h is not too
 large: Fenchel's dual value (:meth:`boundlab.simple.Simple.duality_gap`). Where line and h together grow in all
 directions at a rate that rounding cannot explain, p is x* itself (:meth:`boundlab.simple.Simple.sharpness`).
+
+Least squares have more: their minimiser is found to the last digits (:mod:`boundlab.composite._polish`), and Fenchel's
+dual is evaluated in balls (:mod:`boundlab.composite._dual`).
 """
 
 from dataclasses import dataclass
@@ -12,8 +15,10 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.composite._dual import interval
+from boundlab.composite._polish import polished
 from boundlab.errors import CertificateError
-from boundlab.objective import Optimum, Problem
+from boundlab.objective import LeastSquaresForm, Optimum, Problem
 from boundlab.simple import Simple
 
 Floats = NDArray[np.float64]
@@ -42,13 +47,24 @@ def minimise(f: Problem, h: Simple) -> Minimised:
         If f is not smooth, or its family does not say what rounding does to its values and gradients.
     """
     constants, x = f.constants(), np.asarray(f.x0, dtype=np.float64).copy()
-    smooth = f.assumptions().get("smooth", "unsaid") == "" and f.assumptions().get("convex", "unsaid") == ""
-    if not smooth or "L" not in constants:
-        raise CertificateError(f"problem {f.id}: f + h is minimised for smooth convex f; try huber in place of lad")
+    met = f.assumptions()
+    missing = next((why for name in ("smooth", "convex") if (why := met.get(name, f"{name} is not claimed"))), "")
+    if missing or "L" not in constants:
+        why = missing or "there is no L"
+        raise CertificateError(f"problem {f.id}: f + h is minimised for smooth convex f, and here {why}")
     if f.rounding(x) is None:
-        raise CertificateError(f"problem {f.id}: f + h has no certificate here; dtype=float64 would fit data")
+        raise CertificateError(f"problem {f.id}: {_unknown_rounding(f)}, so that f + h has no certificate")
     L = max(constants["L"].value, float(np.finfo(np.float64).tiny))
-    return _certify(f, h, _descend(f, h, x, 1.0 / L), L)
+    points, form = [_descend(f, h, x, 1.0 / L)], f.least_squares()
+    if form is not None:
+        points.append(polished(form, h, points[0]))
+    return min((_certify(f, h, p, L, form) for p in points), key=lambda found: found.optimum.gap)
+
+
+def _unknown_rounding(f: Problem) -> str:
+    if f.dtype is not np.float64:
+        return "dtype=float32 rounds values and gradients by nobody knows how much (set dtype=float64)"
+    return "it does not say how far rounding puts its values and gradients off (Problem.rounding)"
 
 
 def _descend(f: Problem, h: Simple, x: Floats, size: float) -> Floats:
@@ -79,7 +95,7 @@ def _descend(f: Problem, h: Simple, x: Floats, size: float) -> Floats:
     return best
 
 
-def _certify(f: Problem, h: Simple, p: Floats, L: float) -> Minimised:
+def _certify(f: Problem, h: Simple, p: Floats, L: float, form: LeastSquaresForm | None) -> Minimised:
     """Return the point with the better of the two certificates."""
     found = f.rounding(p)
     assert found is not None  # noqa: S101  (asked before)
@@ -107,6 +123,15 @@ def _certify(f: Problem, h: Simple, p: Floats, L: float) -> Minimised:
         distance = residual / mu * (1.0 + 4.0 * _EPS) + away
         if strong <= gap:
             gap, how = strong, "accelerated proximal gradient, ‖∂F‖/mu"
+    if form is not None and (ends := interval(form, h, p)) is not None:
+        between = float(np.nextafter(max(ends[1], value) - min(ends[0], value), np.inf))
+        if between <= gap:
+            gap, how = between, "active set, Fenchel's dual in balls"
+            if mu > 0.0:  # a smaller distance than the gradient's is kept
+                by_gap = (float(np.sqrt(2.0 * gap / mu)) + 4.0 * _EPS * float(np.linalg.norm(p))) * (
+                    1.0 + d * _EPS
+                ) + away
+                distance = by_gap if distance is None else min(distance, by_gap)
     if h.sharpness(p, slope) > error:
         gap, distance, how = off, 0.0, "a corner: F grows at a certified rate"
     if not np.isfinite(gap):

@@ -124,6 +124,14 @@ class Ball(Simple):
         out: Floats = self._radius * norms * (1.0 + (A.shape[1] + 8) * EPS)
         return out
 
+    def lowest(self, slope: Vector, curvature: Scalar) -> Scalar:
+        """Return −‖slope‖·z + curvature·z²/2 with z = min(radius, ‖slope‖/curvature)."""
+        norm = _square(slope).upper().sqrt()  # the minimum falls as the norm grows
+        z = numbers.ball(numbers.rational(self.radius))
+        if curvature != 0:
+            z = z.min(norm / curvature)
+        return -norm * z + curvature * z * z / 2
+
     def holds_at(self, x: Sequence[Fraction], pull: Sequence[Fraction]) -> bool:
         """Return whether x is inside and nothing pulls; whatever pulls on the sphere has roots."""
         return sum(entry**2 for entry in x) <= self.radius**2 and not any(pull)

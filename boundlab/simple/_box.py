@@ -127,6 +127,23 @@ class Box(Simple):
         at_high = dict.fromkeys(np.flatnonzero(x >= high).tolist(), self.high)
         return Face(at_low | at_high, [Fraction(0)] * len(x))
 
+    def piece(self, x: Floats) -> tuple[Floats, Floats, Floats]:
+        """Keep ends ends."""
+        low, high = self._ends
+        return np.where(x >= high, high, low), np.where(x <= low, low, high), np.zeros(len(x))
+
+    def lowest(self, slope: Vector, curvature: Scalar) -> Scalar:
+        """Return the sum over coordinates, each with its minimiser at an end or where slope_j + curvature·y_j = 0."""
+        low, high = (numbers.ball(numbers.rational(end)) for end in (self.low, self.high))
+        total = numbers.ball(0)
+        for entry in slope:
+            if curvature == 0:
+                total += (entry * low).min(entry * high)
+            else:
+                y = (-entry / curvature).max(low).min(high)
+                total += entry * y + curvature * y * y / 2
+        return total
+
     def holds_at(self, x: Sequence[Fraction], pull: Sequence[Fraction]) -> bool:
         """Return whether x is inside, and pull points outside wherever it is not 0."""
         return all(

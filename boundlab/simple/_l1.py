@@ -16,6 +16,8 @@ from boundlab.simple._simple import EPS, Array, Face, Floats, Simple, Vector, cl
 if TYPE_CHECKING:
     import torch
 
+_NEAR = 64
+
 
 @final
 @dataclass(frozen=True)
@@ -101,6 +103,26 @@ class L1(Simple):
         """Keep zeros, and signs."""
         fixed = {j: Fraction(0) for j, entry in enumerate(x.tolist()) if entry == 0.0}
         return Face(fixed, [self.weight * int(np.sign(entry)) for entry in x.tolist()])
+
+    def piece(self, x: Floats) -> tuple[Floats, Floats, Floats]:
+        """Keep zeros, and signs."""
+        return np.where(x < 0.0, -np.inf, 0.0), np.where(x > 0.0, np.inf, 0.0), self._weight * np.sign(x)
+
+    def lowest(self, slope: Vector, curvature: Scalar) -> Scalar:
+        """Return −Σ_j (|slope_j| − weight)₊²/(2·curvature)."""
+        weight = numbers.ball(numbers.rational(self.weight))
+        if curvature == 0:
+            inside = all(abs(entry) <= weight for entry in slope)
+            return numbers.ball(0) if inside else numbers.flint().arb("-inf")
+        beyond = [(abs(entry) - weight).max(numbers.ball(0)) for entry in slope]
+        return -sum((entry * entry for entry in beyond), start=numbers.ball(0)) / (2 * curvature)
+
+    def shrink(self, slope: Vector) -> Scalar:
+        """Return weight/‖slope‖∞ or 1, from below."""
+        arb, weight = numbers.flint().arb, numbers.ball(numbers.rational(self.weight))
+        largest = max(abs(entry).upper() for entry in slope)
+        # The last factor is far from 1 for balls, and 1 for floats.
+        return arb(1) if largest <= weight else (weight / largest).lower() * (1 - arb(2) ** -_NEAR)
 
     def holds_at(self, x: Sequence[Fraction], pull: Sequence[Fraction]) -> bool:
         """Return whether pull is ±weight where x is not 0, and within ±weight where it is."""

@@ -155,6 +155,29 @@ class Simple(ABC):
         """Return the face of h on which x lies; None where h has none."""
         return None
 
+    def piece(self, x: Floats) -> tuple[Floats, Floats, Floats] | None:
+        """Return between which ends each coordinate may move with h linear, and the rates there; shape (d,) each.
+
+        None where h has no such pieces.
+        """
+        return None
+
+    @abstractmethod
+    def lowest(self, slope: Vector, curvature: Scalar) -> Scalar:
+        """Return min_y ⟨slope, y⟩ + curvature/2·‖y‖² + h(y) in balls, or less; −∞ where that may be infinite.
+
+        Parameters
+        ----------
+        slope
+            Unit (1, −1).
+        curvature
+            Not negative, unit (1, −2).
+        """
+
+    def shrink(self, slope: Vector) -> Scalar:
+        """Return a t in [0, 1] with which t·slope surely has a :meth:`lowest` value without curvature; in balls."""
+        return numbers.ball(1)
+
     def holds_at(self, x: Sequence[Fraction], pull: Sequence[Fraction]) -> bool:
         """Return whether ``pull`` is a subgradient of h at x, without rounding; False where that is not decided."""
         return False
