@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from platform import processor, python_version
 from typing import Any, final
@@ -156,9 +157,7 @@ def measure_compared(repeats: int) -> list[Row]:
         theorem = load_theorem(name)
         policy = lookup("algorithms", theorem.algorithm).policy(None, delays)
         plan = make_plan(theorem, problem, delays, policy, _ITERATIONS, {})
-        ours, bare = paired(
-            repeats, (lambda plan=plan: compare(plan, 10, 0), _ITERATIONS), (passes, _ITERATIONS)
-        )  # fmt: skip
+        ours, bare = paired(repeats, (partial(compare, plan, 10, 0), _ITERATIONS), (passes, _ITERATIONS))
         found.append(Row(f"{name} compared, noise (n = 20, d = {problem.d})", "one nd×nd update", ours, bare))
     return found
 
