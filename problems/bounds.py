@@ -81,6 +81,23 @@ def heterogeneity(each: Floats, mean: float, how: str) -> dict[str, Constant]:
     }
 
 
+def zeta(away: float, off: float, how: str) -> Constant:
+    """Return the largest distance of a client's minimiser from x*, where it is 0 exactly so.
+
+    Parameters
+    ----------
+    away
+        It is at most this from the point that stands for x*, rounded up.
+    off
+        That point's distance from x*, rounded up.
+    how
+        Where both come from.
+    """
+    if away == off == 0.0:
+        return Constant(0.0, "exact", "x* is the minimiser of every client")
+    return Constant(away + off, "upper", how)
+
+
 def start_gap(start: float, best: Optimum | None, floor: float | None) -> dict[str, Constant]:
     """Return F0 = f(x0) − inf f, or nothing where f has no known lower bound.
 

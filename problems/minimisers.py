@@ -98,6 +98,8 @@ def bisect(
     for begin in range(0, d, each):
         part = slice(begin, begin + each)
         x[part], away[part] = _bisect(centres[:, part], weights[:, part], slope)
+    same = np.ptp(centres, axis=0) == 0.0  # at a centre that all share every slope is 0
+    x[same], away[same] = centres[0, same], 0.0
     return x, away
 
 

@@ -235,8 +235,8 @@ class Quadratic(ArrayProblem):
             x = x - np.linalg.solve(self._mean, np.einsum("nde,ne->d", self.A, x - self.b) / self.n)
         residual = float(np.linalg.norm(np.einsum("nde,ne->d", self.A, x - self.b) / self.n))
         residual += float(self._rounding(x).mean()) * (1.0 + self.n * EPS)
-        if not self.b.any():
-            x, residual = np.zeros(self.d), 0.0
+        if not np.ptp(self.b, axis=0).any():  # every f_i is least there
+            x, residual = self.b[0].astype(np.float64), 0.0
         mu = self._mean_mu
         # Entries of opposite signs cancel in f(x): the error is relative to the norms, not to the value.
         sizes = np.linalg.norm(self.A, axis=(1, 2)) * np.linalg.norm(x - self.b, axis=1) ** 2
@@ -276,8 +276,7 @@ class Quadratic(ArrayProblem):
         if self._mu > 0.0:
             out["mu"] = Constant(self._mu, "exact" if exact else "lower", how)
             away = float(np.linalg.norm(best.x - self.b, axis=1).max())
-            zeta = clip_up(away, self.d + 4) + best.distance
-            out["zeta"] = Constant(zeta, "upper", "closed form max‖x* − b_i‖")
+            out["zeta"] = bounds.zeta(clip_up(away, self.d + 4), best.distance, "closed form max‖x* − b_i‖")
         return bounds.alike(self, out)
 
     @cached_property

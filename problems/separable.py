@@ -272,7 +272,7 @@ class Separable(ArrayProblem):
             out |= bounds.smoothness(Constant(float(self.w.max()), "exact", "closed form max w_ij"))
             if (self.w > 0.0).all():
                 away = float(np.linalg.norm(best.x - self.c, axis=1).max())
-                out["zeta"] = Constant(clip_up(away, self.d + 4) + far, "upper", "closed form max‖x* − c_i‖")
+                out["zeta"] = bounds.zeta(clip_up(away, self.d + 4), far, "closed form max‖x* − c_i‖")
         return bounds.alike(self, out)
 
     @property
