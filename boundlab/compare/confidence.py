@@ -211,7 +211,8 @@ def _student(values: Floats, error: float) -> Floats:
 
     trials = len(values)
     spread = values.std(axis=0, ddof=1) / np.sqrt(trials)
-    out: Floats = values.mean(axis=0) + float(stdtrit(trials - 1, 1.0 - error)) * spread
+    # 1 − error would round to 1, where the quantile is infinite; Student's t is symmetric.
+    out: Floats = values.mean(axis=0) - float(stdtrit(trials - 1, error)) * spread
     return out
 
 

@@ -107,8 +107,11 @@ def judge(plan: Plan, left: Band, right: Enclosure) -> Judgement:
     """Judge the limits of a sample against the bound."""
     if plan.theorem.shape:
         return _shape(left.upper, right.value)
-    if not np.isfinite(left.upper).all():
+    if not np.isfinite(left.mean).all():
         return Verdict.INCONCLUSIVE, "the iterates overflow; no finite limit can be given"
+    if not np.isfinite(left.upper).all():
+        few = f"{_count(left.trials)} trials give no finite upper limit at the confidence level {left.level!r}"
+        return Verdict.INCONCLUSIVE, f"{few}; lower --level or raise --trials"
     found = side(left, right)
     if found is Verdict.VIOLATED:
         above = np.flatnonzero(left.lower > right.upper)
