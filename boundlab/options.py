@@ -19,6 +19,7 @@ from boundlab.files import read_text
 _SMALLEST, _LARGEST = 1e-100, 1e100
 _LARGEST_INTEGER = 2**53
 _LARGEST_FILE = 16 * 2**20  # bytes
+_SHOWN = 80  # characters of a wrong number in its message
 _LONGEST = 1_000_000  # numbers of a list
 
 
@@ -134,12 +135,18 @@ def number(text: object, what: str) -> float:
         else:
             value = float(text)  # type: ignore[arg-type]
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
-        raise SpecError(f"{what} must be a number, got {text!r}") from None
+        raise SpecError(f"{what} must be a number, got {_cut(text)}") from None
     if not math.isfinite(value):
-        raise SpecError(f"{what} must be a finite number, got {text!r}")
+        raise SpecError(f"{what} must be a finite number, got {_cut(text)}")
     if value and not _SMALLEST <= abs(value) <= _LARGEST:
-        raise SpecError(f"{what} must be 0 or of a size between {_SMALLEST:g} and {_LARGEST:g}, got {text!r}")
+        raise SpecError(f"{what} must be 0 or of a size between {_SMALLEST:g} and {_LARGEST:g}, got {_cut(text)}")
     return value
+
+
+def _cut(text: object) -> str:
+    """Return what was given, cut where it is long."""
+    shown = repr(text)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}… ({len(shown)} characters)"
 
 
 def whole(text: object, what: str) -> int:

@@ -24,7 +24,7 @@ def _nested(text: str, what: str) -> Any:
     """Read ``[[1,2],[3,4]]`` from the command line."""
     try:
         return json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # no JSON, or an integer of more than 4300 digits
         raise SpecError(f"{what} must be nested lists of numbers, e.g. [[1,2],[3,4]], got {text[:60]!r}") from None
 
 

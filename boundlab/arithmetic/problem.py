@@ -349,6 +349,6 @@ def _exact(raw: Any, key: str) -> Any:
         if body.startswith("[["):
             import json
 
-            return _exact(json.loads(body, parse_float=str), key)
+            return _exact(json.loads(body, parse_float=str, parse_int=str), key)
         return [numbers.read_number(word, key) for word in body.strip("[]").replace(",", " ").split()]
     return numbers.read_number(raw, key)
