@@ -108,6 +108,12 @@ def read_case(raw: Any, name: str = "the case", *, has_theorem: bool = False) ->
     for key in ("algorithm", "problem", *(() if random else ("events",))):
         if key not in raw:
             raise CaseError(f"{name}: the key {key!r} is missing")
+    if not random and "seed" not in raw and ("delays" in raw or "server" in raw):
+        both = next(key for key in ("delays", "server") if key in raw)
+        raise CaseError(
+            f"{name}: events and {both} both say who arrives when; keep events, or delays "
+            "(events that were drawn name their seed, too)"
+        )
     problem, parameters = raw["problem"], raw.get("parameters", {})
     if not isinstance(problem, dict) or not isinstance(problem.get("type"), str):
         raise CaseError(f'{name}: problem must be an object with a "type", e.g. {{"type": "huber", …}}')

@@ -15,11 +15,11 @@ from boundlab.build import delays_from, problem_from
 from boundlab.case import Case, load_case, own_case, read_case
 from boundlab.compare.confidence import BandKind
 from boundlab.delays import DelayModel
-from boundlab.errors import SpecError
+from boundlab.errors import CaseError, SpecError
 from boundlab.objective import Problem
 from boundlab.options import count, number, whole
 from boundlab.prove import Script
-from boundlab.registry import lookup
+from boundlab.registry import lookup, registered
 from boundlab.server_rate import Objective
 from boundlab.theorems import Theorem, load_theorem
 
@@ -288,7 +288,16 @@ def exact(
     statement = _theorem(theorem)
     if not isinstance(case, Case):
         case = _case(own_case(statement) if case is None else case)
+        _require_about(case, statement)
     return Evaluated.of(evaluate(statement, case, derive=derivation), statement)
+
+
+def _require_about(case: Case, theorem: Theorem) -> None:
+    """Refuse a case of a theorem that is neither this one nor one that this repairs, or is repaired by."""
+    named = case.raw.get("theorem", theorem.id)
+    false = {one.id for one in registered("theorems").values() if theorem.id in one.repaired_by}
+    if named not in {theorem.id, *theorem.repaired_by, *false}:
+        raise CaseError(f"the case is about {named}, not {theorem.id}; leave out its theorem to evaluate another there")
 
 
 def _case(given: str | Path | Mapping[str, Any]) -> Case:

@@ -216,7 +216,7 @@ def test_the_second_moment_of_one_answered_client_by_hand(tmp_path):
 
 
 def test_a_schedule_in_place_of_a_law_is_refused_for_theorems_about_means(tmp_path):
-    fields = {**PRINTED, "events": [[1, 0], [2, "s"]]}
+    fields = {key: value for key, value in PRINTED.items() if key != "delays"} | {"events": [[1, 0], [2, "s"]]}
     with pytest.raises(AssumptionError, match="assumes iid-events and bounds a mean over random events"):
         result_of(tmp_path, **fields)
 
@@ -270,8 +270,18 @@ def test_the_command_prints_both_sides_and_exits_by_the_verdict(tmp_path, capsys
     assert invoke(["exact", "area.theorem8.repaired", str(file), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["kind"], found["verdict"]) == ("exact", "holds")
+    assert invoke(["exact", "area.theorem7", str(file)]) == 2
+    assert "the case is about area.theorem8, not area.theorem7" in capsys.readouterr().err
+    file.write_text(json.dumps({key: value for key, value in PRINTED.items() if key != "theorem"}))
     assert invoke(["exact", "area.theorem7", str(file)]) == 4
     assert invoke(["exact", "fedbuff.r1", str(file)]) == 2
+
+
+def test_events_beside_delays_are_a_draw_or_a_contradiction(tmp_path):
+    both = {**PRINTED, "events": [[1, 0], [2, "s"]]}
+    with pytest.raises(CaseError, match="events and delays both say who arrives when; keep events, or delays"):
+        case_of(tmp_path, **both)
+    assert case_of(tmp_path, **both, seed=0).events is not None
 
 
 def test_a_case_may_leave_theorem_and_step_to_the_command(tmp_path, capsys):
