@@ -180,7 +180,7 @@ def test_every_command_makes_the_steps_of_a_hand_calculation(
     option, models, gap = BY_HAND[simple]
     shown = answer(capsys, "replay", str(case))["trajectory"]
     assert [one["x"][0] for one in shown] == models
-    exact = json.loads(case.read_text()) | {"theorem": "mine", "iterations": 1}
+    exact = json.loads(case.read_text()) | {"theorem": "mine.proximal-gradient", "iterations": 1}
     del exact["parameters"]
     case.write_text(json.dumps(exact))
     found = answer(capsys, "exact", str(theorem), str(case))
