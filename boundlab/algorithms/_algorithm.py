@@ -1,7 +1,7 @@
 """What every algorithm gives: its parameters, and a compiler."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Generic, Literal, TypeVar
 
@@ -98,6 +98,16 @@ class Algorithm(ABC, Generic[P]):
         SpecError, CaseError
             If the events or parameters do not fit each other or the number of clients.
         """
+
+    def irrational(self, parameters: P, exact: Callable[[str], Any], iterations: int) -> Mapping[float, Any]:
+        """Return the weights of a tape that no fraction is, such as a momentum: as the tape has them → as balls.
+
+        Parameters
+        ----------
+        exact
+            The number of the present precision that an option stands for.
+        """
+        return {}
 
     def events_for(self, parameters: P, clients: int, iterations: int) -> int:
         """Return a first guess of how many events hold so many iterations."""

@@ -1,18 +1,19 @@
 """Momentum: Polyak's heavy ball, Nesterov's accelerated gradient method, and the optimized gradient method."""
 
 from abc import abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Literal, TypeVar, final
-
-import numpy as np
-from numpy.typing import NDArray
+from functools import partial
+from typing import Any, Literal, TypeAlias, TypeVar, final
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._rounds import MeanStep, Rounds
+from boundlab.arithmetic.numbers import ball, rational, square_root
 from boundlab.events import Events
 from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Term, Writer
+
+_Row: TypeAlias = tuple[Any, Any, Any]
 
 
 def _alpha() -> Any:
@@ -26,11 +27,29 @@ class Momentum(Rounds[P]):
     """Rounds whose server remembers one more point than its model x."""
 
     @abstractmethod
-    def coefficients(self, parameters: P, k: int) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+    def coefficients(self, parameters: P, exact: Callable[[str], Any], t: "_Sequence", k: int) -> tuple[_Row, _Row]:
         """Return the new model and the new memory as combinations of (step, model, memory).
 
         Here ``step`` is the point from which the gradient is taken, moved by −α·∇f.
+
+        Parameters
+        ----------
+        exact
+            What an option stands for, in the arithmetic of the coefficients: floats, or balls.
+        t
+            Nesterov's sequence in this arithmetic.
         """
+
+    def irrational(self, parameters: P, exact: Callable[[str], Any], iterations: int) -> Mapping[float, Any]:
+        """Return the coefficients of all iterations."""
+        own, floats, balls = partial(getattr, parameters), _Sequence(1.0), _Sequence(ball(rational(1)))
+        found: dict[float, Any] = {}
+        for k in range(iterations):
+            rows = (self.coefficients(parameters, of, t, k) for of, t in ((own, floats), (exact, balls)))
+            for about, weights in zip(*rows, strict=True):
+                pairs = zip(about, weights, strict=True)
+                found |= {one: weight for one, weight in pairs if not isinstance(weight, float)}
+        return found
 
     @abstractmethod
     def source(self) -> Literal["model", "memory"]:
@@ -41,7 +60,7 @@ class Momentum(Rounds[P]):
         writer = Writer(events, clients, records, iterations)
         memory = writer.register(Initial.START)
         step = writer.register()
-        mean = MeanStep(writer, clients)
+        mean, t = MeanStep(writer, clients), _Sequence(1.0)
         for event in range(len(events)):
             if writer.done:
                 break
@@ -49,7 +68,7 @@ class Momentum(Rounds[P]):
             writer.begin(event)
             mean.finish(runs)
             writer.affine(step, *mean.terms)
-            model, kept = self.coefficients(parameters, writer.version)
+            model, kept = self.coefficients(parameters, partial(getattr, parameters), t, writer.version)
             # The memory is written last but reads the old model: the new model waits in the step's register.
             combine = [_terms(weights, (step, SERVER_MODEL, memory)) for weights in (model, kept)]
             waiting = mean.first  # free until the next round
@@ -86,10 +105,11 @@ class HeavyBall(Momentum[HeavyBallParameters]):
         return "model"
 
     def coefficients(
-        self, parameters: HeavyBallParameters, k: int
-    ) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+        self, parameters: HeavyBallParameters, exact: Callable[[str], Any], t: "_Sequence", k: int
+    ) -> tuple[_Row, _Row]:
         """Return step + β·(model − memory), and the old model."""
-        return (1.0, parameters.beta, -parameters.beta), (0.0, 1.0, 0.0)
+        beta = exact("beta")
+        return (1.0, beta, -beta), (0.0, 1.0, 0.0)
 
 
 @final
@@ -120,14 +140,14 @@ class Nesterov(Momentum[NesterovParameters]):
         return "memory"
 
     def coefficients(
-        self, parameters: NesterovParameters, k: int
-    ) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+        self, parameters: NesterovParameters, exact: Callable[[str], Any], t: "_Sequence", k: int
+    ) -> tuple[_Row, _Row]:
         """Return the step, and the step + β·(step − model)."""
         if parameters.q is None:
-            t = momentum_sequence(k + 2)
-            beta = (float(t[k]) - 1.0) / float(t[k + 1])
+            beta = (t[k] - 1.0) / t[k + 1]
         else:
-            beta = (1.0 - parameters.q**0.5) / (1.0 + parameters.q**0.5)
+            root = square_root(exact("q"))
+            beta = (1.0 - root) / (1.0 + root)
         return (1.0, 0.0, 0.0), (1.0 + beta, -beta, 0.0)
 
     def stays_feasible(self, parameters: NesterovParameters, clients: int) -> bool:
@@ -161,37 +181,35 @@ class Ogm(Momentum[OgmParameters]):
         return "model"
 
     def coefficients(
-        self, parameters: OgmParameters, k: int
-    ) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+        self, parameters: OgmParameters, exact: Callable[[str], Any], t: "_Sequence", k: int
+    ) -> tuple[_Row, _Row]:
         """Return y_{k+1} + a·(y_{k+1} − y_k) + b·(y_{k+1} − x_k), and y_{k+1}; beyond K nothing moves."""
         if k >= parameters.K:
             return (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-        now, new = theta(parameters.K, k), theta(parameters.K, k + 1)
+        now, new = (theta(parameters.K, one, t) for one in (k, k + 1))
         a, b = (now - 1.0) / new, now / new
         return (1.0 + a + b, -b, -a), (1.0, 0.0, 0.0)
 
 
-def momentum_sequence(count: int) -> NDArray[np.float64]:
-    """Return at least the first ``count`` numbers of t_0 = 1, t_{k+1} = (1 + √(1 + 4t_k²))/2."""
-    # A power of two, so that few sequences are computed and kept.
-    return _sequence(1 << max(count - 1, 1).bit_length())
+class _Sequence:
+    """The numbers t_0 = 1, t_{k+1} = (1 + √(1 + 4t_k²))/2, in the arithmetic of a 1; each is computed once."""
+
+    def __init__(self, one: Any) -> None:
+        self._known = [one]
+
+    def __getitem__(self, k: int) -> Any:
+        known = self._known
+        while len(known) <= k:
+            known.append((1.0 + square_root(1.0 + 4.0 * known[-1] * known[-1])) / 2.0)
+        return known[k]
 
 
-@lru_cache(maxsize=32)
-def _sequence(count: int) -> NDArray[np.float64]:
-    t = np.ones(count)
-    for k in range(count - 1):
-        t[k + 1] = (1.0 + np.sqrt(1.0 + 4.0 * t[k] ** 2)) / 2.0
-    t.flags.writeable = False
-    return t
-
-
-def theta(horizon: int, k: int) -> float:
-    """Return θ_k of the optimized gradient method with K = ``horizon``."""
-    t = momentum_sequence(horizon + 1)
+def theta(horizon: int, k: int, t: _Sequence | None = None) -> Any:
+    """Return θ_k of the optimized gradient method with K = ``horizon``, in the arithmetic of t."""
+    t = _Sequence(1.0) if t is None else t
     if 0 < k == horizon:
-        return float((1.0 + np.sqrt(1.0 + 8.0 * t[k - 1] ** 2)) / 2.0)
-    return float(t[k])
+        return (1.0 + square_root(1.0 + 8.0 * t[k - 1] * t[k - 1])) / 2.0
+    return t[k]
 
 
 HEAVY_BALL = HeavyBall()

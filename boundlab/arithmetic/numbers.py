@@ -147,6 +147,11 @@ def one_like(*values: Scalar) -> Scalar:
     return Surd(one, one - one, roots[0]) if roots else one
 
 
+def square_root(x: Any) -> Any:
+    """Return √x of a float or of a ball."""
+    return math.sqrt(x) if isinstance(x, float) else x.sqrt()
+
+
 def near(value: float, relative: float) -> Any:
     """Return the ball of all numbers that differ from a float by this much, relatively."""
     return flint().arb(value, abs(value) * relative)

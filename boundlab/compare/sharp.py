@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final, final
 
 import numpy as np
@@ -251,7 +252,7 @@ class OneSchedule(Sharp):
         plan, model = self._plan, self._model
         if model is None or (self._form is not None and not balls):
             raise TooLongError("the noise is followed in balls")
-        tape = self._understood()
+        tape = self._understood(formulas)
         rates = [self._rate(formulas, name, balls=balls) for name in plan.rates]
         function, shown = AtMinimum(model, self._best or Minimum([], Fraction(0))), list[Scalar]()
         run(
@@ -264,7 +265,7 @@ class OneSchedule(Sharp):
         found = folded(plan.metric, plan.ks, shown)
         return {point: found[point] for point in points}
 
-    def _understood(self) -> ExactTape:
+    def _understood(self, formulas: Formulas) -> ExactTape:
         plan = self._plan
         records = plan.metric.records(plan.ks)
 
@@ -276,7 +277,11 @@ class OneSchedule(Sharp):
             )  # fmt: skip
 
         rates = {name: float(plan.parameter_values[name]) for name in plan.rates}
-        return understand(compiled, rates, literally=True)
+        exact = partial(self._rate, formulas, balls=True)
+        irrational = partial(
+            plan.algorithm.irrational, plan.parameters, lambda name: ball(exact(name)), plan.iterations
+        )
+        return understand(compiled, rates, irrational)
 
 
 @final

@@ -274,11 +274,18 @@ class _Exactly:
             options = Options(plan.algorithm.id, {**chosen, **values})
             return plan.algorithm.schedule(plan.algorithm.read(options), events, plan.problem.n, shown, k)
 
-        tape = understand(partial(compiled, records), rates)
+        def of(name: str) -> Scalar:
+            given = numbers.rational(Fraction(plan.parameter_values[name]))
+            return ball(self._rate(name)() if name in plan.theorem.step else given)
+
+        def understood(shown: RecordAt) -> ExactTape:
+            irrational = partial(plan.algorithm.irrational, plan.parameters, of, k)
+            return understand(partial(compiled, shown), rates, irrational)
+
+        tape = understood(records)
 
         def in_full() -> ExactTape:
-            """Compile with all records; an average has the one that it has."""
-            return tape if records.average else understand(partial(compiled, RecordAt(np.arange(k + 1))), rates)
+            return tape if records.average else understood(RecordAt(np.arange(k + 1)))
 
         exact = [scalar(self.formulas.exact(self.plan.theorem.symbols[name].symbol)) for name in rates]
         bounds = [plan.problem.step_bounds(client) for client in range(plan.problem.n)]
@@ -300,7 +307,7 @@ class _Exactly:
         known = tape.rational and not surds and all(rate is not None for rate in exact)
 
         def told() -> Tale:
-            models = understand(partial(compiled, RecordAt(np.arange(k + 1))), rates)
+            models = understood(RecordAt(np.arange(k + 1)))
             about = [ball(rate()) for rate in rate_balls]
             return tell.of_models(models, self.model, exact, about, bounds, exact=known)
 

@@ -38,12 +38,16 @@ class ExactTape:
     ----------
     coefficients, sizes, local
         For every term of an Affine, every row of Descend, every local step.
+    irrational
+        Returns the balls of those floats among them that are no fraction: see
+        :meth:`boundlab.algorithms.Algorithm.irrational`.
     """
 
     tape: Tape
     coefficients: list[Recipe]
     sizes: list[Recipe]
     local: list[Recipe]
+    irrational: Callable[[], Mapping[float, Scalar]] = dict
 
     @property
     def rational(self) -> bool:
@@ -67,6 +71,9 @@ class ExactTape:
         """
         kind: Callable[[Scalar], Scalar] = numbers.ball if balls else (lambda x: x)
         known: dict[Recipe, Scalar] = {}
+        if balls and not self.rational:
+            flat = (0,) * len(rates)
+            known |= {(None, about, flat): exact for about, exact in self.irrational().items()}
 
         def value(recipe: Recipe) -> Scalar:
             if recipe not in known:
@@ -77,9 +84,14 @@ class ExactTape:
 
 
 def understand(
-    compile_: Callable[[Mapping[str, float]], Tape], rates: Mapping[str, float], *, literally: bool = False
+    compile_: Callable[[Mapping[str, float]], Tape],
+    rates: Mapping[str, float],
+    irrational: Callable[[], Mapping[float, Scalar]] = dict,
 ) -> ExactTape:
     """Compile with the rates as they are and doubled one by one, and see how each number of the tape follows.
+
+    One that does not, such as α/√(k + 1) or a momentum, is known up to rounding: taken for the fraction that its float
+    is, weights such as 1 + β and −β would not sum to 1, and a true bound would be exceeded in the long run.
 
     Parameters
     ----------
@@ -87,9 +99,8 @@ def understand(
         Gives the tape for rates by name, in floating point.
     rates
         What the tape's numbers may be proportional to: step sizes and server rates.
-    literally
-        Whether a number that does not follow so, such as α/√(k + 1), is the binary fraction that its float is; else it
-        is only known up to rounding.
+    irrational
+        As :class:`ExactTape` takes it.
 
     Raises
     ------
@@ -110,15 +121,13 @@ def understand(
         for place, value in enumerate(base.tolist()):
             key = (value, *(float(other[place]) for other in doubled))
             if key not in known:
-                found = recipe(key, values)
-                alone = literally and found[0] is None
-                known[key] = (Fraction(value), value, (0,) * len(values)) if alone else found
+                known[key] = recipe(key, values)
             out.append(known[key])
         return out
 
     return ExactTape(
         tape, recipes(lambda one: one.affine.coef), recipes(lambda one: one.descend.step_size),
-        recipes(lambda one: one.local),
+        recipes(lambda one: one.local), irrational,
     )  # fmt: skip
 
 

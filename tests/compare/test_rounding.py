@@ -14,6 +14,7 @@ from boundlab.registry import lookup
 from boundlab.theorems import load_theorem
 from boundlab.verdict import Verdict
 
+BATTERY = Path(__file__).parents[1] / "battery" / "theorems"
 DATA = "least-squares:features=[[1,0],[1,1],[0,2],[1,-1]],targets=[1,3,-1,0],owners=[0,0,1,1],nu=1"
 FACTOR = "(1-mu/L)**(2*K)"  # of gd with the step 1/L: squares of distances and gradients shrink by it at least
 
@@ -99,3 +100,20 @@ def test_a_billionth_more_or_less_than_what_happens_tells(tmp_path: Path, factor
         "quadratic:A=[[[1,0],[0,3]]],b=[[0,0]],x0=[1,0]", "deterministic", 20,
     )  # fmt: skip
     assert found.verdict is expected, found.reason
+
+
+@pytest.mark.parametrize(
+    ("theorem", "problem"),
+    [
+        ("classics.nesterov.strongly-convex", "quadratic:clients=4,seed=2,dimension=3,mu=0.2,L=2.0"),
+        ("nesterov-strong-distance.toml", "quadratic:clients=2,seed=0,dimension=3,mu=0.2,L=2.0"),
+    ],
+)
+def test_momentum_that_is_no_fraction_does_not_settle_beside_the_minimiser(theorem: str, problem: str) -> None:
+    # 1 + β and −β as floats do not sum to 1, and the bound falls below what that leaves: at K = 285 it is 1e-48.
+    own = load_theorem(str(BATTERY / theorem) if theorem.endswith(".toml") else theorem)
+    built = problem_from(problem)
+    model = delays_from("deterministic", built.n)
+    plan = make_plan(own, built, model, lookup("algorithms", "nesterov").policy(None, model), 1000, {})
+    found = compare(plan, 2, 0)
+    assert found.verdict is Verdict.HOLDS, found.reason

@@ -3,6 +3,7 @@
 import os
 import random
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from boundlab.algorithms import Algorithm
 from boundlab.arithmetic.numbers import ball, digits, flint
+from boundlab.arithmetic.numbers import rational as rational_number
 from boundlab.arithmetic.problem import AtMinimum, Minimum
 from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.build import build_delays, build_problem, delays_from, problem_from
@@ -125,6 +127,52 @@ def test_the_interval_of_floats_holds_the_value_without_rounding(seed: int) -> N
     known = np.isfinite(found.value)
     assert (found.lower <= found.value)[known].all()
     assert (found.value <= found.upper)[known].all()
+
+
+def summed(tape: rationals.ExactTape, weights: list[Any]) -> list[Any]:
+    """Return the sum of the weights of each combination."""
+    ends = tape.tape.affine.start.tolist()
+    return [sum(weights[begin:end], start=weights[begin]) for begin, end in pairwise(ends) if begin < end]
+
+
+@pytest.mark.parametrize("name", sorted(registered("algorithms")))
+def test_weights_that_sum_to_a_whole_number_do_so_in_balls(name: str) -> None:
+    # 1 + β and −β, rounded one by one, do not: a run of such a tape settles beside x*.
+    a: Algorithm[Any] = lookup("algorithms", name)
+    n = 1 if name == "proximal_point" else 3
+    delays, exact = delays_from("exponential", n), lambda one: ball(rational_number(Fraction(one)))
+    policy, records, seen = a.policy(None, delays), METRICS["gap"].records(np.array([9])), 0
+    for chosen in surroundings(name, a, n, 0):
+        rates = {rate: float(chosen[rate]) for rate in a.local_rates if rate in chosen}
+
+        def compiled(values: Any, chosen: dict[str, str] = chosen) -> Tape:
+            options = Options(name, {**chosen, **{rate: repr(value) for rate, value in values.items()}})
+            return compile_trial(a, a.read(options), n, delays, policy, 9, records, Streams(1, 0))
+
+        try:
+            own = a.read(Options(name, dict(chosen)))
+            tape = rationals.understand(
+                compiled, rates, lambda own=own: a.irrational(own, lambda option: exact(getattr(own, option)), 9)
+            )
+        except BoundlabError:  # options of another number of clients
+            continue
+        with digits(400):
+            balls = tape.numbers([rational_number(Fraction(rate)) for rate in rates.values()], balls=True).coefficients
+            for total, about in zip(summed(tape, balls), summed(tape, tape.tape.affine.coef.tolist()), strict=True):
+                seen += abs(about - round(about)) < 1e-12
+                assert abs(about - round(about)) >= 1e-12 or ball(total).contains(round(about)), (name, chosen)
+    assert seen > 5
+
+
+def test_a_momentum_is_known_to_every_digit() -> None:
+    nesterov: Algorithm[Any] = lookup("algorithms", "nesterov")
+    parameters = nesterov.read(Options("nesterov", {"alpha": "1", "q": "0.1"}))
+    with digits(300):
+        tenth = ball(rational_number(Fraction(1, 10)))
+        more, less = nesterov.irrational(parameters, lambda _: tenth, 1).values()
+        assert more.overlaps(2 / (1 + tenth.sqrt()))
+        assert (more + less).contains(1)
+        assert min(more.rel_accuracy_bits(), less.rel_accuracy_bits()) > 280
 
 
 @settings(max_examples=max(5, EXAMPLES // 5))
