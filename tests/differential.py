@@ -200,7 +200,7 @@ def _instances(
     algorithm = lookup("algorithms", data.get("algorithm", "area"))
     clients = 1 if "one-function" in assumptions else draw(st.integers(1, 3))
     noise = None if assumptions & {"bounded-variance", "sampled-functions", "bounded-second-moment"} else False
-    kinds = families_of(_Assuming(tuple(assumptions)))  # type: ignore[arg-type]
+    kinds = families_of(assumptions)
     problem = draw_problem(draw, clients, Aim(kinds, noise, "strongly-convex" in assumptions or None))
     delays = draw(delay_specs(memoryless="iid-events" in assumptions))
     options, own = data.get("options", {}), {*algorithm.local_rates, *data["step"]}
@@ -216,11 +216,6 @@ def _instances(
         data, true, names, problem, delays, draw(st.sampled_from(_HORIZONS)), {**chosen, **free, **settings},
         draw(st.integers(0, 99)),
     )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Assuming:
-    assumptions: tuple[str, ...]
 
 
 @dataclass

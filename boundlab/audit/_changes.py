@@ -49,7 +49,7 @@ def parts(theorem: "Theorem") -> dict[str, str]:
         if name not in theorem.step
     }
     found |= {f"condition {place + 1}": one.statement for place, one in enumerate(theorem.conditions)}
-    options = ", ".join(f"{name} = {value}" for name, value in theorem.fixed_options.items() if name != "*")
+    options = ", ".join(f"{name} = {value}" for name, value in theorem.core.fixed.items())
     return {
         **found, "left side": theorem.left.expectation, "assumptions": ", ".join(theorem.assumptions),
         "options": options,

@@ -242,7 +242,7 @@ class _Questions:
         with self.asking(f"the worst case at {theorem.counter} = {_WORST_HORIZON}", theorem) as asked:
             if asked:
                 given = for_a_class(theorem, panel.setting.settings if panel is not None else {})
-                iid = panel.setting.delays if panel is not None and "iid-events" in theorem.assumptions else None
+                iid = panel.setting.delays if panel is not None and "iid-events" in theorem.core.assumed else None
                 found = api.worst_case(theorem, _WORST_HORIZON, delays=iid, settings=given)
                 if found.verdict == "not applicable":
                     raise AssumptionError(found.reason)

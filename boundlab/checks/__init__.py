@@ -86,7 +86,20 @@ def _run(theorem: Theorem, chosen: tuple[str, ...]) -> Iterator[Check]:
                     raise
                 reason = f"SymPy gives up: {type(error).__name__}"
                 done.append(Check(_unused(name, done), found[name].summary, "unknown", reason))
+            except SpecError as error:
+                if str(error) != _no_core(theorem):
+                    raise
+                done.append(Check(_unused(name, done), found[name].summary, "unknown", str(error)))
             yield from done
+
+
+def _no_core(theorem: Theorem) -> str:
+    """Return why a statement has no core: then ``scope`` fails, and other groups may have no answer."""
+    try:
+        theorem.core  # noqa: B018
+    except SpecError as error:
+        return str(error)
+    return ""
 
 
 def _of_sympy(error: BaseException) -> bool:

@@ -100,9 +100,9 @@ _OTHERWISE: Mapping[str, frozenset[str]] = {"fedcompass": frozenset({"Qmin", "Qm
 
 def _outside(theorem: Theorem, *classes: set[str], runs: frozenset[str] = _RUNS) -> str:
     """Return '' if one of the classes meets all assumptions, else what they do not meet."""
-    if not set(theorem.assumptions) & FUNCTIONS:
+    if not theorem.core.assumed & FUNCTIONS:
         return "the theorem names no class of functions"
-    beyond = [set(theorem.assumptions) - functions - runs for functions in classes]
+    beyond = [set(theorem.core.asked) - functions - runs for functions in classes]
     if set() in beyond:
         return ""
     return f"the instance does not meet: {', '.join(min(sorted(names) for names in beyond))}"
@@ -120,9 +120,9 @@ def _about(
             return f"it is about another left side than {theorem.metric}"
         if known(theorem.algorithm) is None:
             return f"no such instance is known of {theorem.algorithm}"
-        if step_name(theorem.algorithm) not in theorem.step or theorem.fixed_options.get("decay", "none") != "none":
+        if step_name(theorem.algorithm) not in theorem.step or theorem.core.value("decay") not in ("", "none"):
             return "the step is not constant"
-        if noisy and DETERMINISTIC in theorem.assumptions:
+        if noisy and theorem.core.noiseless:
             return "it is about full gradients"
         return _strange(theorem) or _outside(theorem, *classes, runs=runs)
 
@@ -132,11 +132,11 @@ def _about(
 def _strange(theorem: Theorem) -> str:
     """Return the options of the theorem with which nothing is known of the instances, or ''."""
     words = _WORDS.get(theorem.algorithm, {})
-    for option, value in theorem.fixed_options.items():
+    for option, value in theorem.core.fixed.items():
         if option not in words or (words[option] and value not in words[option]):
             return f"nothing is known of {option}={value}"
-    otherwise = sorted(_OTHERWISE.get(theorem.algorithm, frozenset()) - theorem.fixed_options.keys())
-    unsaid = [option for option in otherwise if not theorem.leaves_open(option)]
+    otherwise = sorted(_OTHERWISE.get(theorem.algorithm, frozenset()) - theorem.core.fixed.keys())
+    unsaid = [option for option in otherwise if not theorem.core.varies(option)]
     return f"nothing is known of the default of {', '.join(unsaid)}" if unsaid else ""
 
 

@@ -117,7 +117,7 @@ def _nothing_left(view: View) -> Check:
     """Without noise, delay and differences between clients, gradient descent remains; its error is not 0."""
     identity = "limits.gradient-descent"
     statement = "without noise, delay and differences between clients the right side stays above 0"
-    if not FUNCTIONS & set(view.theorem.assumptions):
+    if not FUNCTIONS & view.theorem.core.assumed:
         return Check(identity, statement, "not applicable", "the theorem names no class of functions")
     zeros = {view.symbol(name): sympy.S.Zero for name in view.inputs if name in QUIET}
     try:

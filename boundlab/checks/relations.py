@@ -45,7 +45,7 @@ def replication(view: View) -> Iterator[Check]:
         reason = f"copies that arrive together are not the same run for {theorem.algorithm}, which counts arrivals"
     elif any(one.how == "averaged" for one in over(theorem).draws):
         reason = "one client a step is drawn, or copies draw by themselves"
-    elif theorem.fixed_options.get("sampling", "all") != "all":
+    elif theorem.core.fixed.get("sampling", "all") != "all":
         reason = "one client a step is asked"
     if reason:
         yield Check(identity, statement, "not applicable", reason)
@@ -126,7 +126,7 @@ def refinement(view: View) -> Iterator[Check]:
             identity, statement, "not applicable", "no delay, or no step that may be chosen, enters the formula"
         )
         return
-    if view.theorem.fixed_options.get("mode") == "param":
+    if view.theorem.core.value("mode") == "param":
         yield Check(identity, statement, "not applicable", "averaging models divides the step by the delay")
         return
     step = view.symbol(steps[0])

@@ -20,7 +20,7 @@ from boundlab.randomness import Streams
 from boundlab.registry import registered
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt
-from boundlab.theorems import OTHERS, Theorem
+from boundlab.theorems import Theorem, elaborated_options
 
 _CLIENTS = (2, 1)  # some algorithms have one only
 _ITERATIONS = 20
@@ -53,16 +53,12 @@ def checks(view: View) -> Iterator[Check]:
 
 def _options(theorem: Theorem, algorithm: Algorithm[Any]) -> Check:
     identity, statement = "scope.options", "every step and option that the theorem sets is a parameter of its algorithm"
-    parts = (("step", theorem.step), ("option", {*theorem.options} - {OTHERS}), ("parameter", theorem.parameters))
-    strange = [(noun, name) for noun, names in parts for name in names if name not in algorithm.parameters]
-    if strange:
-        text = "; ".join(
-            f"{noun} {name} is no parameter of {algorithm.id}; {nearest(name, algorithm.parameters)}"
-            for noun, name in strange
-        )
-        return Check(identity, statement, "failed", text, "not defined")
     try:
-        _read(theorem, algorithm, theorem.fixed_options)
+        options = elaborated_options(theorem, algorithm)
+    except SpecError as error:
+        return Check(identity, statement, "failed", str(error), "not defined")
+    try:
+        _read(theorem, algorithm, {one.id: one.value for one in options if one.how == "fixed"})
     except SpecError as error:
         try:
             _read(theorem, algorithm, {})
@@ -90,7 +86,7 @@ def _measured(theorem: Theorem, algorithm: Algorithm[Any]) -> frozenset[str] | N
         return frozenset()
     for clients in _CLIENTS:
         try:
-            parameters = _read(theorem, algorithm, theorem.fixed_options)
+            parameters = _read(theorem, algorithm, theorem.core.fixed)
             delays = delays_from("deterministic", clients)
             policy = algorithm.policy(None, delays)
             nothing = RecordAt(np.empty(0, dtype=np.int64))
@@ -194,7 +190,7 @@ def _unused(view: View) -> Check:
         and not read & set(symbols)
     ]
     idle += [f"definition {name}" for name in theorem.definitions if name not in read]
-    reached, own = theorem.read_by(theorem.names_in()), registered("algorithms")[theorem.algorithm].parameters
+    reached, own = theorem.read, registered("algorithms")[theorem.algorithm].parameters
     idle += [
         f"parameter {option} (no formula reads {name}: {option} stands at its default)"
         for option, name in theorem.parameters.items()

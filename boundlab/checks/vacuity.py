@@ -31,7 +31,7 @@ def checks(view: View) -> Iterator[Check]:
 
 def trivial(view: View) -> tuple[sympy.Expr, str] | None:
     """Return what is true anyway, or without any step."""
-    names, assumed = set(view.inputs), set(view.theorem.assumptions)
+    names, assumed = set(view.inputs), view.theorem.core.assumed
     if view.theorem.left.quantity is Quantity.SLOPE:
         if "G_sq" in names and "bounded-gradients" in assumed:
             return view.symbol("G_sq"), "G_sq ≥ ‖∇f‖², which is true anyway"

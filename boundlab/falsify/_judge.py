@@ -178,7 +178,7 @@ class Judge:
 
         The others hold for a whole family or not at all, and are asked once a tape.
         """
-        asked = [name for name in self.theorem.assumptions if assumption(name).check is not None]
+        asked = [name for name in self.theorem.core.asked if assumption(name).check is not None]
         try:
             problem = candidate.build()
             for name in asked:

@@ -50,14 +50,14 @@ def choices(theorem: Theorem, algorithm: Algorithm[Any], clients: int) -> dict[s
     found: dict[str, tuple[str, ...]] = {"N": _WINDOWS} if "N" in free else {}
     own = options_of(theorem, algorithm)
     for name, some in algorithm.examples(clients).items():
-        if name in own and theorem.leaves_open(name):
+        if name in own and theorem.core.varies(name):
             found[name] = tuple("" if _usual(theorem, algorithm, name, value) else value for value in some)
     return found
 
 
 def _usual(theorem: Theorem, algorithm: Algorithm[Any], name: str, value: str) -> bool:
     """Return whether an option has this value where it is left out."""
-    given = {**dict.fromkeys(theorem.step, 1), **theorem.fixed_options}
+    given = {**dict.fromkeys(theorem.step, 1), **theorem.core.fixed}
     try:
         return bool(algorithm.read(Options("", given)) == algorithm.read(Options("", {**given, name: value})))
     except SpecError:
@@ -82,4 +82,4 @@ def parameters(theorem: Theorem, algorithm: Algorithm[Any], setting: Mapping[str
         If options do not go together.
     """
     known = {name: value for name, value in setting.items() if name in algorithm.parameters}
-    return algorithm.read(Options(algorithm.id, {**dict.fromkeys(theorem.step, 1), **theorem.fixed_options, **known}))
+    return algorithm.read(Options(algorithm.id, {**dict.fromkeys(theorem.step, 1), **theorem.core.fixed, **known}))

@@ -24,10 +24,10 @@ _OPTIONS = 8  # combinations of further options
 def candidates(theorem: Theorem) -> Iterator[list[Candidate]]:
     """Yield batches: few clients, few iterations and few local steps first."""
     algorithm = catalog.algorithm(theorem.algorithm)
-    rough = "strongly-convex" not in theorem.assumptions
+    rough = "strongly-convex" not in theorem.core.assumed
     shapes = [one for one in (_rough(theorem) if rough else _smooth()) if noise_allowed(theorem) or not one[1]["sigma"]]
     horizons: Sequence[int] = _HORIZONS if rough else _LONG
-    local = _LOCAL if theorem.leaves_open("M") else ("1",)
+    local = _LOCAL if theorem.core.varies("M") else ("1",)
     others = {n: _others(theorem, algorithm, n) for n in (1, 2, 3)}
     most = max(map(len, others.values()))
     axes = [range(len(axis)) for axis in (shapes, local, horizons, _SHARES)]
@@ -41,7 +41,7 @@ def candidates(theorem: Theorem) -> Iterator[list[Candidate]]:
         longest = {1: 8, 2: 5}.get(n, 0) if rough and problem["sigma"] else None
         if longest is not None and last:
             continue
-        setting = {**others[n][other], **({"M": local[steps_]} if theorem.leaves_open("M") else {})}
+        setting = {**others[n][other], **({"M": local[steps_]} if theorem.core.varies("M") else {})}
         for unequal in (False, True)[: min(n, 2)]:
             yield list(_batch(theorem, family, problem, setting, longest or horizons[last], _SHARES[share], unequal))
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
-from boundlab.assumptions import DETERMINISTIC
 from boundlab.theorems import Theorem
 
 Shape = tuple[str, dict[str, Any]]
@@ -14,19 +13,19 @@ _LOW = (0.5, 0.1, 0.01)
 
 def kind_of(theorem: Theorem) -> str:
     """Return which functions the theorem is about: quadratics where f must be strongly convex."""
-    if "strongly-convex" in theorem.assumptions:
+    if "strongly-convex" in theorem.core.assumed:
         return "quadratic"
-    return "huber" if "smooth" in theorem.assumptions else "lad"
+    return "huber" if "smooth" in theorem.core.assumed else "lad"
 
 
 def bounded(theorem: Theorem) -> bool:
     """Return whether the theorem asks for bounded (sub)gradients, which quadratics do not have."""
-    return bool({"lipschitz", "bounded-gradients", "bounded-second-moment"} & set(theorem.assumptions))
+    return bool({"lipschitz", "bounded-gradients", "bounded-second-moment"} & theorem.core.assumed)
 
 
 def noise_allowed(theorem: Theorem) -> bool:
     """Return whether the theorem is about noisy gradients, too."""
-    return DETERMINISTIC not in theorem.assumptions
+    return not theorem.core.noiseless
 
 
 def quiet(theorem: Theorem, clients: int, lasts: Sequence[int]) -> Iterator[Shape]:

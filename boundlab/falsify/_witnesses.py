@@ -38,7 +38,7 @@ def _candidates(theorem: Theorem, witness: Mapping[str, Any]) -> Iterator[Candid
     if witness["algorithm"] not in ("*", theorem.algorithm):
         return
     settings = witness["settings"]
-    if not all(name == "N" or theorem.leaves_open(name) for name in settings):
+    if not all(name == "N" or theorem.core.varies(name) for name in settings):
         return
     free = {*theorem.inputs(), *theorem.settable}
     if "N" in free:
@@ -52,7 +52,7 @@ def _candidates(theorem: Theorem, witness: Mapping[str, Any]) -> Iterator[Candid
         return
     family = f"known witness: {witness['words']}"
     found = Candidate(family, witness["problem"], witness["delays"], settings, step, witness["iterations"])
-    about = [name for name in theorem.assumptions if assumption(name).of == "functions"]
+    about = [name for name in theorem.core.asked if assumption(name).of == "functions"]
     if not any(found.build().why_not(name) for name in about):
         yield found
 

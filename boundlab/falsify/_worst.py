@@ -41,7 +41,7 @@ def asks(judge: Judge) -> Iterator[Ask]:
     if mean.lawful and not mean.independent:
         return
     read = {*theorem.inputs(), *theorem.settable}
-    constants = [{"mu": typed(mu)} for mu in _FLAT] if "strongly-convex" in theorem.assumptions else [{}]
+    constants = [{"mu": typed(mu)} for mu in _FLAT] if "strongly-convex" in theorem.core.assumed else [{}]
     constants = [{**one, **{name: "1" for name in ("G", "G_sq") if name in read}} for one in constants]
     clients = (1, 2)
     some = {n: [one for one, _ in zip(settings(theorem, judge.algorithm, n), range(3), strict=False)] for n in clients}
@@ -54,7 +54,7 @@ def asks(judge: Judge) -> Iterator[Ask]:
         if e >= len(some[n]) or made >= _MOST:
             continue
         apart = {name: "1" for name in _APART if name in read and n > 1}
-        shares = {"p": ",".join([typed(0.5 / n)] * n)} if "iid-events" in theorem.assumptions else {}
+        shares = {"p": ",".join([typed(0.5 / n)] * n)} if "iid-events" in theorem.core.assumed else {}
         made += 1
         yield Ask({**constants[a], **apart, **shares}, some[n][e], rates[b], n, _HORIZONS[d])
 

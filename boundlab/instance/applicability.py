@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import COMPOSITE, UNCONSTRAINED, assumption, with_implied
+from boundlab.assumptions import UNCONSTRAINED, assumption
 from boundlab.delays import DelayModel, ServerPolicy, why_not_iid
 from boundlab.errors import AssumptionError
 from boundlab.instance.settings import differences
@@ -33,7 +33,7 @@ def check(
     _require_objective(theorem, problem, algorithm, parameters)
     if {"R", "zeta"} & set(theorem.inputs()):
         problem.require("minimiser", theorem.id)
-    for name in theorem.assumptions:
+    for name in theorem.core.asked:
         assumed = assumption(name)
         if assumed.by_construction:
             continue
@@ -66,7 +66,7 @@ def _require_objective(theorem: Theorem, problem: Problem, algorithm: Algorithm[
     AssumptionError
         Naming what does not fit.
     """
-    if COMPOSITE not in with_implied(theorem.assumptions):
+    if UNCONSTRAINED in theorem.core.assumed:
         problem.require(UNCONSTRAINED, theorem.id)
     if problem.simple is None:
         return

@@ -168,10 +168,8 @@ def make_plan(
     if iterations < 1:
         raise SpecError(f"iterations must be ≥ 1, got {iterations}")
     for name in beyond:
-        if name not in theorem.assumptions and name != "options":
-            raise SpecError(
-                f"{theorem.id} does not assume {name!r}; {nearest(name, (*theorem.assumptions, 'options'))}"
-            )
+        if name not in theorem.core.asked and name != "options":
+            raise SpecError(f"{theorem.id} does not assume {name!r}; {nearest(name, (*theorem.core.asked, 'options'))}")
     left = metric(theorem.metric)
     algorithm = algorithm or lookup("algorithms", theorem.algorithm)
     chosen, rest = _settings(theorem, algorithm, settings, policy)
@@ -263,12 +261,12 @@ def _known(
     """Return what problem and delays say about the symbols."""
     values: dict[str, Any] = {name: constant.value for name, constant in constants.items()}
     values["n"] = problem.n
-    if "iid-events" in theorem.assumptions or policy.kind != "own":
+    if "iid-events" in theorem.core.assumed or policy.kind != "own":
         values["p"], values["p_s"] = frequencies(delays, policy)
         norms = problem.gradient_norms_at_optimum()
         if norms is not None:
             values["G_star"] = norms
-    if "stationary-participation" in theorem.assumptions and not delays.memoryless:
+    if "stationary-participation" in theorem.core.assumed and not delays.memoryless:
         share = delays.rates() / delays.rates().sum()
         values |= {"chi2": problem.n * float(((share - 1.0 / problem.n) ** 2).sum()), "pi_max": float(share.max())}
     unread = theorem.unused(values)

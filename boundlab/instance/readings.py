@@ -195,7 +195,7 @@ class Sources:
             return Reading(name, value, "upper", "problem", "‖∇f_i(x*)‖ from above")
         if name == theorem.counter:
             return Reading(name, value, "exact", "run", "the horizon")
-        if name in theorem.parameters.values():
+        if name in theorem.core.read_as.values():
             return Reading(name, value, "exact", "run", "an option of the algorithm")
         if name == "N":
             return Reading(name, value, "any", "run", "the power of 2 with the smallest bound")

@@ -87,7 +87,7 @@ class Schedules:
                 f"{last} server updates, and this run has {tape.iterations}"
             )
         found = self.algorithm.quantities(self.parameters, tape, last, look)
-        if "constant-lag" in self.theorem.assumptions and "lag" not in found:
+        if "constant-lag" in self.theorem.core.assumed and "lag" not in found:
             lag = assumption("constant-lag")
             raise AssumptionError(
                 f"{self.theorem.id} assumes constant-lag ({lag.words}), which this schedule does not meet; {lag.fits}"

@@ -44,7 +44,7 @@ def split(
     AssumptionError
         If an option differs from the proof's and may not.
     """
-    options: dict[str, Any] = dict(theorem.fixed_options)
+    options: dict[str, Any] = dict(theorem.core.fixed)
     own = options_of(theorem, algorithm)
     for name in own & set(settings):
         value = settings[name]
@@ -84,11 +84,11 @@ def differences(theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[st
             return None
 
     chosen = read(options)
-    closed = [name for name in sorted(options_of(theorem, algorithm) & set(options)) if not theorem.leaves_open(name)]
-    unsaid = [name for name in closed if name not in theorem.fixed_options]
+    closed = [name for name in sorted(options_of(theorem, algorithm) & set(options)) if not theorem.core.varies(name)]
+    unsaid = [name for name in closed if name not in theorem.core.fixed]
     found = {}
     for name in closed:
-        want = theorem.fixed_options.get(name)
+        want = theorem.core.fixed.get(name)
         if want is None:
             # Some options go with others. One without a default is chosen by whoever runs the algorithm.
             usual = without([name]) or without(unsaid)
@@ -127,8 +127,6 @@ def own_parameters(
     """
     return {
         parameter: (symbol, Options(algorithm.id, options).integer(parameter, 1, minimum=1))
-        for parameter, symbol in theorem.parameters.items()
-        if symbol not in measured
-        and parameter in algorithm.parameters
-        and (theorem.leaves_open(parameter) or parameter in options)
+        for parameter, symbol in theorem.core.read_as.items()
+        if symbol not in measured and (theorem.core.varies(parameter) or parameter in options)
     }

@@ -18,6 +18,8 @@ class Over(ABC):
 
     Parameters
     ----------
+    id
+        Its name in core statements; empty where only its metric has it.
     first
         The smallest horizon that has a left side.
     averages_iterates
@@ -26,6 +28,7 @@ class Over(ABC):
         Whether each record is a left side by itself.
     """
 
+    id: str = ""
     first: int = 0
     averages_iterates: bool = False
     one_record: bool = False
@@ -64,6 +67,7 @@ class _OneRecord(Over):
     def __init__(self, *, averages_iterates: bool) -> None:
         # An average needs one term, a last iterate exists at 0.
         self.averages_iterates, self.first = averages_iterates, int(averages_iterates)
+        self.id = "average" if averages_iterates else "last"
 
     def records(self, ks: Ints) -> "RecordAt":
         """Return the horizons."""
@@ -88,6 +92,7 @@ class _OneRecord(Over):
 class _MeanOverVersions(Over):
     """The mean over the versions 0 … T−1, the initial one included."""
 
+    id = "mean"
     first = 1
 
     def records(self, ks: Ints) -> "RecordAt":

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from boundlab.assumptions import with_implied
 from boundlab.prove._consistency import make_sure_there_are_runs
 from boundlab.prove._context import Context
 from boundlab.prove._errors import ProofError
@@ -43,7 +42,7 @@ def conclude(setting: Setting, facts: Sequence[Fact]) -> Fact:
 
 def allowed_axioms(setting: Setting) -> frozenset[str]:
     """Return the axioms that a conclusion may rest on."""
-    return with_implied(setting.theorem.assumptions) | OWN_AXIOMS | setting.conditions_met
+    return setting.theorem.core.assumed | OWN_AXIOMS | setting.conditions_met
 
 
 def _claimed(axiom: str) -> bool:

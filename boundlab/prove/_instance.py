@@ -230,7 +230,7 @@ class Instance:
             case "fixed-schedule":
                 fits = len(self.events) == self.horizon and all(0 <= one < self.n for one in self.events)
                 return "" if fits else "who arrives is not fixed"
-            case "bounded-variance" | "deterministic":
+            case "bounded-variance" | "deterministic" | "unconstrained":
                 return ""
             case "iid-events":
                 ok = len(self.p) == self.n and all(one > 0 for one in self.p) and self.p_s > 0

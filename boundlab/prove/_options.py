@@ -7,7 +7,7 @@ from typing import Any, Final
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.options import Options
 from boundlab.registry import lookup
-from boundlab.theorems import Theorem
+from boundlab.theorems import Option, Theorem, elaborated_options
 
 NUMBERS: Final = ("any number",)
 """What a setting covers of an option that is no choice between words: all its values."""
@@ -36,28 +36,25 @@ def uncovered(
         If a theorem is about other runs, too: its proof would be one of fewer runs than it speaks of.
     """
     who = f"proofs about {theorem.algorithm} know"
-    if other := sorted(_OTHER_ALGORITHM & set(theorem.assumptions)):
+    if other := sorted(_OTHER_ALGORITHM & theorem.core.assumed):
         raise SpecError(f"{theorem.id}: {who} no {', '.join(other)} functions")
     algorithm = lookup("algorithms", theorem.algorithm)
-    if more := sorted(theorem.options.keys() - algorithm.parameters.keys() - {"*"}):
-        raise SpecError(f"{theorem.id}: {who} no option {', '.join(more)}")
-    read = theorem.read_by(theorem.names_in())
     missing = []
-    for name in algorithm.parameters:
-        if name in theorem.step and name not in theorem.options:
+    for option in elaborated_options(theorem, algorithm):
+        name = option.id
+        if option.how in ("step", "unused"):
             continue
-        symbol = theorem.parameters.get(name)
-        if (symbol is not None and symbol in read) or symbols.get(name) in read:
-            if symbol != symbols.get(name):
+        if option.symbol or symbols.get(name) in theorem.read:
+            if option.symbol != symbols.get(name, ""):
                 wanted = f"as the symbol {symbols[name]}" if name in symbols else "as no symbol"
-                raise SpecError(f"{theorem.id}: {who} {name} {wanted}, see [parameters]; got {symbol}")
+                raise SpecError(f"{theorem.id}: {who} {name} {wanted}, see [parameters]; got {option.symbol or None}")
             continue
         known, all_of = (tuple(one.get(name, ())) for one in (fixed, covered))
-        if theorem.leaves_open(name):
+        if option.how == "open":
             if not all_of or not _words(algorithm, name) <= {*all_of}:
                 missing.append(f"{name}={', '.join(known)}" if known else f"no {name} but the default")
-        elif not all_of and not _among(theorem, algorithm, name, known):
-            given = theorem.options.get(name, "the default")
+        elif not all_of and not _among(theorem, algorithm, option, known):
+            given = option.value if option.how == "fixed" else "the default"
             raise SpecError(f"{theorem.id}: {who} {name}={', '.join(known) or 'the default'}, not {given}")
     if missing and theorem.status != "as printed":
         raise SpecError(
@@ -72,16 +69,15 @@ def _words(algorithm: Any, name: str) -> set[str]:
     return {one.partition(":")[0] for one in some if one[:1].isalpha()}
 
 
-def _among(theorem: Theorem, algorithm: Any, name: str, known: Iterable[str]) -> bool:
+def _among(theorem: Theorem, algorithm: Any, option: Option, known: Iterable[str]) -> bool:
     """Return whether an option that is not open has one of these words, or its default where there are none."""
-    given = theorem.options.get(name)
-    if given is not None:
-        return given in known
+    if option.how == "fixed":
+        return option.value in known
     rates: dict[str, Any] = {one: 1 for one in theorem.step if one in algorithm.parameters}
     try:
         default = algorithm.read(Options(algorithm.id, dict(rates)))
         return not known or any(
-            algorithm.read(Options(algorithm.id, {**rates, name: word})) == default for word in known
+            algorithm.read(Options(algorithm.id, {**rates, option.id: word})) == default for word in known
         )
     except BoundlabError:
         return False

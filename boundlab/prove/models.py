@@ -146,7 +146,7 @@ class Model(Numbers):
         one = replace(self.instance, bounds=()) if "alpha" in setting.theorem.step else self.instance
         key = (
             type(setting),
-            tuple(sorted(setting.theorem.options.items())),
+            tuple(sorted(setting.theorem.core.fixed.items())),
             setting.noisy,
             "minimiser" in setting.assumed,
             one,

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import sympy
 
-from boundlab.assumptions import assumption, choices, with_implied
+from boundlab.assumptions import assumption, choices
 from boundlab.formulas.symbols import SYMBOLS, names_of
 from boundlab.prove._context import Context, Range
 from boundlab.prove._errors import ProofError, only_for_rules
@@ -74,7 +74,7 @@ class Setting(Modelled):
         self.context = Context(solver=Solver())
         self.kernel = Kernel(self.context)
         self.kernel.called = "setting", None  # until a proof begins
-        self.assumed = with_implied(theorem.assumptions)
+        self.assumed = theorem.core.assumed
         self.noisy = not self._deterministic()
         # Conditions under which a theorem's own symbols have values, such as a step that is a positive number.
         self.conditions_met: frozenset[str] = frozenset()
@@ -104,7 +104,7 @@ class Setting(Modelled):
 
     def _symbols(self) -> None:
         theorem = self.theorem
-        used = {"n", *theorem.read_by(theorem.names_in())} | {theorem.counter}
+        used = {"n", *theorem.read} | {theorem.counter}
         used |= {name for name, tag in (("L", "smooth"), ("R", "minimiser")) if tag in self.assumed}
         for name in _ORDER:
             if name in used and name in theorem.symbols:
@@ -210,7 +210,7 @@ class Setting(Modelled):
 
     def _functions(self) -> None:
         # Where all clients have the same function, it has no index.
-        self.one_function = "one-function" in self.theorem.assumptions
+        self.one_function = "one-function" in self.assumed
         self.kernel.vectors.declare_function("f", 0 if self.one_function else 1)
         if "minimiser" in self.assumed:
             self.point("star", 0)

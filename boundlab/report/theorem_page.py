@@ -118,7 +118,7 @@ class _Page:
     def symbols(self) -> list[str]:
         """Return the symbols that need a value, and those that may be given one."""
         theorem = self._theorem
-        options = {name: key for key, name in theorem.parameters.items() if name != key}
+        options = {name: key for key, name in theorem.core.read_as.items() if name != key}
         lines = []
         for name in theorem.inputs():
             parameter = f" (the parameter {options[name]} of {theorem.algorithm})" if name in options else ""
@@ -132,9 +132,9 @@ def _options(theorem: "Theorem") -> str:
     from boundlab.registry import lookup
 
     rest = [name for name in lookup("algorithms", theorem.algorithm).parameters if name not in theorem.step]
-    rest = [name for name in rest if name not in theorem.fixed_options and name not in _RATES]
-    free = [name for name in rest if theorem.leaves_open(name)]
-    said = "".join(f", {key} = {value}" for key, value in theorem.fixed_options.items())
+    rest = [name for name in rest if name not in theorem.core.fixed and name not in _RATES]
+    free = [name for name in rest if theorem.core.varies(name)]
+    said = "".join(f", {key} = {value}" for key, value in theorem.core.fixed.items())
     said += f", any {', '.join(free)}" if free else ""
     kept = [name for name in rest if name not in free]
     return said + (f"; {', '.join(kept)} at the default" + "s" * (len(kept) > 1) if kept else "")

@@ -1,12 +1,11 @@
 """Small problems, piece by piece, and what often fits a theorem: what the strategies draw from."""
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, final
 
 from hypothesis import strategies as st
-
-from boundlab.theorems import Theorem
 
 FAMILIES = (
     "huber", "pseudo-huber", "lad", "quadratic", "max-affine", "smoothed-max-affine", "logistic", "softmax", "hinge",
@@ -44,9 +43,8 @@ class Aim:
     curved: bool | None = None
 
 
-def families_of(theorem: Theorem) -> tuple[str, ...]:
-    """Return the families of problems that mostly meet the assumptions of a theorem."""
-    assumed = set(theorem.assumptions)
+def families_of(assumed: Collection[str]) -> tuple[str, ...]:
+    """Return the families of problems that mostly meet the assumptions."""
     if "strongly-convex" in assumed:
         return CURVED
     return SMOOTH if "smooth" in assumed else STEEP

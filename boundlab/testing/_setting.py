@@ -180,7 +180,7 @@ def _candidates(theorem: Theorem, settings: Mapping[str, str], reasons: Counter[
 def _clients(theorem: Theorem, problem: str) -> int:
     """Return the number of clients of a problem that meets what the theorem assumes of functions."""
     built = problem_from(problem)
-    for name in theorem.assumptions:
+    for name in theorem.core.asked:
         if assumption(name).of == "functions":
             built.require(name, theorem.id)
     return built.n
@@ -194,7 +194,7 @@ def _chosen(theorem: Theorem, algorithm: Algorithm[Any], clients: int, *, more: 
     more
         Whether one other option is set, too, to one of its examples.
     """
-    own = rates(theorem, algorithm) | set(theorem.fixed_options)
+    own = rates(theorem, algorithm) | set(theorem.core.fixed)
     try:
         simple, *others = options_of(algorithm.id, algorithm, clients, 0)
     except AssertionError:  # its examples make no setting: conform.algorithm says so

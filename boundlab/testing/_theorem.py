@@ -23,7 +23,7 @@ from boundlab.testing._agree import hold
 from boundlab.testing._check import Check
 from boundlab.testing._schedule import Schedule
 from boundlab.testing._subject import REFUSED, Subject
-from boundlab.theorems import OTHERS, Theorem, load_theorem
+from boundlab.theorems import Theorem, load_theorem
 
 _COUNTERS = {"K": "iterations", "T": "server updates"}
 _VALUES: dict[str, Any] = {"n": 2, "mu": 0.25, "p": [0.375, 0.375], "p_s": 0.25}  # where 1 or 2 will not do
@@ -67,24 +67,23 @@ def _names(who: str, t: Theorem) -> None:
 def _options(who: str, t: Theorem) -> None:
     """Check that what the theorem fixes, leaves open, reads and sets are options of the algorithm."""
     a = _algorithm(who, t)
-    # M is the parameter of every theorem that names none.
-    read = [option for option, symbol in t.parameters.items() if symbol in t.inputs()]
-    for what, names in (("option", set(t.options) - {OTHERS}), ("parameter", read), ("step", t.step)):
-        for name in sorted(set(names) - set(a.parameters)):
-            hold(False, f"{who}: {what} {name} is no option of {a.id}, which has {', '.join(a.parameters)}")
+    try:
+        fixed = t.core.fixed
+    except SpecError as error:
+        raise AssertionError(f"{who}: {error}") from error
     words = f"it sets {', '.join(t.step)}, and the local steps of {a.id} are {', '.join(a.local_rates)}"
     hold(bool(set(a.local_rates) & set(t.step)), f"{who}: {words}")
     try:
-        a.read(Options(a.id, {**dict.fromkeys(t.step, 1), **t.fixed_options}))
+        a.read(Options(a.id, {**dict.fromkeys(t.step, 1), **fixed}))
     except SpecError as error:
-        raise AssertionError(f"{who}: {a.id} does not take its options {t.fixed_options}: {error}") from error
+        raise AssertionError(f"{who}: {a.id} does not take its options {fixed}: {error}") from error
 
 
 def _counter(who: str, t: Theorem) -> None:
     """Check that no formula reads the other counter, and that T counts what the algorithm counts."""
     other = "T" if t.counter == "K" else "K"
     shown = f"metric {t.metric} counts {t.counter} ({_COUNTERS[t.counter]})"
-    read = other in {*t.inputs(), *t.read_by(t.step)} and other not in t.parameters.values()
+    read = other in {*t.inputs(), *t.read_by(t.step)} and other not in t.core.read_as.values()
     hold(not read, f"{who}: it reads {other} ({_COUNTERS[other]}), and its {shown}")
     if t.counter == "T":
         subject = Subject(_algorithm(who, t))
@@ -97,7 +96,7 @@ def _counter(who: str, t: Theorem) -> None:
 def _sources(who: str, t: Theorem) -> None:
     """Check that problem, delays, options or the algorithm's quantities give every built-in symbol that is read."""
     a = _algorithm(who, t)
-    own = {*t.step, *t.parameters.values(), *t.settable, t.counter, "n", "N"} | (SYMBOLS.keys() ^ t.symbols.keys())
+    own = {*t.step, *t.core.read_as.values(), *t.settable, t.counter, "n", "N"} | (SYMBOLS.keys() ^ t.symbols.keys())
     missing = [name for name in t.inputs() if name not in own and not definers(name)]
     if not missing:
         return
@@ -115,7 +114,7 @@ def _runs(a: Algorithm[Any], t: Theorem) -> Iterator[Schedule]:
     for model in (build_delays("exponential", {"spread": 5}, 3), build_delays("deterministic", {}, 3)):
         subject = Subject(a, delays=(model,))
         simple, *others = subject.settings
-        for setting in ({**simple, **t.fixed_options}, simple, *others):
+        for setting in ({**simple, **t.core.fixed}, simple, *others):
             try:
                 yield subject.schedule(setting, model)
             except REFUSED:
@@ -170,7 +169,7 @@ def _evaluates(who: str, t: Theorem) -> None:
         except BoundlabError as error:
             raise AssertionError(f"{who}: it is not evaluated at {values}: {error}") from error
         try:
-            a.read(Options(a.id, {**t.fixed_options, **steps}))
+            a.read(Options(a.id, {**t.core.fixed, **steps}))
         except SpecError as error:
             raise AssertionError(f"{who}: {a.id} does not take the steps {steps}: {error}") from error
         return

@@ -200,7 +200,7 @@ def _draw(draw: st.DrawFn, theorem: Theorem, known: Sequence[Setting], *, wild: 
     clients = 1 if all(one.n == 1 for one in built) else draw(st.integers(1, 3))
     apt = not wild or draw(st.integers(0, 9)) > 0
     quiet = all(one.noiseless for one in built)
-    aim = Aim(families_of(theorem), False if quiet else None, "strongly-convex" in theorem.assumptions)
+    aim = Aim(families_of(theorem.core.assumed), False if quiet else None, "strongly-convex" in theorem.core.assumed)
     problem = draw_problem(draw, clients, aim if apt else Aim())
     usual = not wild or draw(st.integers(0, 9)) > 0
     delays_ = draw(delay_specs(memoryless=usual and over(theorem).lawful))
@@ -248,7 +248,7 @@ def _options(draw: st.DrawFn, theorem: Theorem, a: Algorithm[Any], clients: int)
     """Draw values for some options: words of their help, numbers, or one number a client, that go together or not."""
     chosen: dict[str, str] = {}
     for name in sorted(options_of(theorem, a)):
-        seldom = name in theorem.options or (name == "count" and a.server == "any")
+        seldom = name in theorem.core.fixed or (name == "count" and a.server == "any")
         if draw(st.integers(0, 20 if seldom else 3)):
             continue
         kind, words = draw(st.integers(0, 3)), words_of(a.parameters[name])

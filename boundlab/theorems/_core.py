@@ -12,44 +12,19 @@ from typing import Any, Final, Literal, final
 
 import sympy
 
-from boundlab import assumptions as known_assumptions
 from boundlab.algorithms import Algorithm
+from boundlab.assumptions import COMPOSITE, DETERMINISTIC, UNCONSTRAINED, definers, with_implied
 from boundlab.files import schema
 from boundlab.formulas.defined import Demand, Demands, demands
 from boundlab.formulas.parse import parse
 from boundlab.registry import lookup
 from boundlab.theorems._evaluate import inputs, rules
+from boundlab.theorems._options import Option, elaborated_options
 from boundlab.theorems._over import Same, Source, over
-from boundlab.theorems._statement import ANY, Statement
+from boundlab.theorems._statement import Statement
 
-Of = Literal["fixed", "default", "open", "symbol", "step", "unused"]
 _ROUNDS: Final = 5  # of printing and reading, after which formulas have long settled
 _APART: Final = " != 0"
-_RATES: Final = ("alpha", "c", "d")  # how a step size may be given: one of these ways
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Option:
-    """An option of the algorithm.
-
-    Parameters
-    ----------
-    id
-        Its name.
-    how
-        ``fixed``: the value is the proof's. ``default``: the documented one. ``open``: any value. ``symbol``: any
-        value, which formulas read. ``step``: what the statement sets. ``unused``: another form of the step.
-    value
-        Where it is fixed, or at a default that is one value; else its line of help.
-    symbol
-        The symbol as which formulas read it; empty where none does.
-    """
-
-    id: str
-    how: Of
-    value: str
-    symbol: str = ""
 
 
 @final
@@ -145,6 +120,39 @@ class CoreStatement:
         return found
 
     @property
+    def assumed(self) -> frozenset[str]:
+        """The ids of all assumptions."""
+        return frozenset(one.id for one in self.assumptions)
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The ids of those that problem and run are asked about: what they imply follows."""
+        return tuple(one.id for one in self.assumptions if one.how != "implied")
+
+    @property
+    def noiseless(self) -> bool:
+        """Whether it is about full gradients alone."""
+        return DETERMINISTIC in self.assumed
+
+    @property
+    def fixed(self) -> dict[str, str]:
+        """The options whose values are the proof's."""
+        return {one.id: one.value for one in self.options if one.how == "fixed"}
+
+    @property
+    def read_as(self) -> dict[str, str]:
+        """The options that formulas read, each with its symbol."""
+        return {one.id: one.symbol for one in self.options if one.symbol}
+
+    def varies(self, option: str) -> bool:
+        """Return whether the algorithm has the option, and the statement is about any value of it."""
+        return any(one.varies for one in self.options if one.id == option)
+
+    def value(self, option: str) -> str:
+        """Return what an option is where it does not vary; empty where it has no default, or the algorithm no such."""
+        return next((one.value for one in self.options if one.id == option), "")
+
+    @property
     def json(self) -> str:
         """The canonical form: one line, keys in alphabetical order."""
         return json.dumps(self.fields, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -179,7 +187,7 @@ def _core(same: Same) -> CoreStatement:
     theorem = same.statement
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
     left = theorem.left
-    options = tuple(_options(theorem, algorithm))
+    options = elaborated_options(theorem, algorithm)
     return CoreStatement(
         algorithm=theorem.algorithm,
         options=options,
@@ -190,7 +198,7 @@ def _core(same: Same) -> CoreStatement:
         horizon=str(theorem.horizon),
         metric=left.id,
         quantity=left.quantity.name.lower(),
-        aggregation=f"{type(left.over).__module__}.{type(left.over).__name__.strip('_')}",
+        aggregation=left.over.id,
         units=left.units,
         shape=theorem.shape,
         right=tuple((name, _formula(theorem, term)) for name, term in theorem.bound.expressions().items()),
@@ -205,36 +213,16 @@ def _core(same: Same) -> CoreStatement:
     )
 
 
-def _options(theorem: Statement, algorithm: Algorithm[Any]) -> Iterator[Option]:
-    read = theorem.read_by(theorem.names_in())
-    for name, words in algorithm.parameters.items():
-        symbol = theorem.parameters.get(name, "")
-        symbol = symbol if symbol in read else ""
-        fixed = theorem.options.get(name, ANY)
-        if name in theorem.step:
-            yield Option(name, "step", "")
-        elif fixed != ANY:
-            yield Option(name, "fixed", str(fixed), symbol)
-        elif name in _RATES and set(_RATES) & set(theorem.step):
-            yield Option(name, "unused", words)
-        elif symbol:
-            yield Option(name, "symbol", words, symbol)
-        elif theorem.leaves_open(name):
-            yield Option(name, "open", words)
-        else:
-            yield Option(name, "default", algorithm.defaults.get(name, words))
-
-
 def _objective(theorem: Statement, algorithm: Algorithm[Any], options: tuple[Option, ...]) -> str:
     """Return what is minimised and measured."""
-    assumed = known_assumptions.with_implied(theorem.assumptions)
+    assumed = with_implied(theorem.assumptions)
     weighs = next((one for one in options if one.id == algorithm.weighs), None)
     mean = "the mean of all f_i"
     if weighs is not None and weighs.how in ("fixed", "open", "symbol"):
         mean = f"Σ p_i f_i with p ∝ {weighs.id}" if weighs.how == "fixed" else f"Σ p_i f_i with any p ∝ {weighs.id}"
     if "constrained" in assumed:
         return f"{mean}, on all of R^d, a box or a ball"
-    return f"{mean}, or it + h with a simple convex h" if known_assumptions.COMPOSITE in assumed else mean
+    return f"{mean}, or it + h with a simple convex h" if COMPOSITE in assumed else mean
 
 
 def _definitions(theorem: Statement) -> Iterator[tuple[str, Formula]]:
@@ -287,17 +275,17 @@ def _factors(of: sympy.Expr) -> Iterator[str]:
 
 
 def _symbols(theorem: Statement, options: tuple[Option, ...]) -> Iterator[Symbol]:
-    used = theorem.read_by({*theorem.names_in(), *theorem.settable, theorem.counter, *theorem.generous})
+    used = theorem.read | theorem.read_by({*theorem.settable, theorem.counter, *theorem.generous})
     used |= {
         name for formula in (*theorem.expressions(), *theorem.defining().values()) for name in theorem.reads(formula)
     }
     base = {*inputs(theorem, ()), theorem.counter, *theorem.settable, *theorem.generous}
     read = {one.symbol: one.id for one in options if one.symbol}
     defined = {*theorem.definitions, *theorem.step}
-    assumed = known_assumptions.with_implied(theorem.assumptions)
+    assumed = with_implied(theorem.assumptions)
     for name in (one for one in theorem.symbols if one in used and (one in base or one in defined)):
         info = theorem.symbols[name]
-        givers = [one for one in known_assumptions.definers(name) if one in assumed]
+        givers = [one for one in definers(name) if one in assumed]
         of = (
             "the step" if name in theorem.step
             else "its definition" if name in theorem.definitions
@@ -312,12 +300,12 @@ def _symbols(theorem: Statement, options: tuple[Option, ...]) -> Iterator[Symbol
 
 def _assumptions(theorem: Statement) -> Iterator[Assumed]:
     """Yield those that are named, those that follow from these, and those that stand where nothing else is said."""
-    implied = known_assumptions.with_implied(theorem.assumptions)
+    implied = with_implied(theorem.assumptions)
     default = set()
     if theorem.quiet_by_default:
-        default.add(known_assumptions.DETERMINISTIC)
-    if known_assumptions.COMPOSITE not in implied:
-        default.add(known_assumptions.UNCONSTRAINED)
+        default.add(DETERMINISTIC)
+    if COMPOSITE not in implied:
+        default.add(UNCONSTRAINED)
     named = set(theorem.assumptions) - default
     yield from (Assumed(one, "named") for one in sorted(named))
     yield from (Assumed(one, "implied") for one in sorted(implied - named - default))

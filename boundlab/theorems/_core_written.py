@@ -7,7 +7,8 @@ from boundlab.assumptions import about_the_mean
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.metrics import metric
-from boundlab.theorems._core import CoreStatement, Formula, Option
+from boundlab.theorems._core import CoreStatement, Formula
+from boundlab.theorems._options import Option
 from boundlab.theorems._statement import ANY, EACH, MEAN
 
 _ALWAYS = {"noise", "batches"}
@@ -38,7 +39,7 @@ def _listed(head: str, parts: Any) -> str:
 def _option(one: Option) -> str:
     said = f" = {one.value}" if one.how == "fixed" else ""
     if one.how == "default":
-        said = f" = {one.value} (default)" if " " not in one.value else f" at its default ({one.value})"
+        said = f" = {one.value} (default)" if one.value else " at its default"
     more = {"open": "any ", "symbol": "any "}.get(one.how, "")
     about = {"step": " as the statement sets it", "unused": " unused"}.get(one.how, "")
     return f"{more}{one.id}{said}{about}" + (f", read as {one.symbol}" if one.symbol else "")

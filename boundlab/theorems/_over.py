@@ -1,6 +1,6 @@
 """What the mean of a statement is over, source by source: read here and nowhere else."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Literal, final
@@ -13,6 +13,7 @@ from boundlab.formulas.symbols import having
 from boundlab.options import Options
 from boundlab.registry import lookup
 from boundlab.theorems._evaluate import inputs
+from boundlab.theorems._options import Option, elaborated_options
 from boundlab.theorems._statement import EACH, MEAN, Statement
 
 How = Literal["averaged", "given", "absent"]
@@ -132,8 +133,10 @@ def over(theorem: Statement) -> Over:
 def _over(same: Same) -> Over:
     theorem = same.statement
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
-    lawful = tuple(name for name in theorem.assumptions if known_assumptions.assumption(name).mean)
-    own = [one for one in algorithm.draws if _possible(theorem, algorithm, one)]
+    assumed = sorted(known_assumptions.with_implied(theorem.assumptions))
+    lawful = tuple(name for name in assumed if known_assumptions.assumption(name).mean)
+    options = elaborated_options(theorem, algorithm)
+    own = [one for one in algorithm.draws if _possible(theorem, algorithm, options, one)]
     _consistent(theorem, algorithm, lawful)
     read = _of_schedule(theorem)
     given = theorem.about == EACH
@@ -148,14 +151,14 @@ def _over(same: Same) -> Over:
     if algorithm.arrivals:
         read_off = theorem.about is None and not lawful and read and algorithm.server != "any"
         events = "given" if given or read_off else "averaged"
-    noise: How = "absent" if known_assumptions.DETERMINISTIC in theorem.assumptions else "averaged"
+    noise: How = "absent" if known_assumptions.DETERMINISTIC in assumed else "averaged"
     draws: How = "given" if given else "averaged"
     sources = (
         Source(EVENTS, _EVENTS, events),
         *(Source(id_, words, noise) for id_, words in _NOISE),
         *(Source(one.id, one.words, draws if one in own else "absent") for one in algorithm.draws),
     )
-    return Over(sources, known_assumptions.independent_events(theorem.assumptions), lawful)
+    return Over(sources, known_assumptions.independent_events(assumed), lawful)
 
 
 def _consistent(theorem: Statement, algorithm: Algorithm[Any], lawful: tuple[str, ...]) -> None:
@@ -178,18 +181,19 @@ def _of_schedule(theorem: Statement) -> tuple[str, ...]:
 
     How often who arrives is no affair of the schedule, but of its law.
     """
-    known = [known_assumptions.assumption(name) for name in theorem.assumptions]
+    known = [known_assumptions.assumption(name) for name in known_assumptions.with_implied(theorem.assumptions)]
     said = {name for one in known if one.by_construction for name in one.defines}
     decided = having("schedule", symbols=theorem.symbols) - {*known_assumptions.assumption("iid-events").defines}
     return tuple(sorted((said | {*inputs(theorem, ()), *theorem.settable}) & decided))
 
 
-def _possible(theorem: Statement, algorithm: Algorithm[Any], draw: Draw) -> bool:
+def _possible(theorem: Statement, algorithm: Algorithm[Any], options: Iterable[Option], draw: Draw) -> bool:
     """Return whether some run that the statement is about draws it."""
-    if any(theorem.leaves_open(option) for option in draw.options):
+    if any(one.varies for one in options if one.id in draw.options):
         return True
-    given: dict[str, Any] = {**dict.fromkeys(theorem.step, 1), **theorem.fixed_options}
+    fixed = {one.id: one.value for one in options if one.how == "fixed"}
+    given: dict[str, Any] = {**dict.fromkeys(theorem.step, 1), **fixed}
     try:
         return draw.when(algorithm.read(Options(algorithm.id, given)), None)
     except SpecError:  # options that are required and that the statement does not name: whoever runs it chooses
-        return bool(set(draw.options) & set(theorem.fixed_options))
+        return bool(set(draw.options) & set(fixed))

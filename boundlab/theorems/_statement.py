@@ -206,7 +206,7 @@ class Statement:
             raise SpecError(f"{self.id}: page must be a page without an anchor, got {self.page!r}; see proof")
         if self.proof and not re.fullmatch(r"[^#]+#[^#]+", self.proof):
             raise SpecError(f"{self.id}: proof must be a page with an anchor, page.md#anchor; got {self.proof!r}")
-        read = self.read_by(self.names_in()) | set(self.parameters.values())
+        read = self.read | set(self.parameters.values())
         for name, letter in self.letters.items():
             lookup(name, self.symbols)
             if name not in read or not letter:
@@ -237,12 +237,13 @@ class Statement:
         chosen = (known_assumptions.choices(name).get(name) for name in self.assumptions)
         if any(one is not None and one.noise for one in chosen):
             return False
-        return not having("noise", symbols=self.symbols) & self.read_by(self.names_in())
+        return not having("noise", symbols=self.symbols) & self.read
 
-    def names_in(self) -> set[str]:
-        """Return every symbol that bound, conditions and step hold as they stand."""
+    @property
+    def read(self) -> frozenset[str]:
+        """Every symbol that bound, conditions and step hold, and all that their definitions use."""
         found = {name for one in self.expressions() for name in self.reads(one)}
-        return found | {*self.bound.reads(frozenset()), *self.step}
+        return self.read_by({*found, *self.bound.reads(frozenset()), *self.step})
 
     def read_by(self, names: Iterable[str]) -> frozenset[str]:
         """Return the names and all symbols that their definitions use."""
@@ -255,22 +256,6 @@ class Statement:
                 found.add(name)
                 stack += sorted(self.reads(rules[name])) if name in rules else []
         return frozenset(found)
-
-    @property
-    def fixed_options(self) -> dict[str, str]:
-        """The options that the proof uses, those that it leaves open apart."""
-        return {option: word for option, word in self.options.items() if word != ANY}
-
-    def leaves_open(self, option: str) -> bool:
-        """Return whether the theorem is about any value of an option of its algorithm.
-
-        Otherwise the option has the value that the proof uses, or else its documented default.
-        """
-        if option in self.options:
-            return self.options[option] == ANY
-        if option in self.step or self.options.get(OTHERS) == ANY:
-            return True
-        return option in self.parameters and self.parameters[option] in self.read_by(self.names_in())
 
     def links(self) -> dict[str, Any]:
         """Return, as JSON-ready fields, what leads on: its counterexample, its repairs, its page, its proof."""

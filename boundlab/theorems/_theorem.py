@@ -14,6 +14,8 @@ from boundlab.formulas.assignments import arrival_statistics
 from boundlab.formulas.symbols import lookup, names_of
 from boundlab.theorems._bound import Evaluation, Floats
 from boundlab.theorems._conditions import admissible
+from boundlab.theorems._core import CoreStatement
+from boundlab.theorems._core import core as elaborated
 from boundlab.theorems._evaluate import derive, evaluated, expanded, inputs, rules
 from boundlab.theorems._show import statement_fields, statement_latex
 from boundlab.theorems._statement import Statement
@@ -23,6 +25,17 @@ from boundlab.theorems._statement import Statement
 @dataclass(frozen=True, slots=True)
 class Theorem(Statement):
     """A statement that can be evaluated and shown; its fields are those of the statement."""
+
+    @property
+    def core(self) -> CoreStatement:
+        """What it says with nothing left implicit: what engines ask for its options and assumptions.
+
+        Raises
+        ------
+        SpecError
+            As :func:`boundlab.theorems.core`.
+        """
+        return elaborated(self)
 
     def inputs(self, given: Iterable[str] = ()) -> tuple[str, ...]:
         """Return the symbols that need a value when those of ``given`` are set, in the order of the table.

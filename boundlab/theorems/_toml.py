@@ -133,7 +133,7 @@ def read_theorem(path: Path) -> Theorem:
             generous=_generous(data.get("generous", {}), where),
             written=written,
         )
-        read = theorem.read_by(theorem.names_in())
+        read = theorem.read
         for option, name in data.get("parameters", {}).items():
             if name not in read:
                 raise SpecError(

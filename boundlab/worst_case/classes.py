@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from boundlab.arithmetic.pepit import Exact, exact
-from boundlab.assumptions import DETERMINISTIC, assumption, definers, with_implied
+from boundlab.assumptions import DETERMINISTIC, UNCONSTRAINED, assumption, definers
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.formulas.symbols import SYMBOLS, having
 from boundlab.metrics import Quantity
@@ -17,7 +17,7 @@ _KNOWN = frozenset(
     {
         "convex", "strongly-convex", "smooth", "lipschitz", "bounded-variance", "bounded-gradients",
         "bounded-second-moment", "bounded-heterogeneity", "bounded-below", "minimiser",
-        DETERMINISTIC,
+        DETERMINISTIC, UNCONSTRAINED,
     }
 )  # fmt: skip
 # What the program takes from the values: constants of the functions, and how far the start is away.
@@ -27,8 +27,8 @@ _BETWEEN_CLIENTS = frozenset({"sigma_g", "sigma_g_mean", "zeta", "G_star"})
 
 def noise(theorem: Theorem) -> tuple[str, ...]:
     """Return what makes a theorem one about gradients with noise: its assumptions on noise, else symbols of noise."""
-    named = tuple(name for name in theorem.assumptions if assumption(name).noise)
-    if named or DETERMINISTIC in theorem.assumptions:
+    named = tuple(name for name in theorem.core.asked if assumption(name).noise)
+    if named or theorem.core.noiseless:
         return named
     excluded = {one.quantity.name for one in theorem.conditions if one.quantity.is_Symbol and one.limit == 0}
     own = having("noise", symbols=theorem.symbols) - excluded
@@ -37,7 +37,7 @@ def noise(theorem: Theorem) -> tuple[str, ...]:
 
 def undefined(theorem: Theorem, values: Mapping[str, Any], clients: int) -> tuple[str, ...]:
     """Return the symbols of functions that a theorem reads and no assumption defines, and its own, in words."""
-    assumed = with_implied(theorem.assumptions)
+    assumed = theorem.core.assumed
     if "convex" in assumed:
         assumed |= {"minimiser", "bounded-below"}  # the program holds an x*
     out = []
@@ -118,8 +118,8 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
     SymbolError
         If a constant is missing.
     """
-    assumed = set(theorem.assumptions)
-    for name in sorted(name for name in assumed - _KNOWN if assumption(name).of == "functions"):
+    assumed = theorem.core.assumed
+    for name in sorted(name for name in set(theorem.core.asked) - _KNOWN if assumption(name).of == "functions"):
         raise AssumptionError(f"{theorem.id} assumes {name}, of which worst-case knows no interpolation inequalities")
 
     def constant(name: str, why: str) -> Exact:
@@ -175,7 +175,7 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
         kind, constants, words = "SmoothFunction", {"L": L}, f"{L:g}-smooth"
     else:
         raise AssumptionError(
-            f"{theorem.id} assumes {', '.join(theorem.assumptions)}: worst-case needs convex, strongly-convex, "
+            f"{theorem.id} assumes {', '.join(theorem.core.asked)}: worst-case needs convex, strongly-convex, "
             "smooth or lipschitz among them"
         )
     if square is not None and kind != "ConvexFunction":

@@ -166,7 +166,7 @@ def ask(
     _probabilities(theorem, values, delays)
     clients = len(values["p"]) if "p" in values else int(float(values.pop("n", 1)))
     values["n"] = clients
-    if "iid-events" in theorem.assumptions and "p" not in values:
+    if "iid-events" in theorem.core.assumed and "p" not in values:
         raise SymbolError(f"{theorem.id} needs p: set p=0.5 (one probability a client), or delays iid:p_s=0.5")
     model = _delays(delays, clients) if events is None else _delays(None, clients)
     several = _several(theorem, algorithm, chosen, clients, model)
@@ -256,7 +256,7 @@ def _sequences(
 
 def _leaning(theorem: Theorem, values: Mapping[str, Any], yours: frozenset[str]) -> tuple[str, ...]:
     """Return what the user set in place of a definition, or of what the run would have to say."""
-    anchored = {*CONSTANTS, *theorem.step, *theorem.parameters.values(), theorem.counter, *_ARRIVALS}
+    anchored = {*CONSTANTS, *theorem.step, *theorem.core.read_as.values(), theorem.counter, *_ARRIVALS}
     anchored |= {*ZERO_WITHOUT_NOISE, *theorem.bound.replacements()}
     return tuple(
         f"{name} = {float(values[name]):.6g} (yours, not certified)"
@@ -293,7 +293,7 @@ def _read(
 
 
 def _probabilities(theorem: Theorem, values: dict[str, Any], delays: str | None) -> None:
-    if "iid-events" not in theorem.assumptions or delays is None:
+    if "iid-events" not in theorem.core.assumed or delays is None:
         return
     if "p" in values:
         raise SpecError("give p or delays, not both")
@@ -344,7 +344,7 @@ def _single(
     yours: frozenset[str],
 ) -> tuple[dict[str, Any], Events, float, frozenset[str]]:
     policy_free = algorithm.server == "any" and events is None
-    if policy_free and "iid-events" in theorem.assumptions:
+    if policy_free and "iid-events" in theorem.core.assumed:
         raise SpecError(f"{theorem.id}: a single run needs its events; give them, or take the average")
     policy = algorithm.policy(None, model)
     own = {name: float(values[name]) for name in yours if np.ndim(values[name]) == 0}

@@ -139,7 +139,7 @@ def _first_broken(theorem: Theorem, formulas: Formulas) -> str:
 
 def _arrivals(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, Fraction]:
     """Return n, p_s, p_min and qbar of independent events."""
-    if "p" not in values or "iid-events" not in theorem.assumptions:
+    if "p" not in values or "iid-events" not in theorem.core.assumed:
         return {}
     p = [exact(float(one)).value for one in values["p"]]
     p_s = 1 - sum(p, Fraction(0))

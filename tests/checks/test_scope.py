@@ -9,6 +9,7 @@ import pytest
 
 from boundlab.assumptions import BUILT_IN, assumption, definers, with_implied
 from boundlab.checks import Check, check
+from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.metrics import Quantity
 from boundlab.registry import registered
@@ -81,7 +82,7 @@ def test_a_step_or_an_option_of_another_algorithm_is_named(name: str) -> None:
     for key in set(theorem.step) - {"c", "d"}:
         broken = replace(theorem, step=renamed(theorem.step, key), settable=())
         assert f"step kappa is no parameter of {theorem.algorithm}" in failures(broken)["options"]
-    for key in theorem.fixed_options:
+    for key in theorem.core.fixed:
         broken = replace(theorem, options={**theorem.options, key: "nonsense"})
         assert "nonsense" in failures(broken)["options"]
 
@@ -149,7 +150,6 @@ def mine(tmp_path: Path, **changes: str) -> Theorem:
     ("changes", "place", "words"),
     [
         ({"algorithm": "areas"}, "algorithm", "did you mean area"),
-        ({"algorithm": "fedbuff"}, "options", "step alpha is no parameter of fedbuff"),
         ({"term": "R**2/(2*alpha*T)"}, "symbols", "T is read, but ergodic-gap counts K"),
         ({"assumptions": '"convex"', "term": "alpha*B**2"}, "symbols", "assume lipschitz"),
         ({"term": "L*R**2/K"}, "symbols", "assume smooth"),
@@ -167,6 +167,11 @@ def mine(tmp_path: Path, **changes: str) -> Theorem:
 )  # fmt: skip
 def test_a_hole_in_a_file_is_named(tmp_path: Path, changes: dict[str, str], place: str, words: str) -> None:
     assert words in failures(mine(tmp_path, **changes))[place]
+
+
+def test_a_file_about_the_step_of_another_algorithm_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="step alpha is no parameter of fedbuff; known: M, count"):
+        mine(tmp_path, algorithm="fedbuff")
 
 
 @pytest.mark.parametrize(

@@ -132,11 +132,11 @@ def test_textbook_gradient_descent_is_about_one_local_step_with_all_clients(tmp_
 
 def test_a_parameter_that_a_formula_reads_is_open():
     theorem = load_theorem("classics.local-gd")
-    assert theorem.leaves_open("M")
-    assert not theorem.leaves_open("sampling")
-    assert not load_theorem("classics.gd.convex").leaves_open("M")
-    assert load_theorem("fedbuff.rf1").leaves_open("reply")
-    assert not load_theorem("fedbuff.rf1").leaves_open("staleness")
+    assert theorem.core.varies("M")
+    assert not theorem.core.varies("sampling")
+    assert not load_theorem("classics.gd.convex").core.varies("M")
+    assert load_theorem("fedbuff.rf1").core.varies("reply")
+    assert not load_theorem("fedbuff.rf1").core.varies("staleness")
 
 
 def test_nothing_but_any_can_be_said_of_all_other_options():

@@ -20,7 +20,7 @@ def test_a_name_is_an_option_or_a_symbol_and_never_both(name):
     algorithm = lookup("algorithms", theorem.algorithm)
     given = {**dict.fromkeys(algorithm.parameters, "1"), **dict.fromkeys(theorem.inputs(), "1"), "nonsense": "1"}
     options, symbols = split(theorem, algorithm, given)
-    assert set(options) | set(symbols) == set(given) | set(theorem.fixed_options)
+    assert set(options) | set(symbols) == set(given) | set(theorem.core.fixed)
     assert not set(symbols) & options_of(theorem, algorithm)
     assert set(theorem.step) <= set(symbols) | (set(theorem.step) - set(given))
     assert "nonsense" in symbols  # whoever reads the symbols says that it is unknown
@@ -30,10 +30,10 @@ def test_a_name_is_an_option_or_a_symbol_and_never_both(name):
 def test_the_options_of_the_proof_stand_unless_they_may_be_overridden(name):
     theorem = THEOREMS[name]
     algorithm = lookup("algorithms", theorem.algorithm)
-    assert split(theorem, algorithm, {})[0] == dict(theorem.fixed_options)
-    for option, value in theorem.fixed_options.items():
+    assert split(theorem, algorithm, {})[0] == dict(theorem.core.fixed)
+    for option, value in theorem.core.fixed.items():
         if option in options_of(theorem, algorithm):
-            assert split(theorem, algorithm, {option: value}, override=False)[0] == dict(theorem.fixed_options)
+            assert split(theorem, algorithm, {option: value}, override=False)[0] == dict(theorem.core.fixed)
             assert split(theorem, algorithm, {option: "other"})[0][option] == "other"
             with pytest.raises(AssumptionError, match=f"the proof takes {option}={value}, not {option}=other"):
                 split(theorem, algorithm, {option: "other"}, override=False)

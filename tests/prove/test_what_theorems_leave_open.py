@@ -36,13 +36,13 @@ def _concluded(theorem: Theorem, proof: str) -> Any:
 def test_a_theorem_without_fixed_options_is_about_all_of_them(name: str) -> None:
     """Each option that the registered theorem fixes is one with which the proof's runs are other ones."""
     theorem = load_theorem(name)
-    for option in theorem.fixed_options:
+    for option in theorem.core.fixed:
         others = {key: word for key, word in theorem.options.items() if key != option}
         for opened in ({**others, option: "any"}, {**others, "*": "any"}):
             if theorem.algorithm == "fedcompass":
                 assert setting_of(replace(theorem, options=opened))  # weights 1/n are an assumption of its own
                 continue
-            with pytest.raises(SpecError, match="leaves open"):
+            with pytest.raises(SpecError, match="leaves open|write about"):
                 setting_of(replace(theorem, options=opened))
 
 
@@ -53,7 +53,7 @@ def test_no_word_of_an_open_option_is_one_that_the_setting_has_not_heard_of(name
     algorithm = lookup("algorithms", theorem.algorithm)
     learned = [
         option for option, some in algorithm.examples(2).items() if any(one[:1].isalpha() for one in some)
-        and theorem.leaves_open(option) and option not in theorem.step
+        and theorem.core.varies(option) and option not in theorem.step
     ]  # fmt: skip
     for option in learned:
         more = {**algorithm.examples(2), option: (*algorithm.examples(2)[option], "otherwise")}

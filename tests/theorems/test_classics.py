@@ -192,7 +192,7 @@ def shown(theorem, problem, values, K):
     """Run the theorem's algorithm with its own step; return what its metric looks at, and the tape."""
     algorithm = lookup("algorithms", theorem.algorithm)
     step = theorem.step_options(needed(theorem, {**values, "K": K}))
-    parameters = algorithm.read(Options(algorithm.id, {**theorem.fixed_options, **step}))
+    parameters = algorithm.read(Options(algorithm.id, {**theorem.core.fixed, **step}))
     detail = (tuple(range(problem.n)),) * K if algorithm.id == "incremental" else ()
     events = Events(np.arange(1.0, K + 1), np.full(K, -1, dtype=np.int32), detail)
     records = RecordAt(np.array([K]), theorem.left.over.averages_iterates)
@@ -302,7 +302,7 @@ def test_noise_on_a_quadratic_attains_the_mini_batch_bound(n):
     theorem, K, mu, R, sigma = BY_ID["sgd.distance"], 4, Fraction(1, 2), 3, 2
     values = {"mu": 0.5, "L": 2.0, "R": 3.0, "sigma": 2.0, "n": n, "alpha": 0.25}
     algorithm = lookup("algorithms", "gd")
-    parameters = algorithm.read(Options("gd", {**theorem.fixed_options, "alpha": 0.25}))
+    parameters = algorithm.read(Options("gd", {**theorem.core.fixed, "alpha": 0.25}))
     events = Events(np.arange(1.0, K + 1), np.full(K, -1, dtype=np.int32))
     tape = algorithm.schedule(parameters, events, n, RecordAt(), K)
 

@@ -44,8 +44,9 @@ def test_every_option_and_every_source_of_randomness_is_listed(name: str) -> Non
     algorithm, found = lookup("algorithms", theorem.algorithm), core(theorem)
     assert [one.id for one in found.options] == list(algorithm.parameters)
     for one in found.options:
-        assert (one.how in ("open", "symbol", "step")) <= theorem.leaves_open(one.id)
-        assert (one.how == "fixed") == (one.id in theorem.fixed_options and one.id not in theorem.step)
+        assert (one.how == "step") == (one.id in theorem.step)
+        assert (one.how == "fixed") == (theorem.options.get(one.id, "any") != "any")
+        assert one.varies >= (theorem.options.get(one.id) == "any")
     assert [one.id for one in found.over] == ["events", "noise", "batches", *(one.id for one in algorithm.draws)]
     assert {one.name for one in found.symbols} >= set(theorem.inputs())
 

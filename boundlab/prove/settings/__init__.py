@@ -24,7 +24,7 @@ def _fedcompass(theorem: Theorem) -> Setting:
 def _buffered(theorem: Theorem) -> Setting:
     if theorem.status == "as printed":
         return PrintedBuffers(theorem)
-    return (StationarySetting if "stationary-participation" in theorem.assumptions else BufferSetting)(theorem)
+    return (StationarySetting if "stationary-participation" in theorem.core.assumed else BufferSetting)(theorem)
 
 
 _SETTINGS: dict[str, Callable[[Theorem], Setting]] = {

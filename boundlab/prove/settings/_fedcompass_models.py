@@ -44,7 +44,7 @@ class FedCompassModels(RunsSetting):
             return "the weights are not 1/n"
         if instance.p and (len(instance.p) != instance.n or sum(instance.p) != 1 or min(instance.p) <= 0):
             return "the weights of the clients are no shares"
-        if "st" in self.theorem.options and "st" in dict(instance.options):
+        if "st" in self.theorem.core.fixed and "st" in dict(instance.options):
             return "the staleness function is not constant"
         return super().why_not(instance)
 

@@ -49,7 +49,7 @@ class RunsSetting(Setting):
         if theorem.status != "as printed":
             # Printed theorems leave it unsaid, and use it: their samples are drawn without regard to the events.
             self._assume("fixed-schedule")
-        read = theorem.read_by(theorem.names_in())
+        read = theorem.read
         for name in _CONSTANTS:
             if name in read:
                 self.own_symbol(name, self._below_its_limit(name))

@@ -45,7 +45,7 @@ class AflDgaSetting(AflDgaModels):
         super().__init__(theorem)
         if theorem.status != "as printed":
             self._assume("fixed-schedule")  # the printed theorem leaves it unsaid, and uses it
-        read = {*theorem.read_by(theorem.names_in()), "G"}
+        read = {*theorem.read, "G"}
         for name in _CONSTANTS:
             if name in read:
                 self.own_symbol(name, self._below_its_limit(name))
@@ -252,7 +252,7 @@ class AflDgaSetting(AflDgaModels):
         kept = vector_sum("p", 0, self.own(t, i, q), self.o(i, r, q, self.p))
         right = self.z(i, r, q) - missing * self.eta + kept * self.eta
         # A theorem that leaves open how clients correct their models is about other points, too.
-        tags = [_TAG] if "scaling" in self.theorem.options else [_TAG, "scaling=analysis"]
+        tags = [_TAG] if "scaling" in self.theorem.core.fixed else [_TAG, "scaling=analysis"]
         return self.kernel.make_vector(self.w(t), right, self.context, "axiom", axioms=tags)
 
     def split_noise(self, t: Number) -> VectorFact:

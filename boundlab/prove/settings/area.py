@@ -47,7 +47,7 @@ class AreaSetting(Setting):
         covered |= {} if self.diminishing else {"clock": either}
         self.restrictions = uncovered(theorem, fixed, covered, {"M": "M"})
         super().__init__(theorem)
-        self.start_option = theorem.options.get("start", "algorithm")
+        self.start_option = theorem.core.value("start")
         self.M = self.symbol("M")
         self._probabilities()
         self._qbar = self._define_qbar()
@@ -71,7 +71,7 @@ class AreaSetting(Setting):
     def _probabilities(self) -> None:
         """Declare p_s and the p_i; p_min, where it is named, is the smallest of these n + 1 numbers of sum 1."""
         low, above = scalar(0), True
-        if "p_min" in self.theorem.read_by(self.theorem.names_in()):
+        if "p_min" in self.theorem.read:
             low, above = self.own_symbol("p_min", Range(low=low, high=1 / (self.n + 1), above=True)), False
         self.p_s = self.own_symbol("p_s", Range(low=low, high=_ONE, above=above))
         self.own_symbol("p", Range(low=low, high=_ONE, above=above, arity=1))

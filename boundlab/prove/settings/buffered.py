@@ -29,7 +29,7 @@ class BufferSetting(BufferModels):
         self.restrictions = uncovered(theorem, *OPTIONS)
         super().__init__(theorem, "eta_l")
         self.rate = declare_step(self, "eta_g")
-        read = theorem.read_by(theorem.names_in())
+        read = theorem.read
         for name in ("chi2_path",):
             if name in read:
                 self.own_symbol(name, self._range(name))

@@ -30,7 +30,7 @@ class DelayedSetting(Setting):
 
     def __init__(self, theorem: Theorem) -> None:
         self.restrictions = uncovered(theorem, {"schedule": ("constant",), "sampling": ("arrival",)}, {})
-        if not {"one-function", "fixed-schedule"} <= set(theorem.assumptions):
+        if not {"one-function", "fixed-schedule"} <= theorem.core.assumed:
             raise ProofError("proofs about async_sgd know clients with one function, and schedules fixed beforehand")
         super().__init__(theorem)
         self.tau_max = self.own_symbol("tau_max", self._range("tau_max"))

@@ -34,7 +34,7 @@ class FedCompassSetting(FedCompassModels):
 
     def __init__(self, theorem: Theorem) -> None:
         # As the paper's proof has it, too: every run weighs 1/n.
-        assumed = "equal-weights" in theorem.assumptions
+        assumed = "equal-weights" in theorem.core.assumed
         self.equal = assumed or theorem.status == "as printed"
         # Weights are read off the run, or all 1/n by an assumption; the scheduler's numbers make the schedule.
         numbers = ("latest_time_factor", "a", "b", "speeds", "Qmin", "Qmax")
@@ -50,7 +50,7 @@ class FedCompassSetting(FedCompassModels):
         )
         super().__init__(theorem, "eta")
         for name in _READ_OFF:
-            if name in theorem.read_by(theorem.names_in()) | {str(one.quantity) for one in theorem.conditions}:
+            if name in theorem.read | {str(one.quantity) for one in theorem.conditions}:
                 own = self._below_its_limit(name)
                 above_least = name == "W_max" and "W_min" in self.own_symbols
                 low = variable("W_min") if above_least else own.low
@@ -65,7 +65,7 @@ class FedCompassSetting(FedCompassModels):
 
     def _symbols(self) -> None:
         super()._symbols()
-        used = self.theorem.read_by(self.theorem.names_in())
+        used = self.theorem.read
         for name in _SCHEDULER:
             if name in used:
                 low = variable("Qmin") if name == "Qmax" and "Qmin" in used else self._range(name).low

@@ -32,7 +32,7 @@ class FedFaSetting(FedFaModels):
     def __init__(self, theorem: Theorem) -> None:
         # The printed proof begins with the average of models, (11), where there is no server rate.
         self.printed = theorem.status == "as printed"
-        self.delta = theorem.options.get("mode") == "delta"
+        self.delta = theorem.core.value("mode") == "delta"
         covered: dict[str, tuple[str, ...]] = {"start": ("after_full", "when_full")}
         covered |= {} if self.delta else {"eta_g": NUMBERS}  # it belongs to mode=delta
         covered |= {"K": NUMBERS} if self.printed else {}
@@ -41,7 +41,7 @@ class FedFaSetting(FedFaModels):
             {"Q": "Q", "K": "window"},
         )  # fmt: skip
         super().__init__(theorem, "eta_l")
-        read = theorem.read_by(theorem.names_in())
+        read = theorem.read
         for name in _READ_OFF:
             if name in read:
                 self.own_symbol(name, self._range(name))
@@ -64,7 +64,7 @@ class FedFaSetting(FedFaModels):
 
     def _symbols(self) -> None:
         super()._symbols()
-        read = self.theorem.read_by(self.theorem.names_in())
+        read = self.theorem.read
         for name in ("N", "window"):
             if name in read:
                 self.context.declare(name, self._range(name))

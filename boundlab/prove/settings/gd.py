@@ -36,7 +36,7 @@ class GdSetting(Setting):
             {"c": NUMBERS, "d": NUMBERS, "K": NUMBERS},  # no steps c/(k + d) beside alpha; K belongs to another decay
         )
         super().__init__(theorem)
-        self.sampling = theorem.options.get("sampling", "all")
+        self.sampling = theorem.core.value("sampling")
         self.alpha = self.step_size()
         self.k, self.j = self.index("k"), self.index("j")
         vectors = self.kernel.vectors

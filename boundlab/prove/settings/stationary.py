@@ -44,7 +44,7 @@ class StationarySetting(StationaryModels):
         self._assume("stationary-participation", "fixed-schedule")
         self.rate = declare_step(self, "eta_g")
         self.T, self.Q = self.symbol("T"), self.symbol("Q")
-        read = theorem.read_by(theorem.names_in())
+        read = theorem.read
         for name in ("chi2", "pi_max", "alpha2"):
             if name in read:
                 self.own_symbol(name, self._range(name))
