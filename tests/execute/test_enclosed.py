@@ -3,6 +3,7 @@
 import os
 import random
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -40,7 +41,7 @@ PROBLEMS = (
 STEPS = (0.05, 0.5, 1.0, 1.9)  # times 1/L
 
 
-def drawn(seed: int, longest: int) -> tuple[Problem, Metric, Tape, Any] | None:
+def drawn(seed: int, longest: int) -> tuple[Problem, Metric, rationals.ExactTape, Any] | None:
     """Return a random run: any algorithm with random options, a problem, delays, a metric and its horizons."""
     rng = random.Random(seed)  # noqa: S311  (no cryptography)
     name = rng.choice(sorted(registered("algorithms")))
@@ -69,7 +70,16 @@ def drawn(seed: int, longest: int) -> tuple[Problem, Metric, Tape, Any] | None:
         )  # fmt: skip
     except BoundlabError:
         return None
-    return problem, metric, tape, ks
+    weights = [(rational(one, ENGINE) or Fraction(one), one, ()) for one in tape.affine.coef.tolist()]
+    sizes = [(Fraction(one), one, ()) for one in tape.descend.step_size.tolist()]
+    local = [(rational(one, ENGINE) or Fraction(one), one, ()) for one in tape.local.tolist()]
+    irrational = partial(a.irrational, parameters, partial(stands_for, parameters), tape.iterations)
+    return problem, metric, rationals.ExactTape(tape, weights, sizes, local, irrational), ks
+
+
+def stands_for(parameters: Any, option: str) -> Any:
+    """Return an option as a ball: the fraction that its float is."""
+    return ball(rational_number(Fraction(getattr(parameters, option))))
 
 
 def reads(a: Algorithm[Any], options: dict[str, str]) -> bool:
@@ -80,22 +90,21 @@ def reads(a: Algorithm[Any], options: dict[str, str]) -> bool:
     return True
 
 
-def exactly(problem: Problem, metric: Metric, tape: Tape, ks: Any, bits: int, *, proved: bool) -> list[Any] | None:
-    """Return the left sides as balls: every number that is a simple fraction is that fraction."""
+def exactly(
+    problem: Problem, metric: Metric, tape: rationals.ExactTape, ks: Any, bits: int, *, proved: bool
+) -> list[Any] | None:
+    """Return the left sides as balls: a number that is a simple fraction is that fraction, a momentum itself."""
     model = problem.rational({})
     assert model is not None
     best = model.minimum()
     if best is None and metric.quantity is not Quantity.SLOPE:
         return None
     function, shown = AtMinimum(model, best or Minimum([], Fraction(0))), []
-    weights = [(rational(one, ENGINE) or Fraction(one), one, ()) for one in tape.affine.coef.tolist()]
-    sizes = [(Fraction(one), one, ()) for one in tape.descend.step_size.tolist()]
-    local = [(rational(one, ENGINE) or Fraction(one), one, ()) for one in tape.local.tolist()]
     bounds = [problem.step_bounds(client) for client in range(problem.n)] if proved else ()
     try:
         with digits(bits):
             rationals.run(
-                rationals.ExactTape(tape, weights, sizes, local), model, [],
+                tape, model, [],
                 lambda _m, x: shown.append(metric.at(function, x)), balls=True, bounds=bounds,
             )  # fmt: skip
             return [ball(value) for value in folded(metric, ks, shown)]
@@ -119,7 +128,7 @@ def test_the_interval_of_floats_holds_the_value_without_rounding(seed: int) -> N
         return
     problem, metric, tape, ks = run
     try:
-        found = iterates.along(metric, problem, tape, problem.full_gradients(), ks)
+        found = iterates.along(metric, problem, tape.tape, problem.full_gradients(), ks)
     except BoundlabError:  # a kink, or no implicit step
         return
     exact = exactly(problem, metric, tape, ks, 64 + 8 * int(ks[-1]), proved=False)
@@ -194,7 +203,7 @@ def test_intervals_of_long_runs_are_narrow() -> None:
             continue
         problem, metric, tape, ks = run
         try:
-            found = iterates.along(metric, problem, tape, problem.full_gradients(), ks)
+            found = iterates.along(metric, problem, tape.tape, problem.full_gradients(), ks)
         except BoundlabError:
             continue
         if not np.isfinite(found.value[-1]):

@@ -42,7 +42,7 @@ def test_a_theorem_without_fixed_options_is_about_all_of_them(name: str) -> None
             if theorem.algorithm == "fedcompass":
                 assert setting_of(replace(theorem, options=opened))  # weights 1/n are an assumption of its own
                 continue
-            with pytest.raises(SpecError, match="leaves open|write about"):
+            with pytest.raises(SpecError, match=r"leaves open|write about"):
                 setting_of(replace(theorem, options=opened))
 
 
