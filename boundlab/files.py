@@ -6,12 +6,14 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from boundlab.errors import BoundlabError, CaseError, OutputError
 
 LARGEST = 64 * 2**20
+_DIGITS, _SHOWN = 17, 40
 RESULT = "result.json"
 SCHEMA = "boundlab/{}/1"  # what a document of boundlab's says of itself; the number changes where a key changes
 _MARK = "files"  # the key of RESULT under which the files of a folder stand that belong to it
@@ -101,13 +103,34 @@ def read_json(path: Path, error: type[BoundlabError] = CaseError) -> Any:
         raise error(f"{path}: {word} is not a number that JSON knows")
 
     try:
-        return json.loads(read_text(path, error), parse_constant=refuse)
+        return json.loads(read_text(path, error), parse_constant=refuse, parse_float=decimal)
     except RecursionError:
         raise error(f"{path} is nested too deeply") from None
     except json.JSONDecodeError as reason:
         raise error(f"{path}, line {reason.lineno}: {reason.msg}") from None
+    except RoundedError as reason:
+        raise error(f"{path}: {reason}") from None
     except ValueError:  # Python reads no integer of more than 4300 digits
         raise error(f"{path} holds an integer with too many digits") from None
+
+
+class RoundedError(ValueError):
+    """A number of a file has more digits than floats keep."""
+
+
+def decimal(word: str) -> float:
+    """Read a decimal number of a file: to 17 digits, as programs write floats, or with all that floats keep.
+
+    Raises
+    ------
+    RoundedError
+        If it has more: what is compared without rounding would be another number.
+    """
+    value, exact = float(word), Decimal(word)
+    if (len(exact.as_tuple().digits) > _DIGITS and Decimal(repr(value)) != exact) or (exact and not value):
+        short = word if len(word) <= _SHOWN else f"{word[:_SHOWN]}…"
+        raise RoundedError(f"{short} has more digits than a float keeps; write it as text, in quotes")
+    return value
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ wrong option is answered in the same words.
 
 import difflib
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -19,6 +20,7 @@ from boundlab.files import read_text
 _SMALLEST, _LARGEST = 1e-100, 1e100
 _LARGEST_INTEGER = 2**53
 _LARGEST_FILE = 16 * 2**20  # bytes
+LONGEST_NUMBER = 1000  # characters; Python neither reads nor prints integers of more than 4300 digits
 _SHOWN = 80  # characters of a wrong number in its message
 _LONGEST = 1_000_000  # numbers of a list
 
@@ -124,8 +126,11 @@ def number(text: object, what: str) -> float:
     Raises
     ------
     SpecError
-        If it is not a number, or so large or small that its square has no floating-point value.
+        If it is not a number, of more than 1000 characters, or so large or small that its square has no
+        floating-point value.
     """
+    if isinstance(text, str) and len(text) > LONGEST_NUMBER:
+        raise SpecError(f"{what} has {len(text)} characters; a number has at most {LONGEST_NUMBER}")
     try:
         if isinstance(text, bool):
             raise TypeError
@@ -138,9 +143,16 @@ def number(text: object, what: str) -> float:
         raise SpecError(f"{what} must be a number, got {_cut(text)}") from None
     if not math.isfinite(value):
         raise SpecError(f"{what} must be a finite number, got {_cut(text)}")
-    if value and not _SMALLEST <= abs(value) <= _LARGEST:
+    # 1e-999999999 is 0 as a float, and would fill the memory as a fraction.
+    vanishes = not value and isinstance(text, str) and set("123456789") & set(re.split("[eE/]", text)[0])
+    if vanishes or (value and not _SMALLEST <= abs(value) <= _LARGEST):
         raise SpecError(f"{what} must be 0 or of a size between {_SMALLEST:g} and {_LARGEST:g}, got {_cut(text)}")
     return value
+
+
+def _shown(value: int) -> str:
+    """Return an integer of any length: to six digits where it is long."""
+    return f"{value:g}" if abs(value) < _LARGEST_INTEGER else f"about 10^{math.log10(abs(value)):.6g}"
 
 
 def _cut(text: object) -> str:
@@ -161,7 +173,7 @@ def whole(text: object, what: str) -> int:
         return text
     value = number(text, what)
     if not value.is_integer():
-        raise SpecError(f"{what} must be an integer, got {text!r}")
+        raise SpecError(f"{what} must be an integer, got {_cut(text)}")
     if abs(value) < _LARGEST_INTEGER:
         return int(value)
     try:  # a float has not all digits of 1e23, nor of 9007199254740993
@@ -181,7 +193,7 @@ def count(value: object, what: str, minimum: int, maximum: int) -> int:
     """
     found = whole(value, what)
     if not minimum <= found <= maximum:
-        raise SpecError(f"{what} must be between {minimum} and {maximum}, got {found}")
+        raise SpecError(f"{what} must be between {minimum} and {maximum}, got {_shown(found)}")
     return found
 
 
@@ -277,7 +289,7 @@ class Options:
         value = whole(self.raw(key, default), f"{self.owner}: {key}")
         if not minimum <= value <= maximum:
             limits = f"≥ {minimum}" if maximum == _LARGEST_INTEGER else f"between {minimum} and {maximum}"
-            raise SpecError(f"{self.owner}: {key} must be {limits}, got {value:g}")
+            raise SpecError(f"{self.owner}: {key} must be {limits}, got {_shown(value)}")
         return value
 
     def numbers(self, key: str, default: list[float] | None = None) -> list[float]:

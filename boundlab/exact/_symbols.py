@@ -120,8 +120,10 @@ def read_formula(value: Any) -> sympy.Expr | None:
     if isinstance(value, str):
         try:
             found: sympy.Expr = parse(value, {})
-        except FormulaError:
-            return None
-        return found
-    exact = Fraction(repr(value))
+        except FormulaError:  # a number of more digits than formulas have
+            exact = numbers.read_number(value, "a parameter")
+        else:
+            return found
+    else:
+        exact = Fraction(repr(value))
     return sympy.Rational(exact.numerator, exact.denominator)

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import sympy
 
 from boundlab.errors import BoundlabError, SpecError
-from boundlab.files import read_text
+from boundlab.files import decimal, read_text
 from boundlab.formulas.defined import Demands
 from boundlab.formulas.parse import FUNCTIONS, parse
 from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, Role, SymbolInfo, make_symbol
@@ -178,10 +178,10 @@ def _load(path: Path) -> tuple[str, dict[str, Any]]:
     """Return the text of the file and what it holds."""
     try:
         text = read_text(path, SpecError, _LARGEST)
-        return text, _measured(tomllib.loads(text))
+        return text, _measured(tomllib.loads(text, parse_float=decimal))
     except RecursionError:
         raise SpecError(f"{path} is nested too deeply") from None
-    except ValueError as reason:  # tomllib.TOMLDecodeError, and integers of more than 4300 digits
+    except ValueError as reason:  # no TOML, numbers that floats round, integers of over 4300 digits
         raise SpecError(f"{str(path)!r}: {reason}") from None
 
 

@@ -1,6 +1,7 @@
 """The core statement: nothing implicit, one hash, and a file that says it again."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
@@ -114,6 +115,34 @@ def test_two_files_with_the_same_core_get_the_same_answer(name: str, delays: str
     one, other = (result.as_dict() for result in found)
     assert one["core"] == other["core"] == core(theorem).sha256
     assert [one[key] for key in ("rows", "verdict", "values")] == [other[key] for key in ("rows", "verdict", "values")]
+
+
+# Who checks or shows the words of the file itself.
+OF_THE_FILE = {
+    "checks/scope.py",
+    "report/theorem_page.py",
+    "audit/_changes.py",
+    "audit/_commands.py",
+    "testing/_theorem.py",
+}
+RAW = re.compile(r"\b(?:theorem|statement|t)\.(?:options|parameters|assumptions|about)\b")
+
+
+def test_no_engine_reads_the_words_of_a_file_again() -> None:
+    package = Path(bl.__file__).parent
+    readers = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if path.parent.name != "theorems" and RAW.search(path.read_text(encoding="utf-8"))
+    }
+    assert readers <= OF_THE_FILE
+
+
+def test_the_hash_is_of_no_words_of_help() -> None:
+    theorem = load_theorem("classics.gd.convex")
+    help_ = lookup("algorithms", "gd").parameters.values()
+    assert not any(words in core(theorem).json for words in help_)
+    assert "boundlab." not in core(theorem).json
 
 
 OWN = ("g", "kappa_1", "Lambda")
