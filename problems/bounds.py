@@ -18,6 +18,7 @@ ALWAYS_BOUNDED = (
     "bounded-below",
     "minimiser",
 )
+SHARED = Constant(0.0, "exact", "x* is the minimiser of every client")  # as zeta
 NONNEGATIVE = "f(x0) − inf f ≤ f(x0), as the loss ≥ 0"
 
 
@@ -93,9 +94,7 @@ def zeta(away: float, off: float, how: str) -> Constant:
     how
         Where both come from.
     """
-    if away == off == 0.0:
-        return Constant(0.0, "exact", "x* is the minimiser of every client")
-    return Constant(away + off, "upper", how)
+    return SHARED if away == off == 0.0 else Constant(clip_up(away + off, 2), "upper", how)
 
 
 def start_gap(start: float, best: Optimum | None, floor: float | None) -> dict[str, Constant]:

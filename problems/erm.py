@@ -128,8 +128,11 @@ class EmpiricalRisk(LinearModel):
     def _zeta(self) -> Constant:
         points, errors = self.minimisers
         best = self._optimum
-        away = np.linalg.norm(points - best.x, axis=1) * (1.0 + (self.d + 4) * EPS) + errors
-        return Constant(float(away.max()) + (best.distance or 0.0), "upper", "n local minimisers, ‖∇f_i‖/mu")
+        away = np.linalg.norm(points - best.x, axis=1) * (1.0 + (self.d + 4) * EPS)
+        off = best.distance or 0.0
+        if (away <= 2.0 * (errors + off)).all() and self._same_samples:
+            return bounds.SHARED
+        return bounds.zeta(float((away + errors).max()), off, "n local minimisers, ‖∇f_i‖/mu")
 
     @cached_property
     def _constants(self) -> dict[str, Constant]:

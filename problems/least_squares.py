@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 _FORM = 20_000_000  # n·d² entries of the matrices of all clients: 160 MB
 _RATIONAL = 100_000  # S·p entries in rational numbers
+_PROVED = 1_000_000  # S·d² up to which normal equations are solved in rational numbers: seconds
 _UNBOUNDED = "the gradient of least squares is unbounded; try lad-regression, or logistic with nu=0"
 _GROWS = "the variance of mini-batches of least squares grows with the distance from x*; batch=full would fit"
 _DIFFERENT = "the clients' AᵀA differ, so ∇f_i − ∇f is unbounded; try lad-regression, or logistic with nu=0"
@@ -154,11 +155,22 @@ class LeastSquares(LinearModel):
 
     @cached_property
     def _zeta(self) -> Constant:
-        best, away = self.optimum(), 0.0
+        best = self.optimum()
+        off, away, apart = best.distance or 0.0, 0.0, False
         for client in range(self.n):
             own = normal_equations.solve(self.part(client), best.x, self._what)
-            away = max(away, distance(own.x, best.x) + (own.distance or 0.0))
-        return Constant(clip_up(away + (best.distance or 0.0), 2), "upper", "n normal equations, ‖∇f_i‖/mu")
+            near, error = distance(own.x, best.x), own.distance or 0.0
+            away, apart = max(away, near + error), apart or near > 2.0 * (error + off)
+        if not apart and (self._same_samples or self._one_minimiser):
+            return bounds.SHARED
+        return bounds.zeta(away, off, "n normal equations, ‖∇f_i‖/mu")
+
+    @property
+    def _one_minimiser(self) -> bool:
+        """Whether rational numbers show one solution of all clients' normal equations."""
+        twin = self.rational({}) if self.X.size * self.d <= _PROVED else None
+        own = None if twin is None else twin.own_minimisers
+        return own is not None and all(x == own[0] for x in own)
 
     @cached_property
     def _sigma(self) -> Constant | None:

@@ -234,6 +234,18 @@ class LinearModel(Problem):
         out: Floats = np.add.reduceat(values, self.offsets) / self.sizes
         return out
 
+    @cached_property
+    def _same_samples(self) -> bool:
+        """Whether all clients have the same samples, equally often and in any order: then they have one f̂."""
+
+        def counted(client: int) -> tuple[Floats, NDArray[np.int64]]:
+            rows = self.rows(client)
+            return np.unique(np.column_stack([self.X[rows], self.y[rows]]), axis=0, return_counts=True)
+
+        (first, often), size = counted(0), self.sizes[0]
+        others = ((*counted(client), self.sizes[client]) for client in range(1, self.n))
+        return all(np.array_equal(own, first) and (size * counts == many * often).all() for own, counts, many in others)
+
     @property
     def _cancels(self) -> bool:
         """Whether the regulariser has the same gradient for all clients, so that ∇f_i − ∇f is free of it."""

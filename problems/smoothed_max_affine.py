@@ -223,7 +223,7 @@ class SmoothedMaxAffine(ArrayProblem):
             size = float(np.abs(self.c).max() + (np.abs(self.a) @ np.abs(self.x0)).max()) + abs(start)
             out |= bounds.start_gap(start + (self.n + self.d + 8) * EPS * size, best, None)
             if self.mu > 0.0:
-                out["zeta"] = Constant(self._zeta(best), "upper", "‖∇f_i(x*)‖/mu, and the certified ‖x − x*‖")
+                out["zeta"] = bounds.zeta(self._zeta(best), 0.0, "‖∇f_i(x*)‖/mu, and the certified ‖x − x*‖")
         return bounds.alike(self, out)
 
     def _zeta(self, best: Optimum) -> float:

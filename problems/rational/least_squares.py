@@ -127,6 +127,18 @@ class RationalLeastSquares(RationalProblem):
         right = [share * sum(entries) for entries in zip(*(one for _, one in self._normal), strict=True)]
         return _nearest(mean, right, [numbers.rational(entry) for entry in self.x0])
 
+    @cached_property
+    def own_minimisers(self) -> list[list[Fraction]] | None:
+        """The minimisers of the f_i; None where one of them has many."""
+        found = []
+        for A, right in self._normal:
+            try:
+                x = flint().fmpq_mat(A).solve(flint().fmpq_mat([[entry] for entry in right]))
+            except ZeroDivisionError:  # a singular Hessian
+                return None
+            found.append([numbers.fraction(x[j, 0]) for j in range(self.d)])
+        return found
+
     @property
     def _by_row(self) -> list[list[Vector]]:
         return [[A[j] for A, _ in self._normal] for j in range(self.d)]
@@ -137,20 +149,23 @@ class RationalLeastSquares(RationalProblem):
         return Minimum(x, numbers.fraction(self.value([numbers.rational(entry) for entry in x])))
 
     def constants(self) -> Constants:
-        """Return R, F0, L_max, sigma_star; sigma with full gradients; L, mu, zeta where all Hessians are diagonal."""
+        """Return R, F0, L_max, sigma_star; sigma with full gradients; zeta where every client has one minimiser.
+
+        L and mu where all Hessians are diagonal.
+        """
         found = self.start_constants() | self._of_rows()
         if self.form.batch == 0:
             found |= noise(Fraction(0))
+        own, best = self.own_minimisers, self._best
+        if own is not None:
+            found["zeta"] = root(max(norm_square([a - b for a, b in zip(best, row, strict=True)]) for row in own))
         hessians = [A for A, _ in self._normal]
         if any(A[j][k] != 0 for A in hessians for j in range(self.d) for k in range(self.d) if j != k):
             return found
         diagonal = [numbers.fraction(A[j][j]) for A in hessians for j in range(self.d)]
         found |= {"L": number(max(diagonal)), "L_sq": number(max(diagonal) ** 2)}
         if min(diagonal) > 0:
-            origin = [numbers.rational(0)] * self.d
-            own = [_nearest(A, right, origin) for A, right in self._normal]
-            away = [norm_square([a - b for a, b in zip(self._best, row, strict=True)]) for row in own]
-            found |= {"mu": number(min(diagonal)), "zeta": root(max(away))}
+            found["mu"] = number(min(diagonal))
         return found
 
     def _of_rows(self) -> Constants:
