@@ -77,8 +77,8 @@ def test_a_number_of_a_file_that_floats_would_round_is_refused(
     values = {"x0": "1", "alpha": "0.1", "time": "1", route: word}
     path = tmp_path / "case.json"
     path.write_text(
-        '{{"algorithm": "gd", "problem": {{"type": "quadratic", "A": [[[1]]], "b": [[1]]}}, "x0": [{x0}], "parameters": '
-        '{{"alpha": {alpha}}}, "events": [[{time}, "s"], [2, "s"]]}}'.format(**values)
+        '{{"algorithm": "gd", "problem": {{"type": "quadratic", "A": [[[1]]], "b": [[1]]}}, "x0": [{x0}], '
+        '"parameters": {{"alpha": {alpha}}}, "events": [[{time}, "s"], [2, "s"]]}}'.format(**values)
     )
     assert invoke(["exact", "classics.gd.convex", str(path)]) == 2
     error = capsys.readouterr().err
