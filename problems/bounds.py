@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.formulas.symbols import having
 from boundlab.objective import Constant, Optimum, Problem
 from boundlab.problems.common import EPS, clip_up
 
@@ -28,7 +29,7 @@ def alike(problem: Problem, found: dict[str, Constant]) -> dict[str, Constant]:
     if first is None or any(problem.client_key(client) != first for client in range(1, problem.n)):
         return found
     none = Constant(0.0, "exact", "all clients have the same function")
-    return found | {name: none for name in ("sigma_g", "sigma_g_mean", "zeta") if name in found}
+    return found | dict.fromkeys(found.keys() & having("heterogeneity"), none)
 
 
 def smoothness(constant: Constant) -> dict[str, Constant]:

@@ -34,8 +34,9 @@ class Algorithm(ABC, Generic[P]):
     local_rates
         Options that are the size of a local step, the constant one first; other rates are part of the tape.
     alone
-        What this algorithm's own symbols are for one client that takes one step at a time without delay: the server's
-        model then does gradient descent with the first of ``local_rates``. None: nobody has worked that out.
+        Which symbols this algorithm counts in another way than the table of symbols says, for one client that takes one
+        step at a time without delay: the server's model then does gradient descent with the first of ``local_rates``.
+        None: nobody has worked out whether it does.
     arrivals
         Whether who arrives when decides what a run does; else delays only say how long it takes.
     draws

@@ -44,7 +44,7 @@ class FedBuff(Buffered[FedBuffParameters]):
     summary = "buffered asynchronous aggregation: the mean of every count updates moves the server model"
     parameter_type = FedBuffParameters
     local_rates = ("eta_l",)
-    alone = MappingProxyType({"b": 1, "chi2": 0, "chi2_path": 0, "alpha2": 1, "pi_max": 1, "eta_g": 1})
+    alone = MappingProxyType({})
 
     def schedule(
         self, parameters: FedBuffParameters, events: Events, clients: int, records: RecordAt, iterations: int

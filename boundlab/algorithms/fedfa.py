@@ -66,8 +66,7 @@ class FedFa(Algorithm[FedFaParameters]):
     summary = "each arrival moves the server model to the average of the last K arrivals"
     parameter_type = FedFaParameters
     local_rates = ("eta_l",)
-    # The printed theorem counts an update that is used at once as one with tau = 1.
-    alone = MappingProxyType({"window": 1, "tau_max": 1, "tau_a": 0, "lag": 0, "C_lag": 0, "eta_g": 1, "kappa_lag": 1})
+    alone = MappingProxyType({"tau_max": 1})  # what is used at once has τ = 1 in the printed theorem
     recounts = frozenset({"tau_max"})
 
     def schedule(

@@ -109,7 +109,7 @@ class FedStaleWeight(Buffered[FedStaleWeightParameters]):
     summary = "FedBuff with weights that make up for rare updates, read off each client's average staleness"
     parameter_type = FedStaleWeightParameters
     local_rates = ("eta_l",)
-    alone = MappingProxyType({"b": 1, "chi2": 0, "chi2_path": 0, "alpha2": 1, "pi_max": 1, "eta_g": 1, "scale": 1})
+    alone = MappingProxyType({})
 
     def schedule(
         self, parameters: FedStaleWeightParameters, events: Events, clients: int, records: RecordAt, iterations: int

@@ -176,15 +176,13 @@ def _started(theorem: Theorem) -> str:
 
 
 def _alone(theorem: Theorem, step: sympy.Expr, **values: Any) -> dict[str, Any]:
-    quiet = {"sigma": 0, "sigma_l": 0, "G_sq": 1, "G": 1, "R": 1, "F0": _HALF}
-    return {**(alone(theorem.algorithm) or {}), **quiet, step_name(theorem.algorithm): step, **values}
+    return {**(alone(theorem.algorithm) or {}), "R": 1, "F0": _HALF, step_name(theorem.algorithm): step, **values}
 
 
 def _noisy(theorem: Theorem, step: sympy.Expr) -> Values:
     # Noise ±1 and slopes up to 1; from the minimum.
     late = {"T": SMALL**-3, "K": SMALL**-3}
-    noise = {"sigma": 1, "sigma_l": 1, "G_sq": 1, "G": sympy.sqrt(2)}
-    return _alone(theorem, step, F0=0, R=0, **noise, **late, left=_FLOORS[theorem.metric])
+    return _alone(theorem, step, F0=0, R=0, sigma=1, sigma_l=1, G=sympy.sqrt(2), **late, left=_FLOORS[theorem.metric])
 
 
 _FLOORS = {"gradient-norm": _HALF, "gradient-norm-last": _HALF, "squared-distance": _HALF, "gap": _HALF / 2}
@@ -200,7 +198,7 @@ def _first_value(theorem: Theorem, step: sympy.Expr) -> Values:
     gap = sympy.S.One if sharp else _HALF
     left = {"squared-distance": sympy.S.One, "gradient-norm-last": sympy.S.One}.get(theorem.metric, gap)
     # A Huber function of slope 1 and |x| have E‖g‖² ≤ 1 without noise.
-    known = {"G_sq": 1, "G": 1, **START, **(alone(theorem.algorithm) or {}), "B": 1, "F0": gap, "left": left}
+    known = {**START, **(alone(theorem.algorithm) or {}), "B": 1, "F0": gap, "left": left}
     return {**known, theorem.counter: 1, "alpha": step}
 
 

@@ -5,22 +5,23 @@ from collections.abc import Iterator
 import sympy
 
 from boundlab.checks._check import Check, group
-from boundlab.checks._instances import QUIET, SMALL
+from boundlab.checks._instances import SMALL
 from boundlab.checks._leading import leading
 from boundlab.checks._truths import FUNCTIONS
 from boundlab.checks._view import View
 from boundlab.errors import UndecidedError
 from boundlab.formulas.expansion import expand, size
 from boundlab.formulas.substitution import substitute
+from boundlab.formulas.symbols import QUIET
 
 _SHORT = 200
-# The edges, by symbol: what is sent where, and how it reads.
-_ZEROS = (
-    ("sigma", "no noise"), ("sigma_l", "no noise"), ("sigma_star", "no noise at x*"), ("zeta", "equal minimisers"),
-    ("sigma_g", "equal clients"), ("sigma_g_mean", "equal clients"), ("tau_max", "no delay"),
-    ("share_bias", "equal shares"),
+# The edges that are shown, and how they read.
+_EDGES = (
+    ("sigma", 0, "no noise"), ("sigma_l", 0, "no noise"), ("sigma_star", 0, "no noise at x*"),
+    ("zeta", 0, "equal minimisers"), ("sigma_g", 0, "equal clients"), ("sigma_g_mean", 0, "equal clients"),
+    ("tau_max", 0, "no delay"), ("share_bias", 0, "equal shares"), ("M", 1, "one local step"),
+    ("Q", 1, "one local step"), ("n", 1, "one client"),
 )  # fmt: skip
-_ONES = (("M", "one local step"), ("Q", "one local step"), ("n", "one client"))
 
 
 def fixed_zero(view: View) -> frozenset[str]:
@@ -43,15 +44,13 @@ def checks(view: View) -> Iterator[Check]:
     yield _horizon(view, counter)
     if view.free_steps and view.theorem.horizon == "every":
         yield _small_steps(view, counter)
-    for name, words in _ZEROS:
-        if name in view.inputs and name not in fixed_zero(view):
-            yield _edge(view, name, 0, words)
-    for name, words in _ONES:
+    fixed = fixed_zero(view)
+    for name, value, words in _EDGES:
+        if name in view.inputs and (value == 1 or name not in fixed):
+            yield _edge(view, name, value, words)
+    for name, value, words in (("n", 1 / SMALL, "∞"), *((rare, SMALL, "0") for rare in ("p_min", "p_s"))):
         if name in view.inputs:
-            yield _edge(view, name, 1, words)
-    for name, value, words in (("n", 1 / SMALL, "n → ∞"), ("p_min", SMALL, "p_min → 0"), ("p_s", SMALL, "p_s → 0")):
-        if name in view.inputs:
-            yield _asymptotic(view, f"limits.{words.replace(' ', '')}", words, {view.symbol(name): value}, name)
+            yield _asymptotic(view, f"limits.{name}→{words}", f"{name} → {words}", {view.symbol(name): value}, name)
     yield _nothing_left(view)
 
 

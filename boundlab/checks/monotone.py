@@ -7,7 +7,6 @@ import numpy as np
 import sympy
 
 from boundlab.checks._check import Check, group, passed
-from boundlab.checks._sides import FALLING, GROWING
 from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.formulas.enclose import enclose
@@ -26,9 +25,11 @@ def checks(view: View) -> Iterator[Check]:
     zero = fixed_zero(view)
     found = False
     for name in view.inputs:
-        if name in (*GROWING, *FALLING) and name not in zero:
+        info = view.symbols[name]
+        given = info.role not in ("step", "short")  # what is chosen, or follows from others, has no worse side
+        if given and info.side in ("upper", "lower") and not info.vector and name not in zero:
             found = True
-            sign: Direction = 1 if name in GROWING else -1
+            sign: Direction = 1 if info.side == "upper" else -1
             try:
                 yield _check(view, name, sign)
             except UndecidedError as error:

@@ -20,16 +20,7 @@ _M = apart("m", positive=True)
 _C = apart("c", positive=True)
 _EXTRA = apart("extra", nonnegative=True)
 
-# Each client m times, all copies arriving together: how the symbols change. All others stay.
-_COPIES: Mapping[str, sympy.Rational] = {
-    "n": sympy.Integer(1), "b": sympy.Integer(1), "tau_sum": sympy.Integer(1), "alpha2": sympy.Integer(-1),
-    "pi_max": sympy.Integer(-1), "V_max": sympy.Integer(-1), "reuse_n": sympy.Rational(-1, 2),
-}  # fmt: skip
 _COPYING = ("afl_dga", "fedbuff", "fedstaleweight", "fedcompass", "gd")
-# Half the step and twice the delay: powers of the factor.
-_DELAYS: Mapping[str, int] = {
-    "tau_max": 1, "tau_a": 1, "lag": 1, "t_d": 1, "S": 1, "Q_age": 1, "reuse": 1, "reuse_n": 1, "tau_sum": 1, "SM2": 2,
-}  # fmt: skip
 
 
 @group("replication", "identical clients, each duplicated: the right side does not fall")
@@ -47,12 +38,16 @@ def replication(view: View) -> Iterator[Check]:
         reason = "one client a step is drawn, or copies draw by themselves"
     elif theorem.core.fixed.get("sampling", "all") != "all":
         reason = "one client a step is asked"
+    else:
+        reason = _unknown({name: view.symbols[name].copies for name in view.inputs}, "copies of clients")
     if reason:
         yield Check(identity, statement, "not applicable", reason)
         return
     quiet = {view.symbol(name): sympy.S.Zero for name in sorted(ZERO_WITHOUT_NOISE) if name in view.inputs}
     copied = {
-        view.symbol(name): view.symbol(name) * _M**power for name, power in _COPIES.items() if name in view.inputs
+        view.symbol(name): view.symbol(name) * _M ** sympy.Rational(power, 2)
+        for name in view.inputs
+        if (power := view.symbols[name].copies)
     }
     own = [step for step in theorem.step if step not in view.free_steps]
     if any(view.expand(view.symbol(step)).free_symbols & copied.keys() for step in own):
@@ -67,6 +62,12 @@ def replication(view: View) -> Iterator[Check]:
     except UndecidedError as error:
         found = Check(identity, statement, "unknown", str(error))
     yield found
+
+
+def _unknown(powers: Mapping[str, int | None], words: str) -> str:
+    """Return of which symbols of the theorem's own nobody knows what becomes of them, or ''."""
+    unknown = ", ".join(name for name, power in powers.items() if power is None)
+    return f"what {words} do to {unknown} is not known" if unknown else ""
 
 
 def _compare(
@@ -119,7 +120,9 @@ def refinement(view: View) -> Iterator[Check]:
     """Halve the step and double the delay: delayed gradient flow remains, whose delay matters."""
     identity = "refinement"
     statement = "step/R, delays·R, R → ∞, without noise: the right side keeps the delay"
-    delays = [name for name in _DELAYS if name in view.inputs and name not in fixed_zero(view)]
+    fixed = fixed_zero(view)
+    powers = {name: view.symbols[name].delay for name in view.symbols if name in view.inputs and name not in fixed}
+    delays = {name: power for power, name in sorted((power, name) for name, power in powers.items() if power)}
     steps = [name for name in view.free_steps if view.symbols[name].units == (-1, 2)]
     if not view.formula or not delays or not steps or view.theorem.metric != "gradient-norm":
         yield Check(
@@ -129,8 +132,11 @@ def refinement(view: View) -> Iterator[Check]:
     if view.theorem.core.value("mode") == "param":
         yield Check(identity, statement, "not applicable", "averaging models divides the step by the delay")
         return
+    if reason := _unknown(powers, "longer delays"):
+        yield Check(identity, statement, "not applicable", reason)
+        return
     step = view.symbol(steps[0])
-    values = {view.symbol(name): view.symbol(name) * SMALL ** -_DELAYS[name] for name in delays}
+    values = {view.symbol(name): view.symbol(name) * SMALL**-power for name, power in delays.items()}
     values |= {step: SMALL * step, view.symbol("T"): SMALL**-3}
     values |= {view.symbol(name): sympy.S.Zero for name in sorted(ZERO_WITHOUT_NOISE) if name in view.inputs}
     kept = {view.symbol(name) for name in delays}

@@ -11,10 +11,10 @@ from typing import Any
 
 import sympy
 
+from boundlab.assumptions import assumption
 from boundlab.checks._check import Check, Verdict, group
 from boundlab.checks._instances import SMALL
 from boundlab.checks._leading import leading
-from boundlab.checks._sides import FALLING, WIDENED
 from boundlab.checks._truths import TRUTHS, Truth
 from boundlab.checks._view import View
 from boundlab.checks.limits import fixed_zero
@@ -22,11 +22,15 @@ from boundlab.checks.units import implied_claim
 from boundlab.errors import UndecidedError
 from boundlab.formulas.enclose import enclose
 from boundlab.formulas.substitution import substitute
+from boundlab.formulas.symbols import having
 from boundlab.formulas.written import written
 from boundlab.signs import vanishes
 
 _TRIED = tuple(sympy.Rational(1, 10) ** power for power in (1, 2, 3))
 _WIDER = (sympy.Integer(2), sympy.Integer(10))
+# What an assumption on the functions or on their noise names, "at most" or "at least": a problem meets it with every
+# worse constant, too. What is about the minimiser, and what is read off a schedule, is what it is.
+_NAMED = having("function", "noise", "heterogeneity") - {*assumption("minimiser").defines}
 
 
 @group("truths", "the right side is above what is known to happen")
@@ -93,9 +97,9 @@ def _hold(view: View, truth: Truth, wider: Mapping[str, sympy.Expr]) -> Check:
 
 def _wider(view: View) -> Iterator[dict[str, sympy.Expr]]:
     """Yield what constants are multiplied with, or are where the instance has 0: one at a time, then all together."""
-    names = [name for name in view.inputs if name in WIDENED and name not in fixed_zero(view)]
+    names = [name for name in view.inputs if name in _NAMED and name not in fixed_zero(view)]
     for factor in _WIDER:
-        each = {name: factor if name not in FALLING else 1 / factor for name in names}
+        each = {name: 1 / factor if view.symbols[name].side == "lower" else factor for name in names}
         yield from ({name: by} for name, by in each.items())
         if len(each) > 1:
             yield each

@@ -13,10 +13,10 @@ import numpy as np
 import sympy
 
 from boundlab.checks._check import Check, Consequence, group
-from boundlab.checks._instances import QUIET
 from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, FormulaError, UndecidedError
 from boundlab.formulas.substitution import substitute
+from boundlab.formulas.symbols import QUIET
 from boundlab.formulas.units import Pair, degrees
 
 # f → c^u·f, x → c^v·x with c → 0: pure scalings of f first, then of x, then both.

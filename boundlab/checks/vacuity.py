@@ -7,6 +7,7 @@ import sympy
 from boundlab.checks._check import Check, group
 from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, UndecidedError
+from boundlab.formulas.symbols import QUIET
 from boundlab.metrics import Quantity
 from boundlab.signs import Shown
 
@@ -56,11 +57,7 @@ def _somewhere(view: View, bound: sympy.Expr, statement: str) -> Check:
         horizons = (point[counter], 1e4, 1e8) if counter in point else (None,)
         for horizon in horizons:
             values = dict(point) if horizon is None else {**point, counter: horizon}
-            small = {
-                name: 0.0
-                for name in view.inputs
-                if name in ("sigma", "sigma_l", "sigma_g", "sigma_g_mean", "zeta", "share_bias", "chi2", "tau_max")
-            }
+            small = {name: 0.0 for name in view.inputs if name in QUIET and not view.symbols[name].vector}
             for options in ({}, small):
                 try:
                     right = float(view.theorem.evaluate({**values, **options}).total)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from boundlab.assumptions import UNCONSTRAINED
 from boundlab.composite._minimise import Minimised, minimise
 from boundlab.composite._refuse import no_gradient, no_proximal_step
 from boundlab.errors import CertificateError, SpecError
-from boundlab.objective import Array, Constant, FullGradients, Optimum, Oracle, Problem, StepBounds
+from boundlab.objective import OF_OBJECTIVE, Array, Constant, FullGradients, Optimum, Oracle, Problem, StepBounds
 from boundlab.randomness import Streams
 from boundlab.simple import Simple
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 _EPS = float(np.finfo(np.float64).eps)
-# What is about minimisers, and not about the f_i and their gradients.
-_OF_OBJECTIVE: Final = frozenset({"R", "F0", "zeta", "sigma_star"})
 
 
 @final
@@ -206,7 +204,7 @@ class Composite(Problem):
 
     @cached_property
     def _constants(self) -> dict[str, Constant]:
-        found = {name: one for name, one in self.inner.constants().items() if name not in _OF_OBJECTIVE}
+        found = {name: one for name, one in self.inner.constants().items() if name not in OF_OBJECTIVE | {"sigma_star"}}
         if not isinstance(self._attempt, Minimised):
             return found
         best = self._attempt.optimum

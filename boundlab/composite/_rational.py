@@ -12,6 +12,7 @@ from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, flint
 from boundlab.arithmetic.problem import Constants, InexactError, Minimum, RationalProblem, Vector
 from boundlab.arithmetic.writing import Sentence, words
+from boundlab.objective import OF_OBJECTIVE
 from boundlab.simple import Face, Simple
 
 
@@ -114,5 +115,5 @@ class RationalComposite(RationalProblem):
 
     def constants(self) -> Constants:
         """Return those of the f_i and their gradients, and R and F0 of F."""
-        found = {name: one for name, one in self.inner.constants().items() if name not in ("R", "F0", "zeta")}
+        found = {name: one for name, one in self.inner.constants().items() if name not in OF_OBJECTIVE}
         return found | self.start_constants()

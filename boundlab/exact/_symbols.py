@@ -13,6 +13,7 @@ from boundlab.case import Case, RandomEvents, plain
 from boundlab.delays import IndependentEvents
 from boundlab.errors import FormulaError
 from boundlab.expectation import exact_event_law
+from boundlab.formulas.assignments import of_arrivals
 from boundlab.formulas.known_numbers import Formulas, KnownNumber
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS
@@ -108,9 +109,7 @@ def _frequencies(law: EventLaw[Fraction], count: int | None) -> dict[str, KnownN
         total = sum(p, Fraction(0))
         p_s = Fraction(1, count + 1)
         p = [one / total * (1 - p_s) for one in p]
-    qbar = sum((1 / one for one in p), Fraction(0)) / len(p)
-    found = {"n": Fraction(len(p)), "p_s": p_s, "p_min": min(*p, p_s), "qbar": qbar}
-    return {name: KnownNumber.of(value) for name, value in found.items()}
+    return {name: KnownNumber.of(value) for name, value in of_arrivals(p, p_s).items()}
 
 
 def read_formula(value: Any) -> sympy.Expr | None:

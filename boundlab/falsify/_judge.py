@@ -18,13 +18,14 @@ from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._options import parameters
 from boundlab.falsify._rates import behind_tape
 from boundlab.falsify._sides import Sides
+from boundlab.formulas.symbols import having
 from boundlab.theorems import Theorem
 
 _BENCHES = 12
 # Ratios that are looked at closely: floats that are equal but for their last digits are not.
 _PROMISING = 1.0 + 1e-9
 # What problems are told apart by.
-_CONSTANTS = {"mu", "L", "B", "G", "sigma", "zeta", "R", "F0", "L_sq", "G_sq", "sigma_l", "sigma_g", "sigma_g_mean"}
+_CONSTANTS = having("function", "noise", "heterogeneity", "start")
 # What engines say, and what floating point does to numbers that nobody would choose; all else is a defect to be seen.
 FAILURES = (BoundlabError, ArithmeticError, np.linalg.LinAlgError)
 

@@ -8,8 +8,6 @@ from boundlab.falsify import _catalog as catalog
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.theorems import Theorem
 
-_LENGTHS = {"alpha", "c", "eta", "eta_l"}  # of the built-in symbols: what is counted in 1/L
-
 
 def local_rate(theorem: Theorem) -> str:
     """Return the symbol of the local step size.
@@ -57,7 +55,7 @@ def unknown(theorem: Theorem) -> list[str]:
 
 def by_length(theorem: Theorem, name: str) -> bool:
     """Return whether a rate is a step size, counted in 1/L, and not a number without unit."""
-    return name in _LENGTHS or theorem.symbols[name].units == (-1, 2)
+    return theorem.symbols[name].units == (-1, 2)
 
 
 def chosen(theorem: Theorem, step: Mapping[str, float]) -> dict[str, Any]:

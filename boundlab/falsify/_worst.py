@@ -10,12 +10,13 @@ from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._judge import FAILURES, Judge, Score
 from boundlab.falsify._options import settings
 from boundlab.falsify._rates import by_length, open_rates
+from boundlab.formulas.symbols import SYMBOLS
 from boundlab.options import typed
 from boundlab.theorems import Theorem, over
 
+_APART = [name for name, info in SYMBOLS.items() if info.role == "heterogeneity" and not info.vector]
 FAMILY = "worst function of the class"
 _HORIZONS = (1, 2, 3, 5, 8)
-_APART: tuple[str, ...] = ("zeta", "sigma_g", "sigma_g_mean")
 _FLAT = (0.1, 0.5, 0.01)  # mu for L = 1
 _SIZES = (1.0, 1.9, 0.5, 0.1, 3.0)
 _MOST = 60

@@ -224,3 +224,28 @@ ROLES = {
         "sigma2", "s2", "bias", "stale", "err2", "F_v", "shift", "X_v", "E_init",
     ),
 }  # fmt: skip
+
+# What each symbol is in the simplest run: one client, one local step, no delay, server rates of 1. What is chosen, as
+# noise, horizon and step size are, has no such value.
+ALONE = {
+    0: (
+        "zeta", "G_star", "sigma_g", "sigma_g_mean", "tau_max", "tau_mean", "tau_a", "lag", "share_bias", "chi2",
+        "chi2_path", "S", "M_own", "D_m", "Q_age", "SM2", "reuse", "reuse_n", "C_lag", "Q_bias",
+    ),
+    1: (
+        "n", "M", "Q", "N", "b", "window", "scale", "eta_g", "Qmin", "Qmax", "speed_ratio", "mu_step", "A_max",
+        "W_min", "W_max", "V_max", "Q_mean", "K_m", "t_d", "tau_sum", "alpha2", "pi_max", "kappa_lag",
+    ),
+}  # fmt: skip
+# Powers of m where each client is there m times and all copies arrive together, doubled so that they are integers.
+COPIES = {
+    2: ("n", "b", "tau_sum", "concurrency", "concurrency_mean"), -1: ("reuse_n",), -2: ("alpha2", "pi_max", "V_max"),
+}  # fmt: skip
+# Powers of R where all delays between clients and server are R times as long, and the step is divided by R.
+DELAYED = {
+    1: (
+        "tau_max", "tau_mean", "tau_a", "lag", "t_d", "S", "Q_age", "reuse", "reuse_n", "tau_sum", "concurrency",
+        "concurrency_mean",
+    ),
+    2: ("SM2",),
+}  # fmt: skip

@@ -8,7 +8,7 @@ follows from it (n, p_s, p_min, qbar) is filled in.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,6 @@ Floats = NDArray[np.float64]
 
 DEFAULT_POINTS = 61
 MAX_POINTS = 5 * 10**7
-_FROM_P = ("n", "p_min", "qbar")
 _TOLERANCE = 1e-9
 
 
@@ -165,6 +164,14 @@ def _range(info: SymbolInfo, text: str) -> Floats:
     return grid
 
 
+def of_arrivals(p: Sequence[Any], p_s: Any) -> dict[str, Any]:
+    """Return what follows from the probabilities of clients and server, in the numbers in which these are given.
+
+    :func:`arrival_statistics` checks them first, and gives floats.
+    """
+    return {"n": len(p), "p_s": p_s, "p_min": min(*p, p_s), "qbar": np.array([1 / one for one in p]).sum() / len(p)}
+
+
 def arrival_statistics(p: ArrayLike, p_s: float | None = None) -> dict[str, float]:
     """Return n, p_s, p_min and qbar of the arrival probabilities.
 
@@ -196,12 +203,7 @@ def arrival_statistics(p: ArrayLike, p_s: float | None = None) -> dict[str, floa
             f"probabilities sum to {total + p_s:.12g}, must sum to 1: Σp = {total:.12g}, p_s = {p_s:.12g}"
         )
     check("p_s", p_s)
-    return {
-        "n": float(len(each)),
-        "p_s": p_s,
-        "p_min": min(float(each.min()), p_s),
-        "qbar": float(np.mean(1.0 / each)),
-    }
+    return {name: float(value) for name, value in of_arrivals(each.tolist(), p_s).items()}
 
 
 def _arrivals(scalars: dict[str, float], axes: Mapping[str, Floats], vectors: dict[str, Floats]) -> dict[str, Floats]:
@@ -215,8 +217,8 @@ def _arrivals(scalars: dict[str, float], axes: Mapping[str, Floats], vectors: di
             raise SymbolError(f"{name} has {len(vector)} entries, {source} has {len(vectors[source])}")
     if source not in vectors:
         return {}
-    for name in (*_FROM_P, *(("p_s",) if source == "rates" else ())):
-        if name in named:
+    for name in of_arrivals([1], 1):
+        if name in named and (name != "p_s" or source == "rates"):
             raise SymbolError(f"{name} follows from {source}; set one of them")
     if source == "p":
         if "p_s" in axes:

@@ -6,8 +6,8 @@ L and mu are (1, −2), B, G and sigma (1, −1), zeta and R (0, 1), function va
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, Literal, final
@@ -17,7 +17,7 @@ import sympy
 from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import SymbolError
-from boundlab.formulas._table import ANY, LOWER, ROLES, ROWS, UPPER
+from boundlab.formulas._table import ALONE, ANY, COPIES, DELAYED, LOWER, ROLES, ROWS, UPPER, Row
 from boundlab.options import nearest
 
 Degrees = tuple[int, int]
@@ -119,6 +119,12 @@ class SymbolInfo:
         ``heterogeneity``, the ``start``, the ``schedule`` (who acts when, read off delays or run), an ``option`` of the
         algorithm, a ``step``, the ``horizon``, the number of ``clients``. Else it is a ``short`` form of others, or the
         ``user``'s.
+    alone
+        Its value with one client, one local step at a time and no delay; None where it is chosen, or nobody knows.
+    copies
+        Twice the power of m that it is multiplied with where each client is there m times; None where nobody knows.
+    delay
+        The power of R that it is multiplied with where delays are R times as long; None where nobody knows.
     """
 
     name: str
@@ -131,6 +137,9 @@ class SymbolInfo:
     vector: bool = False
     side: Side = "exact"
     role: Role = "user"
+    alone: int | None = None
+    copies: int | None = None
+    delay: int | None = None
 
     def describe(self) -> str:
         """Return meaning, domain and units in one line.
@@ -173,19 +182,31 @@ def make_symbol(
     if domain not in DOMAINS:
         raise SymbolError(f"symbol {name}: unknown domain {domain!r}; {nearest(domain, DOMAINS)}")
     shown = latex or (name if len(name) == 1 else rf"\mathrm{{{name.replace('_', chr(92) + '_')}}}")
+    moved = 0 if role in ("option", "step", "horizon") else None  # what is chosen stays, whatever clients and delays do
     return SymbolInfo(
-        name, DOMAINS[domain].symbol(name), meaning, DOMAINS[domain], units, shown, unicode or name, vector, side, role
+        name, DOMAINS[domain].symbol(name), meaning, DOMAINS[domain], units, shown, unicode or name, vector, side, role,
+        copies=moved, delay=moved,
+    )  # fmt: skip
+
+
+def _built_in(row: Row) -> SymbolInfo:
+    """Return a symbol of the table: what copies and delays do to it is known, and mostly nothing."""
+    name = row[0]
+    side: Side = "upper" if name in UPPER else "lower" if name in LOWER else "any" if name in ANY else "exact"
+    (role,) = _places(ROLES, name)
+    return replace(
+        make_symbol(*row, side=side, role=role),  # type: ignore[misc]
+        alone=next(_places(ALONE, name), None),
+        copies=next(_places(COPIES, name), 0),
+        delay=next(_places(DELAYED, name), 0),
     )
 
 
-def _side(name: str) -> Side:
-    return "upper" if name in UPPER else "lower" if name in LOWER else "any" if name in ANY else "exact"
+def _places(table: Mapping[Any, tuple[str, ...]], name: str) -> Iterator[Any]:
+    return (place for place, names in table.items() if name in names)
 
 
-_ROLE: Mapping[str, Role] = {name: role for role, names in ROLES.items() for name in names}  # type: ignore[misc]
-SYMBOLS: Mapping[str, SymbolInfo] = MappingProxyType(
-    {row[0]: make_symbol(*row, side=_side(row[0]), role=_ROLE[row[0]]) for row in ROWS}  # type: ignore[misc]
-)
+SYMBOLS: Mapping[str, SymbolInfo] = MappingProxyType({row[0]: _built_in(row) for row in ROWS})
 
 
 def lookup(name: str, symbols: Mapping[str, SymbolInfo] = SYMBOLS) -> SymbolInfo:
@@ -216,6 +237,8 @@ NOISE: Final = having("noise")
 """The symbols that say how large the noise of gradients is: a theorem that reads one is about stochastic gradients."""
 ZERO_WITHOUT_NOISE: Final = NOISE - {"G"}
 """Those that are 0 for full gradients; G bounds a gradient together with its noise."""
+QUIET: Final = ZERO_WITHOUT_NOISE | {name for name, info in SYMBOLS.items() if info.alone == 0}
+"""What can be 0 while gradient descent goes on: noise, delay, and differences between clients."""
 
 
 def symbol(name: str) -> sympy.Symbol:

@@ -10,6 +10,7 @@ import sympy
 
 from boundlab.arithmetic.numbers import START_BITS, digits, float_ends
 from boundlab.arithmetic.rational import ENGINE, rational
+from boundlab.formulas.assignments import of_arrivals
 from boundlab.formulas.known_numbers import Formulas, KnownNumber
 from boundlab.metrics import Enclosure
 from boundlab.theorems import RecursionBound, Theorem, derive
@@ -75,11 +76,8 @@ def _of_arrivals(p: Any, p_s: float | None) -> dict[str, KnownNumber]:
     found = [rational(one, ENGINE) for one in (*each, server)]
     simple = [one for one in found if one is not None]
     if len(simple) == len(found) and sum(simple) == 1:
-        *clients, own = simple
-        mean = sum((1 / one for one in clients), Fraction(0)) / len(clients)
-        numbers = {"p_s": own, "p_min": min(simple), "qbar": mean, "n": Fraction(len(clients))}
-        return {name: KnownNumber.of(value) for name, value in numbers.items()}
-    about = {"p_s": server, "p_min": min(*each, server), "qbar": float(np.mean(1.0 / np.array(each)))}
+        return {name: KnownNumber.of(value) for name, value in of_arrivals(simple[:-1], simple[-1]).items()}
+    about = {name: float(value) for name, value in of_arrivals(each, server).items()}
     rounded = {name: KnownNumber(None, value, _READ + len(each) * _READ / 64) for name, value in about.items()}
     return {**rounded, "n": KnownNumber.of(len(each))}
 

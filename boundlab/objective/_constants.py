@@ -2,16 +2,19 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, final
+from typing import Any, Final, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import SymbolError
+from boundlab.formulas.symbols import having
 
 Array = NDArray[np.floating[Any]]
 Side = Literal["exact", "upper", "lower"]
 _EPS = float(np.finfo(np.float64).eps)
+# The constants that are about minimisers of the objective, and not about the f_i and their gradients.
+OF_OBJECTIVE: Final = having("start") | {"zeta"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from boundlab.build import build_delays
+from boundlab.formulas.symbols import SYMBOLS
 from boundlab.testing import _settings
 from boundlab.testing._agree import hold
 from boundlab.testing._schedule import Schedule
@@ -14,9 +15,10 @@ from boundlab.testing._subject import REFUSED, Subject
 
 def alone(subject: Subject) -> None:
     """Check that ``alone`` describes a run: in some setting its symbols are so, and the model does gradient descent."""
-    said = subject.algorithm.alone
-    if said is None:
+    if subject.algorithm.alone is None:
         return
+    said = {name: info.alone for name, info in SYMBOLS.items() if info.alone is not None}
+    said |= subject.algorithm.alone
     nearest, least = "", np.inf
     model = build_delays("deterministic", {}, 1)
     for setting in _settings.settings(subject.who, subject.algorithm, 1, subject.drawn):

@@ -9,11 +9,11 @@ import numpy as np
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.problem import InexactError, RationalProblem, Vector
 from boundlab.errors import AssumptionError
+from boundlab.objective import OF_OBJECTIVE
 from boundlab.testing._agree import at_most, equal, hold
 from boundlab.testing._sample import Sample
 
 _POINTS = (0, 3, 6)  # of the sample, since rational numbers are slow
-_OF_START = ("R", "F0", "zeta")  # by the twin's own minimiser, which need not be the certified one
 
 
 def quadratic(at: Sample) -> None:
@@ -102,7 +102,7 @@ def _constants(who: str, at: Sample, twin: RationalProblem) -> None:
     known, best = at.problem.constants(), at.optimum
     certain = best is not None and best.distance is not None
     for name, value in twin.constants().items():
-        if name not in known or (name in _OF_START and not certain):
+        if name not in known or (name in OF_OBJECTIVE and not certain):  # the twin may have a minimiser of its own
             continue
         found, given, what = float(value), known[name], f"{who}: constant {name}"
         if given.side == "exact":

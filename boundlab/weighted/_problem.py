@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
 from boundlab.errors import AssumptionError
-from boundlab.objective import Array, Constant, Optimum, Oracle, Problem, StepBounds
+from boundlab.objective import OF_OBJECTIVE, Array, Constant, Optimum, Oracle, Problem, StepBounds
 from boundlab.randomness import Streams
-from boundlab.weighted._spread import OF_BOTH, OF_OBJECTIVE, scales, spread_factor
+from boundlab.weighted._spread import OF_BOTH, scales, spread_factor
 
 if TYPE_CHECKING:
     import torch

@@ -7,7 +7,8 @@ from typing import final
 from boundlab.arithmetic.numbers import Scalar, rational
 from boundlab.arithmetic.problem import Constants, Minimum, RationalProblem, Vector, number
 from boundlab.arithmetic.writing import Sentence, math, say, vector
-from boundlab.weighted._spread import OF_BOTH, OF_OBJECTIVE, spread_factor
+from boundlab.objective import OF_OBJECTIVE
+from boundlab.weighted._spread import OF_BOTH, spread_factor
 
 
 @final

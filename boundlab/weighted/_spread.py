@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
-# Constants of F alone, and those of how far its clients are from F; all others are the clients'.
-OF_OBJECTIVE: Final = frozenset({"R", "F0", "zeta"})
+# How far the clients are from F.
 OF_BOTH: Final = frozenset({"sigma_g", "sigma_g_mean"})
 
 

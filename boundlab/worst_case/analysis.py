@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
+from boundlab.assumptions import assumption
 from boundlab.errors import AssumptionError, BoundlabError
+from boundlab.formulas.symbols import having
 from boundlab.objective import Problem
 from boundlab.theorems import Theorem
 from boundlab.worst_case import keep
@@ -209,8 +211,8 @@ def _at(model: Model, kind: FunctionClass, found: tuple[Fraction, Matrix, list[F
 
 def _bounding(theorem: Theorem, plan: Question) -> dict[str, Any]:
     """Return what bounds start and clients, as far as the theorem reads it."""
-    read = set(theorem.inputs(plan.values))
-    return {name: plan.values[name] for name in ("R", "F0", "zeta", "G_star") if name in read and name in plan.values}
+    read, about = set(theorem.inputs(plan.values)), {*having("start"), *assumption("minimiser").defines}
+    return {name: plan.values[name] for name in plan.values if name in read & about}
 
 
 @final

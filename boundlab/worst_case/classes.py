@@ -21,8 +21,7 @@ _KNOWN = frozenset(
     }
 )  # fmt: skip
 # What the program takes from the values: constants of the functions, and how far the start is away.
-CONSTANTS = frozenset({"mu", "L", "B", "G", "G_sq", "sigma_g", "sigma_g_mean", "R", "F0", "zeta", "G_star"})
-_BETWEEN_CLIENTS = frozenset({"sigma_g", "sigma_g_mean", "zeta", "G_star"})
+CONSTANTS = having("function", "heterogeneity", "start") - {"L_sq", "L_max"} | {"G"}
 
 
 def noise(theorem: Theorem) -> tuple[str, ...]:
@@ -44,7 +43,7 @@ def undefined(theorem: Theorem, values: Mapping[str, Any], clients: int) -> tupl
     for name in theorem.inputs(values):
         if name not in SYMBOLS:
             out.append(f"{name} (a symbol of its own)")
-        elif clients == 1 and name in _BETWEEN_CLIENTS:
+        elif clients == 1 and SYMBOLS[name].role == "heterogeneity":
             continue
         elif name in CONSTANTS and not assumed & set(definers(name)):
             out.append(f"{name} (no assumption of the theorem defines it)")
@@ -184,11 +183,12 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
     if deviation is not None:
         words += f", ‖∇f_i − ∇f‖ ≤ {deviation:g}"
         relaxed.append("the clients' gradients are compared at recorded points only")
+    about = sorted({*assumption("minimiser").defines} & set(theorem.inputs(values)))
     minimiser = kind != "SmoothFunction"
     if kind == "SmoothConvexFunction" and clients == 1 and theorem.left.quantity is Quantity.SLOPE:
         # f ≥ inf f says all of it; x* itself may be arbitrarily far, and the program without an optimum.
-        minimiser = bool({"R", "zeta", "G_star"} & set(theorem.inputs(values)))
-    unknown = sorted({"R", "zeta", "G_star"} & set(theorem.inputs(values))) if not minimiser else []
+        minimiser = bool(about)
+    unknown = about if not minimiser else []
     if unknown:
         relaxed.append(f"there is no x* in it that {' and '.join(unknown)} could bound")
     if not minimiser and clients > 1:

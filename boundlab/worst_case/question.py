@@ -16,8 +16,8 @@ from boundlab.errors import BoundlabError, SpecError, SymbolError
 from boundlab.events import Events
 from boundlab.execute import own_numbers
 from boundlab.expectation import event_sequences
-from boundlab.formulas.assignments import parse_values
-from boundlab.formulas.symbols import ZERO_WITHOUT_NOISE
+from boundlab.formulas.assignments import of_arrivals, parse_values
+from boundlab.formulas.symbols import SYMBOLS, ZERO_WITHOUT_NOISE, having
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import options_of, own_parameters, split
 from boundlab.metrics import Metric
@@ -32,8 +32,6 @@ from boundlab.worst_case.model import AllEvents
 from boundlab.worst_case.right import Exactly, exactly
 
 _UNITS = ("R", "B", "L", "F0")
-_APART = ("zeta", "sigma_g", "sigma_g_mean")
-_ARRIVALS = ("n", "p", "p_s", "p_min", "qbar")
 _MOST_RUNS = 1_500
 
 
@@ -256,7 +254,7 @@ def _sequences(
 
 def _leaning(theorem: Theorem, values: Mapping[str, Any], yours: frozenset[str]) -> tuple[str, ...]:
     """Return what the user set in place of a definition, or of what the run would have to say."""
-    anchored = {*CONSTANTS, *theorem.step, *theorem.core.read_as.values(), theorem.counter, *_ARRIVALS}
+    anchored = {*CONSTANTS, *theorem.step, *theorem.core.read_as.values(), theorem.counter, "p", *of_arrivals([1], 1)}
     anchored |= {*ZERO_WITHOUT_NOISE, *theorem.bound.replacements()}
     return tuple(
         f"{name} = {float(values[name]):.6g} (yours, not certified)"
@@ -315,7 +313,8 @@ def _fill(theorem: Theorem, values: dict[str, Any], clients: int) -> tuple[str, 
     found = []
     candidates: dict[str, Any] = {**dict.fromkeys(sorted(ZERO_WITHOUT_NOISE), 0.0), **dict.fromkeys(_UNITS, 1.0)}
     if clients == 1:
-        candidates |= {**dict.fromkeys(_APART, 0.0), "G_star": np.zeros(1)}
+        apart = sorted(having("heterogeneity"))
+        candidates |= {name: np.zeros(1) if SYMBOLS[name].vector else 0.0 for name in apart}
     for name, value in candidates.items():
         if name in read and name not in values:
             values[name] = value

@@ -11,6 +11,7 @@ import sympy
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.pepit import exact
 from boundlab.errors import BoundlabError, SpecError
+from boundlab.formulas.assignments import of_arrivals
 from boundlab.formulas.known_numbers import Formulas, KnownNumber
 from boundlab.formulas.symbols import symbol
 from boundlab.instance.enclosed import right_sides
@@ -142,9 +143,7 @@ def _arrivals(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, Fraction
     if "p" not in values or "iid-events" not in theorem.core.assumed:
         return {}
     p = [exact(float(one)).value for one in values["p"]]
-    p_s = 1 - sum(p, Fraction(0))
-    qbar = sum((1 / one for one in p), Fraction(0)) / len(p)
-    return {"n": Fraction(len(p)), "p_s": p_s, "p_min": min(*p, p_s), "qbar": qbar}
+    return {name: Fraction(value) for name, value in of_arrivals(p, 1 - sum(p)).items()}
 
 
 def _right(theorem: Theorem, formulas: Formulas, values: Mapping[str, Any], bound: float) -> RightSide:

@@ -14,8 +14,6 @@ from boundlab.tape import RecordAt
 ALGORITHMS = {name: one for name, one in registered("algorithms").items() if one.alone is not None}
 # One local step, one update a buffer or window.
 SMALLEST = {"fedcompass": {"Qmin": 1, "Qmax": 1}, "fedfa": {"K": 1}}
-# These papers count an update that is used at once as one with τ = 1; no theorem of AFL-DGA reads tau_max.
-COUNTED_FROM_ONE = {("fedfa", "tau_max"), ("afl_dga", "tau_max")}
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
@@ -29,9 +27,9 @@ def test_one_client_without_delay_has_the_symbols_of_gradient_descent(name: str)
     tape = compile_trial(algorithm, parameters, 1, delays, policy, 8, RecordAt(np.arange(1, 9)), Streams(0))
     found = algorithm.quantities(parameters, tape, 6, {"n": 1, "N": 1})
     stated = {**ALONE, **algorithm.alone}
-    shared = {one for one in stated if one in found and (name, one) not in COUNTED_FROM_ONE}
+    shared = {one for one in stated if one in found}
     assert {one: found[one] for one in shared} == pytest.approx({one: stated[one] for one in shared}, abs=1e-12)
     assert shared or name == "gd"
     for one in stated:
-        if hasattr(parameters, one):
+        if getattr(parameters, one, None) is not None:  # a window of FedStaleWeight's weights may be all that was
             assert getattr(parameters, one) == stated[one], one

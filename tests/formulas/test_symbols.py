@@ -9,7 +9,7 @@ import pytest
 
 from boundlab.errors import SymbolError
 from boundlab.formulas._table import ROLES
-from boundlab.formulas.symbols import DOMAINS, NOISE, SYMBOLS, Role, check, make_symbol, symbol
+from boundlab.formulas.symbols import DOMAINS, NOISE, QUIET, SYMBOLS, Role, check, having, make_symbol, symbol
 from boundlab.theorems import FormulaBound, load_theorem
 
 
@@ -129,3 +129,10 @@ def test_sympy_knows_the_domain() -> None:
 def test_a_symbol_of_an_unknown_domain_is_refused() -> None:
     with pytest.raises(SymbolError, match="unknown domain 'positiv'; did you mean positive"):
         make_symbol("q", "a thing", "positiv", (0, 0))
+
+
+def test_what_can_be_zero_holds_all_noise_delay_and_difference_of_clients() -> None:
+    """G bounds gradients with their noise; other constants of noise and of differences can be 0."""
+    assert {"sigma", "sigma_l", "sigma_star", "sigma_g", "sigma_g_mean", "zeta", "tau_max", "share_bias"} <= QUIET
+    assert having("heterogeneity") <= QUIET
+    assert not QUIET & (having("function", "start", "step", "horizon", "option") | {"G"})

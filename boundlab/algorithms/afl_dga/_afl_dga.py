@@ -51,12 +51,7 @@ class AflDga(Algorithm[AflDgaParameters]):
     summary = "anarchic participation; clients replace their own steps by the delayed average of all gradients"
     parameter_type = AflDgaParameters
     local_rates = ("eta",)
-    alone = MappingProxyType(
-        {
-            "K_m": 1, "D_m": 0, "t_d": 1, "tau_sum": 1, "S": 0, "M_own": 0, "Q_age": 0, "SM2": 0, "reuse": 0,
-            "reuse_n": 0,
-        }
-    )  # fmt: skip
+    alone = MappingProxyType({"tau_max": 1})  # a gradient that is used at once has τ = 1
     recounts = frozenset({"tau_max"})
     draws = (
         Draw(

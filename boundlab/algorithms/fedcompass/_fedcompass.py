@@ -40,12 +40,7 @@ class FedCompass(Algorithm[FedCompassParameters]):
     parameter_type = FedCompassParameters
     local_rates = ("eta",)
     weighs = "p"
-    alone = MappingProxyType(
-        {
-            "Qmin": 1, "Qmax": 1, "speed_ratio": 1, "mu_step": 1, "A_max": 1, "W_min": 1, "W_max": 1, "V_max": 1,
-            "Q_mean": 1, "Q_bias": 0,
-        }
-    )  # fmt: skip
+    alone = MappingProxyType({})
 
     def read_events(self, raw: object, clients: int, where: str) -> Events:
         """Read [[time, actor], …]; timers may be named as "s", and need not be."""

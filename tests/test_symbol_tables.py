@@ -1,0 +1,71 @@
+"""What a symbol means stands in the table of symbols: other literal tables of symbols are few, each with a reason."""
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import boundlab
+from boundlab.formulas.symbols import SYMBOLS
+
+ROOT = Path(boundlab.__file__).parent
+APART = ("formulas/_table.py", "theorems/", "algorithms/")
+# By the reason why they are there: files with tables of three or more symbols, and how many each holds.
+ALLOWED = {
+    "letters and words that happen to be names of symbols": {
+        "arithmetic/writing.py": 1, "cli/_screen.py": 1, "prove/latex.py": 1, "falsify/_result.py": 1,
+        "falsify/_shrink.py": 1, "worst_case/function.py": 1,
+    },
+    "the sizes of steps, by the part that they play in one formula": {
+        "instance/plan.py": 1, "report/theorem_page.py": 1, "checks/_truths.py": 1,
+    },
+    "which assumption defines what": {"assumptions.py": 2},
+    "values of one instance": {"checks/_instances.py": 6, "testing/_theorem.py": 1, "worst_case/question.py": 1},
+    "edges that are shown, with the words for them": {"checks/limits.py": 1},
+    "what a function computes, under the names of its results": {
+        "formulas/assignments.py": 2, "server_rate.py": 1, "tape/_statistics.py": 1, "tape/_usage.py": 1,
+        "testing/_count.py": 1,
+    },
+    "pairs of which one is at most the other": {"signs/_prover.py": 1},
+    "the order in which a proof names symbols": {"prove/setting.py": 1},
+    "exact instances of proofs, with their bounds": {
+        "prove/_instance.py": 2, "prove/settings/_afl_dga_instances.py": 1, "prove/settings/_buffered_instances.py": 1,
+        "prove/settings/_fedcompass_instances.py": 2, "prove/settings/_fedfa_instances.py": 2,
+        "prove/settings/_instances.py": 1, "prove/settings/_stationary_instances.py": 1,
+    },
+    "what the axioms of a setting read off a tape": {
+        "prove/settings/_afl_dga_models.py": 1, "prove/settings/_buffered_models.py": 2,
+        "prove/settings/_fedcompass_models.py": 4, "prove/settings/_fedfa_models.py": 3, "prove/settings/_runs.py": 1,
+        "prove/settings/_stationary_models.py": 1, "prove/settings/afl_dga.py": 1, "prove/settings/area.py": 3,
+        "prove/settings/fedcompass.py": 4, "prove/settings/fedfa.py": 1, "prove/settings/gd.py": 1,
+        "prove/settings/stationary.py": 1,
+    },
+}  # fmt: skip
+
+
+def entries(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield what a literal table lists: keys, entries, or the heads of its rows."""
+    if isinstance(node, ast.Dict):
+        yield from (key for key in node.keys if key is not None)
+    elif isinstance(node, (ast.Set, ast.Tuple, ast.List)):
+        yield from (one.elts[0] if isinstance(one, ast.Tuple) and one.elts else one for one in node.elts)
+
+
+def tables(text: str) -> int:
+    """Return how many literals list three built-in symbols or more."""
+    names = (
+        {one.value for one in entries(node) if isinstance(one, ast.Constant)} for node in ast.walk(ast.parse(text))
+    )
+    return sum(len(found & SYMBOLS.keys()) >= 3 for found in names)
+
+
+def test_tables_of_symbols_are_those_that_have_a_reason() -> None:
+    files = ((str(path.relative_to(ROOT).as_posix()), path) for path in ROOT.rglob("*.py"))
+    found = Counter({name: tables(path.read_text("utf-8")) for name, path in files if not name.startswith(APART)})
+    assert dict(+found) == {name: count for group in ALLOWED.values() for name, count in group.items()}
+
+
+def test_a_table_is_seen_in_every_form() -> None:
+    forms = ('("L", "mu", "B")', '{"L": 1, "mu": 2, "B": 3}', '{"L", "mu", "B"}', '[("L", 1), ("mu", 2), ("B", 3)]')
+    assert [tables(one) for one in forms] == [1, 1, 1, 1]
+    assert tables('("L", "mu", "other")') == 0
