@@ -5,17 +5,18 @@ every set of points, gradients and values that an L-smooth mu-strongly convex fu
 these (Taylor, Hendrickx and Glineur, Mathematical Programming 2017, Theorem 4 and its proof).
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import CertificateError, SpecError
-from boundlab.objective import Array, Constant, Optimum
+from boundlab.objective import Array, Constant, Optimum, StepBounds
 from boundlab.options import Options
 from boundlab.problems import bounds, max_affine
 from boundlab.problems.common import (
@@ -32,6 +33,7 @@ from boundlab.problems.polytope import dot, fractions, maximise, root_up, steepe
 from boundlab.problems.solvers import TIGHT, check_gap, clarabel, cvxpy
 
 Floats = NDArray[np.float64]
+_TINY = 1e-290  # more than what underflow adds to a sum
 
 
 @final
@@ -78,10 +80,22 @@ class SmoothedMaxAffine(ArrayProblem):
     def _envelope(self, client: int, x: Array) -> tuple[float, Floats]:
         """Return the value and the gradient of the rounded maximum at x."""
         slopes, width = self.a[client], self.L - self.mu
-        height = self.c[client] + slopes @ x
-        weights = maximise(height, slopes, width)
+        height, weights = self.c[client] + slopes @ x, self._weights(client, x)
         slope = weights @ slopes
         return float(weights @ height - slope @ slope / (2.0 * width)), slope
+
+    def _weights(self, client: int, x: Array) -> Floats:
+        """Return the weights of the inner maximum at x: one answer for the gradient there and for its error."""
+        key, (known, weights) = x.tobytes(), self._last.get(client, (b"", self.c[client]))
+        if key != known:
+            slopes = self.a[client]
+            weights = maximise(self.c[client] + slopes @ x, slopes, self.L - self.mu)
+            self._last[client] = key, weights
+        return weights
+
+    @cached_property
+    def _last(self) -> dict[int, tuple[bytes, Floats]]:
+        return {}
 
     def value(self, x: Array) -> float:
         """Return f(x), unit (1, 0)."""
@@ -154,7 +168,7 @@ class SmoothedMaxAffine(ArrayProblem):
         at, width = fractions(x), Fraction(self.L) - Fraction(self.mu)
         slopes = [fractions(row) for row in self.a[client]]
         height = [own + dot(row, at) for own, row in zip(fractions(self.c[client]), slopes, strict=True)]
-        weights = maximise(self.c[client] + self.a[client] @ x, self.a[client], self.L - self.mu)
+        weights = self._weights(client, x)
         slope = steepest_mean(height, slopes, width, np.flatnonzero(weights).tolist())
         if slope is None:
             return None
@@ -167,20 +181,71 @@ class SmoothedMaxAffine(ArrayProblem):
     def _doubt(self, client: int, x: Array) -> float:
         """Bound how far the ∇f_client(x) that floats give is from the true one, unit (1, −1).
 
-        With s(λ) = Σ λ_j·a_j the inner maximum is concave: ‖s(λ*) − s(λ)‖²/(2·width) is at most what its linearisation
-        at λ promises, the largest of the gains minus their mean.
+        With s(λ) = Σ λ_j·a_j, ‖s(λ*) − s(λ)‖² ≤ width·(λ* − λ)·gain, at most width times what :meth:`_missed` says.
+        Pieces that gain less by more than so long a way makes up for have no weight in λ*. If the slopes of the others
+        are the corners of a simplex, with τ the smallest singular value of its edges, then ‖s(λ*) − s(λ)‖ is at least
+        τ·‖λ* − λ‖, so that it is at most width/τ·‖differences of the others' gains‖.
         """
-        slopes, width = self.a[client], self.L - self.mu
-        height = self.c[client] + slopes @ x
-        weights = maximise(height, slopes, width)
-        gain = height - slopes @ (weights @ slopes) / width
-        m, d = slopes.shape
-        steep = float(np.linalg.norm(slopes, axis=1).max())
-        size = float(np.abs(self.c[client]).max()) + steep * float(np.linalg.norm(x)) + steep**2 / width
-        promised = max(float(gain.max() - weights @ gain), 0.0) + 4.0 * (m + d + 4) * EPS * size
-        rounding = (m + d + 8) * EPS * (steep + self.mu * float(np.linalg.norm(x)))
-        out: float = float(np.sqrt(2.0 * width * promised)) + rounding
-        return out
+        slopes, width, weights = self.a[client], self.L - self.mu, self._weights(client, x)
+        missed, slack, gain = self._missed(client, x)
+        steep, room = float(self._largest[0][client]), self._room(weights)
+        off = math.sqrt(2.0 * width * missed)
+        rounding = room * (steep + self.mu * float(np.linalg.norm(x)))
+        if not off < math.inf:
+            return off
+        near = gain >= gain.max() - 2.0 * (steep * off / width + slack)
+        corners = slopes[near]
+        if (weights[~near] > 0.0).any() or not 0 < len(corners) <= self.d + 1:
+            return off + rounding
+        if len(corners) == 1:
+            return rounding
+        least = float(np.linalg.svd(corners[1:] - corners[0], compute_uv=False)[-1])
+        least -= 16.0 * len(corners) * room * steep
+        if not least > 0.0:
+            return off + rounding
+        uneven = float(np.linalg.norm(gain[near] - gain[near][0])) + 2.0 * len(corners) * slack
+        return min(off, width * uneven / least * (1.0 + room)) + rounding
+
+    def _missed(self, client: int, x: Array) -> tuple[float, float, Floats]:
+        """Return by how much the inner maximum at x is missed at most, and the pieces' gains, each known up to a slack.
+
+        The inner maximum is concave: other weights give at most what its linearisation at λ promises, the largest of
+        the gains minus their mean. Units (1, 0), (1, 0), and (1, 0) of shape (m,).
+        """
+        slopes, width, weights = self.a[client], self.L - self.mu, self._weights(client, x)
+        gain = self.c[client] + slopes @ x - slopes @ (weights @ slopes) / width
+        slack = 4.0 * self._room(weights) * self._size(client, x) + _TINY * (1.0 + 1.0 / width)
+        return max(float(gain.max() - weights @ gain), 0.0) + slack, slack, gain
+
+    def _room(self, weights: Floats) -> float:
+        """Return how far sums over pieces and coordinates, and weights whose sum is not 1, are off, relatively."""
+        return (len(weights) + self.d + 8) * EPS + 4.0 * abs(1.0 - float(weights.sum()))
+
+    def _size(self, client: int, x: Array) -> float:
+        """Return no less than each term of the inner maximum at x, unit (1, 0)."""
+        steep, top = (float(each[client]) for each in self._largest)
+        return top + steep * float(np.linalg.norm(x)) + steep * steep / (self.L - self.mu)
+
+    @cached_property
+    def _largest(self) -> tuple[Floats, Floats]:
+        """The clients' max_j ‖a_ij‖ and max_j |c_ij|, shape (n,) each."""
+        return np.linalg.norm(self.a, axis=2).max(axis=1), np.abs(self.c).max(axis=1)
+
+    def rounding(self, x: NDArray[np.float64]) -> tuple[float, float]:
+        """Return how far rounding and missed maxima may put the value and the gradient off."""
+        bend, clients = self.mu * float(x @ x), range(self.n)
+        sizes = [self._size(client, x) + bend for client in clients]
+        value = [
+            sum(self._missed(client, x)[:2]) + (self.n + self.d + 8) * EPS * size
+            for client, size in zip(clients, sizes, strict=True)
+        ]  # fmt: skip
+        slope = float(self._largest[0].mean()) + self.mu * float(np.linalg.norm(x))
+        away = float(np.mean([self._doubt(client, x) for client in clients])) + (self.n + self.d + 8) * EPS * slope
+        return clip_up(float(np.mean(value)), self.n + 4), clip_up(away, self.n + 4)
+
+    def step_bounds(self, client: int) -> StepBounds:
+        """Return mu and L, and at each point how far the weights that were found are from the best ones."""
+        return StepBounds(self.mu, self.L, 0.0, 0.0, doubt=partial(self._doubt, client))
 
     def _search(self) -> Floats:
         cp = cvxpy()

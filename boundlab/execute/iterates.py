@@ -83,13 +83,15 @@ class Iterates(Vectors[Array]):
         for size, draw in zip(row.sizes, next(self._draws), strict=True):
             if bounds is not None and bounds.kinks and not row.implicit:
                 self._require_apart(client, x, error + (len(x) + 8) * self.ulp * before)
-            old = x.copy() if row.implicit else x
+            old = x.copy()
             step(x, client, draw, size)
             after = norm(x)
             if bounds is None or (bounds.kinks and row.implicit):
                 error = moved = UNKNOWN
             else:
-                rounding = 8.0 * self.ulp * (before + after) + size * (bounds.offset + bounds.slope * (before + after))
+                rounding = 8.0 * self.ulp * (before + after) + size * bounds.error(
+                    x if row.implicit else old, before + after
+                )
                 if row.implicit:
                     # z + size·∇f(z) is strongly monotone: its distance from x is no less than the error of z.
                     rounding += norm(x + size * self.problem.gradient(client, x) - old)

@@ -128,16 +128,17 @@ class FloatValues(Values[float]):
             room = float((off + (x.shape[1] + 8) * EPS * before).max(initial=0.0))
             if not room < UNKNOWN or self.problem.near_kink(client, x, room).any():
                 raise UndecidedError(CLOSE)
-        if self.problem.simple is None:
-            found = x - size * self.problem.gradients(client, x)
+        found, doubts, doubt = x.copy(), np.zeros(len(at)), None if bounds is None else bounds.doubt
+        if self.problem.simple is None and doubt is None:
+            found -= size * self.problem.gradients(client, x)
         else:
-            found = x.copy()
-            for point in found:  # a proximal map follows
-                self.problem.descend(client, point, size)
+            for row, point in enumerate(found):
+                doubts[row] = 0.0 if doubt is None else doubt(point)
+                self.problem.descend(client, point, size)  # a proximal map may follow
         if bounds is None:
             return self._put(found, np.full(len(at), UNKNOWN))
         both = before + _norms(found)
-        rounding = 8.0 * EPS * both + size * (bounds.offset + bounds.slope * both)
+        rounding = 8.0 * EPS * both + size * (bounds.offset + bounds.slope * both + doubts)
         return self._put(found, bounds.growth(size) * off + rounding)
 
     def noise(self, size: float, at: Ints, sign: int) -> Ints:

@@ -1,6 +1,7 @@
 """What a problem is made of: constants with the side on which they may err, minimisers, quadratics, least squares."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal, final
 
@@ -96,6 +97,9 @@ class StepBounds:
         units (1, −1) and (1, −2).
     kinks
         Whether gradients jump.
+    doubt
+        How much more the g that is computed at a given x, shape (d,), may be off, unit (1, −1): of gradients that an
+        algorithm looks for, which says afterwards only how near it came. None: nowhere more.
     """
 
     mu: float
@@ -103,6 +107,11 @@ class StepBounds:
     offset: float
     slope: float
     kinks: bool = False
+    doubt: Callable[[Array], float] | None = None
+
+    def error(self, x: Array, size: float) -> float:
+        """Return how far g is off at x, whose norm is at most ``size``; unit (1, −1)."""
+        return self.offset + self.slope * size + (0.0 if self.doubt is None else self.doubt(x))
 
     def growth(self, size: float) -> float:
         """Return a Lipschitz constant of the step: max(1 − size·mu, size·L − 1) for convex functions."""

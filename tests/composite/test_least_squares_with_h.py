@@ -12,6 +12,7 @@ from boundlab.composite._dual import interval
 from boundlab.composite._polish import polished
 from boundlab.errors import CertificateError
 from boundlab.objective import Problem
+from boundlab.problems.smoothed_max_affine import SmoothedMaxAffine
 
 SIMPLE: tuple[dict[str, object], ...] = (
     {"l1": 0.1}, {"l1": 1e-6}, {"l1": 20}, {"box": [-0.25, 0.5]}, {"box": [0, "1/3"]}, {"ball": 0.1}, {"ball": 1},
@@ -134,7 +135,13 @@ def test_refusals_name_what_is_missing() -> None:
     for spec, words in (
         ("least-squares:data=diabetes,clients=2,l1=0.1,dtype=float32", "float32 .*set dtype=float64"),
         ("hinge:data=breast_cancer,samples=60,clients=2,l1=0.1", "smooth convex f, and here .*(kink|smooth)"),
-        ("smoothed-max-affine:clients=2,dimension=2,l1=0.1", r"does not say how far rounding .*Problem\.rounding"),
     ):
         with pytest.raises(CertificateError, match=words):
             problem_from(spec).optimum()
+
+
+def test_a_family_that_says_nothing_about_its_rounding_has_no_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_from("smoothed-max-affine:clients=2,dimension=2,l1=0.1")
+    monkeypatch.setattr(SmoothedMaxAffine, "rounding", Problem.rounding)
+    with pytest.raises(CertificateError, match=r"does not say how far rounding .*Problem\.rounding"):
+        problem.optimum()

@@ -95,7 +95,6 @@ def test_what_has_no_certificate_says_why() -> None:
     for spec, words in (
         ("lad:c=[0,4],l1=0.1", "smooth convex f"),
         ("logistic:data=breast_cancer,samples=60,clients=2,l1=0.1,dtype=float32", "dtype=float64"),
-        ("smoothed-max-affine:clients=2,dimension=2,l1=0.1", "no certificate"),
     ):
         problem = problem_from(spec)
         with pytest.raises(CertificateError, match=words):

@@ -2,6 +2,7 @@
 
 import os
 import random
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from exact_smoothed import PAIRS, Smoothed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +26,7 @@ from boundlab.expectation import folded
 from boundlab.metrics import METRICS, Enclosure, Metric, Quantity
 from boundlab.objective import Problem
 from boundlab.options import Options
+from boundlab.problems.smoothed_max_affine import SmoothedMaxAffine
 from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
 from boundlab.simulate.trial import compile_trial
@@ -38,15 +41,18 @@ PROBLEMS = (
     "huber:clients={n},dimension={d},seed={s},x0=1,box=[-1,2]", "max-affine:clients={n},dimension={d},seed={s}",
     "least-squares:features=[[1,0],[1,1],[0,2],[1,-1]],targets=[1,3,-1,0],owners=[0,0,1,1],nu=1",
 )  # fmt: skip
+SMOOTHED = ("smoothed-max-affine:clients={n},dimension={d},seed={s},x0=3,mu=0.2", PAIRS, PAIRS + ",mu=0.125")
 STEPS = (0.05, 0.5, 1.0, 1.9)  # times 1/L
 
 
-def drawn(seed: int, longest: int) -> tuple[Problem, Metric, rationals.ExactTape, Any] | None:
+def drawn(
+    seed: int, longest: int, problems: Sequence[str] = PROBLEMS
+) -> tuple[Problem, Metric, rationals.ExactTape, Any] | None:
     """Return a random run: any algorithm with random options, a problem, delays, a metric and its horizons."""
     rng = random.Random(seed)  # noqa: S311  (no cryptography)
     name = rng.choice(sorted(registered("algorithms")))
     a: Algorithm[Any] = lookup("algorithms", name)
-    spec = rng.choice(PROBLEMS).format(n=rng.randint(1, 4), d=rng.randint(1, 3), s=rng.randint(0, 5))
+    spec = rng.choice(problems).format(n=rng.randint(1, 4), d=rng.randint(1, 3), s=rng.randint(0, 5))
     problem, metric = problem_from(spec), METRICS[rng.choice(sorted(METRICS))]
     if problem.simple is not None and metric.quantity is Quantity.SLOPE:
         return None
@@ -94,7 +100,7 @@ def exactly(
     problem: Problem, metric: Metric, tape: rationals.ExactTape, ks: Any, bits: int, *, proved: bool
 ) -> list[Any] | None:
     """Return the left sides as balls: a number that is a simple fraction is that fraction, a momentum itself."""
-    model = problem.rational({})
+    model = Smoothed(problem) if isinstance(problem, SmoothedMaxAffine) else problem.rational({})
     assert model is not None
     best = model.minimum()
     if best is None and metric.quantity is not Quantity.SLOPE:
@@ -124,7 +130,17 @@ def holds(found: Enclosure, exact: list[Any]) -> bool:
 @settings(max_examples=EXAMPLES)
 @given(seed=st.integers(0, 2**32))
 def test_the_interval_of_floats_holds_the_value_without_rounding(seed: int) -> None:
-    if (run := drawn(seed, 40)) is None:
+    encloses(drawn(seed, 40))
+
+
+@settings(max_examples=max(5, EXAMPLES // 5))
+@given(seed=st.integers(0, 2**32))
+def test_the_interval_holds_it_where_gradients_are_looked_for(seed: int) -> None:
+    encloses(drawn(seed, 20, SMOOTHED))
+
+
+def encloses(run: tuple[Problem, Metric, Tape, Any] | None) -> None:
+    if run is None:
         return
     problem, metric, tape, ks = run
     try:
