@@ -121,7 +121,11 @@ ASKED = {
 def test_every_algorithm_answers_for_every_assumption_on_runs(name: str, assumption: str) -> None:
     algorithm = ALGORITHMS[name]
     parameters = algorithm.read(smallest(algorithm))
-    theorem = replace(load_theorem("classics.gd.gradient"), algorithm=name, assumptions=(assumption,), settable=())
+    about = load_theorem("classics.gd.gradient")
+    step = {algorithm.local_rates[0]: about.step["alpha"]}
+    theorem = replace(
+        about, algorithm=name, assumptions=(assumption,), options={}, step=step, conditions=(), settable=()
+    )
     for clients in (1, 3):
         problem = build_problem("huber", {"clients": clients, "dimension": 1})
         for spec in ("exponential", "exponential:spread=5", "deterministic", "iid"):
