@@ -130,7 +130,7 @@ def number(text: object, what: str) -> float:
         floating-point value.
     """
     if isinstance(text, str) and len(text) > LONGEST_NUMBER:
-        raise SpecError(f"{what} has {len(text)} characters; a number has at most {LONGEST_NUMBER}")
+        raise SpecError(f"{what} must be a number of at most {LONGEST_NUMBER} characters, got one of {len(text)}")
     try:
         if isinstance(text, bool):
             raise TypeError

@@ -1,6 +1,6 @@
 """A case file as a plan: the same checks as a comparison, on explicit or on random events."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final, final
 
@@ -60,6 +60,10 @@ class FixedEvents(Algorithm[Any]):
     def quantities(self, parameters: Any, tape: Tape, until: int, settings: Mapping[str, float]) -> dict[str, float]:
         """Read what theorems ask for off the tape."""
         return self.inner.quantities(parameters, tape, until, settings)
+
+    def irrational(self, parameters: Any, exact: Callable[[str], Any], iterations: int) -> Mapping[float, Any]:
+        """Return the weights that no fraction is."""
+        return self.inner.irrational(parameters, exact, iterations)
 
     def stays_feasible(self, parameters: Any, clients: int) -> bool:
         """Return whether models are convex combinations of local results."""
