@@ -86,12 +86,11 @@ class SmoothedMaxAffine(ArrayProblem):
 
     def _weights(self, client: int, x: Array) -> Floats:
         """Return the weights of the inner maximum at x: one answer for the gradient there and for its error."""
-        key, (known, weights) = x.tobytes(), self._last.get(client, (b"", self.c[client]))
-        if key != known:
+        key = x.tobytes()
+        if client not in self._last or self._last[client][0] != key:
             slopes = self.a[client]
-            weights = maximise(self.c[client] + slopes @ x, slopes, self.L - self.mu)
-            self._last[client] = key, weights
-        return weights
+            self._last[client] = key, maximise(self.c[client] + slopes @ x, slopes, self.L - self.mu)
+        return self._last[client][1]
 
     @cached_property
     def _last(self) -> dict[int, tuple[bytes, Floats]]:

@@ -264,10 +264,9 @@ class _Exactly:
         plan = self.plan
         rates = self._rates()
         chosen = {name: value for name, value in plan.parameter_values.items() if name not in rates}
-        k = int(plan.ks[-1])
+        k, events = int(plan.ks[-1]), self.case.events
         records, function = plan.metric.records([k]), AtMinimum(self.model, self.best)
         share = rational(plan.metric.over.share(k) or 0)
-        events = self.case.events
         assert not isinstance(events, RandomEvents)  # noqa: S101  (for the type checker)
 
         def compiled(shown: RecordAt, values: Mapping[str, float]) -> Any:
@@ -275,19 +274,18 @@ class _Exactly:
             return plan.algorithm.schedule(plan.algorithm.read(options), events, plan.problem.n, shown, k)
 
         def of(name: str) -> Scalar:
-            given = numbers.rational(Fraction(plan.parameter_values[name]))
-            return ball(self._rate(name)() if name in plan.theorem.step else given)
+            return ball(self._rate(name)() if name in plan.theorem.step else rational(Fraction(chosen[name])))
 
         def understood(shown: RecordAt) -> ExactTape:
-            irrational = partial(plan.algorithm.irrational, plan.parameters, of, k)
             return understand(partial(compiled, shown), rates, irrational)
 
+        irrational = partial(plan.algorithm.irrational, plan.parameters, of, k)
         tape = understood(records)
 
         def in_full() -> ExactTape:
             return tape if records.average else understood(RecordAt(np.arange(k + 1)))
 
-        exact = [scalar(self.formulas.exact(self.plan.theorem.symbols[name].symbol)) for name in rates]
+        exact = [scalar(self.formulas.exact(plan.theorem.symbols[name].symbol)) for name in rates]
         bounds = [plan.problem.step_bounds(client) for client in range(plan.problem.n)]
         along = f"the schedule's {k} server updates in"
 

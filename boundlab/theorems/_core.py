@@ -14,6 +14,7 @@ import sympy
 
 from boundlab.algorithms import Algorithm
 from boundlab.assumptions import COMPOSITE, DETERMINISTIC, UNCONSTRAINED, definers, with_implied
+from boundlab.errors import FormulaError
 from boundlab.files import schema
 from boundlab.formulas.defined import Demand, Demands, demands
 from boundlab.formulas.parse import parse
@@ -244,7 +245,10 @@ def _settled(theorem: Statement, formula: sympy.Expr) -> sympy.Expr:
     """Return the form that a formula keeps when it is printed and read again: SymPy multiplies some products out."""
     names = {info.name: info.symbol for info in theorem.symbols.values() if not info.vector}
     for _ in range(_ROUNDS):
-        again = parse(str(formula), names, theorem.id)
+        try:
+            again = parse(str(formula), names, theorem.id)
+        except FormulaError:  # made in Python, with numbers that no file holds
+            break
         if again == formula:
             break
         formula = again
