@@ -5,7 +5,6 @@ c_i = (I − H_i)(b_i − x*), an aggregation is x_s ← mean(y); so first and s
 Where all A_i commute, coordinates in their common basis do not mix and each has a recursion of 2n+1 numbers squared.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple, final
 
 import numpy as np
@@ -23,23 +22,23 @@ Floats = NDArray[np.float64]
 _STRIP = 25_000  # entries
 
 
-@final
-@dataclass(slots=True)
-class Pass:
+class Pass(NamedTuple):
     """M local steps: x ← H x + c + noise of covariance V; shapes (c, n, e, e), (c, n, e), (c, n, e, e).
 
-    ``off``, shape (3, n): how far these are off, in Frobenius norms of a block. ``norm``, shape (c, n): at least ‖H‖.
+    ``norm`` and ``shift``, shape (c, n): at least ‖H‖ and ‖c‖. ``lost``, shape (2, c, n): what floats lose of the
+    second moment of (x, 1), as a trace, is at most this times (E‖x‖², 1).
     """
 
     H: Floats
     c: Floats
     V: Floats
-    off: Floats
     norm: Floats
+    shift: Floats
+    lost: Floats
 
 
 class Passes:
-    """M local steps of every client for any step size, from the eigenvalues of the A_i.
+    """M local steps of every client for any step sizes, from the eigenvalues of the A_i.
 
     Parameters
     ----------
@@ -53,32 +52,51 @@ class Passes:
         self.noise = variance * (self.basis.swapaxes(2, 3) @ where.noise[:, None] @ self.basis)
         self._sizes = [_norms(one) for one in (where.A, where.b, variance * where.noise[:, None])]
 
-    def at(self, size: float) -> Pass:
-        """Return what M steps of this size do."""
+    def at(self, sizes: Floats) -> list[Pass]:
+        """Return what M steps of each of these sizes do."""
+        size = sizes[:, None, None, None]
         one = 1.0 - size * self.values
         # Powers and Σ_{l<M} (one_j·one_k)^l by the binary digits of M; for j = k from sums of like signs only.
-        power, total = np.ones_like(one), np.zeros_like(self.noise)
+        power, total = np.ones_like(one), np.zeros((*one.shape, one.shape[-1]))
         for digit in f"{self.M:b}":
             total, power = total + _square(power) * total, power**2
             if digit == "1":
                 total, power = total + _square(power), power * one
         turned = self.basis.swapaxes(2, 3)
         H = (self.basis * power[..., None, :]) @ turned
-        shift = self.where.b - (H @ self.where.b[..., None])[..., 0]
-        V, off = size**2 * (self.basis @ (self.noise * total) @ turned), self._off(size)
-        return Pass(H, shift, V, off, np.abs(power).max(axis=2) + off[0])
+        c = self.where.b - (H @ self.where.b[..., None])[..., 0]
+        V = size[..., None] ** 2 * (self.basis @ (self.noise * total) @ turned)
+        off = self._off(sizes[:, None])
+        norm = np.abs(power).max(axis=3) + off[0][:, None]
+        shift = np.sqrt(np.square(c).sum(axis=3)) * (1.0 + 1e-12)
+        lost = self._lost(off, norm, shift)
+        return [Pass(*one) for one in zip(H, c, V, norm, shift + off[1][:, None], lost.swapaxes(0, 1), strict=True)]
 
-    def _off(self, size: float) -> Floats:
+    def _off(self, size: Floats) -> Floats:
+        """Return how far H, c and V are off for sizes (m, 1), in Frobenius norms of a block, shape (3, m, n)."""
         # An eigensolver finds those of a matrix that is off by about d·EPS of its norm (LAPACK Users' Guide, 4.7), here
         # four times as much; a function of symmetric matrices is as Lipschitz as on the eigenvalues.
         (A, b, N), e, M = self._sizes, self.values.shape[-1], self.M
-        growth = np.abs(1.0 - size * self.values).max(axis=(0, 2))
+        growth = np.abs(1.0 - size[..., None, None] * self.values).max(axis=(1, 3))
         power = np.maximum(growth, 1.0) ** M * (1.0 + 1e-9)
         steep = M * EPS * (8.0 * e * abs(size) * A + 4.0 * (1.0 + abs(size) * A))
         H = power * (steep + 16.0 * EPS * e**1.5)
         c = b * (H + (e + 4) * EPS * (1.0 + power * e**0.5))
         V = size**2 * N * M * power**2 * (64.0 * EPS * e**1.5 + 4.0 * steep + 8.0 * M * EPS)
         return np.array([H, c, V])
+
+    def _lost(self, off: Floats, norm: Floats, shift: Floats) -> Floats:
+        """Return what floats lose of what answers add to second moments, shape (2, m, c, n)."""
+        _, n, e = self.values.shape
+        H, c, V = off[:, :, None]
+        share = np.maximum(_rounding(n, e), H.max(axis=-1, keepdims=True))
+        of_x, of_one = share * norm**2 + e * H**2 / share, share * shift**2 + e * c**2 / share
+        return np.array([2.0 * (e + 1.0) * of_x, 2.0 * (e + 1.0) * of_one + e * V])
+
+
+def _rounding(n: int, e: int) -> float:
+    """Return how far a sum of products of an event is off, relative to that of their absolute values."""
+    return (n * e + 2 * e + 24) * EPS
 
 
 def expectation(
@@ -119,7 +137,7 @@ class _Moments:
         c, n, e = where.b.shape
         self.c, self.n, self.e = c, n, e
         self._passes = Passes(where, parameters.M, variance)
-        self._last: tuple[float, Pass] | None = None
+        self._ahead: dict[int, Pass] = {}
         start = where.x0
         every = np.tile(start, (1, n))  # (c, ne)
         self.s, self.y, self.x = start.copy(), every.copy(), every.copy()
@@ -130,7 +148,8 @@ class _Moments:
             spread = first.V
         self.ss, self.sx, self.sy = _outer(self.s, self.s), _outer(self.s, self.x), _outer(self.s, self.y)
         self.xx, self.xy, self.half = _outer(self.x, self.x), _outer(self.x, self.y), _outer(self.y, self.y) / 2.0
-        self.blocks(self.xx)[...] += spread
+        self.own_xx, self.own_xy, self.own_half = map(self._blocks, (self.xx, self.xy, self.half))
+        self.own_xx += spread
         self.t = np.zeros_like(start)
         self.tt, self.ts = _outer(self.t, self.t), _outer(self.t, self.s)
         self.tx, self.ty = _outer(self.t, self.x), _outer(self.t, self.y)
@@ -138,15 +157,19 @@ class _Moments:
         rows = max(1, _STRIP // (c * n * e))
         self._strips = [slice(first, first + rows) for first in range(0, n * e, rows)]
         self._scratch, self._crossed = np.empty((c, min(rows, n * e), n * e)), np.empty_like(self.xx)
+        self._own_crossed = self._blocks(self._crossed)
         self._plans: dict[bool, tuple[Floats, float, Floats, Floats]] = {}
 
     def pass_at(self, k: int) -> Pass:
-        size = float(self.parameters.step.at(np.array(k)))
-        if self._last is None or self._last[0] != size:
-            self._last = size, self._passes.at(size)
-        return self._last[1]
+        """Return the pass with α_k; those of constant steps are one, others are made some at a time."""
+        constant = self.parameters.step.d is None
+        k = 0 if constant else k
+        if k not in self._ahead:
+            ks = np.arange(k, k + (1 if constant else max(1, _STRIP // self._passes.noise.size)))
+            self._ahead = dict(zip(ks.tolist(), self._passes.at(self.parameters.step.at(ks)), strict=True))
+        return self._ahead[k]
 
-    def blocks(self, matrix: Floats) -> Floats:
+    def _blocks(self, matrix: Floats) -> Floats:
         """Return a view of the n diagonal e×e blocks, shape (c, n, e, e)."""
         c, n, e = self.c, self.n, self.e
         a, b, d = matrix.strides
@@ -184,20 +207,20 @@ class _Moments:
         H = (p[:, None, None] * np.concatenate([answer.H, answer.c[..., None]], axis=3)).reshape(c, n * e, e + 1)
         answers_s = H @ _stack(self.ss, self.s)
         lose = p[:, None, None]
-        own_xx, own_xy, own_yy = (self.blocks(matrix).copy() for matrix in (self.xx, self.xy, self.half))
+        own_xx, own_xy, own_yy = (own.copy() for own in (self.own_xx, self.own_xy, self.own_half))
         # E ȳ xᵀ, E ȳ yᵀ, E ȳ ȳᵀ before anything changes
         mean_x = (self.xy @ self._mean).transpose(0, 2, 1)
         mean_y = self._mean.T @ self.half + (self.half @ self._mean).transpose(0, 2, 1)
         mean_mean = mean_y @ self._mean
         self._scale_and_add(H, each, keep)
-        self.blocks(self.half)[...] = (1.0 - lose) * own_yy + lose * own_xx / 2.0
-        self.blocks(self.xy)[...] = (1.0 - lose) * own_xy + self.blocks(self._crossed)
+        self.own_half[...] = (1.0 - lose) * own_yy + lose * own_xx / 2.0
+        self.own_xy[...] = (1.0 - lose) * own_xy + self._own_crossed
         self.xx += self._crossed.transpose(0, 2, 1)
         # E of an answer squared: H E[ssᵀ] Hᵀ + H E[s]cᵀ + its transpose + c cᵀ + V
         mixed = answer.H @ self.s[:, None, :, None] @ answer.c[:, :, None, :]
         square = answer.H @ self.ss[:, None] @ answer.H.swapaxes(2, 3) + mixed + mixed.swapaxes(2, 3)
         square += answer.c[..., :, None] * answer.c[..., None, :] + answer.V
-        self.blocks(self.xx)[...] = (1.0 - lose) * own_xx + lose * square
+        self.own_xx[...] = (1.0 - lose) * own_xx + lose * square
 
         stay = 1.0 - p_s - each  # of x_s and one x_i or y_i
         if self.average:
@@ -231,15 +254,6 @@ class _Moments:
             xx += crossed
 
 
-class _Diagonal(NamedTuple):
-    """Diagonals of second moments of s, x, y and t, shapes (c, e), (c, n, e), (c, n, e), (c, e)."""
-
-    s: Floats
-    x: Floats
-    y: Floats
-    t: Floats
-
-
 @final
 class _Errors:
     """What bounds how far the moments are off, with those of 1: −B ⪯ error ⪯ B in the order of symmetric matrices.
@@ -252,13 +266,13 @@ class _Errors:
     def __init__(self, moments: _Moments) -> None:
         self._of = moments
         c, n, e = moments.c, moments.n, moments.e
-        self._many = 2.0 * (1.0 + (2.0 * n + 2.0) * e)
-        first, rounding = self._diagonal(), 8.0 * EPS * self._many
-        self.one, self.t = np.full(c, rounding), np.zeros(c)
-        self.s, self.x, self.y = (rounding * one.sum(axis=-1) for one in first[:3])
+        self._many, self._rounding = 2.0 * (1.0 + (2.0 * n + 2.0) * e), 2.0 * _rounding(n, e)
+        first = 8.0 * EPS * self._many
+        self.one, self.t = np.full(c, first), np.zeros(c)
+        self.s, self.x, self.y, _ = (first * trace for trace in self._traces())
         if moments.parameters.start == "algorithm":
-            reach = first._replace(s=np.square(moments.where.x0))
-            self.x = self.x + self._many * self._weights(reach, moments.pass_at(0), np.ones((c, 1))).sum(axis=2)
+            of_x, of_one = moments.pass_at(0).lost
+            self.x = self.x + self._many * (of_x * np.square(moments.where.x0).sum(axis=1)[:, None] + of_one)
 
     def second(self, k: int) -> Floats:
         """Return what E (x − x*)(x − x*)ᵀ of what a metric sees at iteration k is at most off by, shape (c, e, e)."""
@@ -267,48 +281,28 @@ class _Errors:
 
     def advance(self, event: int) -> None:
         """Do an event that the moments have yet to do."""
-        of = self._of
+        of, rounding, many = self._of, self._rounding, self._many
         p, p_s, *_ = of.plan(event)
         answer = of.pass_at(of.parameters.answers_with(event))
-        lost, one = self._lost(p, p_s, answer)
-        length = np.sqrt(np.square(answer.c).sum(axis=2)) * (1.0 + 1e-12) + answer.off[1]
-        root, share = np.sqrt(self.s), np.sqrt(self.one)[:, None]
+        off = self.s, self.x, self.y, self.t
+        s, x, y, t = (trace + 3.0 * wrong for trace, wrong in zip(self._traces(), off, strict=True))
+        mass, root = 1.0 + 3.0 * self.one, np.sqrt(self.s)
+        of_x, of_one = answer.lost
         if of.average:
-            self.t = np.square(np.sqrt(self.t) + root) + lost.t.sum(axis=1)
-        mean, answers = np.sqrt(self.y).mean(axis=1), answer.norm * root[:, None] + length * share
-        self.y = (1.0 - p) * self.y + p * self.x + lost.y.sum(axis=2)
-        self.x = (1.0 - p) * self.x + p * np.square(answers) + lost.x.sum(axis=2)
-        self.s = (1.0 - p_s) * self.s + p_s * np.square(mean) + lost.s.sum(axis=1)
-        self.one = self.one + one
+            self.t = np.square(np.sqrt(self.t) + root) + many * 2.0 * rounding * (t + s)
+        mean = np.sqrt(self.y).sum(axis=1) / of.n
+        answers = answer.norm * root[:, None] + answer.shift * np.sqrt(self.one)[:, None]
+        self.y = (1.0 - p) * self.y + p * self.x + many * rounding * (y + p * x)
+        new = rounding * x + p * (of_x * s[:, None] + of_one * mass[:, None])
+        self.x = (1.0 - p) * self.x + p * np.square(answers) + many * new
+        self.s = (1.0 - p_s) * self.s + p_s * np.square(mean) + many * rounding * (s + p_s * y.sum(axis=1) / of.n)
+        self.one = self.one + many * rounding * mass
 
-    def _diagonal(self) -> _Diagonal:
+    def _traces(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return those of the diagonal blocks of the second moments of s, x, y and t."""
         of = self._of
-        ss, tt = (np.einsum("cii->ci", matrix) for matrix in (of.ss, of.tt))
-        xx, half = (np.einsum("cnii->cni", of.blocks(matrix)) for matrix in (of.xx, of.half))
-        return _Diagonal(ss, xx, 2.0 * half, tt)
-
-    def _weights(self, reach: _Diagonal, answer: Pass, mass: Floats) -> Floats:
-        """Return what floats lose of the answers, shape (c, n, e)."""
-        e, (H, c, V) = self._of.e, answer.off
-        share = max((self._of.n * e + 2 * e + 24) * EPS, float(H.max()))
-        size = (np.square(answer.H) @ reach.s[:, None, :, None])[..., 0] + np.square(answer.c) * mass[..., None]
-        apart = np.square(H) * reach.s.sum(axis=1)[:, None] + np.square(c) * mass
-        lost = 2.0 * (e + 1.0) * (share * size + (apart / share)[..., None]) + (V * mass)[..., None]
-        return np.asarray(lost)
-
-    def _lost(self, p: Floats, p_s: float, answer: Pass) -> tuple[_Diagonal, Floats]:
-        """Return a diagonal that bounds what floats lose at an event, and its entry for 1, shape (c,)."""
-        of, mass = self._of, 1.0 + 3.0 * self.one
-        off = (self.s[:, None], self.x[..., None], self.y[..., None], self.t[:, None])
-        reach = _Diagonal(*(one + 3.0 * other for one, other in zip(self._diagonal(), off, strict=True)))
-        rounding, each = 2.0 * (of.n * of.e + 2 * of.e + 24) * EPS, p[:, None]
-        q = _Diagonal(
-            rounding * (reach.s + p_s * reach.y.mean(axis=1)),
-            rounding * reach.x + each * self._weights(reach, answer, mass[:, None]),
-            rounding * (reach.y + each * reach.x),
-            2.0 * rounding * (reach.t + reach.s),
-        )
-        return _Diagonal(*(self._many * one for one in q)), self._many * rounding * mass
+        x, y = (np.einsum("cnii->cn", blocks) for blocks in (of.own_xx, of.own_half))
+        return np.einsum("cii->c", of.ss), x, 2.0 * y, np.einsum("cii->c", of.tt)
 
 
 def _norms(blocks: Floats) -> Floats:

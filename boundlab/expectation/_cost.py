@@ -4,8 +4,10 @@ import math
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from boundlab.algorithms import AffineRow, Control, DescendRow, EventLaw, EventProgram
+from boundlab.algorithms import X_S, AffineRow, Control, DescendRow, EventLaw, EventProgram
 from boundlab.expectation._compiled import LARGEST as COMPILED
+from boundlab.expectation._graph import Lowering, in_floats
+from boundlab.expectation._live import lasting
 from boundlab.expectation._walk import ENTRIES, LARGEST
 from boundlab.objective import Problem
 
@@ -100,7 +102,9 @@ def moments_operations(
     mixing
         Whether mini-batches mix all coordinates.
     """
-    width = 1 + (len(program.initial) + average) * problem.d
+    lowering = Lowering(in_floats(program), law, (), average=average)
+    seen = frozenset((X_S, lowering.sum)[: 1 + average])
+    width = 1 + len(lasting(lowering, seen, lowering.sum + average)) * problem.d
     size, made = width**2, set[Event]()
     once = compiles(program, width) and not mixing
     total = problem.n * float(problem.d**4 if mixing else problem.d**3)

@@ -15,11 +15,12 @@ from boundlab.arithmetic.problem import Core, Minimum, RationalProblem
 from boundlab.execute import Numbers
 from boundlab.execute.enclosed import EPS
 from boundlab.expectation._graph import Arithmetic, Graph, Lowering
+from boundlab.expectation._live import pruned
 from boundlab.expectation._past import Outcome, Past, Steps
 from boundlab.expectation._reach import core_of
 from boundlab.expectation._schedule import Schedule
 from boundlab.expectation._values import ExactValues, FloatValues, Values
-from boundlab.expectation._walk import LARGEST, SLOW, Walk, pruned
+from boundlab.expectation._walk import LARGEST, SLOW, Walk
 from boundlab.metrics import Enclosure, Metric
 from boundlab.objective import Problem
 from boundlab.tape import Tape

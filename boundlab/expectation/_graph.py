@@ -6,7 +6,7 @@ seats that may change places stand in one order, so that states that differ by n
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Generic, TypeAlias, TypeVar, final
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar, final
 
 from boundlab.algorithms import X_S, AffineRow, Control, DescendRow, Event, EventLaw, EventProgram, MoveRow
 from boundlab.errors import SpecError
@@ -110,6 +110,19 @@ class Graph(Generic[Number]):
     shown: int
     opening: tuple[Row[Number], ...]
     levels: list[Level[Number]]
+
+
+class Events(Protocol[Number]):
+    """What can happen: of random events, or of one schedule."""
+
+    def opening(self) -> tuple[tuple[Row[Number], ...], Control, tuple[int, ...] | None]:
+        """Return the rows before the first event, the control state after them, and new names of registers."""
+
+    def clock(self, number: int) -> Any:
+        """Return what the edges read off the number of events before."""
+
+    def edges(self, control: Control, number: int) -> tuple[list[tuple[Edge[Number], Control]], bool]:
+        """Return what can happen next, each with the control state after it, and whether an iteration ends."""
 
 
 @final

@@ -12,8 +12,9 @@ from boundlab.arithmetic.pepit import Exact, exact
 from boundlab.execute.points import Oracle, combine, key
 from boundlab.expectation._enumeration import looked_at
 from boundlab.expectation._graph import Arithmetic
+from boundlab.expectation._live import pruned
 from boundlab.expectation._values import Values
-from boundlab.expectation._walk import Walk, pruned
+from boundlab.expectation._walk import Walk
 from boundlab.metrics import Metric
 
 Ints = NDArray[np.int64]

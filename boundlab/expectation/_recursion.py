@@ -10,34 +10,22 @@ adds what its own rounding can do as a diagonal matrix, bounds the error of all 
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar, final
+from typing import Any, Generic, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.algorithms import Control
+from boundlab.algorithms import X_S, Control
 from boundlab.expectation._compiled import LARGEST as COMPILED
 from boundlab.expectation._compiled import Linear, Triangle, compiled
-from boundlab.expectation._graph import Edge, Row
-from boundlab.expectation._maps import Drawn, Map, Maps, Place
+from boundlab.expectation._graph import Edge, Events
+from boundlab.expectation._live import lasting, slimmed
+from boundlab.expectation._maps import Drawn, Maps, Place
 from boundlab.expectation._passes import EPS, Passes, norm
 from boundlab.tape import Initial
 
 Number = TypeVar("Number")
 Array = NDArray[Any]
-
-
-class Events(Protocol[Number]):
-    """What can happen: of random events, or of one schedule."""
-
-    def opening(self) -> tuple[tuple[Row[Number], ...], Control, tuple[int, ...] | None]:
-        """Return the rows before the first event, the control state after them, and new names of registers."""
-
-    def clock(self, number: int) -> Any:
-        """Return what the edges read off the number of events before."""
-
-    def edges(self, control: Control, number: int) -> tuple[list[tuple[Edge[Number], Control]], bool]:
-        """Return what can happen next, each with the control state after it, and whether an iteration ends."""
 
 
 @final
@@ -168,18 +156,20 @@ class Recursion(Generic[Number]):
         self._lowering, self._where, self._share, self._shown = lowering, where, share, shown
         c, self.e = where.x0.shape
         self._zero = where.one - where.one
-        self.size = 1 + len(initial) * self.e
+        self._kept = lasting(lowering, frozenset((X_S, shown)), len(initial))
+        self._place = {register: place for place, register in enumerate(sorted(self._kept))}
+        self.size = 1 + len(self._kept) * self.e
         self.entries = 0  # that were computed
         models = {r: int(one is Initial.START) for r, one in enumerate(initial) if one is not Initial.UNWRITTEN}
         self._maps: Maps[Number] = Maps(where.passes, where.one, (c, self.e), where.star, models, relative)
         z = np.full((c, self.size), self._zero, dtype=where.x0.dtype)
         z[:, 0] = where.one
         away = where.x0 - where.star
-        for register, one in enumerate(initial):
-            if one is Initial.START:
+        for register in self._kept:
+            if initial[register] is Initial.START:
                 z[:, self._rows(register)] = away
         rows, control, _ = lowering.opening()
-        opening = self._moved(where.one, self._maps.read(rows, None), control)
+        opening = self._moved(Edge(1, rows, None, 0), control)
         first = z[:, :, None] * z[:, None, :]
         self.states: dict[Control, Array] = {control: self._after(first, opening)}
         self.errors: dict[Control, Array] = {}
@@ -205,7 +195,8 @@ class Recursion(Generic[Number]):
         return constant and few and not self._where.passes.by_batches
 
     def _rows(self, register: int) -> slice:
-        return slice(1 + register * self.e, 1 + (register + 1) * self.e)
+        place = self._place[register]
+        return slice(1 + place * self.e, 1 + (place + 1) * self.e)
 
     def second(self, states: dict[Control, Array] | None = None) -> Array:
         """Return E (x − x*)(x − x*)ᵀ of what is shown, shape (c, e, e); of ``errors``, what it is at most off by."""
@@ -299,27 +290,27 @@ class Recursion(Generic[Number]):
     def _events(self, control: Control) -> tuple[list[Moved], bool]:
         if control not in self._known:
             edges, ends = self._lowering.edges(control, self.events)
-            read = [
-                self._moved(self._share(edge.share), self._maps.read(edge.rows, edge.order), after)
-                for edge, after in edges
-            ]
-            self._known[control] = read, ends
+            self._known[control] = [self._moved(edge, after) for edge, after in edges], ends
         return self._known[control]
 
-    def _moved(self, share: Any, event: Map, after: Control) -> Moved:
-        sources = sorted({name for place in event.written.values() for name in place.linear})
-        T = self._matrix(list(event.written.values()), sources)
+    def _moved(self, edge: Edge[Number], after: Control) -> Moved:
+        edge, _ = slimmed(edge, self._kept)
+        event = self._maps.read(edge.rows, edge.order)
+        written = {register: place for register, place in event.written.items() if register in self._kept}
+        places = list(written.values())
+        sources = sorted({name for place in places for name in place.linear})
+        T = self._matrix(places, sources)
         spreads = []
         for number, drawn in enumerate(event.drawn):
-            parts = [place.noise.get(number) for place in event.written.values()]
+            parts = [place.noise.get(number) for place in places]
             if any(part is not None for part in parts):
                 nothing = self._where.passes.nothing
                 moved = np.concatenate([nothing if part is None else part for part in parts], axis=1)
                 spreads.append(self._spread(drawn, moved))
-        off = np.array([[place.off, place.base] for place in event.written.values()]).reshape(-1, 2).T
+        off = np.array([[place.off, place.base] for place in places]).reshape(-1, 2).T
         return Moved(
-            share, after, self._coordinates(list(event.written)), self._coordinates(sources, one=True), T, spreads,
-            np.repeat(off, self.e, axis=1),
+            self._share(edge.share), after, self._coordinates(list(written)), self._coordinates(sources, one=True), T,
+            spreads, np.repeat(off, self.e, axis=1),
         )  # fmt: skip
 
     def _coordinates(self, registers: list[int], *, one: bool = False) -> NDArray[np.int64]:

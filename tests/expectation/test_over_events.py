@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundlab.algorithms import EventLaw
+from boundlab.algorithms import X_S, EventLaw
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.problem import Minimum
 from boundlab.build import build_delays, build_problem
@@ -21,6 +21,8 @@ from boundlab.expectation import (
     second_moments,
     twins,
 )
+from boundlab.expectation._graph import Lowering, in_floats
+from boundlab.expectation._live import lasting
 from boundlab.metrics import metric
 from boundlab.options import Options
 from boundlab.randomness import Streams
@@ -320,3 +322,16 @@ def test_trials_scatter_about_the_expectation(name: str, options: dict[str, str]
         run_once(tape, problem, streams, lambda _, x, shown=shown: shown.append(problem.value(x)))
         values.append(shown[-1] - problem.optimum().value)
     assert abs(np.mean(values) - expected) < 4.5 * np.std(values) / np.sqrt(len(values))
+
+
+def test_registers_that_are_written_anew_in_each_event_are_not_followed():
+    def kept(name: str, options: dict[str, str], clients: int) -> int:
+        program = lookup("algorithms", name).program(read(name, options), clients)
+        law = EventLaw(np.full(clients, 1.0 / clients), 0.0)
+        lowering = Lowering(in_floats(program), law, (), average=False)
+        return len(lasting(lowering, frozenset((X_S,)), len(program.initial)))
+
+    assert kept("gd", {"alpha": "0.25"}, 20) == 1  # x_s of 21
+    assert kept("sfedavg", {"alpha": "0.25", "sampled": "2"}, 5) == 1
+    assert kept("fedasync", {"beta": "0.5", "eta_l": "0.25"}, 3) == 4  # and what each client works on
+    assert kept("gd", {"c": "1", "d": "4"}, 3) == 4  # steps diminish: every event is another, and nobody looks so far
