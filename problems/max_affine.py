@@ -103,6 +103,13 @@ class MaxAffine(ArrayProblem):
         moved = room * (apart + size[top][:, None] + size) + offset[top][:, None] + offset
         return np.asarray(((gap <= moved) & (apart > 0.0)).any(axis=1))
 
+    def rounding(self, x: NDArray[np.float64]) -> tuple[float, float]:
+        """Return how far rounding may put the value off, and the slopes where it may choose another piece."""
+        share, sizes = (self.n + self.d + 8) * EPS, (np.abs(self.a) @ np.abs(x) + np.abs(self.b)).max(axis=1)
+        steepest = np.linalg.norm(self.a, axis=2).max(axis=1)
+        unsure = np.array([self.near_kink(client, x[None], 0.0)[0] for client in range(self.n)])
+        return share * float(sizes.mean()), float((steepest * (2.0 * unsure + share)).mean())
+
     def step_bounds(self, client: int) -> StepBounds:
         """Return no curvature, and the rounding of a step along a slope."""
         steepest = float(np.linalg.norm(self.a[client], axis=1).max())

@@ -72,6 +72,9 @@ def rational(at: Sample, options: Mapping[str, Any]) -> None:
     who = f"{at.who}, in rational numbers"
     for check in (_functions, _constants, _minimum, _form, _squares, _signs):
         check(who, at, twin)
+    own = at.problem.rational({})
+    if own is not None:
+        _rounding(f"{at.who}, in the very numbers of its floats", at, own)
 
 
 def _functions(who: str, at: Sample, twin: RationalProblem) -> None:
@@ -95,6 +98,22 @@ def _functions(who: str, at: Sample, twin: RationalProblem) -> None:
             except (AssumptionError, InexactError):
                 continue
             equal(f"{who}: prox({client}, x, {size})", *pair, scale=reach)
+
+
+def _rounding(who: str, at: Sample, twin: RationalProblem) -> None:
+    """Check how far the problem says that rounding may put its value and its gradient off."""
+    for place in _POINTS:
+        known = at.problem.rounding(at.points[place])
+        if known is None:
+            return
+        point = [numbers.rational(Fraction(entry)) for entry in at.points[place].tolist()]
+        value, slope = numbers.fraction(twin.value(point)), twin.full_gradient(point)
+        off = abs(Fraction(float(at.problem.value(at.points[place]))) - value)
+        at_most(f"{who}: the error of value(x) ≤ that of rounding(x)", float(off), known[0])
+        floats = np.asarray(at.problem.full_gradient(at.points[place]), dtype=np.float64).tolist()
+        apart = [Fraction(a) - numbers.fraction(b) for a, b in zip(floats, slope, strict=True)]
+        lost = float(sum(one * one for one in apart)) ** 0.5
+        at_most(f"{who}: the error of ∇f(x) ≤ that of rounding(x)", lost, known[1])
 
 
 def _constants(who: str, at: Sample, twin: RationalProblem) -> None:
