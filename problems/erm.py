@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,9 @@ from boundlab.problems.confinement import OfRisk
 from boundlab.problems.linear_model import LinearModel
 from boundlab.problems.reach import Reach, of_risks
 from boundlab.problems.smooth import Solver
+
+if TYPE_CHECKING:
+    from boundlab.arithmetic.problem import Functions
 
 _COMPARISON = "distance to the solver's point; its gap widens the comparison"
 
@@ -47,6 +51,17 @@ class EmpiricalRisk(LinearModel):
         if self.X.dtype != np.float64:
             return None
         return self.total.value_rounding(x), self.total.rounding(x)
+
+    def in_balls(self) -> "Functions | None":
+        """Return the exponentials of logistic losses in balls; None in float32, for much data, or for another loss."""
+        if self.id != "logistic" or not self.fits_exact_numbers:
+            return None
+        from boundlab.problems.rational import LogisticInBalls
+
+        signed = self.y[:, None] * self.X
+        rows = [signed[self.rows(client)].tolist() for client in range(self.n)]
+        start = [Fraction(entry) for entry in self.x0.tolist()]
+        return LogisticInBalls(rows, self.exact_weights(), Fraction(self.nu), start)
 
     def confinement(self) -> OfRisk:
         """Return what no mini-batch changes: see :mod:`boundlab.problems.confinement`."""

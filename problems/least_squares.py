@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 _FORM = 20_000_000  # n·d² entries of the matrices of all clients: 160 MB
-_RATIONAL = 100_000  # S·p entries in rational numbers
 _PROVED = 1_000_000  # S·d² up to which normal equations are solved in rational numbers: seconds
 _UNBOUNDED = "the gradient of least squares is unbounded; try lad-regression, or logistic with nu=0"
 _GROWS = "the variance of mini-batches of least squares grows with the distance from x*; batch=full would fit"
@@ -85,7 +84,7 @@ class LeastSquares(LinearModel):
 
         Features and targets are taken at their word where the problem uses them as they are given.
         """
-        if self.dtype is not np.float64 or self.X.size > _RATIONAL:
+        if not self.fits_exact_numbers:
             return None
         from boundlab.arithmetic.problem import RationalLeastSquaresForm, Reader
         from boundlab.problems.rational import RationalLeastSquares
@@ -94,7 +93,7 @@ class LeastSquares(LinearModel):
         rows, targets = self._as_given(read)
         parts = [self.rows(client) for client in range(self.n)]
         form = RationalLeastSquaresForm(
-            [rows[part] for part in parts], [targets[part] for part in parts], self._exact_weights(),
+            [rows[part] for part in parts], [targets[part] for part in parts], self.exact_weights(),
             read.one("nu", self.nu), self.batch, self.replacement,
         )  # fmt: skip
         start = Reader({}) if options.get("x0") == "uniform" else read
@@ -109,14 +108,6 @@ class LeastSquares(LinearModel):
         given = read.rows("features", self.X[back][:, : self.d - len(bias)])
         values = read.vector("targets", self.y[back])
         return [given[at] + bias for at in order], [values[at] for at in order]
-
-    def _exact_weights(self) -> list[Fraction]:
-        """Return the w_i without rounding."""
-        sizes = [Fraction(size) for size in self.sizes.tolist()]
-        shares = [size / sum(sizes) for size in sizes]
-        own = {"equal": [Fraction(1)] * self.n, "size": [self.n * share for share in shares], "paper": shares}
-        more = self.multipliers or (1.0,) * self.n
-        return [weight * Fraction(factor) for weight, factor in zip(own[self.weights], more, strict=True)]
 
     @cached_property
     def _attempt(self) -> Optimum | CertificateError:

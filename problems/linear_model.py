@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Weights = Literal["equal", "size", "paper"]
 Floats = NDArray[np.float64]
+_EXACT = 100_000  # S·p entries in exact numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +111,19 @@ class LinearModel(Problem):
         shares = self.sizes / float(self.sizes.sum())
         own = {"equal": np.ones(self.n), "size": self.n * shares, "paper": shares}[self.weights]
         return own * np.array(self.multipliers) if self.multipliers else own
+
+    def exact_weights(self) -> list[Fraction]:
+        """Return the w_i without rounding."""
+        sizes = [Fraction(size) for size in self.sizes.tolist()]
+        shares = [size / sum(sizes) for size in sizes]
+        own = {"equal": [Fraction(1)] * self.n, "size": [self.n * share for share in shares], "paper": shares}
+        more = self.multipliers or (1.0,) * self.n
+        return [weight * Fraction(factor) for weight, factor in zip(own[self.weights], more, strict=True)]
+
+    @property
+    def fits_exact_numbers(self) -> bool:
+        """Whether margins are float64, and the samples so few that more digits of them cost seconds."""
+        return self.dtype is np.float64 and self.X.size <= _EXACT
 
     @cached_property
     def total(self) -> Risk:

@@ -31,6 +31,7 @@ from boundlab.randomness import Stream, Streams
 if TYPE_CHECKING:
     import torch
 
+    from boundlab.arithmetic.problem import Functions
     from boundlab.confinement import Confinement
     from boundlab.problems.rational import RationalSeparable
     from boundlab.tensors import Batched
@@ -160,6 +161,15 @@ class Separable(ArrayProblem):
         x0 = read.vector("x0", self.x0)
         c, w, sigma = read.rows("c", self.c), read.weights("w", self.w), read.one("sigma", self.sigma)
         return RationalSeparable(c, w, delta, x0, sigma, read.direction(self.direction))
+
+    def in_balls(self) -> "Functions | None":
+        """Return the rational twin, or pseudo-huber's roots in balls."""
+        from boundlab.problems.rational import PseudoHuberInBalls
+
+        if self.id != "pseudo-huber":
+            return self.rational({})
+        c, w = ([[Fraction(entry) for entry in row] for row in rows.tolist()] for rows in (self.c, self.w))
+        return PseudoHuberInBalls(c, w, Fraction(self.delta), [Fraction(entry) for entry in self.x0.tolist()])
 
     def confinement(self) -> "Confinement | None":
         """Return the box that full (sub)gradient steps do not leave; noise may leave every set."""

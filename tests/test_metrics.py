@@ -24,7 +24,7 @@ def test_floats_rationals_and_second_moments_give_the_same_quantity(name, x):
     one = METRICS[name]
     low, high = one.at(Certified(QUADRATIC), np.array(x, dtype=np.float64))
     rational = QUADRATIC.rational(OPTIONS)
-    function = AtMinimum(rational, rational.minimum())
+    function = AtMinimum.of(rational, rational.minimum())
     exact = one.at(function, [numbers.rational(value) for value in x])
     exact = float(numbers.ball(exact))
     assert low <= exact + 1e-12

@@ -90,8 +90,8 @@ class Core:
     high: list[Fraction]
 
 
-class RationalProblem(ABC):
-    """A problem whose numbers are rational."""
+class Functions(ABC):
+    """The functions of a problem's clients, in the numbers of the points: rational ones, or balls alone."""
 
     n: int
     d: int
@@ -105,39 +105,13 @@ class RationalProblem(ABC):
     def value(self, x: Vector) -> Scalar:
         """Return f(x)."""
 
-    @abstractmethod
-    def minimum(self) -> Minimum | None:
-        """Return the minimum, or None where it is not found in rational numbers."""
-
-    @abstractmethod
-    def constants(self) -> Constants:
-        """Return the constants that are known exactly, by symbol."""
-
-    def described(self) -> list[Sentence]:
-        """Return the functions of the clients as formulas in x; nothing where the family has not been told how."""
-        return []
+    @property
+    def products(self) -> float:
+        """Return about how many products a gradient of one client takes."""
+        return float(self.d**2)
 
     def quadratic(self) -> RationalQuadraticForm | None:
         """Return the matrices of a quadratic whose noise is additive, or None for any other problem."""
-        return None
-
-    def core(self) -> Core | None:
-        """Return a box on which all f_i are quadratics, and these, or None: there is none, or nobody has looked."""
-        return None
-
-    def least_squares(self) -> RationalLeastSquaresForm | None:
-        """Return the rows and targets of least squares, and how mini-batches are drawn; None for any other problem."""
-        return None
-
-    def sign_noise(self) -> list[Fraction] | None:
-        """Return what the oracle adds to each gradient with either sign, each with probability ½.
-
-        None: there is no noise, or of another kind, or this vector is not rational.
-        """
-        return None
-
-    def scaled(self, factors: Sequence[Fraction]) -> "RationalProblem | None":
-        """Return the problem with factor_i·f_i in place of f_i, or None if the family has no such problem."""
         return None
 
     def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
@@ -165,6 +139,41 @@ class RationalProblem(ABC):
         share = numbers.rational(Fraction(1, self.n))
         return [share * part for part in total]
 
+
+class RationalProblem(Functions):
+    """A problem whose numbers are rational."""
+
+    @abstractmethod
+    def minimum(self) -> Minimum | None:
+        """Return the minimum, or None where it is not found in rational numbers."""
+
+    @abstractmethod
+    def constants(self) -> Constants:
+        """Return the constants that are known exactly, by symbol."""
+
+    def described(self) -> list[Sentence]:
+        """Return the functions of the clients as formulas in x; nothing where the family has not been told how."""
+        return []
+
+    def core(self) -> Core | None:
+        """Return a box on which all f_i are quadratics, and these, or None: there is none, or nobody has looked."""
+        return None
+
+    def least_squares(self) -> RationalLeastSquaresForm | None:
+        """Return the rows and targets of least squares, and how mini-batches are drawn; None for any other problem."""
+        return None
+
+    def sign_noise(self) -> list[Fraction] | None:
+        """Return what the oracle adds to each gradient with either sign, each with probability ½.
+
+        None: there is no noise, or of another kind, or this vector is not rational.
+        """
+        return None
+
+    def scaled(self, factors: Sequence[Fraction]) -> "RationalProblem | None":
+        """Return the problem with factor_i·f_i in place of f_i, or None if the family has no such problem."""
+        return None
+
     def start_constants(self) -> Constants:
         """Return R and F0."""
         best = self.minimum()
@@ -178,18 +187,32 @@ class RationalProblem(ABC):
 @final
 @dataclass(frozen=True, slots=True)
 class AtMinimum:
-    """The three quantities of :mod:`boundlab.metrics` without rounding, of a problem whose minimum is known."""
+    """The three quantities of :mod:`boundlab.metrics` without rounding, of functions whose minimum is known.
 
-    problem: RationalProblem
-    best: Minimum
+    Parameters
+    ----------
+    x, value
+        The minimiser and f*, or balls around them.
+    """
+
+    problem: Functions
+    x: Vector
+    value: Scalar
+
+    @classmethod
+    def of(cls, problem: Functions, best: Minimum | None) -> "AtMinimum":
+        """Return them for a rational minimum; without one slopes can be asked for, and nothing else."""
+        if best is None:
+            return cls(problem, [], numbers.rational(0))
+        return cls(problem, [numbers.rational(entry) for entry in best.x], numbers.rational(best.value))
 
     def squared_distance(self, x: Vector) -> Scalar:
         """Return ‖x − x*‖²."""
-        return _square([entry - numbers.rational(at) for entry, at in zip(x, self.best.x, strict=True)])
+        return _square([entry - at for entry, at in zip(x, self.x, strict=True)])
 
     def gap(self, x: Vector) -> Scalar:
         """Return f(x) − f*."""
-        return self.problem.value(x) - numbers.rational(self.best.value)
+        return self.problem.value(x) - self.value
 
     def squared_slope(self, x: Vector) -> Scalar:
         """Return ‖∇f(x)‖²."""

@@ -195,7 +195,9 @@ def _undecided_digits(plan: Plan, sides: Sides) -> str:
         width = (high - low) / max(value, 1e-300)
         digits = min(max(0.0, 16.0 + np.log10(max(width, 1e-16))), 16.0)
         lost = f"but rounding leaves {low:.4g} to {high:.4g}: about {digits:.0f} of 16 digits are lost"
-    if np.isfinite(sides.cost):
+    if sides.cost == 0.0:
+        decides = "more digits do not tell either"
+    elif np.isfinite(sides.cost):
         decides = f"--enclose decides (about {max(1.0, sides.cost / 1e9):.0f} s)"
     else:
         decides = f"no engine of exact numbers reaches problem {plan.problem.id} or this bound"

@@ -12,12 +12,13 @@ import sympy
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, ball, digits
-from boundlab.arithmetic.problem import AtMinimum, Minimum, RationalProblem
+from boundlab.arithmetic.problem import AtMinimum, Functions, RationalProblem
 from boundlab.compare.sides import Sides
 from boundlab.compare.trials import Computed, trial_tape
 from boundlab.compare.unsampled import OTHER, in_floats
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.execute import adjoint
+from boundlab.execute.enclosed import EPS
 from boundlab.execute.rationals import ExactTape, TooLongError, run, understand
 from boundlab.expectation import (
     engine,
@@ -32,7 +33,8 @@ from boundlab.expectation import (
 from boundlab.formulas.known_numbers import Formulas, scalar
 from boundlab.instance.enclosed import formulas_at
 from boundlab.instance.plan import Plan
-from boundlab.metrics import Quantity
+from boundlab.metrics import Metric, Quantity
+from boundlab.objective import Problem
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.simulate.trial import compile_trial
@@ -74,7 +76,7 @@ def decide(plan: Plan, found: Computed, seed: int, most: float) -> None:
         About how many operations may be spent in all.
     """
     sides, budget = found.sides, Budget(most)
-    model = plan.problem.rational({}) if sides.open.any() else None
+    model = plan.problem.in_balls() if sides.open.any() else None
     order = np.argsort(-np.where(sides.open, sides.ratio, -1.0).max(axis=1), kind="stable")
     for trial in order.tolist():
         if sides.above.any() or not sides.open[trial].any():
@@ -112,24 +114,18 @@ def _settle(sides: Sides, trials: list[int], sharp: "Sharp", known: Sequence[Map
 
 
 class Sharp(ABC):
-    """Both sides at some points in balls of any precision, and in fractions.
+    """Both sides at some points in balls of any precision, and in fractions."""
 
-    Parameters
-    ----------
-    model
-        The problem in exact numbers; None: it has no such form.
-    """
-
-    def __init__(self, plan: Plan, model: RationalProblem | None, budget: Budget) -> None:
-        self._plan, self._model, self.budget = plan, model, budget
-        self._best = None if model is None else model.minimum()
+    def __init__(self, plan: Plan, budget: Budget) -> None:
+        self._plan, self.budget = plan, budget
         self._total = sympy.Add(*plan.theorem.bound.expressions().values())
+        self._widths: dict[int, Scalar] = {}
+        self._settled: set[int] = set()
 
     @property
+    @abstractmethod
     def possible(self) -> bool:
         """Whether exact numbers reach this problem."""
-        known = self._best is not None or self._plan.metric.quantity is Quantity.SLOPE
-        return self._model is not None and known and not self._plan.theorem.shape
 
     @abstractmethod
     def cost(self, bits: int, points: Iterable[int]) -> float:
@@ -165,6 +161,7 @@ class Sharp(ABC):
         found = dict.fromkeys(known, OPEN)
         for bits in _BITS:
             waiting = {point: formulas[point] for point, decision in found.items() if decision == OPEN}
+            waiting = {point: one for point, one in waiting.items() if point not in self._settled}
             if not waiting:
                 break
             if not self.budget.spend(self.cost(bits, waiting)):
@@ -172,7 +169,9 @@ class Sharp(ABC):
             try:
                 with digits(bits):
                     found |= self._in_balls(waiting, ends)
-            except (UndecidedError, TooLongError):
+            except UndecidedError:  # balls meet a kink: smaller ones may not
+                continue
+            except TooLongError:
                 break
             except BoundlabError:  # exact numbers do not reach this problem or this step
                 return found
@@ -192,6 +191,10 @@ class Sharp(ABC):
                 found[point] = BELOW
             elif min(one.rel_accuracy_bits(), other.rel_accuracy_bits()) >= (_TOLD if closed else _FLOATS):
                 found[point] = TIED
+            elif one.is_finite():
+                if point in self._widths and 2 * one.rad() > self._widths[point]:  # f* is not known any better
+                    self._settled.add(point)
+                self._widths[point] = one.rad()
         return found
 
     def _in_fractions(self, waiting: Mapping[int, Formulas]) -> Iterator[tuple[int, int]]:
@@ -225,39 +228,39 @@ class Sharp(ABC):
 class OneSchedule(Sharp):
     """The run of one trial: without noise, or its expectation over the noise of quadratics."""
 
-    def __init__(
-        self, plan: Plan, model: RationalProblem | None, budget: Budget, seed: int, trial: int, tape: Tape
-    ) -> None:
-        super().__init__(plan, model, budget)
-        self._streams, self._tape = Streams(seed, trial), tape
+    def __init__(self, plan: Plan, model: Functions | None, budget: Budget, seed: int, trial: int, tape: Tape) -> None:
+        super().__init__(plan, budget)
+        self._model, self._streams, self._tape = model, Streams(seed, trial), tape
+        self._at = None if model is None or plan.theorem.shape else _at_minimum(model, plan.problem, plan.metric)
         self._form = None if plan.problem.noiseless or model is None else model.quadratic()
         self._bounds = [plan.problem.step_bounds(client) for client in range(plan.problem.n)]
 
     @property
     def possible(self) -> bool:
         """Whether exact numbers reach this problem and its noise."""
-        return super().possible and (self._form is not None or self._plan.problem.noiseless)
+        return self._at is not None and (self._form is not None or self._plan.problem.noiseless)
 
     def cost(self, bits: int, points: Iterable[int]) -> float:
         """Return about how many operations balls of so many bits take up to the last of some points."""
         tape, d, product = self._tape, self._plan.problem.d, 40.0 + (bits / 64.0) ** 1.6
         steps = float(tape.descend.steps.sum())
-        cost = len(tape) * (_ROW + 40.0 * d) + steps * (_STEP + d * d * product)
+        each = 0.0 if self._model is None else self._model.products
+        cost = len(tape) * (_ROW + 40.0 * d) + steps * (_STEP + each * product)
         if self._form is not None:
             cost += len(tape.record.src) * (len(tape) * _ROW + steps * (_STEP + 4.0 * d**3 * product)) / 2.0
         return float(cost)
 
     def left(self, points: Sequence[int], formulas: Formulas, *, balls: bool) -> dict[int, Scalar]:
         """Return the left sides; with noise in balls alone."""
-        plan, model = self._plan, self._model
-        if model is None or (self._form is not None and not balls):
-            raise TooLongError("the noise is followed in balls")
+        plan, model, function = self._plan, self._model, self._at
+        if function is None or not (balls or (self._form is None and isinstance(model, RationalProblem))):
+            raise TooLongError("noise, roots and exponentials are followed in balls")
         tape = self._understood(formulas)
         rates = [self._rate(formulas, name, balls=balls) for name in plan.rates]
-        function, shown = AtMinimum(model, self._best or Minimum([], Fraction(0))), list[Scalar]()
+        shown = list[Scalar]()
         run(
-            tape, model, rates, lambda _m, x: shown.append(plan.metric.at(function, x)), balls=balls, longest=_LONGEST,
-            bounds=self._bounds,
+            tape, function.problem, rates, lambda _m, x: shown.append(plan.metric.at(function, x)), balls=balls,
+            longest=_LONGEST, bounds=self._bounds,
         )  # fmt: skip
         if self._form is not None:  # the mean obeys the recursion without noise
             added = adjoint.noise(tape, self._form, rates, plan.metric, range(len(shown)))
@@ -284,9 +287,36 @@ class OneSchedule(Sharp):
         return understand(compiled, rates, irrational)
 
 
+def _at_minimum(model: Functions, problem: Problem, metric: Metric) -> AtMinimum | None:
+    """Return the functions with their minimum: a rational one, or as far as floats have certified it."""
+    exact = model.minimum() if isinstance(model, RationalProblem) else None
+    if exact is not None or metric.quantity is Quantity.SLOPE:
+        return AtMinimum.of(model, exact)
+    try:
+        best = problem.optimum()
+    except BoundlabError:
+        return None
+    rounding, away = problem.rounding(np.asarray(best.x, dtype=np.float64)), best.distance
+    if rounding is None or (away is None and metric.quantity is Quantity.DISTANCE):
+        return None
+    off = rounding[0] + 4.0 * EPS * abs(best.value)
+    least = ball(best.value - best.gap - off).union(ball(best.value + off))
+    return AtMinimum(model, [numbers.flint().arb(entry, away or 0.0) for entry in best.x.tolist()], least)
+
+
 @final
 class OverEvents(Sharp):
     """The expectation over events and noise."""
+
+    def __init__(self, plan: Plan, model: RationalProblem | None, budget: Budget) -> None:
+        super().__init__(plan, budget)
+        self._model, self._best = model, None if model is None else model.minimum()
+
+    @property
+    def possible(self) -> bool:
+        """Whether exact numbers reach this problem."""
+        known = self._best is not None or self._plan.metric.quantity is Quantity.SLOPE
+        return self._model is not None and known and not self._plan.theorem.shape
 
     def cost(self, bits: int, points: Iterable[int]) -> float:
         """Return about how many operations balls of so many bits take up to the last of some points."""
@@ -312,6 +342,5 @@ class OverEvents(Sharp):
             found = second_moments(model, arithmetic, law, plan.metric, ks)
         else:
             alike = twins(plan.problem, law.p.astype(np.float64))
-            best = self._best or Minimum([], Fraction(0))
-            found = enumerated(model, best, arithmetic, unit, law, alike, plan.metric, ks)
+            found = enumerated(model, self._best, arithmetic, unit, law, alike, plan.metric, ks)
         return dict(zip(points, found, strict=True))

@@ -14,7 +14,7 @@ from boundlab.algorithms import EventLaw
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import LARGEST_BITS, START_BITS, Scalar, ball, digits, rational
 from boundlab.arithmetic.precision import decided
-from boundlab.arithmetic.problem import AtMinimum, Core, InexactError, Minimum, RationalProblem
+from boundlab.arithmetic.problem import AtMinimum, Core, InexactError, RationalProblem
 from boundlab.arithmetic.writing import words
 from boundlab.case import Case, RandomEvents
 from boundlab.errors import SpecError, UndecidedError
@@ -144,7 +144,7 @@ class _Exactly:
         self.law = exact_law(case, plan)
         self.known = model.constants()
         self.formulas: Formulas = formulas(plan, case, self.known, self.law)
-        self.best = model.minimum() or Minimum([], Fraction(0))
+        self.best = model.minimum()
         self.method = ""
         self._tell: Callable[[], Tale]
         self._bits = START_BITS
@@ -265,7 +265,7 @@ class _Exactly:
         rates = self._rates()
         chosen = {name: value for name, value in plan.parameter_values.items() if name not in rates}
         k, events = int(plan.ks[-1]), self.case.events
-        records, function = plan.metric.records([k]), AtMinimum(self.model, self.best)
+        records, function = plan.metric.records([k]), AtMinimum.of(self.model, self.best)
         share = rational(plan.metric.over.share(k) or 0)
         assert not isinstance(events, RandomEvents)  # noqa: S101  (for the type checker)
 

@@ -7,7 +7,7 @@ from typing import Any, final
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
-from boundlab.arithmetic.problem import AtMinimum, Minimum
+from boundlab.arithmetic.problem import AtMinimum
 from boundlab.arithmetic.writing import Sentence, Written, cell, linear, math, say, tex, vector, words, written
 from boundlab.case import RandomEvents
 from boundlab.errors import UndecidedError
@@ -71,7 +71,7 @@ def measure(at: Setting, name: Written) -> Written:
 def metric_at(at: Setting) -> Callable[[Sequence[Scalar]], Scalar]:
     """Return the metric of one record as a function of a point."""
     assert at.best is not None or at.plan.metric.quantity is Quantity.SLOPE  # noqa: S101  (the engine has asked)
-    function = AtMinimum(at.model, at.best or Minimum([], Fraction(0)))
+    function = AtMinimum.of(at.model, at.best)
     return lambda point: at.plan.metric.at(function, list(point))
 
 

@@ -32,7 +32,7 @@ _LONGEST: Final = 10**5  # bits of a number of a table
 
 
 def of_events(
-    model: RationalProblem, best: Minimum, arithmetic: Arithmetic[Scalar], unit: Scalar, law: EventLaw[Fraction],
+    model: RationalProblem, best: Minimum | None, arithmetic: Arithmetic[Scalar], unit: Scalar, law: EventLaw[Fraction],
     alike: Sequence[Sequence[int]], metric: Metric, k: int,
 ) -> Outcomes:  # fmt: skip
     """Return all that can happen."""
@@ -46,7 +46,9 @@ def of_events(
     return Outcomes(None, [], marginals(model, best, arithmetic, unit, law, alike, metric, k))
 
 
-def of_signs(model: RationalProblem, best: Minimum, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar) -> Outcomes:
+def of_signs(
+    model: RationalProblem, best: Minimum | None, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar
+) -> Outcomes:
     """Return all that the signs of the noise can do to one schedule."""
     try:
         each = outcomes_of_schedule(model, best, tape, of_tape, unit)

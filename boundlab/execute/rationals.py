@@ -9,7 +9,7 @@ import numpy as np
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
-from boundlab.arithmetic.problem import RationalProblem, Vector
+from boundlab.arithmetic.problem import Functions, Vector
 from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.errors import SpecError
 from boundlab.execute import enclosed
@@ -165,7 +165,7 @@ Moved = Callable[[Vector, Vector], None]
 
 def run(
     exact: ExactTape,
-    model: RationalProblem,
+    model: Functions,
     rates: Sequence[Scalar],
     observe: Callable[[int, Vector], None],
     *,
@@ -236,7 +236,7 @@ class Balls(Vectors[Vector]):
 
     ulp = 0  # coefficients are balls
 
-    def __init__(self, model: RationalProblem, bounds: Sequence[StepBounds | None], moved: Moved) -> None:
+    def __init__(self, model: Functions, bounds: Sequence[StepBounds | None], moved: Moved) -> None:
         self.model, self._bounds, self._moved = model, bounds, moved
         self.unit = numbers.ball(numbers.rational(1))
 

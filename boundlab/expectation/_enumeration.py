@@ -75,7 +75,7 @@ def distinct_outcomes(
 
 
 def in_exact_numbers(
-    model: RationalProblem, best: Minimum, arithmetic: Arithmetic[Scalar], unit: Scalar, law: EventLaw[Fraction],
+    model: RationalProblem, best: Minimum | None, arithmetic: Arithmetic[Scalar], unit: Scalar, law: EventLaw[Fraction],
     twins: Sequence[Sequence[int]], metric: Metric, ks: Ints, largest: int = SLOW,
     merged: Callable[[int], object] = int,
 ) -> list[Scalar]:  # fmt: skip
@@ -118,7 +118,8 @@ def _expectations(
 
 
 def given_schedule(
-    model: RationalProblem, best: Minimum, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar, metric: Metric, k: int,
+    model: RationalProblem, best: Minimum | None, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar, metric: Metric,
+    k: int,
 ) -> Scalar:  # fmt: skip
     """Return E[metric | schedule] at the horizon ``k`` over signs of noise.
 
@@ -147,7 +148,7 @@ def given_schedule(
 
 
 def outcomes(
-    model: RationalProblem, best: Minimum, arithmetic: Arithmetic[Scalar], unit: Scalar, law: EventLaw[Fraction],
+    model: RationalProblem, best: Minimum | None, arithmetic: Arithmetic[Scalar], unit: Scalar, law: EventLaw[Fraction],
     metric: Metric, k: int,
 ) -> tuple[list[Outcome], list[Steps]]:  # fmt: skip
     """Return what :func:`in_exact_numbers` adds up at the horizon ``k``: all that can be seen, and what leads there.
@@ -175,7 +176,7 @@ def outcomes(
 
 
 def outcomes_of_schedule(
-    model: RationalProblem, best: Minimum, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar
+    model: RationalProblem, best: Minimum | None, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar
 ) -> list[Outcome]:
     """Return what :func:`given_schedule` adds up: all that the records can show, and the signs that lead there.
 
@@ -190,7 +191,7 @@ def outcomes_of_schedule(
 
 
 def marginals(
-    model: RationalProblem, best: Minimum, arithmetic: Arithmetic[Scalar], unit: Scalar, law: EventLaw[Fraction],
+    model: RationalProblem, best: Minimum | None, arithmetic: Arithmetic[Scalar], unit: Scalar, law: EventLaw[Fraction],
     twins: Sequence[Sequence[int]], metric: Metric, k: int,
 ) -> list[Marginal]:  # fmt: skip
     """Return the law of what each record shows, without what leads there: as many states as the engine itself takes.
@@ -206,7 +207,7 @@ def marginals(
 
 
 def marginals_of_schedule(
-    model: RationalProblem, best: Minimum, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar
+    model: RationalProblem, best: Minimum | None, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar
 ) -> list[Marginal]:
     """Return the law of what each record of a schedule shows.
 

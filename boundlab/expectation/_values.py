@@ -199,8 +199,8 @@ class ExactValues(Values[Scalar]):
         1 in the numbers of the step sizes, so that all vectors are of one kind.
     """
 
-    def __init__(self, model: RationalProblem, best: Minimum, unit: Scalar) -> None:
-        self.model, self._function = model, AtMinimum(model, best)
+    def __init__(self, model: RationalProblem, best: Minimum | None, unit: Scalar) -> None:
+        self.model, self._function = model, AtMinimum.of(model, best)
         self._zero = unit - unit
         self.points: list[tuple[Scalar, ...]] = []
         self._number: dict[Any, int] = {}

@@ -19,7 +19,7 @@ from boundlab.randomness import Streams
 if TYPE_CHECKING:  # rational numbers load SymPy
     import torch
 
-    from boundlab.arithmetic.problem import RationalProblem
+    from boundlab.arithmetic.problem import Functions, RationalProblem
     from boundlab.confinement import Confinement
     from boundlab.simple import Simple
     from boundlab.tensors import Batched
@@ -269,6 +269,13 @@ class Problem(ABC):
             If an option cannot be read exactly.
         """
         return None
+
+    def in_balls(self) -> "Functions | None":
+        """Return the same functions for balls of any precision, by default the rational twin; None: there is none.
+
+        Families with roots and exponentials override it.
+        """
+        return self.rational({})
 
     def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched | None":
         """Return the problem on tensors, whose gradients are batched over trials, or None: it has none.

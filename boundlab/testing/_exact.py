@@ -1,6 +1,6 @@
 """Checks that the quadratic form and the rational twin of a problem are that problem."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +13,7 @@ from boundlab.objective import OF_OBJECTIVE
 from boundlab.testing._agree import at_most, equal, hold
 from boundlab.testing._sample import Sample
 
+_BITS = 256
 _POINTS = (0, 3, 6)  # of the sample, since rational numbers are slow
 
 
@@ -72,9 +73,38 @@ def rational(at: Sample, options: Mapping[str, Any]) -> None:
     who = f"{at.who}, in rational numbers"
     for check in (_functions, _constants, _minimum, _form, _squares, _signs):
         check(who, at, twin)
-    own = at.problem.rational({})
-    if own is not None:
-        _rounding(f"{at.who}, in the very numbers of its floats", at, own)
+
+
+def rounding(at: Sample) -> None:
+    """Check how far the problem says that rounding may put its value and its gradient off, in more digits."""
+    twin = at.problem.in_balls()
+    if twin is None:
+        return
+    who = f"{at.who}, in the very numbers of its floats"
+    for place in _POINTS:
+        x, known = at.points[place], at.problem.rounding(at.points[place])
+        if known is None:
+            return
+        size = float(np.linalg.norm(x))
+        with numbers.digits(_BITS):
+            point = [numbers.rational(Fraction(entry)) for entry in x.tolist()]
+            lost = _apart([at.problem.value(x)], [twin.value(point)])
+            at_most(f"{who}: the error of value(x) ≤ that of rounding(x)", lost, known[0])
+            lost = _apart(at.problem.full_gradient(x), twin.full_gradient(point))
+            at_most(f"{who}: the error of ∇f(x) ≤ that of rounding(x)", lost, known[1])
+            for client in range(at.problem.n):
+                bounds = at.problem.step_bounds(client)
+                if bounds is not None and not bounds.kinks:
+                    lost = _apart(at.problem.gradient(client, x), twin.gradient(client, point))
+                    what = f"{who}: the error of gradient({client}, x) ≤ that of step_bounds({client})"
+                    at_most(what, lost, bounds.error(x, size))
+
+
+def _apart(floats: Iterable[float], exact: Vector) -> float:
+    """Return from above how far a vector of floats is from that of exact numbers or balls."""
+    return float(
+        np.linalg.norm([float(abs(numbers.ball(b) - float(a)).upper()) for a, b in zip(floats, exact, strict=True)])
+    )
 
 
 def _functions(who: str, at: Sample, twin: RationalProblem) -> None:
@@ -98,22 +128,6 @@ def _functions(who: str, at: Sample, twin: RationalProblem) -> None:
             except (AssumptionError, InexactError):
                 continue
             equal(f"{who}: prox({client}, x, {size})", *pair, scale=reach)
-
-
-def _rounding(who: str, at: Sample, twin: RationalProblem) -> None:
-    """Check how far the problem says that rounding may put its value and its gradient off."""
-    for place in _POINTS:
-        known = at.problem.rounding(at.points[place])
-        if known is None:
-            return
-        point = [numbers.rational(Fraction(entry)) for entry in at.points[place].tolist()]
-        value, slope = numbers.fraction(twin.value(point)), twin.full_gradient(point)
-        off = abs(Fraction(float(at.problem.value(at.points[place]))) - value)
-        at_most(f"{who}: the error of value(x) ≤ that of rounding(x)", float(off), known[0])
-        floats = np.asarray(at.problem.full_gradient(at.points[place]), dtype=np.float64).tolist()
-        apart = [Fraction(a) - numbers.fraction(b) for a, b in zip(floats, slope, strict=True)]
-        lost = float(sum(one * one for one in apart)) ** 0.5
-        at_most(f"{who}: the error of ∇f(x) ≤ that of rounding(x)", lost, known[1])
 
 
 def _constants(who: str, at: Sample, twin: RationalProblem) -> None:

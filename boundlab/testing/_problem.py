@@ -34,6 +34,7 @@ _PARTS: tuple[tuple[str, tuple[Callable[[Sample], None], ...], bool], ...] = (
     ("stochastic gradients are unbiased, and their noise as small as is said", (_oracle.moments,), False),
     ("gradients jump only at kinks", (_twins.kinks,), False),
     ("its matrices, or rows and targets, are the problem", (_exact.quadratic, _exact.least_squares), True),
+    ("rounding is as small as is said", (_exact.rounding,), True),
     ("the scaled problem is the problem", (_twins.scaled,), False),
     ("the problem on tensors is the problem", (_twins.tensors,), False),
 )

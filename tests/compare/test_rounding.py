@@ -1,17 +1,19 @@
 """No verdict rests on rounding: statements that floats once decided wrongly, and the class of each."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 
 from boundlab.build import delays_from, problem_from
 from boundlab.compare import compare
 from boundlab.compare.comparison import Comparison
 from boundlab.instance import make_plan
 from boundlab.registry import lookup
-from boundlab.theorems import load_theorem
+from boundlab.theorems import FormulaBound, load_theorem
 from boundlab.verdict import Verdict
 
 BATTERY = Path(__file__).parents[1] / "battery" / "theorems"
@@ -71,13 +73,43 @@ def test_a_bound_whose_formula_cancels_is_evaluated_with_more_digits(tmp_path: P
     assert found.verdict is Verdict.HOLDS, found.reason
 
 
+FASTEST = "L**2*R**2*((L-mu)/(L+mu))**(2*K)", {"alpha": "2/(L+mu)"}
+
+
 def test_what_neither_floats_nor_exact_numbers_decide_is_not_decided(tmp_path: Path) -> None:
     found = verdict(
-        tmp_path, "gd", "gradient-norm-last", "L**2*R**2*((L-mu)/(L+mu))**(2*K)", {"alpha": "2/(L+mu)"},
-        "logistic:clients=3,nu=0.1", "deterministic", 200,
-    )  # fmt: skip
+        tmp_path, "gd", "gradient-norm-last", *FASTEST, "smoothed-max-affine:clients=3,mu=0.5", "deterministic", 200
+    )
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert "digits are lost; no engine of exact numbers reaches problem logistic" in found.reason
+    assert "digits are lost; no engine of exact numbers reaches problem smoothed-max-affine" in found.reason
+
+
+def test_exponentials_are_enclosed_by_more_digits(tmp_path: Path) -> None:
+    found = verdict(tmp_path, "gd", "gradient-norm-last", *FASTEST, "logistic:clients=3,nu=0.1", "deterministic", 200)
+    assert found.verdict is Verdict.HOLDS, found.reason
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        "logistic:clients=2", "logistic:clients=3,partition=dirichlet,weights=size",
+        "pseudo-huber:clients=2,dimension=2",
+        "huber:clients=4,seed=8,dimension=3,x0=1e6",  # at 256 bits its balls are so wide that they meet kinks
+    ],
+)  # fmt: skip
+def test_momentum_on_smooth_losses_is_told_from_its_half(problem: str) -> None:
+    """Errors of floats grow by 1 + 2·beta in each step."""
+    theorem, built = load_theorem("classics.nesterov"), problem_from(problem)
+    model = delays_from("deterministic", built.n)
+    plan = make_plan(theorem, built, model, lookup("algorithms", "nesterov").policy(None, model), 90, {"alpha": "0.01"})
+    found = compare(plan, 2, 0)
+    assert found.verdict is Verdict.HOLDS, found.reason
+    half = sympy.Rational(float(found.band.mean[-1]) / float(found.bound[-1]) / 2.0)
+    low = replace(
+        theorem, bound=FormulaBound({name: half * term for name, term in theorem.bound.expressions().items()})
+    )
+    found = compare(replace(plan, theorem=low), 2, 0)
+    assert found.verdict is Verdict.VIOLATED, found.reason
 
 
 def test_more_time_decides_what_a_budget_leaves_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

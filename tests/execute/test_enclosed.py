@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from boundlab.algorithms import Algorithm
 from boundlab.arithmetic.numbers import ball, digits, flint
 from boundlab.arithmetic.numbers import rational as rational_number
-from boundlab.arithmetic.problem import AtMinimum, Minimum
+from boundlab.arithmetic.problem import AtMinimum
 from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.build import build_delays, build_problem, delays_from, problem_from
 from boundlab.errors import BoundlabError, SpecError, UndecidedError
@@ -105,7 +105,7 @@ def exactly(
     best = model.minimum()
     if best is None and metric.quantity is not Quantity.SLOPE:
         return None
-    function, shown = AtMinimum(model, best or Minimum([], Fraction(0))), []
+    function, shown = AtMinimum.of(model, best), []
     bounds = [problem.step_bounds(client) for client in range(problem.n)] if proved else ()
     try:
         with digits(bits):
