@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from boundlab.errors import UndecidedError
+from boundlab.errors import SpecError, UndecidedError
 
 # Seconds of processor time for a group of checks; the slowest built-in theorem takes two.
 LAST_RESORT = 20.0
@@ -24,12 +24,21 @@ class _OutOfTimeError(BaseException):
 
 
 def patience() -> float:
-    """Return what all limits are multiplied with: BOUNDLAB_PATIENCE, 1 where it is no positive number."""
+    """Return what all limits are multiplied with: BOUNDLAB_PATIENCE, 1 where it is not set.
+
+    Raises
+    ------
+    SpecError
+        If it is no positive number.
+    """
+    written = os.environ.get("BOUNDLAB_PATIENCE") or "1"
     try:
-        value = float(os.environ.get("BOUNDLAB_PATIENCE", "1"))
+        value = float(written)
     except ValueError:
-        return 1.0
-    return value if value > 0.0 and math.isfinite(value) else 1.0
+        value = math.nan
+    if not 0.0 < value < math.inf:
+        raise SpecError(f"BOUNDLAB_PATIENCE must be a positive number, such as 5, got {written!r}")
+    return value
 
 
 def limited() -> bool:

@@ -122,7 +122,8 @@ def refinement(view: View) -> Iterator[Check]:
     statement = "step/R, delays·R, R → ∞, without noise: the right side keeps the delay"
     fixed = fixed_zero(view)
     powers = {name: view.symbols[name].delay for name in view.symbols if name in view.inputs and name not in fixed}
-    delays = {name: power for power, name in sorted((power, name) for name, power in powers.items() if power)}
+    longer = {name: power for name, power in powers.items() if power}
+    delays = dict(sorted(longer.items(), key=lambda one: (one[1], one[0])))
     steps = [name for name in view.free_steps if view.symbols[name].units == (-1, 2)]
     if not view.formula or not delays or not steps or view.theorem.metric != "gradient-norm":
         yield Check(

@@ -15,6 +15,7 @@ from boundlab.verdict import ExitCode
 from boundlab.visible import visible
 
 _DEBUG = "BOUNDLAB_DEBUG"
+_WORD, _LINE = 300, 2000  # letters of a refusal
 JSON_FILES = ("audit",)  # commands of which --json names a file
 
 
@@ -161,8 +162,13 @@ def _command(arguments: Sequence[str]) -> str | None:
     return None
 
 
+def _short(text: str, longest: int) -> str:
+    """Return a text without its middle where it is too long: a refusal may repeat what somebody has pasted."""
+    return text if len(text) <= longest else f"{text[: longest - 60]} … {text[-40:]}"
+
+
 def _complain(message: str, code: ExitCode, said: list[str] | None = None) -> int:
-    line = " ".join(message.split())
+    line = _short(" ".join(_short(word, _WORD) for word in message.split()), _LINE)
     if said is not None:
         said.append(line)
     sys.stderr.write(f"boundlab: {visible(line)}\n")

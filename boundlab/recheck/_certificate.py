@@ -39,8 +39,10 @@ def load(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path} is larger than {_LARGEST >> 20} MiB, which no certificate is")
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"{path} is no JSON file: {error}") from None
+    except ValueError:  # Python reads no integer of more than 4300 digits
+        raise ValueError(f"{path} holds an integer with too many digits") from None
     if not isinstance(raw, dict) or raw.get("schema") not in (SCHEMA, PROOF):
         raise ValueError(f'{path} is no certificate: it must be an object with "schema": "{SCHEMA}" or "{PROOF}"')
     return raw

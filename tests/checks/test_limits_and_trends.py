@@ -79,6 +79,14 @@ def test_copies_of_all_clients_change_no_share(tmp_path: Path, invariant: str) -
     assert grows[1].endswith("grow: loose, not wrong")
 
 
+def test_what_copies_and_delays_do_to_a_symbol_of_ones_own_is_not_guessed(tmp_path: Path) -> None:
+    own = '[symbols.spread]\nmeaning = "a constant"\nunits = [0, 0]\n'
+    term = "F0/(eta_l*T) + eta_l**2*L**2*G_sq*tau_max*spread"
+    theorem = own_theorem(tmp_path, **BUFFER, term=term, more=own)
+    assert found(theorem, "replication") == ("not applicable", "what copies of clients do to spread is not known")
+    assert found(theorem, "refinement") == ("not applicable", "what longer delays do to spread is not known")
+
+
 @pytest.mark.parametrize(
     ("condition", "term", "verdict", "words"),
     [

@@ -207,6 +207,7 @@ class TestCommand:
             ("[", "is no JSON file"),
             ("\udcff", "is no JSON file"),
             ("[" * 100_000, "no JSON file"),
+            ("[" + 5000 * "7" + "]", "too many digits"),
         ],
     )
     def test_what_is_none_is_one_line(
