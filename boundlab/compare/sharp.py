@@ -158,10 +158,12 @@ class Sharp(ABC):
         """
         theorem, measured = self._plan.theorem, self._plan.measured
         formulas = {point: formulas_at(theorem, values, measured) for point, values in known.items()}
-        found = dict.fromkeys(known, OPEN)
+        found, divided = dict.fromkeys(known, OPEN), not theorem.bound.closed
         for bits in _BITS:
-            waiting = {point: formulas[point] for point, decision in found.items() if decision == OPEN}
-            waiting = {point: one for point, one in waiting.items() if point not in self._settled}
+            waiting = {
+                point: formulas[point] for point, decision in found.items()
+                if decision == OPEN and point not in self._settled
+            }  # fmt: skip
             if not waiting:
                 break
             if not self.budget.spend(self.cost(bits, waiting)):
@@ -169,14 +171,14 @@ class Sharp(ABC):
             try:
                 with digits(bits):
                     found |= self._in_balls(waiting, ends)
-            except UndecidedError:  # balls meet a kink: smaller ones may not
-                continue
+            except UndecidedError:  # balls meet a kink: fractions know its side, and smaller balls may
+                found |= {} if divided else self._divided(formulas, found)
+                divided = True
             except TooLongError:
                 break
             except BoundlabError:  # exact numbers do not reach this problem or this step
                 return found
-        left = {point: formulas[point] for point, decision in found.items() if decision in (OPEN, TIED)}
-        return found | (dict(self._in_fractions(left)) if left and theorem.bound.closed else {})
+        return found | ({} if divided else self._divided(formulas, found))
 
     def _in_balls(self, waiting: Mapping[int, Formulas], ends: Mapping[int, tuple[float, float]]) -> dict[int, int]:
         left = self.left(list(waiting), next(iter(waiting.values())), balls=True)
@@ -196,6 +198,11 @@ class Sharp(ABC):
                     self._settled.add(point)
                 self._widths[point] = one.rad()
         return found
+
+    def _divided(self, formulas: Mapping[int, Formulas], found: Mapping[int, int]) -> dict[int, int]:
+        """Return what fractions decide of all that balls have not."""
+        left = {point: formulas[point] for point, decision in found.items() if decision in (OPEN, TIED)}
+        return dict(self._in_fractions(left)) if left else {}
 
     def _in_fractions(self, waiting: Mapping[int, Formulas]) -> Iterator[tuple[int, int]]:
         try:
