@@ -1,6 +1,7 @@
 """Constants that follow from others, and the reasons why they may be missing, in one form for every family."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +64,8 @@ def gradients(norms: Floats, second: Floats, how: str) -> dict[str, Constant]:
 
 def additive(norms: Floats, sigma: float, how: str) -> dict[str, Constant]:
     """Return G_sq and G where independent noise with E‖noise‖² = sigma² is added: E‖g_i‖² = ‖∇f_i‖² + sigma²."""
-    return gradients(norms, (norms**2 + sigma**2) * (1.0 + 4.0 * EPS), how)
+    found = gradients(norms, (norms**2 + sigma**2) * (1.0 + 4.0 * EPS), how)
+    return found if sigma else found | {"G": replace(found["G"], value=float(norms.max()))}
 
 
 def heterogeneity(each: Floats, mean: float, how: str) -> dict[str, Constant]:

@@ -1,8 +1,10 @@
 """What the problem families share: reading arrays and start points, and rounding outwards."""
 
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ EPS = float(np.finfo(np.float64).eps)
 LARGEST = 20_000_000  # entries of one explicit or generated array: 160 MB
 _COPIES = 12  # of an array that are held while a problem is generated and its constants are computed
 _CALM = 5_000_000
+_FEW = 1000  # entries of which norms are rounded in fractions
 START_OPTION = "start point: a number for every coordinate, or a list"
 
 
@@ -144,14 +147,43 @@ def clip_up(value: float, ulps: float) -> float:
     return value * (1.0 + ulps * EPS)
 
 
+def norm_up(x: Sequence[float | Fraction]) -> float:
+    """Return the least float that is not below ‖x‖: a norm that is a float is that float."""
+    square = sum((Fraction(entry) ** 2 for entry in x), Fraction(0))
+    if not square:
+        return 0.0
+    shift = min(52 - (square.numerator.bit_length() - square.denominator.bit_length()) // 2, 1074)
+    if square * Fraction(4) ** (shift + 1) < 1 << 106 and shift < 1074:
+        shift += 1
+    scaled = square * Fraction(4) ** shift  # its root has the 53 bits of a float, or those of one near 0
+    root = math.isqrt(math.floor(scaled))
+    root += root * root < scaled
+    try:
+        return math.ldexp(root, -shift)
+    except OverflowError:
+        return math.inf
+
+
+def norms_up(rows: NDArray[np.float64], factor: float = 1.0) -> NDArray[np.float64]:
+    """Return the norms of factor·rows from above, shape (n,); exactly rounded where there are few entries."""
+    if rows.size <= _FEW and np.isfinite(rows).all():
+        by = Fraction(factor)
+        return np.array([norm_up([by * Fraction(entry) for entry in row]) for row in rows.tolist()])
+    return np.asarray(np.linalg.norm(rows, axis=1) * (factor * (1.0 + (rows.shape[1] + 4) * EPS)))
+
+
 def key_of(*arrays: Array) -> bytes:
     """Return a key that arrays of the same shapes share if they are equal to the last bit."""
     return b"".join(array.tobytes() for array in arrays)
 
 
 def distance(a: Array, b: Array) -> float:
-    """Return ‖a − b‖, unit (0, 1), rounded up."""
-    return clip_up(float(np.linalg.norm(np.asarray(a, dtype=np.float64) - b)), len(a) + 4)
+    """Return ‖a − b‖, unit (0, 1), rounded up; exactly rounded where there are few entries."""
+    first, second = (np.asarray(one, dtype=np.float64) for one in (a, b))
+    if len(first) <= _FEW and np.isfinite(first).all() and np.isfinite(second).all():
+        pairs = zip(first.tolist(), second.tolist(), strict=True)
+        return norm_up([Fraction(one) - Fraction(other) for one, other in pairs])
+    return clip_up(float(np.linalg.norm(first - second)), len(a) + 4)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from boundlab.problems.common import (
     check_size,
     distance,
     key_of,
+    norms_up,
     read_array,
     read_start,
 )
@@ -220,7 +221,7 @@ class MaxAffine(ArrayProblem):
 
     @cached_property
     def _constants(self) -> dict[str, Constant]:
-        norms = np.linalg.norm(self.a, axis=2).max(axis=1) * (1.0 + (self.d + 4) * EPS)
+        norms = norms_up(self.a.reshape(-1, self.d)).reshape(self.a.shape[:2]).max(axis=1)
         how = "closed form max‖a_ij‖"
         reach = self._reach(norms)
         out = {

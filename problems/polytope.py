@@ -1,6 +1,5 @@
 """The best point of a polytope for a linear minus a quadratic term: quickly in floats, and in rational numbers."""
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -8,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.objective import Array
-from boundlab.problems.common import clip_up
 
 Floats = NDArray[np.float64]
 _RIDGE = 1e-13
@@ -25,15 +23,6 @@ def fractions(x: Array) -> list[Fraction]:
 def dot(one: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction:
     """Return Σ one_j·other_j."""
     return sum((a * b for a, b in zip(one, other, strict=True)), Fraction(0))
-
-
-def root_up(x: Sequence[Fraction]) -> float:
-    """Return ‖x‖, rounded up; 0 only where it is 0, however small its square."""
-    largest = max(map(abs, x))
-    if not largest:
-        return 0.0
-    parts = [entry / largest for entry in x]
-    return clip_up(math.nextafter(float(largest), math.inf) * math.sqrt(dot(parts, parts)), 4)
 
 
 def steepest_mean(

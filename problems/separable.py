@@ -19,6 +19,7 @@ from boundlab.problems.common import (
     clip_up,
     distance,
     key_of,
+    norms_up,
     read_array,
     read_start,
 )
@@ -268,7 +269,7 @@ class Separable(ArrayProblem):
     def _constants(self) -> dict[str, Constant]:
         best = self._optimum
         far = best.distance or 0.0
-        norms = np.linalg.norm(self.w, axis=1) * (self._steepest * (1.0 + (self.d + 4) * EPS))
+        norms = norms_up(self.w, self._steepest)
         how = "closed form max‖w_i‖·|slope|"
         out = {
             "B": Constant(float(norms.max()), "upper", how),

@@ -25,11 +25,12 @@ from boundlab.problems.common import (
     clip_up,
     distance,
     key_of,
+    norm_up,
     read_array,
     read_start,
 )
 from boundlab.problems.noise import NOISE_OPTIONS, ArrayProblem, noise_spec, read_noise
-from boundlab.problems.polytope import dot, fractions, maximise, root_up, steepest_mean
+from boundlab.problems.polytope import dot, fractions, maximise, steepest_mean
 from boundlab.problems.solvers import TIGHT, check_gap, clarabel, cvxpy
 
 Floats = NDArray[np.float64]
@@ -155,12 +156,12 @@ class SmoothedMaxAffine(ArrayProblem):
         exact = [self._exactly(client, x) for client in range(self.n)]
         known = [entry for entry in exact if entry is not None]
         each = np.array([
-            self._doubted(client, x) if own is None else root_up(own) for client, own in enumerate(exact)
+            self._doubted(client, x) if own is None else norm_up(own) for client, own in enumerate(exact)
         ])  # fmt: skip
         if len(known) < self.n:
             doubt = float(np.mean([self._doubt(client, x) for client in range(self.n)]))
             return clip_up(float(np.linalg.norm(self.full_gradient(x))), self.n + self.d + 4) + doubt, each
-        return root_up([sum(column, Fraction(0)) / self.n for column in zip(*known, strict=True)]), each
+        return norm_up([sum(column, Fraction(0)) / self.n for column in zip(*known, strict=True)]), each
 
     def _exactly(self, client: int, x: Array) -> list[Fraction] | None:
         """Return ∇f_client(x) in rational numbers, or None where the pieces on top are not found."""

@@ -212,7 +212,7 @@ class Sharp(ABC):
         for point, formulas in waiting.items():
             right = scalar(formulas.exact(self._total))
             with digits(_BITS[0]):
-                if right is not None:
+                if right is not None and not isinstance(left[point], numbers.flint().arb):  # f* may be a ball
                     yield point, ABOVE if numbers.sign(left[point] - right) > 0 else BELOW
                 elif (above := ball(left[point]) - formulas.ball(self._total)) > 0 or above < 0:
                     yield point, ABOVE if above > 0 else BELOW

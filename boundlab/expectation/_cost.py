@@ -102,6 +102,8 @@ def moments_operations(
     mixing
         Whether mini-batches mix all coordinates.
     """
+    if next(events(program, law, 1), None) is None:  # before anybody writes down so many rows
+        return math.inf
     lowering = Lowering(in_floats(program), law, (), average=average)
     seen = frozenset((X_S, lowering.sum)[: 1 + average])
     width = 1 + len(lasting(lowering, seen, lowering.sum + average)) * problem.d

@@ -72,7 +72,7 @@ class Scalar:
         return scalar(other) - self
 
     def __mul__(self, other: Number) -> "Scalar":
-        if not isinstance(other, (Scalar, int, Fraction)):
+        if not isinstance(other, (Scalar, int, float, Fraction)):
             return NotImplemented
         two = scalar(other)
         counts = dict(self.factors)

@@ -23,10 +23,10 @@ FACTOR = "(1-mu/L)**(2*K)"  # of gd with the step 1/L: squares of distances and 
 
 def verdict(
     folder: Path, algorithm: str, metric: str, bound: str, step: dict[str, str], problem: str, delays: str, K: int,
-    trials: int = 2, assumptions: str = "", horizon: str = "every", **more: Any,
+    trials: int = 2, assumptions: str = "", horizon: str = "every", smooth: bool = True, **more: Any,
 ) -> Comparison:  # fmt: skip
     convex = "convex" if horizon == "fixed" else "strongly-convex"
-    names = ", ".join(f'"{name}"' for name in (convex, "smooth", *assumptions.split()))
+    names = ", ".join(f'"{name}"' for name in (convex, *["smooth"] * smooth, *assumptions.split()))
     file = folder / "statement.toml"
     file.write_text(
         f'id = "statement"\ntitle = "a statement"\nalgorithm = "{algorithm}"\nmetric = "{metric}"\n'
@@ -148,4 +148,16 @@ def test_momentum_that_is_no_fraction_does_not_settle_beside_the_minimiser(theor
     model = delays_from("deterministic", built.n)
     plan = make_plan(own, built, model, lookup("algorithms", "nesterov").policy(None, model), 1000, {})
     found = compare(plan, 2, 0)
+    assert found.verdict is Verdict.HOLDS, found.reason
+
+
+@pytest.mark.parametrize("weight", ["1", "0.1", "3"])
+def test_a_step_that_is_a_quotient_of_constants_meets_the_kink_that_it_aims_at(tmp_path: Path, weight: str) -> None:
+    """R/B·w is x0 − x* to the last digit: constants that are floats are not rounded up, and x_1 = x* has no slope."""
+    steps = {"alpha": "R/B"}
+    problem = f"lad:c=[1],w=[{weight}],x0=3"
+    found = verdict(
+        tmp_path, "gd", "gradient-norm-last", "B**2/1000", steps, problem, "deterministic", 1, horizon="fixed",
+        assumptions="lipschitz", smooth=False,
+    )  # fmt: skip
     assert found.verdict is Verdict.HOLDS, found.reason

@@ -10,7 +10,8 @@ from problem_makers import make
 
 from boundlab.errors import CertificateError
 from boundlab.problems import losses
-from boundlab.problems.polytope import fractions, maximise, root_up, steepest_mean
+from boundlab.problems.common import norm_up
+from boundlab.problems.polytope import fractions, maximise, steepest_mean
 
 KINDS = sorted(name for name, loss in losses.LOSSES.items() if np.isfinite(loss.slope))
 
@@ -94,7 +95,7 @@ def test_weights_that_nothing_determines_are_not_guessed() -> None:
     "size", [Fraction(0), Fraction(10) ** -400, Fraction(10) ** -200, Fraction(1, 3), Fraction(10) ** 200]
 )
 def test_a_norm_is_rounded_up_and_is_zero_for_zero_only(size: Fraction) -> None:
-    found = root_up([3 * size, -4 * size])
+    found = norm_up([3 * size, -4 * size])
     assert Fraction(found) >= 5 * size
     assert (found == 0.0) == (size == 0)
     if size > Fraction(10) ** -300:

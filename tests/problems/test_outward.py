@@ -1,6 +1,7 @@
 """f* is certified from below in real arithmetic: the rounding of f itself included, however small f is."""
 
 import json
+import math
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -8,9 +9,12 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from boundlab.build import build_problem
 from boundlab.objective import Problem
+from boundlab.problems.common import norm_up
 
 mpmath.mp.dps = 60
 SEEDS = range(12)
@@ -171,3 +175,10 @@ def test_pseudo_huber(seed: int) -> None:
         low, high = (middle, high) if mpmath.diff(f, middle) < 0 else (low, middle)
     true = f((low + high) / 2)
     assert mpmath.mpf(best.value) - mpmath.mpf(best.gap) <= true <= mpmath.mpf(best.value) + mpmath.mpf(best.gap)
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=3))
+def test_a_norm_is_rounded_up_to_the_next_float_and_no_further(x: list[float]) -> None:
+    square, found = sum(Fraction(entry) ** 2 for entry in x), norm_up(x)
+    assert math.isinf(found) or Fraction(found) ** 2 >= square
+    assert not found or Fraction(math.nextafter(found, 0.0)) ** 2 < square

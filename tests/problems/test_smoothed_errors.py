@@ -7,7 +7,8 @@ import pytest
 from exact_smoothed import Smoothed
 
 from boundlab.errors import SpecError
-from boundlab.problems.polytope import fractions, root_up
+from boundlab.problems.common import norm_up
+from boundlab.problems.polytope import fractions
 from boundlab.problems.smoothed_max_affine import SmoothedMaxAffine
 
 
@@ -27,7 +28,7 @@ def drawn(rng: np.random.Generator) -> SmoothedMaxAffine:
 
 
 def off(found: np.ndarray, exact: list[Fraction]) -> float:
-    return root_up([Fraction(one) - other for one, other in zip(found.tolist(), exact, strict=True)])
+    return norm_up([Fraction(one) - other for one, other in zip(found.tolist(), exact, strict=True)])
 
 
 @pytest.mark.parametrize("seed", range(8))
