@@ -2,8 +2,14 @@
 
 import itertools
 import math
+import operator
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
+import pytest
+
+from boundlab.prove import ProofError, variable
 from boundlab.prove._balls import PRECISIONS, Ball, exponential
 from boundlab.prove._functions import Huber, MaxAffine, PiecewiseQuadratic, Quadratic, in_hull, infimum, minimise
 from boundlab.prove._instance import Noise
@@ -75,3 +81,11 @@ def test_noise_has_mean_0_and_its_variance() -> None:
         assert sum(p for p, _ in points) == 1
         assert sum(p * x for p, (x,) in points) == 0
         assert sum(p * x * x for p, (x,) in points) == one.variance()
+
+
+@pytest.mark.parametrize("apply", [operator.add, operator.sub, operator.mul, operator.truediv])
+def test_a_float_in_a_proof_is_refused_in_words(apply: Callable[[Any, Any], Any]) -> None:
+    x = variable("x")
+    for pair in ((x, 1 / 3), (1 / 3, x)):
+        with pytest.raises(ProofError, match="a fraction, not a float"):
+            apply(*pair)
