@@ -13,16 +13,7 @@ from boundlab.errors import SpecError
 from boundlab.objective import Array, Constant, Optimum, StepBounds
 from boundlab.options import Options
 from boundlab.problems import bounds
-from boundlab.problems.common import (
-    EPS,
-    check_size,
-    clip_up,
-    distance,
-    key_of,
-    norms_up,
-    read_array,
-    read_start,
-)
+from boundlab.problems.common import EPS, check_size, clip_up, distance, key_of, norms_up, read_array, read_start
 from boundlab.problems.heterogeneity import piecewise_columns, smooth_columns
 from boundlab.problems.minimisers import bisect, nearest_zero
 from boundlab.problems.noise import NOISE_OPTIONS, ArrayProblem, noise_spec, read_noise
@@ -167,10 +158,8 @@ class Separable(ArrayProblem):
         """Return the rational twin, or pseudo-huber's roots in balls."""
         from boundlab.problems.rational import PseudoHuberInBalls
 
-        if self.id != "pseudo-huber":
-            return self.rational({})
-        c, w = ([[Fraction(entry) for entry in row] for row in rows.tolist()] for rows in (self.c, self.w))
-        return PseudoHuberInBalls(c, w, Fraction(self.delta), [Fraction(entry) for entry in self.x0.tolist()])
+        pseudo = self.id == "pseudo-huber"
+        return PseudoHuberInBalls.of(self.c, self.w, self.delta, self.x0) if pseudo else self.rational({})
 
     def confinement(self) -> "Confinement | None":
         """Return the box that full (sub)gradient steps do not leave; noise may leave every set."""

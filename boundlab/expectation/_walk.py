@@ -66,7 +66,7 @@ class Walk(Generic[Number]):
     Parameters
     ----------
     graph
-        As :func:`pruned` gives it.
+        As :func:`boundlab.expectation._live.pruned` gives it.
     shown
         As there.
     exact

@@ -8,7 +8,7 @@ from typing import Any, final
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
-from boundlab.arithmetic.problem import Functions, Rows, Vector, dot
+from boundlab.arithmetic.problem import Array, Functions, Rows, Vector, dot
 
 
 @final
@@ -20,6 +20,13 @@ class PseudoHuberInBalls(Functions):
     w: Rows
     delta: Fraction
     x0: list[Fraction]
+
+    @classmethod
+    def of(cls, c: Array, w: Array, delta: float, x0: Array) -> "PseudoHuberInBalls":
+        """Return the problem whose numbers are floats; shapes (n, d), (n, d), (d,)."""
+        rows = ([[Fraction(entry) for entry in row] for row in one.tolist()] for one in (c, w, x0[None]))
+        centres, weights, (start,) = rows
+        return cls(centres, weights, Fraction(delta), start)
 
     @property
     def n(self) -> int:  # type: ignore[override]
