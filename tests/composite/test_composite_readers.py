@@ -224,8 +224,8 @@ def test_the_expectation_over_random_events_is_that_of_all_proximal_runs(tmp_pat
 
 # What follows from the others, or is refused, or what F has not: matrices, certain regions, bounds of rounding.
 INHERITED = {
-    "confinement", "full_gradients", "gradient_norms_at_optimum", "least_squares", "noiseless", "plot",
-    "quadratic", "require", "require_quadratic", "sign_noise", "why_not",
+    "confinement", "full_gradients", "gradient_norms_at_optimum", "in_balls", "least_squares", "noiseless",
+    "plot", "quadratic", "require", "require_quadratic", "sign_noise", "why_not",
 }  # fmt: skip
 
 

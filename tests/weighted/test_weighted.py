@@ -140,7 +140,7 @@ def test_runs_with_weights_come_to_rest_where_the_weighted_objective_does(
 
 # What follows from the others, or says that a family has no such thing; without a confinement nothing is sure.
 INHERITED = {
-    "confinement", "full_gradients", "least_squares", "noiseless", "plot", "quadratic", "require",
+    "confinement", "full_gradients", "in_balls", "least_squares", "noiseless", "plot", "quadratic", "require",
     "require_quadratic", "scaled", "why_not",
 }  # fmt: skip
 
