@@ -143,8 +143,8 @@ def judge_computed(plan: Plan, sides: Sides) -> Judgement:
         return _shape(left.value, right.value)
     if not np.isfinite(left.value).all() and not sides.above.any():
         return Verdict.INCONCLUSIVE, "the iterates overflow; no finite limit can be given"
-    drawn = plan.own_case
-    most = f"largest ratio {sides.largest:.4g}" if drawn else ""
+    drawn, largest = plan.own_case, float(sides.ratio.max())
+    most = f"largest ratio {largest:.4g}" if drawn else ""
     if sides.above.any():
         trial, point = sides.worst(sides.above)
         where = f"at {plan.theorem.counter} = {plan.ks[point]}"
@@ -153,7 +153,7 @@ def judge_computed(plan: Plan, sides: Sides) -> Judgement:
             return _refuted(plan, where, "a number for this schedule, not a sample")
         value, bound = left.value[trial, point], right.value[trial, point]
         return _refuted(plan, f"{where} the value {value:.4g} is above the bound {bound:.4g}", "computed, not sampled")
-    most = most if drawn else f"largest mean/bound {sides.largest:.3g}"
+    most = most if drawn else f"largest mean/bound {largest:.3g}"
     if sides.below.all():
         if not drawn:
             words = f"the value is below the bound {_everywhere(plan)} (computed, not sampled); {most}{_outside(plan)}"

@@ -98,7 +98,8 @@ def _expected(plan: Plan, left: Enclosure, method: str, seed: int, budget: float
     if not plan.theorem.shape:
         decide_expected(plan, sides, budget)
     verdict, reason = judge_computed(plan, sides)
-    band_ = Band(left.value, left.lower, left.upper, 1.0, method, 0)
+    left = sides.left
+    band_ = Band(left.value[0], left.lower[0], left.upper[0], 1.0, method, 0)
     shown, still = statistics(trial_tape(plan, seed, 0)), standstill(plan, plan.bound)
     return Comparison(plan, band_, plan.bound, plan.terms, verdict, reason, seed, shown, 0, still, "expectation")
 

@@ -11,7 +11,7 @@ import numpy as np
 import sympy
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.numbers import Scalar, ball, digits
+from boundlab.arithmetic.numbers import Scalar, ball, digits, float_ends
 from boundlab.arithmetic.problem import AtMinimum, Functions, RationalProblem
 from boundlab.compare.sides import Sides
 from boundlab.compare.trials import Computed, trial_tape
@@ -110,6 +110,9 @@ def _settle(sides: Sides, trials: list[int], sharp: "Sharp", known: Sequence[Map
         table = {ABOVE: sides.above, BELOW: sides.below, TIED: sides.tied}.get(decision)
         if table is not None:
             table[trials, point] = True
+    for point, left in sharp.found.items():
+        if ball(left).is_finite():
+            sides.narrow(trials, point, *float_ends(left))
     sides.cost = sharp.budget.needed
 
 
@@ -119,6 +122,7 @@ class Sharp(ABC):
     def __init__(self, plan: Plan, budget: Budget) -> None:
         self._plan, self.budget = plan, budget
         self._total = sympy.Add(*plan.theorem.bound.expressions().values())
+        self.found: dict[int, Scalar] = {}  # the left sides, as narrow as they became
         self._widths: dict[int, Scalar] = {}
         self._settled: set[int] = set()
 
@@ -182,6 +186,7 @@ class Sharp(ABC):
 
     def _in_balls(self, waiting: Mapping[int, Formulas], ends: Mapping[int, tuple[float, float]]) -> dict[int, int]:
         left = self.left(list(waiting), next(iter(waiting.values())), balls=True)
+        self.found |= left
         found: dict[int, int] = {}
         closed = self._plan.theorem.bound.closed
         for point, formulas in waiting.items():
@@ -209,6 +214,7 @@ class Sharp(ABC):
             left = self.left(list(waiting), next(iter(waiting.values())), balls=False)
         except BoundlabError:
             return
+        self.found |= left
         for point, formulas in waiting.items():
             right = scalar(formulas.exact(self._total))
             with digits(_BITS[0]):

@@ -21,7 +21,7 @@ class Sides:
     Parameters
     ----------
     left, right
-        With the ends that floats prove.
+        With the ends that floats prove; those of the left sides move in where exact numbers are asked.
     above, below
         Where the left side is proved to be larger than the right one, and where it is proved not to be.
     tied, agreed
@@ -39,9 +39,28 @@ class Sides:
     cost: float = float("inf")
 
     def __post_init__(self) -> None:
+        self.left = Enclosure(self.left.value.copy(), self.left.lower.copy(), self.left.upper.copy())
         self.above = self.left.lower > self.right.upper
         self.below = self.left.upper <= self.right.lower
         self.tied, self.agreed = np.zeros_like(self.above), np.zeros_like(self.above)
+
+    def narrow(self, trials: list[int], point: int, value: float, lower: float, upper: float) -> None:
+        """Write down between which ends another engine proves a left side to lie, in trials that are alike.
+
+        Raises
+        ------
+        RuntimeError
+            If they exclude what is proved already: one of the two is wrong.
+        """
+        left = self.left
+        for trial in trials:
+            low, high = max(left.lower[trial, point], lower), min(left.upper[trial, point], upper)
+            if low > high:
+                known = f"{left.lower[trial, point]!r} to {left.upper[trial, point]!r}"
+                raise RuntimeError(f"a left side is proved to lie in {known} and in {lower!r} to {upper!r}")
+            left.lower[trial, point], left.upper[trial, point] = low, high
+            if not low <= left.value[trial, point] <= high:
+                left.value[trial, point] = min(max(value, low), high)
 
     def tie(self) -> None:
         """Call equal what nothing decided, where both sides are known to many digits that do not tell them apart."""
@@ -56,15 +75,10 @@ class Sides:
 
     @property
     def ratio(self) -> Floats:
-        """Left over right, as floats give it; 0 where both are 0."""
+        """Left over right; 0 where both are 0."""
         left, right = self.left.value, self.right.value
         safe = np.where(right > 0.0, right, 1.0)
         return np.where(right > 0.0, left / safe, np.where(left > 0.0, np.inf, 0.0))
-
-    @property
-    def largest(self) -> float:
-        """The largest ratio that is one; where exact numbers found what floats lost, floats have none."""
-        return float(np.max(self.ratio, where=~self.below | (self.ratio <= 1.0), initial=0.0))
 
     def worst(self, among: Flags) -> tuple[int, int]:
         """Return trial and point of the largest ratio among some."""
