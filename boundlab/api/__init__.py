@@ -2,7 +2,11 @@
 
 Theorems, problems and delay models may be given by id or spec, by the path of a file, or as objects. Keywords that are
 no parameter of a function are symbols of the theorem or options of its algorithm: numbers, text, or lists of numbers.
+A question loads the judge that answers it, and no other; so does the class of its results.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from boundlab.api._ask import check as check
 from boundlab.api._ask import compare as compare
@@ -13,14 +17,26 @@ from boundlab.api._ask import prove as prove
 from boundlab.api._ask import run as run
 from boundlab.api._ask import theorem as theorem
 from boundlab.api._ask import worst_case as worst_case
-from boundlab.api._compared import Compared as Compared
-from boundlab.api._compared import Horizons as Horizons
-from boundlab.api._compared import Ran as Ran
-from boundlab.api._judged import BestRate as BestRate
-from boundlab.api._judged import Checks as Checks
-from boundlab.api._judged import Decided as Decided
-from boundlab.api._judged import Evaluated as Evaluated
-from boundlab.api._judged import Searched as Searched
-from boundlab.api._judged import Worst as Worst
 from boundlab.api._shown import Shown as Shown
-from boundlab.api._shown import fields_of as fields_of
+
+if TYPE_CHECKING:
+    from boundlab.api._checks import Checks as Checks
+    from boundlab.api._compared import Compared as Compared
+    from boundlab.api._compared import Horizons as Horizons
+    from boundlab.api._decided import Decided as Decided
+    from boundlab.api._evaluated import Evaluated as Evaluated
+    from boundlab.api._ran import Ran as Ran
+    from boundlab.api._rate import BestRate as BestRate
+    from boundlab.api._searched import Searched as Searched
+    from boundlab.api._worst import Worst as Worst
+
+_WHERE = {
+    "BestRate": "_rate", "Checks": "_checks", "Compared": "_compared", "Decided": "_decided",
+    "Evaluated": "_evaluated", "Horizons": "_compared", "Ran": "_ran", "Searched": "_searched", "Worst": "_worst",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)

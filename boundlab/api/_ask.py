@@ -2,26 +2,34 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from boundlab.algorithms import Algorithm
-from boundlab.api._compared import Compared, Horizons, Ran
-from boundlab.api._judged import BestRate, Checks, Decided, Evaluated, Searched, Worst
 from boundlab.api._settings import texts
 from boundlab.build import delays_from, problem_from
 from boundlab.case import Case, load_case, own_case, read_case
-from boundlab.compare.confidence import BandKind
 from boundlab.delays import DelayModel
 from boundlab.errors import CaseError, SpecError
 from boundlab.objective import Problem
 from boundlab.options import count, number, whole
-from boundlab.prove import Script
 from boundlab.registry import lookup, registered
-from boundlab.server_rate import Objective
 from boundlab.theorems import Theorem, load_theorem
+
+if TYPE_CHECKING:
+    from boundlab.api._checks import Checks
+    from boundlab.api._compared import Compared, Horizons
+    from boundlab.api._decided import Decided
+    from boundlab.api._evaluated import Evaluated
+    from boundlab.api._ran import Ran
+    from boundlab.api._rate import BestRate
+    from boundlab.api._searched import Searched
+    from boundlab.api._worst import Worst
+    from boundlab.compare.confidence import BandKind
+    from boundlab.prove import Script
+    from boundlab.server_rate import Objective
 
 MOST_ITERATIONS = 10**8
 MOST_TRIALS = 10**6
@@ -61,18 +69,18 @@ def _delays(given: str | DelayModel, clients: int) -> DelayModel:
 def compare(
     theorem: str | Path | Theorem, problem: str | Problem = ..., delays: str | DelayModel = ..., *,
     server: str | None = ..., iterations: int | float = ..., trials: int = ..., seed: int = ..., level: float = ...,
-    band: BandKind = ..., beyond: Sequence[str] = ..., exact: bool | None = ..., enclose: bool = ...,
+    band: "BandKind" = ..., beyond: Sequence[str] = ..., exact: bool | None = ..., enclose: bool = ...,
     backend: str = ..., device: str | None = ..., jobs: int | None = ..., settings: Mapping[str, Any] | None = ...,
     progress: Tick | None = ..., **symbols: Any,
-) -> Compared: ...  # fmt: skip
+) -> "Compared": ...  # fmt: skip
 @overload
 def compare(
     theorem: str | Path | Theorem, problem: str | Problem = ..., delays: str | DelayModel = ..., *,
     server: str | None = ..., iterations: Sequence[int | float], trials: int = ..., seed: int = ...,
-    level: float = ..., band: BandKind = ..., beyond: Sequence[str] = ..., exact: bool | None = ...,
+    level: float = ..., band: "BandKind" = ..., beyond: Sequence[str] = ..., exact: bool | None = ...,
     enclose: bool = ..., backend: str = ..., device: str | None = ..., jobs: int | None = ...,
     settings: Mapping[str, Any] | None = ..., progress: Tick | None = ..., **symbols: Any,
-) -> Horizons: ...  # fmt: skip
+) -> "Horizons": ...  # fmt: skip
 def compare(
     theorem: str | Path | Theorem,
     problem: str | Problem = "quadratic",
@@ -83,7 +91,7 @@ def compare(
     trials: int = 40,
     seed: int = 0,
     level: float = 0.99,
-    band: BandKind = "bootstrap",
+    band: "BandKind" = "bootstrap",
     beyond: Sequence[str] = (),
     exact: bool | None = None,
     enclose: bool = False,
@@ -93,7 +101,7 @@ def compare(
     settings: Mapping[str, Any] | None = None,
     progress: Tick | None = None,
     **symbols: Any,
-) -> Compared | Horizons:
+) -> "Compared | Horizons":
     """Compare a theorem's bound with what really happens on a problem under delays.
 
     Parameters
@@ -137,6 +145,7 @@ def compare(
     >>> compare("area.theorem8", "lad:x0=3", "iid:p_s=0.5", iterations=6, M=50)
     <area.theorem8 on lad: violated: at K = 6 the value 2.527 is above the bound 2.142 (computed, not sampled)>
     """
+    from boundlab.api._compared import Compared, Horizons
     from boundlab.compare import compare as compare_plan
     from boundlab.instance import make_plan
     from boundlab.simulate import pick
@@ -180,7 +189,7 @@ def run(
     settings: Mapping[str, Any] | None = None,
     progress: Tick | None = None,
     **parameters: Any,
-) -> Ran:
+) -> "Ran":
     """Simulate an algorithm on a problem under delays; parameters are those of :func:`compare`.
 
     Raises
@@ -188,6 +197,7 @@ def run(
     BoundlabError
         If an option is wrong.
     """
+    from boundlab.api._ran import Ran
     from boundlab.simulate import pick, simulate
 
     chosen = _problem(problem)
@@ -211,7 +221,7 @@ def run(
     )
 
 
-def check(theorem: str | Path | Theorem, only: str | None = None) -> Checks:
+def check(theorem: str | Path | Theorem, only: str | None = None) -> "Checks":
     """Check a theorem by its formula alone: scope, units, limits, known truths, relations.
 
     Parameters
@@ -224,6 +234,7 @@ def check(theorem: str | Path | Theorem, only: str | None = None) -> Checks:
     SpecError
         If there is no such group.
     """
+    from boundlab.api._checks import Checks
     from boundlab.checks import check as check_theorem
     from boundlab.checks import read_groups
 
@@ -239,7 +250,7 @@ def falsify(
     seed: int = 0,
     jobs: int | None = None,
     progress: Callable[[str], None] | None = None,
-) -> Searched:
+) -> "Searched":
     """Search for the smallest counterexample of a theorem.
 
     Parameters
@@ -254,6 +265,7 @@ def falsify(
     AssumptionError
         If there is nothing that a number could refute.
     """
+    from boundlab.api._searched import Searched
     from boundlab.falsify import falsify as search
     from boundlab.simulate.parallel import processes
 
@@ -268,7 +280,7 @@ def exact(
     case: str | Path | Mapping[str, Any] | Case | None = None,
     *,
     derivation: bool = True,
-) -> Evaluated:
+) -> "Evaluated":
     """Evaluate both sides of a theorem on one case without sampling.
 
     Parameters
@@ -283,13 +295,14 @@ def exact(
     BoundlabError
         If the case is none, or no engine computes it.
     """
+    from boundlab.api._evaluated import Evaluated
     from boundlab.exact import evaluate
 
     statement = _theorem(theorem)
     if not isinstance(case, Case):
         case = _case(own_case(statement) if case is None else case)
         _require_about(case, statement)
-    return Evaluated.of(evaluate(statement, case, derive=derivation), statement)
+    return Evaluated.of(evaluate(statement, case, derive=derivation), statement=statement)
 
 
 def _require_about(case: Case, theorem: Theorem) -> None:
@@ -316,7 +329,7 @@ def worst_case(
     find_function: bool = True,
     settings: Mapping[str, Any] | None = None,
     **symbols: Any,
-) -> Worst:
+) -> "Worst":
     """Ask for the worst function of a theorem's class, by a semidefinite program.
 
     Parameters
@@ -335,6 +348,7 @@ def worst_case(
     BoundlabError
         If something is missing or does not fit, or there is no finite worst case.
     """
+    from boundlab.api._worst import Worst
     from boundlab.worst_case import worst_case as analyse
 
     statement = _theorem(theorem)
@@ -344,7 +358,7 @@ def worst_case(
     return Worst.of(found)
 
 
-def prove(given: "str | Script") -> Decided:
+def prove(given: "str | Script") -> "Decided":
     """Decide every step of a proof, and whether the last one is the registered theorem.
 
     Parameters
@@ -357,6 +371,7 @@ def prove(given: "str | Script") -> Decided:
     SpecError
         If there is no such proof.
     """
+    from boundlab.api._decided import Decided
     from boundlab.prove import run as decide
 
     return Decided.of(decide(lookup("proofs", given) if isinstance(given, str) else given, witnesses=True))
@@ -364,10 +379,10 @@ def prove(given: "str | Script") -> Decided:
 
 def optimal_rate(
     rates: ArrayLike,
-    objective: Objective | Literal["per-iteration", "per-time"] = "per-iteration",
+    objective: 'Objective | Literal["per-iteration", "per-time"]' = "per-iteration",
     server_cost: float = 0.0,
     epsilon: float = 0.01,
-) -> BestRate:
+) -> "BestRate":
     """Return the server rate λ_s that makes the bound of AREA's Theorem 8 smallest.
 
     See :func:`boundlab.server_rate.optimal_rate`, which says what the parameters are.
@@ -377,6 +392,7 @@ def optimal_rate(
     >>> optimal_rate([10, 10, 2.5])
     <λ_s* = 7.5 for 3 clients, per-iteration>
     """
+    from boundlab.api._rate import BestRate
     from boundlab.server_rate import optimal_rate as best_rate
 
     return BestRate.of(best_rate(rates, objective, server_cost, epsilon))

@@ -1,17 +1,15 @@
-"""Runs, and comparisons of a bound with them, to look at."""
+"""Comparisons of a bound with runs, to look at."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundlab.api._shown import Shown, fields_of, frame
+from boundlab.api._shown import Shown, frame
 from boundlab.compare import Comparison
 from boundlab.compare.joint import joint_verdict
-from boundlab.errors import SpecError
 from boundlab.files import Document, schema
-from boundlab.simulate.simulation import Simulation
 from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict
 
@@ -30,11 +28,6 @@ def _compared_columns(one: Comparison) -> dict[str, Any]:
 @dataclass(frozen=True, slots=True, repr=False)
 class Compared(Shown, Comparison):
     """A comparison at one horizon."""
-
-    @classmethod
-    def of(cls, one: Comparison) -> Self:
-        """Return a comparison, to be shown."""
-        return cls(**fields_of(one))
 
     def line(self) -> str:
         """Return theorem, problem and verdict."""
@@ -146,47 +139,3 @@ class Horizons(Shown):
             "theorem": self.theorem.id, "iterations": self.iterations, "verdict": self.verdict.value,
             "reason": self.reason, "comparisons": [one.as_dict() for one in self.comparisons],
         }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Ran(Shown, Simulation):
-    """A simulation."""
-
-    @classmethod
-    def of(cls, one: Simulation) -> Self:
-        """Return a simulation, to be shown."""
-        return cls(**fields_of(one))
-
-    def line(self) -> str:
-        """Return what ran, and the last means."""
-        last = ", ".join(f"{name} {values[:, -1].mean():.4g}" for name, values in self.metrics.items())
-        return f"{self.algorithm.id} on {self.problem.id}, {len(self.statistics)} trials, k = {self.ks[-1]}: {last}"
-
-    def page(self) -> list[Any]:
-        """Return the tables."""
-        from boundlab.report.tables import run_table
-
-        return run_table(self)
-
-    def to_frame(self) -> "pandas.DataFrame":
-        """Return a row for each trial and iteration."""
-        trials, points = len(self.statistics), len(self.ks)
-        columns = {name: values.reshape(-1) for name, values in self.metrics.items()}
-        where = {"trial": np.repeat(np.arange(trials), points), "k": np.tile(self.ks, trials)}
-        return frame({**where, **columns})
-
-    def plot(self, ax: Any = None, *, metric: str | None = None) -> Any:
-        """Draw one metric, the mean over the trials and their range; return the axes of matplotlib.
-
-        Raises
-        ------
-        SpecError
-            If the run has no such metric.
-        """
-        from boundlab.options import nearest
-        from boundlab.report.plots import draw_run
-
-        chosen = metric or next(iter(self.metrics))
-        if chosen not in self.metrics:
-            raise SpecError(f"the run has no metric {chosen!r}; {nearest(chosen, self.metrics)}")
-        return draw_run(self, chosen, ax)

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from boundlab.errors import MissingExtraError
 
@@ -15,6 +15,11 @@ class Shown:
     """A result with a line, and a page of lines and tables."""
 
     __slots__ = ()
+
+    @classmethod
+    def of(cls, one: Any, **more: Any) -> Self:
+        """Return what a judge found, to be shown: the same fields, and more."""
+        return cls(**{field.name: getattr(one, field.name) for field in fields(one)}, **more)
 
     @abstractmethod
     def line(self) -> str:
@@ -32,11 +37,6 @@ class Shown:
         from boundlab.report.html import html
 
         return html(self.page())
-
-
-def fields_of(one: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass with their values."""
-    return {field.name: getattr(one, field.name) for field in fields(one)}
 
 
 def frame(columns: Mapping[str, Any]) -> "pandas.DataFrame":

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self, final
+from typing import Any, final
 
-from boundlab.api import Shown, fields_of
+from boundlab.api import Shown
 from boundlab.audit._evidence import Evidence
 from boundlab.audit._ruling import Ruling, rule
 from boundlab.verdict import ExitCode
@@ -15,11 +15,6 @@ from boundlab.visible import visible
 @dataclass(frozen=True, repr=False)
 class Audit(Evidence, Shown):
     """The report card of one theorem; its fields are those of the evidence."""
-
-    @classmethod
-    def of(cls, one: Evidence) -> Self:
-        """Return evidence, to be shown."""
-        return cls(**fields_of(one))
 
     @cached_property
     def ruling(self) -> Ruling:

@@ -15,7 +15,6 @@ from boundlab.errors import AssumptionError, BoundlabError, SpecError
 from boundlab.options import number
 from boundlab.provenance import provenance
 from boundlab.registry import command_line, lookup
-from boundlab.report.trail import proofs_of
 from boundlab.theorems import Theorem
 from boundlab.verdict import ExitCode
 
@@ -182,11 +181,11 @@ class _Questions:
         found: list[Proved] = []
         if not _is_registered(theorem):
             return ()
-        for script in proofs_of(theorem.id):
-            with self.asking(f"the proof {script.id}", theorem) as asked:
+        for proof in theorem.proofs:
+            with self.asking(f"the proof {proof}", theorem) as asked:
                 if asked:
-                    outcome = api.prove(script)
-                    found.append(Proved(outcome, outcome.proved and script.proves == theorem.id))
+                    outcome = api.prove(proof)
+                    found.append(Proved(outcome, outcome.proved and outcome.script.proves == theorem.id))
         return tuple(found)
 
     # ------------------------------------------------------------------ a comparison

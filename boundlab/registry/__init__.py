@@ -6,7 +6,6 @@ from boundlab.registry._registry import WORDS as WORDS
 from boundlab.registry._registry import Row as Row
 from boundlab.registry._registry import catalogue as catalogue
 from boundlab.registry._registry import choices as choices
-from boundlab.registry._registry import likely as likely
 from boundlab.registry._registry import lookup as lookup
 from boundlab.registry._registry import registered as registered
 from boundlab.registry._sources import BUILT_IN as BUILT_IN

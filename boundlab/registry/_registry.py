@@ -83,13 +83,6 @@ def registered(kind: Kind) -> dict[str, Any]:
     return _by_id(kind, _rows(kind, sources(kind)))
 
 
-def likely(kind: Kind, name: str) -> list[Any]:
-    """Return the registered objects of entry points whose names begin with the same word; no other is loaded."""
-    word = name.split(".")[0]
-    chosen = (one for one in sources(kind) if one.likely(name) or one.name.split(".")[0] == word)
-    return [row.item for row in _rows(kind, chosen) if not row.reason]
-
-
 def choices(kind: Kind, name: str, built_in: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the objects among which an id is looked for: plug-ins are asked only where no built-in one has it."""
     return built_in if name in built_in else registered(kind)

@@ -3,14 +3,11 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from boundlab.prove import Script
     from boundlab.theorems import Theorem
 
 
 def trail(theorem: "Theorem") -> str:
     """Return where the counterexample, the repairs, the argument and the proof stand, a line each; or nothing.
-
-    A proof that is checked step by step is the theorem's own, or, of one as printed, the paper's.
 
     Examples
     --------
@@ -28,16 +25,8 @@ def trail(theorem: "Theorem") -> str:
             ("refuted", theorem.refuted_by),
             ("repaired", ", ".join(theorem.repaired_by)),
             ("proof", theorem.proof),
-            ("step by step", ", ".join(f"boundlab prove {one.id}" for one in proofs_of(theorem.id))),
+            ("step by step", ", ".join(f"boundlab prove {one}" for one in theorem.proofs)),
             ("why" if answered else "page", theorem.page if answered or not theorem.proof else ""),
         )
         if where
     )
-
-
-def proofs_of(theorem: str) -> "list[Script]":
-    """Return the registered proofs of a theorem, by id: its own, or, of one as printed, the paper's."""
-    from boundlab.registry import likely
-
-    found = (one for one in likely("proofs", theorem) if theorem in (one.id, "" if one.printed else one.proves))
-    return sorted(found, key=lambda one: one.id)

@@ -65,6 +65,7 @@ def statement_fields(theorem: Statement) -> dict[str, Any]:
         "generous": dict(theorem.generous),
         "note": theorem.note,
         **theorem.links(),
+        "proofs": list(theorem.proofs),
         "letters": dict(theorem.letters),
         "latex": statement_latex(theorem),
     }

@@ -95,6 +95,8 @@ class Statement:
     proof
         Where the whole argument stands, a page with an anchor: ``docs/theory/classics.md#stochastic-gradients``;
         empty where there is none.
+    proofs
+        Ids of the registered proofs that ``boundlab prove`` decides: its own, or, of one as printed, the paper's.
     about
         ``each schedule``: the claim holds for each outcome of who arrives when and of the algorithm's own draws.
         ``the mean``: it is about the mean over them. None: about the mean over the draws, and about each schedule of
@@ -138,6 +140,7 @@ class Statement:
     repaired_by: tuple[str, ...] = ()
     page: str = ""
     proof: str = ""
+    proofs: tuple[str, ...] = ()
     letters: Mapping[str, str] = field(default_factory=dict)
     about: Literal["each schedule", "the mean"] | None = None
     written: Mapping[sympy.Expr, Demands] = field(default_factory=dict, repr=False)

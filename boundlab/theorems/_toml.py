@@ -40,7 +40,7 @@ _TEXT = (
     "proof",
 )
 _TABLES = ("options", "step", "parameters", "definitions", "terms", "symbols", "letters", "generous")
-_LISTS = ("assumptions", "settable", "conditions", "repaired_by")
+_LISTS = ("assumptions", "settable", "conditions", "repaired_by", "proofs")
 _KEYS = (*_TEXT, *_TABLES, *_LISTS, "shape", "first")
 _SYMBOL_KEYS = ("meaning", "domain", "units", "latex", "unicode", "side", "role")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}")
@@ -57,7 +57,7 @@ def read_theorem(path: Path) -> Theorem:
     is not named stands at its default), ``[parameters]`` (parameter of the algorithm = "symbol"; M = "M" for area
     where absent), ``[definitions]``, and a table ``[symbols.NAME]`` with ``meaning``, ``domain`` and ``units`` for
     every symbol that boundlab does not know, ``[generous]`` (symbol = by how much the paper may count it larger); and
-    what leads on: ``refuted_by``, ``repaired_by``, ``page``, ``proof``,
+    what leads on: ``refuted_by``, ``repaired_by``, ``page``, ``proof``, ``proofs``,
     and ``[letters]`` (symbol = "the paper's letter in LaTeX").
 
     Raises
@@ -129,6 +129,7 @@ def read_theorem(path: Path) -> Theorem:
             repaired_by=tuple(data.get("repaired_by", ())),
             page=data.get("page", ""),
             proof=data.get("proof", ""),
+            proofs=tuple(data.get("proofs", ())),
             letters=_letters(data.get("letters", {}), where),
             generous=_generous(data.get("generous", {}), where),
             written=written,

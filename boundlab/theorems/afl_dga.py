@@ -28,7 +28,7 @@ _INITIAL = {"initial": 2 * F0 / (eta * T)}
 # --------------------------------------------------------------------------------------------- as printed
 
 THEOREM1 = Theorem(
-    id="afl_dga.theorem1",
+    id="afl_dga.theorem1", proofs=("afl_dga.theorem1",),
     title="nonconvex smooth functions, gradients with bounded second moment, stored gradients re-used",
     paper=_PAPER, place="Theorem 1", status="as printed", assumptions=_PRINTED,
     algorithm="afl_dga", options={**OPEN, "server": "plain"}, metric="gradient-norm",
@@ -89,7 +89,8 @@ def _repaired(
     bound = FormulaBound({**_INITIAL, **terms})
     shared = any(n in term.free_symbols for term in terms.values())
     return Theorem(
-        id=f"afl_dga.{name}", title=title, step={"eta": step}, bound=bound, settable=("eta",), conditions=conditions,
+        id=f"afl_dga.{name}", proofs=(f"afl_dga.{name}",), title=title,
+        step={"eta": step}, bound=bound, settable=("eta",), conditions=conditions,
         parameters={}, note=_SENT, letters=_LETTERS if shared else {"F0": _LETTERS["F0"]}, **fields,
     )  # fmt: skip
 

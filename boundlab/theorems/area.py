@@ -74,7 +74,7 @@ _REFUTED = (
 )
 
 THEOREM8 = Theorem(
-    id="area.theorem8",
+    id="area.theorem8", proofs=("area.theorem8",),
     title="convex Lipschitz functions, ergodic average, step size chosen for the horizon",
     paper=_PAPER, place="Theorem 8", status="as printed", assumptions=_LIPSCHITZ,
     algorithm="area", options=_ANALYSIS, metric="ergodic-gap", note=_REFUTED,
@@ -110,7 +110,7 @@ THEOREM8_PRINTED_FIXED = Theorem(
     page=_PAGE, **_any_step(_LOCAL_PRINTED),
 )  # fmt: skip
 THEOREM8_REPAIRED = Theorem(
-    id="area.theorem8.repaired",
+    id="area.theorem8.repaired", proofs=("area.theorem8.repaired",),
     title="Theorem 8 with M·B² in place of (M+1)·B²/2",
     paper=_PAPER, place="Theorem 8, repaired", status="repaired", assumptions=_LIPSCHITZ,
     algorithm="area", options=_ANALYSIS, metric="ergodic-gap",
@@ -118,14 +118,14 @@ THEOREM8_REPAIRED = Theorem(
     **_own_step(_LOCAL_REPAIRED),
 )  # fmt: skip
 THEOREM8_REPAIRED_FIXED = Theorem(
-    id="area.theorem8.repaired.fixed-step",
+    id="area.theorem8.repaired.fixed-step", proofs=("area.theorem8.repaired.fixed-step",),
     title="the repaired Theorem 8 for any constant step size",
     paper=_PAPER, place="Appendix C, repaired", status="repaired", assumptions=_LIPSCHITZ,
     algorithm="area", options=_ANALYSIS, metric="ergodic-gap", page=_PAGE, proof=_PROOF8,
     **_any_step(_LOCAL_REPAIRED),
 )  # fmt: skip
 THEOREM8_ALGORITHM = Theorem(
-    id="area.theorem8.algorithm-start",
+    id="area.theorem8.algorithm-start", proofs=("area.theorem8.algorithm-start",),
     title="the repaired Theorem 8 for the start of Algorithm 2, any constant step size",
     paper=_PAPER, place="Appendix C, repaired", status="repaired", assumptions=_LIPSCHITZ,
     algorithm="area", options=_OWN, metric="ergodic-gap", page=_PAGE, proof=_PROOF8,
@@ -155,7 +155,7 @@ _D = {
 _SMALL = Condition(a0, 2 / (M * (mu + L)), "c/d ≤ 2/(M(μ+L))")
 
 THEOREM7 = Theorem(
-    id="area.theorem7",
+    id="area.theorem7", proofs=("area.theorem7",),
     title="strongly convex smooth functions, last iterate, diminishing step size",
     paper=_PAPER, place="Theorem 7", status="as printed", assumptions=_SMOOTH,
     algorithm="area", options=_PROOF, metric="squared-distance",
@@ -185,7 +185,7 @@ def _shifted(last_offset: Expr, extra: Mapping[str, Expr]) -> dict[str, Expr]:
 
 
 THEOREM7_EXPLICIT = Theorem(
-    id="area.theorem7.explicit",
+    id="area.theorem7.explicit", proofs=("area.theorem7.explicit",),
     title="Theorem 7 with constants, and without its K^(−3/2) terms",
     paper=_PAPER, place="derived for boundlab from the setting of Theorem 7", status="derived here",
     assumptions=_SMOOTH, algorithm="area", options=_PROOF, metric="squared-distance", first=0, page=_PAGE,
@@ -252,7 +252,7 @@ def _onepass(offset: Expr, start: Mapping[str, Expr]) -> dict[str, Any]:
 
 
 THEOREM7_ONEPASS = Theorem(
-    id="area.theorem7.onepass",
+    id="area.theorem7.onepass", proofs=("area.theorem7.onepass",),
     title="the explicit form before its constants are rounded",
     paper=_PAPER, place="derived for boundlab from the setting of Theorem 7", status="derived here",
     assumptions=_SMOOTH, algorithm="area", options=_PROOF, metric="squared-distance", first=0, page=_PAGE,

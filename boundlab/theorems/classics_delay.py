@@ -13,6 +13,7 @@ DELAYED_SGD = classic(
         "noise": alpha * L * sigma**2,
         "delays": TWO * alpha**2 * L**2 * tau_max * sigma**2,
     },
+    proofs=("classics.delayed-sgd",),
     title="asynchronous SGD of clients with one function, any delays up to tau_max, average squared gradient",
     paper="Stich and Karimireddy, The error-feedback framework: SGD with delayed gradients (2020)",
     place="their setting of bounded delays, non-convex functions; explicit constants derived here",

@@ -39,6 +39,7 @@ _RATE = largest(1 - alpha * mu, alpha * L - 1)
 
 GD_CONVEX = classic(
     "gd.convex", {"bound": L * R**2 / (4 * K * L * alpha + 2)},
+    proofs=("classics.gd.convex",),
     title="gradient descent on smooth convex functions, last iterate",
     paper="Drori and Teboulle, Performance of first-order methods for smooth convex minimization (2014)",
     place="Theorem 3.1", metric="gap",
@@ -80,6 +81,7 @@ GD_GRADIENT_GAP = classic(
 )  # fmt: skip
 GD_STRONG = classic(
     "gd.strongly-convex", {"bound": _RATE ** (2 * K) * R**2},
+    proofs=("classics.gd.strongly-convex",),
     title="gradient descent on smooth strongly convex functions, distance of the last iterate",
     paper=POLYAK, place="Section 1.4, Theorem 3; Nesterov 2018, Theorem 2.1.15", metric="squared-distance",
     note="Tight: attained by x² with curvature μ or L.", **_STRONG,

@@ -38,6 +38,7 @@ SUBGRADIENT = classic(
 )  # fmt: skip
 SUBGRADIENT_FIXED = classic(
     "subgradient.fixed-step", {"distance": R**2 / (2 * alpha * K), "subgradients": alpha * B**2 / 2},
+    proofs=("classics.subgradient.fixed-step",),
     title="the subgradient method with any constant step, average of the iterates",
     paper=NESTEROV_BOOK, place="Theorem 3.2.2, proof", metric="ergodic-gap", step={"alpha": alpha}, conditions=(EXACT,),
     note="Tight where α = R/(B√K).", **_SUBGRADIENT,

@@ -49,6 +49,7 @@ _PER_ITERATION = 1 - alpha * mu
 
 SGD_CONVEX = classic(
     "sgd.convex", {"bound": R * sqrt((B**2 + sigma**2) / K)},
+    proofs=("classics.sgd.convex",),
     title="stochastic subgradients of clients drawn uniformly, average of the iterates",
     paper="Nemirovski, Juditsky, Lan and Shapiro, Robust stochastic approximation (2009)",
     place=f"(2.20) and (2.21); {BUBECK}, Theorem 6.1", metric="ergodic-gap", algorithm="gd",

@@ -60,7 +60,7 @@ def _printed(first: Expr, second: Expr) -> FormulaBound:
 
 
 THEOREM1 = Theorem(
-    id="fedcompass.theorem1",
+    id="fedcompass.theorem1", proofs=("fedcompass.theorem1",),
     title="nonconvex smooth functions with bounded gradients, FedCompass's scheduler",
     paper=_PAPER, place="Theorem 1", status="as printed", assumptions=NONCONVEX,
     algorithm="fedcompass", options=_PROOF, metric="gradient-norm",
@@ -103,7 +103,7 @@ COROLLARY1 = Theorem(
     repaired_by=("fedcompass.group", *_WINDOWS), page=_PAGE, letters=_PRINTED_LETTERS,
 )  # fmt: skip
 COROLLARY1_EXPLICIT = Theorem(
-    id="fedcompass.corollary1.explicit",
+    id="fedcompass.corollary1.explicit", proofs=("fedcompass.corollary1.explicit",),
     title="Theorem 1 with γ₁ = γ₂ = n, for Qmin ≤ Qmax/μ",
     paper=_PAPER, place="Appendix C.2, eq. (24)", status="as printed", assumptions=NONCONVEX,
     algorithm="fedcompass", options=_PROOF, metric="gradient-norm",
@@ -130,7 +130,7 @@ _NOISELESS = Condition(sigma_l, ZERO, "σ_ℓ = 0 (full gradients)")
 
 def _window(name: str, title: str, terms: Mapping[str, Expr], conditions: tuple[Condition, ...] = ()) -> Theorem:
     return Theorem(
-        id=f"fedcompass.window.{name}", title=title,
+        id=f"fedcompass.window.{name}", proofs=(f"fedcompass.window.{name}",), title=title,
         paper=_PAPER, place="Theorem 1, repaired", status="repaired", assumptions=_REPAIRED,
         algorithm="fedcompass", options=OPEN, metric="gradient-norm",
         step={"eta": 1 / (2 * L * W_max)},
@@ -170,7 +170,7 @@ _GROUP: Mapping[str, Any] = {
     "page": _PAGE, "proof": proof_of(_PAGE, "fedcompass.group"), "letters": {**_LETTERS, "n": "m"},
 }  # fmt: skip
 GROUP = Theorem(
-    id="fedcompass.group",
+    id="fedcompass.group", proofs=("fedcompass.group",),
     title="one arrival group at equilibrium: every update aggregates every client",
     bound=FormulaBound(
         {

@@ -63,7 +63,7 @@ def _theorem1(smooth: Expr) -> dict[str, Any]:
 
 
 THEOREM1 = Theorem(
-    id="fedfa.theorem1",
+    id="fedfa.theorem1", proofs=("fedfa.theorem1",),
     title="nonconvex functions with L-Lipschitz gradients, as the proof uses",
     definitions={**_SIGMA2, **_LOCAL}, settable=_LOCAL_SETTABLE,
     conditions=(_STALE, Condition(eta_g * eta_l * Q, 1 / L, "η_g·η_ℓ·Q ≤ 1/L")), parameters={"Q": "Q"},
@@ -160,7 +160,8 @@ def _family(mode: str, rate: Expr, shown: str, conditions: tuple[Condition, ...]
         definitions = {**fields["pieces"], **form["definitions"]}
         found.append(
             Theorem(
-                id=f"fedfa.{mode}.{name}", title=f"mode {mode}, through a virtual iterate, {title}",
+                id=f"fedfa.{mode}.{name}", proofs=(f"fedfa.{mode}.{name}",),
+                title=f"mode {mode}, through a virtual iterate, {title}",
                 paper=_PAPER, place="Theorem 1, repaired", status="repaired", assumptions=fields["assumptions"],
                 algorithm="fedfa", options={**OPEN, "mode": mode}, metric="gradient-norm",
                 step=fields["step"], bound=form["bound"], definitions=definitions, settable=fields["settable"],

@@ -26,7 +26,7 @@ _LOCAL = {"eta_sum": Q * eta_l, "eta_sq": Q * eta_l**2}
 _INITIAL = {"initial": 2 * F0 / (eta_g * eta_sum * T)}
 
 THEOREM1 = Theorem(
-    id="fedstaleweight.theorem1",
+    id="fedstaleweight.theorem1", proofs=("fedstaleweight.theorem1",),
     title="nonconvex smooth functions with bounded gradients, uniform buffers, staleness weights",
     paper=_PAPER, place="Section 5 and Appendix A, Theorem 2", status="as printed",
     assumptions=(*NONCONVEX, "uniform-buffer"),
@@ -82,7 +82,7 @@ def _family(algorithm: str, options: Mapping[str, str]) -> tuple[Theorem, ...]:
     }  # fmt: skip
     local = ("eta_l", "eta_g", "eta_sum", "eta_sq", "drift")
     stationary = (*NONCONVEX, "fixed-schedule", "stationary-participation")
-    proofs = {
+    arguments = {
         form: proof_of("docs/theory/fedstaleweight.md", f"fedstaleweight.{form}", f"fedbuff.{form}")
         for form in ("rf1", "rf2", "rf3")
     }
@@ -96,13 +96,14 @@ def _family(algorithm: str, options: Mapping[str, str]) -> tuple[Theorem, ...]:
             parameters={"M": "Q"},
             note="Weights within one buffer count, not only long-run shares: with b < n chi2_path is at least "
             "(n−b)/b, however fair the schedule.",
-            proof=proofs["rf1"], **shared,
+            proof=arguments["rf1"], proofs=(f"{algorithm}.rf1",), **shared,
         ),
         Theorem(
             id=f"{algorithm}.rf2", title="participation with fixed expected weights, any step size",
             assumptions=stationary,
             bound=FormulaBound({**_COMMON, **shares, **_SECOND_ORDER}),
-            definitions=_DEFINITIONS, settable=local, parameters={"M": "Q"}, proof=proofs["rf2"], **shared,
+            definitions=_DEFINITIONS, settable=local, parameters={"M": "Q"},
+            proof=arguments["rf2"], proofs=(f"{algorithm}.rf2",), **shared,
         ),
         Theorem(
             id=f"{algorithm}.rf3", title="participation with fixed expected weights, small steps",
@@ -125,7 +126,7 @@ def _family(algorithm: str, options: Mapping[str, str]) -> tuple[Theorem, ...]:
             },
             settable=(*local, "eta_head", "V_s"),
             conditions=(Condition(L * eta_g * eta_sum, ONE / 2, "L·η_g·A ≤ 1/2"),),
-            parameters={"M": "Q"}, proof=proofs["rf3"], **shared,
+            parameters={"M": "Q"}, proof=arguments["rf3"], proofs=(f"{algorithm}.rf3",), **shared,
         ),
     )  # fmt: skip
 

@@ -5,6 +5,7 @@ import io
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from own_theorem import own_theorem
@@ -151,6 +152,34 @@ def test_version_and_help_of_every_command(capsys):
     for command in ("list", "show", "eval", "optimal-rate", "run", "replay", "compare", "demo", "bench"):
         assert command in page
         assert "Example: boundlab" in " ".join(output(capsys, command, "--help").split())
+
+
+JUDGES = {"audit", "checks", "compare", "exact", "falsify", "proofs", "prove", "recheck", "signs", "worst_case"}
+
+
+@pytest.mark.parametrize(
+    ("line", "judges", "most"),
+    [
+        ("show area.theorem7", set(), 110),
+        ("list theorems", set(), 120),
+        ("run gd -k 3 -r 2", set(), 190),
+        ("check classics.gd.convex", {"checks", "signs"}, 200),
+        ("compare classics.gd.convex -k 5 -r 2", {"compare"}, 235),
+        ("exact area.theorem8", {"exact"}, 250),
+        ("falsify area.theorem8 --candidates 3", {"compare", "exact", "falsify"}, 290),
+    ],
+)
+def test_a_command_loads_the_judges_that_it_asks(line: str, judges: set[str], most: int, tmp_path: Path) -> None:
+    program = (
+        "import sys; from boundlab.cli import invoke; invoke(sys.argv[1:]); "
+        "sys.stderr.write(' '.join(name for name in sys.modules if name.startswith('boundlab.')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *line.split()], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    loaded = done.stderr.splitlines()[-1].split()
+    assert {name.split(".")[1] for name in loaded} & JUDGES == judges
+    assert len(loaded) <= most
 
 
 def test_eval_and_help_import_nothing_heavy():

@@ -112,11 +112,12 @@ def test_the_lines_lead_on() -> None:
     assert trail(THEOREMS["area.theorem7"]).startswith("repaired: area.theorem7.explicit, ")
 
 
-def test_the_lines_name_every_proof_that_is_checked_step_by_step() -> None:
-    for script in registered("proofs").values():
-        about = script.id if script.printed else script.proves
-        if about in THEOREMS:
-            assert f"boundlab prove {script.id}" in trail(THEOREMS[about]), script.id
+def test_a_theorem_names_the_proofs_that_decide_it_and_no_others() -> None:
+    scripts = registered("proofs").values()
+    for theorem in THEOREMS.values():
+        own = (one.id for one in scripts if theorem.id in (one.id, "" if one.printed else one.proves))
+        assert sorted(own) == sorted(theorem.proofs), theorem.id
+        assert all(f"boundlab prove {name}" in trail(theorem) for name in theorem.proofs)
 
 
 def test_a_theorem_of_ones_own_says_what_it_knows(tmp_path: Path) -> None:
@@ -124,14 +125,15 @@ def test_a_theorem_of_ones_own_says_what_it_knows(tmp_path: Path) -> None:
     assert trail(load_theorem(str(path))) == ""
     more = (
         'refuted_by = "cases/mine.json"\nrepaired_by = ["classics.gd.ergodic"]\npage = "notes.md"\n'
-        'proof = "notes.md#the-proof"'
+        'proof = "notes.md#the-proof"\nproofs = ["mine.first"]'
     )
     theorem = load_theorem(str(own(tmp_path, more, '[letters]\nR = "D_0"\nalpha = "\\\\gamma"')))
     assert trail(theorem) == (
-        "refuted: cases/mine.json\nrepaired: classics.gd.ergodic\nproof: notes.md#the-proof\nwhy: notes.md"
+        "refuted: cases/mine.json\nrepaired: classics.gd.ergodic\nproof: notes.md#the-proof\n"
+        "step by step: boundlab prove mine.first\nwhy: notes.md"
     )
     fields = json.loads(json.dumps(theorem.as_dict()))
-    assert {key: fields[key] for key in ("refuted_by", "repaired_by", "page", "proof", "letters")} == {
+    assert {key: fields[key] for key in ("refuted_by", "repaired_by", "page", "proof", "proofs", "letters")} == {
         **tomllib.loads(more), "letters": {"R": "D_0", "alpha": r"\gamma"},
     }  # fmt: skip
     assert theorem.latex().endswith(r"\text{the paper writes } D_0 \text{ for } R,\ \gamma \text{ for } \alpha")

@@ -1,0 +1,68 @@
+"""The checks of a theorem, to look at."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from boundlab.api._shown import Shown, frame
+from boundlab.checks import Check, exit_code
+from boundlab.files import schema
+from boundlab.theorems import Theorem
+from boundlab.verdict import ExitCode
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Checks(Shown):
+    """The checks of one theorem.
+
+    Parameters
+    ----------
+    checks
+        Each with its verdict and its witness.
+    """
+
+    theorem: Theorem
+    checks: tuple[Check, ...]
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """Those that failed."""
+        return tuple(one for one in self.checks if one.verdict == "failed")
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """How the command ends."""
+        return exit_code(self.checks)
+
+    @property
+    def verdict(self) -> str:
+        """``failed`` where a check failed, ``unknown`` where nothing could be decided, else ``passed``."""
+        return {ExitCode.REFUTED: "failed", ExitCode.UNDECIDED: "unknown"}.get(self.exit_code, "passed")
+
+    def line(self) -> str:
+        """Return how many failed, and which."""
+        named = ", ".join(one.id for one in self.failed)
+        failed = f"{len(self.failed)} of {len(self.checks)} checks failed{': ' * bool(named)}{named}"
+        return f"{self.theorem.id}: {self.verdict}: {failed}"
+
+    def page(self, verbose: bool = False) -> list[Any]:
+        """Return the table; ``verbose``: with what passed and what does not apply."""
+        from boundlab.report.check_table import check_table
+
+        return check_table(self.theorem, self.checks, verbose)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields."""
+        rows = [one.as_dict() for one in self.checks]
+        links = self.theorem.links()
+        return {
+            "schema": schema("checks"), "theorem": self.theorem.id, **links, "verdict": self.verdict,
+            "exit_code": self.exit_code, "checks": rows,
+        }  # fmt: skip
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """Return a row for each check."""
+        rows = [one.as_dict() for one in self.checks]
+        return frame({name: [row[name] for row in rows] for name in ("id", "verdict", "statement", "witness")})

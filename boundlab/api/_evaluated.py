@@ -1,0 +1,32 @@
+"""Both sides on a case, to look at."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from boundlab.api._shown import Shown
+from boundlab.exact import ExactResult
+from boundlab.theorems import Theorem
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Evaluated(Shown, ExactResult):
+    """Both sides on one case.
+
+    Parameters
+    ----------
+    statement
+        The theorem.
+    """
+
+    statement: Theorem | None = None
+
+    def line(self) -> str:
+        """Return both sides and the verdict."""
+        sides = f"left {self.left:.6g}, right {self.right:.6g} ({self.kind})"
+        return f"{self.theorem} at k = {self.k}: {self.verdict}: {sides}"
+
+    def page(self) -> list[Any]:
+        """Return the derivation where there is one, else the numbers."""
+        from boundlab.report.exact_page import exact_page
+
+        return exact_page(self.statement, self) if self.statement is not None else [self.line()]

@@ -1,0 +1,52 @@
+"""Runs, to look at."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boundlab.api._shown import Shown, frame
+from boundlab.errors import SpecError
+from boundlab.simulate.simulation import Simulation
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Ran(Shown, Simulation):
+    """A simulation."""
+
+    def line(self) -> str:
+        """Return what ran, and the last means."""
+        last = ", ".join(f"{name} {values[:, -1].mean():.4g}" for name, values in self.metrics.items())
+        return f"{self.algorithm.id} on {self.problem.id}, {len(self.statistics)} trials, k = {self.ks[-1]}: {last}"
+
+    def page(self) -> list[Any]:
+        """Return the tables."""
+        from boundlab.report.tables import run_table
+
+        return run_table(self)
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """Return a row for each trial and iteration."""
+        trials, points = len(self.statistics), len(self.ks)
+        columns = {name: values.reshape(-1) for name, values in self.metrics.items()}
+        where = {"trial": np.repeat(np.arange(trials), points), "k": np.tile(self.ks, trials)}
+        return frame({**where, **columns})
+
+    def plot(self, ax: Any = None, *, metric: str | None = None) -> Any:
+        """Draw one metric, the mean over the trials and their range; return the axes of matplotlib.
+
+        Raises
+        ------
+        SpecError
+            If the run has no such metric.
+        """
+        from boundlab.options import nearest
+        from boundlab.report.plots import draw_run
+
+        chosen = metric or next(iter(self.metrics))
+        if chosen not in self.metrics:
+            raise SpecError(f"the run has no metric {chosen!r}; {nearest(chosen, self.metrics)}")
+        return draw_run(self, chosen, ax)

@@ -1,0 +1,34 @@
+"""A search for a counterexample, to look at."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from boundlab.api._shown import Shown
+from boundlab.falsify import Falsification, Instance
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Searched(Shown, Falsification):
+    """The outcome of a search for a counterexample."""
+
+    @property
+    def smallest(self) -> Instance | None:
+        """The smallest counterexample; None where none was found."""
+        return self.best if self.violated else None
+
+    def line(self) -> str:
+        """Return the verdict with its instance."""
+        tried = f"{sum(self.tried.values())} candidates"
+        if self.best is None:
+            why = f"; no instance was found that meets {self.unmet}" if self.unmet else ""
+            return f"{self.theorem.id}: inconclusive: it applies to none of {tried}{why}"
+        found = "smallest counterexample" if self.violated else "closest instance"
+        words = f"{found}, left/right {self.best.ratio:.4g}: {self.best.words()}"
+        return f"{self.theorem.id}: {self.verdict}: {tried}; {words}"
+
+    def page(self, typed: str = "", written: Path | None = None) -> list[Any]:
+        """Return what was tried and what was found; ``typed``, ``written``: the theorem and the case file, as given."""
+        from boundlab.report.falsify_page import falsify_page
+
+        return falsify_page(self, typed, written)

@@ -1,0 +1,30 @@
+"""A worst case, to look at."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from boundlab.api._shown import Shown
+from boundlab.verdict import Verdict
+from boundlab.worst_case import WorstCase
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Worst(Shown, WorstCase):
+    """A worst case over a class of functions."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it says of the theorem."""
+        return self.outcome.verdict
+
+    def line(self) -> str:
+        """Return the outcome."""
+        return (
+            f"{self.plan.theorem.id} at {self.plan.theorem.counter} = {self.plan.horizon}: {self.words}: {self.reason}"
+        )
+
+    def page(self) -> list[Any]:
+        """Return the program, its numbers, and the outcome."""
+        from boundlab.report.worst_case_page import worst_case_page
+
+        return worst_case_page(self)
