@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from boundlab.__about__ import __version__
 from boundlab.algorithms import Algorithm
-from boundlab.build import build_delays, build_problem
+from boundlab.case.build import build_delays, build_problem
 from boundlab.delays import DelayModel
 from boundlab.errors import BoundlabError, DataError, SpecError
 from boundlab.events import Events

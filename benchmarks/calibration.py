@@ -20,9 +20,9 @@ from scipy.special import betaincinv, ndtri
 from boundlab.compare import band
 from boundlab.compare.judge import guarantee, side
 from boundlab.files import replacing, write_json
+from boundlab.instance.ranges import Range
 from boundlab.metrics import Enclosure
 from boundlab.randomness import Stream, Streams
-from boundlab.ranges import Range
 from boundlab.verdict import Verdict
 
 Floats = NDArray[np.float64]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from boundlab.build import build_delays, build_problem
+from boundlab.case.build import build_delays, build_problem
 from boundlab.compare import compare
 from boundlab.delays import DelayModel, Trace
 from boundlab.errors import AssumptionError

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from boundlab.api import theorem as theorem
     from boundlab.api import worst_case as worst_case
     from boundlab.audit import audit as audit
-    from boundlab.build import build_problem as build_problem
     from boundlab.case import Case as Case
     from boundlab.case import load_case as load_case
     from boundlab.case import replay as replay
+    from boundlab.case.build import build_problem as build_problem
     from boundlab.compare import Comparison as Comparison
     from boundlab.errors import AssumptionError as AssumptionError
     from boundlab.errors import BoundlabError as BoundlabError
@@ -51,7 +51,7 @@ _WHERE = {
     "Problem": "objective",
     "Theorem": "theorems",
     "Verdict": "verdict",
-    "build_problem": "build",
+    "build_problem": "case.build",
     "check": "api",
     "load_case": "case",
     "load_theorem": "theorems",

@@ -3,7 +3,11 @@
 Every message is one line that says what is wrong, the value that was got, and what would be right.
 """
 
+import unicodedata
+
 from boundlab.verdict import ExitCode
+
+_STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")  # of text of strangers: no character of it steers a terminal
 
 
 class BoundlabError(Exception):
@@ -76,3 +80,17 @@ class AssumptionError(BoundlabError):
 
 class SilentError(AssumptionError):
     """A theorem says nothing at one number of iterations, though it may at another."""
+
+
+def visible(text: str) -> str:
+    r"""Return text in which characters that steer a terminal, or the direction of writing, are spelled out.
+
+    Examples
+    --------
+    >>> print(visible("red: " + chr(27) + "[31m"))
+    red: \x1b[31m
+    """
+    return "".join(
+        one.encode("unicode_escape").decode("ascii") if unicodedata.category(one) in _STEERING and one != "\n" else one
+        for one in text
+    )

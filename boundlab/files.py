@@ -1,4 +1,7 @@
-"""Read files of a limited size with clear messages; write whole files or nothing, and only where it is safe."""
+"""Read files of a limited size with clear messages; write whole files or nothing, and only where it is safe.
+
+Beside it, how much memory there is: what does not fit is refused before it is begun.
+"""
 
 import contextlib
 import json
@@ -14,6 +17,7 @@ from boundlab.errors import BoundlabError, CaseError, OutputError
 
 LARGEST = 64 * 2**20
 _DIGITS, _SHOWN = 17, 40
+SHARE = 0.8  # of the free memory that registers may take
 RESULT = "result.json"
 SCHEMA = "boundlab/{}/1"  # what a document of boundlab's says of itself; the number changes where a key changes
 _MARK = "files"  # the key of RESULT under which the files of a folder stand that belong to it
@@ -310,3 +314,36 @@ def write_folder(path: Path, result: Mapping[str, Any], files: Mapping[str, Any]
         for name in earlier if isinstance(earlier, list) else []:
             if isinstance(name, str) and name == Path(name).name and name not in {*documents, *others}:
                 (path / name).unlink(missing_ok=True)
+
+
+def free_bytes() -> int | None:
+    """Return the memory that programs can still have here, or None where that is not known."""
+    found = [value for value in (_machine(), _container()) if value is not None]
+    return min(found, default=None)
+
+
+def bytes_text(count: float) -> str:
+    """Return a number of bytes for people: '1.6 GB'."""
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count:.0f} bytes"
+
+
+def _machine() -> int | None:
+    """Return what the kernel says is available, caches that it can drop included."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, ValueError, StopIteration):
+        return None
+
+
+def _container() -> int | None:
+    """Return what a container's own limit leaves, where it has one (cgroups of version 2)."""
+    folder = Path("/sys/fs/cgroup")
+    try:
+        limit = (folder / "memory.max").read_text(encoding="ascii").strip()
+        return None if limit == "max" else int(limit) - int((folder / "memory.current").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import SpecError
-from boundlab.memory import SHARE, free_bytes, words
+from boundlab.files import SHARE, bytes_text, free_bytes
 from boundlab.objective import Array
 from boundlab.options import Options, number, numbers
 
@@ -137,8 +137,8 @@ def check_size(options: Options, entries: int, what: str, most: int = LARGEST) -
     needed, free = _COPIES * 8 * entries, free_bytes() if entries > LARGEST else None
     if free is not None and needed > SHARE * free:
         raise SpecError(
-            f"{options.owner}: {what} would have {entries} entries, about {words(needed)} with what is computed of "
-            f"them, and {words(free)} are free; take fewer clients or dimensions"
+            f"{options.owner}: {what} would have {entries} entries, about {bytes_text(needed)} with what is computed "
+            f"of them, and {bytes_text(free)} are free; take fewer clients or dimensions"
         )
 
 

@@ -7,8 +7,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.confinement import Ball, Box, Confinement, Region, plain
 from boundlab.objective import Array
+from boundlab.objective.confinement import Ball, Box, Confinement, Region, plain
 from boundlab.problems import losses
 from boundlab.problems.common import EPS, clip_up, distance
 from boundlab.problems.losses import Loss, Targets

@@ -22,7 +22,7 @@ from boundlab.randomness import Streams
 if TYPE_CHECKING:
     import torch
 
-    from boundlab.tensors import Batched
+    from boundlab.arithmetic.tensors import Batched
 
 Weights = Literal["equal", "size", "paper"]
 Floats = NDArray[np.float64]

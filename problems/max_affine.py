@@ -31,8 +31,8 @@ from boundlab.randomness import Stream, Streams
 if TYPE_CHECKING:
     import torch
 
+    from boundlab.arithmetic.tensors import Batched
     from boundlab.problems.rational import RationalMaxAffine
-    from boundlab.tensors import Batched
 
 _LARGEST_PROGRAM = 5_000_000  # entries of the dual's equations
 

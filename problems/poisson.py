@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from boundlab.errors import CertificateError, DataError, SpecError
 from boundlab.objective import Array, Constant
+from boundlab.objective.simple import Simple, read_simple
 from boundlab.options import Options
 from boundlab.problems import bounds
 from boundlab.problems.common import EPS, calm, clip_up
 from boundlab.problems.linear_model import LinearModel
 from boundlab.problems.reach import Reach
 from boundlab.problems.risk import largest_eigenvalue
-from boundlab.simple import Simple, read_simple
 
 Floats = NDArray[np.float64]
 _STEEPEST: Final = 60.0  # e^60 = 1e26; beyond, 1/L is no step size

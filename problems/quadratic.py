@@ -29,8 +29,8 @@ from boundlab.randomness import Stream, Streams
 if TYPE_CHECKING:
     import torch
 
+    from boundlab.arithmetic.tensors import Batched
     from boundlab.problems.rational import RationalQuadratic
-    from boundlab.tensors import Batched
 
 _DOUBLE = np.dtype(np.float64)
 _DIFFERENT = "the A_i differ, so ∇f_i − ∇f is unbounded; give every client the same A, or try huber or logistic"

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     import torch
 
     from boundlab.arithmetic.problem import Functions
-    from boundlab.confinement import Confinement
+    from boundlab.arithmetic.tensors import Batched
+    from boundlab.objective.confinement import Confinement
     from boundlab.problems.rational import RationalSeparable
-    from boundlab.tensors import Batched
 
 Kind = Literal["huber", "pseudo-huber", "lad"]
 _COLUMNS = {"huber": 20_000, "lad": 20_000, "pseudo-huber": 1000}  # d: seconds where there are few clients

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from boundlab.build import build_problem
 from boundlab.case import Case, replay
-from boundlab.composite import Composite
+from boundlab.case.build import build_problem
+from boundlab.objective.composite import Composite
+from boundlab.objective.simple import L1, Ball, Box, Simple
 from boundlab.options import Options
 from boundlab.registry import lookup
-from boundlab.simple import L1, Ball, Box, Simple
 from boundlab.testing.strategies import arrivals
 
 BUFFERED = ("asfedavg", "fedbuff", "fedstaleweight")

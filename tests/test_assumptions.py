@@ -8,7 +8,7 @@ import pytest
 from problem_makers import from_text
 
 from boundlab.assumptions import ASSUMPTIONS, RUN_ASSUMPTIONS, about_the_mean, assumption, independent_events
-from boundlab.build import build_delays
+from boundlab.case.build import build_delays
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance import make_plan
 from boundlab.options import Options, parse_spec

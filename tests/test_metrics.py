@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.problem import AtMinimum
-from boundlab.build import build_problem
+from boundlab.case.build import build_problem
 from boundlab.errors import SpecError
 from boundlab.metrics import METRICS, Certified, Enclosure, Quantity, Series, Watch, metric
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundlab.build import build_delays, delays_from, problem_from
+from boundlab.case.build import build_delays, delays_from, problem_from
+from boundlab.case.provenance import blas, plain, provenance, versions
 from boundlab.cli import invoke
 from boundlab.delays import DELAYS, read_policy
-from boundlab.provenance import blas, plain, provenance, versions
 from boundlab.randomness import Streams
 from boundlab.theorems import load_theorem
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundlab.build import build_delays, delays_from, problem_from
+from boundlab.case.build import build_delays, delays_from, problem_from
 from boundlab.cli import invoke
 from boundlab.compare import Comparison, compare
 from boundlab.delays import DELAYS, RATE_OPTIONS

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from boundlab.algorithms import Algorithm
 from boundlab.api._settings import texts
-from boundlab.build import delays_from, problem_from
 from boundlab.case import Case, load_case, own_case, read_case
+from boundlab.case.build import delays_from, problem_from
 from boundlab.delays import DelayModel
 from boundlab.errors import CaseError, SpecError
 from boundlab.objective import Problem

@@ -7,8 +7,8 @@ from typing import Any, final
 from boundlab.api import Shown
 from boundlab.audit._evidence import Evidence
 from boundlab.audit._ruling import Ruling, rule
+from boundlab.errors import visible
 from boundlab.verdict import ExitCode
-from boundlab.visible import visible
 
 
 @final

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, final
 
+from boundlab.errors import visible
 from boundlab.exact import Derivation
-from boundlab.visible import visible
 
 Tone = Literal["", "strong", "code", "good", "bad", "open", "dim", "mark"]
 Piece: TypeAlias = tuple[str, Tone]

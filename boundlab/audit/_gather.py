@@ -11,9 +11,9 @@ from boundlab.audit._audit import Audit
 from boundlab.audit._evidence import Evidence, Gap, Panel, Proved, Repair, Search, WorstCase
 from boundlab.audit._settings import Setting, around, case_words, defaults
 from boundlab.case import Case, load_case, own_case, read_case
+from boundlab.case.provenance import provenance
 from boundlab.errors import AssumptionError, BoundlabError, SpecError
 from boundlab.options import number
-from boundlab.provenance import provenance
 from boundlab.registry import command_line, lookup
 from boundlab.theorems import Theorem
 from boundlab.verdict import ExitCode

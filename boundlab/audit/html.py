@@ -14,7 +14,7 @@ from boundlab.audit._media import derived
 from boundlab.audit._ruling import rule
 from boundlab.audit._sections import sections, tone
 from boundlab.audit._style import SCRIPT, STYLE
-from boundlab.visible import visible
+from boundlab.errors import visible
 
 if TYPE_CHECKING:
     from boundlab.audit._evidence import Evidence

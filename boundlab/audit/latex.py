@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from boundlab.arithmetic.writing import breakable
 from boundlab.audit._blocks import Block, Chart, Commands, Fold, Formulas, Line, Points, Rows, Way, Words
 from boundlab.audit._sections import sections
+from boundlab.errors import visible
 from boundlab.report.derivation_latex import derivation_latex
 from boundlab.report.latex_parts import FIT, fitted, table
-from boundlab.visible import visible
 
 if TYPE_CHECKING:
     from boundlab.audit._evidence import Evidence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from boundlab.audit._blocks import Block, Chart, Commands, Fold, Formulas, Line, Points, Rows, Way, Words
 from boundlab.audit._media import derived
 from boundlab.audit._sections import sections
-from boundlab.visible import visible
+from boundlab.errors import visible
 
 if TYPE_CHECKING:
     from boundlab.audit._evidence import Evidence

@@ -8,7 +8,7 @@ import sympy
 
 from boundlab.algorithms import Algorithm
 from boundlab.assumptions import assumption, definers, with_implied
-from boundlab.build import delays_from
+from boundlab.case.build import delays_from
 from boundlab.checks._check import Check, group
 from boundlab.checks._view import View
 from boundlab.checks.limits import fixed_zero

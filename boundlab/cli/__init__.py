@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from boundlab.cli._complete import VARIABLE, answer
 from boundlab.cli._interrupt import WORDS, Interrupts, interrupts
 from boundlab.cli._screen import occupy, screens
-from boundlab.errors import BoundlabError, SpecError
+from boundlab.errors import BoundlabError, SpecError, visible
 from boundlab.files import schema
 from boundlab.verdict import ExitCode
-from boundlab.visible import visible
 
 _DEBUG = "BOUNDLAB_DEBUG"
 _WORD, _LINE = 300, 2000  # letters of a refusal

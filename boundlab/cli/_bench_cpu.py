@@ -14,7 +14,7 @@ import numpy as np
 
 from boundlab.algorithms import EventLaw, StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
-from boundlab.build import build_delays, build_problem
+from boundlab.case.build import build_delays, build_problem
 from boundlab.delays import read_policy, sample_events
 from boundlab.files import write_json, write_text
 from boundlab.metrics import METRICS

@@ -11,7 +11,8 @@ from typing import Any, final
 import numpy as np
 import torch
 
-from boundlab.build import build_problem
+from boundlab.arithmetic.tensors import Batched, Device, find_device
+from boundlab.case.build import build_problem
 from boundlab.cli._bench_problems import digits, tapes_of
 from boundlab.execute import floats, lockstep
 from boundlab.execute.agreement import agreement
@@ -21,7 +22,6 @@ from boundlab.objective import Problem
 from boundlab.randomness import Streams
 from boundlab.simulate.tensors import tensors_of
 from boundlab.tape import Tape
-from boundlab.tensors import Batched, Device, find_device
 
 _CLIENTS = 8
 _WIDE = 1e6  # a Huber function that is a quadratic wherever a run comes

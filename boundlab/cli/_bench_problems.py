@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from boundlab.build import build_delays, build_problem
+from boundlab.case.build import build_delays, build_problem
 from boundlab.objective import Problem
 from boundlab.options import Options
 from boundlab.randomness import Streams

@@ -12,6 +12,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.tensors import load_torch
 from boundlab.cli._bench_cpu import Row, paired
 from boundlab.cli._bench_problems import STEP, digits, quadratics, regression, tapes_of
 from boundlab.errors import MissingExtraError
@@ -20,7 +21,6 @@ from boundlab.objective import Problem
 from boundlab.randomness import Streams
 from boundlab.simulate.parallel import cores, in_order
 from boundlab.tape import Tape
-from boundlab.tensors import load_torch
 
 _TRIALS = 64  # in lock step
 

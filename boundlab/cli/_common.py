@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundlab.errors import SpecError
+from boundlab.errors import SpecError, visible
 from boundlab.options import whole
-from boundlab.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -85,8 +85,8 @@ def _cpu(share: float, repeats: int, out: Path | None, *, as_json: bool) -> None
 
 def _gpu(device: str, out: Path | None, *, small: bool, as_json: bool) -> None:
     """Measure trials in lock step, saying each line as it comes."""
+    from boundlab.arithmetic.tensors import find_device
     from boundlab.files import shared_folder
-    from boundlab.tensors import find_device
 
     find_device(device)  # or say what is missing, before anything is loaded
     if out is not None:

@@ -46,7 +46,7 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Check theorems on real data and where they fail, and tune the server rate: under a minute."""
-    from boundlab.build import build_problem
+    from boundlab.case.build import build_problem
     from boundlab.files import RESULT, folder, schema, write_folder
     from boundlab.report.comparison_plots import plot_comparison
     from boundlab.report.plots import check_format
@@ -159,7 +159,7 @@ def _plan(
     delays: tuple[str, dict[str, str]] = _DELAYS,
     **settings: str,
 ) -> "Plan":
-    from boundlab.build import build_delays
+    from boundlab.case.build import build_delays
     from boundlab.instance import make_plan
     from boundlab.registry import lookup
     from boundlab.theorems import load_theorem

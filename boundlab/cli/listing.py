@@ -122,8 +122,8 @@ def _others(what: "Kind", rows: "Sequence[Row]") -> "list[Table]":
 
 
 def _composite_table() -> "Table":
+    from boundlab.objective.simple import OPTIONS
     from boundlab.report.tables import plain_table
-    from boundlab.simple import OPTIONS
 
     table = plain_table("F = f + h", "all problems")
     for key, line in OPTIONS.items():

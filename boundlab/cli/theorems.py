@@ -6,8 +6,7 @@ import typer
 
 from boundlab.cli._common import AsJson, Settings, console, print_json, print_trail
 from boundlab.cli._endings import epilog
-from boundlab.errors import SpecError
-from boundlab.visible import visible
+from boundlab.errors import SpecError, visible
 
 _EXAMPLE = "eval area.theorem8 --set p=0.5 --set M=50 --set K=1:1e4:log --set B=1 --set sigma=0 --set R=3 --terms"
 

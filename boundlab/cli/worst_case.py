@@ -125,8 +125,8 @@ def worst_case(
                 screen.print(line)
 
     def write() -> None:
+        from boundlab.case.provenance import provenance
         from boundlab.files import write_json
-        from boundlab.provenance import provenance
 
         if certificate is not None:
             if result.certificate is None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.__about__ import __version__
+from boundlab.case.provenance import plain, provenance
 from boundlab.compare.confidence import Band
 from boundlab.compare.judge import ratio_of
 from boundlab.compare.standstill import Standstill
@@ -15,8 +16,7 @@ from boundlab.compare.trials import trial_events
 from boundlab.compare.unsampled import random_events
 from boundlab.files import Document, schema
 from boundlab.instance.plan import Plan
-from boundlab.provenance import plain, provenance
-from boundlab.ranges import Range
+from boundlab.instance.ranges import Range
 from boundlab.simulate import NUMPY, Backend
 from boundlab.tape import Statistics
 from boundlab.theorems import Theorem, core

@@ -7,8 +7,8 @@ from boundlab.compare.confidence import Band, trials_to_decide, upper_limits
 from boundlab.compare.sides import Sides
 from boundlab.instance.leaning import qualified
 from boundlab.instance.plan import Plan
+from boundlab.instance.ranges import Range
 from boundlab.metrics import Enclosure
-from boundlab.ranges import Range
 from boundlab.verdict import Verdict
 
 Floats = NDArray[np.float64]

@@ -23,8 +23,8 @@ from boundlab.compare.trials import (
 from boundlab.compare.unsampled import expectation, given_schedule_operations, require_given_schedule
 from boundlab.expectation import AFFORDABLE
 from boundlab.instance.plan import Plan
+from boundlab.instance.ranges import Range, certain_range
 from boundlab.metrics import Enclosure
-from boundlab.ranges import Range, certain_range
 from boundlab.simulate import NUMPY, Backend
 from boundlab.tape import statistics
 from boundlab.verdict import Verdict

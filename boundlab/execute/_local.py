@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from boundlab.tensors import Batched
+from boundlab.arithmetic.tensors import Batched
 
 Ints = NDArray[np.int64]
 _WIDE = 1 << 19  # bytes of a row from which a CPU does a few at a time: they stay in its caches

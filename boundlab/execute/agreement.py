@@ -8,13 +8,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.tensors import Batched
 from boundlab.execute import floats, lockstep
 from boundlab.execute._local import Ints
 from boundlab.execute.packing import pack
 from boundlab.objective import Array, Oracle, Problem
 from boundlab.randomness import Streams
 from boundlab.tape import Tape
-from boundlab.tensors import Batched
 
 _APART = 1e-6  # of the larger slope, beyond which two slopes are of different pieces and not one slope rounded
 

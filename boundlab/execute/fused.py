@@ -4,10 +4,10 @@ from typing import final
 
 import torch
 
+from boundlab.arithmetic.tensors import Batched
 from boundlab.execute._local import Observe, local_steps
 from boundlab.execute.kernels import Tables, launch
 from boundlab.execute.packing import Program
-from boundlab.tensors import Batched
 
 _ROUNDS = 512  # of a block
 _SHOWN = 1 << 28  # bytes of records that a block may keep, where a single round does not need more

@@ -13,8 +13,8 @@ import triton
 import triton.language as tl
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.tensors import Coordinatewise
 from boundlab.execute.packing import Program
-from boundlab.tensors import Coordinatewise
 
 Ints = NDArray[np.int64]
 BLOCK = 1024  # coordinates of a program

@@ -5,9 +5,9 @@ from typing import Any, final
 import numpy as np
 import torch
 
+from boundlab.arithmetic.tensors import Batched, Ints
 from boundlab.objective import Oracle, Problem
 from boundlab.randomness import Streams
-from boundlab.tensors import Batched, Ints
 
 
 @final

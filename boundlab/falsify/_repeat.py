@@ -1,6 +1,6 @@
 """The comparison that repeats what a search found; it is tried before anybody is told of it."""
 
-from boundlab.build import delays_from, problem_from
+from boundlab.case.build import delays_from, problem_from
 from boundlab.compare import compare
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate

@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from boundlab.__about__ import __version__
+from boundlab.case.provenance import provenance
 from boundlab.compare.trials import trial_events
 from boundlab.errors import AssumptionError, UndecidedError
 from boundlab.falsify._benches import several
@@ -21,7 +22,6 @@ from boundlab.instance.leaning import leans_on
 from boundlab.metrics import Enclosure
 from boundlab.objective import Constant
 from boundlab.options import typed
-from boundlab.provenance import provenance
 from boundlab.theorems import Theorem, core
 from boundlab.verdict import Verdict
 

@@ -7,8 +7,8 @@ from typing import Any, Final, final
 import numpy as np
 
 from boundlab.algorithms import Algorithm, Event
-from boundlab.build import build_delays
 from boundlab.case import Case, RandomEvents, plain
+from boundlab.case.build import build_delays
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.events import Events

@@ -18,11 +18,11 @@ from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import own_parameters, rates, split
 from boundlab.metrics import Enclosure, Metric, metric
 from boundlab.objective import Constant, Problem
+from boundlab.objective.weighted import minimised, objective_of
 from boundlab.options import Options, nearest, number
 from boundlab.registry import lookup
 from boundlab.tape import Tape
 from boundlab.theorems import Evaluation, Theorem
-from boundlab.weighted import minimised, objective_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
+from boundlab.case.provenance import plain
 from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.assignments import arrival_statistics
 from boundlab.formulas.symbols import Side, SymbolInfo
 from boundlab.formulas.written import written
 from boundlab.objective import Constant, Problem
-from boundlab.provenance import plain
 from boundlab.theorems import Theorem, derive
 
 Origin = Literal["problem", "delays", "tape", "run", "theorem", "yours"]

@@ -20,9 +20,9 @@ if TYPE_CHECKING:  # rational numbers load SymPy
     import torch
 
     from boundlab.arithmetic.problem import Functions, RationalProblem
-    from boundlab.confinement import Confinement
-    from boundlab.simple import Simple
-    from boundlab.tensors import Batched
+    from boundlab.arithmetic.tensors import Batched
+    from boundlab.objective.confinement import Confinement
+    from boundlab.objective.simple import Simple
 
 
 class Problem(ABC):

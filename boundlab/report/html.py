@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from boundlab.visible import visible
+from boundlab.errors import visible
 
 # A verdict's colour says what its word says, too; these read on white (4.5 : 1), and on a dark ground (3.9 : 1).
 _COLOURS = {"green": "#00865a", "red": "#d4380d", "yellow": "#a16a00", "blue": "#2d77c9", "magenta": "#b0479a"}

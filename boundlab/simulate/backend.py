@@ -82,7 +82,7 @@ def pick(backend: str, device: str | None, jobs: int | None, problem: Problem, t
         if device not in (None, "cpu"):
             raise SpecError(f"--device {device} needs --backend torch; NumPy runs on the CPU")
         return Backend("numpy", "cpu", count)
-    from boundlab.tensors import find_device, load_torch
+    from boundlab.arithmetic.tensors import find_device, load_torch
 
     try:
         torch = load_torch()

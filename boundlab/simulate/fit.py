@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from boundlab.errors import SpecError
-from boundlab.memory import SHARE, free_bytes, words
+from boundlab.files import SHARE, bytes_text, free_bytes
 from boundlab.objective import Problem
 from boundlab.tape import Tape, recycle
 
@@ -39,8 +39,8 @@ def at_a_time(tape: Tape, problem: Problem, most: int, free: int | None, where: 
     count = most if free is None else min(most, int(SHARE * free) // each)
     if count < 1:
         raise SpecError(
-            f"one trial takes {words(each)} for {tape.registers} registers of dimension {problem.d}, and "
-            f"{words(free or 0)} are free on {where}; take fewer clients or dimensions"
+            f"one trial takes {bytes_text(each)} for {tape.registers} registers of dimension {problem.d}, and "
+            f"{bytes_text(free or 0)} are free on {where}; take fewer clients or dimensions"
         )
     return count
 

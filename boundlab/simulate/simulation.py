@@ -9,20 +9,20 @@ from numpy.typing import NDArray
 
 from boundlab.__about__ import __version__
 from boundlab.algorithms import Algorithm
+from boundlab.case.provenance import provenance
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import CertificateError, SpecError
 from boundlab.files import schema
 from boundlab.metrics import METRICS, Metric
 from boundlab.objective import Problem
+from boundlab.objective.weighted import minimised
 from boundlab.options import Options
-from boundlab.provenance import provenance
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.backend import NUMPY, Backend, run_work
 from boundlab.simulate.trial import compile_trial, spaced_iterations
 from boundlab.simulate.work import Values, Work
 from boundlab.tape import RecordAt, Statistics, Tape, statistics
-from boundlab.weighted import minimised
 
 Floats = NDArray[np.float64]
 

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.tensors import Batched, Device, find_device
 from boundlab.errors import SpecError
 from boundlab.execute import lockstep
 from boundlab.execute.loop import Loop
@@ -15,7 +16,6 @@ from boundlab.objective import Optimum, Problem
 from boundlab.simulate.fit import at_a_time, fitting
 from boundlab.simulate.work import Result, Work
 from boundlab.tape import Tape
-from boundlab.tensors import Batched, Device, find_device
 
 TILE = 64  # trials in lock step: the same number always, for other shapes round otherwise
 Pair = tuple[torch.Tensor, torch.Tensor]

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from boundlab.build import build_delays
+from boundlab.case.build import build_delays
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.testing import _settings
 from boundlab.testing._agree import hold

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.build import build_delays
+from boundlab.case.build import build_delays
 from boundlab.randomness import Streams
 from boundlab.tape import Tape
 from boundlab.testing._agree import at_most, equal, hold

@@ -8,8 +8,8 @@ from typing import final
 
 import numpy as np
 
-from boundlab.composite import Composite
 from boundlab.objective import Array, Problem
+from boundlab.objective.composite import Composite
 from boundlab.tape import Initial, Op, Tape
 
 Vectors = list[Array]

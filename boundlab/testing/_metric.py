@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.build import build_problem
+from boundlab.case.build import build_problem
 from boundlab.execute.floats import run
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.metrics import Certified, Metric, Series, Watch

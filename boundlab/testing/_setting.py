@@ -11,7 +11,7 @@ import numpy as np
 
 from boundlab.algorithms import Algorithm
 from boundlab.assumptions import assumption
-from boundlab.build import delays_from, problem_from
+from boundlab.case.build import delays_from, problem_from
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance import Plan, make_plan

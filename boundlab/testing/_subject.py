@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, final
 
 from boundlab.algorithms import Algorithm
-from boundlab.build import build_delays, build_problem
+from boundlab.case.build import build_delays, build_problem
 from boundlab.delays import DelayModel
 from boundlab.errors import BoundlabError, CaseError, SpecError
 from boundlab.events import Events

@@ -11,7 +11,7 @@ import numpy as np
 from boundlab.algorithms import Algorithm
 from boundlab.assumptions import choices as assumptions
 from boundlab.assumptions import definers
-from boundlab.build import build_delays
+from boundlab.case.build import build_delays
 from boundlab.checks import check as checked
 from boundlab.errors import AssumptionError, BoundlabError, InfiniteError, SpecError
 from boundlab.formulas.parse import parse

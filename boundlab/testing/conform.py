@@ -96,7 +96,7 @@ def problem(p: Problem | ProblemType, family: ProblemType | None = None) -> None
 
     Examples
     --------
-    >>> from boundlab.build import build_problem
+    >>> from boundlab.case.build import build_problem
     >>> problem(build_problem("pseudo-huber", {"c": [0.0, 1.0], "x0": 2.0}))
     """
     _run(_problem.checks(p, family))
@@ -117,7 +117,7 @@ def delays(m: DelayModel | DelayType, family: DelayType | None = None) -> None:
 
     Examples
     --------
-    >>> from boundlab.build import build_delays
+    >>> from boundlab.case.build import build_delays
     >>> delays(build_delays("gamma", {"spread": 3}, 2))
     """
     _run(_delays.checks(m, family))

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from boundlab.algorithms import Algorithm
-from boundlab.build import delays_from, problem_from
+from boundlab.case.build import delays_from, problem_from
 from boundlab.delays import DelayModel
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.instance.settings import options_of, rates

@@ -203,7 +203,7 @@ def ask(
 
 def _delays(spec: str | None, clients: int) -> DelayModel:
     """Read the delays of a single run."""
-    from boundlab.build import build_delays
+    from boundlab.case.build import build_delays
 
     kind, options = parse_spec(spec or "deterministic", "delays")
     return build_delays(kind, options, clients)
@@ -295,7 +295,7 @@ def _probabilities(theorem: Theorem, values: dict[str, Any], delays: str | None)
         return
     if "p" in values:
         raise SpecError("give p or delays, not both")
-    from boundlab.build import build_delays
+    from boundlab.case.build import build_delays
 
     kind, options = parse_spec(delays, "delays")
     if kind != "iid":

@@ -4,10 +4,10 @@ from abc import abstractmethod
 
 import torch
 
+from boundlab.arithmetic.tensors import Batched, Ints, normals, uniforms
 from boundlab.errors import AssumptionError
 from boundlab.objective import NO_NOISY_PROX, Array
 from boundlab.randomness import Stream
-from boundlab.tensors import Batched, Ints, normals, uniforms
 
 
 class AdditiveNoise(Batched):

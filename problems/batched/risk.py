@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.tensors import Batched, Ints, uniforms
 from boundlab.problems.risk import Risk
 from boundlab.randomness import Stream
-from boundlab.tensors import Batched, Ints, uniforms
 
 _ENTRIES = 1 << 24  # of the features that are gathered at a time
 _ROWS = 4096  # samples of a chunk where f itself is evaluated

@@ -4,9 +4,9 @@ from typing import final
 
 import torch
 
+from boundlab.arithmetic.tensors import Coordinatewise
 from boundlab.objective import Array
 from boundlab.problems.batched.noise import AdditiveNoise
-from boundlab.tensors import Coordinatewise
 
 _ENTRIES = 1 << 24  # of a temporary
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from boundlab.algorithms.afl_dga import AFL_DGA, AflDgaParameters, check_order, gradient_names
 from boundlab.algorithms.afl_dga._statistics import _distance
-from boundlab.build import build_problem
 from boundlab.case import load_case, replay
+from boundlab.case.build import build_problem
 from boundlab.delays import DELAYS
 from boundlab.errors import AssumptionError, CaseError, SpecError
 from boundlab.events import Events

@@ -10,7 +10,7 @@ import pytest
 from boundlab.algorithms import Algorithm, Parameters
 from boundlab.algorithms import _option as option
 from boundlab.assumptions import RUN_ASSUMPTIONS
-from boundlab.build import build_delays, build_problem
+from boundlab.case.build import build_delays, build_problem
 from boundlab.cli import invoke
 from boundlab.delays import why_not_iid
 from boundlab.errors import AssumptionError, SpecError

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
-from boundlab.build import build_problem
 from boundlab.case import load_case, replay
+from boundlab.case.build import build_problem
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import Events
 from boundlab.execute.floats import run

@@ -17,8 +17,8 @@ from boundlab.algorithms.fedcompass import (
     follow,
 )
 from boundlab.arithmetic.rational import shortest_decimal
-from boundlab.build import build_delays, build_problem
 from boundlab.case import Case, replay
+from boundlab.case.build import build_delays, build_problem
 from boundlab.delays import ServerPolicy
 from boundlab.errors import BoundlabError, CaseError, SpecError
 from boundlab.events import SERVER, Events

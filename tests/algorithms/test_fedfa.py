@@ -20,8 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boundlab.algorithms.fedfa import response_error, share_bias
-from boundlab.build import build_delays
 from boundlab.case import Case
+from boundlab.case.build import build_delays
 from boundlab.delays import ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.randomness import Streams

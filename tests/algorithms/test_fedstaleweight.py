@@ -17,7 +17,7 @@ from algorithm_makers import (
 )
 from hypothesis import given
 
-from boundlab.build import build_delays
+from boundlab.case.build import build_delays
 from boundlab.delays import ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.randomness import Streams

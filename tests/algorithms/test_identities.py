@@ -21,8 +21,8 @@ from algorithm_makers import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boundlab.build import build_delays, build_problem
 from boundlab.case import Case
+from boundlab.case.build import build_delays, build_problem
 from boundlab.delays import DELAYS, DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.execute.floats import run

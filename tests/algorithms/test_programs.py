@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boundlab.algorithms import X_S, AffineRow, Algorithm, DescendRow, EventLaw, EventProgram, MoveRow
-from boundlab.build import build_delays
+from boundlab.case.build import build_delays
 from boundlab.errors import SpecError
 from boundlab.events import SERVER
 from boundlab.options import Options

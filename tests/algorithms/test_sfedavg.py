@@ -14,8 +14,8 @@ from algorithm_makers import (
     trajectory_of,
 )
 
-from boundlab.build import build_delays
 from boundlab.case import replay
+from boundlab.case.build import build_delays
 from boundlab.delays import ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import SERVER

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import boundlab as bl
 from boundlab.api._settings import texts
-from boundlab.build import build_delays, build_problem
+from boundlab.case.build import build_delays, build_problem
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, BoundlabError, MissingExtraError, SpecError
 from boundlab.options import number, numbers

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boundlab.build import build_delays
+from boundlab.case.build import build_delays
 from boundlab.checks._instances import ALONE
 from boundlab.options import Options
 from boundlab.randomness import Streams

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundlab.build import delays_from, problem_from
+from boundlab.case.build import delays_from, problem_from
 from boundlab.cli import invoke
 from boundlab.compare import compare
 from boundlab.compare.trials import compute_trials, run_trials
@@ -113,7 +113,7 @@ def test_the_same_trials_give_the_same_bits_and_more_of_them_the_same_digits() -
 
 def test_what_does_not_fit_is_chunked_or_refused_with_the_number_of_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
-    from boundlab.tensors import Device
+    from boundlab.arithmetic.tensors import Device
 
     plain = run(TORCH, 5, problem="huber:clients=3,sigma=1")
     # Registers of AREA with 3 clients: 8 of one number; two more in every place.

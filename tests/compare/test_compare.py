@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from trial_makers import run_trial
 
-from boundlab.build import build_problem
+from boundlab.case.build import build_problem
 from boundlab.compare import compare
 from boundlab.delays import read_policy
 from boundlab.errors import AssumptionError

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from trial_makers import run_trial
 
-from boundlab.build import build_delays, build_problem
+from boundlab.case.build import build_delays, build_problem
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance import make_plan

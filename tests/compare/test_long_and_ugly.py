@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 import sympy
 
-from boundlab.build import delays_from, problem_from
+from boundlab.case.build import delays_from, problem_from
 from boundlab.compare import compare
 from boundlab.errors import BoundlabError
 from boundlab.instance import make_plan

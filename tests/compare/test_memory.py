@@ -5,7 +5,7 @@ import pytest
 from problem_makers import make
 
 from boundlab import memory
-from boundlab.build import delays_from, problem_from
+from boundlab.case.build import delays_from, problem_from
 from boundlab.errors import SpecError
 from boundlab.options import Options
 from boundlab.problems import common

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import sympy
 
-from boundlab.build import delays_from, problem_from
+from boundlab.case.build import delays_from, problem_from
 from boundlab.compare import compare
 from boundlab.compare.comparison import Comparison
 from boundlab.instance import make_plan

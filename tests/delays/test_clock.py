@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boundlab.algorithms._buffer import sample_waiting
-from boundlab.build import build_delays
+from boundlab.case.build import build_delays
 from boundlab.delays import DELAYS, Clock
 from boundlab.delays._clock import Durations, Ticks
 from boundlab.errors import SpecError

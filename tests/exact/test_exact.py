@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AreaParameters
-from boundlab.build import build_delays, build_problem
 from boundlab.case import load_case, replay
+from boundlab.case.build import build_delays, build_problem
 from boundlab.cli import invoke
 from boundlab.delays import ServerPolicy, read_policy
 from boundlab.errors import AssumptionError, CaseError, SpecError

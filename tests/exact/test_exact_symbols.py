@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from boundlab.algorithms import EventLaw
-from boundlab.build import build_delays
 from boundlab.case import load_case
+from boundlab.case.build import build_delays
 from boundlab.delays import frequencies, read_policy
 from boundlab.exact import evaluate
 from boundlab.exact._symbols import _frequencies

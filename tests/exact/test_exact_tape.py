@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boundlab.arithmetic.numbers import ball, digits, fraction, rational
-from boundlab.build import build_delays, build_problem
 from boundlab.case import load_case, own_case
+from boundlab.case.build import build_delays, build_problem
 from boundlab.compare import compare
 from boundlab.delays import read_policy
 from boundlab.errors import SpecError

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boundlab.build import delays_from, problem_from
+from boundlab.case.build import delays_from, problem_from
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup

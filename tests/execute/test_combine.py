@@ -11,7 +11,7 @@ from boundlab.tape import Op, Tape
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install boundlab[torch]")
 
-from boundlab.build import problem_from  # noqa: E402
+from boundlab.case.build import problem_from  # noqa: E402
 from boundlab.execute import floats, lockstep  # noqa: E402
 from boundlab.randomness import Streams  # noqa: E402
 from boundlab.simulate.tensors import tensors_of  # noqa: E402

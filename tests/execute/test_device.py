@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundlab.build import delays_from, problem_from
+from boundlab.case.build import delays_from, problem_from
 from boundlab.execute import floats
 from boundlab.execute.packing import pack
 from boundlab.options import Options
@@ -17,9 +17,9 @@ from boundlab.tape import RecordAt, Tape
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install boundlab[torch]")
 
+from boundlab.arithmetic.tensors import find_device, uniforms  # noqa: E402
 from boundlab.execute import lockstep  # noqa: E402
 from boundlab.simulate.tensors import tensors_of  # noqa: E402
-from boundlab.tensors import find_device, uniforms  # noqa: E402
 
 DEVICE = find_device(os.environ.get("BOUNDLAB_DEVICE", "cpu"))
 ALGORITHMS: dict[str, dict[str, Any]] = {

@@ -19,7 +19,7 @@ from boundlab.arithmetic.numbers import ball, digits, flint
 from boundlab.arithmetic.numbers import rational as rational_number
 from boundlab.arithmetic.problem import AtMinimum
 from boundlab.arithmetic.rational import ENGINE, rational
-from boundlab.build import build_delays, build_problem, delays_from, problem_from
+from boundlab.case.build import build_delays, build_problem, delays_from, problem_from
 from boundlab.errors import BoundlabError, SpecError, UndecidedError
 from boundlab.execute import iterates, rationals
 from boundlab.expectation import folded

@@ -8,7 +8,7 @@ import pytest
 import sympy
 
 from boundlab.arithmetic import numbers
-from boundlab.build import build_delays, build_problem
+from boundlab.case.build import build_delays, build_problem
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError
 from boundlab.execute import (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from instance_makers import BUILT_IN, fitting
 
-from boundlab.build import problem_from
+from boundlab.case.build import problem_from
 from boundlab.compare.trials import trial_tape
 from boundlab.execute.packing import pack
 from boundlab.tape import Tape

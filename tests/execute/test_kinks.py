@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from problem_makers import EXPLICIT, MODELS, from_text, generated, make, tiny
 
 from boundlab.algorithms.area import AREA
-from boundlab.build import build_delays
 from boundlab.case import load_case
+from boundlab.case.build import build_delays
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.exact import evaluate
 from boundlab.expectation import left_side

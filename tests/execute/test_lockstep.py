@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instance_makers import BUILT_IN, fitting
 
-from boundlab.build import problem_from
+from boundlab.case.build import problem_from
 from boundlab.compare.trials import trial_tape
 from boundlab.errors import AssumptionError
 from boundlab.execute import floats
@@ -22,10 +22,10 @@ from boundlab.tape import RecordAt, Tape
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install boundlab[torch]")
 
+from boundlab.arithmetic.tensors import Batched, uniforms  # noqa: E402
 from boundlab.execute import lockstep  # noqa: E402
 from boundlab.execute.loop import Loop  # noqa: E402
 from boundlab.simulate.tensors import TILE, CertifiedRows, tensors_of  # noqa: E402
-from boundlab.tensors import Batched, uniforms  # noqa: E402
 
 CPU = torch.device("cpu")
 SMOOTH = (
@@ -61,7 +61,7 @@ def tapes_of(algorithm: str, clients: int, trials: int, iterations: int = 30) ->
         plan = fitting(theorem).plan()
         assert plan.problem.n <= clients
         return [trial_tape(plan, 7, trial) for trial in range(trials)]
-    from boundlab.build import delays_from
+    from boundlab.case.build import delays_from
     from boundlab.options import Options
 
     who = lookup("algorithms", algorithm)
@@ -130,7 +130,7 @@ def test_local_steps_of_different_number_and_size() -> None:
 
 
 def test_ten_thousand_events_stay_together() -> None:
-    from boundlab.build import delays_from
+    from boundlab.case.build import delays_from
     from boundlab.options import Options
 
     problem = problem_from("softmax:data=digits,clients=3,batch=2,nu=0.1")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from moment_makers import first_and_second, left
 
-from boundlab.build import build_delays, build_problem
+from boundlab.case.build import build_delays, build_problem
 from boundlab.errors import AssumptionError
 from boundlab.execute import floats, moments
 from boundlab.metrics import Watch, metric

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
-from boundlab.build import build_problem
+from boundlab.case.build import build_problem
 from boundlab.errors import SpecError
 from boundlab.events import Events
 from boundlab.execute.floats import run as run_numbers

@@ -11,7 +11,7 @@ import pytest
 from boundlab.algorithms import EventLaw
 from boundlab.algorithms.gd import GD
 from boundlab.arithmetic import numbers
-from boundlab.build import build_delays, build_problem
+from boundlab.case.build import build_delays, build_problem
 from boundlab.expectation import exact_arithmetic, left_side, second_moments
 from boundlab.metrics import metric
 from boundlab.options import Options

@@ -6,7 +6,7 @@ from problem_makers import make
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.algorithms.fedbuff import FEDBUFF
-from boundlab.build import build_delays
+from boundlab.case.build import build_delays
 from boundlab.expectation import engine
 from boundlab.options import Options
 from boundlab.registry import lookup

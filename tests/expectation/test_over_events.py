@@ -12,7 +12,7 @@ import pytest
 from boundlab.algorithms import X_S, EventLaw
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.problem import Minimum
-from boundlab.build import build_delays, build_problem
+from boundlab.case.build import build_delays, build_problem
 from boundlab.events import SERVER, Events, members_events
 from boundlab.expectation import (
     enumerated,

@@ -11,7 +11,7 @@ from moment_makers import Floats, first_and_second, left
 from boundlab.algorithms import EventLaw, StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.arithmetic import numbers
-from boundlab.build import build_delays, build_problem
+from boundlab.case.build import build_delays, build_problem
 from boundlab.delays import ServerPolicy
 from boundlab.events import Events
 from boundlab.expectation import exact_arithmetic, left_side, second_moments

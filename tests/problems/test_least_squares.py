@@ -14,14 +14,14 @@ from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.algorithms.sfedavg import SFEDAVG
 from boundlab.arithmetic import numbers
-from boundlab.build import build_delays, build_problem
+from boundlab.case.build import build_delays, build_problem
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, CertificateError, SpecError
 from boundlab.expectation import left_side
+from boundlab.objective.weighted import minimised
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.testing import conform
-from boundlab.weighted import minimised
 
 SEEDS = st.integers(0, 10_000)
 # f_1 = ½(½(x − 1)² + ½(2x − 4)²), f_2 = ½(3x − 1)² on a line: f = ½·((5x² − 18x + 17)/4 + (9x² − 6x + 1)/2).

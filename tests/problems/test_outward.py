@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundlab.build import build_problem
+from boundlab.case.build import build_problem
 from boundlab.objective import Problem
 from boundlab.problems.common import norm_up
 

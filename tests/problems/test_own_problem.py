@@ -9,8 +9,8 @@ from own_problem import MIXED, build
 
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AreaParameters
-from boundlab.build import build_delays, build_problem
 from boundlab.case import load_case
+from boundlab.case.build import build_delays, build_problem
 from boundlab.compare import compare
 from boundlab.delays import ServerPolicy, read_policy
 from boundlab.errors import AssumptionError

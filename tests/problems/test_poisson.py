@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from boundlab.build import build_problem, problem_from
+from boundlab.case.build import build_problem, problem_from
 from boundlab.cli import invoke
-from boundlab.composite import Composite
 from boundlab.errors import AssumptionError, CertificateError, DataError, SpecError
+from boundlab.objective.composite import Composite
 
 SEEDS = st.integers(0, 10**6)
 TWO_ROWS = {"features": [[1.0], [2.0]], "targets": [0, 3], "owners": [0, 0], "box": [-1, 1]}

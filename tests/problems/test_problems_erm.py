@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problem_makers import LOSSES, MODELS, make, point, sample_gradients, tiny
 
-from boundlab.build import build_problem
+from boundlab.case.build import build_problem
 from boundlab.errors import AssumptionError
 from boundlab.problems.minibatch import MiniBatch
 from boundlab.randomness import Streams

@@ -8,7 +8,7 @@ from algorithm_makers import in_order, read
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundlab.build import build_delays
+from boundlab.case.build import build_delays
 from boundlab.options import parse_spec
 from boundlab.randomness import Streams
 from boundlab.registry import lookup

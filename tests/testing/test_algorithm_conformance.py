@@ -10,7 +10,7 @@ from boundlab.algorithms import Algorithm, Parameters, option
 from boundlab.algorithms.fedbuff import FedBuff
 from boundlab.algorithms.gd import Gd
 from boundlab.algorithms.incremental import Incremental
-from boundlab.build import build_delays
+from boundlab.case.build import build_delays
 from boundlab.events import Events
 from boundlab.options import Options
 from boundlab.randomness import Streams

@@ -22,7 +22,7 @@ from boundlab.algorithms.fedasync import FedAsync
 from boundlab.algorithms.fedbuff import FedBuff
 from boundlab.algorithms.gd import Gd
 from boundlab.algorithms.sfedavg import SFedAvg
-from boundlab.build import build_delays
+from boundlab.case.build import build_delays
 from boundlab.delays import DELAYS, DelayModel, DelayType, IndependentEvents, Law, Renewal
 from boundlab.errors import SpecError
 from boundlab.events import Events

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from boundlab.build import problem_from
+from boundlab.case.build import problem_from
 from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance import make_plan

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problem_makers import from_text, make
 
-from boundlab.build import build_problem
+from boundlab.case.build import build_problem
 from boundlab.compare import compare
 from boundlab.delays import read_policy
 from boundlab.errors import AssumptionError

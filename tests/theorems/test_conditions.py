@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problem_makers import from_text
 
-from boundlab.build import build_delays
 from boundlab.case import load_case
+from boundlab.case.build import build_delays
 from boundlab.errors import AssumptionError, SymbolError
 from boundlab.exact import evaluate
 from boundlab.formulas.symbols import names_of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from problem_makers import from_text
 
-from boundlab.build import build_delays
+from boundlab.case.build import build_delays
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.falsify import falsify

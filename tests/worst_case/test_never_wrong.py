@@ -20,7 +20,7 @@ from boundlab.theorems.classics import TIGHT
 from boundlab.worst_case import Outcome, WorstCase, worst_case
 
 SHARES = tuple(Fraction(1, 10**power) for power in range(4, 10))
-# Those on F = f + h are refused (see tests/composite/), and those about functions that are drawn.
+# Those on F = f + h are refused (see tests/objective/), and those about functions that are drawn.
 ALL = sorted(
     name
     for name, one in registered("theorems").items()

@@ -1,0 +1,33 @@
+"""Problems on tensors: what the executor of many tapes in lock step needs of them. Loads torch where it is first used.
+
+A problem says in ``Problem.tensors`` what it is on tensors; what says nothing runs in a loop.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from boundlab.arithmetic.tensors._device import Device as Device
+from boundlab.arithmetic.tensors._device import find_device as find_device
+from boundlab.arithmetic.tensors._device import load_torch as load_torch
+
+if TYPE_CHECKING:
+    from boundlab.arithmetic.tensors._batched import Batched as Batched
+    from boundlab.arithmetic.tensors._batched import Coordinatewise as Coordinatewise
+    from boundlab.arithmetic.tensors._batched import Ints as Ints
+    from boundlab.arithmetic.tensors._philox import normals as normals
+    from boundlab.arithmetic.tensors._philox import uniforms as uniforms
+
+# What imports torch: asking whether there is a torch must not need one.
+_WHERE = {
+    "Batched": "_batched",
+    "Coordinatewise": "_batched",
+    "Ints": "_batched",
+    "normals": "_philox",
+    "uniforms": "_philox",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'boundlab.arithmetic.tensors' has no attribute {name!r}")
+    return getattr(import_module(f"boundlab.arithmetic.tensors.{_WHERE[name]}"), name)

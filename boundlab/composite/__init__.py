@@ -1,3 +1,0 @@
-"""Composite objectives F = f + h: the clients of any problem, and a simple convex h in proximal steps."""
-
-from boundlab.composite._problem import Composite as Composite

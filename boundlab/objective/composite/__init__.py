@@ -1,0 +1,3 @@
+"""Composite objectives F = f + h: the clients of any problem, and a simple convex h in proximal steps."""
+
+from boundlab.objective.composite._problem import Composite as Composite

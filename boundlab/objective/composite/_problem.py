@@ -1,0 +1,271 @@
+"""Any problem with a simple convex h beside its f."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.assumptions import UNCONSTRAINED
+from boundlab.errors import CertificateError, SpecError
+from boundlab.objective import OF_OBJECTIVE, Array, Constant, FullGradients, Optimum, Oracle, Problem, StepBounds
+from boundlab.objective.composite._minimise import Minimised, minimise
+from boundlab.objective.composite._refuse import no_gradient, no_proximal_step
+from boundlab.objective.simple import Simple
+from boundlab.randomness import Streams
+
+if TYPE_CHECKING:
+    import torch
+
+    from boundlab.arithmetic.problem import RationalProblem
+    from boundlab.arithmetic.tensors import Batched
+
+Floats = NDArray[np.float64]
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Composite(Problem):
+    """F = f + h with f of another problem. A local step of client i is x ← prox_{α·h}(x − α·g_i(x)).
+
+    Whoever makes steps by an oracle, by :meth:`descend`, on tensors or in rational numbers makes them so. F has no
+    gradient: who asks for one, to make steps of it or to measure it, is refused.
+
+    Parameters
+    ----------
+    inner
+        Whose f_i they are.
+    h
+        The simple part.
+
+    Raises
+    ------
+    SpecError
+        If h is infinite at x0.
+    """
+
+    inner: Problem
+    h: Simple
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.h.value(self.x0)):
+            raise SpecError(f"problem {self.id}: x0 lies outside {self.h.words}; choose an x0 inside")
+
+    @property
+    def id(self) -> str:  # type: ignore[override]
+        """Return the id of the clients' problem."""
+        return self.inner.id
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of clients."""
+        return self.inner.n
+
+    @property
+    def d(self) -> int:  # type: ignore[override]
+        """Return the dimension."""
+        return self.inner.d
+
+    @property
+    def x0(self) -> Array:  # type: ignore[override]
+        """Return the start."""
+        return self.inner.x0
+
+    @property
+    def dtype(self) -> type[np.floating[Any]]:  # type: ignore[override]
+        """Return the iterates' type."""
+        return self.inner.dtype
+
+    @property
+    def simple(self) -> Simple:
+        """Return h."""
+        return self.h
+
+    # -------------------------------------------------------------------------------------------- values and steps
+
+    def value(self, x: Array) -> float:
+        """Return F(x), unit (1, 0); infinite outside the domain of h."""
+        return self.inner.value(x) + self.h.value(x)
+
+    def values(self, X: Array) -> Floats:
+        """Return F at each row of X, shape (S,), unit (1, 0)."""
+        out: Floats = self.inner.values(X) + self.h.values(X)
+        return out
+
+    def client_value(self, client: int, x: Array) -> float:
+        """Return f_client(x) + h(x), unit (1, 0)."""
+        return self.inner.client_value(client, x) + self.h.value(x)
+
+    def descend(self, client: int, x: Array, step_size: float) -> None:
+        """Do x ← prox_{step_size·h}(x − step_size·∇f_client(x)) in place."""
+        self.inner.descend(client, x, step_size)
+        self.h.prox(x, step_size)
+
+    def oracle(self, streams: Streams) -> Oracle:
+        """Return the clients' oracle with the proximal map of h after each step."""
+        inner = self.inner.oracle(streams)
+        return FullGradients(self) if isinstance(inner, FullGradients) else _ProximalSteps(inner, self.h, self.id)
+
+    def near_kink(self, client: int, X: Array, room: float) -> NDArray[np.bool_]:
+        """Return where the gradient of f_client may jump, shape (S,); a proximal map never does."""
+        return self.inner.near_kink(client, X, room)
+
+    def step_bounds(self, client: int) -> StepBounds | None:
+        """Return those of f_client: a proximal map brings no points apart."""
+        return self.inner.step_bounds(client)
+
+    def rounding(self, x: Floats) -> tuple[float, float] | None:
+        """Return how far rounding may put F off at x, and the gradient of f."""
+        found = self.inner.rounding(x)
+        return None if found is None else (found[0] + (self.d + 8.0) * _EPS * self.h.value(x), found[1])
+
+    def gradient(self, client: int, x: Array) -> Array:
+        """Refuse: F has no gradient.
+
+        Raises
+        ------
+        AssumptionError
+            Always.
+        """
+        no_gradient(self.id, self.h)
+
+    def gradients(self, client: int, X: Array) -> Array:
+        """Refuse, as :meth:`gradient`."""
+        no_gradient(self.id, self.h)
+
+    def full_gradient(self, x: Array) -> Floats:
+        """Refuse, as :meth:`gradient`."""
+        no_gradient(self.id, self.h)
+
+    def prox(self, client: int, x: Array, step_size: float) -> Array:
+        """Refuse: the proximal map of f_client + h has no closed form."""
+        no_proximal_step(self.id, self.h)
+
+    def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched | None":
+        """Return the same on tensors; None where the clients' problem has none."""
+        clients = self.inner.tensors(device, dtype)
+        if clients is None:
+            return None
+        from boundlab.objective.composite._tensors import BatchedComposite
+
+        return BatchedComposite(clients, self.h, self.id)
+
+    def rational(self, options: Mapping[str, Any]) -> "RationalProblem | None":
+        """Return the same in rational numbers; None where the clients' problem has none."""
+        inner = self.inner.rational(options)
+        if inner is None:
+            return None
+        from boundlab.objective.composite._rational import RationalComposite
+
+        found = self._attempt
+        return RationalComposite(
+            inner, self.h, found.optimum.x.astype(np.float64) if isinstance(found, Minimised) else None
+        )
+
+    def scaled(self, factors: Sequence[Fraction]) -> "Composite | None":
+        """Return the problem with factor_i·f_i in place of f_i, and the same h."""
+        inner = self.inner.scaled(factors)
+        return None if inner is None else Composite(inner, self.h)
+
+    def claims(self) -> Mapping[str, Constant]:
+        """Return what is somebody's word about f."""
+        return self.inner.claims()
+
+    def client_key(self, client: int) -> bytes | None:
+        """Return that of the clients' problem: h is everybody's."""
+        return self.inner.client_key(client)
+
+    # -------------------------------------------------------------------------------------- minimiser and constants
+
+    @cached_property
+    def _attempt(self) -> Minimised | CertificateError:
+        """The minimiser, or why it is not certified."""
+        try:
+            return minimise(self.inner, self.h)
+        except CertificateError as error:
+            return error.with_traceback(None)
+
+    def optimum(self) -> Optimum:
+        """Return the minimiser of F with its certificate."""
+        if isinstance(self._attempt, Minimised):
+            return self._attempt.optimum
+        raise CertificateError(str(self._attempt))
+
+    def steepness(self) -> float:
+        """Return ‖∇f(x*)‖ and the rate of h, from above."""
+        self.optimum()
+        assert isinstance(self._attempt, Minimised)  # noqa: S101  (for the type checker)
+        return self._attempt.slope + self.h.rate(self.d)
+
+    @cached_property
+    def _constants(self) -> dict[str, Constant]:
+        found = {name: one for name, one in self.inner.constants().items() if name not in OF_OBJECTIVE | {"sigma_star"}}
+        if not isinstance(self._attempt, Minimised):
+            return found
+        best = self._attempt.optimum
+        x0 = np.asarray(self.x0, dtype=np.float64)
+        away = float(np.linalg.norm(x0 - best.x)) * (1.0 + (self.d + 8) * _EPS)
+        if best.distance is None:
+            found["R"] = Constant(away, "exact", "distance to the solver's point; its gap widens the comparison")
+        else:
+            found["R"] = Constant(away + best.distance, "upper", best.how)
+        start, rounding = self.value(x0), self.inner.rounding(x0)
+        assert rounding is not None  # noqa: S101  (there is a minimiser)
+        gap = max(start - best.value, 0.0) + best.gap + rounding[0] + (self.d + 8) * _EPS * abs(start)
+        found["F0"] = Constant(gap, "upper", f"F(x0) − F* with F* from below: {best.how}")
+        return found
+
+    def constants(self) -> Mapping[str, Constant]:
+        """Return those of the f_i and their gradients, and R and F0 of F."""
+        return self._constants
+
+    def assumptions(self) -> Mapping[str, str]:
+        """Return which assumptions are met: those about the f_i are theirs, the minimiser is that of F."""
+        reason = "" if isinstance(self._attempt, Minimised) else str(self._attempt)
+        return {
+            **self.inner.assumptions(),
+            "minimiser": reason,
+            "bounded-below": "",
+            "sampled-functions": "sigma_star is not known at the minimiser of F",
+            UNCONSTRAINED: f"it minimises f with {self.h.words}",
+        }
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the files of the clients' data."""
+        return self.inner.files()
+
+    def spec(self) -> dict[str, Any]:
+        """Return the options that rebuild this problem."""
+        return {**self.inner.spec(), **self.h.options()}
+
+
+@final
+@dataclass(slots=True)
+class _ProximalSteps(Oracle):
+    """Stochastic gradient steps, each followed by the proximal map of h."""
+
+    inner: Oracle
+    h: Simple
+    who: str
+
+    def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
+        """Return the numbers of the clients' oracle."""
+        return self.inner.draws(clients, updates, steps)
+
+    def draw_size(self, steps: int) -> int:
+        """Return what the clients' oracle says."""
+        return self.inner.draw_size(steps)
+
+    def step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
+        """Do x ← prox_{step_size·h}(x − step_size·g_client(x)) in place."""
+        self.inner.step(x, client, draw, step_size)
+        self.h.prox(x, step_size)
+
+    def implicit_step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
+        """Refuse: the proximal map of f_client + h has no closed form."""
+        no_proximal_step(self.who, self.h)

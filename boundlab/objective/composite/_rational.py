@@ -1,0 +1,119 @@
+"""A composite objective in rational numbers."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.numbers import Scalar, flint
+from boundlab.arithmetic.problem import Constants, InexactError, Minimum, RationalProblem, Vector
+from boundlab.arithmetic.writing import Sentence, words
+from boundlab.objective import OF_OBJECTIVE
+from boundlab.objective.simple import Face, Simple
+
+
+@final
+@dataclass(frozen=True)
+class RationalComposite(RationalProblem):
+    """F = f + h without rounding.
+
+    Parameters
+    ----------
+    inner
+        f.
+    h
+        The simple part.
+    near
+        A point near the minimiser of F, shape (d,): it says on which face of h that lies. None: it is not looked for.
+    """
+
+    inner: RationalProblem
+    h: Simple
+    near: NDArray[np.float64] | None
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of clients."""
+        return self.inner.n
+
+    @property
+    def d(self) -> int:  # type: ignore[override]
+        """Return the dimension."""
+        return self.inner.d
+
+    @property
+    def x0(self) -> list[Fraction]:  # type: ignore[override]
+        """Return the start."""
+        return self.inner.x0
+
+    def described(self) -> list[Sentence]:
+        """Return the functions of the clients, and what is added to their mean."""
+        found = self.inner.described()
+        return [*found, words(f"and F = f + h in place of f, with {self.h.words}")] if found else []
+
+    def gradient(self, client: int, x: Vector) -> Vector:
+        """Refuse: F has no gradient.
+
+        Raises
+        ------
+        InexactError
+            Always.
+        """
+        raise InexactError(f"with {self.h.words} there are no gradients, but proximal gradient steps")
+
+    def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
+        """Return prox_{size·h}(x − size·∇f_client(x))."""
+        return self.h.exact_prox(self.inner.descend(client, x, size), size)
+
+    def value(self, x: Vector) -> Scalar:
+        """Return F(x)."""
+        return self.inner.value(x) + self.h.exact_value(x)
+
+    @cached_property
+    def _minimum(self) -> Minimum | None:
+        """The minimiser on the face that floats show, if it is one: −∇f is a subgradient of h there."""
+        own = self.inner.minimum()
+        candidates = [] if own is None else [own.x]
+        face = None if self.near is None else self.h.face(self.near)
+        if face is not None and (found := self._on(face)) is not None:
+            candidates.append(found)
+        for x in candidates:
+            point = [numbers.rational(entry) for entry in x]
+            pull = [-numbers.fraction(entry) for entry in self.inner.full_gradient(point)]
+            if self.h.holds_at(x, pull):
+                return Minimum(x, numbers.fraction(self.value(point)))
+        return None
+
+    def _on(self, face: Face) -> list[Fraction] | None:
+        """Return where f + h is stationary on a face; None where it is no corner, and f no quadratic or flat there."""
+        x = [face.fixed.get(j, Fraction(0)) for j in range(self.d)]
+        free = [j for j in range(self.d) if j not in face.fixed]
+        if not free:
+            return x
+        form = self.inner.quadratic()
+        if form is None:
+            return None
+        mean = form.mean()
+        slope = self.inner.full_gradient([numbers.rational(entry) for entry in x])
+        matrix = flint().fmpq_mat([[numbers.rational(mean[j][k]) for k in free] for j in free])
+        right = flint().fmpq_mat([[-slope[j] - numbers.rational(face.slope[j])] for j in free])
+        try:
+            found = matrix.solve(right)
+        except ZeroDivisionError:
+            return None
+        for place, j in enumerate(free):
+            x[j] = numbers.fraction(found[place, 0])
+        return x
+
+    def minimum(self) -> Minimum | None:
+        """Return the minimum of F, where its face is found and f is a quadratic, or h does not matter."""
+        return self._minimum
+
+    def constants(self) -> Constants:
+        """Return those of the f_i and their gradients, and R and F0 of F."""
+        found = {name: one for name, one in self.inner.constants().items() if name not in OF_OBJECTIVE}
+        return found | self.start_constants()

@@ -1,0 +1,13 @@
+"""The simple convex h of a composite objective F = f + h: proximal maps in every arithmetic, and certificates.
+
+"Simple" is Nesterov's word (Gradient methods for minimizing composite functions, 2013): min_z h(z) + ‖z − x‖²/(2α) has
+a closed form. Who runs a method needs that map; who certifies a minimiser, subgradients and a duality gap.
+"""
+
+from boundlab.objective.simple._ball import Ball as Ball
+from boundlab.objective.simple._box import Box as Box
+from boundlab.objective.simple._l1 import L1 as L1
+from boundlab.objective.simple._read import OPTIONS as OPTIONS
+from boundlab.objective.simple._read import read_simple as read_simple
+from boundlab.objective.simple._simple import Face as Face
+from boundlab.objective.simple._simple import Simple as Simple

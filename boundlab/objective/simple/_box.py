@@ -1,0 +1,156 @@
+"""The indicator of a box."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.numbers import Scalar
+from boundlab.errors import SpecError
+from boundlab.objective.simple._simple import EPS, Array, Face, Floats, Simple, Vector, clamp, room, written
+
+if TYPE_CHECKING:
+    import torch
+
+
+@final
+@dataclass(frozen=True)
+class Box(Simple):
+    """The indicator of low ≤ x_j ≤ high for every coordinate; its proximal map is the projection.
+
+    Parameters
+    ----------
+    low, high
+        Unit (0, 1).
+
+    Raises
+    ------
+    SpecError
+        If low is not below high.
+    """
+
+    low: Fraction
+    high: Fraction
+    bounded = True
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise SpecError(f"box=[low,high] needs low < high, got [{float(self.low):g},{float(self.high):g}]")
+
+    @property
+    def words(self) -> str:  # type: ignore[override]
+        """What it is, for messages."""
+        return f"the box {float(self.low):g} ≤ x_j ≤ {float(self.high):g}"
+
+    @cached_property
+    def _ends(self) -> tuple[float, float]:
+        return float(self.low), float(self.high)
+
+    @cached_property
+    def _size(self) -> float:
+        return max(map(abs, self._ends))
+
+    def values(self, X: Array) -> Floats:
+        """Return 0 inside and infinity outside, shape (S,)."""
+        low, high = self._ends
+        outside = np.maximum(low - X, X - high).max(axis=1)
+        return np.where(outside <= room(X.dtype, self._size), 0.0, np.inf)
+
+    def prox(self, x: Array, size: float) -> None:
+        """Project."""
+        np.clip(x, *self._ends, out=x)
+
+    def batched_values(self, X: "torch.Tensor") -> "torch.Tensor":
+        """Return 0 inside and infinity outside, shape (A,), float64."""
+        low, high = self._ends
+        outside = (low - X).maximum(X - high).amax(dim=1).double()
+        inside = outside <= room(np.dtype(str(X.dtype).removeprefix("torch.")), self._size)
+        return outside.new_full(outside.shape, np.inf).masked_fill(inside, 0.0)
+
+    def batched_prox(self, X: "torch.Tensor", sizes: "torch.Tensor") -> None:
+        """Project each row."""
+        X.clamp_(*self._ends)
+
+    def exact_value(self, x: Vector) -> Scalar:
+        """Return 0.
+
+        Raises
+        ------
+        SpecError
+            If x lies outside for certain.
+        """
+        low, high = numbers.rational(self.low), numbers.rational(self.high)
+        if any(entry < low or entry > high for entry in map(numbers.ball, x)):
+            raise SpecError(f"an iterate lies outside {self.words}, where F is infinite")
+        return x[0] - x[0]
+
+    def exact_prox(self, x: Vector, size: Scalar) -> Vector:
+        """Project."""
+        low, high = numbers.rational(self.low), numbers.rational(self.high)
+        return [clamp(entry, low, high) for entry in x]
+
+    def shortest(self, x: Floats, slope: Floats) -> tuple[Floats, float]:
+        """At an end the normal cone takes off what points outside."""
+        low, high = self._ends
+        out = np.where(x >= high, np.maximum(slope, 0.0), slope)
+        return np.where(x <= low, np.minimum(slope, 0.0), out), 0.0
+
+    def duality_gap(self, x: Floats, slope: Floats, error: float, reach: float) -> float:
+        """Return Σ_j max over y_j of slope_j·(x_j − y_j): it is attained at an end."""
+        low, high = self._ends
+        each = np.maximum(slope * (x - low), slope * (x - high))
+        rounding = (len(x) + 8) * EPS * float((np.abs(slope) * (np.abs(x) + self._size)).sum())
+        return float(each.sum()) + error * float(np.sqrt(len(x))) * (high - low) * (1.0 + 8.0 * EPS) + rounding
+
+    def support(self, A: Array) -> Floats:
+        """Return Σ_j max(low·a_j, high·a_j): it is attained at a corner."""
+        low, high = self._ends
+        wide = np.asarray(A, dtype=np.float64)
+        most = np.maximum(low * wide, high * wide).sum(axis=1)
+        out: Floats = most + (A.shape[1] + 8) * EPS * self._size * np.abs(wide).sum(axis=1)
+        return out
+
+    def sharpness(self, x: Floats, slope: Floats) -> float:
+        """Return the smallest push outside at a corner."""
+        low, high = self._ends
+        push = np.where(x <= low, slope, np.where(x >= high, -slope, 0.0))
+        return max(float(push.min()), 0.0)
+
+    def face(self, x: Floats) -> Face:
+        """Keep ends ends."""
+        low, high = self._ends
+        at_low = dict.fromkeys(np.flatnonzero(x <= low).tolist(), self.low)
+        at_high = dict.fromkeys(np.flatnonzero(x >= high).tolist(), self.high)
+        return Face(at_low | at_high, [Fraction(0)] * len(x))
+
+    def piece(self, x: Floats) -> tuple[Floats, Floats, Floats]:
+        """Keep ends ends."""
+        low, high = self._ends
+        return np.where(x >= high, high, low), np.where(x <= low, low, high), np.zeros(len(x))
+
+    def lowest(self, slope: Vector, curvature: Scalar) -> Scalar:
+        """Return the sum over coordinates, each with its minimiser at an end or where slope_j + curvature·y_j = 0."""
+        low, high = (numbers.ball(numbers.rational(end)) for end in (self.low, self.high))
+        total = numbers.ball(0)
+        for entry in slope:
+            if curvature == 0:
+                total += (entry * low).min(entry * high)
+            else:
+                y = (-entry / curvature).max(low).min(high)
+                total += entry * y + curvature * y * y / 2
+        return total
+
+    def holds_at(self, x: Sequence[Fraction], pull: Sequence[Fraction]) -> bool:
+        """Return whether x is inside, and pull points outside wherever it is not 0."""
+        return all(
+            self.low <= at <= self.high and (by == 0 or (by > 0 and at == self.high) or (by < 0 and at == self.low))
+            for at, by in zip(x, pull, strict=True)
+        )
+
+    def options(self) -> dict[str, Any]:
+        """Return box."""
+        return {"box": [written(self.low), written(self.high)]}

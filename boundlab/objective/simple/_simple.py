@@ -1,0 +1,207 @@
+"""What is asked of h, whichever it is."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.numbers import Scalar
+
+if TYPE_CHECKING:
+    import torch
+
+Array = NDArray[np.floating[Any]]
+Floats = NDArray[np.float64]
+Vector = list[Scalar]
+EPS: Final = float(np.finfo(np.float64).eps)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Face:
+    """Where h is linear: some coordinates stand still, in the others it grows at constant rates.
+
+    Parameters
+    ----------
+    fixed
+        Coordinate → value.
+    slope
+        Shape (d,): the rates; not read where a coordinate is fixed.
+    """
+
+    fixed: Mapping[int, Fraction]
+    slope: Sequence[Fraction]
+
+
+class Simple(ABC):
+    """A closed convex function h ≥ 0 with a proximal map in closed form. Its numbers are rational.
+
+    Parameters
+    ----------
+    bounded
+        Whether h is the indicator of a bounded set: 0 there, infinite elsewhere.
+    words
+        What it is, for messages.
+    """
+
+    bounded: bool
+    words: str
+
+    def value(self, x: Array) -> float:
+        """Return h(x), unit (1, 0); infinite outside a set by more than rounding explains."""
+        return float(self.values(np.asarray(x)[None])[0])
+
+    @abstractmethod
+    def values(self, X: Array) -> Floats:
+        """Return h at each row of X, shape (S,)."""
+
+    @abstractmethod
+    def prox(self, x: Array, size: float) -> None:
+        """Do x ← argmin_z h(z) + ‖z − x‖²/(2·size) in place.
+
+        Parameters
+        ----------
+        x
+            Shape (d,), unit (0, 1).
+        size
+            A step size ≥ 0, unit (−1, 2).
+        """
+
+    @abstractmethod
+    def batched_values(self, X: "torch.Tensor") -> "torch.Tensor":
+        """Return h at each row of X, shape (A,), float64."""
+
+    @abstractmethod
+    def batched_prox(self, X: "torch.Tensor", sizes: "torch.Tensor") -> None:
+        """Do what :meth:`prox` does in each row of X, in place; ``sizes`` has shape (A,)."""
+
+    @abstractmethod
+    def exact_value(self, x: Vector) -> Scalar:
+        """Return h(x) without rounding.
+
+        Raises
+        ------
+        SpecError
+            If it is infinite.
+        """
+
+    @abstractmethod
+    def exact_prox(self, x: Vector, size: Scalar) -> Vector:
+        """Return what :meth:`prox` gives, without rounding.
+
+        Raises
+        ------
+        SpecError
+            If it is not computed in these numbers.
+        """
+
+    @abstractmethod
+    def shortest(self, x: Floats, slope: Floats) -> tuple[Floats, float]:
+        """Return the shortest vector of slope + ∂h(z) for a point z near x, and how far z is away.
+
+        Parameters
+        ----------
+        x
+            A result of :meth:`prox`, shape (d,).
+        slope
+            ∇f(x), shape (d,), unit (1, −1).
+        """
+
+    @abstractmethod
+    def duality_gap(self, x: Floats, slope: Floats, error: float, reach: float) -> float:
+        """Return max ⟨slope, x − y⟩ + h(x) − h(y) over all y with h(y) ≤ reach, from above; unit (1, 0).
+
+        For convex f with the gradient ``slope`` at x it is at least F(x) − F(y) for all these y.
+
+        Parameters
+        ----------
+        error
+            How far the slope may be from ∇f(x).
+        reach
+            F(x) − inf f or more: h(x*) cannot exceed it.
+        """
+
+    def support(self, A: Array) -> Floats:
+        """Return max ⟨a, x⟩ over the x where h is finite, for each row a of A, from above; infinite where not bounded.
+
+        Parameters
+        ----------
+        A
+            Shape (S, d).
+
+        Returns
+        -------
+        ndarray, shape (S,)
+        """
+        return np.full(len(A), np.inf)
+
+    def rate(self, d: int) -> float:
+        """Return what h changes by at most where x moves by 1 within its domain, from above; unit (1, −1)."""
+        return 0.0
+
+    def sharpness(self, x: Floats, slope: Floats) -> float:
+        """Return m with ⟨slope, y − x⟩ + h(y) − h(x) ≥ m·‖y − x‖₁ for all y, 0 where none is known; unit (1, −1).
+
+        If m > 0 and f is convex with this gradient at x, x is the one minimiser of F.
+        """
+        return 0.0
+
+    def face(self, x: Floats) -> Face | None:
+        """Return the face of h on which x lies; None where h has none."""
+        return None
+
+    def piece(self, x: Floats) -> tuple[Floats, Floats, Floats] | None:
+        """Return between which ends each coordinate may move with h linear, and the rates there; shape (d,) each.
+
+        None where h has no such pieces.
+        """
+        return None
+
+    @abstractmethod
+    def lowest(self, slope: Vector, curvature: Scalar) -> Scalar:
+        """Return min_y ⟨slope, y⟩ + curvature/2·‖y‖² + h(y) in balls, or less; −∞ where that may be infinite.
+
+        Parameters
+        ----------
+        slope
+            Unit (1, −1).
+        curvature
+            Not negative, unit (1, −2).
+        """
+
+    def shrink(self, slope: Vector) -> Scalar:
+        """Return a t in [0, 1] with which t·slope surely has a :meth:`lowest` value without curvature; in balls."""
+        return numbers.ball(1)
+
+    def holds_at(self, x: Sequence[Fraction], pull: Sequence[Fraction]) -> bool:
+        """Return whether ``pull`` is a subgradient of h at x, without rounding; False where that is not decided."""
+        return False
+
+    @abstractmethod
+    def options(self) -> dict[str, Any]:
+        """Return the options that :func:`boundlab.objective.simple.read_simple` makes it of."""
+
+
+def room(dtype: "np.dtype[Any]", size: float) -> float:
+    """Return how far outside a set of this size a point lies by rounding alone, as means do."""
+    return float(np.sqrt(np.finfo(dtype).eps)) * size
+
+
+def clamp(x: Scalar, low: Scalar, high: Scalar) -> Scalar:
+    """Return the number between low and high that is nearest to x; balls need not know on which side they lie."""
+    if isinstance(x, numbers.flint().arb):
+        return x.max(numbers.ball(low)).min(numbers.ball(high))
+    for limit, side in ((low, -1), (high, 1)):
+        if numbers.sign(x - limit) == side:
+            return x - (x - limit)  # of the type of x
+    return x
+
+
+def written(value: Fraction) -> float | str:
+    """Return a number as an option: a float where that is its decimal, else text such as 1/3."""
+    return float(value) if Fraction(repr(float(value))) == value else str(value)

@@ -1,0 +1,236 @@
+"""A problem whose objective weighs its clients."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.algorithms import Algorithm
+from boundlab.errors import AssumptionError
+from boundlab.objective import OF_OBJECTIVE, Array, Constant, Optimum, Oracle, Problem, StepBounds
+from boundlab.objective.weighted._spread import OF_BOTH, scales, spread_factor
+from boundlab.randomness import Streams
+
+if TYPE_CHECKING:
+    import torch
+
+    from boundlab.arithmetic.problem import RationalProblem
+    from boundlab.arithmetic.tensors import Batched
+    from boundlab.objective.simple import Simple
+
+_EPS = float(np.finfo(np.float64).eps)
+Floats = NDArray[np.float64]
+
+
+def minimised(problem: Problem, algorithm: Algorithm[Any], parameters: Any) -> Problem:
+    """Return the problem whose objective an algorithm with these parameters minimises: Σ p_i f_i with its weights p.
+
+    Raises
+    ------
+    AssumptionError
+        If the weights differ and the problem does not give that objective.
+    SpecError
+        If there is not one weight a client.
+    """
+    weights = algorithm.objective_weights(parameters, problem.n)
+    if weights is None or len(set(weights)) == 1:
+        return problem
+    scaled = problem.scaled(scales(weights))
+    if scaled is None:
+        raise AssumptionError(
+            f"with these weights {algorithm.id} minimises Σ p_i f_i, and problem {problem.id} does not give that "
+            "objective; leave the weights out"
+        )
+    return Weighted(problem, scaled, tuple(weights))
+
+
+def objective_of(problem: Problem) -> str:
+    """Return what is minimised and measured, in words: which mean of the clients' functions, and what stands beside."""
+    if isinstance(problem, Weighted):
+        inner: Problem = problem.inner
+        found = f"Σ p_i f_i with p = ({', '.join(map(str, problem.weights))})"
+    else:
+        inner, found = problem, "f, the mean of all f_i"
+    return found if inner.simple is None else f"{found} + h: {inner.simple.words}"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Weighted(Problem):
+    """F = Σ p_i f_i for the clients of another problem, which keep their functions, gradients and noise.
+
+    Parameters
+    ----------
+    inner
+        Whose clients they are.
+    objective
+        The problem with n·p_i·f_i in place of f_i: the mean over its clients is F.
+    weights
+        p, one a client; they sum to 1.
+    """
+
+    inner: Problem
+    objective: Problem
+    weights: tuple[Fraction, ...]
+
+    @property
+    def id(self) -> str:  # type: ignore[override]
+        """Return the id of the clients' problem."""
+        return self.inner.id
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of clients."""
+        return self.inner.n
+
+    @property
+    def d(self) -> int:  # type: ignore[override]
+        """Return the dimension."""
+        return self.inner.d
+
+    @property
+    def x0(self) -> Array:  # type: ignore[override]
+        """Return the start."""
+        return self.inner.x0
+
+    @property
+    def dtype(self) -> type[np.floating[Any]]:  # type: ignore[override]
+        """Return the iterates' type."""
+        return self.inner.dtype
+
+    @property
+    def simple(self) -> "Simple | None":
+        """Return h, which has no weights."""
+        return self.inner.simple
+
+    def value(self, x: Array) -> float:
+        """Return F(x), unit (1, 0)."""
+        return self.objective.value(x)
+
+    def values(self, X: Array) -> Floats:
+        """Return F at each row of X, shape (S,), unit (1, 0)."""
+        return self.objective.values(X)
+
+    def full_gradient(self, x: Array) -> Floats:
+        """Return a (sub)gradient of F, shape (d,), unit (1, −1)."""
+        return self.objective.full_gradient(x)
+
+    def optimum(self) -> Optimum:
+        """Return the minimiser of F with its certificate."""
+        return self.objective.optimum()
+
+    def rounding(self, x: Floats) -> tuple[float, float] | None:
+        """Return how far rounding may put F and its gradient off."""
+        return self.objective.rounding(x)
+
+    def steepness(self) -> float:
+        """Return that of F."""
+        return self.objective.steepness()
+
+    def client_value(self, client: int, x: Array) -> float:
+        """Return f_client(x), unit (1, 0)."""
+        return self.inner.client_value(client, x)
+
+    def client_key(self, client: int) -> bytes | None:
+        """Return what only clients with the same function and weight share."""
+        own = self.inner.client_key(client)
+        return None if own is None else own + str(self.weights[client]).encode()
+
+    def gradient(self, client: int, x: Array) -> Array:
+        """Return a (sub)gradient of f_client, shape (d,), unit (1, −1)."""
+        return self.inner.gradient(client, x)
+
+    def descend(self, client: int, x: Array, step_size: float) -> None:
+        """Do x ← x − step_size·∇f_client(x) in place."""
+        self.inner.descend(client, x, step_size)
+
+    def gradients(self, client: int, X: Array) -> Array:
+        """Return the (sub)gradients of f_client at each row of X, shape (S, d), unit (1, −1)."""
+        return self.inner.gradients(client, X)
+
+    def near_kink(self, client: int, X: Array, room: float) -> NDArray[np.bool_]:
+        """Return at which rows of X the gradient of f_client may jump within a distance of ``room``, shape (S,)."""
+        return self.inner.near_kink(client, X, room)
+
+    def step_bounds(self, client: int) -> StepBounds | None:
+        """Return what local steps of f_client do to errors."""
+        return self.inner.step_bounds(client)
+
+    def prox(self, client: int, x: Array, step_size: float) -> Array:
+        """Return the proximal point of f_client, shape (d,), unit (0, 1)."""
+        return self.inner.prox(client, x, step_size)
+
+    def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched | None":
+        """Return the clients' problem on tensors, with the values of F; None where either has none."""
+        clients, objective = self.inner.tensors(device, dtype), self.objective.tensors(device, dtype)
+        if clients is None or objective is None:
+            return None
+        from boundlab.objective.weighted._tensors import BatchedWeighted
+
+        return BatchedWeighted(clients, objective)
+
+    def oracle(self, streams: Streams) -> Oracle:
+        """Return the oracle of the clients."""
+        return self.inner.oracle(streams)
+
+    @property
+    def sign_noise(self) -> Floats | None:
+        """Return what the clients' oracle adds with either sign, shape (d,), unit (1, −1)."""
+        return self.inner.sign_noise
+
+    def gradient_norms_at_optimum(self) -> Floats | None:
+        """Return upper bounds of ‖∇f_i(x*)‖, shape (n,), unit (1, −1)."""
+        norms = self.objective.gradient_norms_at_optimum()
+        if norms is None:
+            return None
+        factors = np.array([float(scale) for scale in scales(self.weights)])
+        out: Floats = norms / factors * (1.0 + 4.0 * _EPS)
+        return out
+
+    @cached_property
+    def _constants(self) -> dict[str, Constant]:
+        own, of_objective = self.inner.constants(), self.objective.constants()
+        found = {name: one for name, one in own.items() if name not in OF_OBJECTIVE | OF_BOTH | {"sigma_star"}}
+        found |= {name: one for name, one in of_objective.items() if name in OF_OBJECTIVE}
+        spread = own.get("sigma_g")
+        if spread is not None:
+            factor = float(spread_factor(self.weights)) * (1.0 + 4.0 * _EPS)
+            words = f"{spread.how}; about Σ p_k ∇f_k at most {factor:.6g} times that about the mean"
+            found |= {name: Constant(spread.value * factor, "upper", words) for name in sorted(OF_BOTH)}
+        return found
+
+    def claims(self) -> Mapping[str, Constant]:
+        """Return what is somebody's word of the clients."""
+        return self.inner.claims()
+
+    def constants(self) -> Mapping[str, Constant]:
+        """Return those of the clients, and R, F0, zeta and the heterogeneity of F."""
+        return self._constants
+
+    def assumptions(self) -> Mapping[str, str]:
+        """Return which assumptions are met: what is about F is asked of F, all else of the clients."""
+        about = {
+            name: why for name, why in self.objective.assumptions().items() if name in ("minimiser", "bounded-below")
+        }
+        return {**self.inner.assumptions(), **about, "sampled-functions": "sigma_star is not known at its minimiser"}
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the files of the clients' data."""
+        return self.inner.files()
+
+    def spec(self) -> dict[str, Any]:
+        """Return the JSON form of the clients' problem: the weights are the algorithm's."""
+        return self.inner.spec()
+
+    def rational(self, options: Mapping[str, Any]) -> "RationalProblem | None":
+        """Return the same problem in rational numbers, or None if its family has none."""
+        from boundlab.objective.weighted._rational import RationalWeighted
+
+        inner = self.inner.rational(options)
+        scaled = None if inner is None else inner.scaled(scales(self.weights))
+        return None if inner is None or scaled is None else RationalWeighted(inner, scaled, self.weights)

@@ -1,0 +1,79 @@
+"""The weighted objective without rounding."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+from boundlab.arithmetic.numbers import Scalar, rational
+from boundlab.arithmetic.problem import Constants, Minimum, RationalProblem, Vector, number
+from boundlab.arithmetic.writing import Sentence, math, say, vector
+from boundlab.objective import OF_OBJECTIVE
+from boundlab.objective.weighted._spread import OF_BOTH, spread_factor
+
+
+@final
+@dataclass(frozen=True)
+class RationalWeighted(RationalProblem):
+    """F = Σ p_i f_i for the clients of another problem; ``objective`` has n·p_i·f_i in place of f_i."""
+
+    inner: RationalProblem
+    objective: RationalProblem
+    weights: tuple[Fraction, ...]
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of clients."""
+        return self.inner.n
+
+    @property
+    def d(self) -> int:  # type: ignore[override]
+        """Return the dimension."""
+        return self.inner.d
+
+    @property
+    def x0(self) -> list[Fraction]:  # type: ignore[override]
+        """Return the start."""
+        return self.inner.x0
+
+    def gradient(self, client: int, x: Vector) -> Vector:
+        """Return the (sub)gradient of f_client."""
+        return self.inner.gradient(client, x)
+
+    def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
+        """Do one step of f_client."""
+        return self.inner.descend(client, x, size)
+
+    def prox(self, client: int, x: Vector, size: Scalar) -> Vector:
+        """Return the proximal point of f_client."""
+        return self.inner.prox(client, x, size)
+
+    def described(self) -> list[Sentence]:
+        """Return the functions of the clients, and their weights in the objective."""
+        found = self.inner.described()
+        shares = vector([rational(one) for one in self.weights])
+        return [*found, say("and f = {}, p = {}", math("Σ_i p_i f_i", r"\sum_i p_i f_i"), shares)] if found else []
+
+    def value(self, x: Vector) -> Scalar:
+        """Return F(x)."""
+        return self.objective.value(x)
+
+    def full_gradient(self, x: Vector) -> Vector:
+        """Return ∇F(x)."""
+        return self.objective.full_gradient(x)
+
+    def minimum(self) -> Minimum | None:
+        """Return the minimum of F."""
+        return self.objective.minimum()
+
+    def sign_noise(self) -> list[Fraction] | None:
+        """Return what the clients' oracle adds with either sign."""
+        return self.inner.sign_noise()
+
+    def constants(self) -> Constants:
+        """Return those of the clients, and R, F0, zeta and the heterogeneity of F."""
+        own, of_objective = self.inner.constants(), self.objective.constants()
+        found = {name: value for name, value in own.items() if name not in OF_OBJECTIVE | OF_BOTH}
+        found |= {name: value for name, value in of_objective.items() if name in OF_OBJECTIVE}
+        if "sigma_g" in own:
+            found |= dict.fromkeys(sorted(OF_BOTH), number(spread_factor(self.weights)) * own["sigma_g"])
+        return found

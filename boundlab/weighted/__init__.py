@@ -1,5 +1,0 @@
-"""Objectives Σ p_i f_i whose clients do not weigh the same: what an algorithm with weights of its own minimises."""
-
-from boundlab.weighted._problem import Weighted as Weighted
-from boundlab.weighted._problem import minimised as minimised
-from boundlab.weighted._problem import objective_of as objective_of

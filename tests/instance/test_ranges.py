@@ -1,0 +1,235 @@
+"""Ranges of errors: no event sequence, no mini-batch and no run leaves them."""
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import pytest
+from problem_makers import generated, make, tiny
+
+from boundlab.errors import BoundlabError
+from boundlab.events import SERVER, Events
+from boundlab.execute.floats import run
+from boundlab.instance.ranges import certain_range
+from boundlab.metrics import Watch, metric
+from boundlab.objective import Oracle
+from boundlab.options import Options
+from boundlab.randomness import Streams
+from boundlab.registry import lookup
+from boundlab.simulate.trial import compile_trial, run_once
+
+METRICS = ("squared-distance", "ergodic-gap", "gap", "gradient-norm-last")
+ROUNDING = 1.0 + 1e-9
+
+
+def algorithm_with(name, **options):
+    algorithm = lookup("algorithms", name)
+    return algorithm, algorithm.read(Options(name, options))
+
+
+def ranges_of(problem, algorithm, parameters, ks):
+    """Give the metrics for which a range is known, with it."""
+    for name in METRICS:
+        left = metric(name)
+        points = ks[ks >= left.first]
+        try:
+            found = certain_range(left, problem, algorithm, parameters, points)
+        except BoundlabError:
+            continue  # no certified optimum
+        if found is not None:
+            yield left, points, found
+
+
+@dataclass
+class Chosen(Oracle):
+    """Mini-batches that are named beforehand, one row of data a step."""
+
+    problem: object
+    rows: tuple
+
+    def __post_init__(self):
+        self.base, self.taken = self.problem.oracle(Streams(0)), 0
+
+    def draws(self, clients, updates, steps):
+        out = []
+        for client in clients:
+            first, size = int(self.problem.offsets[client]), int(self.problem.sizes[client])
+            own = [self.rows[(self.taken + step) % len(self.rows)] % size + first for step in range(steps)]
+            self.taken += steps
+            out.append(np.array(own)[:, None])
+        return out
+
+    def draw_size(self, steps):
+        return steps
+
+    def step(self, x, client, draw, step_size):
+        self.base.step(x, client, draw, step_size)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 3.0])
+@pytest.mark.parametrize(
+    ("kind", "nu"), [("logistic", 0.2), ("softmax", 0.2), ("hinge", 0.2), ("logistic", 0.0), ("hinge", 0.0)]
+)
+def test_no_event_sequence_and_no_choice_of_samples_leaves_the_range(kind, nu, alpha):
+    """Every event sequence of 5 iterations, two clients and their server, and every choice of two samples a step."""
+    data = {"features": [[1.0, 0.5], [-2.0, 1.0], [0.3, -1.0], [1.5, 2.0]], "targets": [0, 1, 1, 0]}
+    problem = make(kind, owners=[0, 0, 1, 1], nu=nu, batch=1, x0=1, **data)
+    algorithm, parameters = algorithm_with("area", alpha=alpha, M=2, start="algorithm")
+    ks, iterations = np.array([1, 3, 5]), 5
+    known = list(ranges_of(problem, algorithm, parameters, ks))
+    assert known
+    for actors in product([0, 1, SERVER], repeat=iterations):
+        if actors[-1] != SERVER or actors.count(SERVER) > 2:
+            continue  # the model does not change after the last aggregation, nor by two in a row
+        events = Events(np.arange(1.0, iterations + 1.0), np.array(actors, dtype=np.int32))
+        for rows in product([0, 1], repeat=2):
+            for left, points, found in known:
+                watch = Watch(left, problem, points)
+                tape = algorithm.schedule(parameters, events, 2, watch.records, iterations)
+                run(tape, problem.x0, Chosen(problem, rows), watch)
+                assert (watch.low <= found.high * ROUNDING).all()
+
+
+def follow(problem, algorithm, parameters, iterations, seed):
+    """Run once, and compare with all ranges at all iterations."""
+    model = lookup("delays", "exponential").build(Options("delays", {"spread": "3"}), problem.n)
+    ks = np.arange(iterations + 1)
+    streams = Streams(seed)
+    compared = 0
+    for left, points, found in ranges_of(problem, algorithm, parameters, ks):
+        watch = Watch(left, problem, points)
+        policy = algorithm.policy(None, model)
+        tape = compile_trial(
+            algorithm, parameters, problem.n, model, policy, iterations, watch.records, streams
+        )  # fmt: skip
+        run_once(tape, problem, streams, watch)
+        room = 1e-9 * max(1.0, float(np.linalg.norm(problem.x0)) ** 2)
+        assert (watch.low <= found.high * ROUNDING + room).all(), (left.id, found.how)
+        assert (watch.high >= found.low - room).all()
+        compared += 1
+    return compared
+
+
+SETTINGS = [(1, 0.05), (2, 2.5), (3, 0.6), (4, 0.3)]
+ALGORITHMS = {
+    "area": {"start": "algorithm", "M": 3}, "gd": {"sampling": "uniform", "M": 2}, "incremental": {"order": "shuffled"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("kind", ["huber", "pseudo-huber", "lad", "max-affine", "smoothed-max-affine", "quadratic"])
+@pytest.mark.parametrize(("seed", "alpha"), SETTINGS)
+def test_runs_with_full_gradients_stay_in_their_range(kind, name, seed, alpha):
+    algorithm, parameters = algorithm_with(name, alpha=alpha, **ALGORITHMS[name])
+    follow(generated(kind, seed, sigma=0), algorithm, parameters, 40, seed)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("kind", ["logistic", "softmax", "hinge", "lad-regression"])
+@pytest.mark.parametrize(("seed", "alpha"), SETTINGS)
+def test_runs_with_mini_batches_stay_in_their_range(kind, name, seed, alpha):
+    problem = tiny(kind, seed, batch=seed % 3, **({"nu": 0} if seed % 2 else {}))
+    algorithm, parameters = algorithm_with(name, alpha=alpha, **ALGORITHMS[name])
+    follow(problem, algorithm, parameters, 40, seed)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("kind", ["huber", "lad", "quadratic", "logistic", "softmax", "hinge"])
+def test_long_runs_stay_in_their_range(kind, name):
+    for seed, alpha in product(range(4), (0.02, 0.5, 2.0)):
+        explicit = kind in ("huber", "lad", "quadratic")
+        problem = generated(kind, seed, sigma=0) if explicit else tiny(kind, seed, batch=1)
+        algorithm, parameters = algorithm_with(name, alpha=alpha, **ALGORITHMS[name])
+        follow(problem, algorithm, parameters, 5000, seed)
+
+
+def area_range(problem, ks, name="squared-distance", **options):
+    algorithm, parameters = algorithm_with("area", **{"alpha": 0.1, **options})
+    return certain_range(metric(name), problem, algorithm, parameters, np.asarray(ks))
+
+
+def test_until_a_pass_can_arrive_the_left_side_is_a_number():
+    problem = generated("huber", 1, sigma=0, x0=3)
+    found = area_range(problem, [0, 1, 2, 3], start="analysis")
+    square = float(((problem.x0 - problem.optimum().x) ** 2).sum())
+    assert np.allclose(found.high[:3], square)
+    assert np.allclose(found.low[:3], square)
+    assert found.high[3] > square
+    assert found.low[3] == 0.0
+
+
+def test_gaussian_noise_leaves_every_range():
+    assert area_range(generated("huber", 1, sigma=0.5), [3, 30]) is None
+    assert area_range(generated("quadratic", 1, sigma=0.5), [3, 30]) is None
+
+
+def test_the_regulariser_keeps_softmax_in_a_ball_as_long_as_it_pulls_no_further_than_its_centre():
+    """‖x‖ ≤ √2·max‖a‖/ν where αν ≤ 1, for ever; beyond that nothing is known."""
+    problem = tiny("softmax", 2, nu=0.1, batch=1, weights="equal")
+    largest = float(np.linalg.norm(problem.X, axis=1).max())
+    best = float(np.linalg.norm(problem.optimum().x))
+    found = area_range(problem, [10, 10**6], alpha=9.9)
+    assert found.high[0] == found.high[1] == pytest.approx((np.sqrt(2) * largest / 0.1 + best) ** 2, rel=1e-6)
+    assert area_range(problem, [10, 10**6], alpha=10.1) is None
+    # Where every batch step contracts, the ball is around x*, and smaller.
+    small = area_range(problem, [10, 10**6], alpha=0.001)
+    assert small.high[0] < found.high[0]
+    assert small.how == "every step contracts"
+
+
+def test_a_hinge_run_without_regulariser_can_go_far_but_not_faster_than_its_steps():
+    problem = tiny("hinge", 4, nu=0, batch=1)
+    found = area_range(problem, [3, 300, 30_000], "ergodic-gap", alpha=0.01)
+    assert np.isfinite(found.high).all()
+    assert (np.diff(found.high) > 0.0).all()
+
+
+def test_metrics_and_algorithms_without_a_rule_have_no_range():
+    problem = generated("huber", 1, sigma=0)
+    algorithm, parameters = algorithm_with("fedbuff", eta_l=0.1, eta_g=1, count=2)
+    assert certain_range(metric("gradient-norm"), problem, algorithm, parameters, np.array([3])) is None
+
+
+def test_the_mean_squared_slope_of_a_lipschitz_function_is_at_most_its_largest():
+    problem = generated("huber", 3, sigma=0)
+    algorithm, parameters = algorithm_with("gd", alpha=0.1)
+    found = certain_range(metric("gradient-norm"), problem, algorithm, parameters, np.array([1, 50]))
+    assert found.high[1] <= problem.constants()["B"].value ** 2 * ROUNDING
+
+
+def test_a_range_can_be_reached():
+    """|x| from 3 with steps of 2: the models 3, 1, −1, 1, … and no further than one step beyond 0."""
+    problem = make("lad", x0=-1.99)
+    found = area_range(problem, [3], "gap", alpha=2, start="analysis")
+    assert found.high[0] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("kind", ["softmax", "logistic", "hinge", "lad-regression"])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_step_on_a_single_sample_leaves_a_region(kind, seed):
+    """From points on its sphere and inside, one step on one row of data ends inside again."""
+    problem = tiny(kind, seed, nu=0.3, batch=1)
+    random, size = np.random.default_rng(seed), 0.02
+    for region in problem.confinement().regions(size):
+        for share in (1.0, 0.7, 0.0):
+            for _ in range(40):
+                away = random.normal(size=problem.d)
+                x = region.centre + share * region.radius * away / np.linalg.norm(away)
+                client = int(random.integers(problem.n))
+                row = int(problem.offsets[client] + random.integers(problem.sizes[client]))
+                problem.oracle(Streams(0)).step(x, client, np.array([row]), size)
+                assert np.linalg.norm(x - region.centre) <= region.radius * ROUNDING
+        # The furthest that one sample alone would lead from the centre of the ball, if it were pulled there for ever.
+        pulls = [
+            np.linalg.norm(_step(problem, region.centre, client, row, size)) / (size * 0.3)
+            for client in range(problem.n)
+            for row in range(int(problem.offsets[client]), int(problem.offsets[client] + problem.sizes[client]))
+        ]
+        assert max(pulls) <= region.radius * ROUNDING * float(problem.factors.max())
+
+
+def _step(problem, x, client, row, size):
+    moved = x.copy()
+    problem.oracle(Streams(0)).step(moved, client, np.array([row]), size)
+    return moved - x

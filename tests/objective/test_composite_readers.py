@@ -1,0 +1,298 @@
+"""Every reader of a tape does proximal gradient steps on F = f + h, or refuses by name; none does plain ones."""
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tape_makers import programs
+
+from boundlab.arithmetic import numbers
+from boundlab.case import load_case
+from boundlab.case.build import build_delays, build_problem, problem_from
+from boundlab.cli import invoke
+from boundlab.errors import AssumptionError
+from boundlab.events import Events
+from boundlab.exact import evaluate
+from boundlab.execute import floats, moments, rationals
+from boundlab.expectation import engine
+from boundlab.metrics import METRICS, Certified
+from boundlab.objective import Problem, ProblemType
+from boundlab.objective.composite import Composite
+from boundlab.objective.simple import Ball
+from boundlab.objective.weighted import Weighted
+from boundlab.options import Options
+from boundlab.randomness import Streams
+from boundlab.registry import lookup
+from boundlab.simulate.trial import compile_trial
+from boundlab.tape import RecordAt, Tape
+from boundlab.testing._interpret import interpret
+from boundlab.theorems import load_theorem
+
+SIMPLE = ("l1=0.4", "box=[-1,1.5]", "ball=1.25")
+CLIENTS = "quadratic:A=[[[2,1],[1,2]],[[1,0],[0,3]],[[2,0],[0,1]]],b=[[0,3],[2,0],[-1,-2]]"
+
+
+def composite(simple: str) -> Problem:
+    return problem_from(f"{CLIENTS},{simple},x0=[0.5,-0.75]")
+
+
+def by_floats(tape: Tape, problem: Problem, oracle: Any = None) -> np.ndarray:
+    shown = [problem.x0]
+    floats.run(tape, problem.x0, oracle or problem.oracle(Streams(0)), lambda _, x: shown.append(x.copy()))
+    return np.array(shown[1:]).reshape(-1, problem.d)
+
+
+@pytest.mark.parametrize("simple", SIMPLE)
+@settings(max_examples=25)
+@given(tape=programs(4))
+def test_any_program_runs_as_the_second_interpreter_reads_it(simple: str, tape: Tape) -> None:
+    problem = composite(simple)
+    expected = np.array(interpret(tape, problem).shown).reshape(-1, 2)
+    close = {"rtol": 0.0, "atol": 1e-10 * max(1.0, float(np.abs(expected).max(initial=0.0)))}
+    assert np.allclose(by_floats(tape, problem), expected, **close)
+    assert np.allclose(by_floats(tape, problem, problem.full_gradients()), expected, **close)
+    weighted = Weighted(problem, problem, (problem.n * (1.0,)))  # type: ignore[arg-type]
+    assert np.allclose(by_floats(tape, problem, weighted.full_gradients()), expected, **close)
+
+
+@pytest.mark.parametrize("simple", SIMPLE)
+@settings(max_examples=15)
+@given(tapes=st.lists(programs(4), min_size=1, max_size=3))
+def test_lock_step_batched_or_in_a_loop_does_the_same(simple: str, tapes: list[Tape]) -> None:
+    torch = pytest.importorskip("torch")
+    from boundlab.execute import lockstep
+    from boundlab.execute.loop import Loop
+    from boundlab.execute.packing import pack
+
+    problem, cpu = composite(simple), torch.device("cpu")
+    batched = problem.tensors(cpu, torch.float64)
+    assert batched is not None
+    assert batched.coordinatewise() is None
+    for own in (batched, Loop(problem)):
+        seen: dict[tuple[int, int], np.ndarray] = {}
+
+        def observe(owners: Any, rows: Any, X: Any, seen: dict[tuple[int, int], np.ndarray] = seen) -> None:
+            seen.update(zip(zip(owners.tolist(), rows.tolist(), strict=True), X.numpy().copy(), strict=True))
+
+        trials = list(range(len(tapes)))
+        lockstep.run(pack(tapes), problem.x0, own, 0, trials, observe, cpu, torch.float64, fused=False)
+        for place, tape in enumerate(tapes):
+            expected = by_floats(tape, problem)
+            found = np.array([seen[place, row] for row in range(len(expected))]).reshape(-1, 2)
+            assert np.allclose(found, expected, rtol=1e-10, atol=1e-10 * max(1.0, np.abs(expected).max(initial=0.0)))
+
+
+@pytest.mark.parametrize("simple", SIMPLE)
+@settings(max_examples=15)
+@given(tape=programs(4))
+def test_exact_numbers_do_the_same(simple: str, tape: Tape) -> None:
+    problem = composite(simple)
+    model = problem.rational({**problem.spec(), "l1": "0.4"})
+    assert model is not None
+    for balls in (False, True):
+        if not balls and simple.startswith("ball"):
+            continue  # projections onto a sphere take roots
+        shown: list[list[float]] = []
+
+        def observe(_: int, x: Any, shown: list[list[float]] = shown) -> None:
+            shown.append([float(numbers.ball(entry)) for entry in x])
+
+        with numbers.digits(256):
+            rationals.run(rationals.understand(lambda _: tape, {}), model, [], observe, balls=balls)
+        expected = by_floats(tape, problem)
+        assert np.allclose(
+            np.array(shown).reshape(-1, 2), expected, rtol=1e-9, atol=1e-9 * max(1.0, np.abs(expected).max(initial=0.0))
+        )
+
+
+@pytest.mark.parametrize("batch", [0, 3])
+def test_mini_batches_draw_the_same_numbers_with_and_without_a_simple_part(batch: int) -> None:
+    torch = pytest.importorskip("torch")
+    from boundlab.execute.agreement import agreement
+
+    spec = f"logistic:data=breast_cancer,samples=60,clients=3,batch={batch}"
+    algorithm = lookup("algorithms", "fedbuff")
+    parameters = algorithm.read(Options("fedbuff", {"eta_l": 0.5, "count": 2, "M": 2}))
+    delays = build_delays("exponential", {}, 3)
+    tape = compile_trial(algorithm, parameters, 3, delays, algorithm.policy(None, delays), 8, RecordAt(), Streams(0, 0))
+    plain = problem_from(spec)
+    for simple in ("l1=0.05", "ball=0.4"):
+        problem = problem_from(f"{spec},{simple}")
+        shown = by_floats(tape, problem)
+        assert problem.noiseless == plain.noiseless == (batch == 0)
+        assert not np.allclose(shown[-1], by_floats(tape, plain)[-1])
+        batched = problem.tensors(torch.device("cpu"), torch.float64)
+        assert batched is not None
+        (found,) = agreement([tape], problem, batched, 0, torch.device("cpu"))
+        assert found.parted is None
+        assert found.difference < 1e-10
+
+
+# ---- by hand: f = (x − 3)², α = 1/4, from x = 0: gradient steps go to 3/2 + x/2 ------------------------------------
+
+BY_HAND = {
+    # 3/2 − 1/4, 17/8 − 1/4; F = (x − 3)² + |x| is smallest at 5/2, where it is 11/4.
+    "l1": (1, [1.25, 1.875], 25 / 16),
+    # Both steps end at 1, the minimiser.
+    "box": ([-1, 1], [1.0, 1.0], 0.0),
+    "ball": (1, [1.0, 1.0], 0.0),
+}
+THEOREM = """
+id = "mine.proximal-gradient"
+metric = "gap"
+algorithm = "gd"
+assumptions = ["convex", "smooth", "minimiser", "composite", "one-function"]
+[step]
+alpha = "1/(2*L)"
+[terms]
+bound = "R**2/(2*alpha*K)"
+"""
+
+
+def files(folder: Path, simple: str) -> tuple[Path, Path]:
+    case = {
+        "algorithm": "gd", "problem": {"type": "quadratic", "A": [[[2]]], "b": [[3]], simple: BY_HAND[simple][0]},
+        "parameters": {"alpha": 0.25}, "events": [[1, "s"], [2, "s"]],
+    }  # fmt: skip
+    paths = folder / "case.json", folder / "mine.toml"
+    paths[0].write_text(json.dumps(case))
+    paths[1].write_text(THEOREM)
+    return paths
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    assert invoke([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("simple", BY_HAND)
+def test_every_command_makes_the_steps_of_a_hand_calculation(
+    simple: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case, theorem = files(tmp_path, simple)
+    option, models, gap = BY_HAND[simple]
+    shown = answer(capsys, "replay", str(case))["trajectory"]
+    assert [one["x"][0] for one in shown] == models
+    exact = json.loads(case.read_text()) | {"theorem": "mine.proximal-gradient", "iterations": 1}
+    del exact["parameters"]
+    case.write_text(json.dumps(exact))
+    found = answer(capsys, "exact", str(theorem), str(case))
+    assert found["left"] == gap
+    assert found["kind"] == ("numeric" if simple == "ball" else "exact")  # spheres have roots
+    spec = f"quadratic:A=[[[2]]],b=[3],{simple}={option}".replace(" ", "")
+    for backend in ("numpy", "torch"):
+        more = ("-k", "1", "-r", "40", "--backend", backend)
+        left = answer(capsys, "compare", str(theorem), "--problem", spec, *more)
+        assert left["rows"][-1]["mean"] == pytest.approx(gap, abs=1e-12)
+        run = answer(capsys, "run", "gd", "--problem", spec, "--set", "alpha=0.25", *more)
+        assert [one[1] for one in run["metrics"]["gap"]] == pytest.approx([gap] * 40, abs=1e-12)
+        assert "gradient-norm" not in run["metrics"]
+
+
+def test_the_expectation_over_random_events_is_that_of_all_proximal_runs(tmp_path: Path) -> None:
+    # AREA with two clients, p = 1/4, 1/4 and p_s = 1/2: 81 sequences of four events.
+    theorem, path, last = tmp_path / "mine.toml", tmp_path / "case.json", 4
+    theorem.write_text(
+        'id = "mine.area"\nmetric = "gap"\nassumptions = ["convex", "composite", "iid-events"]\n'
+        'algorithm = "area"\n[options]\nM = "2"\n[step]\nalpha = "1/4"\n[terms]\nbound = "100*K**0"\n'
+    )
+    case = {
+        "algorithm": "area", "iterations": last, "delays": {"type": "iid", "p": ["1/4", "1/4"], "p_s": "1/2"},
+        "problem": {"type": "quadratic", "A": [[[2]], [[1]]], "b": [[3], [-1]], "l1": "1/2", "x0": 2},
+        "parameters": {"M": 2},
+    }  # fmt: skip
+    path.write_text(json.dumps(case))
+    found = evaluate(load_theorem(str(theorem)), load_case(path))
+    assert "enumeration" in found.method
+    problem, area = load_case(path).problem, lookup("algorithms", "area")
+    parameters, gap = area.read(Options("area", {"alpha": 0.25, "M": 2})), Certified(problem).gap
+    mean = 0.0
+    for actors in product((0, 1, -1), repeat=last):
+        events = Events(np.arange(1.0, last + 1), np.array(actors, dtype=np.int32))
+        tape = area.schedule(parameters, events, 2, RecordAt(np.array([last])), last)
+        chance = float(np.prod([0.5 if actor < 0 else 0.25 for actor in actors]))
+        mean += chance * gap(by_floats(tape, problem)[-1])[0]
+    assert found.left == pytest.approx(mean, rel=1e-12)
+
+
+# What follows from the others, or is refused, or what F has not: matrices, certain regions, bounds of rounding.
+INHERITED = {
+    "confinement", "full_gradients", "gradient_norms_at_optimum", "in_balls", "least_squares", "noiseless",
+    "plot", "quadratic", "require", "require_quadratic", "sign_noise", "why_not",
+}  # fmt: skip
+
+
+def test_nothing_that_a_problem_can_do_skips_the_proximal_map() -> None:
+    public = {name for name in vars(Problem) if not name.startswith("_")}
+    assert public - set(vars(Composite)) == INHERITED
+
+
+# ---- who refuses ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("simple", SIMPLE)
+def test_who_needs_gradients_or_matrices_is_refused_by_name(simple: str) -> None:
+    problem = composite(simple)
+    words = {"l1=0.4": "penalty", "box=[-1,1.5]": "box", "ball=1.25": "ball"}[simple]
+    x = np.zeros((1, 2))
+    for ask in (
+        lambda: problem.gradient(0, x[0]), lambda: problem.gradients(0, x), lambda: problem.full_gradient(x[0]),
+        lambda: problem.prox(0, x[0], 1.0), lambda: Certified(problem).squared_slope(x[0]),
+    ):  # fmt: skip
+        with pytest.raises(AssumptionError, match=f"{words}.*proximal gradient steps"):
+            ask()
+    assert problem.quadratic() is None
+    area = lookup("algorithms", "area")
+    parameters = area.read(Options("area", {"alpha": 0.1}))
+    delays = build_delays("exponential", {}, problem.n)
+    law = delays, area.policy("poisson", delays)
+    assert "moments" not in engine("gap", area, problem, parameters, *law)[0]
+    assert words in engine("gradient-norm", area, problem, parameters, *law)[1]
+    noisy = problem_from(f"quadratic:clients={problem.n},dimension=2,{simple},sigma=1,noise=sign")
+    assert engine("gap", area, noisy, parameters, *law)[0] == ""
+    tape = compile_trial(area, parameters, 3, delays, area.policy("poisson", delays), 3, RecordAt(), Streams(0))
+    with pytest.raises(AssumptionError, match="quadratic"):
+        moments.conditional(METRICS["gap"], problem, tape, 0.0, np.array([3]))
+
+
+@pytest.mark.parametrize("simple", SIMPLE)
+@pytest.mark.parametrize("sigma", [0, 1])
+def test_implicit_steps_are_refused_whoever_does_them(simple: str, sigma: int) -> None:
+    torch = pytest.importorskip("torch")
+    from boundlab.execute import lockstep
+    from boundlab.execute.loop import Loop
+    from boundlab.execute.packing import pack
+
+    problem = problem_from(f"quadratic:clients=1,dimension=2,{simple},sigma={sigma}")
+    who, delays = lookup("algorithms", "proximal_point"), build_delays("exponential", {}, 1)
+    parameters = who.read(Options(who.id, {"alpha": 1}))
+    tape = compile_trial(who, parameters, 1, delays, who.policy(None, delays), 2, RecordAt(), Streams(0))
+    with pytest.raises(AssumptionError):
+        by_floats(tape, problem)
+    cpu = torch.device("cpu")
+    for own in (problem.tensors(cpu, torch.float64), Loop(problem)):
+        assert own is not None
+        with pytest.raises(AssumptionError):
+            lockstep.run(pack([tape]), problem.x0, own, 0, [0], lambda *_: None, cpu, torch.float64, fused=False)
+
+
+def test_an_option_that_a_family_has_itself_is_the_family_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Mapping[str, Any]] = []
+    problem = problem_from("quadratic:clients=1")
+
+    def build(options: Options) -> Problem:
+        given.append(options.values)
+        return problem
+
+    family = ProblemType("mine", "a family with a penalty of its own", build, {"l1": "its own"})
+    monkeypatch.setattr("boundlab.case.build.lookup", lambda *_: family)
+    assert build_problem("mine", {"l1": "2"}).simple is None
+    assert build_problem("mine", {"l1": "2", "ball": "1"}).simple == Ball(Fraction(1))
+    assert given == [{"l1": "2"}, {"l1": "2"}]
