@@ -1,6 +1,7 @@
 """From a plan to a comparison: which values are computed, which are sampled, and what they say."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 from boundlab.compare.comparison import Comparison
 from boundlab.compare.confidence import Band, BandKind, band, require_band
 from boundlab.compare.judge import judge_computed, judge_sample
-from boundlab.compare.sharp import decide, decide_expected
+from boundlab.compare.sharp import decide, decide_expected, trial_exactly
 from boundlab.compare.sides import Sides
 from boundlab.compare.standstill import standstill
 from boundlab.compare.trials import (
@@ -30,6 +31,10 @@ from boundlab.tape import statistics
 from boundlab.verdict import Verdict
 
 Floats = NDArray[np.float64]
+_NOT_ENCLOSED = (
+    "rounding of trial {} is not enclosed (a step near a kink, or a problem that does not say how far its gradients "
+    "round), and no exact numbers reach this run"
+)
 _ROUNDED = 4.0 * float(np.finfo(np.float64).eps)
 
 
@@ -88,7 +93,7 @@ def compare(
         found = Trials(each.sides.left.lower, each.sides.left.upper, each.sides.right, each.terms, each.statistics)
     else:
         found = run_trials(plan, trials, seed, progress, backend=backend)
-    return _sampled(plan, found, seed, level, kind, backend, "given schedules" if exact else "")
+    return _sampled(plan, found, seed, level, kind, backend, budget, "given schedules" if exact else "")
 
 
 def _expected(plan: Plan, left: Enclosure, method: str, seed: int, budget: float) -> Comparison:
@@ -129,12 +134,14 @@ def _each_schedule(
 
 
 def _sampled(
-    plan: Plan, found: Trials, seed: int, level: float, kind: BandKind, backend: Backend, averaged: str
+    plan: Plan, found: Trials, seed: int, level: float, kind: BandKind, backend: Backend, budget: float, averaged: str
 ) -> Comparison:
     """Judge a sample; what it decides, it decides by trials whose rounding is enclosed.
 
     Parameters
     ----------
+    budget
+        About how many operations exact numbers may take.
     averaged
         What each trial averages exactly, if anything: then its rounding is enclosed.
     """
@@ -150,7 +157,15 @@ def _sampled(
 
     verdict, reason, left = judged(found.low, found.high)
     if verdict in (Verdict.VIOLATED, Verdict.HOLDS) and not averaged:
-        verdict, reason, left = judged(*enclose_trials(plan, trials, seed, backend.jobs))
+        exactly = partial(trial_exactly, plan, seed, budget / trials)
+        ends = enclose_trials(plan, trials, seed, backend.jobs, exactly)
+        if np.isfinite(ends.upper).all():
+            verdict, reason, left = judged(ends.lower, ends.upper)
+        else:
+            verdict, reason = (
+                Verdict.INCONCLUSIVE,
+                _NOT_ENCLOSED.format(1 + int(np.argmin(np.isfinite(ends.upper).all(axis=1)))),
+            )
     shown, still = found.statistics[worst], standstill(plan, bound)
     terms = common_terms(found.terms, each.value)
     return Comparison(plan, left, bound, terms, verdict, reason, seed, shown, worst, still, averaged, range_, backend)

@@ -33,7 +33,7 @@ from boundlab.expectation import (
 from boundlab.formulas.known_numbers import Formulas, scalar
 from boundlab.instance.enclosed import formulas_at
 from boundlab.instance.plan import Plan
-from boundlab.metrics import Metric, Quantity
+from boundlab.metrics import Enclosure, Metric, Quantity
 from boundlab.objective import Problem
 from boundlab.options import Options
 from boundlab.randomness import Streams
@@ -97,6 +97,24 @@ def decide_expected(plan: Plan, sides: Sides, most: float) -> None:
     if sides.open.any():
         _settle(sides, [0], OverEvents(plan, plan.problem.rational({}), Budget(most)), plan.known())
     sides.tie()
+
+
+def trial_exactly(plan: Plan, seed: int, most: float, trial: int, tape: Tape) -> Enclosure | None:
+    """Return the left sides of a trial without noise in exact numbers; None where they are out of reach, or budget."""
+    if not plan.problem.noiseless:
+        return None
+    sharp, points = OneSchedule(plan, plan.problem.in_balls(), Budget(most), seed, trial, tape), range(len(plan.ks))
+    if not sharp.possible or not sharp.budget.spend(sharp.cost(_BITS[0], points)):
+        return None
+    formulas = formulas_at(plan.theorem, plan.known()[0], plan.measured)
+    with digits(_BITS[0]):
+        for balls in (False, True):
+            try:
+                found = sharp.left(points, formulas, balls=balls)
+            except BoundlabError:
+                continue
+            return Enclosure(*np.array([float_ends(found[point]) for point in points]).T)
+    return None
 
 
 def _settle(sides: Sides, trials: list[int], sharp: "Sharp", known: Sequence[Mapping[str, Any]]) -> None:

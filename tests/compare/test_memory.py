@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from problem_makers import make
 
-from boundlab import memory
+from boundlab import files
 from boundlab.case.build import delays_from, problem_from
 from boundlab.errors import SpecError
 from boundlab.options import Options
@@ -24,7 +24,7 @@ def tape_of(clients: int, iterations: int) -> Tape:
 
 
 def test_bytes_for_people() -> None:
-    assert [memory.words(one) for one in (0, 999, 8_000, 1.25e6, 1.6e9)] == [
+    assert [files.bytes_text(one) for one in (0, 999, 8_000, 1.25e6, 1.6e9)] == [
         "0 bytes",
         "999 bytes",
         "8 kB",
@@ -35,9 +35,9 @@ def test_bytes_for_people() -> None:
 
 def test_what_is_free_is_the_machine_or_the_container(monkeypatch: pytest.MonkeyPatch) -> None:
     for machine, container, free in ((5, None, 5), (5, 3, 3), (None, 3, 3), (None, None, None)):
-        monkeypatch.setattr(memory, "_machine", lambda machine=machine: machine)
-        monkeypatch.setattr(memory, "_container", lambda container=container: container)
-        assert memory.free_bytes() == free
+        monkeypatch.setattr(files, "_machine", lambda machine=machine: machine)
+        monkeypatch.setattr(files, "_container", lambda container=container: container)
+        assert files.free_bytes() == free
 
 
 def test_a_generated_problem_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
