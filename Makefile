@@ -37,7 +37,7 @@ notebooks: $(VENV)/.stamp-test
 	$(RUN)python -m benchmarks.store_notebooks
 
 bench: $(VENV)/.stamp-all
-	$(RUN)boundlab bench cpu
+	$(RUN)python -m benchmarks.speed cpu
 
 # All that a machine with a GPU is asked, in one call and without a network: a Python with torch (and Triton) runs it, and
 # boundlab alone is installed, into a folder. DEVICE=cpu SMALL=--small rehearses it without a GPU.
@@ -48,7 +48,7 @@ bench-gpu:
 	@rm -rf $(GPU)
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index --target $(GPU) .
 	cd $(GPU) && BOUNDLAB_DEVICE=$(DEVICE) $(PYTHON) -m pytest -q -p no:cacheprovider $(CURDIR)/tests/execute/test_device.py
-	cd $(GPU) && $(PYTHON) -m boundlab bench gpu --device $(DEVICE) $(SMALL) --out $(CURDIR)/benchmarks/results
+	cd $(GPU) && PYTHONPATH=$(CURDIR) $(PYTHON) -m benchmarks.speed gpu --device $(DEVICE) $(SMALL) --out $(CURDIR)/benchmarks/results
 	@if [ -n "$$OUT" ]; then cp benchmarks/results/gpu-* "$$OUT"; fi
 
 clean:

@@ -26,7 +26,6 @@ QUICK: Mapping[str, Sequence[str]] = {
 }
 SLOW: Mapping[str, Sequence[str]] = {
     "demo": ("demo", "--out={folder}"),
-    "bench": ("bench", "--share=0.01", "--repeats=1"),
 }
 CASE = {
     "algorithm": "area",

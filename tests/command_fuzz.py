@@ -23,7 +23,7 @@ COMMANDS: Mapping[str, Any] = typer.main.get_command(app).commands  # type: igno
 # Commands by how often they are drawn: a search or a check takes a thousand times as long as a list.
 SHARES = {
     "list": 8, "show": 12, "eval": 16, "optimal-rate": 10, "run": 20, "replay": 14, "compare": 24, "exact": 8,
-    "check": 2, "worst-case": 2, "prove": 4, "recheck": 8, "falsify": 1, "audit": 1, "demo": 1, "bench": 1,
+    "check": 2, "worst-case": 2, "prove": 4, "recheck": 8, "falsify": 1, "audit": 1, "demo": 1,
     "new": 6, "doctor": 1, "schema": 2,
 }  # fmt: skip
 FITTING = 0.65  # of the lines that ask for what fits, so that more than half of all reach a verdict
@@ -143,7 +143,7 @@ class Fuzz:
         """Return a command line; most are meant seriously, and then a word of some is replaced."""
         names = [name for name in SHARES if name in COMMANDS]
         command = self.rng.choices(names, [SHARES[name] for name in names])[0]
-        self._whole = not self.statement and command not in ("bench", "demo") and self.rng.random() < FITTING
+        self._whole = not self.statement and command != "demo" and self.rng.random() < FITTING
         if self._whole:
             return [self._files(word) for word in [command, *self._fitting(command)]]
         found = [command, *self._serious(command)]
@@ -266,7 +266,6 @@ class Fuzz:
             ],
             "falsify": [theorem, "--candidates", "2", *told, *folder],
             "demo": ["--seed", "many", "--out", rng.choice(("{csv}", "/dev/null", "/"))],  # it takes half a minute
-            "bench": ["--share", "0", *shown],
         }
         return made[command]
 

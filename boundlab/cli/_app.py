@@ -8,7 +8,6 @@ import typer
 from boundlab.__about__ import __version__
 from boundlab.cli import (
     audit,
-    bench,
     check,
     compare,
     demo,
@@ -65,6 +64,6 @@ def _options(
 
 for _module in (
     listing, theorems, optimal_rate, runs, check, compare, exact, worst_case, prove, recheck, falsify, audit, demo,
-    bench, new, doctor, schemas,
+    new, doctor, schemas,
 ):  # fmt: skip
     _module.register(app)

@@ -14,7 +14,7 @@ VARIABLE = "_BOUNDLAB_COMPLETE"
 # Values that are free: numbers, lists of them, names of one's own.
 FREE = (
     "--iterations", "--trials", "--seed", "--jobs", "--level", "--device", "--budget", "--candidates", "--rates",
-    "--server-cost", "--epsilon", "--p", "--fit", "--step", "--share", "--repeats", "word", "new name",
+    "--server-cost", "--epsilon", "--p", "--fit", "--step", "word", "new name",
 )  # fmt: skip
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "--objective": ("per-iteration", "per-time"), "--band": ("bootstrap", "student"),

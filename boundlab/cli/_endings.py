@@ -66,7 +66,6 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
             ExitCode.NOT_APPLICABLE: "a printed O(·): it says nothing that a number could refute",
         },
         "demo": {ExitCode.STANDS: "all parts ran, whatever their verdicts"},
-        "bench": {ExitCode.STANDS: "measured"},
         "new": {ExitCode.STANDS: "written"},
         "schema": {ExitCode.STANDS: "shown"},
         "doctor": {

@@ -149,7 +149,7 @@ def test_the_demo_refutes_printed_theorems_and_draws_two_plots(capsys, tmp_path)
 def test_version_and_help_of_every_command(capsys):
     assert output(capsys, "--version").startswith("boundlab 0.")
     page = output(capsys, "--help")
-    for command in ("list", "show", "eval", "optimal-rate", "run", "replay", "compare", "demo", "bench"):
+    for command in ("list", "show", "eval", "optimal-rate", "run", "replay", "compare", "demo"):
         assert command in page
         assert "Example: boundlab" in " ".join(output(capsys, command, "--help").split())
 

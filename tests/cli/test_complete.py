@@ -69,7 +69,6 @@ def test_registered_objects_are_offered(words: tuple[str, ...], kind: Any) -> No
         (("show", "no/such/folder/"), []),
         (("list", "al"), ["algorithms"]),
         (("new", "th"), ["theorem"]),
-        (("bench", ""), ["cpu", "gpu"]),
         (("schema", "ca"), ["case"]),
         (("compare", "area.theorem8", "--backend", "t"), ["torch"]),
         (("prove", "area.opt"), ["area.optimal-rate"]),

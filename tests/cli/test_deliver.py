@@ -72,7 +72,7 @@ def test_every_command_that_writes_files_is_among_them() -> None:
     commands = Path(__file__).parents[2] / "boundlab" / "cli"
     writing = {path.stem for path in commands.glob("[a-z]*.py") if '"--out"' in path.read_text(encoding="utf-8")}
     writing |= {path.stem for path in commands.glob("[a-z]*.py") if '"--plot"' in path.read_text(encoding="utf-8")}
-    assert writing == {"bench", "compare", "demo", "falsify", "new", "optimal_rate", "runs", "worst_case"}
+    assert writing == {"compare", "demo", "falsify", "new", "optimal_rate", "runs", "worst_case"}
     tested = {arguments[0] for arguments, _, _ in WRITING}
     assert tested == {
         "compare",
@@ -81,7 +81,7 @@ def test_every_command_that_writes_files_is_among_them() -> None:
         "run",
         "replay",
         "worst-case",
-    }  # demo: see test_demo; bench: minutes; new has no verdict: see test_new
+    }  # demo: see test_demo; new has no verdict: see test_new
 
 
 def test_a_case_file_that_nobody_asked_for_never_costs_the_verdict(place: Path, capsys: Any, monkeypatch: Any) -> None:

@@ -11,9 +11,9 @@ from typing import Any, final
 import numpy as np
 import torch
 
+from benchmarks.speed.problems import digits, tapes_of
 from boundlab.arithmetic.tensors import Batched, Device, find_device
 from boundlab.case.build import build_problem
-from boundlab.cli._bench_problems import digits, tapes_of
 from boundlab.execute import floats, lockstep
 from boundlab.execute.agreement import agreement
 from boundlab.execute.packing import Program, pack
@@ -249,7 +249,7 @@ def save(found: dict[str, Any], files: Sequence[Path]) -> None:
         elif path.suffix == ".md":
             write_text(path, table(found))
         else:
-            from boundlab.report.bench_plot import draw
+            from benchmarks.speed.plot import draw
 
             draw(found, path)
 

@@ -12,9 +12,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.speed.cpu import Row, paired
+from benchmarks.speed.problems import STEP, digits, quadratics, regression, tapes_of
 from boundlab.arithmetic.tensors import load_torch
-from boundlab.cli._bench_cpu import Row, paired
-from boundlab.cli._bench_problems import STEP, digits, quadratics, regression, tapes_of
 from boundlab.errors import MissingExtraError
 from boundlab.execute import floats
 from boundlab.objective import Problem
@@ -73,7 +73,7 @@ def measure_trials(share: float, repeats: int, say: Callable[[str], None]) -> li
         except MissingExtraError as missing:
             say(f"{setting.id} on torch is left out: {missing}")
             continue
-        from boundlab.cli._bench_torch import in_lock_step
+        from benchmarks.speed.lock_step import in_lock_step
 
         many = max(2, round(share * setting.updates / (2 if setting.steps == 1 else 20)))
         tapes = tapes_of("fedbuff", {"eta_l": STEP, "count": 1, "M": setting.steps}, problem.n, many, _TRIALS)

@@ -1,17 +1,22 @@
 """Benchmarks measure what they say: the loops by hand do what the executors do."""
 
 import json
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from boundlab.cli import _bench_trials as trials
-from boundlab.cli import invoke
-from boundlab.cli._bench_cpu import Row, names, paired, report, save, table
-from boundlab.cli._bench_problems import tapes_of
 from boundlab.execute import floats
 from boundlab.randomness import Streams
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from benchmarks.speed import cpu, trials
+from benchmarks.speed.__main__ import main
+from benchmarks.speed.cpu import Row, names, paired, report, save, table
+from benchmarks.speed.problems import tapes_of
 
 SMALL = 0.02
 
@@ -29,7 +34,7 @@ def test_the_loop_by_hand_ends_where_the_executor_does() -> None:
 
 def test_the_loop_by_hand_in_torch_ends_where_the_executor_does() -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed: pip install boundlab[torch]")
-    from boundlab.cli import _bench_torch as many
+    from benchmarks.speed import lock_step as many
     from boundlab.simulate.tensors import tensors_of
 
     for setting in trials.SETTINGS:
@@ -68,20 +73,23 @@ def test_a_row_tells_medians_and_the_spread_of_the_ratios(tmp_path: Any) -> None
 
 @pytest.mark.parametrize("share", ["0", "-1", "nan", "101"])
 def test_a_share_must_make_sense(share: str, capsys: Any) -> None:
-    assert invoke(["bench", "cpu", "--share", share]) == 2
+    assert main(["cpu", "--share", share]) == 2
     assert "--share must be above 0" in capsys.readouterr().err
 
 
 def test_results_are_added_to_a_folder_that_holds_others(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from boundlab.cli import _bench_cpu
-
     row = Row("x", "a floor", [2.0], [1.0])
     monkeypatch.setattr(trials, "measure_trials", lambda *_: [row])
     monkeypatch.setattr(trials, "measure_jobs", lambda *_: [])
-    monkeypatch.setattr(_bench_cpu, "measure_sampling", lambda *_: [])
-    monkeypatch.setattr(_bench_cpu, "measure_exact", lambda *_: [])
-    monkeypatch.setattr(_bench_cpu, "measure_compared", lambda *_: [])
+    monkeypatch.setattr(cpu, "measure_sampling", lambda *_: [])
+    monkeypatch.setattr(cpu, "measure_exact", lambda *_: [])
+    monkeypatch.setattr(cpu, "measure_compared", lambda *_: [])
     (tmp_path / "cpu-of-somebody.json").write_text("{}", encoding="utf-8")
-    assert invoke(["bench", "cpu", "--out", str(tmp_path)]) == 0
+    assert main(["cpu", "--out", str(tmp_path)]) == 0
     assert len(list(tmp_path.iterdir())) == 3
-    assert invoke(["bench", "cpu", "--out", str(tmp_path / "cpu-of-somebody.json")]) == 2
+    assert main(["cpu", "--out", str(tmp_path / "cpu-of-somebody.json")]) == 2
+
+
+def test_a_device_that_is_not_there_is_one_line(capsys: Any) -> None:
+    assert main(["gpu", "--device", "nowhere"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

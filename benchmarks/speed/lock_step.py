@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from boundlab.cli._bench_cpu import Row, paired
-from boundlab.cli._bench_problems import STEP
+from benchmarks.speed.cpu import Row, paired
+from benchmarks.speed.problems import STEP
 from boundlab.execute import lockstep
 from boundlab.execute.packing import pack
 from boundlab.objective import Problem
