@@ -16,8 +16,8 @@ from boundlab.theorems import load_theorem
 
 CASES = Path(__file__).parents[2] / "proofs" / "counterexamples"
 FILES = sorted(path.stem for path in CASES.glob("*.json"))
-regenerate = load("regenerate", CASES)
-SEARCHES = {file: look for file, _, look in regenerate.searches("")}
+search = load("counterexamples")
+SEARCHES = {file: look for file, _, look in search.searches("")}
 LONG = {  # more than five seconds each
     "afl_dga.theorem1", "area.theorem8", "area.theorem8.fixed-step",
     "area.theorem8.printed-start", "area.theorem8.printed-start.fixed-step",
@@ -53,7 +53,7 @@ def test_it_replays_in_exact_numbers(file: str) -> None:
     "file", [pytest.param(file, marks=pytest.mark.nightly if file in LONG else ()) for file in FILES]
 )
 def test_the_search_finds_it_again(file: str) -> None:
-    assert regenerate.instance(SEARCHES[file]().case) == regenerate.instance(raw(file))
+    assert search.instance(SEARCHES[file]().case) == search.instance(raw(file))
 
 
 class TestByHand:

@@ -1,8 +1,8 @@
 """Search for counterexamples to every theorem as printed, and write the case files and the README of this folder.
 
-python proofs/counterexamples/regenerate.py                    # all theorems, some minutes
-python proofs/counterexamples/regenerate.py --only fedfa       # those whose id begins so; the README is then left alone
-python proofs/counterexamples/regenerate.py --check            # write nothing; exit 1 where a file would change
+python benchmarks/counterexamples.py                    # all theorems, some minutes
+python benchmarks/counterexamples.py --only fedfa       # those whose id begins so; the README is then left alone
+python benchmarks/counterexamples.py --check            # write nothing; exit 1 where a file would change
 """
 
 import argparse
@@ -19,7 +19,7 @@ from boundlab.files import Document, replacing, write_json
 from boundlab.registry import registered
 from boundlab.theorems import Theorem
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1] / "proofs" / "counterexamples"
 CANDIDATES = 300
 INTRODUCTION = """# Counterexamples
 
@@ -30,7 +30,7 @@ Constants are certified, all assumptions are met, and the step size is one that 
 The files named after a theorem alone are what `boundlab falsify THEOREM --candidates 300` finds and calls smallest:
 fewer clients come first, then an earlier horizon, fewer sequences of events that matter, smaller integers, simpler
 numbers. No smaller one is known; that there is none is not claimed. The others show one more reason why the theorem
-fails: the smallest instance near one that was given. This page is written by `regenerate.py`.
+fails: the smallest instance near one that was given. This page is written by `benchmarks/counterexamples.py`.
 
 | file | what it shows | instance | left | right | ratio | kind |
 |---|---|---|---|---|---|---|
