@@ -43,7 +43,7 @@ class Smoothed(RationalProblem):
     """The same functions; at a ball of points what it gives holds all values, by smoothness."""
 
     def __init__(self, problem: SmoothedMaxAffine) -> None:
-        self.problem, self.n, self.d, self.x0 = problem, problem.n, problem.d, fractions(problem.x0)
+        self.problem, self.n, self.x0 = problem, problem.n, fractions(problem.x0)
         self.L, self.mu = Fraction(problem.L), Fraction(problem.mu)
         self.a = [[fractions(row) for row in one] for one in problem.a]
         self.c = [fractions(row) for row in problem.c]

@@ -94,8 +94,12 @@ class Functions(ABC):
     """The functions of a problem's clients, in the numbers of the points: rational ones, or balls alone."""
 
     n: int
-    d: int
     x0: list[Fraction]
+
+    @property
+    def d(self) -> int:
+        """Return the dimension."""
+        return len(self.x0)
 
     @abstractmethod
     def gradient(self, client: int, x: Vector) -> Vector:

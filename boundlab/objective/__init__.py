@@ -14,3 +14,4 @@ from boundlab.objective._oracle import Oracle as Oracle
 from boundlab.objective._problem import FullGradients as FullGradients
 from boundlab.objective._problem import Problem as Problem
 from boundlab.objective._problem import ProblemType as ProblemType
+from boundlab.objective._wrapped import Wrapped as Wrapped

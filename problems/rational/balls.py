@@ -33,11 +33,6 @@ class PseudoHuberInBalls(Functions):
         """Return the number of clients."""
         return len(self.c)
 
-    @property
-    def d(self) -> int:  # type: ignore[override]
-        """Return the dimension."""
-        return len(self.c[0])
-
     def _parts(self, client: int, x: Vector) -> list[tuple[Scalar, Scalar, Scalar]]:
         """Return weight, x_j − c_ij, and √(1 + ((x_j − c_ij)/delta)²), coordinate by coordinate."""
         width, out = numbers.rational(self.delta), []
@@ -78,11 +73,6 @@ class LogisticInBalls(Functions):
     def n(self) -> int:  # type: ignore[override]
         """Return the number of clients."""
         return len(self.rows)
-
-    @property
-    def d(self) -> int:  # type: ignore[override]
-        """Return the dimension."""
-        return len(self.x0)
 
     @property
     def products(self) -> float:

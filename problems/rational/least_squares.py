@@ -38,11 +38,6 @@ class RationalLeastSquares(RationalProblem):
         """Return the number of clients."""
         return len(self.form.rows)
 
-    @property
-    def d(self) -> int:  # type: ignore[override]
-        """Return the dimension."""
-        return len(self.x0)
-
     @cached_property
     def _rows(self) -> list[list[Vector]]:
         return [[[numbers.rational(entry) for entry in row] for row in rows] for rows in self.form.rows]

@@ -41,11 +41,6 @@ class RationalMaxAffine(RationalProblem):
         """Return the number of clients."""
         return len(self.a)
 
-    @property
-    def d(self) -> int:  # type: ignore[override]
-        """Return the dimension."""
-        return len(self.a[0][0])
-
     @cached_property
     def _a(self) -> list[list[Vector]]:
         return [[[numbers.rational(entry) for entry in row] for row in one] for one in self.a]

@@ -42,11 +42,6 @@ class RationalQuadratic(RationalProblem):
         """Return the number of clients."""
         return len(self.b)
 
-    @property
-    def d(self) -> int:  # type: ignore[override]
-        """Return the dimension."""
-        return len(self.b[0])
-
     @cached_property
     def _matrices(self) -> list[list[Vector]]:
         return [[[numbers.rational(entry) for entry in row] for row in one] for one in self.A]

@@ -47,11 +47,6 @@ class RationalSeparable(RationalProblem):
         """Return the number of clients."""
         return len(self.c)
 
-    @property
-    def d(self) -> int:  # type: ignore[override]
-        """Return the dimension."""
-        return len(self.c[0])
-
     @cached_property
     def _c(self) -> list[Vector]:
         return [[numbers.rational(entry) for entry in row] for row in self.c]

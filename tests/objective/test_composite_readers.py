@@ -23,7 +23,7 @@ from boundlab.exact import evaluate
 from boundlab.execute import floats, moments, rationals
 from boundlab.expectation import engine
 from boundlab.metrics import METRICS, Certified
-from boundlab.objective import Problem, ProblemType
+from boundlab.objective import Problem, ProblemType, Wrapped
 from boundlab.objective.composite import Composite
 from boundlab.objective.simple import Ball
 from boundlab.objective.weighted import Weighted
@@ -227,11 +227,14 @@ INHERITED = {
     "confinement", "full_gradients", "gradient_norms_at_optimum", "in_balls", "least_squares", "noiseless",
     "plot", "quadratic", "require", "require_quadratic", "sign_noise", "why_not",
 }  # fmt: skip
+# What h does not touch.
+OF_CLIENTS = {"claims", "client_key", "dtype", "files", "near_kink", "step_bounds"}
 
 
 def test_nothing_that_a_problem_can_do_skips_the_proximal_map() -> None:
     public = {name for name in vars(Problem) if not name.startswith("_")}
-    assert public - set(vars(Composite)) == INHERITED
+    assert public - {*vars(Composite), *vars(Wrapped)} == INHERITED
+    assert public & set(vars(Wrapped)) - set(vars(Composite)) == OF_CLIENTS
 
 
 # ---- who refuses ------------------------------------------------------------------------------------------------

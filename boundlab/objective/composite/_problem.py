@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -12,7 +11,16 @@ from numpy.typing import NDArray
 
 from boundlab.assumptions import UNCONSTRAINED
 from boundlab.errors import CertificateError, SpecError
-from boundlab.objective import OF_OBJECTIVE, Array, Constant, FullGradients, Optimum, Oracle, Problem, StepBounds
+from boundlab.objective import (
+    OF_OBJECTIVE,
+    Array,
+    Constant,
+    FullGradients,
+    Optimum,
+    Oracle,
+    Problem,
+    Wrapped,
+)
 from boundlab.objective.composite._minimise import Minimised, minimise
 from boundlab.objective.composite._refuse import no_gradient, no_proximal_step
 from boundlab.objective.simple import Simple
@@ -30,7 +38,7 @@ _EPS = float(np.finfo(np.float64).eps)
 
 @final
 @dataclass(frozen=True, eq=False)
-class Composite(Problem):
+class Composite(Wrapped):
     """F = f + h with f of another problem. A local step of client i is x ← prox_{α·h}(x − α·g_i(x)).
 
     Whoever makes steps by an oracle, by :meth:`descend`, on tensors or in rational numbers makes them so. F has no
@@ -55,31 +63,6 @@ class Composite(Problem):
     def __post_init__(self) -> None:
         if not np.isfinite(self.h.value(self.x0)):
             raise SpecError(f"problem {self.id}: x0 lies outside {self.h.words}; choose an x0 inside")
-
-    @property
-    def id(self) -> str:  # type: ignore[override]
-        """Return the id of the clients' problem."""
-        return self.inner.id
-
-    @property
-    def n(self) -> int:  # type: ignore[override]
-        """Return the number of clients."""
-        return self.inner.n
-
-    @property
-    def d(self) -> int:  # type: ignore[override]
-        """Return the dimension."""
-        return self.inner.d
-
-    @property
-    def x0(self) -> Array:  # type: ignore[override]
-        """Return the start."""
-        return self.inner.x0
-
-    @property
-    def dtype(self) -> type[np.floating[Any]]:  # type: ignore[override]
-        """Return the iterates' type."""
-        return self.inner.dtype
 
     @property
     def simple(self) -> Simple:
@@ -110,14 +93,6 @@ class Composite(Problem):
         """Return the clients' oracle with the proximal map of h after each step."""
         inner = self.inner.oracle(streams)
         return FullGradients(self) if isinstance(inner, FullGradients) else _ProximalSteps(inner, self.h, self.id)
-
-    def near_kink(self, client: int, X: Array, room: float) -> NDArray[np.bool_]:
-        """Return where the gradient of f_client may jump, shape (S,); a proximal map never does."""
-        return self.inner.near_kink(client, X, room)
-
-    def step_bounds(self, client: int) -> StepBounds | None:
-        """Return those of f_client: a proximal map brings no points apart."""
-        return self.inner.step_bounds(client)
 
     def rounding(self, x: Floats) -> tuple[float, float] | None:
         """Return how far rounding may put F off at x, and the gradient of f."""
@@ -171,14 +146,6 @@ class Composite(Problem):
         """Return the problem with factor_i·f_i in place of f_i, and the same h."""
         inner = self.inner.scaled(factors)
         return None if inner is None else Composite(inner, self.h)
-
-    def claims(self) -> Mapping[str, Constant]:
-        """Return what is somebody's word about f."""
-        return self.inner.claims()
-
-    def client_key(self, client: int) -> bytes | None:
-        """Return that of the clients' problem: h is everybody's."""
-        return self.inner.client_key(client)
 
     # -------------------------------------------------------------------------------------- minimiser and constants
 
@@ -234,10 +201,6 @@ class Composite(Problem):
             "sampled-functions": "sigma_star is not known at the minimiser of F",
             UNCONSTRAINED: f"it minimises f with {self.h.words}",
         }
-
-    def files(self) -> tuple[Path, ...]:
-        """Return the files of the clients' data."""
-        return self.inner.files()
 
     def spec(self) -> dict[str, Any]:
         """Return the options that rebuild this problem."""

@@ -41,11 +41,6 @@ class RationalComposite(RationalProblem):
         return self.inner.n
 
     @property
-    def d(self) -> int:  # type: ignore[override]
-        """Return the dimension."""
-        return self.inner.d
-
-    @property
     def x0(self) -> list[Fraction]:  # type: ignore[override]
         """Return the start."""
         return self.inner.x0

@@ -4,31 +4,19 @@ from typing import final
 
 import torch
 
-from boundlab.arithmetic.tensors import Batched, Ints
+from boundlab.arithmetic.tensors import Batched
 from boundlab.objective.composite._refuse import no_gradient, no_proximal_step
 from boundlab.objective.simple import Simple
+from boundlab.objective.wrapped_tensors import WrappedBatched
 
 
 @final
-class BatchedComposite(Batched):
-    """The clients' batched steps, each followed by the proximal map of h.
-
-    A kernel that does local steps by itself knows no h, so that this problem offers it none
-    (:meth:`boundlab.arithmetic.tensors.Batched.coordinatewise`).
-    """
+class BatchedComposite(WrappedBatched):
+    """The clients' batched steps, each followed by the proximal map of h."""
 
     def __init__(self, clients: Batched, h: Simple, who: str) -> None:
-        self.clients, self.h, self.who, self.how, self.held = clients, h, who, clients.how, clients.held
-
-    def draw_size(self, steps: int) -> int:
-        """Return what the clients' problem says."""
-        return self.clients.draw_size(steps)
-
-    def draws(
-        self, seed: int, trials: torch.Tensor, clients: torch.Tensor, updates: torch.Tensor, steps: Ints
-    ) -> torch.Tensor:
-        """Return the random numbers of the clients' problem."""
-        return self.clients.draws(seed, trials, clients, updates, steps)
+        super().__init__(clients)
+        self.h, self.who = h, who
 
     def step(self, X: torch.Tensor, clients: torch.Tensor, draw: torch.Tensor, sizes: torch.Tensor) -> None:
         """Do x ← prox_{size·h}(x − size·g_client(x)) in each row, in place."""

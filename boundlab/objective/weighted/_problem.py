@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -12,16 +11,14 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
 from boundlab.errors import AssumptionError
-from boundlab.objective import OF_OBJECTIVE, Array, Constant, Optimum, Oracle, Problem, StepBounds
+from boundlab.objective import OF_OBJECTIVE, Array, Constant, Optimum, Problem, Wrapped
 from boundlab.objective.weighted._spread import OF_BOTH, scales, spread_factor
-from boundlab.randomness import Streams
 
 if TYPE_CHECKING:
     import torch
 
     from boundlab.arithmetic.problem import RationalProblem
     from boundlab.arithmetic.tensors import Batched
-    from boundlab.objective.simple import Simple
 
 _EPS = float(np.finfo(np.float64).eps)
 Floats = NDArray[np.float64]
@@ -61,7 +58,7 @@ def objective_of(problem: Problem) -> str:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Weighted(Problem):
+class Weighted(Wrapped):
     """F = Σ p_i f_i for the clients of another problem, which keep their functions, gradients and noise.
 
     Parameters
@@ -77,36 +74,6 @@ class Weighted(Problem):
     inner: Problem
     objective: Problem
     weights: tuple[Fraction, ...]
-
-    @property
-    def id(self) -> str:  # type: ignore[override]
-        """Return the id of the clients' problem."""
-        return self.inner.id
-
-    @property
-    def n(self) -> int:  # type: ignore[override]
-        """Return the number of clients."""
-        return self.inner.n
-
-    @property
-    def d(self) -> int:  # type: ignore[override]
-        """Return the dimension."""
-        return self.inner.d
-
-    @property
-    def x0(self) -> Array:  # type: ignore[override]
-        """Return the start."""
-        return self.inner.x0
-
-    @property
-    def dtype(self) -> type[np.floating[Any]]:  # type: ignore[override]
-        """Return the iterates' type."""
-        return self.inner.dtype
-
-    @property
-    def simple(self) -> "Simple | None":
-        """Return h, which has no weights."""
-        return self.inner.simple
 
     def value(self, x: Array) -> float:
         """Return F(x), unit (1, 0)."""
@@ -132,38 +99,10 @@ class Weighted(Problem):
         """Return that of F."""
         return self.objective.steepness()
 
-    def client_value(self, client: int, x: Array) -> float:
-        """Return f_client(x), unit (1, 0)."""
-        return self.inner.client_value(client, x)
-
     def client_key(self, client: int) -> bytes | None:
         """Return what only clients with the same function and weight share."""
         own = self.inner.client_key(client)
         return None if own is None else own + str(self.weights[client]).encode()
-
-    def gradient(self, client: int, x: Array) -> Array:
-        """Return a (sub)gradient of f_client, shape (d,), unit (1, −1)."""
-        return self.inner.gradient(client, x)
-
-    def descend(self, client: int, x: Array, step_size: float) -> None:
-        """Do x ← x − step_size·∇f_client(x) in place."""
-        self.inner.descend(client, x, step_size)
-
-    def gradients(self, client: int, X: Array) -> Array:
-        """Return the (sub)gradients of f_client at each row of X, shape (S, d), unit (1, −1)."""
-        return self.inner.gradients(client, X)
-
-    def near_kink(self, client: int, X: Array, room: float) -> NDArray[np.bool_]:
-        """Return at which rows of X the gradient of f_client may jump within a distance of ``room``, shape (S,)."""
-        return self.inner.near_kink(client, X, room)
-
-    def step_bounds(self, client: int) -> StepBounds | None:
-        """Return what local steps of f_client do to errors."""
-        return self.inner.step_bounds(client)
-
-    def prox(self, client: int, x: Array, step_size: float) -> Array:
-        """Return the proximal point of f_client, shape (d,), unit (0, 1)."""
-        return self.inner.prox(client, x, step_size)
 
     def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched | None":
         """Return the clients' problem on tensors, with the values of F; None where either has none."""
@@ -173,10 +112,6 @@ class Weighted(Problem):
         from boundlab.objective.weighted._tensors import BatchedWeighted
 
         return BatchedWeighted(clients, objective)
-
-    def oracle(self, streams: Streams) -> Oracle:
-        """Return the oracle of the clients."""
-        return self.inner.oracle(streams)
 
     @property
     def sign_noise(self) -> Floats | None:
@@ -204,10 +139,6 @@ class Weighted(Problem):
             found |= {name: Constant(spread.value * factor, "upper", words) for name in sorted(OF_BOTH)}
         return found
 
-    def claims(self) -> Mapping[str, Constant]:
-        """Return what is somebody's word of the clients."""
-        return self.inner.claims()
-
     def constants(self) -> Mapping[str, Constant]:
         """Return those of the clients, and R, F0, zeta and the heterogeneity of F."""
         return self._constants
@@ -218,14 +149,6 @@ class Weighted(Problem):
             name: why for name, why in self.objective.assumptions().items() if name in ("minimiser", "bounded-below")
         }
         return {**self.inner.assumptions(), **about, "sampled-functions": "sigma_star is not known at its minimiser"}
-
-    def files(self) -> tuple[Path, ...]:
-        """Return the files of the clients' data."""
-        return self.inner.files()
-
-    def spec(self) -> dict[str, Any]:
-        """Return the JSON form of the clients' problem: the weights are the algorithm's."""
-        return self.inner.spec()
 
     def rational(self, options: Mapping[str, Any]) -> "RationalProblem | None":
         """Return the same problem in rational numbers, or None if its family has none."""

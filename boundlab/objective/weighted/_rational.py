@@ -26,11 +26,6 @@ class RationalWeighted(RationalProblem):
         return self.inner.n
 
     @property
-    def d(self) -> int:  # type: ignore[override]
-        """Return the dimension."""
-        return self.inner.d
-
-    @property
     def x0(self) -> list[Fraction]:  # type: ignore[override]
         """Return the start."""
         return self.inner.x0
@@ -46,6 +41,10 @@ class RationalWeighted(RationalProblem):
     def prox(self, client: int, x: Vector, size: Scalar) -> Vector:
         """Return the proximal point of f_client."""
         return self.inner.prox(client, x, size)
+
+    def sign_noise(self) -> list[Fraction] | None:
+        """Return what the clients' oracle adds with either sign."""
+        return self.inner.sign_noise()
 
     def described(self) -> list[Sentence]:
         """Return the functions of the clients, and their weights in the objective."""
@@ -64,10 +63,6 @@ class RationalWeighted(RationalProblem):
     def minimum(self) -> Minimum | None:
         """Return the minimum of F."""
         return self.objective.minimum()
-
-    def sign_noise(self) -> list[Fraction] | None:
-        """Return what the clients' oracle adds with either sign."""
-        return self.inner.sign_noise()
 
     def constants(self) -> Constants:
         """Return those of the clients, and R, F0, zeta and the heterogeneity of F."""

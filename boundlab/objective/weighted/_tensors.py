@@ -4,33 +4,17 @@ from typing import final
 
 import torch
 
-from boundlab.arithmetic.tensors import Batched, Ints
+from boundlab.arithmetic.tensors import Batched
+from boundlab.objective.wrapped_tensors import WrappedBatched
 
 
 @final
-class BatchedWeighted(Batched):
+class BatchedWeighted(WrappedBatched):
     """F = Σ p_i f_i: local steps of one problem, values and gradients of another."""
 
     def __init__(self, clients: Batched, objective: Batched) -> None:
-        self.clients, self.objective, self.how = clients, objective, clients.how
-
-    def draw_size(self, steps: int) -> int:
-        """Return what the clients' problem says."""
-        return self.clients.draw_size(steps)
-
-    def draws(
-        self, seed: int, trials: torch.Tensor, clients: torch.Tensor, updates: torch.Tensor, steps: Ints
-    ) -> torch.Tensor:
-        """Return the random numbers of the clients' problem."""
-        return self.clients.draws(seed, trials, clients, updates, steps)
-
-    def step(self, X: torch.Tensor, clients: torch.Tensor, draw: torch.Tensor, sizes: torch.Tensor) -> None:
-        """Do one step of the clients in each row, in place."""
-        self.clients.step(X, clients, draw, sizes)
-
-    def implicit_step(self, X: torch.Tensor, clients: torch.Tensor, draw: torch.Tensor, sizes: torch.Tensor) -> None:
-        """Do one proximal step of the clients in each row, in place."""
-        self.clients.implicit_step(X, clients, draw, sizes)
+        super().__init__(clients)
+        self.objective = objective
 
     def values(self, X: torch.Tensor) -> torch.Tensor:
         """Return F at each row."""

@@ -1,0 +1,106 @@
+"""Problems around another one."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.objective._constants import Array, Constant, StepBounds
+from boundlab.objective._oracle import Oracle
+from boundlab.objective._problem import Problem
+from boundlab.randomness import Streams
+
+if TYPE_CHECKING:
+    from boundlab.objective.simple import Simple
+
+
+class Wrapped(Problem):
+    """The clients of another problem: start, functions, steps, noise and data are theirs unless a class says else.
+
+    Parameters
+    ----------
+    inner
+        Whose clients they are.
+    """
+
+    inner: Problem
+
+    @property
+    def id(self) -> str:  # type: ignore[override]
+        """Return the id of the clients' problem."""
+        return self.inner.id
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of clients."""
+        return self.inner.n
+
+    @property
+    def d(self) -> int:  # type: ignore[override]
+        """Return the dimension."""
+        return self.inner.d
+
+    @property
+    def x0(self) -> Array:  # type: ignore[override]
+        """Return the start."""
+        return self.inner.x0
+
+    @property
+    def dtype(self) -> type[np.floating[Any]]:  # type: ignore[override]
+        """Return the iterates' type."""
+        return self.inner.dtype
+
+    @property
+    def simple(self) -> "Simple | None":
+        """Return h."""
+        return self.inner.simple
+
+    def client_value(self, client: int, x: Array) -> float:
+        """Return f_client(x), unit (1, 0)."""
+        return self.inner.client_value(client, x)
+
+    def gradient(self, client: int, x: Array) -> Array:
+        """Return a (sub)gradient of f_client, shape (d,), unit (1, −1)."""
+        return self.inner.gradient(client, x)
+
+    def gradients(self, client: int, X: Array) -> Array:
+        """Return the (sub)gradients of f_client at each row of X, shape (S, d), unit (1, −1)."""
+        return self.inner.gradients(client, X)
+
+    def descend(self, client: int, x: Array, step_size: float) -> None:
+        """Do x ← x − step_size·∇f_client(x) in place."""
+        self.inner.descend(client, x, step_size)
+
+    def prox(self, client: int, x: Array, step_size: float) -> Array:
+        """Return the proximal point of f_client, shape (d,), unit (0, 1)."""
+        return self.inner.prox(client, x, step_size)
+
+    def oracle(self, streams: Streams) -> Oracle:
+        """Return the oracle of the clients."""
+        return self.inner.oracle(streams)
+
+    def near_kink(self, client: int, X: Array, room: float) -> NDArray[np.bool_]:
+        """Return at which rows of X the gradient of f_client may jump within a distance of ``room``, shape (S,)."""
+        return self.inner.near_kink(client, X, room)
+
+    def step_bounds(self, client: int) -> StepBounds | None:
+        """Return what local steps of f_client do to errors."""
+        return self.inner.step_bounds(client)
+
+    def client_key(self, client: int) -> bytes | None:
+        """Return what only clients with the same function share."""
+        return self.inner.client_key(client)
+
+    def claims(self) -> Mapping[str, Constant]:
+        """Return what is somebody's word of the clients."""
+        return self.inner.claims()
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the files of the clients' data."""
+        return self.inner.files()
+
+    def spec(self) -> dict[str, Any]:
+        """Return the JSON form of the clients' problem."""
+        return self.inner.spec()
