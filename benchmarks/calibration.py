@@ -20,7 +20,7 @@ from scipy.special import betaincinv, ndtri
 from boundlab.compare import band
 from boundlab.compare.judge import guarantee, side
 from boundlab.files import replacing, write_json
-from boundlab.instance.ranges import Range
+from boundlab.instance.ranges import MetricEnclosure
 from boundlab.metrics import Enclosure
 from boundlab.randomness import Stream, Streams
 from boundlab.verdict import Verdict
@@ -90,7 +90,7 @@ def verdict(values: Floats, bound: float, largest: float, seed: int) -> Verdict:
     right = Enclosure(top, top, top)
     left = band(values, values, LEVEL, "bootstrap", seed)
     if np.isfinite(largest):
-        known = Range(np.zeros(len(top)), np.full(len(top), largest), "")
+        known = MetricEnclosure(np.zeros(len(top)), np.full(len(top), largest), "")
         sure = side(guarantee(left, values, known, top), right)
         if sure is not Verdict.INCONCLUSIVE:
             return sure

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.objective import Array
-from boundlab.objective.confinement import Ball, Box, Confinement, Region, plain
+from boundlab.objective.confinement import Confinement, InvariantBall, InvariantBox, Region, plain
 from boundlab.problems import losses
 from boundlab.problems.common import EPS, clip_up, distance
 from boundlab.problems.losses import Loss, Targets
@@ -51,7 +51,7 @@ class OfSeparable(Confinement):
         low, high = np.minimum(self.x0, used.min(axis=0) - past), np.maximum(self.x0, used.max(axis=0) + past)
         room = 8 * EPS * (np.abs(low) + np.abs(high))
         how = "each coordinate moves towards a centre, and passes it by one step at most"
-        return [Box(low - room, high + room, how)]
+        return [InvariantBox(low - room, high + room, how)]
 
     def steepest(self) -> float | None:
         """Return the largest slope."""
@@ -107,11 +107,11 @@ class OfRisk(Confinement):
         origin = np.zeros(len(self.x0))
         if most * self.nu <= 1.0:
             radius = max(distance(self.x0, origin), clip_up(self._slope / self.nu, 16))
-            found.append(Ball(origin, radius, "the regulariser pulls back as much as the loss can push"))
+            found.append(InvariantBall(origin, radius, "the regulariser pulls back as much as the loss can push"))
         if self.loss.smooth and most * (2.0 * self.nu + self._curvature) <= 2.0:
             best = plain(self.solved())
             radius = max(distance(self.x0, best), clip_up(self._largest_gradient(best) / self.nu, 16))
-            found.append(Ball(best, radius, "every step contracts"))
+            found.append(InvariantBall(best, radius, "every step contracts"))
         return found
 
     def steepest(self) -> float | None:

@@ -1,6 +1,6 @@
 """AFL-DGA: how far points are from the server's model, and noise that is used again; (AD4), (AD6), (AD7), (AD10)."""
 
-from boundlab.proofs._afl_dga_rounds import Rounds
+from boundlab.proofs._afl_dga_rounds import RoundProof
 from boundlab.prove import (
     Fact,
     Scalar,
@@ -13,7 +13,7 @@ from boundlab.prove import (
 )
 
 
-def own_gradients(b: Rounds, pair: Fact) -> tuple[Fact, Fact]:
+def own_gradients(b: RoundProof, pair: Fact) -> tuple[Fact, Fact]:
     """(AD4): a step of the server with an own gradient, and two own gradients."""
     s, t, i, q, h, p, G = b.s, b.t, b.i, b.q, b.h, b.p, b.G
     kept = lambda k: s.o(i, b.since, q, k)
@@ -36,7 +36,7 @@ def own_gradients(b: Rounds, pair: Fact) -> tuple[Fact, Fact]:
     )
 
 
-def point_distance(b: Rounds, pair: Fact) -> Fact:
+def point_distance(b: RoundProof, pair: Fact) -> Fact:
     """(AD10) for one round: how far the points are, by how much they lack and hold."""
     s, t, i, q, h, p = b.s, b.t, b.i, b.q, b.h, b.p
     r, G, eta = b.since, b.G, b.eta
@@ -61,7 +61,7 @@ def point_distance(b: Rounds, pair: Fact) -> Fact:
     )
 
 
-def stale_round(b: Rounds, far: Fact) -> Fact:
+def stale_round(b: RoundProof, far: Fact) -> Fact:
     s, t = b.s, b.t
     return b.proof.step(
         "(AD10), one round",
@@ -70,7 +70,7 @@ def stale_round(b: Rounds, far: Fact) -> Fact:
     )
 
 
-def used_again_once(b: Rounds, pair: Fact) -> Fact:
+def used_again_once(b: RoundProof, pair: Fact) -> Fact:
     """(AD7): how far noise that is used again is from being unbiased, for the noise of one local step."""
     s, t, r, e = b.s, b.t, b.since, b.s.e(b.i, b.since, b.q)
     near = b.proof.step(
@@ -86,7 +86,7 @@ def used_again_once(b: Rounds, pair: Fact) -> Fact:
     )
 
 
-def part_size(b: Rounds, u: Scalar) -> Fact:
+def part_size(b: RoundProof, u: Scalar) -> Fact:
     """(AD5) for what was first used in one round: E‖part‖² ≤ σ²/n²·(how many clients)."""
     s, t, i, q, sigma, n, kernel = b.s, b.t, b.i, b.q, b.s.symbol("sigma"), b.n, b.kernel
     one, K = s.one(t, i, u), s.steps(i, u)
@@ -104,7 +104,7 @@ def part_size(b: Rounds, u: Scalar) -> Fact:
     )
 
 
-def orthogonal_part(b: Rounds, u: Scalar) -> Fact:
+def orthogonal_part(b: RoundProof, u: Scalar) -> Fact:
     """(AD6): noise that is first used in round u is orthogonal to ∇f(w[u])."""
     s, t, i, q, K = b.s, b.t, b.i, b.q, b.s.steps(b.i, u)
     none = b.sums(

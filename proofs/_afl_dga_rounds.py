@@ -20,7 +20,7 @@ from boundlab.prove import (
 )
 
 
-class Rounds:
+class RoundProof:
     """A proof about AFL-DGA, with its setting and the facts that were shown so far."""
 
     def __init__(self, proof: Proof) -> None:

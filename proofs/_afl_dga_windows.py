@@ -1,7 +1,7 @@
 """AFL-DGA: distances and noise by windows of the server's steps; (AD17) to (AD24)."""
 
 from boundlab.proofs._afl_dga_points import orthogonal_part, own_gradients, part_size
-from boundlab.proofs._afl_dga_rounds import Rounds
+from boundlab.proofs._afl_dga_rounds import RoundProof
 from boundlab.prove import (
     Context,
     Fact,
@@ -17,7 +17,7 @@ from boundlab.prove import (
 )
 
 
-def missing_steps(b: Rounds) -> tuple[Lin, Fact]:
+def missing_steps(b: RoundProof) -> tuple[Lin, Fact]:
     """Return what is missing in a point, and that its square is at most S·Σ ‖a[h]‖²."""
     s, t, i, q, h, kernel = b.s, b.t, b.i, b.q, b.h, b.kernel
     lo, S, miss = s.lo(t), s.symbol("S"), s.miss(t, i, q, h)
@@ -36,7 +36,7 @@ def missing_steps(b: Rounds) -> tuple[Lin, Fact]:
     )
 
 
-def own_steps(b: Rounds) -> tuple[Lin, Fact]:
+def own_steps(b: RoundProof) -> tuple[Lin, Fact]:
     """Return what own steps a point holds, and that the square of that is at most M²·G²."""
     s, t, i, q, p, G, M, kernel = b.s, b.t, b.i, b.q, b.p, b.G, b.s.symbol("M_own"), b.kernel
     own, kept = s.own(t, i, q), lambda k: s.o(i, b.since, q, k)
@@ -54,7 +54,7 @@ def own_steps(b: Rounds) -> tuple[Lin, Fact]:
     )
 
 
-def point_by_steps(b: Rounds, missing: Lin, held: Lin, much: Fact, little: Fact) -> Fact:
+def point_by_steps(b: RoundProof, missing: Lin, held: Lin, much: Fact, little: Fact) -> Fact:
     """(AD17)."""
     s, t, i, q = b.s, b.t, b.i, b.q
     gap, place = s.w(t) - s.z(i, b.since, q), s.place(t, i, q)
@@ -67,7 +67,7 @@ def point_by_steps(b: Rounds, missing: Lin, held: Lin, much: Fact, little: Fact)
     )
 
 
-def without_own(b: Rounds, case: Context, missing: Lin, held: Lin, much: Fact, pair: Fact) -> Fact:
+def without_own(b: RoundProof, case: Context, missing: Lin, held: Lin, much: Fact, pair: Fact) -> Fact:
     """(AD17) without its last term, where no own steps are held."""
     s, t, i, q, kernel = b.s, b.t, b.i, b.q, b.kernel
     lo, own, miss = s.lo(t), s.own(t, i, q), s.miss(t, i, q, b.h)
@@ -94,7 +94,7 @@ def without_own(b: Rounds, case: Context, missing: Lin, held: Lin, much: Fact, p
     )
 
 
-def coefficient(b: Rounds, case: Context, name: str, c: int) -> Fact:
+def coefficient(b: RoundProof, case: Context, name: str, c: int) -> Fact:
     """(AD19), with c·S² in place of u²."""
     s, x = b.s, b.x
     below = s.step_below_one()
@@ -106,7 +106,7 @@ def coefficient(b: Rounds, case: Context, name: str, c: int) -> Fact:
     )
 
 
-def windows_of_steps(b: Rounds, noise: Fact) -> Fact:
+def windows_of_steps(b: RoundProof, noise: Fact) -> Fact:
     """(AD21): Σ ‖a[h]‖² over what may be missing, by gradients and noise."""
     s, t, h, kernel, S, sigma = b.s, b.t, b.h, b.kernel, b.s.symbol("S"), b.s.symbol("sigma")
     two = b.proof.step(
@@ -124,7 +124,7 @@ def windows_of_steps(b: Rounds, noise: Fact) -> Fact:
     )
 
 
-def used_again(b: Rounds, case: Context, noise: Fact) -> tuple[Fact, Fact]:
+def used_again(b: RoundProof, case: Context, noise: Fact) -> tuple[Fact, Fact]:
     """(AD23) for Q ≥ 1, by squares with weights, which gives the same bound; and y² = Q."""
     s, t, h, kernel, x, sigma, n = b.s, b.t, b.h, b.kernel, b.x, b.s.symbol("sigma"), b.n
     old, y, s_n = s.old(t), variable("y"), sigma**2 / n

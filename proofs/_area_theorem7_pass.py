@@ -9,7 +9,7 @@ from typing import Any
 from boundlab.prove import Fact, Proof, chord, equal, exponential, expr, monotone, scalar, squared, tangent, variable
 
 
-class Names:
+class PassNames:
     """Numbers that the proof gives names to, and what is known of them."""
 
     def __init__(self, proof: Proof) -> None:
@@ -27,7 +27,7 @@ class Names:
         self.E = self.F**self.M
 
 
-def _local(proof: Proof, v: Names) -> Fact:
+def _local(proof: Proof, v: PassNames) -> Fact:
     """Show that the noisy pass from the server's model stays near the noise-free one from x*: (C7.1) to (P7.2)."""
     s, kernel = v.s, v.kernel
     i, k, m, a, gamma, sigma = s.i, v.k, s.m, v.a, v.gamma, v.sigma
@@ -71,7 +71,7 @@ def _local(proof: Proof, v: Names) -> Fact:
     )  # fmt: skip
 
 
-def _quiet(proof: Proof, v: Names) -> tuple[Fact, Fact]:
+def _quiet(proof: Proof, v: PassNames) -> tuple[Fact, Fact]:
     """Show that the noise-free pass from x* stays near M equal steps: (C7.4), (C7.5); return ‖h‖ ≤ Lζ too."""
     s, kernel = v.s, v.kernel
     i, k, m, a, L, zeta = s.i, v.k, s.m, v.a, v.L, v.zeta
@@ -126,7 +126,7 @@ def _quiet(proof: Proof, v: Names) -> tuple[Fact, Fact]:
     return kernel.at(bound, {"jj": v.M}), slope
 
 
-def one_pass(proof: Proof, v: Names) -> tuple[Fact, Fact]:
+def one_pass(proof: Proof, v: PassNames) -> tuple[Fact, Fact]:
     """(P7.3) and (P7.4): what a pass brings near its target."""
     s, kernel, E, w = v.s, v.kernel, v.E, v.w
     i, k, M, a, p = s.i, v.k, v.M, v.a, v.p

@@ -1,7 +1,7 @@
 """AFL-DGA's repaired theorems; docs/theory/afl_dga.md, step by step."""
 
 from boundlab.proofs._afl_dga_points import orthogonal_part, part_size, point_distance, stale_round, used_again_once
-from boundlab.proofs._afl_dga_rounds import Rounds
+from boundlab.proofs._afl_dga_rounds import RoundProof
 from boundlab.proofs._afl_dga_windows import (
     coefficient,
     missing_steps,
@@ -27,7 +27,7 @@ from boundlab.prove import (
 
 def any_step(proof: Proof) -> None:
     """r2."""
-    b = Rounds(proof)
+    b = RoundProof(proof)
     s, t, sigma = b.s, b.t, b.s.symbol("sigma")
     size = b.size()
     pair = b.pair(size)
@@ -56,7 +56,7 @@ def any_step(proof: Proof) -> None:
 
 def full_gradients(proof: Proof) -> None:
     """r2n."""
-    b = Rounds(proof)
+    b = RoundProof(proof)
     s, t = b.s, b.t
     stale = stale_round(b, point_distance(b, b.pair(b.size())))
     one = b.proof.step(
@@ -70,7 +70,7 @@ def full_gradients(proof: Proof) -> None:
 
 def synchronous(proof: Proof) -> None:
     """r0."""
-    b = Rounds(proof)
+    b = RoundProof(proof)
     s, t, i, q, h, sigma, kernel = b.s, b.t, b.i, b.q, b.h, b.s.symbol("sigma"), b.kernel
     pair = b.pair(b.size())
     stale = stale_round(b, point_distance(b, pair))
@@ -123,7 +123,7 @@ def synchronous(proof: Proof) -> None:
 
 def by_age(proof: Proof) -> None:
     """r2b."""
-    b = Rounds(proof)
+    b = RoundProof(proof)
     s, t, sigma, kernel = b.s, b.t, b.s.symbol("sigma"), b.kernel
     pair = b.pair(b.size())
     stale = stale_round(b, point_distance(b, pair))
@@ -168,7 +168,7 @@ def by_age(proof: Proof) -> None:
 
 def stale_steps(proof: Proof) -> None:
     """r1."""
-    b = Rounds(proof)
+    b = RoundProof(proof)
     s, t, kernel, S, M, x = b.s, b.t, b.kernel, b.s.symbol("S"), b.s.symbol("M_own"), b.x
     pair = b.pair(b.size())
     missing, much = missing_steps(b)
@@ -211,7 +211,7 @@ def stale_steps(proof: Proof) -> None:
 
 def noise_and_stale_steps(proof: Proof) -> None:
     """r3."""
-    b = Rounds(proof)
+    b = RoundProof(proof)
     s, t, h, kernel, S, M, x = b.s, b.t, b.h, b.kernel, b.s.symbol("S"), b.s.symbol("M_own"), b.x
     Q, sigma, n = s.symbol("Q_age"), s.symbol("sigma"), b.n
     s_n = sigma**2 / n

@@ -7,7 +7,7 @@ without consequence are encoded as they are meant, and noted where they stand.
 
 from typing import Any
 
-from boundlab.proofs._afl_dga_rounds import Rounds
+from boundlab.proofs._afl_dga_rounds import RoundProof
 from boundlab.prove import (
     Expr,
     Fact,
@@ -26,7 +26,7 @@ from boundlab.prove import (
 _A, _B = "Appendix A", "Appendix B"
 
 
-class _Printed(Rounds):
+class _Printed(RoundProof):
     """Names of what the appendices speak of."""
 
     def __init__(self, proof: Proof) -> None:

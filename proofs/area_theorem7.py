@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from boundlab.proofs._area_theorem7_pass import Names, one_pass
+from boundlab.proofs._area_theorem7_pass import PassNames, one_pass
 from boundlab.prove import (
     Fact,
     Proof,
@@ -23,7 +23,7 @@ from boundlab.prove import (
 
 
 @dataclass(frozen=True)
-class _Form:
+class _TheoremForm:
     """What the two forms of the theorem have different numbers for.
 
     Parameters
@@ -50,24 +50,24 @@ class _Form:
 
 def explicit(proof: Proof) -> None:
     """With numbers for constants: w = e^(1/6), d ≥ 96."""
-    v = Names(proof)
+    v = PassNames(proof)
     share = scalar(95) / 96
     R, way = v.s.symbol("R"), v.D * v.M * v.L * v.zeta
     kappas = (1130 * share**5 * 5 / 2304, 1550 * share**4 / 576, 26000 * share**4 / 6912)
-    _theorem(proof, v, _Form(v.w, kappas, 2 * R**2 + 2 * way**2, scalar(13) / 5, 1 / share, numbers=True))
+    _theorem(proof, v, _TheoremForm(v.w, kappas, 2 * R**2 + 2 * way**2, scalar(13) / 5, 1 / share, numbers=True))
 
 
 def onepass(proof: Proof) -> None:
     """With the exponentials themselves: top = e^(q_0/6)."""
-    v = Names(proof)
+    v = PassNames(proof)
     top = exponential(v.kernel, "E0", 8 / (v.p * v.d))
     more, w = 1 + 1 / v.d, v.w
     kappas = (more * top**5, top**2 + top, more * top**2 / (1 - w**-3))
     spread = (v.s.symbol("R") + v.D * v.M * v.L * v.zeta) ** 2
-    _theorem(proof, v, _Form(top, kappas, spread, top**2 + top, v.d / (v.d - 1)))
+    _theorem(proof, v, _TheoremForm(top, kappas, spread, top**2 + top, v.d / (v.d - 1)))
 
 
-def _theorem(proof: Proof, v: Names, form: _Form) -> None:
+def _theorem(proof: Proof, v: PassNames, form: _TheoremForm) -> None:
     """One iteration for weighted distances to the moving targets; then all of them; then numbers."""
     s, kernel, E, w, p, tau, M = v.s, v.kernel, v.E, v.w, v.p, v.tau, v.M
     i, k, n, star, h, p_i, p_s = s.i, v.k, s.n, s.star, s.vec("h", s.i), s.p(s.i), s.p_s
@@ -135,7 +135,7 @@ def _theorem(proof: Proof, v: Names, form: _Form) -> None:
 
 
 def _conclude(
-    proof: Proof, v: Names, form: _Form, squares: Any, event: Fact, moved: list[Fact], rho: Any, slope: Fact
+    proof: Proof, v: PassNames, form: _TheoremForm, squares: Any, event: Fact, moved: list[Fact], rho: Any, slope: Fact
 ) -> None:
     s, kernel, E, w, p, tau, M = v.s, v.kernel, v.E, v.w, v.p, v.tau, v.M
     i, k, K, n, star, p_i, p_s, qbar = s.i, v.k, s.symbol("K"), s.n, s.star, s.p(s.i), s.p_s, s.symbol("qbar")
@@ -250,7 +250,7 @@ def _conclude(
     _finish(proof, v, form, kernel.unname(last, "A4", "A3"), S(K), Kt)
 
 
-def _finish(proof: Proof, v: Names, form: _Form, last: Fact, left: Any, Kt: Any) -> None:
+def _finish(proof: Proof, v: PassNames, form: _TheoremForm, last: Fact, left: Any, Kt: Any) -> None:
     """Write c as the theorem does: it has 1/γ for c·p·M/48, and constants have no c at all."""
     s, p, M = v.s, v.p, v.M
     c, size, p_s, qbar = v.D * v.d, v.L * v.zeta, s.p_s, s.symbol("qbar")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from boundlab.case import Case, replay
 from boundlab.case.build import build_problem
 from boundlab.objective.composite import Composite
-from boundlab.objective.simple import L1, Ball, Box, Simple
+from boundlab.objective.simple import L1, BallIndicator, BoxIndicator, Simple
 from boundlab.options import Options
 from boundlab.registry import lookup
 from boundlab.testing.strategies import arrivals
@@ -76,9 +76,9 @@ def proximal(h: Simple, x: np.ndarray, rate: float) -> np.ndarray:
     match h:
         case L1(weight):
             return np.sign(x) * np.maximum(np.abs(x) - rate * float(weight), 0.0)
-        case Box(low, high):
+        case BoxIndicator(low, high):
             return np.minimum(np.maximum(x, float(low)), float(high))
-        case Ball(radius):
+        case BallIndicator(radius):
             return x / max(1.0, float(np.linalg.norm(x)) / float(radius))
     raise AssertionError(h)
 

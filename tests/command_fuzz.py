@@ -16,7 +16,7 @@ from command_examples import CERTIFICATE
 from boundlab.cli._app import app
 from boundlab.errors import BoundlabError
 from boundlab.registry import registered
-from boundlab.testing._setting import Setting, fitting
+from boundlab.testing._setting import CompareOptions, fitting
 from boundlab.theorems import load_theorem
 
 COMMANDS: Mapping[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
@@ -114,7 +114,7 @@ def comparison(theorem: str, trials: str) -> list[str]:
     try:
         one = fitting(statement)[0]
     except BoundlabError:
-        one = Setting(statement, "lad:x0=3")
+        one = CompareOptions(statement, "lad:x0=3")
     server = [] if one.server is None else ["--server", one.server]
     chosen = [word for name, value in one.settings.items() for word in ("--set", f"{name}={value}")]
     return [

@@ -4,7 +4,7 @@ import numpy as np
 
 from boundlab.instance import Plan
 from boundlab.registry import registered
-from boundlab.testing import Setting
+from boundlab.testing import CompareOptions
 from boundlab.theorems import Theorem, load_theorem
 
 HUBER = "huber:c=[[0,1],[2,0],[1,3]],w=[[1,2],[1,1],[0.5,1]],delta=0.7,sigma=0.1,x0=[2,1]"
@@ -18,7 +18,7 @@ ALIKE = {
 RATES = {"alpha", "eta", "eta_l", "eta_g", "c", "d"}
 
 
-def fitting(theorem: Theorem) -> Setting:
+def fitting(theorem: Theorem) -> CompareOptions:
     """Return an instance on which the assumptions of a built-in theorem hold."""
     noisy = theorem.status != "textbook" or theorem.id.startswith("classics.sgd")
     settings: dict[str, str] = {}
@@ -33,24 +33,28 @@ def fitting(theorem: Theorem) -> Setting:
         noisy = False
     if theorem.id == "classics.proximal-gradient.local":
         problem = "quadratic:A=[[[2,0],[0,1]],[[2,0],[0,1]]],b=[[0,1],[1,0]],x0=[2,1],l1=0.5"
-        return Setting(theorem, problem, "deterministic", settings=settings)
+        return CompareOptions(theorem, problem, "deterministic", settings=settings)
     if "sampled-functions" in theorem.assumptions:
         rows = "least-squares:features=[[1,0],[1,1],[0,2],[1,-1]],targets=[1,3,-1,0],owners=[0,0,1,1],batch=1,nu=1"
-        return Setting(theorem, rows, "deterministic", settings=settings)
+        return CompareOptions(theorem, rows, "deterministic", settings=settings)
     if theorem.algorithm == "proximal_point":
-        return Setting(theorem, "quadratic:A=[[[2,0],[0,1]]],b=[[0,1]],x0=[2,1]", "deterministic", settings=settings)
+        return CompareOptions(
+            theorem, "quadratic:A=[[[2,0],[0,1]]],b=[[0,1]],x0=[2,1]", "deterministic", settings=settings
+        )
     if theorem.id == "classics.delayed-sgd":
-        return Setting(
+        return CompareOptions(
             theorem, "huber:c=[[1],[1]],w=[[1],[1]],delta=1,x0=3,sigma=0.5", "deterministic", settings=settings
         )
     if "one-function" in theorem.assumptions:
-        return Setting(theorem, ALIKE["strongly-convex" in theorem.assumptions], "deterministic", settings=settings)
+        return CompareOptions(
+            theorem, ALIKE["strongly-convex" in theorem.assumptions], "deterministic", settings=settings
+        )
     kind = "quadratic" if "strongly-convex" in theorem.assumptions else "huber"
     problem = {"quadratic": QUADRATIC, "huber": HUBER}[kind] if noisy else QUIET[kind]
     mean = {"iid-events", "stationary-participation", "uniform-buffer"} & set(theorem.assumptions)
     if "stationary-participation" in mean and theorem.algorithm == "fedstaleweight":
         settings["scale"] = "0"
-    return Setting(theorem, problem, "exponential" if mean else "deterministic", settings=settings)
+    return CompareOptions(theorem, problem, "exponential" if mean else "deterministic", settings=settings)
 
 
 BUILT_IN = {name: load_theorem(name) for name in sorted(registered("theorems"))}

@@ -1,5 +1,6 @@
 """The package as it is installed."""
 
+import ast
 import doctest
 import importlib
 import json
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 import venv
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ import boundlab
 
 ROOT = Path(__file__).parents[1]
 FOUND = (info.name for info in pkgutil.walk_packages(boundlab.__path__, "boundlab."))
+SOURCES = [path for folder in ("boundlab", "problems", "proofs") for path in (ROOT / folder).rglob("*.py")]
 MODULES = sorted(name for name in FOUND if "__main__" not in name)
 
 
@@ -31,8 +34,7 @@ def test_every_public_name_can_be_imported():
 
 
 def test_no_module_is_longer_than_400_lines():
-    files = [path for folder in ("boundlab", "problems", "proofs") for path in (ROOT / folder).rglob("*.py")]
-    assert {path.name: size for path in files if (size := len(path.read_text().splitlines())) > 400} == {}
+    assert {path.name: size for path in SOURCES if (size := len(path.read_text().splitlines())) > 400} == {}
 
 
 def test_every_folder_of_modules_is_in_the_wheel():
@@ -76,3 +78,12 @@ def test_the_wheel_works_in_a_fresh_environment(tmp_path):
     assert (site / "boundlab" / "problems" / "rational" / "__init__.py").exists()
     assert (site / "boundlab" / "proofs" / "__init__.py").exists()
     assert (site / "boundlab" / "proofs" / "counterexamples" / "area.theorem8.json").exists()
+
+
+def test_few_class_names_stand_twice() -> None:
+    """The second checker and the prover each have a Claim, a Fact and so on: they share nothing."""
+    found = Counter(
+        node.name for path in SOURCES for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    )  # fmt: skip
+    assert len([name for name, count in found.items() if count > 1]) <= 12

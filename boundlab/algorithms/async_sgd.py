@@ -170,7 +170,7 @@ class AsyncSgd(Algorithm[AsyncSgdParameters]):
         return {"steps_shortened": int(np.count_nonzero(tape.uses.weight < 1.0))}
 
 
-class _Work(NamedTuple):
+class _GradientInWork(NamedTuple):
     """Whose work a gradient is, its place in that client's queue, and the age of its model."""
 
     client: int
@@ -193,16 +193,16 @@ class AsyncSgdProgram(EventProgram):
 
     def opening(self) -> tuple[tuple[Row, ...], Control]:
         """Everybody works on x0."""
-        return self._desk.begin_all(), self._control([_Work(client, 0, 0) for client in range(self._clients)])
+        return self._desk.begin_all(), self._control([_GradientInWork(client, 0, 0) for client in range(self._clients)])
 
-    def _control(self, work: list[_Work]) -> Control:
+    def _control(self, work: list[_GradientInWork]) -> Control:
         # Where everybody works on one model, whose a seat is goes without saying, and seats may change places.
         return Control(tuple(work) if self._uniform else tuple(one.age for one in work))
 
-    def _work(self, control: Control) -> list[_Work]:
+    def _work(self, control: Control) -> list[_GradientInWork]:
         if self._uniform:
-            return [one for one in control.seats if isinstance(one, _Work)]
-        return [_Work(client, 0, age) for client, age in enumerate(control.seats) if isinstance(age, int)]
+            return [one for one in control.seats if isinstance(one, _GradientInWork)]
+        return [_GradientInWork(client, 0, age) for client, age in enumerate(control.seats) if isinstance(age, int)]
 
     def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
         """Return who is at work, with sampling=uniform also who gets the new model."""
@@ -220,10 +220,11 @@ class AsyncSgdProgram(EventProgram):
         result, age = self._desk.result(seat), work[seat].age
         rows = [self._desk.server_update((self._parameters.weight(age, self._clients), result))]
         work = [
-            _Work(one.client, one.place - (one.client == client), one.age + 1 if self._ages else 0) for one in work
-        ]  # fmt: skip
+            _GradientInWork(one.client, one.place - (one.client == client), one.age + 1 if self._ages else 0)
+            for one in work
+        ]
         queue = sum(one.client == target for place, one in enumerate(work) if place != seat)
-        work[seat] = _Work(target, queue, 0)
+        work[seat] = _GradientInWork(target, queue, 0)
         return Step((*rows, *self._desk.begin(target, result)), self._control(work), True)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from boundlab.api._shown import Shown
-from boundlab.falsify import Falsification, Instance
+from boundlab.falsify import Falsification, JudgedInstance
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -13,7 +13,7 @@ class Searched(Shown, Falsification):
     """The outcome of a search for a counterexample."""
 
     @property
-    def smallest(self) -> Instance | None:
+    def smallest(self) -> JudgedInstance | None:
         """The smallest counterexample; None where none was found."""
         return self.best if self.violated else None
 

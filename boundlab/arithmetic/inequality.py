@@ -20,7 +20,7 @@ _MOST = 60  # digits of a decimal
 
 @final
 @dataclass(frozen=True, slots=True)
-class Step:
+class InequalityStep:
     """One inequality.
 
     Parameters
@@ -70,7 +70,7 @@ class Between:
         )
 
 
-def steps(left: Scalar, right: Scalar, relation: Relation) -> list[Step]:
+def steps(left: Scalar, right: Scalar, relation: Relation) -> list[InequalityStep]:
     """Return equivalent inequalities, from ``left relation right`` to one between integers.
 
     Returns
@@ -85,29 +85,29 @@ def steps(left: Scalar, right: Scalar, relation: Relation) -> list[Step]:
         return []
     root = roots.pop() if roots else Fraction(0)
     whole, part = a[0] - b[0], b[1] - a[1]  # left relation right ⟺ whole relation part·√root
-    out = [Step(left, right, relation)]
+    out = [InequalityStep(left, right, relation)]
     if not part:
         bottom = lcm(a[0].denominator, b[0].denominator)
         pair = (a[0] * bottom, b[0] * bottom) if not a[1] else (whole * bottom, Fraction(0))
         share = gcd(int(pair[0]), int(pair[1])) or 1
         if pair != (a[0], b[0]) or a[1]:
-            out.append(Step(_number(pair[0] / share), _number(pair[1] / share), relation))
+            out.append(InequalityStep(_number(pair[0] / share), _number(pair[1] / share), relation))
         return out if _short(out) else []
     bottom = lcm(whole.denominator, part.denominator)
     whole, part = whole * bottom, part * bottom
     share = gcd(int(whole), int(part))
     whole, part = whole / share, part / share
     if whole >= 0 and part > 0:
-        out.append(Step(_number(whole), _surd(part, root), relation))
-        out.append(Step(_number(whole**2), _number(part**2 * root), relation))
+        out.append(InequalityStep(_number(whole), _surd(part, root), relation))
+        out.append(InequalityStep(_number(whole**2), _number(part**2 * root), relation))
     elif whole <= 0 and part < 0:  # both sides change their signs, so that the larger one is to the right
-        out.append(Step(_surd(-part, root), _number(-whole), relation))
-        out.append(Step(_number(part**2 * root), _number(whole**2), relation))
+        out.append(InequalityStep(_surd(-part, root), _number(-whole), relation))
+        out.append(InequalityStep(_number(part**2 * root), _number(whole**2), relation))
     else:
-        out.append(Step(_number(whole), _surd(part, root), relation))  # signs tell
+        out.append(InequalityStep(_number(whole), _surd(part, root), relation))  # signs tell
     if root.denominator != 1 and len(out) == 3:
         last = out.pop()
-        out.append(Step(last.left * root.denominator, last.right * root.denominator, relation))
+        out.append(InequalityStep(last.left * root.denominator, last.right * root.denominator, relation))
     return out if _short(out) else []
 
 
@@ -143,7 +143,7 @@ def _magnitude(size: Fraction) -> int:
     return power
 
 
-def _short(found: list[Step]) -> bool:
+def _short(found: list[InequalityStep]) -> bool:
     return not any(written(side).near or len(written(side).text) > LONGEST for s in found for side in (s.left, s.right))
 
 

@@ -5,11 +5,11 @@
 
 from boundlab.audit._audit import Audit as Audit
 from boundlab.audit._evidence import Evidence as Evidence
-from boundlab.audit._evidence import Gap as Gap
 from boundlab.audit._evidence import Panel as Panel
-from boundlab.audit._evidence import Proved as Proved
+from boundlab.audit._evidence import ProofEvidence as ProofEvidence
 from boundlab.audit._evidence import Repair as Repair
 from boundlab.audit._evidence import Search as Search
-from boundlab.audit._evidence import WorstCase as WorstCase
+from boundlab.audit._evidence import Undecided as Undecided
+from boundlab.audit._evidence import WorstCaseEvidence as WorstCaseEvidence
 from boundlab.audit._gather import audit as audit
 from boundlab.audit._ruling import Ruling as Ruling

@@ -23,8 +23,8 @@ def seen(block: "Block") -> "Block":
             return Words(_seen(block.words))
         case Points():
             return Points(tuple(map(_seen, block.points)))
-        case Formulas():
-            return Formulas(tuple(map(visible, block.texts)), visible(block.latex))
+        case FormulaBlock():
+            return FormulaBlock(tuple(map(visible, block.texts)), visible(block.latex))
         case Rows():
             rows = tuple(tuple(map(_seen, row)) for row in block.rows)
             return replace(block, caption=visible(block.caption), columns=tuple(map(visible, block.columns)), rows=rows)
@@ -60,7 +60,7 @@ class Points:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Formulas:
+class FormulaBlock:
     """Displayed formulas.
 
     Parameters
@@ -151,7 +151,7 @@ class Fold:
     blocks: "tuple[Block, ...]"
 
 
-Block: TypeAlias = Words | Points | Formulas | Rows | Commands | Way | Chart | Fold
+Block: TypeAlias = Words | Points | FormulaBlock | Rows | Commands | Way | Chart | Fold
 
 
 @final

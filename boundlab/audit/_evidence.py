@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from boundlab.api import Checks, Compared, Decided, Evaluated, Horizons, Searched, Worst
-from boundlab.audit._settings import Setting
+from boundlab.audit._settings import PanelOptions
 from boundlab.registry import command_line
 from boundlab.theorems import Theorem
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Gap:
+class Undecided:
     """What was not decided, and why.
 
     Parameters
@@ -45,7 +45,7 @@ class Panel:
 
     result: Compared | Horizons
     command: str
-    setting: Setting
+    setting: PanelOptions
 
 
 @final
@@ -59,7 +59,7 @@ class Search:
 
 @final
 @dataclass(frozen=True, slots=True)
-class WorstCase:
+class WorstCaseEvidence:
     """The worst function of a class at a small horizon, with the command that repeats it."""
 
     found: Worst
@@ -68,7 +68,7 @@ class WorstCase:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Proved:
+class ProofEvidence:
     """A proof whose steps were decided.
 
     Parameters
@@ -100,10 +100,10 @@ class Repair:
     """
 
     theorem: Theorem
-    proofs: tuple[Proved, ...] = ()
+    proofs: tuple[ProofEvidence, ...] = ()
     on_case: Evaluated | None = None
     search: Search | None = None
-    worst: WorstCase | None = None
+    worst: WorstCaseEvidence | None = None
     panel: Panel | None = None
 
     @property
@@ -161,8 +161,8 @@ class Evidence:
     case_file: str
     exact: Evaluated | None
     search: Search | None
-    proofs: tuple[Proved, ...]
+    proofs: tuple[ProofEvidence, ...]
     repairs: tuple[Repair, ...]
     panel: Panel | None
-    gaps: tuple[Gap, ...]
+    gaps: tuple[Undecided, ...]
     provenance: Mapping[str, Any]

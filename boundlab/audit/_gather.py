@@ -8,8 +8,8 @@ from typing import final
 
 from boundlab import api
 from boundlab.audit._audit import Audit
-from boundlab.audit._evidence import Evidence, Gap, Panel, Proved, Repair, Search, WorstCase
-from boundlab.audit._settings import Setting, around, case_words, defaults
+from boundlab.audit._evidence import Evidence, Panel, ProofEvidence, Repair, Search, Undecided, WorstCaseEvidence
+from boundlab.audit._settings import PanelOptions, around, case_words, defaults
 from boundlab.case import Case, load_case, own_case, read_case
 from boundlab.case.provenance import provenance
 from boundlab.errors import AssumptionError, BoundlabError, SpecError
@@ -71,7 +71,7 @@ def audit(
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Question:
+class _Asked:
     """One question: entering says whether there is time for it, and an error of ours is why it has no answer."""
 
     asker: "_Questions"
@@ -82,7 +82,7 @@ class _Question:
     def __enter__(self) -> bool:
         asker = self.asker
         if asker.spent() > asker.budget and not self.must:
-            asker.gaps.append(Gap(self.what, asker.late(), self.of))
+            asker.gaps.append(Undecided(self.what, asker.late(), self.of))
             return False
         asker.say(f"{self.what}: {self.of}" if self.of else self.what)
         return True
@@ -92,7 +92,7 @@ class _Question:
             return False
         why = str(error)
         own = next((lead for lead in (f"{self.of}: ", f"{self.of} ") if self.of and why.startswith(lead)), "")
-        self.asker.gaps.append(Gap(self.what, why.removeprefix(own), self.of))
+        self.asker.gaps.append(Undecided(self.what, why.removeprefix(own), self.of))
         return True
 
 
@@ -108,16 +108,16 @@ class _Questions:
         )  # fmt: skip
         self.candidates = candidates
         self.started = time.monotonic()
-        self.gaps: list[Gap] = []
+        self.gaps: list[Undecided] = []
 
     def spent(self) -> float:
         """Return the seconds that have gone by."""
         return time.monotonic() - self.started
 
-    def asking(self, what: str, theorem: Theorem | None = None, *, must: bool = False) -> "_Question":
+    def asking(self, what: str, theorem: Theorem | None = None, *, must: bool = False) -> "_Asked":
         """Ask one question, of a repair where one is given; what cannot be answered, or asked any more, is a gap."""
         of = "" if theorem is None or theorem is self.theorem else theorem.id
-        return _Question(self, what, of, must)
+        return _Asked(self, what, of, must)
 
     def late(self) -> str:
         """Return why a question was not asked."""
@@ -149,7 +149,7 @@ class _Questions:
     # ------------------------------------------------------------------ the theorem
 
     def _undecided_checks(self, checks: api.Checks) -> None:
-        self.gaps += [Gap(f"check {one.id}", one.witness) for one in checks.checks if one.verdict == "unknown"]
+        self.gaps += [Undecided(f"check {one.id}", one.witness) for one in checks.checks if one.verdict == "unknown"]
 
     def _own_case(self) -> tuple[Case | None, str]:
         """Return the theorem's own counterexample with its file, where it names one."""
@@ -176,16 +176,16 @@ class _Questions:
                 return Search(found, command)
         return None
 
-    def _proofs(self, theorem: Theorem) -> tuple[Proved, ...]:
+    def _proofs(self, theorem: Theorem) -> tuple[ProofEvidence, ...]:
         """Decide the registered proofs, of a theorem that is the registered one of its id and no namesake."""
-        found: list[Proved] = []
+        found: list[ProofEvidence] = []
         if not _is_registered(theorem):
             return ()
         for proof in theorem.proofs:
             with self.asking(f"the proof {proof}", theorem) as asked:
                 if asked:
                     outcome = api.prove(proof)
-                    found.append(Proved(outcome, outcome.proved and outcome.script.proves == theorem.id))
+                    found.append(ProofEvidence(outcome, outcome.proved and outcome.script.proves == theorem.id))
         return tuple(found)
 
     # ------------------------------------------------------------------ a comparison
@@ -193,7 +193,7 @@ class _Questions:
     def _panel(self, theorem: Theorem, typed: str, case: Case | None) -> Panel | None:
         """Compare on the problem of the case, or on the first small one that the theorem admits."""
         if theorem.shape:
-            self.gaps.append(Gap("a comparison", "a printed O(·) has no constants to compare with"))
+            self.gaps.append(Undecided("a comparison", "a printed O(·) has no constants to compare with"))
             return None
         tries = [around(theorem, case, stretch) for stretch in (_STRETCH, 1)] if case else []
         why = ""
@@ -206,10 +206,10 @@ class _Questions:
                 return self._compared(theorem, typed, setting)
             except BoundlabError as error:
                 why = why or str(error)
-        self.gaps.append(Gap("a comparison", f"no setting that was tried fits: {why}"))
+        self.gaps.append(Undecided("a comparison", f"no setting that was tried fits: {why}"))
         return None
 
-    def _compared(self, theorem: Theorem, typed: str, setting: Setting) -> Panel:
+    def _compared(self, theorem: Theorem, typed: str, setting: PanelOptions) -> Panel:
         result = api.compare(theorem, **setting.asked(), trials=_PANEL_TRIALS, seed=self.seed)
         return Panel(result, setting.command(typed, _PANEL_TRIALS, self.seed), setting)
 
@@ -248,7 +248,7 @@ class _Questions:
                 words = ["worst-case", theorem.id, "--iterations", str(_WORST_HORIZON)]
                 words += [] if iid is None else ["--delays", iid]
                 words += [word for name, value in given.items() for word in ("--set", f"{name}={value}")]
-                one = replace(one, worst=WorstCase(found, command_line(*words)))
+                one = replace(one, worst=WorstCaseEvidence(found, command_line(*words)))
         return one
 
 

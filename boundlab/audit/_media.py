@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from boundlab.arithmetic.writing import Sentence
-from boundlab.audit._blocks import Block, Formulas, Points, Rows, Words, line
+from boundlab.audit._blocks import Block, FormulaBlock, Points, Rows, Words, line
 from boundlab.exact import Chain, Derivation, Item, Table
 
 
@@ -28,4 +28,4 @@ def _displayed(items: Iterable[Item], title: str) -> Iterator[Block]:
             case Chain():
                 links = [f"{sign} {piece.text}" for sign, _, piece in item.links]
                 first = f"{item.first.text} {links[0]}" if links else item.first.text
-                yield Formulas((first, *(f"    {one}" for one in links[1:])))
+                yield FormulaBlock((first, *(f"    {one}" for one in links[1:])))

@@ -4,7 +4,20 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from boundlab.audit._blocks import Block, Commands, Fold, Formulas, Line, Points, Rows, Section, Way, Words, line, seen
+from boundlab.audit._blocks import (
+    Block,
+    Commands,
+    Fold,
+    FormulaBlock,
+    Line,
+    Points,
+    Rows,
+    Section,
+    Way,
+    Words,
+    line,
+    seen,
+)
 from boundlab.audit._changes import side_by_side
 from boundlab.audit._commands import commands, how_to_have, origins, statement_hash
 from boundlab.audit._comparison import comparison, largest
@@ -67,7 +80,7 @@ def _statement(audit: "Evidence") -> Iterator[Block]:
     # A file's own letters are text of a stranger: LaTeX would run them.
     latex = "" if theorem.source else theorem.latex()
     relation = "=" if theorem.shape else "≤"
-    yield Formulas((f"{theorem.left.expectation} {relation} {bound}", *rules, *conditions), latex)
+    yield FormulaBlock((f"{theorem.left.expectation} {relation} {bound}", *rules, *conditions), latex)
     if theorem.letters:
         own = [f"{letter_of_latex(letter)} for {letters.get(name, name)}" for name, letter in theorem.letters.items()]
         yield Words(line(f"The paper writes {', '.join(own)}."))

@@ -61,7 +61,7 @@ def case_words(case: Case) -> str:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Setting:
+class PanelOptions:
     """Where a theorem is compared.
 
     Parameters
@@ -100,7 +100,7 @@ class Setting:
         return command_line(*words)
 
 
-def around(theorem: Theorem, case: Case, stretch: int) -> Setting | None:
+def around(theorem: Theorem, case: Case, stretch: int) -> PanelOptions | None:
     """Return the setting of a case, at longer horizons; None where the case has no law of delays.
 
     Parameters
@@ -119,14 +119,14 @@ def around(theorem: Theorem, case: Case, stretch: int) -> Setting | None:
         several = [case.iterations * one for one in _CURVE if case.iterations * one <= min(longest, _LONGEST)]
         ks = several if len(several) > 1 else case.iterations
     where = "the problem and the delays of the counterexample" if theorem.refuted_by else "the instance above"
-    return Setting(
+    return PanelOptions(
         _problem(case), delays, server if isinstance(server, str) else None, ks,
         {name: word(value) for name, value in given.items()}, where,
     )  # fmt: skip
 
 
-def defaults(theorem: Theorem) -> Iterator[Setting]:
+def defaults(theorem: Theorem) -> Iterator[PanelOptions]:
     """Yield small settings, with a small step where the theorem leaves it open."""
     steps = {name: word(_STEPS) for name in theorem.step if name not in theorem.defining()}
     for problem, delays in itertools.product(_PROBLEMS, _DELAYS):
-        yield Setting(problem, delays, None, _HORIZON, steps, "a small problem that the theorem admits")
+        yield PanelOptions(problem, delays, None, _HORIZON, steps, "a small problem that the theorem admits")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from boundlab.audit._blocks import Block, Commands, Fold, Formulas, Points, Rows, Tone, Words, line
+from boundlab.audit._blocks import Block, Commands, Fold, FormulaBlock, Points, Rows, Tone, Words, line
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.formulas.written import letters_of
 from boundlab.prove import Status, Step
@@ -13,7 +13,7 @@ from boundlab.registry import command_line
 from boundlab.report.proofs import assumptions, hanging
 
 if TYPE_CHECKING:
-    from boundlab.audit._evidence import Evidence, Proved
+    from boundlab.audit._evidence import Evidence, ProofEvidence
 
 _TONES: dict[Status, Tone] = {
     Status.PROVED: "good", Status.REFUTED: "bad", Status.DOES_NOT_FOLLOW: "bad", Status.REMARK: "dim",
@@ -34,12 +34,12 @@ def slip(audit: "Evidence") -> Iterator[Block]:
         yield from _proof(one, audit.theorem.spelling())
 
 
-def first_slip(one: "Proved") -> Step | None:
+def first_slip(one: "ProofEvidence") -> Step | None:
     """Return the first step that is refuted, or does not follow from what it cites."""
     return next((step for step in one.outcome.steps if step.status in _SLIPS), None)
 
 
-def _proof(one: "Proved", letters: Mapping[str, str]) -> Iterator[Block]:
+def _proof(one: "ProofEvidence", letters: Mapping[str, str]) -> Iterator[Block]:
     outcome = one.outcome
     script = outcome.script
     kind = "The paper's proof, as printed" if script.printed else "A proof"
@@ -54,7 +54,7 @@ def _proof(one: "Proved", letters: Mapping[str, str]) -> Iterator[Block]:
         # A place that begins with the name of the step goes on from it.
         place = f" ({own})" if own == found.at and own else own
         yield Words(line("First slip: ", (found.name, "strong"), f"{place}: ", (found.status.value, "bad")))
-        yield Formulas((_lettered(found.says, letters),))
+        yield FormulaBlock((_lettered(found.says, letters),))
         if where := meant_by(outcome, found):
             yield Words(line("Its letters:"))
             yield Points(tuple(line(_lettered(f"{one}: {meaning}", letters)) for one, meaning in where.items()))

@@ -11,7 +11,7 @@ from boundlab.files import Document, schema
 from boundlab.report.proofs import as_dict as proof_fields
 
 if TYPE_CHECKING:
-    from boundlab.audit._evidence import Evidence, Proved, Repair, Search
+    from boundlab.audit._evidence import Evidence, ProofEvidence, Repair, Search
 
 
 def fields(audit: "Evidence") -> Document:
@@ -47,7 +47,7 @@ def _search(search: "Search | None") -> dict[str, Any] | None:
     return None if search is None else {"command": search.command, **search.found.as_dict()}
 
 
-def _proof(one: "Proved") -> dict[str, Any]:
+def _proof(one: "ProofEvidence") -> dict[str, Any]:
     slip = first_slip(one)
     return {
         "command": one.command, "settles": one.settles, "first_slip": None if slip is None else slip.name,

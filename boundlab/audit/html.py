@@ -8,7 +8,7 @@ from html import escape
 from itertools import count
 from typing import TYPE_CHECKING
 
-from boundlab.audit._blocks import Block, Chart, Commands, Fold, Formulas, Line, Points, Rows, Way, Words
+from boundlab.audit._blocks import Block, Chart, Commands, Fold, FormulaBlock, Line, Points, Rows, Way, Words
 from boundlab.audit._chart import svg
 from boundlab.audit._media import derived
 from boundlab.audit._ruling import rule
@@ -90,7 +90,7 @@ class _Page:
                     yield f"<ul>{''.join(f'<li>{_line(one)}</li>' for one in block.points)}</ul>"
                 case Points():
                     pass
-                case Formulas():
+                case FormulaBlock():
                     yield f'<div class="formula">{"<br>".join(map(escape, block.texts))}</div>'
                 case Rows():
                     yield _table(block, titled=block.caption != above)

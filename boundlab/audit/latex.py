@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from boundlab.arithmetic.writing import breakable
-from boundlab.audit._blocks import Block, Chart, Commands, Fold, Formulas, Line, Points, Rows, Way, Words
+from boundlab.audit._blocks import Block, Chart, Commands, Fold, FormulaBlock, Line, Points, Rows, Way, Words
 from boundlab.audit._sections import sections
 from boundlab.errors import visible
 from boundlab.report.derivation_latex import derivation_latex
@@ -44,9 +44,9 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
                 yield r"\begin{itemize}"
                 yield from (rf"\item {_line(one)}" for one in block.points)
                 yield r"\end{itemize}"
-            case Formulas() if block.latex:
+            case FormulaBlock() if block.latex:
                 yield from fitted(block.latex, "gathered")
-            case Formulas():
+            case FormulaBlock():
                 yield r"\begin{quote}\raggedright"
                 yield from (rf"{_text(one)}\par" for one in block.texts)
                 yield r"\end{quote}"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from boundlab.audit._blocks import Block, Chart, Commands, Fold, Formulas, Line, Points, Rows, Way, Words
+from boundlab.audit._blocks import Block, Chart, Commands, Fold, FormulaBlock, Line, Points, Rows, Way, Words
 from boundlab.audit._media import derived
 from boundlab.audit._sections import sections
 from boundlab.errors import visible
@@ -67,7 +67,7 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
             case Points():
                 yield from (f"- {_line(one)}" for one in block.points)
                 yield ""
-            case Formulas():
+            case FormulaBlock():
                 yield from _fenced(block.texts)
             case Rows():
                 yield from _table(block)

@@ -12,7 +12,7 @@ from boundlab.audit._blocks import (
     Chart,
     Commands,
     Fold,
-    Formulas,
+    FormulaBlock,
     Line,
     Points,
     Rows,
@@ -49,7 +49,7 @@ def _blocks(blocks: Iterable[Block], folded: bool) -> Iterator[Any]:
                 yield _text(block.words)
             case Points():
                 yield from (Padding(_text(one, "• "), (0, 0, 0, 2), expand=False) for one in block.points)
-            case Formulas():
+            case FormulaBlock():
                 yield from (Padding(Text(one), (0, 0, 0, 4), expand=False) for one in block.texts)
             case Rows():
                 yield _table(block)

@@ -21,7 +21,7 @@ _PACKAGES = (
 )  # fmt: skip
 
 
-class Claim(Protocol):
+class TheoremLike(Protocol):
     """A theorem, as far as it matters here."""
 
     @property
@@ -34,7 +34,7 @@ class Claim(Protocol):
 
 
 def provenance(
-    theorem: Claim | None = None,
+    theorem: TheoremLike | None = None,
     problem: Problem | None = None,
     delays: DelayModel | None = None,
     policy: ServerPolicy | None = None,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from boundlab.checks._check import CONSEQUENCES as CONSEQUENCES
 from boundlab.checks._check import Check as Check
-from boundlab.checks._check import Group as Group
+from boundlab.checks._check import CheckGroup as CheckGroup
 from boundlab.checks._check import Verdict as Verdict
 from boundlab.checks._check import exit_code as exit_code
 from boundlab.checks._check import group as group
@@ -24,7 +24,7 @@ from boundlab.theorems import Theorem
 _BEYOND_SYMPY = (ArithmeticError, NotImplementedError, RecursionError, MemoryError)
 
 
-def groups() -> dict[str, Group]:
+def groups() -> dict[str, CheckGroup]:
     """Return all groups of checks by id: the built-in ones in their order, then those of plug-ins."""
     return registered("checks")
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, final
 
-from boundlab.signs import Shown
+from boundlab.signs import SignProof
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Check:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Group:
+class CheckGroup:
     """A group of checks, registered under ``boundlab.checks``; :func:`group` makes one.
 
     Parameters
@@ -90,18 +90,18 @@ class Group:
         return self.run(view)
 
 
-def group(identity: str, summary: str) -> "Callable[[Callable[[View], Iterable[Check]]], Group]":
+def group(identity: str, summary: str) -> "Callable[[Callable[[View], Iterable[Check]]], CheckGroup]":
     """Make a function that asks a theorem a group of checks, for use as a decorator."""
 
-    def make(run: "Callable[[View], Iterable[Check]]") -> Group:
-        return Group(identity, summary, run)
+    def make(run: "Callable[[View], Iterable[Check]]") -> CheckGroup:
+        return CheckGroup(identity, summary, run)
 
     return make
 
 
-def passed(shown: Shown) -> Verdict:
+def passed(shown: SignProof) -> Verdict:
     """Return the verdict of what was shown in this way."""
-    return "passed" if shown is Shown.BY_CERTIFICATE else "passed (z3)"
+    return "passed" if shown is SignProof.BY_CERTIFICATE else "passed (z3)"
 
 
 def exit_code(checks: Iterable[Check]) -> ExitCode:

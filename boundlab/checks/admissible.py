@@ -14,7 +14,7 @@ from boundlab.formulas.defined import Demand
 from boundlab.formulas.expansion import size
 from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import names_of
-from boundlab.signs import Prover, Shown
+from boundlab.signs import Prover, SignProof
 from boundlab.theorems import Condition, Theorem
 
 _SHORT = 100
@@ -94,7 +94,7 @@ def _own_step(view: View) -> Check:
     if not about:
         return Check(identity, statement, "not applicable", "no condition is about a step that the theorem chooses")
     open_ones = []
-    worst = Shown.BY_CERTIFICATE
+    worst = SignProof.BY_CERTIFICATE
     for condition in about:
         try:
             gap = view.expand(condition.limit, frozenset()) - view.expand(condition.quantity, frozenset())
@@ -106,7 +106,7 @@ def _own_step(view: View) -> Check:
             worst = worst if gap == 0 else min(worst, shown)
             continue
         witness = _breaks(view, condition)
-        if witness and prover.certain(-gap) is Shown.BY_CERTIFICATE:
+        if witness and prover.certain(-gap) is SignProof.BY_CERTIFICATE:
             return Check(identity, statement, "failed", witness, "does not follow")
         if witness:
             # The theorem then says nothing there, and may be true where it does.

@@ -1,9 +1,9 @@
 """The groups of checks that come with boundlab, in the order in which they are asked."""
 
 from boundlab.checks import admissible, limits, monotone, relations, scope, truths, units, vacuity
-from boundlab.checks._check import Group
+from boundlab.checks._check import CheckGroup
 
-GROUPS: tuple[Group, ...] = (
+GROUPS: tuple[CheckGroup, ...] = (
     scope.checks,
     units.checks,
     limits.checks,

@@ -11,9 +11,9 @@ from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.formulas.enclose import enclose
 from boundlab.formulas.symbols import names_of
-from boundlab.signs import Direction, Shown, Trend
+from boundlab.signs import Direction, SignProof, Trend
 
-_STILL = Trend(0, Shown.BY_CERTIFICATE)
+_STILL = Trend(0, SignProof.BY_CERTIFICATE)
 _FACTORS = (sympy.Rational(11, 10), sympy.Integer(2), sympy.Integer(10))
 
 
@@ -52,7 +52,7 @@ def _check(view: View, name: str, sign: Direction) -> Check:
     trends = {part: _through(view, term, symbol) for part, term in view.terms.items()}
     open_terms = [part for part, trend in trends.items() if trend.direction not in (0, sign)]
     if not open_terms:
-        worst = min((trend.shown for trend in trends.values()), default=Shown.BY_CERTIFICATE)
+        worst = min((trend.shown for trend in trends.values()), default=SignProof.BY_CERTIFICATE)
         still = not any(trend.direction for trend in trends.values())
         return Check(identity, statement, passed(worst), "it does not depend on it" if still else "")
     if _moves(view, name):
@@ -83,7 +83,7 @@ def _through(view: View, term: sympy.Expr, symbol: sympy.Symbol) -> Trend:
 
     def of(name: str) -> Trend:
         if name == symbol.name:
-            return Trend(1, Shown.BY_CERTIFICATE)
+            return Trend(1, SignProof.BY_CERTIFICATE)
         if name not in rules:
             return _STILL
         if name not in memo:
@@ -92,19 +92,19 @@ def _through(view: View, term: sympy.Expr, symbol: sympy.Symbol) -> Trend:
 
     def chain(expression: sympy.Expr) -> Trend:
         total: set[Direction] = set()
-        shown = Shown.BY_CERTIFICATE
+        shown = SignProof.BY_CERTIFICATE
         for other in sorted(names_of(expression)):
             inner = of(other)
             if inner.direction == 0:
                 continue
             outer = prover.direction(expression, view.symbol(other))
             if inner.direction is None or outer.direction is None:
-                return Trend(None, Shown.NOT)
+                return Trend(None, SignProof.NOT)
             if outer.direction != 0:
                 total.add(1 if inner.direction == outer.direction else -1)
             shown = min(shown, inner.shown, outer.shown)
         if len(total) > 1:
-            return Trend(None, Shown.NOT)
+            return Trend(None, SignProof.NOT)
         return Trend(total.pop() if total else 0, shown)
 
     found = chain(term)

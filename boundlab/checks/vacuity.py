@@ -9,7 +9,7 @@ from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.formulas.symbols import QUIET
 from boundlab.metrics import Quantity
-from boundlab.signs import Shown
+from boundlab.signs import SignProof
 
 
 @group("vacuity", "the bound is below what is trivially true")
@@ -81,7 +81,7 @@ def _somewhere(view: View, bound: sympy.Expr, statement: str) -> Check:
 
 def _above(view: View, term: sympy.Expr, bound: sympy.Expr, at_least: dict[str, int]) -> bool:
     try:
-        return view.prover(at_least).certain(view.expand(term) / bound - 1) is Shown.BY_CERTIFICATE
+        return view.prover(at_least).certain(view.expand(term) / bound - 1) is SignProof.BY_CERTIFICATE
     except UndecidedError:
         return False
 

@@ -15,7 +15,7 @@ from boundlab.references import PAPERS, reference
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from boundlab.registry import Kind, Row
+    from boundlab.registry import Kind, Registration
 
 _KINDS = "theorems|algorithms|problems|delays|metrics|assumptions|checks|proofs|symbols"
 
@@ -91,7 +91,7 @@ def _list_symbols(word: str | None, as_json: bool) -> None:
     console().print(table)
 
 
-def _theorems(rows: "Sequence[Row]") -> "Table":
+def _theorems(rows: "Sequence[Registration]") -> "Table":
     from boundlab.report.tables import plain_table
 
     table = plain_table("theorem", "status", "metric", "statement", *_more(rows))
@@ -101,7 +101,7 @@ def _theorems(rows: "Sequence[Row]") -> "Table":
     return table
 
 
-def _others(what: "Kind", rows: "Sequence[Row]") -> "list[Table]":
+def _others(what: "Kind", rows: "Sequence[Registration]") -> "list[Table]":
     from boundlab.registry import WORDS
     from boundlab.report.tables import plain_table
 
@@ -144,16 +144,16 @@ def _delay_tables(shared: Mapping[str, str]) -> "list[Table]":
     return [rates, policies]
 
 
-def _more(rows: "Sequence[Row]") -> tuple[str, ...]:
+def _more(rows: "Sequence[Registration]") -> tuple[str, ...]:
     """Return the column that says where objects come from, where some are not built in."""
     return ("from",) if any(_foreign(row) for row in rows) else ()
 
 
-def _origin(row: "Row", rows: "Sequence[Row]") -> tuple[str, ...]:
+def _origin(row: "Registration", rows: "Sequence[Registration]") -> tuple[str, ...]:
     return (row.origin if _foreign(row) else "",) if _more(rows) else ()
 
 
-def _foreign(row: "Row") -> bool:
+def _foreign(row: "Registration") -> bool:
     from boundlab.registry import BUILT_IN
 
     return row.origin != BUILT_IN
@@ -168,7 +168,7 @@ def _options(item: Any) -> dict[str, str]:
     return dict(getattr(item, "options", None) or getattr(item, "parameters", None) or {})
 
 
-def _entry(row: "Row", what: str) -> dict[str, Any]:
+def _entry(row: "Registration", what: str) -> dict[str, Any]:
     item = row.item
     origin = {"from": row.origin} if _foreign(row) else {}
     if row.reason:

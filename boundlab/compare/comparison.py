@@ -16,7 +16,7 @@ from boundlab.compare.trials import trial_events
 from boundlab.compare.unsampled import random_events
 from boundlab.files import Document, schema
 from boundlab.instance.plan import Plan
-from boundlab.instance.ranges import Range
+from boundlab.instance.ranges import MetricEnclosure
 from boundlab.simulate import NUMPY, Backend
 from boundlab.tape import Statistics
 from boundlab.theorems import Theorem, core
@@ -66,7 +66,7 @@ class Comparison:
     worst_trial: int
     standstill: Standstill
     exact: str = ""
-    range_: Range | None = None
+    range_: MetricEnclosure | None = None
     backend: Backend = NUMPY
 
     @property

@@ -7,7 +7,7 @@ from boundlab.compare.confidence import Band, trials_to_decide, upper_limits
 from boundlab.compare.sides import Sides
 from boundlab.instance.leaning import qualified
 from boundlab.instance.plan import Plan
-from boundlab.instance.ranges import Range
+from boundlab.instance.ranges import MetricEnclosure
 from boundlab.metrics import Enclosure
 from boundlab.verdict import Verdict
 
@@ -31,7 +31,7 @@ def side(left: Band, right: Enclosure) -> Verdict:
     return Verdict.CONSISTENT if not left.guaranteed and (left.upper <= right.upper).all() else Verdict.INCONCLUSIVE
 
 
-def guarantee(left: Band, values: Floats, range_: Range, top: Floats) -> Band:
+def guarantee(left: Band, values: Floats, range_: MetricEnclosure, top: Floats) -> Band:
     """Return the band with upper limits that hold for every law of values in the range.
 
     Where the range ends at or below ``top``, nothing is left to sampling; the other points share the error.
@@ -55,7 +55,7 @@ def guarantee(left: Band, values: Floats, range_: Range, top: Floats) -> Band:
 
 
 def judge_sample(
-    plan: Plan, left: Band, values: Floats, right: Enclosure, range_: Range | None
+    plan: Plan, left: Band, values: Floats, right: Enclosure, range_: MetricEnclosure | None
 ) -> tuple[Verdict, str, Band]:
     """Judge trials: ``holds`` by limits that are valid for every law in the range, else ``consistent`` at best.
 
@@ -91,7 +91,7 @@ def judge_sample(
     return verdict, reason, left
 
 
-def _undecided(left: Band, range_: Range, top: Floats) -> str:
+def _undecided(left: Band, range_: MetricEnclosure, top: Floats) -> str:
     """Return how many trials would let the theorem hold."""
     open_ = np.isfinite(range_.high) & (range_.high > top)
     if not np.isfinite(range_.high).all():

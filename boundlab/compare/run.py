@@ -24,7 +24,7 @@ from boundlab.compare.trials import (
 from boundlab.compare.unsampled import expectation, given_schedule_operations, require_given_schedule
 from boundlab.expectation import AFFORDABLE
 from boundlab.instance.plan import Plan
-from boundlab.instance.ranges import Range, certain_range
+from boundlab.instance.ranges import MetricEnclosure, certain_range
 from boundlab.metrics import Enclosure
 from boundlab.simulate import NUMPY, Backend
 from boundlab.tape import statistics
@@ -181,7 +181,7 @@ def _to_common(low: Floats, high: Floats, each: Enclosure, bound: Floats) -> tup
     return low, high, Enclosure(bound, bound, bound)
 
 
-def _range(plan: Plan) -> Range | None:
+def _range(plan: Plan) -> MetricEnclosure | None:
     """Return the range of the left side; None also where the bound is another one for each schedule.
 
     Then trials count relative to their bounds, and how small a bound can become is not known.

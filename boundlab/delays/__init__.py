@@ -10,10 +10,10 @@ import numpy as np
 from boundlab.delays._clock import Clock
 from boundlab.delays._laws import (
     ByMean,
+    DelayLaw,
     Deterministic,
     Exponential,
     Gamma,
-    Law,
     Lognormal,
     OnOff,
     Pareto,
@@ -42,10 +42,10 @@ __all__ = [
     "RATE_OPTIONS",
     "ByMean",
     "Clock",
+    "DelayLaw",
     "DelayModel",
     "DelayType",
     "IndependentEvents",
-    "Law",
     "Renewal",
     "ServerPolicy",
     "Trace",
@@ -76,7 +76,7 @@ def renewal(
     name: str,
     summary: str,
     extra: Mapping[str, str],
-    law: Callable[[Options, np.ndarray], Law],
+    law: Callable[[Options, np.ndarray], DelayLaw],
     examples: Sequence[Mapping[str, Any]] = (),
 ) -> DelayType:
     """Make the delay model in which each client's updates take i.i.d. times of one law.

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Law(ABC):
+class DelayLaw(ABC):
     """The distribution of the times between updates, one parameter set a client."""
 
     uniforms: int = 1
@@ -30,7 +30,7 @@ class Law(ABC):
         """Return the expected time of each client, shape (n,)."""
 
 
-class ByMean(Law):
+class ByMean(DelayLaw):
     """A law whose parameter is its mean, shape (n,)."""
 
     mean: Floats
@@ -137,7 +137,7 @@ class Pareto(ByMean):
 
 @final
 @dataclass(frozen=True, slots=True)
-class TruncatedNormal(Law):
+class TruncatedNormal(DelayLaw):
     """N(location, (cv·location)²) conditioned on being positive."""
 
     location: Floats
@@ -176,7 +176,7 @@ class TwoSpeed(ByMean):
 
 @final
 @dataclass(frozen=True, slots=True)
-class OnOff(Law):
+class OnOff(DelayLaw):
     """Exponential work that only advances while the client is on (a two-state Markov chain).
 
     The on and off periods are exponential with means ``on`` and ``off``. On periods have no memory,

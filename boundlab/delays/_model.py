@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.delays._clock import Clock, Durations, Ticks
-from boundlab.delays._laws import Deterministic, Exponential, Law
+from boundlab.delays._laws import DelayLaw, Deterministic, Exponential
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events
 from boundlab.files import check_readable
@@ -88,7 +88,7 @@ class Renewal(DelayModel):
 
     id: str
     n: int
-    law: Law
+    law: DelayLaw
     options: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def spec(self) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def _enough(expected: float) -> int:
 
 
 def _times(
-    law: Law, streams: Streams, stream: Stream, counts: NDArray[np.int64], first_actor: int
+    law: DelayLaw, streams: Streams, stream: Stream, counts: NDArray[np.int64], first_actor: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], float]:
     """Return arrival times client by client, their actors, and the time up to which all are known."""
     ends = np.cumsum(counts)

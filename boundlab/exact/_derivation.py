@@ -52,7 +52,7 @@ STANDS_ON: Final = "What it stands on"
 
 @final
 @dataclass(frozen=True, slots=True)
-class Section:
+class DerivationSection:
     """A part of a derivation."""
 
     title: str
@@ -76,7 +76,7 @@ class Derivation:
 
     theorem: str
     by_hand: bool
-    sections: tuple[Section, ...]
+    sections: tuple[DerivationSection, ...]
 
     def tables(self) -> Iterator[Table]:
         """Yield the tables."""

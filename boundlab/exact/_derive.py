@@ -3,8 +3,8 @@
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.writing import Sentence, sides, words
-from boundlab.exact._derivation import STANDS_ON, Derivation, Section
-from boundlab.exact._instance import Setting, instance
+from boundlab.exact._derivation import STANDS_ON, Derivation, DerivationSection
+from boundlab.exact._instance import ExactSetting, instance
 from boundlab.exact._rows import Account, of_outcomes
 from boundlab.exact._sides import inequality, left_side, right_side, stands_on
 from boundlab.exact._tale import Models, MomentsOf, Outcomes, Tale
@@ -12,7 +12,7 @@ from boundlab.exact._update_rows import of_models, of_moments
 
 
 def derive(
-    at: Setting, tale: Tale, left: Scalar, right: Scalar, *, above: bool | None, verdict: Sentence
+    at: ExactSetting, tale: Tale, left: Scalar, right: Scalar, *, above: bool | None, verdict: Sentence
 ) -> Derivation:
     """Return the derivation.
 
@@ -32,19 +32,19 @@ def derive(
     require_same(account.total, left)
     comparison, whole = inequality(left, right, above=above)
     by_hand = account.by_hand and whole
-    sections: tuple[Section, ...] = (
-        Section("The instance", tuple(instance(at))),
-        Section("What happens", (words(f"found by {at.method}"), *account.items)),
-        Section("The left side", tuple(left_side(at.plan.theorem, account, left))),
-        Section("The right side", tuple(right_side(at, right))),
-        Section("The inequality", (*comparison, verdict)),
+    sections: tuple[DerivationSection, ...] = (
+        DerivationSection("The instance", tuple(instance(at))),
+        DerivationSection("What happens", (words(f"found by {at.method}"), *account.items)),
+        DerivationSection("The left side", tuple(left_side(at.plan.theorem, account, left))),
+        DerivationSection("The right side", tuple(right_side(at, right))),
+        DerivationSection("The inequality", (*comparison, verdict)),
     )
     if standing := tuple(stands_on(at)):
-        sections += (Section(STANDS_ON, standing),)
+        sections += (DerivationSection(STANDS_ON, standing),)
     return Derivation(at.plan.theorem.id, by_hand, sections)
 
 
-def _account(at: Setting, tale: Tale) -> Account:
+def _account(at: ExactSetting, tale: Tale) -> Account:
     match tale:
         case Outcomes():
             return of_outcomes(at, tale)

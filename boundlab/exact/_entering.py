@@ -10,7 +10,7 @@ from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.arithmetic.writing import Sentence, Written, about, math, say, vector
-from boundlab.exact._instance import Setting
+from boundlab.exact._instance import ExactSetting
 from boundlab.exact._rows import model_name
 from boundlab.exact._tale import Models, Point
 
@@ -25,7 +25,7 @@ class Entering:
     and y where the local steps of a run begin and end, the rows say so. Otherwise they say who arrives, and no more.
     """
 
-    def __init__(self, at: Setting, tale: Models) -> None:
+    def __init__(self, at: ExactSetting, tale: Models) -> None:
         self._at, self._tale = at, tale
         each = [self._entries(t) for t in range(1, len(tale.each))]
         equal = [[(run, Fraction(1, len(some))) for run, _ in some] for some in each]

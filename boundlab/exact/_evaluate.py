@@ -23,7 +23,7 @@ from boundlab.exact import _tell as tell
 from boundlab.exact._conditions import require
 from boundlab.exact._derivation import Derivation
 from boundlab.exact._derive import derive as derivation_of
-from boundlab.exact._instance import Setting
+from boundlab.exact._instance import ExactSetting
 from boundlab.exact._result import ExactResult
 from boundlab.exact._symbols import exact_law, formulas
 from boundlab.exact._tale import Tale
@@ -171,7 +171,7 @@ class _Exactly:
 
     def _derivation(self, found: ExactResult, left: "_Side", right: "_Side", above: bool | None) -> Derivation:
         best = self.model.minimum()
-        at = Setting(self.plan, self.case, self.model, best, self.formulas, self.law, found.constants, self.method)
+        at = ExactSetting(self.plan, self.case, self.model, best, self.formulas, self.law, found.constants, self.method)
         verdict = words(f"{found.verdict}: {found.reason}")
         with digits(self._bits):
             l_side, r_side = (side.at() if side.exact is None else side.exact for side in (left, right))

@@ -21,7 +21,7 @@ _NAMED = 8  # clients whose probabilities are written one by one
 
 @final
 @dataclass(frozen=True, slots=True)
-class Setting:
+class ExactSetting:
     """A case as the exact engine has it.
 
     Parameters
@@ -58,7 +58,7 @@ class Setting:
         return self.formulas.ball(symbol) if exact is None else exact
 
 
-def instance(at: Setting) -> Iterator[Sentence]:
+def instance(at: ExactSetting) -> Iterator[Sentence]:
     """Yield what a referee has to write down first."""
     yield from _functions(at)
     yield from _noise(at)
@@ -78,7 +78,7 @@ def instance(at: Setting) -> Iterator[Sentence]:
         yield say("{} {} ({})", at.symbol(name), is_(known), words(f"{constant['how']}{side}"))
 
 
-def _functions(at: Setting) -> Iterator[Sentence]:
+def _functions(at: ExactSetting) -> Iterator[Sentence]:
     found = at.model.described()
     yield from found
     if not found:
@@ -99,7 +99,7 @@ def _functions(at: Setting) -> Iterator[Sentence]:
         )
 
 
-def _noise(at: Setting) -> Iterator[Sentence]:
+def _noise(at: ExactSetting) -> Iterator[Sentence]:
     signs, form = at.model.sign_noise(), at.model.least_squares()
     if at.plan.problem.noiseless:
         yield say("no noise: every local step takes the full (sub)gradient of its client")
@@ -120,7 +120,7 @@ def _noise(at: Setting) -> Iterator[Sentence]:
         yield say("every local step is followed by the proximal map of h")
 
 
-def _algorithm(at: Setting) -> Iterator[Sentence]:
+def _algorithm(at: ExactSetting) -> Iterator[Sentence]:
     theorem, plan = at.plan.theorem, at.plan
     given = {name: value for name, value in plan.parameter_values.items() if name not in theorem.step}
     names = sorted(given, key=list(plan.algorithm.parameters).index)
@@ -140,7 +140,7 @@ def _option(value: Any) -> str:
     return format(value, ".6g") if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
 
 
-def _events(at: Setting) -> Iterator[Sentence]:
+def _events(at: ExactSetting) -> Iterator[Sentence]:
     plan = at.plan
     counter, k = at.symbol(plan.theorem.counter), written(int(plan.ks[-1]))
     unit = ("event" if plan.algorithm.server == "any" else "server update") + "s" * (int(plan.ks[-1]) != 1)
@@ -156,7 +156,7 @@ def _events(at: Setting) -> Iterator[Sentence]:
     yield say(f"{{}} = {{}} {unit}", counter, k)
 
 
-def _law(at: Setting, law: EventLaw[Fraction]) -> Sentence:
+def _law(at: ExactSetting, law: EventLaw[Fraction]) -> Sentence:
     """Return who comes next with which probability."""
     p, counted = law.p.tolist(), getattr(at.plan.parameters, "count", None) is not None
     parts: list[Written] = []

@@ -10,7 +10,7 @@ from boundlab.__about__ import __version__
 from boundlab.exact._derivation import Derivation
 from boundlab.files import schema
 from boundlab.instance.leaning import conditional, leans_on
-from boundlab.instance.readings import Reading
+from boundlab.instance.readings import SymbolValue
 from boundlab.verdict import Verdict
 
 Kind = Literal["exact", "enclosure", "numeric"]
@@ -68,7 +68,7 @@ class ExactResult:
     values: Mapping[str, Any] = field(default_factory=dict)
     constants: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
-    symbols: tuple[Reading, ...] = ()
+    symbols: tuple[SymbolValue, ...] = ()
     decided: bool = True
     core: str = ""
     objective: str = ""

@@ -12,9 +12,9 @@ from boundlab.arithmetic.writing import Sentence, Written, cell, linear, math, s
 from boundlab.case import RandomEvents
 from boundlab.errors import UndecidedError
 from boundlab.exact._derivation import MOST, Item, Table
-from boundlab.exact._instance import Setting
+from boundlab.exact._instance import ExactSetting
 from boundlab.exact._tale import Outcomes, Point
-from boundlab.expectation import LISTED, Outcome, Steps
+from boundlab.expectation import LISTED, RecordedOutcome, Steps
 from boundlab.metrics import Quantity
 
 _PATTERNS = 12  # of a row
@@ -43,13 +43,13 @@ class Account:
     by_hand: bool
 
 
-def model_name(at: Setting, when: str) -> Written:
+def model_name(at: ExactSetting, when: str) -> Written:
     """Return the name of the server model after so many iterations."""
     letter = "w" if at.plan.theorem.counter == "T" else "x"
     return math(f"{letter}_{when}", f"{letter}_{{{when}}}")
 
 
-def shown_name(at: Setting) -> Written:
+def shown_name(at: ExactSetting) -> Written:
     """Return the name of what one record shows at the end."""
     k = str(int(at.plan.ks[-1]))
     if at.plan.metric.over.averages_iterates:
@@ -57,7 +57,7 @@ def shown_name(at: Setting) -> Written:
     return model_name(at, k)
 
 
-def measure(at: Setting, name: Written) -> Written:
+def measure(at: ExactSetting, name: Written) -> Written:
     """Return what the metric measures at a point."""
     match at.plan.metric.quantity:
         case Quantity.DISTANCE:
@@ -68,26 +68,26 @@ def measure(at: Setting, name: Written) -> Written:
             return math(f"‖∇f({name.text})‖²", rf"\|\nabla f({name.latex})\|^2")
 
 
-def metric_at(at: Setting) -> Callable[[Sequence[Scalar]], Scalar]:
+def metric_at(at: ExactSetting) -> Callable[[Sequence[Scalar]], Scalar]:
     """Return the metric of one record as a function of a point."""
     assert at.best is not None or at.plan.metric.quantity is Quantity.SLOPE  # noqa: S101  (the engine has asked)
     function = AtMinimum.of(at.model, at.best)
     return lambda point: at.plan.metric.at(function, list(point))
 
 
-def share(at: Setting) -> Scalar:
+def share(at: ExactSetting) -> Scalar:
     """Return the weight of each record in the left side."""
     return numbers.rational(at.plan.metric.over.share(int(at.plan.ks[-1])) or 0)
 
 
-def of_outcomes(at: Setting, tale: Outcomes) -> Account:
+def of_outcomes(at: ExactSetting, tale: Outcomes) -> Account:
     """Return one row for all sequences with the same records; where there are too many, the law of each record."""
     if tale.each is None:
         return _record_rows(at, tale.records)
     return _outcome_rows(at, tale.each, tale.steps)
 
 
-def _outcome_rows(at: Setting, each: list[Outcome], steps: list[Steps]) -> Account:
+def _outcome_rows(at: ExactSetting, each: list[RecordedOutcome], steps: list[Steps]) -> Account:
     value, averaged = metric_at(at), at.plan.metric.over.averages_iterates and isinstance(at.case.events, RandomEvents)
     ends = [[_mean(one.points)] if averaged else one.points for one in each]
     values = [share(at) * added([value(point) for point in points]) for points in ends]
@@ -127,7 +127,7 @@ def shortened(rows: Sequence[Sequence[Sentence]]) -> list[Item]:
     return [say("what stands behind ≈ is shortened; --json has all digits")] if any_short else []
 
 
-def _average_of(at: Setting) -> Sentence:
+def _average_of(at: ExactSetting) -> Sentence:
     k = int(at.plan.ks[-1])
     if k == 1:
         return say("{} = {}", shown_name(at), model_name(at, "0"))
@@ -156,7 +156,7 @@ def _mean(points: Sequence[Point]) -> Point:
     return tuple(part * added(column) for column in zip(*points, strict=True))
 
 
-def _sequences(one: Outcome) -> tuple[Sentence, bool]:
+def _sequences(one: RecordedOutcome) -> tuple[Sentence, bool]:
     """Return the sequences of a row, and whether all of them are there."""
     if one.patterns is None:
         return words(f"{one.sequences} sequences"), False
@@ -173,13 +173,13 @@ def _monospaced(patterns: Sequence[str]) -> Sentence:
     return Sentence(text, ", ".join(rf"\texttt{{{tex(pattern)}}}" for pattern in patterns), text)
 
 
-def _heading(each: list[Outcome]) -> str:
+def _heading(each: list[RecordedOutcome]) -> str:
     letters = "".join(pattern for one in each for pattern in one.patterns or ())
     signs, events = any(sign in letters for sign in "+−±"), any(letter.isalnum() or letter == "*" for letter in letters)
     return "events and signs" if signs and events else "signs of the noise" if signs else "events"
 
 
-def _key(each: list[Outcome]) -> Sentence:
+def _key(each: list[RecordedOutcome]) -> Sentence:
     letters = "".join(pattern for one in each for pattern in one.patterns or ())
     said = []
     if any(letter.isdigit() for letter in letters):
@@ -197,7 +197,7 @@ def _key(each: list[Outcome]) -> Sentence:
     return say(f"in the order of time: {', '.join(said)}")
 
 
-def _record_rows(at: Setting, records: list[list[tuple[Point, Fraction]]]) -> Account:
+def _record_rows(at: ExactSetting, records: list[list[tuple[Point, Fraction]]]) -> Account:
     """Return rows (record, point, probability, metric); beyond the limit the largest, and the sum of the others."""
     value, part = metric_at(at), share(at)
     several = len(records) > 1
@@ -255,11 +255,11 @@ def _same(a: Sequence[Any], b: Sequence[Any]) -> bool:
         return False
 
 
-def _seen(at: Setting) -> Written:
+def _seen(at: ExactSetting) -> Written:
     return shown_name(at) if at.plan.metric.over.one_record else models_name(at)
 
 
-def models_name(at: Setting) -> Written:
+def models_name(at: ExactSetting) -> Written:
     """Return the names of all models before the last one."""
     last = int(at.plan.ks[-1]) - 1
     if last == 0:
@@ -268,7 +268,7 @@ def models_name(at: Setting) -> Written:
     return math(f"{first.text}, …, {end.text}", rf"{first.latex}, \dots, {end.latex}")
 
 
-def _measured(at: Setting) -> Written:
+def _measured(at: ExactSetting) -> Written:
     if at.plan.metric.over.one_record:
         return measure(at, shown_name(at))
     one = measure(at, model_name(at, "k"))

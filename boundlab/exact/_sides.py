@@ -9,7 +9,7 @@ from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.writing import Sentence, Written, decimal, equals, is_, math, say, tex, written
 from boundlab.exact._derivation import Chain, Item, equalities
 from boundlab.exact._formula import formula
-from boundlab.exact._instance import Setting
+from boundlab.exact._instance import ExactSetting
 from boundlab.exact._rows import Account
 from boundlab.formulas.known_numbers import scalar
 from boundlab.formulas.symbols import names_of
@@ -24,7 +24,7 @@ def left_side(theorem: Theorem, account: Account, left: Scalar) -> Iterator[Item
     yield equalities(LEFT, name, account.addends, written(left), decimal(left))
 
 
-def right_side(at: Setting, right: Scalar) -> Iterator[Item]:
+def right_side(at: ExactSetting, right: Scalar) -> Iterator[Item]:
     """Yield the theorem's formula, with the numbers put in, in closed form and as a decimal."""
     theorem = at.plan.theorem
     terms = theorem.bound.expressions()
@@ -41,7 +41,7 @@ def right_side(at: Setting, right: Scalar) -> Iterator[Item]:
         yield equalities(RIGHT, heads, written(right), decimal(right))
 
 
-def stands_on(at: Setting) -> Iterator[Item]:
+def stands_on(at: ExactSetting) -> Iterator[Item]:
     """Yield each condition in numbers, and each number that was read off the run."""
     theorem = at.plan.theorem
     for one in theorem.conditions:
@@ -78,7 +78,7 @@ def inequality(left: Scalar, right: Scalar, *, above: bool | None) -> tuple[list
     return [say("the sides are closer to each other than decimals show")], False
 
 
-def _needed(at: Setting, names: list[str]) -> list[str]:
+def _needed(at: ExactSetting, names: list[str]) -> list[str]:
     """Return the symbols, and those that define them."""
     rules, found = at.formulas.rules, dict.fromkeys(names)
     todo = list(names)
@@ -91,7 +91,7 @@ def _needed(at: Setting, names: list[str]) -> list[str]:
     return list(found)
 
 
-def _values(at: Setting, known: dict[str, Written]) -> Iterator[Sentence]:
+def _values(at: ExactSetting, known: dict[str, Written]) -> Iterator[Sentence]:
     """Yield what stands in for symbols: given numbers in one line, and then what is defined, from the bottom up."""
     rules = at.formulas.rules
     given = [name for name in known if name not in rules]
@@ -113,6 +113,6 @@ def _values(at: Setting, known: dict[str, Written]) -> Iterator[Sentence]:
         yield say("{}" + " {}" * len(pieces) + " {}", at.symbol(name), *map(is_, pieces), value)
 
 
-def _value(at: Setting, term: Any) -> Scalar:
+def _value(at: ExactSetting, term: Any) -> Scalar:
     exact = scalar(at.formulas.exact(term))
     return at.formulas.ball(term) if exact is None else exact

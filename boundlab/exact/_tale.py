@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import TypeAlias, final
 
 from boundlab.arithmetic.numbers import Scalar
-from boundlab.expectation import Moments, Outcome, Steps
+from boundlab.expectation import Moments, RecordedOutcome, Steps
 from boundlab.tape import Tape
 
 Point: TypeAlias = tuple[Scalar, ...]
@@ -27,7 +27,7 @@ class Outcomes:
         For each record its points with their probabilities, averages among them; for where ``each`` has too many rows.
     """
 
-    each: list[Outcome] | None
+    each: list[RecordedOutcome] | None
     steps: list[Steps]
     records: list[list[tuple[Point, Fraction]]]
 

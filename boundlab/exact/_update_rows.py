@@ -7,7 +7,7 @@ from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.writing import Sentence, Written, about, cell, equals, is_, linear, math, say, vector, written
 from boundlab.exact._derivation import MOST, Item, Table
 from boundlab.exact._entering import Entering
-from boundlab.exact._instance import Setting
+from boundlab.exact._instance import ExactSetting
 from boundlab.exact._linear import Rule, joint, power, rules, total
 from boundlab.exact._rows import Account, added, measure, metric_at, model_name, share, shortened, shown_name
 from boundlab.exact._tale import Models, MomentsOf, Point
@@ -19,7 +19,7 @@ _CLIENTS = 4  # whose local steps are written one by one
 _ROUNDING = 1e-12  # of the floats of a tape
 
 
-def of_models(at: Setting, tale: Models) -> Account:
+def of_models(at: ExactSetting, tale: Models) -> Account:
     """Return the models after each update, what enters them, and the metric where it looks."""
     value, k = metric_at(at), int(at.plan.ks[-1])
     over = at.plan.metric.over
@@ -54,7 +54,7 @@ def of_models(at: Setting, tale: Models) -> Account:
     return Account((*items, *short), found, addends, entering.adds and not left_out and not short)
 
 
-def of_moments(at: Setting, tale: MomentsOf) -> Account:
+def of_moments(at: ExactSetting, tale: MomentsOf) -> Account:
     """Return first and second moments of the models."""
     k, over, each = int(at.plan.ks[-1]), at.plan.metric.over, tale.each
     one_row = over.averages_iterates and not tale.summed
@@ -110,7 +110,7 @@ def _norm(name: str) -> Written:
     return math(f"‖{name}‖²", rf"\|{name}\|^2")
 
 
-def _away(at: Setting, model: Written) -> Written:
+def _away(at: ExactSetting, model: Written) -> Written:
     if at.best is not None and not any(at.best.x) and at.model.d == 1:
         return math(f"{model.text}²", f"{model.latex}^2")
     return math(f"‖{model.text} − x*‖²", rf"\|{model.latex} - x^\star\|^2")
@@ -133,7 +133,7 @@ def _cut(columns: Sequence[Sentence], n: int, row: Callable[[int], list[Sentence
     return Table(tuple(columns), (*first, gap, *last)), [said]
 
 
-def _local_steps(at: Setting, tape: Tape) -> Iterator[Sentence]:
+def _local_steps(at: ExactSetting, tape: Tape) -> Iterator[Sentence]:
     """Yield what a local step does on the line, if all steps have one size."""
     sizes = set(tape.descend.step_size.tolist())
     plain = at.model.d == 1 and at.plan.problem.simple is None and not tape.implicit.any()
@@ -158,7 +158,7 @@ def _local_steps(at: Setting, tape: Tape) -> Iterator[Sentence]:
         yield say(f"so of client {client} to {{}}{where}", about(linear([(1 - part, y)], part * b[0])), *edges)
 
 
-def _closed(at: Setting, points: Sequence[Point], values: Sequence[Scalar]) -> Iterator[Item]:
+def _closed(at: ExactSetting, points: Sequence[Point], values: Sequence[Scalar]) -> Iterator[Item]:
     """Yield the linear recursion of the models, where there is one, and what it makes of the sum."""
     if at.model.d > 1:
         return
@@ -170,7 +170,7 @@ def _closed(at: Setting, points: Sequence[Point], values: Sequence[Scalar]) -> I
             yield from _closed_sum(at, rule, sequence[rule.first :: rule.turns], values[rule.first :: rule.turns])
 
 
-def _closed_sum(at: Setting, rule: Rule, models: Sequence[Scalar], values: Sequence[Scalar]) -> Iterator[Item]:
+def _closed_sum(at: ExactSetting, rule: Rule, models: Sequence[Scalar], values: Sequence[Scalar]) -> Iterator[Item]:
     """Yield the sum of the metric over the models of one rule, where it is a multiple of (x − x*)²."""
     one = numbers.rational(1)
     if at.best is None or numbers.sign(rule.q * rule.q - one) == 0 or numbers.sign(rule.q) == 0:

@@ -67,7 +67,7 @@ class _Form(Generic[Value]):
         self.off: Any = None
 
 
-class Vectors(ABC, Generic[Value]):
+class EnclosedVectors(ABC, Generic[Value]):
     """An arithmetic of vectors that says how far it rounds.
 
     Parameters
@@ -102,7 +102,7 @@ class Vectors(ABC, Generic[Value]):
 
 
 def run(
-    tape: Tape, numbers: Numbers[Any], vectors: Vectors[Value], observe: Callable[[int, Point[Value]], None]
+    tape: Tape, numbers: Numbers[Any], vectors: EnclosedVectors[Value], observe: Callable[[int, Point[Value]], None]
 ) -> None:
     """Execute a tape.
 
@@ -146,12 +146,12 @@ def run(
         raise UndecidedError(str(error), done / len(tape)) from None
 
 
-def _origins(tape: Tape, vectors: Vectors[Value]) -> dict[int, _Form[Value]]:
+def _origins(tape: Tape, vectors: EnclosedVectors[Value]) -> dict[int, _Form[Value]]:
     known = {kind: _alone(vectors, vectors.origin(kind)) for kind in (Initial.START, Initial.ZERO)}
     return {place: known[Initial(kind)] for place, kind in enumerate(tape.initial.tolist()) if Initial(kind) in known}
 
 
-def _alone(vectors: Vectors[Value], point: Point[Value]) -> _Form[Value]:
+def _alone(vectors: EnclosedVectors[Value], point: Point[Value]) -> _Form[Value]:
     return _Form({point: vectors.unit}, 0.0, point)
 
 
@@ -166,7 +166,7 @@ def _needed(forms: Iterable[_Form[Value]]) -> list[Point[Value]]:
     return list(found)
 
 
-def _combined(vectors: Vectors[Value], parts: list[tuple[Any, _Form[Value]]]) -> _Form[Value]:
+def _combined(vectors: EnclosedVectors[Value], parts: list[tuple[Any, _Form[Value]]]) -> _Form[Value]:
     """Return a combination of registers as one of points."""
     if len(parts) == 1 and parts[0][0] == 1:
         return parts[0][1]
@@ -191,7 +191,7 @@ def _combined(vectors: Vectors[Value], parts: list[tuple[Any, _Form[Value]]]) ->
     return _Form({point: share for point, share in terms.items() if not share == 0}, slack)  # noqa: SIM201
 
 
-def _in_steps(vectors: Vectors[Value], parts: list[tuple[Any, _Form[Value]]]) -> list[tuple[Any, _Form[Value]]]:
+def _in_steps(vectors: EnclosedVectors[Value], parts: list[tuple[Any, _Form[Value]]]) -> list[tuple[Any, _Form[Value]]]:
     """Return the parts with a result less the register where its steps began written as the sum of these steps."""
     if all(weight >= 0 for weight, _ in parts):
         return parts
@@ -212,7 +212,7 @@ def _in_steps(vectors: Vectors[Value], parts: list[tuple[Any, _Form[Value]]]) ->
     return [(weight, form) for form, weight in left.items() if not weight == 0]  # noqa: SIM201
 
 
-def _point(vectors: Vectors[Value], form: _Form[Value]) -> Point[Value]:
+def _point(vectors: EnclosedVectors[Value], form: _Form[Value]) -> Point[Value]:
     """Return a register as a point."""
     if form.point is None:
         value, norm, rounding = vectors.combined(form.terms)

@@ -97,7 +97,7 @@ def _execute(tape: Tape, registers: Array, oracle: Oracle, observe: Observe) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class _Instructions:
     """Some instructions as lists.
 
     Parameters
@@ -119,7 +119,7 @@ class _Block:
     coef: list[float]
 
 
-def _blocks(tape: Tape) -> Iterator[_Block]:
+def _blocks(tape: Tape) -> Iterator[_Instructions]:
     """Yield the tape in blocks: lists of a long tape would take more memory than its arrays."""
     affine, descend, record = tape.affine, tape.descend, tape.record
     begins = np.zeros(len(Op), dtype=np.int64)
@@ -136,7 +136,7 @@ def _blocks(tape: Tape) -> Iterator[_Block]:
         down, shown = part[Op.DESCEND], part[Op.RECORD]
         implicit = tape.implicit[down].tolist() if len(tape.implicit) else repeat(False)
         columns = (descend.dst, descend.src, descend.client, descend.step_size)
-        yield _Block(
+        yield _Instructions(
             ops.tolist(),
             zip(affine.dst[part[Op.AFFINE]].tolist(), first[:-1], first[1:], strict=True),
             zip(*(column[down].tolist() for column in columns), implicit, strict=False),

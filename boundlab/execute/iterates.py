@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from boundlab.errors import UndecidedError
 from boundlab.execute import enclosed
 from boundlab.execute._rows import Update, own_numbers
-from boundlab.execute.enclosed import TINY, UNKNOWN, UP, Point, Vectors, norm, summed
+from boundlab.execute.enclosed import TINY, UNKNOWN, UP, EnclosedVectors, Point, norm, summed
 from boundlab.execute.floats import draws
 from boundlab.metrics import Enclosure, Metric, Proved, Series
 from boundlab.objective import Array, Oracle, Problem
@@ -44,7 +44,7 @@ def along(metric: Metric, problem: Problem, tape: Tape, oracle: Oracle, ks: NDAr
 
 
 @final
-class Iterates(Vectors[Array]):
+class Iterates(EnclosedVectors[Array]):
     """Vectors of floats, and the local steps of an oracle.
 
     Parameters

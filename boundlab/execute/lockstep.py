@@ -64,7 +64,7 @@ def run(
             for begin, end in _blocks(program, problem, rounds.most):
                 rounds.run(begin, end)
             return registers
-        table = _Table(program, flat)
+        table = _DeviceTable(program, flat)
         for begin, end in _blocks(program, problem, _ROUNDS):
             _rounds(flat, table, table.block(begin, end), problem, seed, who, observe)
     return registers
@@ -104,7 +104,7 @@ class _Round:
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Block:
+class _RoundBlock:
     """Rounds whose tables are on the device: columns of Descend of shape (T, R), and the rounds themselves."""
 
     rounds: list[_Round]
@@ -116,7 +116,7 @@ class _Block:
 
 
 @final
-class _Table:
+class _DeviceTable:
     """The program with registers of all tapes in one row of numbers."""
 
     def __init__(self, program: Program, flat: torch.Tensor) -> None:
@@ -125,7 +125,7 @@ class _Table:
         wide = flat.device.type == "cpu" and flat.shape[1] >= _WIDE
         self.combinations: Batches | RowByRow = (RowByRow if wide else Batches)(program.combinations, flat, self.width)
 
-    def block(self, begin: int, end: int) -> _Block:
+    def block(self, begin: int, end: int) -> _RoundBlock:
         """Put rounds on the device."""
         program, base = self.program, np.arange(self.program.places) * self.width
         down = program.descents
@@ -133,7 +133,7 @@ class _Table:
         rounds = self._rounds(begin, end)
         src, dst = (self._put(column[part] + base) for column in (down.src, down.dst))
         client, update, size = (self._put(column[part]) for column in (down.client, down.update, down.step_size))
-        return _Block(rounds, src, dst, client, update, size.to(self.dtype))
+        return _RoundBlock(rounds, src, dst, client, update, size.to(self.dtype))
 
     def _put(self, array: NDArray[np.generic]) -> torch.Tensor:
         return torch.as_tensor(np.ascontiguousarray(array), device=self.device)
@@ -153,7 +153,7 @@ class _Table:
 
 
 def _rounds(
-    flat: torch.Tensor, table: _Table, block: _Block, problem: Batched, seed: int, trials: torch.Tensor,
+    flat: torch.Tensor, table: _DeviceTable, block: _RoundBlock, problem: Batched, seed: int, trials: torch.Tensor,
     observe: Observe,
 ) -> None:  # fmt: skip
     steps = np.array([one.steps for one in block.rounds])

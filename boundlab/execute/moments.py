@@ -15,7 +15,7 @@ from boundlab.errors import AssumptionError, SpecError
 from boundlab.execute import enclosed
 from boundlab.execute._rows import Update, own_numbers
 from boundlab.execute.coordinates import Frame, frame
-from boundlab.execute.enclosed import EPS, TINY, UP, Point, Vectors, norm, summed
+from boundlab.execute.enclosed import EPS, TINY, UP, EnclosedVectors, Point, norm, summed
 from boundlab.metrics import Enclosure, Metric, Quantity, Series, squares
 from boundlab.objective import NO_NOISY_PROX, Problem
 from boundlab.tape import Initial, Tape
@@ -75,7 +75,7 @@ def conditional(metric: Metric, problem: Problem, tape: Tape, sigma: float, ks: 
 
 
 @final
-class Spread(Vectors[Floats]):
+class Spread(EnclosedVectors[Floats]):
     """Means, and beside them the coefficients of all noise: on quadratics with additive noise.
 
     A register has shape (c, e, 1 + k): its mean in c blocks of e coordinates that do not mix, and its coefficients of

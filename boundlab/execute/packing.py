@@ -66,7 +66,7 @@ class Descents:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Shown:
+class RecordTable:
     """What is recorded after the combinations of a round: record ``row`` of ``tape`` is register src; shape (M,) each.
 
     A tape records once a round at most.
@@ -100,7 +100,7 @@ class Program:
     start: NDArray[np.bool_]
     combinations: Combinations
     descents: Descents
-    shown: Shown
+    shown: RecordTable
     local: Floats
 
     @property
@@ -165,13 +165,13 @@ def _descents(tapes: Sequence[Tape], rounds: Sequence[Ints], shape: tuple[int, i
     return found
 
 
-def _shown(tapes: Sequence[Tape], rounds: Sequence[Ints]) -> Shown:
+def _shown(tapes: Sequence[Tape], rounds: Sequence[Ints]) -> RecordTable:
     when = np.concatenate([own[tape.op == Op.RECORD] for tape, own in zip(tapes, rounds, strict=True)])
     owner = np.repeat(np.arange(len(tapes)), [len(tape.record.src) for tape in tapes])
     row = np.concatenate([np.arange(len(tape.record.src)) for tape in tapes])
     order = np.lexsort((row, owner, when))
     src = np.concatenate([tape.record.src for tape in tapes])
-    return Shown(when[order], owner[order], row[order], src[order])
+    return RecordTable(when[order], owner[order], row[order], src[order])
 
 
 def _combinations(tapes: Sequence[Tape], rounds: Sequence[Ints], zero: int) -> Combinations:

@@ -10,7 +10,7 @@ from boundlab.execute._rows import Combine, Numbers, Show, Update, own_numbers, 
 from boundlab.tape import Tape
 
 
-class Oracle(Protocol):
+class PointOracle(Protocol):
     """Who knows the gradients: points in, points out."""
 
     def gradient(self, client: int, point: Any) -> Any:
@@ -23,7 +23,7 @@ class Oracle(Protocol):
 def run(
     tape: Tape,
     start: Any,
-    oracle: Oracle,
+    oracle: PointOracle,
     observe: Callable[[int, Any], None],
     known: Mapping[float, Fraction] = MappingProxyType({}),
 ) -> None:

@@ -14,7 +14,7 @@ from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.errors import SpecError
 from boundlab.execute import enclosed
 from boundlab.execute._rows import Combine, Numbers, Show, Update, rows, starts
-from boundlab.execute.enclosed import Point, Vectors
+from boundlab.execute.enclosed import EnclosedVectors, Point
 from boundlab.objective import StepBounds
 from boundlab.tape import Initial, Tape
 
@@ -225,7 +225,7 @@ def run(
 
 
 @final
-class Balls(Vectors[Vector]):
+class Balls(EnclosedVectors[Vector]):
     """Vectors of binary numbers of the present precision; their errors are balls, too.
 
     Parameters

@@ -23,7 +23,7 @@ from boundlab.expectation._left import engine as engine
 from boundlab.expectation._left import left_side as left_side
 from boundlab.expectation._left import operations as operations
 from boundlab.expectation._past import LISTED as LISTED
-from boundlab.expectation._past import Outcome as Outcome
+from boundlab.expectation._past import RecordedOutcome as RecordedOutcome
 from boundlab.expectation._past import Steps as Steps
 from boundlab.expectation._points import shown as shown_points
 from boundlab.expectation._second_moments import Moments as Moments
@@ -32,7 +32,7 @@ from boundlab.expectation._second_moments import in_exact_numbers as second_mome
 from boundlab.expectation._twins import twins as twins
 
 __all__ = [
-    "AFFORDABLE", "LISTED", "Arithmetic", "Moments", "Outcome", "Steps", "applicable", "core_of_schedule",
+    "AFFORDABLE", "LISTED", "Arithmetic", "Moments", "RecordedOutcome", "Steps", "applicable", "core_of_schedule",
     "core_over_events", "distinct_outcomes", "engine", "enumerated", "enumerated_schedule", "event_law",
     "event_sequences", "exact_arithmetic", "exact_event_law", "exact_program", "folded", "left_side", "marginals",
     "marginals_of_schedule", "moments_of_schedule", "operations", "outcomes", "outcomes_of_schedule",

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 _STRIP = 25_000  # entries
 
 
-class Pass(NamedTuple):
+class AreaPass(NamedTuple):
     """M local steps: x ← H x + c + noise of covariance V; shapes (c, n, e, e), (c, n, e), (c, n, e, e).
 
     ``norm`` and ``shift``, shape (c, n): at least ‖H‖ and ‖c‖. ``lost``, shape (2, c, n): what floats lose of the
@@ -37,7 +37,7 @@ class Pass(NamedTuple):
     lost: Floats
 
 
-class Passes:
+class AreaPasses:
     """M local steps of every client for any step sizes, from the eigenvalues of the A_i.
 
     Parameters
@@ -52,7 +52,7 @@ class Passes:
         self.noise = variance * (self.basis.swapaxes(2, 3) @ where.noise[:, None] @ self.basis)
         self._sizes = [_norms(one) for one in (where.A, where.b, variance * where.noise[:, None])]
 
-    def at(self, sizes: Floats) -> list[Pass]:
+    def at(self, sizes: Floats) -> list[AreaPass]:
         """Return what M steps of each of these sizes do."""
         size = sizes[:, None, None, None]
         one = 1.0 - size * self.values
@@ -70,7 +70,7 @@ class Passes:
         norm = np.abs(power).max(axis=3) + off[0][:, None]
         shift = np.sqrt(np.square(c).sum(axis=3)) * (1.0 + 1e-12)
         lost = self._lost(off, norm, shift)
-        return [Pass(*one) for one in zip(H, c, V, norm, shift + off[1][:, None], lost.swapaxes(0, 1), strict=True)]
+        return [AreaPass(*one) for one in zip(H, c, V, norm, shift + off[1][:, None], lost.swapaxes(0, 1), strict=True)]
 
     def _off(self, size: Floats) -> Floats:
         """Return how far H, c and V are off for sizes (m, 1), in Frobenius norms of a block, shape (3, m, n)."""
@@ -136,8 +136,8 @@ class _Moments:
         self.where, self.parameters, self.law, self.average = where, parameters, law, average
         c, n, e = where.b.shape
         self.c, self.n, self.e = c, n, e
-        self._passes = Passes(where, parameters.M, variance)
-        self._ahead: dict[int, Pass] = {}
+        self._passes = AreaPasses(where, parameters.M, variance)
+        self._ahead: dict[int, AreaPass] = {}
         start = where.x0
         every = np.tile(start, (1, n))  # (c, ne)
         self.s, self.y, self.x = start.copy(), every.copy(), every.copy()
@@ -160,7 +160,7 @@ class _Moments:
         self._own_crossed = self._blocks(self._crossed)
         self._plans: dict[bool, tuple[Floats, float, Floats, Floats]] = {}
 
-    def pass_at(self, k: int) -> Pass:
+    def pass_at(self, k: int) -> AreaPass:
         """Return the pass with α_k; those of constant steps are one, others are made some at a time."""
         constant = self.parameters.step.d is None
         k = 0 if constant else k

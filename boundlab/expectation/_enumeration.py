@@ -16,10 +16,10 @@ from boundlab.execute import Numbers
 from boundlab.execute.enclosed import EPS
 from boundlab.expectation._graph import Arithmetic, Graph, Lowering
 from boundlab.expectation._live import pruned
-from boundlab.expectation._past import Outcome, Past, Steps
+from boundlab.expectation._past import Past, RecordedOutcome, Steps
 from boundlab.expectation._reach import core_of
 from boundlab.expectation._schedule import Schedule
-from boundlab.expectation._values import ExactValues, FloatValues, Values
+from boundlab.expectation._values import ExactValues, FloatValues, VectorTable
 from boundlab.expectation._walk import LARGEST, SLOW, Walk
 from boundlab.metrics import Enclosure, Metric
 from boundlab.objective import Problem
@@ -104,7 +104,7 @@ def in_exact_numbers(
 
 def _expectations(
     arithmetic: Arithmetic[Number], law: EventLaw[Any], twins: Sequence[Sequence[int]], metric: Metric, ks: Ints,
-    values: Callable[[], Values[Number]], *, exact: bool, largest: int,
+    values: Callable[[], VectorTable[Number]], *, exact: bool, largest: int,
 ) -> tuple[list[Any], Walk[Number]]:  # fmt: skip
     graph, shown, terms = looked_at(arithmetic, law, twins, metric, ks)
     held, seen = values(), []
@@ -150,7 +150,7 @@ def given_schedule(
 def outcomes(
     model: RationalProblem, best: Minimum | None, arithmetic: Arithmetic[Scalar], unit: Scalar, law: EventLaw[Fraction],
     metric: Metric, k: int,
-) -> tuple[list[Outcome], list[Steps]]:  # fmt: skip
+) -> tuple[list[RecordedOutcome], list[Steps]]:  # fmt: skip
     """Return what :func:`in_exact_numbers` adds up at the horizon ``k``: all that can be seen, and what leads there.
 
     Where the metric looks at the average of the models before k, these are seen one by one.
@@ -177,7 +177,7 @@ def outcomes(
 
 def outcomes_of_schedule(
     model: RationalProblem, best: Minimum | None, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar
-) -> list[Outcome]:
+) -> list[RecordedOutcome]:
     """Return what :func:`given_schedule` adds up: all that the records can show, and the signs that lead there.
 
     Raises

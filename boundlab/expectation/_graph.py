@@ -18,7 +18,7 @@ LARGEST: Final = 200_000  # control states and events that lead on from them, ov
 
 @final
 @dataclass(frozen=True, slots=True)
-class Sum(Generic[Number]):
+class SumRow(Generic[Number]):
     """Register dst ← Σ coefficient·source."""
 
     dst: int
@@ -27,7 +27,7 @@ class Sum(Generic[Number]):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Pass(Generic[Number]):
+class PassRow(Generic[Number]):
     """Register dst ← src, then a local step of the client for each of the sizes."""
 
     dst: int
@@ -36,7 +36,7 @@ class Pass(Generic[Number]):
     sizes: tuple[Number, ...]
 
 
-Row: TypeAlias = Sum[Number] | Pass[Number] | MoveRow
+Row: TypeAlias = SumRow[Number] | PassRow[Number] | MoveRow
 Groups: TypeAlias = tuple[tuple[tuple[int, ...], ...], ...]  # groups of seats, each the tuple of its registers
 
 
@@ -112,7 +112,7 @@ class Graph(Generic[Number]):
     levels: list[Level[Number]]
 
 
-class Events(Protocol[Number]):
+class EventChoices(Protocol[Number]):
     """What can happen: of random events, or of one schedule."""
 
     def opening(self) -> tuple[tuple[Row[Number], ...], Control, tuple[int, ...] | None]:
@@ -242,7 +242,7 @@ class Lowering(Generic[Number]):
                 iteration = steps[0].iteration
                 rows = self._rows([step.rows for step in steps])
                 if self._average and iteration:
-                    rows = (Sum(self.sum, ((self._one, self.sum), (self._one, X_S))), *rows)
+                    rows = (SumRow(self.sum, ((self._one, self.sum), (self._one, X_S))), *rows)
                 after, order = self._in_order(steps[0].control)
                 found[event] = (Edge(share, rows, order, -1, (event,) if self._told else ()), after)
             self._edges[control] = list(found.values()), iteration
@@ -286,9 +286,9 @@ class Lowering(Generic[Number]):
                 case AffineRow():
                     coefficients = zip(*([coef for coef, _ in one.terms] for one in same), strict=True)
                     terms = [(self._number(key), src) for key, (_, src) in zip(coefficients, row.terms, strict=True)]
-                    out.append(Sum(row.dst, self._without_known(terms)))
+                    out.append(SumRow(row.dst, self._without_known(terms)))
                 case DescendRow():
-                    out.append(Pass(row.dst, row.src, row.client, self._sizes(same)))
+                    out.append(PassRow(row.dst, row.src, row.client, self._sizes(same)))
                 case _:
                     out.append(row)
         return tuple(out)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from boundlab.arithmetic.numbers import hashable
-from boundlab.expectation._graph import Edge, Events, Graph, Groups, Level, Pass, Row, Sum
+from boundlab.expectation._graph import Edge, EventChoices, Graph, Groups, Level, PassRow, Row, SumRow
 
 Number = TypeVar("Number")
 _EDGES = 1000  # that are looked at to tell which registers outlive an event
@@ -26,7 +26,7 @@ def slimmed(edge: Edge[Number], after: frozenset[int]) -> tuple[Edge[Number], se
         if row.dst not in needed:
             continue
         needed.discard(row.dst)
-        needed |= {source for _, source in row.terms} if isinstance(row, Sum) else {row.src}
+        needed |= {source for _, source in row.terms} if isinstance(row, SumRow) else {row.src}
         rows.append(row)
     if order is not None:
         order = tuple(order[r] if r in after else r for r in range(len(order)))
@@ -34,7 +34,7 @@ def slimmed(edge: Edge[Number], after: frozenset[int]) -> tuple[Edge[Number], se
     return replace(edge, rows=tuple(rows[::-1]), order=order), needed
 
 
-def lasting(events: Events[Number], seen: frozenset[int], registers: int) -> frozenset[int]:
+def lasting(events: EventChoices[Number], seen: frozenset[int], registers: int) -> frozenset[int]:
     """Return which of so many registers something reads in a later event than the one that wrote them.
 
     All of them where what an event does depends on when it happens, or where there are many control states.
@@ -109,9 +109,9 @@ def pruned(graph: Graph[Number], shown: Sequence[bool]) -> Graph[Number]:
 def _name(row: Row[Any]) -> Any:
     """Return what equal rows share."""
     match row:
-        case Sum():
+        case SumRow():
             return row.dst, *((hashable(coefficient), source) for coefficient, source in row.terms)
-        case Pass():
+        case PassRow():
             return row.dst, row.src, row.client, *map(hashable, row.sizes)
     return row
 

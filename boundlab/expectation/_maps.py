@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms import MoveRow
 from boundlab.errors import SpecError
-from boundlab.expectation._graph import Pass, Row, Sum
+from boundlab.expectation._graph import PassRow, Row, SumRow
 from boundlab.expectation._passes import EPS, Off, Passes, norm
 
 Number = TypeVar("Number")
@@ -108,9 +108,9 @@ class Maps(Generic[Number]):
         drawn: list[Drawn] = []
         for row in rows:
             match row:
-                case Sum(dst, terms):
+                case SumRow(dst, terms):
                     now[dst] = self._combined(dst, [(share, source, self._at(now, source)) for share, source in terms])
-                case Pass():
+                case PassRow():
                     now[row.dst] = self._passed(row, self._at(now, row.src), drawn)
                 case MoveRow(dst, src):
                     now[dst] = self._at(now, src)
@@ -150,7 +150,7 @@ class Maps(Generic[Number]):
             return round(held) if abs(held - round(held)) < _WHOLE else held
         return held
 
-    def _passed(self, row: Pass[Number], start: Place[Any], drawn: list[Drawn]) -> Place[Any]:
+    def _passed(self, row: PassRow[Number], start: Place[Any], drawn: list[Drawn]) -> Place[Any]:
         if self.models.get(row.src, 0) != 1:
             raise SpecError("moments need local steps that begin at a model, not at a difference of models")
         self.models[row.dst] = 1

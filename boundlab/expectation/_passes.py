@@ -62,7 +62,7 @@ class Pass:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Batches:
+class MinibatchNoise:
     """How the noise of a client's mini-batches depends on where they are drawn.
 
     Parameters
@@ -107,7 +107,13 @@ class Passes:
     """
 
     def __init__(
-        self, A: Array, g: Array, covariance: Array, batches: tuple[Batches, ...], one: Any, off: Sequence[Off] = ()
+        self,
+        A: Array,
+        g: Array,
+        covariance: Array,
+        batches: tuple[MinibatchNoise, ...],
+        one: Any,
+        off: Sequence[Off] = (),
     ) -> None:
         self._A, self._g, self._covariance, self._one, self._off = A, g, covariance, one, off
         self._tensors = [batch.tensor(one) for batch in batches]

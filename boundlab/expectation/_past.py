@@ -25,7 +25,7 @@ _SIGNS: Final = {1: "+", -1: "−"}
 
 @final
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RecordedOutcome:
     """All that ends with the same records.
 
     Parameters
@@ -106,7 +106,7 @@ class Past:
 
     def outcomes(
         self, histories: Ints, weights: Any, whole: int, points: Sequence[tuple[Scalar, ...]]
-    ) -> list[Outcome]:
+    ) -> list[RecordedOutcome]:
         """Return all outcomes, the likeliest first.
 
         Parameters
@@ -132,7 +132,7 @@ class Past:
             history = self._union(members)
             patterns = tuple(islice(self._patterns(history), LISTED + 1))
             shown = tuple(sorted(patterns)) if len(patterns) <= LISTED else None
-            found.append(Outcome(seen, Fraction(share[name], whole), self._count[history], shown))
+            found.append(RecordedOutcome(seen, Fraction(share[name], whole), self._count[history], shown))
         return sorted(found, key=lambda one: (-one.p, one.patterns or ()))
 
     def _put(self, before: tuple[tuple[int, Came], ...], count: int, seen: int) -> int:

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms import EventLaw, EventProgram
 from boundlab.arithmetic.pepit import Exact, exact
-from boundlab.execute.points import Oracle, combine, key
+from boundlab.execute.points import PointOracle, combine, key
 from boundlab.expectation._enumeration import looked_at
 from boundlab.expectation._graph import Arithmetic
 from boundlab.expectation._live import pruned
-from boundlab.expectation._values import Values
+from boundlab.expectation._values import VectorTable
 from boundlab.expectation._walk import Walk
 from boundlab.metrics import Metric
 
@@ -32,7 +32,7 @@ def arithmetic(program: EventProgram, known: Mapping[float, Fraction]) -> Arithm
 
 
 def shown(
-    program: EventProgram, law: EventLaw[Fraction], metric: Metric, k: int, start: Any, oracle: Oracle,
+    program: EventProgram, law: EventLaw[Fraction], metric: Metric, k: int, start: Any, oracle: PointOracle,
     known: Mapping[float, Fraction],
 ) -> list[tuple[Any, Exact]]:  # fmt: skip
     """Return what all runs of ``k`` iterations show for the left side, with the weight of each point in it.
@@ -65,12 +65,12 @@ def shown(
 
 
 @final
-class _PointValues(Values[Exact]):
+class _PointValues(VectorTable[Exact]):
     """PEPit points under numbers."""
 
     noisy = False
 
-    def __init__(self, start: Any, oracle: Oracle) -> None:
+    def __init__(self, start: Any, oracle: PointOracle) -> None:
         self._kind, self._oracle = type(start), oracle
         self.points: list[Any] = []
         self._number: dict[Any, int] = {}

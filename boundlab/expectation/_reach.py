@@ -13,7 +13,7 @@ from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, sign
 from boundlab.arithmetic.problem import Core, RationalProblem
 from boundlab.errors import UndecidedError
-from boundlab.expectation._graph import Graph, Pass, Row, Sum
+from boundlab.expectation._graph import Graph, PassRow, Row, SumRow
 from boundlab.tape import Initial
 
 Vector = list[Scalar]
@@ -103,12 +103,12 @@ class _Runs:
     def _follow(self, held: list[_Affine], rows: tuple[Row[Scalar], ...]) -> None:
         for row in rows:
             match row:
-                case Sum(dst, terms):
+                case SumRow(dst, terms):
                     total = _Affine(self._zero, {})
                     for share, source in terms:
                         total = total.plus(held[source].scaled(share))
                     held[dst] = total
-                case Pass(dst, src, client, sizes):
+                case PassRow(dst, src, client, sizes):
                     x = held[src]
                     for size in sizes:
                         x = self._stepped(self._require(x), client, size)

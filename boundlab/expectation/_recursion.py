@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from boundlab.algorithms import X_S, Control
 from boundlab.expectation._compiled import LARGEST as COMPILED
 from boundlab.expectation._compiled import Linear, Triangle, compiled
-from boundlab.expectation._graph import Edge, Events
+from boundlab.expectation._graph import Edge, EventChoices
 from boundlab.expectation._live import lasting, slimmed
 from boundlab.expectation._maps import Drawn, Maps, Place
 from boundlab.expectation._passes import EPS, Passes, norm
@@ -30,7 +30,7 @@ Array = NDArray[Any]
 
 @final
 @dataclass(frozen=True, slots=True)
-class Quadratic:
+class BlockQuadratic:
     """A quadratic in coordinates of which blocks do not mix.
 
     Parameters
@@ -51,7 +51,7 @@ class Quadratic:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Spread:
+class PassNoise:
     """Noise of one pass, as far as what an event writes holds it.
 
     Parameters
@@ -97,7 +97,7 @@ class Moved:
     written: NDArray[np.int64]
     sources: NDArray[np.int64]
     T: Array
-    spreads: list[Spread]
+    spreads: list[PassNoise]
     off: Array
 
     def lost(self, rounding: float) -> Array:
@@ -150,8 +150,8 @@ class Recursion(Generic[Number]):
     """
 
     def __init__(
-        self, lowering: Events[Number], initial: tuple[Initial, ...], where: Quadratic, share: Callable[[Any], Any],
-        *, shown: int, relative: int = -1,
+        self, lowering: EventChoices[Number], initial: tuple[Initial, ...], where: BlockQuadratic,
+        share: Callable[[Any], Any], *, shown: int, relative: int = -1,
     ) -> None:  # fmt: skip
         self._lowering, self._where, self._share, self._shown = lowering, where, share, shown
         c, self.e = where.x0.shape
@@ -317,14 +317,14 @@ class Recursion(Generic[Number]):
         every = np.arange(self.size)
         return np.concatenate([every[:one], *(every[self._rows(register)] for register in registers)]).astype(np.int64)
 
-    def _spread(self, drawn: Drawn, moved: Array) -> Spread:
+    def _spread(self, drawn: Drawn, moved: Array) -> PassNoise:
         if drawn.depends is None:
-            return Spread(drawn, moved, None, np.empty(0, dtype=np.int64))
+            return PassNoise(drawn, moved, None, np.empty(0, dtype=np.int64))
         sources = sorted(drawn.start.linear)
         G = self._matrix([drawn.start], sources)
         first = np.full((len(G), 1, G.shape[2]), self._zero, dtype=G.dtype)
         first[:, :, 0] = self._where.one
-        return Spread(drawn, moved, np.concatenate([first, G], axis=1), self._coordinates(sources, one=True))
+        return PassNoise(drawn, moved, np.concatenate([first, G], axis=1), self._coordinates(sources, one=True))
 
     def _after(self, state: Array, event: Moved) -> Array:
         """Return T S Tᵀ + noise: rows and columns of what is written change."""

@@ -5,7 +5,7 @@ from typing import Generic, TypeVar, cast, final
 from boundlab.algorithms import Control
 from boundlab.errors import AssumptionError
 from boundlab.execute import Combine, Numbers, Show, Update, rows
-from boundlab.expectation._graph import Edge, Graph, Groups, Level, Pass, Row, Sum
+from boundlab.expectation._graph import Edge, Graph, Groups, Level, PassRow, Row, SumRow
 from boundlab.objective import NO_NOISY_PROX
 from boundlab.tape import Initial, Tape
 
@@ -44,15 +44,15 @@ class Schedule(Generic[Number]):
         for row in rows(tape, numbers):
             match row:
                 case Combine(dst, terms):
-                    own.append(Sum(dst, terms))
+                    own.append(SumRow(dst, terms))
                 case Update():
                     if row.implicit:
                         raise AssumptionError(NO_NOISY_PROX)
                     if own:  # noise of mini-batches depends on where it is drawn: that must be known by then
                         cut(shown=False)
-                    own.append(Pass(row.dst, row.src, row.client, row.sizes))
+                    own.append(PassRow(row.dst, row.src, row.client, row.sizes))
                 case Show(_, src):
-                    own.append(Sum(self.sum, ((one, src),)))
+                    own.append(SumRow(self.sum, ((one, src),)))
                     cut(shown=True)
 
     def graph(self) -> Graph[Number]:

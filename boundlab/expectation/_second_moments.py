@@ -19,8 +19,8 @@ from boundlab.execute.coordinates import frame
 from boundlab.expectation._cost import LARGEST_MOMENTS
 from boundlab.expectation._enumeration import folded
 from boundlab.expectation._graph import Arithmetic, Lowering
-from boundlab.expectation._passes import EPS, Batches, Off, Passes, norm
-from boundlab.expectation._recursion import Quadratic, Recursion
+from boundlab.expectation._passes import EPS, MinibatchNoise, Off, Passes, norm
+from boundlab.expectation._recursion import BlockQuadratic, Recursion
 from boundlab.expectation._schedule import Schedule
 from boundlab.metrics import Enclosure, Metric, Quantity, squares
 from boundlab.objective import Problem
@@ -125,7 +125,7 @@ def by_batches(problem: Problem) -> bool:
     return form is not None and form.batch > 0
 
 
-def _additive(problem: Problem) -> tuple[Quadratic, Array, float]:
+def _additive(problem: Problem) -> tuple[BlockQuadratic, Array, float]:
     """Return the quadratic in floats, its Hessian, and how far that is off beside the mean's own rounding."""
     sigma = problem.require_quadratic("the moments").sigma
     where = frame(problem).centred()
@@ -137,10 +137,10 @@ def _additive(problem: Problem) -> tuple[Quadratic, Array, float]:
         )
         for i in range(problem.n)
     ]
-    return Quadratic(Passes(where.A, g, covariance, (), 1.0, off), where.x0, where.star, 1.0), where.mean, 0.0
+    return BlockQuadratic(Passes(where.A, g, covariance, (), 1.0, off), where.x0, where.star, 1.0), where.mean, 0.0
 
 
-def _mini_batches(problem: Problem) -> tuple[Quadratic, Array, float]:
+def _mini_batches(problem: Problem) -> tuple[BlockQuadratic, Array, float]:
     form = problem.least_squares()
     assert form is not None  # noqa: S101  (asked before)
     size = max(float(np.abs(part).max(initial=0.0)) for part in (*form.rows, *form.targets))
@@ -155,7 +155,7 @@ def _mini_batches(problem: Problem) -> tuple[Quadratic, Array, float]:
         A.append(weight * (rows.T @ rows / m + form.nu * np.eye(problem.d)))
         g.append(weight * (rows.T @ residuals / m + form.nu * star))
         share = weight**2 * batch_share(form, m)
-        batches.append(Batches(rows, residuals, share))
+        batches.append(MinibatchNoise(rows, residuals, share))
         size, at = norm(rows[None]), norm(star[None])
         lost = (d + 3) * EPS * (size * at + norm(targets[None]))  # of the residuals
         both = size + norm(residuals[None])
@@ -171,7 +171,7 @@ def _mini_batches(problem: Problem) -> tuple[Quadratic, Array, float]:
     hessians = np.array(A)[None]
     passes = Passes(hessians, np.array(g)[None], zero, tuple(batches), 1.0, off)
     away = np.asarray(problem.x0, dtype=np.float64) - star
-    return Quadratic(passes, away[None], 0.0 * star[None], 1.0), hessians.mean(axis=1), max(one.H for one in off)
+    return BlockQuadratic(passes, away[None], 0.0 * star[None], 1.0), hessians.mean(axis=1), max(one.H for one in off)
 
 
 def in_exact_numbers(
@@ -264,7 +264,7 @@ def _trace(second: Array) -> Scalar:
     return np.einsum("cii->", second)
 
 
-def _exact(model: RationalProblem, core: Core | None) -> tuple[Quadratic, Array]:
+def _exact(model: RationalProblem, core: Core | None) -> tuple[BlockQuadratic, Array]:
     best = model.minimum()
     if best is None:
         raise InexactError("the minimum is not found in rational numbers")
@@ -273,12 +273,12 @@ def _exact(model: RationalProblem, core: Core | None) -> tuple[Quadratic, Array]
     one = numbers.rational(1)
     passes = Passes(A[None], g[None], covariance[None], batches, one)
     away = _numbers(model.x0) - star
-    return Quadratic(passes, away[None], (star - star)[None], one), A.sum(axis=0)[None] / model.n
+    return BlockQuadratic(passes, away[None], (star - star)[None], one), A.sum(axis=0)[None] / model.n
 
 
 def _exact_additive(
     model: RationalProblem, star: Array, core: Core | None
-) -> tuple[Array, Array, Array, tuple[Batches, ...]]:
+) -> tuple[Array, Array, Array, tuple[MinibatchNoise, ...]]:
     form = model.quadratic() if core is None else core.form
     if form is None:
         raise InexactError("exact moments need `quadratic()`, which this problem does not give")
@@ -287,7 +287,9 @@ def _exact_additive(
     return A, g, _numbers(form.covariance()), ()
 
 
-def _exact_batches(model: RationalProblem, star: Array) -> tuple[Array, Array, Array, tuple[Batches, ...]] | None:
+def _exact_batches(
+    model: RationalProblem, star: Array
+) -> tuple[Array, Array, Array, tuple[MinibatchNoise, ...]] | None:
     form = model.least_squares()
     if form is None or not form.batch:
         return None
@@ -300,7 +302,7 @@ def _exact_batches(model: RationalProblem, star: Array) -> tuple[Array, Array, A
         residuals = rows @ star - targets
         A.append(weight * (rows.T @ rows / m + eye))
         g.append(weight * (rows.T @ residuals / m + nu * star))
-        batches.append(Batches(rows, residuals, weight * weight * numbers.rational(batch_share(form, m))))
+        batches.append(MinibatchNoise(rows, residuals, weight * weight * numbers.rational(batch_share(form, m))))
     return np.array(A), np.array(g), np.full((model.d, model.d), zero), tuple(batches)
 
 
@@ -314,8 +316,8 @@ def _numbers(entries: Sequence[Any]) -> Array:
 
 
 def _expectations(
-    arithmetic: Arithmetic[Number], law: EventLaw[Any], where: Quadratic, share: Callable[[Any], Any], metric: Metric,
-    ks: Ints, largest: float, look: Callable[[Recursion[Any], Any], Any],
+    arithmetic: Arithmetic[Number], law: EventLaw[Any], where: BlockQuadratic, share: Callable[[Any], Any],
+    metric: Metric, ks: Ints, largest: float, look: Callable[[Recursion[Any], Any], Any],
     watch: Callable[[int, Recursion[Any]], None] = lambda _k, _moments: None,
 ) -> list[Any]:  # fmt: skip
     average = metric.over.averages_iterates

@@ -27,7 +27,7 @@ Number = TypeVar("Number")
 _TOLD: Final = 30_000  # points at which a left side is enclosed: about a second
 
 
-class Values(ABC, Generic[Number]):
+class VectorTable(ABC, Generic[Number]):
     """Vectors under numbers 0, 1, …; all methods take arrays of numbers and give arrays of them.
 
     Parameters
@@ -74,7 +74,7 @@ class Values(ABC, Generic[Number]):
 
 
 @final
-class FloatValues(Values[float]):
+class FloatValues(VectorTable[float]):
     """Vectors of floats, and how far each is at most from all that it stands for."""
 
     def __init__(self, problem: Problem) -> None:
@@ -190,7 +190,7 @@ class _AtPoints:
 
 
 @final
-class ExactValues(Values[Scalar]):
+class ExactValues(VectorTable[Scalar]):
     """Vectors of rationals, surds or balls.
 
     Parameters

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms import MoveRow
 from boundlab.errors import SpecError, UndecidedError
-from boundlab.expectation._graph import Graph, Level, Pass, Row, Sum
-from boundlab.expectation._past import Outcome, Past
-from boundlab.expectation._values import Values
+from boundlab.expectation._graph import Graph, Level, PassRow, Row, SumRow
+from boundlab.expectation._past import Past, RecordedOutcome
+from boundlab.expectation._values import VectorTable
 from boundlab.tape import Initial
 
 Number = TypeVar("Number")
@@ -41,7 +41,7 @@ def unique_rows(ids: Ints) -> tuple[Ints, Ints]:
 
 @final
 @dataclass(slots=True)
-class _Block:
+class _StateBlock:
     """States with one control state.
 
     Parameters
@@ -79,7 +79,7 @@ class Walk(Generic[Number]):
     """
 
     def __init__(
-        self, graph: Graph[Number], values: Values[Number], shown: Sequence[bool], *, exact: bool,
+        self, graph: Graph[Number], values: VectorTable[Number], shown: Sequence[bool], *, exact: bool,
         largest: int = LARGEST, past: Past | None = None,
     ) -> None:  # fmt: skip
         self.graph, self.values, self.shown, self.exact, self.largest = graph, values, shown, exact, largest
@@ -109,7 +109,7 @@ class Walk(Generic[Number]):
         self._wider(2 ** self._splits(graph.opening))
         weights = np.ones(1, dtype=np.int64 if self.exact else np.float64)
         start = None if self.past is None else self.past.start()
-        first = self._followed(_Block(ids, weights, start), graph.opening)
+        first = self._followed(_StateBlock(ids, weights, start), graph.opening)
         blocks = [first]
         if not self.exact:
             first.weights /= len(first.weights)
@@ -123,7 +123,7 @@ class Walk(Generic[Number]):
             self._show(place + 1, blocks, observe)
             blocks = self._forget(blocks)
 
-    def outcomes(self, points: Sequence[tuple[Number, ...]]) -> list[Outcome]:
+    def outcomes(self, points: Sequence[tuple[Number, ...]]) -> list[RecordedOutcome]:
         """Follow all events and return what metrics have seen at the end, with what led there; for exact numbers only.
 
         Parameters
@@ -142,7 +142,7 @@ class Walk(Generic[Number]):
         weights = np.concatenate([block.weights for block in self.last])
         return self.past.outcomes(histories, weights, self.whole, points)
 
-    def _show(self, place: int, blocks: list[_Block], observe: Callable[[int, Ints, Any, Any], None]) -> None:
+    def _show(self, place: int, blocks: list[_StateBlock], observe: Callable[[int, Ints, Any, Any], None]) -> None:
         self.last = blocks
         if self.shown[place]:
             for block in blocks:
@@ -154,7 +154,7 @@ class Walk(Generic[Number]):
             self.added += 2 * len(which) + 4
             observe(place, number, _added(which, weights, len(number)), self.whole)
 
-    def _forget(self, blocks: list[_Block]) -> list[_Block]:
+    def _forget(self, blocks: list[_StateBlock]) -> list[_StateBlock]:
         """Let the values forget what no register holds any more; x0 and 0 are needed at the start only."""
         ever = np.unique(np.concatenate([block.ids.ravel() for block in blocks]))
         used = ever[ever >= 0]
@@ -163,15 +163,15 @@ class Walk(Generic[Number]):
         names = np.full(len(self.values) + 1, -1, dtype=np.int64)
         names[used] = np.arange(len(used))
         self.values.keep(used)
-        return [_Block(names[block.ids], block.weights) for block in blocks]
+        return [_StateBlock(names[block.ids], block.weights) for block in blocks]
 
-    def _advance(self, blocks: list[_Block], level: Level[Number], place: int) -> list[_Block]:
+    def _advance(self, blocks: list[_StateBlock], level: Level[Number], place: int) -> list[_StateBlock]:
         self._require_room(blocks, level, place)
         each = [edge for own in level.edges for edge in own]
         common = lcm(*(Fraction(edge.share).denominator for edge in each)) if self.exact else 1
         most = max((self._splits(edge.rows) for edge in each), default=0)
         self._wider(common << most)
-        found: list[list[_Block]] = [[] for _ in level.reads]
+        found: list[list[_StateBlock]] = [[] for _ in level.reads]
         for block, own in zip(blocks, level.edges, strict=True):
             for edge in own:
                 told = block
@@ -180,7 +180,7 @@ class Walk(Generic[Number]):
                 after, splits = self._followed(told, edge.rows), self._splits(edge.rows)
                 ids = after.ids if edge.order is None else after.ids[:, list(edge.order)]
                 weights = self._scaled(after.weights, edge.share, common, most, splits)
-                found[edge.to].append(_Block(ids, weights, after.past))
+                found[edge.to].append(_StateBlock(ids, weights, after.past))
         out = []
         for parts, alike, reads in zip(found, level.alike, level.reads, strict=True):
             ids = np.concatenate([part.ids for part in parts])
@@ -192,12 +192,12 @@ class Walk(Generic[Number]):
             weights = _added(which, np.concatenate([part.weights for part in parts]), len(first))
             if self.past is not None and past is not None:
                 past = self.past.joined(past, which, len(first))
-            out.append(_Block(ids[first], weights, past))
+            out.append(_StateBlock(ids[first], weights, past))
             self.merged += len(first)
             self.added += len(which) + 4
         return out
 
-    def _require_room(self, blocks: list[_Block], level: Level[Number], place: int) -> None:
+    def _require_room(self, blocks: list[_StateBlock], level: Level[Number], place: int) -> None:
         reached = sum(
             len(block.ids) << self._splits(edge.rows)
             for block, own in zip(blocks, level.edges, strict=True)
@@ -215,7 +215,7 @@ class Walk(Generic[Number]):
 
     def _splits(self, rows: tuple[Row[Number], ...]) -> int:
         """Return how often rows draw a sign."""
-        return sum(len(row.sizes) for row in rows if isinstance(row, Pass)) if self.values.noisy else 0
+        return sum(len(row.sizes) for row in rows if isinstance(row, PassRow)) if self.values.noisy else 0
 
     def _wider(self, factor: int) -> None:
         if self.exact:
@@ -228,21 +228,21 @@ class Walk(Generic[Number]):
         kind = np.int64 if self.whole < _SHORT else object
         return weights.astype(kind) * (int(share * common) << (most - splits))
 
-    def _followed(self, block: _Block, rows: tuple[Row[Number], ...]) -> _Block:
+    def _followed(self, block: _StateBlock, rows: tuple[Row[Number], ...]) -> _StateBlock:
         """Return the states after some rows; each sign that is drawn doubles them."""
         if not rows:
             return block
         values, out = self.values, replace(block, ids=block.ids.copy())
         for row in rows:
             match row:
-                case Sum(dst, terms):
+                case SumRow(dst, terms):
                     if not terms:
                         out.ids[:, dst] = values.combine((), np.zeros((1, 0), dtype=np.int64))[0]
                         continue
                     columns = out.ids[:, [source for _, source in terms]]
                     first, which = unique_rows(columns)
                     out.ids[:, dst] = values.combine([share for share, _ in terms], columns[first])[which]
-                case Pass(dst, src, client, sizes):
+                case PassRow(dst, src, client, sizes):
                     out.ids[:, dst] = out.ids[:, src]
                     for size in sizes:
                         out = self._stepped(out, dst, client, size)
@@ -250,14 +250,14 @@ class Walk(Generic[Number]):
                     out.ids[:, dst] = out.ids[:, src]
         return out
 
-    def _stepped(self, block: _Block, register: int, client: int, size: Number) -> _Block:
+    def _stepped(self, block: _StateBlock, register: int, client: int, size: Number) -> _StateBlock:
         number, which = _distinct(block.ids[:, register], len(self.values))
         after = self.values.descend(client, size, number)
         if not self.values.noisy:
             block.ids[:, register] = after[which]
             return block
         both = [self.values.noise(size, after, sign)[which] for sign in (1, -1)]
-        out = _Block(np.concatenate([block.ids, block.ids]), np.concatenate([block.weights, block.weights]))
+        out = _StateBlock(np.concatenate([block.ids, block.ids]), np.concatenate([block.weights, block.weights]))
         if self.past is not None and block.past is not None:
             out.past = np.concatenate([self.past.after(block.past, sign) for sign in (1, -1)])
         out.ids[:, register] = np.concatenate(both)

@@ -4,4 +4,4 @@ from boundlab.falsify._candidate import Candidate as Candidate
 from boundlab.falsify._falsify import falsify as falsify
 from boundlab.falsify._falsify import minimise as minimise
 from boundlab.falsify._result import Falsification as Falsification
-from boundlab.falsify._result import Instance as Instance
+from boundlab.falsify._result import JudgedInstance as JudgedInstance

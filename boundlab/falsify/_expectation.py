@@ -11,7 +11,7 @@ from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._benches import points_of, tapes
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._columns import rounding
-from boundlab.falsify._sides import Sides
+from boundlab.falsify._sides import CandidateSides
 from boundlab.instance import Plan, make_plan
 from boundlab.instance.schedules import Schedules
 from boundlab.metrics import Enclosure, Quantity
@@ -39,7 +39,7 @@ def horizon(candidate: Candidate) -> int:
     return candidate.iterations - int(candidate.settings.get("N", "1")) + 1
 
 
-def evaluate(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None = None) -> Sides:
+def evaluate(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None = None) -> CandidateSides:
     """Return both sides; the right one is inf where a condition is not met.
 
     Raises
@@ -50,7 +50,9 @@ def evaluate(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None = 
         If no exact engine applies.
     """
     points = points_of(theorem, horizon(candidate), ks)
-    nothing = Sides(points, np.zeros((len(points), 1)), np.full((len(points), 1), np.inf), [np.empty(0)], np.zeros(1))
+    nothing = CandidateSides(
+        points, np.zeros((len(points), 1)), np.full((len(points), 1), np.inf), [np.empty(0)], np.zeros(1)
+    )
     try:
         plan = plan_of(theorem, candidate, points.tolist())
     except SymbolError:
@@ -64,7 +66,7 @@ def evaluate(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None = 
     left = left_of(plan, candidate).value
     if candidate.separable:
         left = left - rounding(theorem.left, candidate, candidate.iterations)
-    return Sides(points, left[:, None], plan.bound[:, None].copy(), [np.empty(0)], np.zeros(1))
+    return CandidateSides(points, left[:, None], plan.bound[:, None].copy(), [np.empty(0)], np.zeros(1))
 
 
 def left_of(plan: Plan, candidate: Candidate, lost: float = 0.0) -> Enclosure:

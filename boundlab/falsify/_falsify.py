@@ -12,7 +12,7 @@ from boundlab.falsify._generous import generously
 from boundlab.falsify._judge import FAILURES, Judge, Score
 from boundlab.falsify._rates import local_rate, unknown
 from boundlab.falsify._repeat import trials_that_tell
-from boundlab.falsify._result import Falsification, Instance, confirm
+from boundlab.falsify._result import Falsification, JudgedInstance, confirm
 from boundlab.falsify._search import search
 from boundlab.falsify._shrink import Keep
 from boundlab.falsify._smallest import smallest
@@ -137,7 +137,7 @@ def minimise(theorem: Theorem, candidate: Candidate, keep: Keep = lambda _: True
     )  # fmt: skip
 
 
-def _confirmed(theorem: Theorem, judge: Judge, score: Score) -> tuple[Instance, Document]:
+def _confirmed(theorem: Theorem, judge: Judge, score: Score) -> tuple[JudgedInstance, Document]:
     """Return an instance as it stands to the theorem itself, with its ratio under larger counts where there are any."""
     found, case = confirm(judge, score)
     if judge.theorem is theorem:
@@ -152,14 +152,14 @@ def _confirmed(theorem: Theorem, judge: Judge, score: Score) -> tuple[Instance, 
     return replace(instance, generous=found.ratio), case
 
 
-def _repeatable(theorem: Theorem, found: Instance | None, broken: bool) -> Instance | None:
+def _repeatable(theorem: Theorem, found: JudgedInstance | None, broken: bool) -> JudgedInstance | None:
     """Return an instance with the number of trials that tell it."""
     if found is None:
         return None
     return replace(found, trials=trials_that_tell(theorem, found.candidate, violated=broken))
 
 
-def _clearer(theorem: Theorem, judge: Judge, smallest: Instance, score: Score) -> Instance | None:
+def _clearer(theorem: Theorem, judge: Judge, smallest: JudgedInstance, score: Score) -> JudgedInstance | None:
     """Return the violation that breaks the bound by more than the smallest one, if it is confirmed, too."""
     try:
         found, _ = _confirmed(theorem, judge, score)

@@ -17,7 +17,7 @@ from boundlab.falsify._benches import Bench, make_bench
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._options import parameters
 from boundlab.falsify._rates import behind_tape
-from boundlab.falsify._sides import Sides
+from boundlab.falsify._sides import CandidateSides
 from boundlab.formulas.symbols import having
 from boundlab.theorems import Theorem
 
@@ -236,7 +236,7 @@ class Judge:
         problem = one.problem_spec() if behind & _CONSTANTS else (one.clients, str(one.problem["type"]))
         return problem, step, one.delays, tuple(sorted(one.settings.items())), one.iterations
 
-    def _scored(self, sides: Sides, group: Sequence[Candidate]) -> list[Score]:
+    def _scored(self, sides: CandidateSides, group: Sequence[Candidate]) -> list[Score]:
         ratio, place = sides.best()
         found = []
         for column, (one, row) in enumerate(zip(group, place.tolist(), strict=True)):

@@ -28,7 +28,7 @@ from boundlab.verdict import Verdict
 
 @final
 @dataclass(frozen=True, slots=True)
-class Instance:
+class JudgedInstance:
     """One instance with both sides.
 
     Parameters
@@ -147,14 +147,14 @@ class Falsification:
     """
 
     theorem: Theorem
-    best: Instance | None
+    best: JudgedInstance | None
     violated: bool
     tried: Mapping[str, int]
     refused: Mapping[str, int]
     seconds: float
     seed: int
     case: Document | None
-    clearest: Instance | None = None
+    clearest: JudgedInstance | None = None
     unmet: str = ""
 
     @property
@@ -163,7 +163,7 @@ class Falsification:
         return self.best.ratio if self.best is not None else 0.0
 
     @property
-    def closest(self) -> Instance | None:
+    def closest(self) -> JudgedInstance | None:
         """The closest instance where none violates."""
         return None if self.violated else self.best
 
@@ -195,7 +195,7 @@ class Falsification:
         }
 
 
-def confirm(judge: Judge, score: Score) -> tuple[Instance, Document]:
+def confirm(judge: Judge, score: Score) -> tuple[JudgedInstance, Document]:
     """Evaluate a candidate again, by the ways of ``compare`` and ``exact``, and write its case file.
 
     Raises
@@ -222,7 +222,7 @@ def confirm(judge: Judge, score: Score) -> tuple[Instance, Document]:
     parameters = {name: value for name, value in plan.parameter_values.items() if name not in one.settings}
     constants = {name: one_ for name, one_ in plan.constants.items() if name in theorem.inputs()}
     violated = bool(ends.lower[-1] > _bound(plan).upper[-1]) and not plan.near_minimiser
-    found = Instance(
+    found = JudgedInstance(
         one, left, right, "numeric", method, constants, values, parameters, violated, objective=plan.objective
     )
     exact = _exactly(plan, found, _case(plan, found))
@@ -248,7 +248,7 @@ def _agree(search: float, slow: float, side: str, who: str, digits: float = 1e-6
         raise UndecidedError(f"the search and {who} differ on the {side} side: {search:.10g} and {slow:.10g}")
 
 
-def _case(plan: Plan, found: Instance) -> Document:
+def _case(plan: Plan, found: JudgedInstance) -> Document:
     """Return the case file: the events of the schedule, or the law of random ones."""
     one, theorem = found.candidate, plan.theorem
     options = one.options()
@@ -279,7 +279,7 @@ def _case(plan: Plan, found: Instance) -> Document:
     })  # fmt: skip
 
 
-def _exactly(plan: Plan, found: Instance, case: Mapping[str, Any]) -> Instance:
+def _exactly(plan: Plan, found: JudgedInstance, case: Mapping[str, Any]) -> JudgedInstance:
     """Return the instance as the exact engines see it, or as it is where none applies."""
     from boundlab.case import load_case
     from boundlab.exact import evaluate

@@ -15,7 +15,7 @@ from boundlab.falsify._optimise import climb, optimise
 from boundlab.falsify._scan import Key
 from boundlab.falsify._size import coarse
 from boundlab.falsify._smallest import smallest
-from boundlab.falsify._work import Budget, Climb, Done, Piece, Restart, Scan, Worker
+from boundlab.falsify._work import Climb, Done, Piece, Restart, Scan, SearchBudget, Worker
 from boundlab.simulate.parallel import Ahead
 
 Progress = Callable[[str], None]
@@ -120,7 +120,7 @@ def search(judge: Judge, seed: int, progress: Progress, jobs: int = 1) -> Iterat
         Processes that look at candidates; with a limit the answer does not depend on them.
     """
     begin = time.monotonic()
-    budget = Budget(begin, judge.deadline - begin, judge.limit)
+    budget = SearchBudget(begin, judge.deadline - begin, judge.limit)
     found, rng, last = _Best(judge), np.random.default_rng(seed), begin + 1.25 * budget.seconds
     found.take(judge.scores(_witnesses.candidates(judge.theorem)))
     if found.enough:
@@ -150,7 +150,7 @@ def _finalists(found: _Best, rng: np.random.Generator, progress: Progress, last:
         found.drop(best.candidate.family)
 
 
-def _stages(found: _Best, workers: Ahead[Piece, Done], budget: Budget, progress: Progress) -> Iterator[None]:
+def _stages(found: _Best, workers: Ahead[Piece, Done], budget: SearchBudget, progress: Progress) -> Iterator[None]:
     """Look at structured families with worst cases in between, then search from the best ones."""
     judge = found.judge
     asks, asked, seen, fitted = _worst.asks(judge), _BEFORE - _BETWEEN, set[Key](), False

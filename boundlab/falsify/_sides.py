@@ -24,7 +24,7 @@ _LARGEST = 1e60  # of a left side: what a diverging run shows beyond is no numbe
 
 @final
 @dataclass(frozen=True, slots=True)
-class Sides:
+class CandidateSides:
     """Both sides of a bound for B candidates.
 
     Parameters
@@ -61,7 +61,7 @@ class Sides:
         return ratio[place, np.arange(ratio.shape[1])], place
 
 
-def evaluate(bench: Bench, candidates: Sequence[Candidate]) -> Sides:
+def evaluate(bench: Bench, candidates: Sequence[Candidate]) -> CandidateSides:
     """Return both sides for candidates that share the runs of a bench; all with noise, or all without.
 
     Raises
@@ -88,7 +88,7 @@ def evaluate(bench: Bench, candidates: Sequence[Candidate]) -> Sides:
         left[:, places], lost[places], ends = found
         for place, end in zip(places, ends, strict=True):
             last[place] = end
-    return Sides(bench.ks, left, right, last, lost)
+    return CandidateSides(bench.ks, left, right, last, lost)
 
 
 def _left_sides(

@@ -19,7 +19,7 @@ _GENERATIONS = 8  # of a restart
 
 @final
 @dataclass(frozen=True, slots=True)
-class Budget:
+class SearchBudget:
     """How far the search goes.
 
     Parameters
@@ -109,7 +109,7 @@ class Worker:
         Of the random numbers: each piece has its own.
     """
 
-    def __init__(self, judge: Judge, budget: Budget, seed: int) -> None:
+    def __init__(self, judge: Judge, budget: SearchBudget, seed: int) -> None:
         self._judge, self._budget, self._seed = judge, budget, seed
         self._batches, self._next = batches(judge), 0
         self._seen: set[Key] = set()

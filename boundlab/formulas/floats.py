@@ -44,7 +44,7 @@ _NAMESPACE: Mapping[str, Any] = {
 }
 
 
-class _Printer(NumPyPrinter):  # type: ignore[misc]  # SymPy has no types
+class _FloatPrinter(NumPyPrinter):  # type: ignore[misc]  # SymPy has no types
     """Prints parameters by their places, whatever symbols are called, and numbers beyond 2⁵³ as floats."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
@@ -75,7 +75,7 @@ def _function(expression: sympy.Expr) -> tuple[tuple[str, ...], Callable[..., An
     places = {name: f"_x_{place}" for place, name in enumerate(names)}
     function = sympy.lambdify(
         [sympy.Symbol(place) for place in places.values()], expression, modules=[dict(_NAMESPACE)],
-        printer=_Printer(places),
+        printer=_FloatPrinter(places),
     )  # fmt: skip
     return tuple(names), function
 

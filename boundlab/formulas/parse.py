@@ -46,7 +46,7 @@ _ADVICE = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Function:
+class _KnownFunction:
     """How a whitelisted function acts on numbers and on expressions."""
 
     numeric: Callable[..., float]
@@ -59,16 +59,16 @@ def _lazy(kind: Any) -> Callable[..., Any]:
     return lambda *parts: kind(*parts, evaluate=False) if len(parts) > 1 else parts[0]
 
 
-_MIN = _Function(min, _lazy(sympy.Min), variadic=True)
-_MAX = _Function(max, _lazy(sympy.Max), variadic=True)
-_ABS = _Function(abs, sympy.Abs)
-_CEIL = _Function(math.ceil, sympy.ceiling)
-FUNCTIONS: Mapping[str, _Function] = MappingProxyType(
+_MIN = _KnownFunction(min, _lazy(sympy.Min), variadic=True)
+_MAX = _KnownFunction(max, _lazy(sympy.Max), variadic=True)
+_ABS = _KnownFunction(abs, sympy.Abs)
+_CEIL = _KnownFunction(math.ceil, sympy.ceiling)
+FUNCTIONS: Mapping[str, _KnownFunction] = MappingProxyType(
     {
-        "sqrt": _Function(math.sqrt, sympy.sqrt),
-        "exp": _Function(math.exp, sympy.exp),
-        "log": _Function(math.log, sympy.log),
-        "floor": _Function(math.floor, sympy.floor),
+        "sqrt": _KnownFunction(math.sqrt, sympy.sqrt),
+        "exp": _KnownFunction(math.exp, sympy.exp),
+        "log": _KnownFunction(math.log, sympy.log),
+        "floor": _KnownFunction(math.floor, sympy.floor),
         "ceiling": _CEIL,
         "ceil": _CEIL,
         "Min": _MIN,
@@ -185,7 +185,7 @@ def _read(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "1if" and the like warn before they are refused below
             tree = ast.parse(body, mode="eval")
-        return _Reader(body, lead, names, what, symbolic, [] if demands is None else demands).visit(tree.body, 0)
+        return _TreeReader(body, lead, names, what, symbolic, [] if demands is None else demands).visit(tree.body, 0)
     except SyntaxError as error:
         column = lead + (error.offset or 1)
         raise FormulaError(f"{what}: cannot read {_short(body)!r}: {error.msg} at column {column}") from None
@@ -200,7 +200,7 @@ def _short(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _TreeReader:
     """Rebuild one tree; each visit returns (expression, value or None if it holds symbols)."""
 
     text: str

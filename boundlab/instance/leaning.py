@@ -5,7 +5,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec
 
 from boundlab.instance.plan import Plan
-from boundlab.instance.readings import Reading
+from boundlab.instance.readings import SymbolValue
 from boundlab.verdict import Verdict
 
 Judged = tuple[Verdict, str]
@@ -13,7 +13,7 @@ P = ParamSpec("P")
 _WEAKER = {Verdict.VIOLATED: Verdict.INCONCLUSIVE, Verdict.HOLDS: Verdict.CONSISTENT}
 
 
-def leans_on(readings: Iterable[Reading]) -> tuple[str, ...]:
+def leans_on(readings: Iterable[SymbolValue]) -> tuple[str, ...]:
     """Return the values that nothing certifies, in words."""
     return tuple(reading.words() for reading in readings if not reading.certified)
 

@@ -13,7 +13,7 @@ from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.instance.applicability import check, deviations
 from boundlab.instance.enclosed import right_sides
 from boundlab.instance.points import spoken
-from boundlab.instance.readings import Reading, Sources
+from boundlab.instance.readings import Sources, SymbolValue
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import own_parameters, rates, split
 from boundlab.metrics import Enclosure, Metric, metric
@@ -69,7 +69,7 @@ class Plan:
     outside: Mapping[str, str]
     schedules: Schedules | None
     fixed: Mapping[str, Any]
-    symbols: tuple[Reading, ...]
+    symbols: tuple[SymbolValue, ...]
 
     @property
     def own_case(self) -> bool:
@@ -218,7 +218,7 @@ def make_plan(
     )  # fmt: skip
 
 
-def _pinned(schedules: Schedules, readings: tuple[Reading, ...]) -> tuple[Reading, ...]:
+def _pinned(schedules: Schedules, readings: tuple[SymbolValue, ...]) -> tuple[SymbolValue, ...]:
     """Return the readings, where what the step was computed from says so."""
     how = "the largest of all trials' schedules: their one step is computed from it"
     return tuple(replace(one, how=how) if one.name in schedules.pinned else one for one in readings)

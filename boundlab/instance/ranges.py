@@ -21,7 +21,7 @@ from boundlab.algorithms import Algorithm, Averages
 from boundlab.errors import CertificateError, SpecError
 from boundlab.metrics import MEAN, Certified, Metric, Quantity
 from boundlab.objective import Optimum, Problem
-from boundlab.objective.confinement import Ball, Confinement, Region, plain
+from boundlab.objective.confinement import Confinement, InvariantBall, Region, plain
 
 Floats = NDArray[np.float64]
 _UP = 1.0 + 1e-12
@@ -29,7 +29,7 @@ _UP = 1.0 + 1e-12
 
 @final
 @dataclass(frozen=True, slots=True)
-class Range:
+class MetricEnclosure:
     """Between which numbers a left side lies for every event sequence and every mini-batch.
 
     Parameters
@@ -48,7 +48,7 @@ class Range:
 
 def certain_range(
     metric: Metric, problem: Problem, algorithm: Algorithm[Any], parameters: Any, ks: NDArray[np.int64]
-) -> Range | None:
+) -> MetricEnclosure | None:
     """Return the range of the left side at each of ``ks``, or None where nothing is known.
 
     Parameters
@@ -72,7 +72,7 @@ def certain_range(
     high, how = _high(metric, problem, known, averages, depth, start[1])
     low = np.zeros(len(ks))
     low[depth == 0.0], high[depth == 0.0] = start
-    return Range(low, high, how) if np.isfinite(high).any() else None
+    return MetricEnclosure(low, high, how) if np.isfinite(high).any() else None
 
 
 def _at_start(metric: Metric, problem: Problem) -> tuple[float, float] | None:
@@ -179,7 +179,7 @@ class OfConstants(Confinement):
             return []
         # Moved from x* to the solver's point, which is at most ``distance`` away.
         radius = max(constants["R"].value, float(norms.max()) / mu.value) + best.distance
-        return [Ball(plain(best.x), radius * _UP, "every step contracts")]
+        return [InvariantBall(plain(best.x), radius * _UP, "every step contracts")]
 
     def steepest(self) -> float | None:
         """Return B."""

@@ -26,7 +26,7 @@ _LIMIT = {"upper": "an upper limit", "lower": "a lower limit", "exact": "the val
 
 @final
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SymbolValue:
     """One symbol of a bound.
 
     Parameters
@@ -149,7 +149,7 @@ class Sources:
         follow = self._of_arrivals()
         return {name: value for name, value in self.yours.items() if name not in follow}
 
-    def readings(self, used: Mapping[str, Any], derived: Mapping[str, Any]) -> tuple[Reading, ...]:
+    def readings(self, used: Mapping[str, Any], derived: Mapping[str, Any]) -> tuple[SymbolValue, ...]:
         """Return the table of all symbols that the bound reads, and of all that is somebody's word of the problem.
 
         Parameters
@@ -173,7 +173,7 @@ class Sources:
         shown, said = {reading.name for reading in table}, self.problem.claims()
         return (*table, *(self._claimed(name, one.value) for name, one in said.items() if name not in shown))
 
-    def _reading(self, name: str, used: Mapping[str, Any], derived: Mapping[str, Any]) -> Reading:
+    def _reading(self, name: str, used: Mapping[str, Any], derived: Mapping[str, Any]) -> SymbolValue:
         theorem = self.theorem
         if name in self.problem.claims():
             return self._claimed(name, plain(self.yours.get(name, used.get(name, derived.get(name)))))
@@ -182,67 +182,71 @@ class Sources:
         value = plain(used[name] if name in used else derived[name])
         if name == "R" and name in self.constants and self.problem.optimum().distance is None:
             # The theorem holds with any comparison point at the cost of its gap; judges that refute it ask for x*.
-            return Reading(name, value, "exact", "problem", "the distance to a near-minimiser, not certified for x*")
+            return SymbolValue(
+                name, value, "exact", "problem", "the distance to a near-minimiser, not certified for x*"
+            )
         if name in self.constants:
             constant = self.constants[name]
-            return Reading(name, value, constant.side, "problem", constant.how)
+            return SymbolValue(name, value, constant.side, "problem", constant.how)
         if name in theorem.step:
             how = f"the step size is {written(theorem.step[name], theorem.symbols, theorem.spelling())}"
-            return Reading(name, value, "exact", "theorem", how)
+            return SymbolValue(name, value, "exact", "theorem", how)
         if name == "n":
-            return Reading(name, value, "exact", "problem", "number of clients")
+            return SymbolValue(name, value, "exact", "problem", "number of clients")
         if name == "G_star":
-            return Reading(name, value, "upper", "problem", "‖∇f_i(x*)‖ from above")
+            return SymbolValue(name, value, "upper", "problem", "‖∇f_i(x*)‖ from above")
         if name == theorem.counter:
-            return Reading(name, value, "exact", "run", "the horizon")
+            return SymbolValue(name, value, "exact", "run", "the horizon")
         if name in theorem.core.read_as.values():
-            return Reading(name, value, "exact", "run", "an option of the algorithm")
+            return SymbolValue(name, value, "exact", "run", "an option of the algorithm")
         if name == "N":
-            return Reading(name, value, "any", "run", "the power of 2 with the smallest bound")
+            return SymbolValue(name, value, "any", "run", "the power of 2 with the smallest bound")
         if name in self.scheduled and name not in self.measured:
             return self._of_tape(name, value)
-        return Reading(name, value, "exact", "delays", self.delays.how_rates)
+        return SymbolValue(name, value, "exact", "delays", self.delays.how_rates)
 
-    def _claimed(self, name: str, value: Any) -> Reading:
+    def _claimed(self, name: str, value: Any) -> SymbolValue:
         said = self.problem.claims()[name]
-        return Reading(name, value, said.side, "problem", said.how, certified=False)
+        return SymbolValue(name, value, said.side, "problem", said.how, certified=False)
 
-    def _of_tape(self, name: str, value: Any) -> Reading:
+    def _of_tape(self, name: str, value: Any) -> SymbolValue:
         info = self.theorem.symbols[name]
         if self.averaged and (info.side != "exact" or info.role == "schedule") and not self.one_schedule:
             how = "from sampled schedules; others may have more"
             known: Side = {"upper": "lower", "lower": "upper"}.get(info.side, info.side)  # type: ignore[assignment]
-            return Reading(name, value, known, "tape", how, certified=False)
+            return SymbolValue(name, value, known, "tape", how, certified=False)
         how = "every schedule has it" if self.averaged else "read off the schedule of trial 1; each trial has its own"
-        return Reading(name, value, "exact", "tape", how)
+        return SymbolValue(name, value, "exact", "tape", how)
 
     @property
     def one_schedule(self) -> bool:
         """Whether every schedule has the same updates in the same order: one client answers itself."""
         return self.problem.n == 1
 
-    def _of_user(self, name: str, derived: Mapping[str, Any]) -> Reading:
+    def _of_user(self, name: str, derived: Mapping[str, Any]) -> SymbolValue:
         theorem, given = self.theorem, self.yours[name]
         info = theorem.symbols[name]
         if name in theorem.step or name in theorem.bound.replacements() or info.side == "any":
-            return Reading(name, given, "any", "yours", "a choice: the theorem holds for each")
+            return SymbolValue(name, given, "any", "yours", "a choice: the theorem holds for each")
         known = self._determined()
         if name in known:
-            return Reading(name, given, info.side, "yours", f"checked: {self._who(name)} has {float(known[name]):.6g}")
+            return SymbolValue(
+                name, given, info.side, "yours", f"checked: {self._who(name)} has {float(known[name]):.6g}"
+            )
         if name in self.scheduled and (self.one_schedule or not self.averaged):
-            return Reading(name, given, info.side, "yours", f"checked: the schedule has {self.scheduled[name]:.6g}")
+            return SymbolValue(name, given, info.side, "yours", f"checked: the schedule has {self.scheduled[name]:.6g}")
         if name in self.scheduled:
             how = f"sampled schedules have {self.scheduled[name]:.6g}; others may have more"
-            return Reading(name, given, info.side, "yours", how, certified=False)
+            return SymbolValue(name, given, info.side, "yours", how, certified=False)
         rule = theorem.definitions.get(name)
         if rule is None:
-            return Reading(name, given, info.side, "yours", "nothing here determines it", certified=False)
+            return SymbolValue(name, given, info.side, "yours", "nothing here determines it", certified=False)
         follows = self._defined(name, derived)
         if follows is None:
-            return Reading(name, given, info.side, "yours", f"in place of {rule}", certified=False)
+            return SymbolValue(name, given, info.side, "yours", f"in place of {rule}", certified=False)
         if info.side == "exact":
             require_safe(theorem, name, given, follows, "its definition")
-        return Reading(
+        return SymbolValue(
             name, given, info.side, "yours", f"in place of {rule} = {follows:.6g}",
             certified=safe(info, given, follows) and not theorem.read_by([name]) & self.scheduled.keys(),
         )  # fmt: skip

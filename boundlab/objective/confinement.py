@@ -26,7 +26,7 @@ class Region(ABC):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Ball(Region):
+class InvariantBall(Region):
     """The points at most ``radius`` from ``centre``; ``how`` says why no step leaves it."""
 
     centre: Floats
@@ -40,7 +40,7 @@ class Ball(Region):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Box(Region):
+class InvariantBox(Region):
     """The points between ``low`` and ``high`` in every coordinate; ``how`` says why no step leaves it."""
 
     low: Floats

@@ -30,7 +30,7 @@ from boundlab.prove._scalars import (
     of_symbol,
     scalar,
 )
-from boundlab.signs import Shown, Solver, polynomial_sign
+from boundlab.signs import SignProof, Solver, polynomial_sign
 
 _MAX_DEGREE, _MAX_DEPTH = 24, 60
 _FRESH = "t."
@@ -53,9 +53,9 @@ class Context(Ranges):
         super().__init__(parent)
         self.why = why
         self.solver: Solver | None = solver if parent is None else parent.solver
-        self._signs: dict[Any, Shown] = {}
+        self._signs: dict[Any, SignProof] = {}
         self.by_solver = False  # at the root: whether a sign since the last fact is known from z3 alone
-        self.shown: dict[str, Shown] = {}  # every sign that was asked for and shown, by its text
+        self.shown: dict[str, SignProof] = {}  # every sign that was asked for and shown, by its text
 
     # ------------------------------------------------------------------ declarations
 
@@ -106,18 +106,18 @@ class Context(Ranges):
 
     # ------------------------------------------------------------------ signs
 
-    def nonnegative(self, value: Number) -> Shown:
+    def nonnegative(self, value: Number) -> SignProof:
         """Return how a number is shown to be ≥ 0 for all values in the ranges; NOT is "no proof"."""
         return self._sign(scalar(value), strict=False)
 
-    def positive(self, value: Number) -> Shown:
+    def positive(self, value: Number) -> SignProof:
         """Return how a number is shown to be > 0."""
         return self._sign(scalar(value), strict=True)
 
-    def nonzero(self, value: Number) -> Shown:
+    def nonzero(self, value: Number) -> SignProof:
         """Return how a number is shown not to be 0, factor by factor."""
         own = scalar(value)
-        worst = Shown.BY_CERTIFICATE
+        worst = SignProof.BY_CERTIFICATE
         for part, _ in [(own.top, 1), *own.factors]:
             known = self.positive(Scalar(part)) or self.positive(-Scalar(part))
             worst = min(worst, known)
@@ -162,32 +162,32 @@ class Context(Ranges):
         if not self.nonzero(part):
             raise ProofError(f"{part}, which {whole} is divided by, is not shown to differ from 0")
 
-    def _sign(self, value: Scalar, *, strict: bool) -> Shown:
+    def _sign(self, value: Scalar, *, strict: bool) -> SignProof:
         if value.zero:
-            return Shown.NOT if strict else Shown.BY_CERTIFICATE
+            return SignProof.NOT if strict else SignProof.BY_CERTIFICATE
         constant = value.constant
         if constant is not None:
-            return Shown.BY_CERTIFICATE if constant > 0 else Shown.NOT
+            return SignProof.BY_CERTIFICATE if constant > 0 else SignProof.NOT
         key = (str(value), strict)
         for one in self.chain():
-            if known := one._signs.get(key, Shown.NOT):
-                self.root.by_solver |= known is Shown.BY_SOLVER
+            if known := one._signs.get(key, SignProof.NOT):
+                self.root.by_solver |= known is SignProof.BY_SOLVER
                 return known
         if key in self._signs:
             return self._signs[key]
-        self._signs[key] = Shown.NOT  # a question that leads to itself is not answered
+        self._signs[key] = SignProof.NOT  # a question that leads to itself is not answered
         before, self.root.by_solver = self.root.by_solver, False
         found = self._find_sign(value, strict=strict)
         if found and self.root.by_solver:
-            found = Shown.BY_SOLVER  # a sign on the way is known from z3 alone
-        self.root.by_solver = before or found is Shown.BY_SOLVER
+            found = SignProof.BY_SOLVER  # a sign on the way is known from z3 alone
+        self.root.by_solver = before or found is SignProof.BY_SOLVER
         self._signs[key] = found
         if found:
             self.shown[f"{value} {'>' if strict else '≥'} 0"] = found
         return found
 
-    def _find_sign(self, value: Scalar, *, strict: bool) -> Shown:
-        worst, top = Shown.BY_CERTIFICATE, Scalar(value.top)
+    def _find_sign(self, value: Scalar, *, strict: bool) -> SignProof:
+        worst, top = SignProof.BY_CERTIFICATE, Scalar(value.top)
         for factor, count in value.factors:
             if count % 2 == 0 and not strict:
                 worst = min(worst, self.nonzero(Scalar(factor)))
@@ -199,12 +199,12 @@ class Context(Ranges):
                 own = self.positive(-Scalar(factor))
             worst = min(worst, own)
             if not worst:
-                return Shown.NOT
-        return min(worst, self._polynomial(top.top, strict=strict)) if worst else Shown.NOT
+                return SignProof.NOT
+        return min(worst, self._polynomial(top.top, strict=strict)) if worst else SignProof.NOT
 
-    def _polynomial(self, top: Poly, *, strict: bool) -> Shown:
+    def _polynomial(self, top: Poly, *, strict: bool) -> SignProof:
         """Replace symbols, the last declared first, until only variables over [0, ∞) are left."""
-        worst, positive = Shown.BY_CERTIFICATE, frozenset[str]()
+        worst, positive = SignProof.BY_CERTIFICATE, frozenset[str]()
         # Symbols of one sign that divide it: only their sign matters.
         for symbol in sorted(top.symbols(), key=lambda s: s.key):
             low = min(dict(powers).get(symbol, 0) for powers in top.terms)
@@ -215,7 +215,7 @@ class Context(Ranges):
                 if not own:
                     if low > 0 and not strict:
                         continue  # an odd power of unknown sign stays in the polynomial
-                    return Shown.NOT
+                    return SignProof.NOT
                 worst = min(worst, own)
             top = top.scaled(1, ((symbol, -low),))
         places = {name: place for place, name in enumerate(self.order())}
@@ -223,25 +223,25 @@ class Context(Ranges):
 
     def _replaced(
         self, top: Poly, positive: frozenset[str], places: Mapping[str, int], *, strict: bool, depth: int
-    ) -> Shown:
+    ) -> SignProof:
         left = [s for s in top.symbols() if not s.name.startswith(_FRESH)]
         if not left:
             return _strictly(top, positive) if strict else self._ask(top)
         symbol = max(left, key=lambda s: (s.exponent is not None, self._moving(s), places.get(s.name, -1), s.key))
         if depth > _MAX_DEPTH or max((abs(dict(p).get(symbol, 0)) for p in top.terms), default=0) > _MAX_DEGREE:
-            return Shown.NOT
+            return SignProof.NOT
         found = self._replacement(symbol)
         if found is None:
-            return Shown.NOT
+            return SignProof.NOT
         value, fresh, end = found
 
-        def moved(to: Scalar, sure: frozenset[str]) -> Shown:
+        def moved(to: Scalar, sure: frozenset[str]) -> SignProof:
             if to.zero and symbol in _below(top):
-                return Shown.NOT  # its range, such as 0 < x ≤ 0, is empty
+                return SignProof.NOT  # its range, such as 0 < x ≤ 0, is empty
             current = mapped(Scalar(top), lambda s: to if s == symbol else of_symbol(s))
             # What stands below is a product of 1 + t and of parts that are to be shown positive.
             if any(count % 2 and not self._below_positive(factor, sure) for factor, count in current.factors):
-                return Shown.NOT
+                return SignProof.NOT
             return self._replaced(current.top, sure, places, strict=strict, depth=depth + 1)
 
         own = moved(value, positive | fresh)
@@ -275,12 +275,12 @@ class Context(Ranges):
                 return False
         return strictly
 
-    def _symbol_sign(self, symbol: Symbol, *, strict: bool) -> Shown:
+    def _symbol_sign(self, symbol: Symbol, *, strict: bool) -> SignProof:
         if symbol.exponent is not None:
             return self._symbol_sign(symbol.base, strict=strict) if strict else self.nonnegative(of_symbol(symbol.base))
         own = self.range_of(symbol)
         if own is None or own.low is None:
-            return Shown.NOT
+            return SignProof.NOT
         low = own.low
         if strict and not own.above:
             return self.positive(low)
@@ -337,9 +337,9 @@ class Context(Ranges):
             return Range(low=ONE, above=more)
         return Range(low=_ZERO, high=ONE if self.nonnegative(1 - base) else None, above=bool(self.positive(base)))
 
-    def _ask(self, top: Poly) -> Shown:
+    def _ask(self, top: Poly) -> SignProof:
         if not top or all(value > 0 for value in top.terms.values()):
-            return Shown.BY_CERTIFICATE
+            return SignProof.BY_CERTIFICATE
         # Variables below stand for what was shown to differ from 0: multiplying by their powers keeps the sign.
         for symbol in _below(top):
             top = top.scaled(1, ((symbol, -min(dict(powers).get(symbol, 0) for powers in top.terms)),))
@@ -360,9 +360,9 @@ def _below(top: Poly) -> set[Symbol]:
     return {symbol for powers in top.terms for symbol, power in powers if power < 0}
 
 
-def _strictly(top: Poly, positive: frozenset[str]) -> Shown:
+def _strictly(top: Poly, positive: frozenset[str]) -> SignProof:
     """Return whether a polynomial in variables ≥ 0 is > 0: no coefficient is negative, one term is never 0."""
     if any(value < 0 for value in top.terms.values()):
-        return Shown.NOT
+        return SignProof.NOT
     sure = any(all(symbol.name in positive for symbol, _ in powers) for powers in top.terms)
-    return Shown.BY_CERTIFICATE if sure else Shown.NOT
+    return SignProof.BY_CERTIFICATE if sure else SignProof.NOT

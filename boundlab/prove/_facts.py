@@ -8,7 +8,7 @@ from typing import Any, final
 from boundlab.prove._context import Context
 from boundlab.prove._errors import ProofError
 from boundlab.prove._terms import Claim, Lin
-from boundlab.signs import Shown
+from boundlab.signs import SignProof
 
 _KEY = object()
 # Axioms that are no assumption about functions or runs: the algorithm itself, and where it starts.
@@ -41,7 +41,7 @@ class Shared:
     rule: str
     premises: tuple["Shared", ...]
     data: Mapping[str, Any]
-    shown: Shown
+    shown: SignProof
     number: int
     # Not kept: whoever holds a fact cannot make another one with it.
     key: InitVar[object]

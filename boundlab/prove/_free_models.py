@@ -23,7 +23,7 @@ from boundlab.prove._free_numbers import Ground, Name, Row, solution
 from boundlab.prove._instance import UnfitError
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._norms import NORM
-from boundlab.prove._numbers import Environment, Numbers, OutsideError
+from boundlab.prove._numbers import Environment, OutsideError, SymbolNumbers
 from boundlab.prove._scalars import scalar
 from boundlab.prove._terms import Claim, Expr, Inner, One, Sum, Value, Vec
 
@@ -90,7 +90,7 @@ def free_model(
     return None
 
 
-class _Attempt(Numbers):
+class _Attempt(SymbolNumbers):
     """Numbers for all symbols, and what the facts say at all their indices."""
 
     def __init__(self, kernel: Kernel, context: Context, drawn: random.Random, turn: int) -> None:

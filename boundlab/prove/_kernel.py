@@ -14,7 +14,7 @@ from boundlab.prove._facts import Fact, Shared, VectorFact
 from boundlab.prove._making import same_claim as same_claim
 from boundlab.prove._scalars import Number, Scalar, Symbol, of_symbol, scalar
 from boundlab.prove._terms import Claim, Expr, Lin, Vec, dot, equal, expr, lin, replaced, squared
-from boundlab.signs import Shown
+from boundlab.signs import SignProof
 
 
 class Kernel(Cases):
@@ -43,7 +43,7 @@ class Kernel(Cases):
             If a coefficient is left over, a multiplier may be negative, or the number may be.
         """
         here = self.deepest([fact for _, fact in parts], context)
-        rest, worst, names = claim.body, Shown.BY_CERTIFICATE, set[str]()
+        rest, worst, names = claim.body, SignProof.BY_CERTIFICATE, set[str]()
         kept = []
         for given, fact in parts:
             own = scalar(given)
@@ -157,9 +157,9 @@ class Kernel(Cases):
 
     def admissible(
         self, values: Mapping[str, Scalar], fact: Shared, here: Context
-    ) -> tuple[Shown, set[str], list[Fact]]:
+    ) -> tuple[SignProof, set[str], list[Fact]]:
         """Make sure that values lie in the ranges, and that no other symbol's range is left behind."""
-        worst, names = Shown.BY_CERTIFICATE, set[str]()
+        worst, names = SignProof.BY_CERTIFICATE, set[str]()
         closed = fact.context.closure(fact.names)
         for name, value in values.items():
             known = fact.context.find(name)

@@ -9,7 +9,7 @@ from boundlab.prove._facts import _KEY, Fact, Shared, VectorFact
 from boundlab.prove._scalars import Number, Poly, Scalar, is_bound, of_symbol, same, scalar
 from boundlab.prove._terms import Claim, Expr, Inner, Lin, One, Sum, Value, Vec
 from boundlab.prove._vectors import Vectors
-from boundlab.signs import Shown
+from boundlab.signs import SignProof
 
 
 class Making:
@@ -35,7 +35,7 @@ class Making:
     def make(
         self, claim: Claim, context: Context, rule: str, premises: Iterable[Shared] = (), *,
         names: Iterable[str] = (), axioms: Iterable[str] = (), without: Iterable[str] = (),
-        shown: Shown = Shown.BY_CERTIFICATE, **data: Any,
+        shown: SignProof = SignProof.BY_CERTIFICATE, **data: Any,
     ) -> Fact:  # fmt: skip
         only_for_rules("making a fact")
         premises = tuple(premises)
@@ -48,7 +48,7 @@ class Making:
 
     def make_vector(
         self, left: Lin, right: Lin, context: Context, rule: str, premises: Iterable[Shared] = (), *,
-        names: Iterable[str] = (), axioms: Iterable[str] = (), shown: Shown = Shown.BY_CERTIFICATE, **data: Any,
+        names: Iterable[str] = (), axioms: Iterable[str] = (), shown: SignProof = SignProof.BY_CERTIFICATE, **data: Any,
     ) -> VectorFact:  # fmt: skip
         only_for_rules("making a fact")
         for part in (left, right):
@@ -61,7 +61,7 @@ class Making:
 
     def _shared(
         self, context: Context, rule: str, premises: tuple[Shared, ...], names: set[str],
-        axioms: Iterable[str], without: Iterable[str], shown: Shown, data: Mapping[str, Any],
+        axioms: Iterable[str], without: Iterable[str], shown: SignProof, data: Mapping[str, Any],
     ) -> dict[str, Any]:  # fmt: skip
         self._owned(*premises)
         for one in premises:
@@ -72,7 +72,7 @@ class Making:
             data = {"schema": schema, "args": (self._axioms(),) if args is None else args}
         if context.root.by_solver:
             # Also what is asked on the way, such as whether a denominator is 0, or whether a range is reversed.
-            shown, context.root.by_solver = min(shown, Shown.BY_SOLVER), False
+            shown, context.root.by_solver = min(shown, SignProof.BY_SOLVER), False
         gone = set(without)
         for one in premises:
             names |= one.names - gone
@@ -160,7 +160,7 @@ class Making:
 
     def need(
         self, value: Number, context: Context, what: str, facts: Iterable[Fact] = ()
-    ) -> tuple[Shown, set[str], list[Fact]]:
+    ) -> tuple[SignProof, set[str], list[Fact]]:
         """Return how a number is shown to be ≥ 0, by the ranges or by a fact that says so; raises if it is not."""
         own = scalar(value)
         for fact in facts:

@@ -9,7 +9,7 @@ from boundlab.prove._facts import Fact
 from boundlab.prove._making import Making, same_claim
 from boundlab.prove._scalars import Number, Scalar, Symbol, mapped, of_symbol, same, scalar, variable
 from boundlab.prove._terms import Claim, Expr, Lin, One, Sum, Vec, dot, equal, expr, lin, squared
-from boundlab.signs import Shown
+from boundlab.signs import SignProof
 
 
 class Names(Making):
@@ -199,7 +199,7 @@ class Names(Making):
         a, b = scalar(e), scalar(h)
         if sign not in (1, -1):
             raise ProofError("the sign is 1 or -1")
-        worst = Shown.BY_CERTIFICATE
+        worst = SignProof.BY_CERTIFICATE
         for fact, vector, size in ((one, u, a), (other, v, b)):
             same_claim(fact.claim, squared(vector) <= expr(size * size), "a bound on a norm")
             worst = min(worst, self.need(size, here, "a norm is bounded by what may be negative")[0])

@@ -27,7 +27,7 @@ from boundlab.prove._terms import (
     value_at,
     vector_sum,
 )
-from boundlab.signs import Shown
+from boundlab.signs import SignProof
 
 NORM = "norm"
 # What an outcome has by itself; neither means over noise nor over events are among it.
@@ -130,7 +130,7 @@ def triangle(kernel: Kernel, fact: VectorFact, because: Sequence[Fact] = ()) -> 
     ProofError
         If the sign of a coefficient, or the order of the ends of a sum, is not shown.
     """
-    here, right, worst = kernel.deepest([fact, *because], None), expr(0), Shown.BY_CERTIFICATE
+    here, right, worst = kernel.deepest([fact, *because], None), expr(0), SignProof.BY_CERTIFICATE
     used: list[Fact] = []
     for atom, coefficient in fact.right.terms.items():
         found, size, facts = _absolute(kernel, coefficient, here, because)
@@ -148,7 +148,7 @@ def triangle(kernel: Kernel, fact: VectorFact, because: Sequence[Fact] = ()) -> 
 
 def _absolute(
     kernel: Kernel, value: Scalar, here: Context, because: Sequence[Fact] = ()
-) -> tuple[Shown, Scalar, list[Fact]]:
+) -> tuple[SignProof, Scalar, list[Fact]]:
     """Return |value|, where its sign is shown."""
     try:
         found, _, facts = kernel.need(value, here, "a sign", because)

@@ -22,7 +22,7 @@ class OutsideError(UnfitError):
     """A vector beyond the last iteration of the runs is named, or a number that has no value there."""
 
 
-class Numbers:
+class SymbolNumbers:
     """A number for each symbol.
 
     Parameters

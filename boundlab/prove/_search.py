@@ -100,7 +100,7 @@ def _support(
 
     if not facts:
         return (), ""
-    point = Point(kernel, here, turn)
+    point = SearchPoint(kernel, here, turn)
     atoms = atoms_of([claim.body, *(fact.claim.body for fact in facts)])
     unit = One()
     rows = [[point.of(fact.claim.body.terms.get(atom)) for fact in facts] for atom in atoms]
@@ -142,7 +142,7 @@ def _support(
     return tuple(int(place) for place in np.flatnonzero(np.abs(values) > 1e-9 * max(1.0, np.abs(values).max()))), ""
 
 
-class Point:
+class SearchPoint:
     """A generic point inside all ranges, in floats: for choosing, never for deciding."""
 
     def __init__(self, kernel: Kernel, context: Context, seed: int) -> None:

@@ -18,7 +18,7 @@ from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import ONE, ZERO, Scalar
-from boundlab.prove._search import Point, atoms_of, derive, solved
+from boundlab.prove._search import SearchPoint, atoms_of, derive, solved
 from boundlab.prove._terms import Claim, Expr, Lin, One, dot
 
 _TRIES = 4
@@ -68,7 +68,7 @@ def _at_a_point(
 ) -> tuple[list[int], list[_Pair]] | None:
     """Return which facts, and which entries of S, are needed at a generic point."""
     cvxpy = _solver()
-    point = Point(kernel, here, turn)
+    point = SearchPoint(kernel, here, turn)
     products = {pair: _product(among, pair) for pair in _pairs(len(among))}
     bodies = [claim.body, *(fact.claim.body for fact in facts), *products.values()]
     atoms = atoms_of(bodies)

@@ -20,7 +20,7 @@ from boundlab.prove._facts import Fact
 from boundlab.prove._functions import square_root
 from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._kernel import Kernel
-from boundlab.prove._numbers import Environment, Numbers, OutsideError
+from boundlab.prove._numbers import Environment, OutsideError, SymbolNumbers
 from boundlab.prove._replay import Name, Runs
 from boundlab.prove._scalars import scalar
 from boundlab.prove._terms import Base, Claim, Inner, One, Vec
@@ -68,7 +68,7 @@ class Row:
 
 
 @final
-class Model(Numbers):
+class Model(SymbolNumbers):
     """All runs on an instance, and a number for every symbol.
 
     Parameters
@@ -374,7 +374,7 @@ def settled(setting: Setting, instance: Instance, *, quiet: bool = False) -> Ins
 
 def _step(setting: Setting, own: Mapping[str, Fraction], instance: Instance) -> Fraction | None:
     """Return the step that the theorem sets with these constants, where it is rational and positive."""
-    numbers = Numbers(
+    numbers = SymbolNumbers(
         {name: own[name] for name in sorted(setting.own_symbols & own.keys() - {"alpha"})},
         setting.families(instance),
     )

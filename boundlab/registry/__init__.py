@@ -3,7 +3,7 @@
 from boundlab.registry._command import command_line as command_line
 from boundlab.registry._registry import TYPES as TYPES
 from boundlab.registry._registry import WORDS as WORDS
-from boundlab.registry._registry import Row as Row
+from boundlab.registry._registry import Registration as Registration
 from boundlab.registry._registry import catalogue as catalogue
 from boundlab.registry._registry import choices as choices
 from boundlab.registry._registry import lookup as lookup

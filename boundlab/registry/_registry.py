@@ -30,7 +30,7 @@ TYPES: Mapping[Kind, str] = MappingProxyType(
         "delays": "boundlab.delays:DelayType",
         "metrics": "boundlab.metrics:Metric",
         "assumptions": "boundlab.assumptions:Assumption",
-        "checks": "boundlab.checks:Group",
+        "checks": "boundlab.checks:CheckGroup",
         "proofs": "boundlab.prove:Script",
     }
 )
@@ -38,7 +38,7 @@ TYPES: Mapping[Kind, str] = MappingProxyType(
 
 @final
 @dataclass(frozen=True, slots=True)
-class Row:
+class Registration:
     """A registered object; or an entry that gives none, with the reason.
 
     Parameters
@@ -59,16 +59,16 @@ class Row:
     reason: str = ""
 
 
-def catalogue(kind: Kind) -> tuple[Row, ...]:
+def catalogue(kind: Kind) -> tuple[Registration, ...]:
     """Return all registered objects of a kind and all entries that cannot be loaded, in a stable order."""
-    found: list[Row] = []
-    by_id: dict[str, Row] = {}
+    found: list[Registration] = []
+    by_id: dict[str, Registration] = {}
     for row in _rows(kind, sources(kind)):
         first = row if row.reason else by_id.setdefault(row.id, row)
         if first.item is row.item:
             found += [row] if first is row else []
         else:
-            found.append(Row(row.id, row.origin, reason=f"{first.origin} registers the same id"))
+            found.append(Registration(row.id, row.origin, reason=f"{first.origin} registers the same id"))
     return tuple(found)
 
 
@@ -112,8 +112,8 @@ def lookup(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType
     return found[name]
 
 
-def _by_id(kind: Kind, rows: Iterable[Row]) -> dict[str, Any]:
-    found: dict[str, Row] = {}
+def _by_id(kind: Kind, rows: Iterable[Registration]) -> dict[str, Any]:
+    found: dict[str, Registration] = {}
     for row in rows:
         if row.reason:
             continue
@@ -125,24 +125,24 @@ def _by_id(kind: Kind, rows: Iterable[Row]) -> dict[str, Any]:
     return {name: row.item for name, row in found.items()}
 
 
-def _rows(kind: Kind, chosen: Iterable[Source]) -> list[Row]:
-    found: list[Row] = []
+def _rows(kind: Kind, chosen: Iterable[Source]) -> list[Registration]:
+    found: list[Registration] = []
     for source in chosen:
         try:
             found += _load(kind, source)
         except (KeyboardInterrupt, MemoryError):
             raise
         except BaseException as error:  # a module may raise anything when it is imported, SystemExit too
-            found.append(Row(source.name, source.origin, reason=reason(error)))
+            found.append(Registration(source.name, source.origin, reason=reason(error)))
     return found
 
 
-def _load(kind: Kind, source: Source) -> list[Row]:
+def _load(kind: Kind, source: Source) -> list[Registration]:
     loaded = source.load()
     items = loaded if isinstance(loaded, (tuple, list)) else (loaded,)
     if source.origin != BUILT_IN:
         _judge(kind, items)
-    return [Row(item.id, source.origin, item) for item in items]
+    return [Registration(item.id, source.origin, item) for item in items]
 
 
 def _judge(kind: Kind, items: Iterable[Any]) -> None:

@@ -29,7 +29,7 @@ _RIGHT_OF = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad"
 
 
 @dataclass(frozen=True, slots=True)
-class _Bound:
+class _OtherBound:
     """The bound of another theorem at points of its own; ``other_run``: its left side is another one, too."""
 
     label: str
@@ -51,7 +51,7 @@ class _Picture:
     middle: str
     band: str
     terms: Mapping[str, Floats]
-    others: Sequence[_Bound]
+    others: Sequence[_OtherBound]
     still: float
     counter: str
 
@@ -196,21 +196,21 @@ def _telling(result: Comparison, terms: bool) -> bool:
     return terms and len(result.terms) > 1
 
 
-def _other(result: Comparison, other: "Comparison | Plan") -> _Bound:
+def _other(result: Comparison, other: "Comparison | Plan") -> _OtherBound:
     if not isinstance(other, Comparison):
         keep = other.ks > 0
         across = other.ks[keep].astype(np.float64)
-        return _Bound(plain(other.theorem.id), across, other.bound[keep], np.full(len(across), np.nan), False)
+        return _OtherBound(plain(other.theorem.id), across, other.bound[keep], np.full(len(across), np.nan), False)
     keep = other.plan.ks > 0
     across = other.plan.ks[keep].astype(np.float64)
     differs = _run_of(other) != _run_of(result)
-    return _Bound(plain(other.plan.theorem.id), across, other.bound[keep], other.band.mean[keep], differs)
+    return _OtherBound(plain(other.plan.theorem.id), across, other.bound[keep], other.band.mean[keep], differs)
 
 
-def _others_at(results: Sequence[Comparison], others: Sequence[Comparison]) -> _Bound:
+def _others_at(results: Sequence[Comparison], others: Sequence[Comparison]) -> _OtherBound:
     across, bound = _last(others, lambda one: one.plan.ks), _last(others, lambda one: one.bound)
     differs = [_run_of(one) for one in others] != [_run_of(one) for one in results]
-    return _Bound(
+    return _OtherBound(
         plain(others[0].plan.theorem.id), across, bound, _last(others, lambda one: one.band.mean), differs
     )  # fmt: skip
 

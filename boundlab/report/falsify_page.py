@@ -8,7 +8,7 @@ from boundlab.registry import command_line
 from boundlab.report.tables import figure, plain_table, verdict_line
 
 if TYPE_CHECKING:
-    from boundlab.falsify import Falsification, Instance
+    from boundlab.falsify import Falsification, JudgedInstance
 
 # What stands before a command on the page.
 REPEAT, OR, BOTH_SIDES = "repeat: ", "or: ", "both sides there: "
@@ -63,7 +63,7 @@ def falsify_page(found: "Falsification", typed: str = "", written: Path | None =
     return [*page, *_commands(found, best, typed or statement.id, written)]
 
 
-def _commands(found: "Falsification", best: "Instance", typed: str, written: Path | None) -> list[str]:
+def _commands(found: "Falsification", best: "JudgedInstance", typed: str, written: Path | None) -> list[str]:
     """Return the commands that say again what was found; of the closest instance, the one that shows both sides."""
     compare = best.command(typed)
     if not found.violated:

@@ -18,7 +18,7 @@ _RATES = ("alpha", "c", "d")  # how a step size may be given
 
 def theorem_page(theorem: "Theorem") -> list[Any]:
     """Return the page of ``boundlab show``."""
-    page = _Page(theorem)
+    page = _TheoremPage(theorem)
     return [
         *(Text(line, style=style) for line, style in page.head()),
         *page.part("assumptions", page.assumptions()),
@@ -29,7 +29,7 @@ def theorem_page(theorem: "Theorem") -> list[Any]:
     ]
 
 
-class _Page:
+class _TheoremPage:
     """The parts of a theorem's page, with one letter for each of its symbols."""
 
     def __init__(self, theorem: "Theorem") -> None:

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from boundlab.theorems.grid import Evaluated
+    from boundlab.theorems.grid import EvaluatedGrid
 
 _ROWS = 200
 
 
-def values_page(result: "Evaluated", terms: bool) -> Iterator[str]:
+def values_page(result: "EvaluatedGrid", terms: bool) -> Iterator[str]:
     """Yield the lines of ``boundlab eval``."""
     evaluation = result.evaluation
     names = list(evaluation.terms) if terms else []

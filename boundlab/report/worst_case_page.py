@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def worst_case_page(result: "WorstCase") -> list[Any]:
     """Return the program and its numbers, each with what it is, and what they say of the bound."""
-    from boundlab.worst_case import Outcome
+    from boundlab.worst_case import WorstCaseOutcome
     from boundlab.worst_case.result import downwards, upwards
 
     plan = result.plan
@@ -59,8 +59,8 @@ def worst_case_page(result: "WorstCase") -> list[Any]:
     table.add_row("bound", f"{result.bound:.9f}", f"{kind}: {what[kind]}; {plan.theorem.id}")
     for name, value in plan.repaired.items():
         table.add_row("repaired", f"{value:.9f}", f"numeric: {name}{'' if 'fixed' in name else ', with its own step'}")
-    style = {Outcome.HOLDS: "bold green", Outcome.EXCEEDS: "bold red"}
-    style |= dict.fromkeys((Outcome.CONDITIONAL, Outcome.UNDECIDED), "bold yellow")
+    style = {WorstCaseOutcome.HOLDS: "bold green", WorstCaseOutcome.EXCEEDS: "bold red"}
+    style |= dict.fromkeys((WorstCaseOutcome.CONDITIONAL, WorstCaseOutcome.UNDECIDED), "bold yellow")
     headline = (f"{result.words}: ", style.get(result.outcome, "bold blue"))
     return [*lines, "", table, "", Text.assemble(headline, result.reason)]
 

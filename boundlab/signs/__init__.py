@@ -9,6 +9,6 @@ from boundlab.signs._prover import Direction as Direction
 from boundlab.signs._prover import Prover as Prover
 from boundlab.signs._prover import Trend as Trend
 from boundlab.signs._quotient import vanishes as vanishes
-from boundlab.signs._shown import Shown as Shown
+from boundlab.signs._shown import SignProof as SignProof
 from boundlab.signs._solver import NoAnswerError as NoAnswerError
 from boundlab.signs._solver import Solver as Solver

@@ -4,7 +4,7 @@ import numpy as np
 from sympy.polys.rings import PolyElement
 
 from boundlab.signs._cover import covers, find_cover
-from boundlab.signs._shown import Shown
+from boundlab.signs._shown import SignProof
 from boundlab.signs._solver import Solver
 
 # Beyond this, neither a search for a cover nor z3 has much of a chance.
@@ -12,22 +12,22 @@ _TERMS, _VARIABLES, _DEGREE = 40, 6, 8
 _TRIED = 48
 
 
-def polynomial_sign(polynomial: PolyElement, solver: Solver | None) -> Shown:
+def polynomial_sign(polynomial: PolyElement, solver: Solver | None) -> SignProof:
     """Return how a polynomial with rational coefficients is shown to be ≥ 0 where all its variables are ≥ 0."""
     if all(coefficient >= 0 for coefficient in polynomial.values()):
-        return Shown.BY_CERTIFICATE
+        return SignProof.BY_CERTIFICATE
     if polynomial.is_ground:
-        return Shown.NOT
+        return SignProof.NOT
     small = _reduced(polynomial)
     if len(small) > _TERMS or small.ring.ngens > _VARIABLES or max(map(sum, small)) > _DEGREE or _negative(small):
-        return Shown.NOT
+        return SignProof.NOT
     cut = find_cover(small)
     if cut is not None and covers(small, cut):
-        return Shown.BY_CERTIFICATE
+        return SignProof.BY_CERTIFICATE
     if solver is None:
-        return Shown.NOT
+        return SignProof.NOT
     terms = {powers: (int(value.numerator), int(value.denominator)) for powers, value in small.items()}
-    return Shown.BY_SOLVER if solver.nonnegative(small.ring.ngens, terms) else Shown.NOT
+    return SignProof.BY_SOLVER if solver.nonnegative(small.ring.ngens, terms) else SignProof.NOT
 
 
 def _reduced(polynomial: PolyElement) -> PolyElement:

@@ -11,7 +11,7 @@ from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import SymbolInfo, apart
 from boundlab.signs._polynomial import polynomial_sign
 from boundlab.signs._quotient import quotient
-from boundlab.signs._shown import Shown
+from boundlab.signs._shown import SignProof
 from boundlab.signs._solver import NoAnswerError, Solver
 
 Direction = Literal[-1, 0, 1]
@@ -25,11 +25,11 @@ class Trend(NamedTuple):
     """How an expression moves with a symbol: 1, −1, 0, or None where that is not shown; and how it is shown."""
 
     direction: Direction | None
-    shown: Shown
+    shown: SignProof
 
 
-_UNKNOWN = Trend(None, Shown.NOT)
-_STILL = Trend(0, Shown.BY_CERTIFICATE)
+_UNKNOWN = Trend(None, SignProof.NOT)
+_STILL = Trend(0, SignProof.BY_CERTIFICATE)
 
 
 @final
@@ -84,7 +84,7 @@ class Prover:
                 values[by_name[large]] = (above + fresh) / (1 + fresh) if bounded else above + fresh
         return substitute(expression, values)
 
-    def nonnegative(self, expression: sympy.Expr) -> Shown:
+    def nonnegative(self, expression: sympy.Expr) -> SignProof:
         """Return how an expression is shown to be ≥ 0 on the domains.
 
         Raises
@@ -95,12 +95,12 @@ class Prover:
         key = "sign", expression
         if key not in self._known:
             self._known[key] = self._nonnegative(expression)
-        found: Shown = self._known[key]
+        found: SignProof = self._known[key]
         return found
 
-    def _nonnegative(self, expression: sympy.Expr) -> Shown:
+    def _nonnegative(self, expression: sympy.Expr) -> SignProof:
         if expression.is_nonnegative:
-            return Shown.BY_CERTIFICATE
+            return SignProof.BY_CERTIFICATE
         if isinstance(expression, sympy.Max):
             return _any(self.nonnegative, (*expression.args, sympy.Add(*expression.args)))
         if isinstance(expression, sympy.Min):
@@ -108,22 +108,22 @@ class Prover:
         if expression.is_Mul and (found := _all(self.nonnegative, expression.args)):
             return found
         if expression.is_Pow:
-            found = Shown.BY_CERTIFICATE if _square(expression) else self.nonnegative(expression.args[0])
+            found = SignProof.BY_CERTIFICATE if _square(expression) else self.nonnegative(expression.args[0])
             if found:
                 return found
         if expression.has(*_NO_POLYNOMIAL):
-            return Shown.NOT
+            return SignProof.NOT
         try:
             moved = self.shifted(expression)
-            return Shown.BY_CERTIFICATE if moved.is_nonnegative else self._of_quotient(moved)
+            return SignProof.BY_CERTIFICATE if moved.is_nonnegative else self._of_quotient(moved)
         except NoAnswerError:
             raise
         except (UndecidedError, RecursionError):
-            return Shown.NOT
+            return SignProof.NOT
 
-    def _of_quotient(self, expression: sympy.Expr) -> Shown:
+    def _of_quotient(self, expression: sympy.Expr) -> SignProof:
         whole = quotient(expression)
-        worst, numerator = Shown.BY_CERTIFICATE, whole.numerator
+        worst, numerator = SignProof.BY_CERTIFICATE, whole.numerator
         for factor, power in whole.factors.items():
             if power % 2 == 0:
                 continue
@@ -132,21 +132,21 @@ class Prover:
                 own, numerator = polynomial_sign(-factor, self.solver), -numerator
             worst = min(worst, own)
             if not worst:
-                return Shown.NOT
+                return SignProof.NOT
         return min(worst, polynomial_sign(numerator, self.solver))
 
-    def certain(self, expression: sympy.Expr, depth: int = 4) -> Shown:
+    def certain(self, expression: sympy.Expr, depth: int = 4) -> SignProof:
         """Return how an expression with Min and Max is shown to be ≥ 0, case by case where need be."""
         places = sorted(expression.atoms(*_EXTREMA), key=lambda part: (-sympy.count_ops(part), str(part)))
         if not places:
             return self.nonnegative(expression)
         if depth == 0:
-            return Shown.NOT
+            return SignProof.NOT
         place = places[0]
         level = sympy.Dummy("level", nonnegative=True)
         trend = self.direction(expression.xreplace({place: level}), level)
 
-        def case(part: sympy.Expr) -> Shown:
+        def case(part: sympy.Expr) -> SignProof:
             return self.certain(substitute(expression.xreplace({place: part}), {}), depth - 1)
 
         # It grows with a Max, which is at least each argument: one that suffices is enough. Likewise with a Min.
@@ -163,7 +163,7 @@ class Prover:
         if symbol not in expression.free_symbols:
             return _STILL
         if expression == symbol:
-            return Trend(1, Shown.BY_CERTIFICATE)
+            return Trend(1, SignProof.BY_CERTIFICATE)
         key = "trend", expression, symbol
         if key not in self._known:
             self._known[key] = self._direction(expression, symbol)
@@ -186,7 +186,7 @@ class Prover:
         if expression.is_Add or isinstance(expression, _EXTREMA):
             return _common(self.direction(part, symbol) for part in parts)
         if expression.is_Mul:
-            turn, shown = 1, Shown.BY_CERTIFICATE
+            turn, shown = 1, SignProof.BY_CERTIFICATE
             for part in parts:
                 if part.is_number and part.is_negative:
                     turn = -turn
@@ -205,8 +205,8 @@ class Prover:
         return _UNKNOWN
 
 
-def _all(shown: Callable[[sympy.Expr], Shown], parts: Iterable[sympy.Expr]) -> Shown:
-    worst = Shown.BY_CERTIFICATE
+def _all(shown: Callable[[sympy.Expr], SignProof], parts: Iterable[sympy.Expr]) -> SignProof:
+    worst = SignProof.BY_CERTIFICATE
     for part in parts:
         worst = min(worst, shown(part))
         if not worst:
@@ -214,16 +214,16 @@ def _all(shown: Callable[[sympy.Expr], Shown], parts: Iterable[sympy.Expr]) -> S
     return worst
 
 
-def _any(shown: Callable[[sympy.Expr], Shown], parts: Iterable[sympy.Expr]) -> Shown:
-    best = Shown.NOT
+def _any(shown: Callable[[sympy.Expr], SignProof], parts: Iterable[sympy.Expr]) -> SignProof:
+    best = SignProof.NOT
     for part in parts:
         best = max(best, shown(part))
-        if best is Shown.BY_CERTIFICATE:
+        if best is SignProof.BY_CERTIFICATE:
             break
     return best
 
 
-def _turned(own: Trend, turn: int, shown: Shown) -> Trend:
+def _turned(own: Trend, turn: int, shown: SignProof) -> Trend:
     """Return the trend times ±1, known no better than what it rests on."""
     known = min(own.shown, shown)
     if own.direction is None or not known:
@@ -235,7 +235,7 @@ def _turned(own: Trend, turn: int, shown: Shown) -> Trend:
 
 def _common(found: Iterable[Trend]) -> Trend:
     moving: set[Direction | None] = set()
-    shown = Shown.BY_CERTIFICATE
+    shown = SignProof.BY_CERTIFICATE
     for one in found:
         moving |= {one.direction} - {0}
         shown = min(shown, one.shown)

@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 
-class Shown(IntEnum):
+class SignProof(IntEnum):
     """How it is shown that an expression is ≥ 0; what is not shown counts as False.
 
     A conclusion from several signs is known as well as the worst of them: ``min``.

@@ -5,6 +5,7 @@ Everything is imported when it is asked for: the plug-in is part of every run of
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 if TYPE_CHECKING:
     from boundlab.testing import conform as conform
@@ -12,23 +13,37 @@ if TYPE_CHECKING:
     from boundlab.testing._bound import BoundViolation as BoundViolation
     from boundlab.testing._bound import Tested as Tested
     from boundlab.testing._bound import assert_bound_holds as assert_bound_holds
-    from boundlab.testing._finding import Finding as Finding
-    from boundlab.testing._setting import Setting as Setting
+    from boundlab.testing._finding import BoundFinding as BoundFinding
+    from boundlab.testing._setting import CompareOptions as CompareOptions
     from boundlab.testing._setting import fitting as fitting
 
 _WHERE = {
     "BoundViolation": "_bound",
-    "Finding": "_finding",
-    "Setting": "_setting",
+    "BoundFinding": "_finding",
+    "CompareOptions": "_setting",
     "Tested": "_bound",
     "assert_bound_holds": "_bound",
     "fitting": "_setting",
 }
 
-__all__ = ["BoundViolation", "Finding", "Setting", "Tested", "assert_bound_holds", "conform", "fitting", "strategies"]
+__all__ = [
+    "BoundFinding",
+    "BoundViolation",
+    "CompareOptions",
+    "Tested",
+    "assert_bound_holds",
+    "conform",
+    "fitting",
+    "strategies",
+]
+
+_RENAMED = {"Finding": "BoundFinding", "Setting": "CompareOptions"}  # for one release
 
 
 def __getattr__(name: str) -> Any:
+    if name in _RENAMED:
+        warn(f"boundlab.testing.{name} is called {_RENAMED[name]}", DeprecationWarning, stacklevel=2)
+        name = _RENAMED[name]
     if name in _WHERE:
         return getattr(import_module(f"boundlab.testing.{_WHERE[name]}"), name)
     if name in __all__:

@@ -13,7 +13,7 @@ from boundlab.testing._agree import hold
 from boundlab.testing._alone import alone
 from boundlab.testing._check import Check
 from boundlab.testing._program import program
-from boundlab.testing._schedule import Schedule
+from boundlab.testing._schedule import CompiledRun
 from boundlab.testing._subject import ITERATIONS, REFUSED, Subject
 
 _FEW, _MANY = 9, 80  # events
@@ -61,12 +61,12 @@ def _read(subject: Subject) -> None:
         _options.parameters(subject.who, subject.algorithm, setting)
 
 
-def _used(at: Schedule) -> None:
+def _used(at: CompiledRun) -> None:
     _schedule.moves(at)
     _arrivals.uses(at)
 
 
-def _beginnings(at: Schedule) -> None:
+def _beginnings(at: CompiledRun) -> None:
     for asked in (0, 1, ITERATIONS // 2, ITERATIONS):
         _schedule.beginnings(at, asked)
 
@@ -104,7 +104,7 @@ def _answers(subject: Subject) -> None:
 
 
 def _promises(subject: Subject) -> None:
-    def met(at: Schedule, model: DelayModel) -> dict[str, bool]:
+    def met(at: CompiledRun, model: DelayModel) -> dict[str, bool]:
         return {one: not at.algorithm.why_not(one, at.parameters, model) for one in _run_assumptions()}
 
     for setting in subject.settings:

@@ -9,7 +9,7 @@ from boundlab.case.build import build_delays
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.testing import _settings
 from boundlab.testing._agree import hold
-from boundlab.testing._schedule import Schedule
+from boundlab.testing._schedule import CompiledRun
 from boundlab.testing._subject import REFUSED, Subject
 
 
@@ -34,7 +34,7 @@ def alone(subject: Subject) -> None:
     hold(False, f"{subject.who}: no setting of one client without delay is as alone says: {nearest}")
 
 
-def _differences(at: Schedule, said: Mapping[str, int]) -> list[str]:
+def _differences(at: CompiledRun, said: Mapping[str, int]) -> list[str]:
     """Return in words what is otherwise in a run."""
     tape, found = at.long, []
     until = int(tape.version[-1])

@@ -8,10 +8,10 @@ from boundlab.randomness import Streams
 from boundlab.tape import Tape
 from boundlab.testing._agree import at_most, equal, hold
 from boundlab.testing._linear import NEGLIGIBLE, reading
-from boundlab.testing._schedule import Schedule
+from boundlab.testing._schedule import CompiledRun
 
 
-def uses(at: Schedule) -> None:
+def uses(at: CompiledRun) -> None:
     """Check the use table against the weights with which the program itself lets updates move the server's model."""
     tape, found = at.long, at.linear.entering
     if not len(tape.uses.update):
@@ -27,7 +27,7 @@ def uses(at: Schedule) -> None:
     )
 
 
-def plain(at: Schedule) -> bool | None:
+def plain(at: CompiledRun) -> bool | None:
     """Return whether an empty use table could be filled; None where this run does not tell.
 
     An empty table is for algorithms whose messages are not the moves of updates. Where updates come late and each moves
@@ -41,7 +41,7 @@ def plain(at: Schedule) -> bool | None:
     return bool((found > -NEGLIGIBLE).all() and (enters.sum(axis=0) <= 1).all())
 
 
-def arrivals(at: Schedule) -> None:
+def arrivals(at: CompiledRun) -> None:
     """Check that every update that arrives is used, read or kept by the server, or dropped with a note that says so."""
     tape = at.long
     dropped = _dropped(at, tape)
@@ -59,7 +59,7 @@ def arrivals(at: Schedule) -> None:
         )
 
 
-def _dropped(at: Schedule, tape: Tape) -> NDArray[np.bool_]:
+def _dropped(at: CompiledRun, tape: Tape) -> NDArray[np.bool_]:
     """Return which updates are noted as dropped, shape (updates,)."""
     rows = np.asarray(tape.notes.get("dropped", ()), dtype=np.int64)
     out = np.zeros(len(tape.descend.dst), dtype=np.bool_)
@@ -70,7 +70,7 @@ def _dropped(at: Schedule, tape: Tape) -> NDArray[np.bool_]:
     return out
 
 
-def averages(at: Schedule) -> None:
+def averages(at: CompiledRun) -> None:
     """Check that server models are averages of local passes, and how many lie behind each, where that is said."""
     tape = at.long
     said = at.algorithm.averages(at.parameters, at.problem.n)
@@ -92,7 +92,7 @@ def averages(at: Schedule) -> None:
         hold(found_steps <= allowed, f"{at.who}: {words}; there are {found_steps}")
 
 
-def weights(at: Schedule) -> None:
+def weights(at: CompiledRun) -> None:
     """Check the weights of the objective, exactly; and on rounds of everybody, where they are the clients' shares."""
     n, tape = at.problem.n, at.long
     p = at.algorithm.objective_weights(at.parameters, n)
@@ -116,7 +116,7 @@ def weights(at: Schedule) -> None:
         equal(what, shares, np.broadcast_to(expected, shares.shape))
 
 
-def draws(at: Schedule) -> None:
+def draws(at: CompiledRun) -> None:
     """Check that what trials differ in while arrivals are sure is declared: a statement is about its mean, or not."""
     algorithm, n = at.algorithm, at.problem.n
     if algorithm.server == "any":
@@ -131,7 +131,7 @@ def draws(at: Schedule) -> None:
     hold(said or len(found) == 1, f"{at.who}: trials under deterministic delays differ, and draws declares nothing")
 
 
-def promises(at: Schedule, met: dict[str, bool]) -> None:
+def promises(at: CompiledRun, met: dict[str, bool]) -> None:
     """Check what an assumption on runs that is met says of every single run.
 
     Parameters

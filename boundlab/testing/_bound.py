@@ -15,8 +15,8 @@ from boundlab.compare.trials import run_trials
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.options import number, typed, whole
 from boundlab.report.save import case_name
-from boundlab.testing._finding import Finding, tell
-from boundlab.testing._setting import Setting, fitting
+from boundlab.testing._finding import BoundFinding, tell
+from boundlab.testing._setting import CompareOptions, fitting
 from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict
 
@@ -33,7 +33,7 @@ _OTHER = 0x5EED  # the sample that decides shares no seed with the one that it w
 class BoundViolation(AssertionError):  # noqa: N818  (a violation is what it is called everywhere)
     """A bound is violated, or less than was required; ``findings`` says where."""
 
-    def __init__(self, message: str, findings: Sequence[Finding]) -> None:
+    def __init__(self, message: str, findings: Sequence[BoundFinding]) -> None:
         super().__init__(message)
         self.findings = tuple(findings)
 
@@ -52,7 +52,7 @@ class Tested:
         Comparisons, then the search.
     """
 
-    findings: tuple[Finding, ...]
+    findings: tuple[BoundFinding, ...]
 
     @property
     def verdict(self) -> Verdict:
@@ -71,7 +71,7 @@ class Tested:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Demand:
+class BoundRequest:
     """How a theorem is looked at; see :func:`assert_bound_holds`."""
 
     false_alarm: float = FALSE_ALARM
@@ -84,7 +84,7 @@ class Demand:
 
 
 def assert_bound_holds(
-    theorem: str | Path | Theorem | Setting,
+    theorem: str | Path | Theorem | CompareOptions,
     problem: str | None = None,
     delays: str | None = None,
     *,
@@ -150,11 +150,11 @@ def assert_bound_holds(
         raise SpecError(f"require must be not-violated or holds, got {require!r}")
     demand = read_demand(false_alarm, gap, candidates, most_trials, trials, seed, folder)
     given = {key: typed(value) for key, value in {**(settings or {}), **symbols}.items()}
-    if isinstance(theorem, Setting):
+    if isinstance(theorem, CompareOptions):
         if any(one is not None for one in (problem, delays, server, iterations)):
             raise SpecError("a setting has its own problem, delays, server and iterations: leave them out")
         name, statement = typed_name(theorem.theorem), theorem.theorem
-        looked_at: tuple[Setting, ...] = (replace(theorem, settings={**theorem.settings, **given}),)
+        looked_at: tuple[CompareOptions, ...] = (replace(theorem, settings={**theorem.settings, **given}),)
     else:
         statement, name = api.theorem(theorem), typed_name(theorem)
         looked_at = _settings(statement, problem, delays, server, iterations, given)
@@ -164,7 +164,7 @@ def assert_bound_holds(
     return judged(findings, require)
 
 
-def judged(findings: Sequence[Finding], require: Require) -> Tested:
+def judged(findings: Sequence[BoundFinding], require: Require) -> Tested:
     """Return what was found, or raise :class:`BoundViolation` where it is less than what is required.
 
     Raises
@@ -202,7 +202,7 @@ def read_demand(
     trials: int | None = None,
     seed: int = 0,
     folder: str | Path = ".",
-) -> Demand:
+) -> BoundRequest:
     """Return how a theorem is looked at.
 
     Raises
@@ -217,7 +217,7 @@ def read_demand(
         raise SpecError(f"gap must be between 0.0001 and 10000, got {wanted:g}")
     tried, most = _count(candidates, "candidates", 0), _count(most_trials, "most_trials", 2)
     exactly = None if trials is None else _count(trials, "trials", 2)
-    return Demand(alarm, wanted, tried, most, exactly, _count(seed, "seed", 0, 2**53), Path(folder))
+    return BoundRequest(alarm, wanted, tried, most, exactly, _count(seed, "seed", 0, 2**53), Path(folder))
 
 
 def _count(value: Any, name: str, minimum: int, maximum: int = 10**6) -> int:
@@ -234,7 +234,7 @@ def _settings(
     server: str | None,
     iterations: int | Sequence[int] | None,
     given: Mapping[str, str],
-) -> tuple[Setting, ...]:
+) -> tuple[CompareOptions, ...]:
     """Return what is looked at: what was given, or settings that fit."""
     horizons = [None] if iterations is None else np.atleast_1d(np.asarray(iterations, dtype=object)).tolist()
     if not horizons:
@@ -251,10 +251,10 @@ def _settings(
         words = "problem and delays must be specs, such as 'lad:x0=3' and 'iid:p_s=0.5'"
         raise SpecError(f"{words}: a command has to repeat what is found")
     asked = [1000 if k is None else whole(k, "iterations") for k in horizons]
-    return tuple(Setting(theorem, problem, delays or "exponential", server, k, dict(given)) for k in asked)
+    return tuple(CompareOptions(theorem, problem, delays or "exponential", server, k, dict(given)) for k in asked)
 
 
-def compared(name: str, settings: Sequence[Setting], demand: Demand) -> list[Finding]:
+def compared(name: str, settings: Sequence[CompareOptions], demand: BoundRequest) -> list[BoundFinding]:
     """Return what comparisons find, up to the first violation; samples share the probability of a false alarm.
 
     Raises
@@ -270,7 +270,7 @@ def compared(name: str, settings: Sequence[Setting], demand: Demand) -> list[Fin
     return found
 
 
-def _compare(name: str, one: Setting, demand: Demand) -> Finding:
+def _compare(name: str, one: CompareOptions, demand: BoundRequest) -> BoundFinding:
     """Compare on one setting, with a sample that is designed where one is taken."""
     level, error = 1.0 - 2.0 * demand.false_alarm, demand.false_alarm
 
@@ -296,7 +296,7 @@ def _compare(name: str, one: Setting, demand: Demand) -> Finding:
     sampled = result.band.level < 1.0
     more = ["--seed", str(seed), "--trials", str(trials)] if trials else []
     more += ["--level", repr(level)] if sampled else []
-    finding = Finding(
+    finding = BoundFinding(
         name, "comparison", result.verdict.value, result.explanation, one.words(),
         trials=trials if sampled else 0, false_alarm=error if sampled else 0.0, gap=gap,
     )  # fmt: skip
@@ -306,40 +306,40 @@ def _compare(name: str, one: Setting, demand: Demand) -> Finding:
     return replace(finding, case=str(path), reproduce=one.command(name, *more))
 
 
-def searched(name: str, theorem: Theorem, demand: Demand) -> Finding:
+def searched(name: str, theorem: Theorem, demand: BoundRequest) -> BoundFinding:
     """Return what a search finds; where there is nothing to search for, it says why."""
     try:
         found = api.falsify(theorem, candidates=demand.candidates, seed=demand.seed, jobs=1)
     except (AssumptionError, SpecError) as error:
-        return Finding(name, "search", Verdict.NOT_APPLICABLE.value, str(error))
+        return BoundFinding(name, "search", Verdict.NOT_APPLICABLE.value, str(error))
     tried = f"{sum(found.tried.values())} candidates"
     if found.best is None:
-        return Finding(name, "search", Verdict.INCONCLUSIVE.value, f"the theorem applies to none of {tried}")
+        return BoundFinding(name, "search", Verdict.INCONCLUSIVE.value, f"the theorem applies to none of {tried}")
     best = found.best
     if not found.violated or found.case is None:
         words = f"none found among {tried}; the closest has left/right {best.ratio:.4g}"
-        return Finding(name, "search", Verdict.INCONCLUSIVE.value, words, best.words())
+        return BoundFinding(name, "search", Verdict.INCONCLUSIVE.value, words, best.words())
     where = f"at {theorem.counter} = {best.iterations}"
     words = f"{where} the left side {best.left:.10g} is above the bound {best.right:.10g} ({best.kind}: {best.method})"
     path = _left(demand.folder / case_name(theorem.id).replace(".case.", ".counterexample."), found.case)
     again = ["boundlab", "falsify", name, "--candidates", str(demand.candidates), "--seed", str(demand.seed)]
     if best.kind != "numeric":
         again = ["boundlab", "exact", name, str(path)]
-    return Finding(
+    return BoundFinding(
         name, "search", Verdict.VIOLATED.value, words, best.words(), case=str(path), reproduce=shlex.join(again)
     )
 
 
-def checked(name: str, theorem: Theorem) -> Finding:
+def checked(name: str, theorem: Theorem) -> BoundFinding:
     """Return what the checks of the formula say."""
     found = api.check(theorem)
     if found.failed:
         words = "; ".join(f"{one.id}: not so: {one.statement} ({one.witness})" for one in found.failed)
-        return Finding(name, "checks", "failed", words, reproduce=shlex.join(["boundlab", "check", name]))
+        return BoundFinding(name, "checks", "failed", words, reproduce=shlex.join(["boundlab", "check", name]))
     passed = sum(one.verdict.startswith("passed") for one in found.checks)
     odd = [one.id for one in found.checks if one.verdict in ("suspicious", "unknown")]
     words = f"{passed} of {len(found.checks)} passed, none failed" + (f"; look at {', '.join(odd)}" if odd else "")
-    return Finding(name, "checks", "passed" if passed else "unknown", words)
+    return BoundFinding(name, "checks", "passed" if passed else "unknown", words)
 
 
 def _left(path: Path, case: Any) -> Path:

@@ -6,7 +6,7 @@ import numpy as np
 
 from boundlab.assumptions import ASSUMPTIONS, RUN_ASSUMPTIONS, choices
 from boundlab.testing._agree import at_most, equal, hold
-from boundlab.testing._sample import Floats, Sample
+from boundlab.testing._sample import Floats, SamplePoints
 
 # What an assumption that is met lets theorems read.
 _GIVES = {
@@ -22,7 +22,7 @@ _GIVES = {
 }
 
 
-def assumptions(at: Sample) -> None:
+def assumptions(at: SamplePoints) -> None:
     """Check that every assumption is answered, and that a constant exists if and only if its assumption is met."""
     reasons, known = at.problem.assumptions(), at.problem.constants()
     # What an assumption checks by itself, and those of plug-ins, a problem may answer for or not.
@@ -41,7 +41,7 @@ def assumptions(at: Sample) -> None:
                 hold(name in known, f"{at.who}: constant {name} is missing though {assumption} is met")
 
 
-def pairs(at: Sample) -> None:
+def pairs(at: SamplePoints) -> None:
     """Check what bounds differences of gradients: L, mu and convexity."""
     p, known = at.problem, {name: constant.value for name, constant in at.problem.constants().items()}
     convex = not p.assumptions().get("convex", "unsaid")
@@ -62,7 +62,7 @@ def pairs(at: Sample) -> None:
             at_most(what, _norms(turn), known["L"] * distance, scale=at.steepest)
 
 
-def sizes(at: Sample) -> None:
+def sizes(at: SamplePoints) -> None:
     """Check what bounds gradients: B, G_sq, G, sigma_g, sigma_g_mean; and the constants that name one number."""
     known = {name: constant.value for name, constant in at.problem.constants().items()}
     norms = _norms(at.gradients)
@@ -86,7 +86,7 @@ def sizes(at: Sample) -> None:
         at_most(f"{at.who}: sigma of quadratic() ≤ sigma of constants()", form.sigma, known["sigma"])
 
 
-def start(at: Sample) -> None:
+def start(at: SamplePoints) -> None:
     """Check the optimum with its certificate, and R, F0 and zeta by it."""
     p, best = at.problem, at.optimum
     if best is None:

@@ -5,14 +5,14 @@ from collections.abc import Callable
 import numpy as np
 
 from boundlab.testing._agree import at_most
-from boundlab.testing._sample import Floats, Sample
+from boundlab.testing._sample import Floats, SamplePoints
 
 _STEP = 1e-4  # of the distance between x0 and x*
 _ROUNDS = 12  # of power iteration
 _ULP = 1e-13  # rounding of a value, of the largest in sight
 
 
-def differences(at: Sample) -> None:
+def differences(at: SamplePoints) -> None:
     """Check gradients by differences of values: between those of both sides if convex, near their mean if smooth."""
     p, known = at.problem, at.problem.constants()
     convex = not p.assumptions().get("convex", "unsaid")
@@ -38,7 +38,7 @@ def differences(at: Sample) -> None:
                 )
 
 
-def extremes(at: Sample) -> None:
+def extremes(at: SamplePoints) -> None:
     """Check L and mu along the steepest and the flattest direction that power iteration finds at x0 and at x*."""
     p, known = at.problem, at.problem.constants()
     if "L" not in known:

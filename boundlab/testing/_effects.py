@@ -12,7 +12,7 @@ from boundlab.delays import DelayModel
 from boundlab.options import Options
 from boundlab.testing._agree import hold
 from boundlab.testing._linear import NEGLIGIBLE
-from boundlab.testing._schedule import Schedule
+from boundlab.testing._schedule import CompiledRun
 from boundlab.testing._settings import Setting, surroundings
 from boundlab.testing._subject import ITERATIONS, REFUSED, Subject
 
@@ -64,7 +64,7 @@ def _places(subject: Subject) -> Iterator[tuple[Setting, DelayModel, int, int]]:
         yield setting, first, ITERATIONS, 0
 
 
-def _fingerprint(at: Schedule) -> bytes:
+def _fingerprint(at: CompiledRun) -> bytes:
     """Return what only equal runs share: the events, and the program."""
     tape = at.long
     parts = [
@@ -98,7 +98,7 @@ def _staleness_options(parameters: Any) -> dict[str, Staleness]:
     return {name: value for name, value in found.items() if isinstance(value, Staleness)}
 
 
-def _damps(at: Schedule, plain: Schedule, name: str, typed: str) -> Iterator[bool]:
+def _damps(at: CompiledRun, plain: CompiledRun, name: str, typed: str) -> Iterator[bool]:
     """Check that a staleness function multiplies the weights with which stale updates enter the server's model.
 
     The staleness may be counted at the arrival or at the use, from 0, from 1 on as some papers do, or from what another
@@ -144,7 +144,7 @@ def _damps(at: Schedule, plain: Schedule, name: str, typed: str) -> Iterator[boo
     )
 
 
-def _entering(at: Schedule) -> dict[int, tuple[float, int, int]]:
+def _entering(at: CompiledRun) -> dict[int, tuple[float, int, int]]:
     """Return update → its weight when it enters the server's model, its staleness at its arrival and at its use."""
     tape, entering = at.long, at.linear.entering
     out = {}
@@ -157,7 +157,7 @@ def _entering(at: Schedule) -> dict[int, tuple[float, int, int]]:
     return out
 
 
-def _proportional(at: Schedule, ratio: Mapping[int, float], expected: Mapping[int, float]) -> bool | None:
+def _proportional(at: CompiledRun, ratio: Mapping[int, float], expected: Mapping[int, float]) -> bool | None:
     """Return whether ratios are what is expected up to a factor of each server update; None: that says nothing."""
     entering = at.linear.entering
     by_version: dict[int, list[int]] = {}

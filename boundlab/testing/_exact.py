@@ -11,13 +11,13 @@ from boundlab.arithmetic.problem import InexactError, RationalProblem, Vector
 from boundlab.errors import AssumptionError
 from boundlab.objective import OF_OBJECTIVE
 from boundlab.testing._agree import at_most, equal, hold
-from boundlab.testing._sample import Sample
+from boundlab.testing._sample import SamplePoints
 
 _BITS = 256
 _POINTS = (0, 3, 6)  # of the sample, since rational numbers are slow
 
 
-def quadratic(at: Sample) -> None:
+def quadratic(at: SamplePoints) -> None:
     """Check that the matrices give the problem's gradients and values."""
     p, form = at.problem, at.problem.quadratic()
     if form is None:
@@ -40,7 +40,7 @@ def quadratic(at: Sample) -> None:
     equal(what, values - values[0], at.values - at.values[0], scale=at.largest)
 
 
-def least_squares(at: Sample) -> None:
+def least_squares(at: SamplePoints) -> None:
     """Check that the rows and targets give the problem's gradients and values."""
     p, form = at.problem, at.problem.least_squares()
     if form is None:
@@ -59,7 +59,7 @@ def least_squares(at: Sample) -> None:
     equal(f"{at.who}: the values of least_squares() and value(x)", values, at.values, scale=at.largest)
 
 
-def rational(at: Sample, options: Mapping[str, Any]) -> None:
+def rational(at: SamplePoints, options: Mapping[str, Any]) -> None:
     """Check the twin in rational numbers against the floats.
 
     Parameters
@@ -75,7 +75,7 @@ def rational(at: Sample, options: Mapping[str, Any]) -> None:
         check(who, at, twin)
 
 
-def rounding(at: Sample) -> None:
+def rounding(at: SamplePoints) -> None:
     """Check how far the problem says that rounding may put its value and its gradient off, in more digits."""
     twin = at.problem.in_balls()
     if twin is None:
@@ -107,7 +107,7 @@ def _apart(floats: Iterable[float], exact: Vector) -> float:
     )
 
 
-def _functions(who: str, at: Sample, twin: RationalProblem) -> None:
+def _functions(who: str, at: SamplePoints, twin: RationalProblem) -> None:
     """Compare x0, values, gradients, descent and proximal steps."""
     p, size = at.problem, Fraction(1, 4)
     hold((twin.n, twin.d) == (p.n, p.d), f"{who}: n, d = {twin.n}, {twin.d}; the problem's are {p.n}, {p.d}")
@@ -130,7 +130,7 @@ def _functions(who: str, at: Sample, twin: RationalProblem) -> None:
             equal(f"{who}: prox({client}, x, {size})", *pair, scale=reach)
 
 
-def _constants(who: str, at: Sample, twin: RationalProblem) -> None:
+def _constants(who: str, at: SamplePoints, twin: RationalProblem) -> None:
     """Compare constants: those that are certified may only err on their side."""
     known, best = at.problem.constants(), at.optimum
     certain = best is not None and best.distance is not None
@@ -146,7 +146,7 @@ def _constants(who: str, at: Sample, twin: RationalProblem) -> None:
             at_most(f"{what} ≥ the certified one", given.value, found)
 
 
-def _minimum(who: str, at: Sample, twin: RationalProblem) -> None:
+def _minimum(who: str, at: SamplePoints, twin: RationalProblem) -> None:
     """Compare f* with the certified one."""
     exact, best = twin.minimum(), at.optimum
     if exact is None or best is None:
@@ -156,7 +156,7 @@ def _minimum(who: str, at: Sample, twin: RationalProblem) -> None:
     at_most(f"{who}: the certified f* ≤ f* + gap", best.value, least + best.gap, scale=at.largest)
 
 
-def _form(who: str, at: Sample, twin: RationalProblem) -> None:
+def _form(who: str, at: SamplePoints, twin: RationalProblem) -> None:
     """Compare the matrices of quadratics."""
     found, expected = twin.quadratic(), at.problem.quadratic()
     hold((found is None) == (expected is None), f"{who}: quadratic() must be None for both or for neither")
@@ -168,7 +168,7 @@ def _form(who: str, at: Sample, twin: RationalProblem) -> None:
         equal(f"{who}: covariance() of quadratic()", covariance, expected.covariance())
 
 
-def _squares(who: str, at: Sample, twin: RationalProblem) -> None:
+def _squares(who: str, at: SamplePoints, twin: RationalProblem) -> None:
     """Compare the rows and targets of least squares."""
     found, expected = twin.least_squares(), at.problem.least_squares()
     hold((found is None) == (expected is None), f"{who}: least_squares() must be None for both or for neither")
@@ -184,7 +184,7 @@ def _squares(who: str, at: Sample, twin: RationalProblem) -> None:
     hold(drawn[0] == drawn[1], f"{who}: batch and replacement of least_squares() are {drawn[0]}, not {drawn[1]}")
 
 
-def _signs(who: str, at: Sample, twin: RationalProblem) -> None:
+def _signs(who: str, at: SamplePoints, twin: RationalProblem) -> None:
     """Compare the noise of either sign; the twin has none where it is not rational."""
     found, expected = twin.sign_noise(), at.problem.sign_noise
     hold(found is None or expected is not None, f"{who}: sign_noise() is given, but the problem has none")

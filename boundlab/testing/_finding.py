@@ -10,7 +10,7 @@ Part = Literal["checks", "comparison", "search"]
 
 @final
 @dataclass(frozen=True, slots=True)
-class Finding:
+class BoundFinding:
     """What one part of a test says of a theorem.
 
     Parameters
@@ -75,17 +75,17 @@ class Finding:
         return asdict(self)
 
 
-_LISTENERS: list[Callable[[Finding], None]] = []
+_LISTENERS: list[Callable[[BoundFinding], None]] = []
 
 
-def tell(finding: Finding) -> None:
+def tell(finding: BoundFinding) -> None:
     """Tell whoever listens."""
     for one in _LISTENERS:
         one(finding)
 
 
 @contextmanager
-def listening(listener: Callable[[Finding], None]) -> Iterator[None]:
+def listening(listener: Callable[[BoundFinding], None]) -> Iterator[None]:
     """Have a listener told what is found meanwhile."""
     _LISTENERS.append(listener)
     try:

@@ -3,10 +3,10 @@
 import numpy as np
 
 from boundlab.testing._agree import at_most, equal, hold
-from boundlab.testing._sample import Sample
+from boundlab.testing._sample import SamplePoints
 
 
-def shapes(at: Sample) -> None:
+def shapes(at: SamplePoints) -> None:
     """Check n, d, x0 and the shapes of what the methods return."""
     p = at.problem
     hold(p.n >= 1 and p.d >= 1, f"{at.who}: n = {p.n} and d = {p.d} must be at least 1")
@@ -17,7 +17,7 @@ def shapes(at: Sample) -> None:
     hold(bool(np.isfinite(at.values).all()), f"{at.who}: a value is not finite")
 
 
-def means(at: Sample) -> None:
+def means(at: SamplePoints) -> None:
     """Check that f is the mean of the f_i."""
     p = at.problem
     found = [p.full_gradient(x) for x in at.points]
@@ -28,7 +28,7 @@ def means(at: Sample) -> None:
         equal(what, at.values, at.client_values.mean(axis=0), scale=at.largest)
 
 
-def keys(at: Sample) -> None:
+def keys(at: SamplePoints) -> None:
     """Check that clients with equal keys have equal functions."""
     first: dict[bytes, int] = {}
     for client in range(at.problem.n):
@@ -42,7 +42,7 @@ def keys(at: Sample) -> None:
             equal(f"{what} values", at.client_values[other], at.client_values[client])
 
 
-def slopes(at: Sample) -> None:
+def slopes(at: SamplePoints) -> None:
     """Check gradients against values: tangents of convex functions lie below, those of smooth ones are close."""
     p, reasons, known = at.problem, at.problem.assumptions(), at.problem.constants()
     if at.client_values is None:

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from boundlab.testing._agree import at_most
-from boundlab.testing._sample import Floats, Sample
+from boundlab.testing._sample import Floats, SamplePoints
 
 _DESCENTS, _HALVINGS = 80, 30
 _DIRECTIONS = 60
 
 
-def certificate(at: Sample) -> None:
+def certificate(at: SamplePoints) -> None:
     """Check gap and distance against the slope at x̂, where L says how far that lies above the minimum at least."""
     best, known = at.optimum, at.problem.constants()
     if best is None or "L" not in known:
@@ -22,7 +22,7 @@ def certificate(at: Sample) -> None:
         at_most(f"{at.who}: ‖∇f(x̂)‖ ≤ L·distance of optimum()", slope, L * best.distance, scale=at.steepest)
 
 
-def floor(at: Sample) -> None:
+def floor(at: SamplePoints) -> None:
     """Check that neither descents nor steps at random, from x̂ and from x0, come below f* − gap."""
     best = at.optimum
     if best is None:
@@ -33,7 +33,7 @@ def floor(at: Sample) -> None:
             at_most(what, best.value - best.gap, value, scale=max(at.largest, abs(best.value)))
 
 
-def _lower(at: Sample, x: Floats) -> Iterator[float]:
+def _lower(at: SamplePoints, x: Floats) -> Iterator[float]:
     """Yield ever smaller values of f: steps along the gradient that are halved until they help, then random ones."""
     p, value, step = at.problem, at.problem.value(x), at.reach / max(at.steepest, 1e-300)
     for _ in range(_DESCENTS):

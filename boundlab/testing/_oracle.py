@@ -12,7 +12,7 @@ import numpy as np
 from boundlab.objective import Oracle
 from boundlab.randomness import Streams
 from boundlab.testing._agree import equal, hold
-from boundlab.testing._sample import Floats, Sample
+from boundlab.testing._sample import Floats, SamplePoints
 
 _DRAWS = 1500
 _CAPITAL = 1e6
@@ -20,7 +20,7 @@ _STAKES = (0.5, 0.2, 0.1, 0.05, 0.02)
 _CHEBYSHEV = 200.0  # one over the rate of false alarms, for each client
 
 
-def repeats(at: Sample) -> None:
+def repeats(at: SamplePoints) -> None:
     """Check that an oracle repeats itself for one seed, however it is asked; and that one without noise has none."""
     p = at.problem
     clients, updates = np.arange(p.n), np.arange(p.n, dtype=np.int64) + 2
@@ -48,7 +48,7 @@ def repeats(at: Sample) -> None:
             equal(what, ends[0], at.points[-1] - at.gradients[client, -1], scale=at.steepest)
 
 
-def moments(at: Sample) -> None:
+def moments(at: SamplePoints) -> None:
     """Check that stochastic gradients are unbiased, their variance is at most sigma², and their square at most G²."""
     p, known = at.problem, at.problem.constants()
     if p.noiseless or "sigma" not in known:
@@ -68,7 +68,7 @@ def moments(at: Sample) -> None:
             _bet(f"{at.who}: E‖g_{client}‖² ≤ G²", (steps**2).sum(axis=1), known["G"].value ** 2)
 
 
-def _step(oracle: Oracle, at: Sample, client: int, draw: Any, size: float) -> Floats:
+def _step(oracle: Oracle, at: SamplePoints, client: int, draw: Any, size: float) -> Floats:
     """Return where a step from the last point of the sample ends."""
     x = np.array(at.points[-1], dtype=np.float64)
     oracle.step(x, client, draw, size)

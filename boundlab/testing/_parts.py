@@ -1,14 +1,14 @@
 """The ways of looking at a theorem, by name."""
 
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.testing._bound import MOST_SETTINGS, Demand, checked, compared, searched
-from boundlab.testing._finding import Finding
+from boundlab.testing._bound import MOST_SETTINGS, BoundRequest, checked, compared, searched
+from boundlab.testing._finding import BoundFinding
 from boundlab.testing._setting import fitting
 from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict
 
 
-def look(part: str, name: str, theorem: Theorem, demand: Demand) -> list[Finding]:
+def look(part: str, name: str, theorem: Theorem, demand: BoundRequest) -> list[BoundFinding]:
     """Return what one way of looking finds.
 
     Parameters
@@ -35,7 +35,7 @@ def look(part: str, name: str, theorem: Theorem, demand: Demand) -> list[Finding
             try:
                 return compared(name, fitting(theorem, MOST_SETTINGS), demand)
             except AssumptionError as error:
-                return [Finding(name, "comparison", Verdict.NOT_APPLICABLE.value, str(error))]
+                return [BoundFinding(name, "comparison", Verdict.NOT_APPLICABLE.value, str(error))]
         case "search":
             return [searched(name, theorem, demand)]
     raise SpecError(f"there is no part {part!r}")

@@ -12,12 +12,12 @@ from boundlab.registry import lookup
 from boundlab.testing import _constants, _curvature, _exact, _functions, _optimum, _oracle, _twins
 from boundlab.testing._agree import hold
 from boundlab.testing._check import Check, refused
-from boundlab.testing._sample import Sample
+from boundlab.testing._sample import SamplePoints
 
 _NEAR, _FAR = 1e-4, 1e4
 
 # The name, the check, and whether it is asked at points that are very near and very far, too.
-_PARTS: tuple[tuple[str, tuple[Callable[[Sample], None], ...], bool], ...] = (
+_PARTS: tuple[tuple[str, tuple[Callable[[SamplePoints], None], ...], bool], ...] = (
     ("shapes are what they should be", (_functions.shapes,), False),
     ("assumptions are answered, and constants exist where they are met", (_constants.assumptions,), False),
     ("many points at once are the same points", (_twins.batches,), True),
@@ -64,13 +64,13 @@ def checks(p: Problem | ProblemType, family: ProblemType | None = None) -> Itera
 
 
 def _of_problem(who: str, p: Problem, family: ProblemType) -> Iterator[Check]:
-    usual = Sample(p, name=who)
-    scales = usual, Sample(p, _NEAR, who), Sample(p, _FAR, who)
+    usual = SamplePoints(p, name=who)
+    scales = usual, SamplePoints(p, _NEAR, who), SamplePoints(p, _FAR, who)
     for name, parts, everywhere in _PARTS:
 
         def run(
-            parts: tuple[Callable[[Sample], None], ...] = parts,
-            samples: tuple[Sample, ...] = scales if everywhere else scales[:1],
+            parts: tuple[Callable[[SamplePoints], None], ...] = parts,
+            samples: tuple[SamplePoints, ...] = scales if everywhere else scales[:1],
         ) -> None:
             for part in parts:
                 for at in samples:
@@ -80,11 +80,11 @@ def _of_problem(who: str, p: Problem, family: ProblemType) -> Iterator[Check]:
     yield Check(f"{who}: its spec rebuilds it, and its rational twin is the problem", lambda: _rebuilt(usual, family))
 
 
-def _rebuilt(at: Sample, family: ProblemType) -> None:
+def _rebuilt(at: SamplePoints, family: ProblemType) -> None:
     _exact.rational(at, _round_trip(at, family))
 
 
-def _round_trip(at: Sample, family: ProblemType) -> dict[str, object]:
+def _round_trip(at: SamplePoints, family: ProblemType) -> dict[str, object]:
     """Check that spec() is JSON and rebuilds the same problem; return its options."""
     p, spec = at.problem, at.problem.spec()
     again = json.loads(json.dumps(spec))

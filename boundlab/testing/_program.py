@@ -8,12 +8,12 @@ from boundlab.algorithms import X_S, AffineRow, DescendRow, EventLaw
 from boundlab.objective import Array, Problem
 from boundlab.tape import Initial
 from boundlab.testing._agree import equal, hold
-from boundlab.testing._schedule import Schedule
+from boundlab.testing._schedule import CompiledRun
 
 _ROUNDING = 1e-10
 
 
-def program(at: Schedule) -> None:
+def program(at: CompiledRun) -> None:
     """Check that the program of one event, over the events of a tape, makes the iterates of the tape."""
     n, tape = at.problem.n, at.long
     said = at.algorithm.program(at.parameters, n)

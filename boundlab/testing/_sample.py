@@ -17,7 +17,7 @@ _OF_START = 3
 
 @final
 @dataclass(frozen=True)
-class Sample:
+class SamplePoints:
     """A problem at a few points around its start and its minimiser, near and far.
 
     Parameters

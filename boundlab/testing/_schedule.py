@@ -25,7 +25,7 @@ _ROUNDING = 1e-10  # of the largest number of two trajectories, at least of 1
 
 @final
 @dataclass(frozen=True)
-class Schedule:
+class CompiledRun:
     """An algorithm, its parameters, and events on a small problem.
 
     Parameters
@@ -77,7 +77,7 @@ class Schedule:
         return tape, seen
 
 
-def round_trip(at: Schedule) -> None:
+def round_trip(at: CompiledRun) -> None:
     """Check that events survive a case file."""
     raw = at.algorithm.events_as_json(at.events)
     hold(len(raw) == len(at.events), f"{at.who}: events_as_json gives {len(raw)} of {len(at.events)} events")
@@ -96,7 +96,7 @@ def same_events(what: str, found: Events, expected: Events) -> None:
     hold(found.detail == expected.detail, f"{what} gives other events: their detail differs")
 
 
-def readers(at: Schedule) -> None:
+def readers(at: CompiledRun) -> None:
     """Check that a program is the same whenever it is compiled, and that a second interpreter shows its numbers."""
     again, tape = at.tape(), at.long
     same = np.array_equal(again.affine.coef, tape.affine.coef) and np.array_equal(again.op, tape.op)
@@ -109,7 +109,7 @@ def readers(at: Schedule) -> None:
     equal(what, models, at.executed.shown, scale=1.0, rounding=_ROUNDING)
 
 
-def records(at: Schedule, chosen: NDArray[np.int64]) -> None:
+def records(at: CompiledRun, chosen: NDArray[np.int64]) -> None:
     """Check that all, chosen and averaged iterates, and those after each event, are of one run."""
     tape, models = at.shown()
     ks = tape.record.iteration.tolist()
@@ -135,7 +135,7 @@ def records(at: Schedule, chosen: NDArray[np.int64]) -> None:
         hold(last[-1].tolist() == models[-1].tolist(), f"{at.who}: the model after the last event is not the last one")
 
 
-def beginnings(at: Schedule, asked: int) -> None:
+def beginnings(at: CompiledRun, asked: int) -> None:
     """Check that a tape of fewer iterations is the beginning of the long one, and ends with the event that counts."""
     short, long = at.tape(asked), at.long
     expected = min(asked, long.iterations)
@@ -157,7 +157,7 @@ def beginnings(at: Schedule, asked: int) -> None:
         hold(same, f"{at.who}: the first {asked} iterations use other updates where more are asked for: {name}")
 
 
-def moves(at: Schedule) -> None:
+def moves(at: CompiledRun) -> None:
     """Check x_s^{t+1} − x_s^t = Σ weight·(end − start) over the uses of version t, where the table is filled."""
     uses, executed = at.long.uses, at.executed
     if not len(uses.update):
@@ -170,7 +170,7 @@ def moves(at: Schedule) -> None:
     equal(what, np.cumsum(total, axis=0), np.array(models) - models[0], scale=1.0, rounding=_ROUNDING)
 
 
-def quantities(at: Schedule) -> None:
+def quantities(at: CompiledRun) -> None:
     """Check that quantities are finite and those of the use table what a count in loops finds, at several horizons."""
     last = int(at.long.version[-1])
     for until in sorted({1, (last + 1) // 2, last}):
@@ -178,7 +178,7 @@ def quantities(at: Schedule) -> None:
             _quantities(at, until)
 
 
-def _quantities(at: Schedule, until: int) -> None:
+def _quantities(at: CompiledRun, until: int) -> None:
     a, tape = at.algorithm, at.long
     found = a.quantities(at.parameters, tape, until, {})
     for name, value in found.items():

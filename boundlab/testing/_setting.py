@@ -43,7 +43,7 @@ _MOST = 300  # that are tried: each is compiled
 
 @final
 @dataclass(frozen=True, slots=True)
-class Setting:
+class CompareOptions:
     """A theorem, and what it is compared on, in the words of the command line.
 
     Parameters
@@ -79,7 +79,7 @@ class Setting:
         chosen = {**self.settings, **(settings or {})}
         return make_plan(self.theorem, problem, delays, policy, self.iterations, chosen, **more)
 
-    def with_settings(self, more: Mapping[str, str]) -> "Setting":
+    def with_settings(self, more: Mapping[str, str]) -> "CompareOptions":
         """Return the same with more settings, or others."""
         return replace(self, settings={**self.settings, **more})
 
@@ -115,7 +115,7 @@ class Setting:
         printer.text(repr(self))  # hypothesis would show the fields, and those of the theorem
 
 
-def fitting(theorem: Theorem, most: int = 1, settings: Mapping[str, str] | None = None) -> tuple[Setting, ...]:
+def fitting(theorem: Theorem, most: int = 1, settings: Mapping[str, str] | None = None) -> tuple[CompareOptions, ...]:
     """Return settings that a theorem is about, on different problems: small ones, whose constants are certified.
 
     Parameters
@@ -136,7 +136,7 @@ def fitting(theorem: Theorem, most: int = 1, settings: Mapping[str, str] | None 
     >>> fitting(load_theorem("classics.gd.convex"))[0].delays
     'deterministic:spread=3'
     """
-    found: list[Setting] = []
+    found: list[CompareOptions] = []
     reasons: Counter[str] = Counter()
     for rare, one in islice(_candidates(theorem, settings or {}, reasons), _MOST):
         if rare and found:
@@ -161,7 +161,9 @@ def fitting(theorem: Theorem, most: int = 1, settings: Mapping[str, str] | None 
     return tuple(found)
 
 
-def _candidates(theorem: Theorem, settings: Mapping[str, str], reasons: Counter[str]) -> Iterator[tuple[bool, Setting]]:
+def _candidates(
+    theorem: Theorem, settings: Mapping[str, str], reasons: Counter[str]
+) -> Iterator[tuple[bool, CompareOptions]]:
     """Yield settings, fitting or not: first with what must be set, then, as True says, with another option as well."""
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
     for more in (False, True):
@@ -174,7 +176,7 @@ def _candidates(theorem: Theorem, settings: Mapping[str, str], reasons: Counter[
             turned = DELAYS[number % 2 :] + DELAYS[: number % 2]
             some = list(_chosen(theorem, algorithm, clients, more=more))
             for iterations, delays, chosen in product(ITERATIONS[:1] if more else ITERATIONS, turned, some):
-                yield more, Setting(theorem, problem, delays, None, iterations, {**chosen, **settings})
+                yield more, CompareOptions(theorem, problem, delays, None, iterations, {**chosen, **settings})
 
 
 def _clients(theorem: Theorem, problem: str) -> int:

@@ -14,7 +14,7 @@ from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.testing import _schedule, _settings
 from boundlab.testing._agree import hold
-from boundlab.testing._schedule import Schedule
+from boundlab.testing._schedule import CompiledRun
 
 _DELAYS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("exponential", {"spread": 5}),
@@ -54,7 +54,7 @@ class Subject:
     delays: Sequence[DelayModel] = ()
     server: str | None = None
     drawn: int = 4
-    _made: dict[tuple[str, int, str, int, int], Schedule] = field(default_factory=dict)
+    _made: dict[tuple[str, int, str, int, int], CompiledRun] = field(default_factory=dict)
 
     @property
     def who(self) -> str:
@@ -89,7 +89,7 @@ class Subject:
         return list(_settings.settings(self.who, self.algorithm, self.n, self.drawn))
 
     @cached_property
-    def schedules(self) -> list[Schedule]:
+    def schedules(self) -> list[CompiledRun]:
         """The first setting under every delay model, each other one under one of them, by turns."""
         found = [self.schedule(self.settings[0], model) for model in self.models]
         for number, setting in enumerate(self.settings[1:]):
@@ -101,7 +101,7 @@ class Subject:
 
     def schedule(
         self, setting: Mapping[str, Any], model: DelayModel, iterations: int = ITERATIONS, trial: int = 0
-    ) -> Schedule:
+    ) -> CompiledRun:
         """Return a setting under a delay model.
 
         Raises
@@ -116,7 +116,7 @@ class Subject:
 
     def under_all(
         self, setting: Mapping[str, Any], iterations: int = ITERATIONS
-    ) -> Iterator[tuple[DelayModel, Schedule]]:
+    ) -> Iterator[tuple[DelayModel, CompiledRun]]:
         """Yield a setting under every delay model that it goes with."""
         for model in self.models:
             try:
@@ -135,7 +135,7 @@ class Subject:
 
     def _compile(
         self, setting: Mapping[str, Any], model: DelayModel, iterations: int = ITERATIONS, trial: int = 0
-    ) -> Schedule:
+    ) -> CompiledRun:
         """Sample enough events for all iterations."""
         a, n = self.algorithm, model.n
         who = f"{self.who} with {_settings.words(setting)} under {model.id} delays"
@@ -151,7 +151,7 @@ class Subject:
             except BoundlabError as error:
                 raise AssertionError(f"{who}: {iterations} iterations do not compile: {error}") from error
             if made >= iterations:
-                return Schedule(who, a, parameters, events, problem, iterations)
+                return CompiledRun(who, a, parameters, events, problem, iterations)
             hold(count < _LONGEST * first, f"{who}: {count} events make {made} of {iterations} iterations")
             count *= 2
 
@@ -163,7 +163,7 @@ class Subject:
         policy = a.policy(server, model)
         return a.sample(a.read(Options(a.id, setting)), model, policy, Streams(7, trial), model.n, count)
 
-    def each(self, check: Callable[[Schedule], None]) -> Callable[[], None]:
+    def each(self, check: Callable[[CompiledRun], None]) -> Callable[[], None]:
         """Return what asks every schedule."""
 
         def ask() -> None:
@@ -172,7 +172,7 @@ class Subject:
 
         return ask
 
-    def _all(self) -> list[Schedule]:
+    def _all(self) -> list[CompiledRun]:
         try:
             return self.schedules
         except BoundlabError as error:

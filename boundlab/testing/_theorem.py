@@ -21,7 +21,7 @@ from boundlab.options import Options
 from boundlab.registry import registered
 from boundlab.testing._agree import hold
 from boundlab.testing._check import Check
-from boundlab.testing._schedule import Schedule
+from boundlab.testing._schedule import CompiledRun
 from boundlab.testing._subject import REFUSED, Subject
 from boundlab.theorems import Theorem, load_theorem
 
@@ -109,7 +109,7 @@ def _sources(who: str, t: Theorem) -> None:
     hold(not missing, f"{who}: it reads {', '.join(missing)}, {words} of {a.id}: {found}")
 
 
-def _runs(a: Algorithm[Any], t: Theorem) -> Iterator[Schedule]:
+def _runs(a: Algorithm[Any], t: Theorem) -> Iterator[CompiledRun]:
     """Yield runs under unequal and under equal speeds, in every setting that the algorithm's examples make."""
     for model in (build_delays("exponential", {"spread": 5}, 3), build_delays("deterministic", {}, 3)):
         subject = Subject(a, delays=(model,))

@@ -8,12 +8,12 @@ import numpy as np
 from boundlab.errors import AssumptionError
 from boundlab.randomness import Streams
 from boundlab.testing._agree import at_most, equal, hold
-from boundlab.testing._sample import Sample
+from boundlab.testing._sample import SamplePoints
 
 _SIZE = 0.25
 
 
-def batches(at: Sample) -> None:
+def batches(at: SamplePoints) -> None:
     """Check that many points at once are the same points one by one."""
     p = at.problem
     for client in range(p.n):
@@ -22,7 +22,7 @@ def batches(at: Sample) -> None:
     equal(f"{at.who}: values(X) and value(x) row by row", p.values(at.points), at.values, scale=at.largest)
 
 
-def descents(at: Sample) -> None:
+def descents(at: SamplePoints) -> None:
     """Check that a local step in place is the gradient step."""
     for client in range(at.problem.n):
         for x, slope in zip(at.points, at.gradients[client], strict=True):
@@ -32,7 +32,7 @@ def descents(at: Sample) -> None:
             equal(what, found, x - _SIZE * slope, scale=at.steepest + at.size)
 
 
-def scaled(at: Sample) -> None:
+def scaled(at: SamplePoints) -> None:
     """Check that the problem with factor_i·f_i has these values and gradients."""
     p = at.problem
     factors = [Fraction(1 + client, 2) for client in range(p.n)]
@@ -51,7 +51,7 @@ def scaled(at: Sample) -> None:
             equal(what, values, float(factor) * at.client_values[client], scale=float(max(factors)) * at.largest)
 
 
-def kinks(at: Sample) -> None:
+def kinks(at: SamplePoints) -> None:
     """Check that gradients are continuous where near_kink() says that they do not jump."""
     p, room = at.problem, 1e-9 * at.reach
     v = np.random.Generator(np.random.Philox(31)).normal(size=(len(at.points), p.d))
@@ -65,7 +65,7 @@ def kinks(at: Sample) -> None:
         hold(far <= 1e-3 * at.steepest, f"{at.who}: {words}, and near_kink() sees none")
 
 
-def tensors(at: Sample) -> None:
+def tensors(at: SamplePoints) -> None:
     """Check the problem on tensors, where torch is installed: values, gradients and stochastic steps."""
     if importlib.util.find_spec("torch") is None:
         return
@@ -95,7 +95,7 @@ def tensors(at: Sample) -> None:
         equal(what, moved.numpy()[0], expected, scale=at.steepest + at.size)
 
 
-def proximal_steps(at: Sample) -> None:
+def proximal_steps(at: SamplePoints) -> None:
     """Check that no point of the sample is better than the proximal point, where there is one."""
     p, size = at.problem, 0.7
     if at.client_values is None:

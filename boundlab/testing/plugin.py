@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import pytest
 
-from boundlab.testing._finding import Finding, listening
+from boundlab.testing._finding import BoundFinding, listening
 
 if TYPE_CHECKING:
     from boundlab.theorems import Theorem
@@ -141,7 +141,7 @@ class Gatherer:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
         """Listen while a test runs; what it finds goes with its report, and as properties into JUnit's file."""
-        heard: list[Finding] = []
+        heard: list[BoundFinding] = []
         with listening(heard.append):
             try:
                 return (yield)

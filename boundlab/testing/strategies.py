@@ -20,7 +20,7 @@ from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt
 from boundlab.testing._draws import DELAYS, MEMORYLESS, Aim, draw_problem, families_of, words_of
-from boundlab.testing._setting import Setting, fitting
+from boundlab.testing._setting import CompareOptions, fitting
 from boundlab.testing._settings import surroundings
 from boundlab.theorems import Theorem, load_theorem, over
 
@@ -157,8 +157,8 @@ def schedules(
 
 
 def cases(
-    theorem: str | Theorem, *, fits: bool = True, around: Sequence[Setting] | None = None
-) -> st.SearchStrategy[Setting]:
+    theorem: str | Theorem, *, fits: bool = True, around: Sequence[CompareOptions] | None = None
+) -> st.SearchStrategy[CompareOptions]:
     """Draw what a theorem may be compared on: a problem, delays, options, a horizon, and steps near its own.
 
     Parameters
@@ -184,7 +184,7 @@ def cases(
         raise SpecError("cases need a setting to begin from; leave around out, or give one")
 
     @st.composite
-    def one(draw: st.DrawFn) -> Setting:
+    def one(draw: st.DrawFn) -> CompareOptions:
         found = _draw(draw, statement, known, wild=not fits)
         if not fits or found.fits:
             return found
@@ -193,7 +193,7 @@ def cases(
     return one()
 
 
-def _draw(draw: st.DrawFn, theorem: Theorem, known: Sequence[Setting], *, wild: bool) -> Setting:
+def _draw(draw: st.DrawFn, theorem: Theorem, known: Sequence[CompareOptions], *, wild: bool) -> CompareOptions:
     """Draw a setting that often is one that the theorem is about."""
     a: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
     built = [problem_from(one.problem) for one in known]
@@ -214,7 +214,7 @@ def _draw(draw: st.DrawFn, theorem: Theorem, known: Sequence[Setting], *, wild: 
     for symbol in sorted({"N", "D"} & set(theorem.settable)):
         if draw(st.booleans()):
             chosen[symbol] = draw(st.sampled_from(("1", "2", "3") if symbol == "N" else ("0.01", "0.05", "0.2")))
-    found = Setting(theorem, problem, delays_, server, draw(st.sampled_from(_HORIZONS)), chosen)
+    found = CompareOptions(theorem, problem, delays_, server, draw(st.sampled_from(_HORIZONS)), chosen)
     return _scaled(draw, found, own & theorem.free() - {"K"})
 
 
@@ -224,7 +224,7 @@ def _for(clients: int, value: str) -> str:
     return f"[{','.join(inner[-clients:])}]" if value.startswith("[") and "[" not in value[1:] else value
 
 
-def _scaled(draw: st.DrawFn, one: Setting, open_: Iterable[str]) -> Setting:
+def _scaled(draw: st.DrawFn, one: CompareOptions, open_: Iterable[str]) -> CompareOptions:
     """Draw rates near those that a theorem leaves open, or sets by default."""
     factor = {name: draw(st.sampled_from(_FACTORS)) for name in sorted(open_)}
     theorem = one.theorem

@@ -16,7 +16,7 @@ from boundlab.theorems._core_written import words_of_core as words_of_core
 from boundlab.theorems._evaluate import derive as derive
 from boundlab.theorems._options import Option as Option
 from boundlab.theorems._options import elaborated_options as elaborated_options
-from boundlab.theorems._over import Over as Over
+from boundlab.theorems._over import MeanOver as MeanOver
 from boundlab.theorems._over import over as over
 from boundlab.theorems._statement import ANY as ANY
 from boundlab.theorems._statement import OTHERS as OTHERS

@@ -21,7 +21,7 @@ from boundlab.formulas.parse import parse
 from boundlab.registry import lookup
 from boundlab.theorems._evaluate import inputs, rules
 from boundlab.theorems._options import Option, elaborated_options
-from boundlab.theorems._over import Same, Source, over
+from boundlab.theorems._over import RandomSource, Same, over
 from boundlab.theorems._statement import Statement
 
 _ROUNDS: Final = 5  # of printing and reading, after which formulas have long settled
@@ -39,7 +39,7 @@ class Formula:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class CoreSymbol:
     """A symbol that the statement reads; ``of`` says where its value comes from."""
 
     name: str
@@ -90,7 +90,7 @@ class CoreStatement:
 
     algorithm: str
     options: tuple[Option, ...]
-    over: tuple[Source, ...]
+    over: tuple[RandomSource, ...]
     objective: str
     counter: str
     first: int
@@ -107,7 +107,7 @@ class CoreStatement:
     conditions: tuple[tuple[Formula, Formula], ...]
     settable: tuple[str, ...]
     generous: tuple[tuple[str, int], ...]
-    symbols: tuple[Symbol, ...]
+    symbols: tuple[CoreSymbol, ...]
     assumptions: tuple[Assumed, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -278,7 +278,7 @@ def _factors(of: sympy.Expr) -> Iterator[str]:
         yield str(-factor if factor.could_extract_minus_sign() else factor)
 
 
-def _symbols(theorem: Statement, options: tuple[Option, ...]) -> Iterator[Symbol]:
+def _symbols(theorem: Statement, options: tuple[Option, ...]) -> Iterator[CoreSymbol]:
     used = theorem.read | theorem.read_by({*theorem.settable, theorem.counter, *theorem.generous})
     used |= {
         name for formula in (*theorem.expressions(), *theorem.defining().values()) for name in theorem.reads(formula)
@@ -299,7 +299,7 @@ def _symbols(theorem: Statement, options: tuple[Option, ...]) -> Iterator[Symbol
             else {"schedule": "the run", "clients": "the problem", "function": "the problem", "noise": "the problem",
                   "heterogeneity": "the problem", "start": "the problem"}.get(info.role, "the user")
         )  # fmt: skip
-        yield Symbol(name, info.domain.id, info.units, info.role, info.side, info.vector, of)
+        yield CoreSymbol(name, info.domain.id, info.units, info.role, info.side, info.vector, of)
 
 
 def _assumptions(theorem: Statement) -> Iterator[Assumed]:

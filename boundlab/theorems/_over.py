@@ -24,7 +24,7 @@ _NOISE: Final = (("noise", "the noise of gradients"), ("batches", "the batches t
 
 @final
 @dataclass(frozen=True, slots=True)
-class Source:
+class RandomSource:
     """A source of randomness.
 
     Parameters
@@ -45,7 +45,7 @@ class Source:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Over:
+class MeanOver:
     """What the mean of a statement is over.
 
     Parameters
@@ -59,7 +59,7 @@ class Over:
         leave nothing to chance among them.
     """
 
-    sources: tuple[Source, ...]
+    sources: tuple[RandomSource, ...]
     independent: bool
     laws: tuple[str, ...]
 
@@ -73,7 +73,7 @@ class Over:
         return next(one.how for one in self.sources if one.id == source)
 
     @property
-    def draws(self) -> tuple[Source, ...]:
+    def draws(self) -> tuple[RandomSource, ...]:
         """The algorithm's own draws."""
         return tuple(one for one in self.sources if one.id not in (EVENTS, *dict(_NOISE)))
 
@@ -114,7 +114,7 @@ class Same:
         return isinstance(other, Same) and other.statement is self.statement
 
 
-def over(theorem: Statement) -> Over:
+def over(theorem: Statement) -> MeanOver:
     """Return what the mean is over: noise and batches always, events and draws unless the statement says otherwise.
 
     A statement that reads what the schedule decides, such as tau_max, and does not say what it is about, holds for
@@ -130,7 +130,7 @@ def over(theorem: Statement) -> Over:
 
 
 @lru_cache(maxsize=256)
-def _over(same: Same) -> Over:
+def _over(same: Same) -> MeanOver:
     theorem = same.statement
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
     assumed = sorted(known_assumptions.with_implied(theorem.assumptions))
@@ -154,11 +154,11 @@ def _over(same: Same) -> Over:
     noise: How = "absent" if known_assumptions.DETERMINISTIC in assumed else "averaged"
     draws: How = "given" if given else "averaged"
     sources = (
-        Source(EVENTS, _EVENTS, events),
-        *(Source(id_, words, noise) for id_, words in _NOISE),
-        *(Source(one.id, one.words, draws if one in own else "absent") for one in algorithm.draws),
+        RandomSource(EVENTS, _EVENTS, events),
+        *(RandomSource(id_, words, noise) for id_, words in _NOISE),
+        *(RandomSource(one.id, one.words, draws if one in own else "absent") for one in algorithm.draws),
     )
-    return Over(sources, known_assumptions.independent_events(assumed), lawful)
+    return MeanOver(sources, known_assumptions.independent_events(assumed), lawful)
 
 
 def _consistent(theorem: Statement, algorithm: Algorithm[Any], lawful: tuple[str, ...]) -> None:

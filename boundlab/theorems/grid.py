@@ -16,7 +16,7 @@ from boundlab.theorems import Evaluation, Theorem
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
+class EvaluatedGrid:
     """A bound over a grid.
 
     Parameters
@@ -77,7 +77,7 @@ class Evaluated:
         return out.getvalue()
 
 
-def evaluate(theorem: Theorem, assignments: Sequence[str]) -> Evaluated:
+def evaluate(theorem: Theorem, assignments: Sequence[str]) -> EvaluatedGrid:
     """Evaluate a theorem at ``NAME=VALUE`` assignments.
 
     Raises
@@ -92,4 +92,4 @@ def evaluate(theorem: Theorem, assignments: Sequence[str]) -> Evaluated:
     if unused:
         reads = ", ".join(theorem.inputs())
         raise SymbolError(f"{theorem.id} does not depend on {unused[0]}; it reads {reads}")
-    return Evaluated(theorem, values, values.flat(), theorem.evaluate(values.grid()))
+    return EvaluatedGrid(theorem, values, values.flat(), theorem.evaluate(values.grid()))

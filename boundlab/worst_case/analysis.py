@@ -16,7 +16,7 @@ from boundlab.worst_case.certificate import certify
 from boundlab.worst_case.classes import FunctionClass, function_class
 from boundlab.worst_case.function import SHARES, extract, flat, inside, stand_in
 from boundlab.worst_case.lower import certified_lower
-from boundlab.worst_case.model import Model, build
+from boundlab.worst_case.model import ProgramModel, build
 from boundlab.worst_case.parabolas import parabolas
 from boundlab.worst_case.program import Compiled, Solution
 from boundlab.worst_case.question import Question, ask
@@ -109,7 +109,7 @@ def worst_case(
 class _Upper:
     """A certified upper value: of which program, and by which multipliers."""
 
-    model: Model
+    model: ProgramModel
     kind: FunctionClass
     value: Fraction
     multipliers: Sequence[Fraction]
@@ -121,7 +121,7 @@ class _Upper:
 class _Lower:
     """A certified lower value: of which program, and at which point (G, F)."""
 
-    model: Model
+    model: ProgramModel
     kind: FunctionClass
     value: Fraction
     point: tuple[Matrix, list[Fraction]]
@@ -150,7 +150,7 @@ def _reaches(
     plan: Question,
     kind: FunctionClass,
     constants: Mapping[str, Any],
-    model: Model,
+    model: ProgramModel,
     compiled: Compiled,
     solution: Solution,
     upper: Fraction | None,
@@ -183,7 +183,7 @@ def _lower(
     plan: Question,
     kind: FunctionClass,
     constants: Mapping[str, Any],
-    model: Model,
+    model: ProgramModel,
     compiled: Compiled,
     solution: Solution,
     step: float,
@@ -205,7 +205,9 @@ def _lower(
         return None
 
 
-def _at(model: Model, kind: FunctionClass, found: tuple[Fraction, Matrix, list[Fraction]] | None) -> _Lower | None:
+def _at(
+    model: ProgramModel, kind: FunctionClass, found: tuple[Fraction, Matrix, list[Fraction]] | None
+) -> _Lower | None:
     return None if found is None else _Lower(model, kind, found[0], found[1:])
 
 

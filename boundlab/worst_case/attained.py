@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic.numbers import flint, fraction, rational
-from boundlab.worst_case.program import Compiled, Program, Row, Solution
+from boundlab.worst_case.program import Compiled, Row, SemidefiniteProgram, Solution
 from boundlab.worst_case.ranges import Vector, kernels
 from boundlab.worst_case.verify import upper_value
 
@@ -58,7 +58,11 @@ def attained(
 
 
 def fewer(
-    program: Program, multipliers: Sequence[Fraction], kernel: Sequence[Vector], value: Fraction, far: Sequence[int]
+    program: SemidefiniteProgram,
+    multipliers: Sequence[Fraction],
+    kernel: Sequence[Vector],
+    value: Fraction,
+    far: Sequence[int],
 ) -> list[Fraction]:
     """Return multipliers that prove the value, too, of which none can be left out.
 
@@ -86,7 +90,7 @@ def fewer(
 
 
 def _vertex(
-    program: Program, kernel: Sequence[Vector], value: Fraction, near: Floats, far: Sequence[int]
+    program: SemidefiniteProgram, kernel: Sequence[Vector], value: Fraction, near: Floats, far: Sequence[int]
 ) -> list[Fraction] | None:
     """Return multipliers at a vertex of those that meet the equations, where S ⪰ 0 there, too."""
     from scipy.optimize import linprog
@@ -106,7 +110,7 @@ def _vertex(
     return None
 
 
-def _sizes(program: Program) -> Floats:
+def _sizes(program: SemidefiniteProgram) -> Floats:
     """Return how large each row is in the solver's units."""
     out = np.zeros(len(program.rows))
     for place, one in enumerate(program.rows):
@@ -117,7 +121,7 @@ def _sizes(program: Program) -> Floats:
 
 
 def _solve(
-    program: Program, order: Sequence[int], kernel: Sequence[Vector], value: Fraction, near: Floats
+    program: SemidefiniteProgram, order: Sequence[int], kernel: Sequence[Vector], value: Fraction, near: Floats
 ) -> list[Fraction] | None:
     """Solve the equations for the multipliers of ``order``, the first ones by the others; None if they contradict."""
     reduced, rank = flint().fmpq_mat(*_equations(program, order, kernel, value)).rref()
@@ -137,7 +141,7 @@ def _solve(
 
 
 def _equations(
-    program: Program, order: Sequence[int], kernel: Sequence[Vector], value: Fraction
+    program: SemidefiniteProgram, order: Sequence[int], kernel: Sequence[Vector], value: Fraction
 ) -> tuple[int, int, list[object]]:
     """Return the number of equations, that of columns with the right sides, and the entries row by row."""
     columns, objective, zero = [program.rows[k] for k in order], program.objective, Fraction(0)

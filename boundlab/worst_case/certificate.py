@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import CertificateError
-from boundlab.worst_case.program import Compiled, Program, Solution
+from boundlab.worst_case.program import Compiled, SemidefiniteProgram, Solution
 from boundlab.worst_case.verify import upper_value
 
 Floats = NDArray[np.float64]
@@ -49,7 +49,7 @@ def certify(compiled: Compiled, solution: Solution) -> tuple[Fraction, list[Frac
     return None
 
 
-def _basis(program: Program, weights: Floats) -> list[int] | None:
+def _basis(program: SemidefiniteProgram, weights: Floats) -> list[int] | None:
     """Return rows whose value parts are a basis, those with large multipliers first."""
     from scipy.linalg import qr
 
@@ -66,7 +66,7 @@ def _basis(program: Program, weights: Floats) -> list[int] | None:
     return [int(place) for place in order[: program.values]]
 
 
-def _rational(program: Program, multipliers: Floats, basis: list[int]) -> list[Fraction] | None:
+def _rational(program: SemidefiniteProgram, multipliers: Floats, basis: list[int]) -> list[Fraction] | None:
     """Take the multipliers as they are but those of the basis, which solve Σ λ_k·a_k = c; None if one is < 0."""
     exactly = [Fraction(float(weight)) for weight in multipliers]
     inside = set(basis)
@@ -115,7 +115,7 @@ def _solve(equations: list[Sparse], right: list[Fraction]) -> list[Fraction] | N
     return found
 
 
-def _room(program: Program, multipliers: Sequence[Fraction]) -> bool:
+def _room(program: SemidefiniteProgram, multipliers: Sequence[Fraction]) -> bool:
     """Whether S = Σ λ_k·A_k − C looks positive definite in floating point: then the exact check is worth its time."""
     n = program.points
     slack = np.zeros((n, n))

@@ -11,7 +11,7 @@ from boundlab.arithmetic.pepit import exact
 from boundlab.case.build import build_problem
 from boundlab.objective import Problem
 from boundlab.worst_case.classes import FunctionClass
-from boundlab.worst_case.model import Model
+from boundlab.worst_case.model import ProgramModel
 from boundlab.worst_case.program import Compiled, Solution
 
 Floats = NDArray[np.float64]
@@ -100,7 +100,7 @@ def flat(compiled: Compiled, solution: Solution, level: float) -> tuple[Floats, 
 
 
 def extract(
-    kind: FunctionClass, model: Model, gram: Floats, values: Floats, constants: Mapping[str, Any]
+    kind: FunctionClass, model: ProgramModel, gram: Floats, values: Floats, constants: Mapping[str, Any]
 ) -> Extracted | None:
     """Write down a function that interpolates the primal point.
 

@@ -7,7 +7,7 @@ from typing import Any
 from boundlab.arithmetic.pepit import Root, fraction
 from boundlab.recheck import SCHEMA, gradient_bound, interpolation, text_of
 from boundlab.worst_case.classes import FunctionClass
-from boundlab.worst_case.model import Model
+from boundlab.worst_case.model import ProgramModel
 from boundlab.worst_case.program import Row
 from boundlab.worst_case.verify import Matrix, slack_matrix
 
@@ -20,7 +20,9 @@ _CURVATURES: Mapping[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-def upper(model: Model, kind: FunctionClass, multipliers: Sequence[Fraction], value: Fraction, claim: str) -> Json:
+def upper(
+    model: ProgramModel, kind: FunctionClass, multipliers: Sequence[Fraction], value: Fraction, claim: str
+) -> Json:
     """Return the certificate of an upper value.
 
     Parameters
@@ -42,7 +44,7 @@ def upper(model: Model, kind: FunctionClass, multipliers: Sequence[Fraction], va
 
 
 def lower(
-    model: Model, kind: FunctionClass, gram: Matrix, values: Sequence[Fraction], value: Fraction, claim: str
+    model: ProgramModel, kind: FunctionClass, gram: Matrix, values: Sequence[Fraction], value: Fraction, claim: str
 ) -> Json:
     """Return the certificate of a lower value: a point (G, F) of the program, which the first checker has accepted."""
     labels = _labels(model, kind)
@@ -55,7 +57,7 @@ def lower(
     }
 
 
-def _head(model: Model, kind: FunctionClass, side: str, value: Fraction, claim: str) -> Json:
+def _head(model: ProgramModel, kind: FunctionClass, side: str, value: Fraction, claim: str) -> Json:
     least, inverse, square = _class(kind)
     functions = [
         {
@@ -95,7 +97,7 @@ def _class(kind: FunctionClass) -> tuple[Fraction, Fraction, Fraction | None]:
     return least, 1 / L if high else Fraction(0), square
 
 
-def _names(model: Model) -> list[str]:
+def _names(model: ProgramModel) -> list[str]:
     """Return what each basis vector is."""
     names = [f"u_{place}" for place in range(model.program.points)]
     for place, entry in enumerate(model.start.tolist()):
@@ -108,7 +110,7 @@ def _names(model: Model) -> list[str]:
     return names
 
 
-def _labels(model: Model, kind: FunctionClass) -> dict[tuple[Any, ...], Json]:
+def _labels(model: ProgramModel, kind: FunctionClass) -> dict[tuple[Any, ...], Json]:
     """Return which row is which inequality of the class."""
     least, inverse, square = _class(kind)
     found: dict[tuple[Any, ...], Json] = {}
@@ -123,7 +125,7 @@ def _labels(model: Model, kind: FunctionClass) -> dict[tuple[Any, ...], Json]:
     return found
 
 
-def distances(model: Model, kind: FunctionClass) -> list[int]:
+def distances(model: ProgramModel, kind: FunctionClass) -> list[int]:
     """Return how far apart the samples of each row's inequality are: from x*, or on to the next one, is nearest."""
     labels = _labels(model, kind)
     found = []
@@ -137,7 +139,7 @@ def distances(model: Model, kind: FunctionClass) -> list[int]:
     return found
 
 
-def _row(one: Row, labels: Mapping[tuple[Any, ...], Json], model: Model) -> Json:
+def _row(one: Row, labels: Mapping[tuple[Any, ...], Json], model: ProgramModel) -> Json:
     known = labels.get(_key(one))
     return known or {"kind": "given", "words": _words(one, _names(model)), "form": _form(one)}
 

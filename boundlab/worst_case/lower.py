@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.worst_case.program import Compiled, Program, Solution
+from boundlab.worst_case.program import Compiled, SemidefiniteProgram, Solution
 from boundlab.worst_case.verify import Matrix, lower_value
 
 Floats = NDArray[np.float64]
@@ -42,7 +42,7 @@ def certified_lower(
     return None
 
 
-def _rounded(program: Program, gram: Floats) -> Matrix:
+def _rounded(program: SemidefiniteProgram, gram: Floats) -> Matrix:
     """Round the entries, each in its own unit, to a symmetric matrix."""
     out: Matrix = []
     for i, line in enumerate(gram.tolist()):

@@ -18,7 +18,7 @@ from boundlab.metrics import Metric
 from boundlab.recheck import Sample
 from boundlab.tape import Tape
 from boundlab.worst_case.classes import FunctionClass
-from boundlab.worst_case.program import Program, row
+from boundlab.worst_case.program import SemidefiniteProgram, row
 from boundlab.worst_case.samples import samples_of
 from boundlab.worst_case.session import Session
 
@@ -47,7 +47,7 @@ class Data:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Model:
+class ProgramModel:
     """A program and what its numbers mean.
 
     Parameters
@@ -60,7 +60,7 @@ class Model:
         The same in exact numbers, one entry a client.
     """
 
-    program: Program
+    program: SemidefiniteProgram
     start: Floats
     data: tuple[Data, ...]
     samples: tuple[tuple[Sample, ...], ...]
@@ -161,7 +161,7 @@ def build(
     clients: int,
     constants: Mapping[str, Any],
     steps: Mapping[float, Fraction] = MappingProxyType({}),
-) -> Model:
+) -> ProgramModel:
     """Build the program of the largest weighted mean of the left side over the runs.
 
     Parameters
@@ -194,7 +194,7 @@ def _build(
     clients: int,
     constants: Mapping[str, Any],
     steps: Mapping[float, Fraction],
-) -> Model:
+) -> ProgramModel:
     point, expression = module.Point, module.Expression
     oracle = _Clients(module, kind, clients)
     origin = point(is_leaf=False, decomposition_dict={})
@@ -232,10 +232,10 @@ def _build(
     rows = tuple(row(constraint.expression, expression) for constraint in made)
     points, values = int(point.counter), int(expression.counter)
     scale, level = _scale(kind, start, points, constants)
-    program = Program(
+    program = SemidefiniteProgram(
         points, values, row(total, expression), tuple(one for one in rows if one.values or one.gram), scale, level
     )
-    return Model(
+    return ProgramModel(
         program,
         _vector(start, points),
         tuple(_data(function, points, values, expression) for function in oracle.functions),

@@ -5,12 +5,12 @@ from fractions import Fraction
 from itertools import combinations
 
 from boundlab.arithmetic.pepit import Exact, exact
-from boundlab.worst_case.model import Model
+from boundlab.worst_case.model import ProgramModel
 
 Vector = list[Fraction]
 
 
-def parabolas(model: Model, constants: Mapping[str, Exact]) -> list[list[Vector]]:
+def parabolas(model: ProgramModel, constants: Mapping[str, Exact]) -> list[list[Vector]]:
     """Return what the leaf points are on one or both of the two functions, from x_0 = 1.
 
     Guesses, which a certificate has to bear out: coefficients of the run that are no simple fractions are those of
@@ -22,7 +22,7 @@ def parabolas(model: Model, constants: Mapping[str, Exact]) -> list[list[Vector]
     return [list(some) for count in (1, 2) for some in combinations(made, count)]
 
 
-def _leaves(model: Model, curvature: Fraction) -> Vector:
+def _leaves(model: ProgramModel, curvature: Fraction) -> Vector:
     """Return the leaf points, as numbers: x_0 = 1, and the gradients one after the other."""
     out = [Fraction(0)] * model.program.points
     for i, weight in enumerate(model.start.tolist()):

@@ -27,7 +27,7 @@ _LARGE = 15
 
 @final
 @dataclass(frozen=True, slots=True)
-class Program:
+class SemidefiniteProgram:
     """The program.
 
     Parameters
@@ -99,7 +99,7 @@ def row(expression: Any, expressions: type) -> Row:
 class Compiled:
     """A program as a CVXPY problem in scaled variables; compiled once, solved for several objectives."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: SemidefiniteProgram) -> None:
         pepit()
         import cvxpy
 
@@ -170,7 +170,7 @@ class Compiled:
         return gram, np.asarray(self._values.value)[: self.program.values] * self.program.level
 
 
-def _matrices(rows: tuple[Row, ...], program: Program) -> tuple[Any, Any, Floats]:
+def _matrices(rows: tuple[Row, ...], program: SemidefiniteProgram) -> tuple[Any, Any, Floats]:
     """Return the rows in scaled variables: (rows, values), (rows, points²) sparse, (rows,)."""
     from scipy.sparse import csr_array
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from boundlab.arithmetic.numbers import digits, flint, fraction, rational
 from boundlab.arithmetic.pepit import exact
-from boundlab.worst_case.program import Program, Row, Solution
+from boundlab.worst_case.program import Row, SemidefiniteProgram, Solution
 
 Floats = NDArray[np.float64]
 Vector = list[Fraction]
@@ -19,7 +19,12 @@ _BITS, _STEPS, _DAMPING, _POLISHED, _LONGEST = 320, 7, 1e-40, 1e-30, 10**30
 
 
 def kernels(
-    program: Program, solution: Solution, order: Sequence[int], thin: float, error: float, known: Sequence[list[Vector]]
+    program: SemidefiniteProgram,
+    solution: Solution,
+    order: Sequence[int],
+    thin: float,
+    error: float,
+    known: Sequence[list[Vector]],
 ) -> Iterator[list[Vector]]:
     """Guess rational vectors that span the range of G, the quickest guess first.
 
@@ -99,7 +104,7 @@ def _simple(value: Fraction, error: float) -> Fraction:
         rest = 1 / (rest - whole)
 
 
-def _polished(program: Program, rows: Floats, values: Floats, order: Sequence[int]) -> list[Vector]:
+def _polished(program: SemidefiniteProgram, rows: Floats, values: Floats, order: Sequence[int]) -> list[Vector]:
     """Return the vectors after Newton's method on the rows that are attained: with many digits, where it converges."""
     with digits(_BITS):
         arb, matrix = flint().arb, flint().arb_mat

@@ -21,7 +21,7 @@ TIGHT = 1e-4
 _ROOTS = Fraction(1, 10**9)
 
 
-class Outcome(Enum):
+class WorstCaseOutcome(Enum):
     """What a worst case says of a bound, in its own words."""
 
     EXCEEDS = "exceeds the bound"
@@ -34,11 +34,11 @@ class Outcome(Enum):
     def verdict(self) -> Verdict:
         """What that means for the theorem."""
         return {
-            Outcome.HOLDS: Verdict.HOLDS,
-            Outcome.EXCEEDS: Verdict.VIOLATED,
-            Outcome.CONDITIONAL: Verdict.INCONCLUSIVE,
-            Outcome.UNDECIDED: Verdict.INCONCLUSIVE,
-            Outcome.BESIDE: Verdict.NOT_APPLICABLE,
+            WorstCaseOutcome.HOLDS: Verdict.HOLDS,
+            WorstCaseOutcome.EXCEEDS: Verdict.VIOLATED,
+            WorstCaseOutcome.CONDITIONAL: Verdict.INCONCLUSIVE,
+            WorstCaseOutcome.UNDECIDED: Verdict.INCONCLUSIVE,
+            WorstCaseOutcome.BESIDE: Verdict.NOT_APPLICABLE,
         }[self]
 
 
@@ -109,33 +109,38 @@ class WorstCase:
         return self.plan.bound
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> WorstCaseOutcome:
         """What this says of the bound, for certain: both sides are compared as rational numbers."""
         if self.plan.beside or self.plan.theorem.shape:
-            return Outcome.BESIDE
+            return WorstCaseOutcome.BESIDE
         right = self.plan.exactly.right
         if self.plan.leans:
-            return Outcome.UNDECIDED
+            return WorstCaseOutcome.UNDECIDED
         room = _ROOTS if self.rounded else Fraction(0)
         if self.certified_lower is not None and self.certified_lower > right.high * (1 + room):
-            return Outcome.EXCEEDS
+            return WorstCaseOutcome.EXCEEDS
         if self.attained or (self.certified_upper is not None and self.certified_upper <= right.low * (1 - room)):
-            return Outcome.CONDITIONAL if self.plan.noise else Outcome.HOLDS
-        return Outcome.UNDECIDED
+            return WorstCaseOutcome.CONDITIONAL if self.plan.noise else WorstCaseOutcome.HOLDS
+        return WorstCaseOutcome.UNDECIDED
 
     @property
     def words(self) -> str:
         """The outcome, or how near it was to one."""
         tight = self._tight
         if tight is not None:
-            return f"tight to {tight:.1e}, {Outcome.UNDECIDED.value}"
+            return f"tight to {tight:.1e}, {WorstCaseOutcome.UNDECIDED.value}"
         return self.outcome.value
 
     @property
     def _tight(self) -> float | None:
         """How far the certified value is above a bound that may be attained, relatively; None where that is not so."""
         low = self.plan.exactly.right.low
-        if self.outcome is not Outcome.UNDECIDED or self.plan.leans or self.certified_upper is None or low <= 0:
+        if (
+            self.outcome is not WorstCaseOutcome.UNDECIDED
+            or self.plan.leans
+            or self.certified_upper is None
+            or low <= 0
+        ):
             return None
         room = float(self.certified_upper / low - 1)
         return max(room, 0.0) if room <= TIGHT else None
@@ -144,13 +149,13 @@ class WorstCase:
     def reason(self) -> str:
         """One sentence on why the outcome is what it is."""
         found, certified = self.outcome, self.certified_upper
-        if found is Outcome.BESIDE:
+        if found is WorstCaseOutcome.BESIDE:
             return self.plan.beside or "the bound is a printed O(·) whose constants are unknown"
-        if found is Outcome.EXCEEDS and self.certified_lower is not None:
+        if found is WorstCaseOutcome.EXCEEDS and self.certified_lower is not None:
             return (
                 f"certified: a function of the class makes at least {downwards(self.certified_lower)} > {self._bound}"
             )
-        if found in (Outcome.HOLDS, Outcome.CONDITIONAL) and certified is not None:
+        if found in (WorstCaseOutcome.HOLDS, WorstCaseOutcome.CONDITIONAL) and certified is not None:
             return self._holds(certified)
         if self.plan.leans:
             return f"the bound leans on {' and '.join(self.plan.leans)}, of which the program knows nothing"
@@ -195,7 +200,7 @@ class WorstCase:
     @property
     def certificate(self) -> Mapping[str, Any] | None:
         """The certificate of the side that decides: of a lower value above the bound, else of the upper one."""
-        side = "lower" if self.outcome is Outcome.EXCEEDS else "upper"
+        side = "lower" if self.outcome is WorstCaseOutcome.EXCEEDS else "upper"
         return self.certificates.get(side) or self.certificates.get("upper") or self.certificates.get("lower")
 
     @property

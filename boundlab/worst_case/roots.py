@@ -13,13 +13,13 @@ from boundlab.arithmetic.pepit import Root, fraction
 from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.metrics import Quantity
 from boundlab.worst_case.classes import FunctionClass
-from boundlab.worst_case.model import Model, build
+from boundlab.worst_case.model import ProgramModel, build
 from boundlab.worst_case.question import Question
 
 
 def in_units_of_the_step(
     plan: Question, kind: FunctionClass, constants: Mapping[str, Any]
-) -> tuple[Model, FunctionClass, Fraction] | None:
+) -> tuple[ProgramModel, FunctionClass, Fraction] | None:
     """Return the program with the step size as its formula gives it, its class, and the bound, in units of the step.
 
     None where they are not rational in these units either.

@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import lcm
 
-from boundlab.worst_case.program import Program, Row
+from boundlab.worst_case.program import Row, SemidefiniteProgram
 
 Matrix = list[list[Fraction]]
 _ZERO = Fraction(0)
 
 
-def upper_value(program: Program, multipliers: Sequence[Fraction]) -> Fraction | None:
+def upper_value(program: SemidefiniteProgram, multipliers: Sequence[Fraction]) -> Fraction | None:
     """Return the upper value that multipliers prove, or None if they prove nothing.
 
     Parameters
@@ -35,7 +35,7 @@ def upper_value(program: Program, multipliers: Sequence[Fraction]) -> Fraction |
     return program.objective.constant - sum((weight * one.constant for weight, one in active), _ZERO)
 
 
-def slack_matrix(program: Program, multipliers: Sequence[Fraction]) -> Matrix:
+def slack_matrix(program: SemidefiniteProgram, multipliers: Sequence[Fraction]) -> Matrix:
     """Return S = Σ λ_k·A_k − C, shape (points, points)."""
     slack = _zeros(program.points)
     for weight, one in [*zip(multipliers, program.rows, strict=True), (Fraction(-1), program.objective)]:
@@ -44,7 +44,7 @@ def slack_matrix(program: Program, multipliers: Sequence[Fraction]) -> Matrix:
     return slack
 
 
-def lower_value(program: Program, gram: Matrix, values: Sequence[Fraction]) -> Fraction | None:
+def lower_value(program: SemidefiniteProgram, gram: Matrix, values: Sequence[Fraction]) -> Fraction | None:
     """Return the objective at a point of the program, or None if the point is outside.
 
     Parameters

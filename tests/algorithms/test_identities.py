@@ -212,10 +212,10 @@ def test_the_unit_of_f_means_nothing(algorithm: str, data: Any, c: float) -> Non
     assert_close(trajectory_of(scenario.case())[1], trajectory_of(other.case())[1])
 
 
-def schedule_of(case: Case) -> schedule.Schedule:
+def schedule_of(case: Case) -> schedule.CompiledRun:
     """Return a case as the conformance suite looks at it."""
     who = f"algorithm {case.algorithm.id}"
-    return schedule.Schedule(who, case.algorithm, case.parameters, case.events, case.problem, 10**6)
+    return schedule.CompiledRun(who, case.algorithm, case.parameters, case.events, case.problem, 10**6)
 
 
 # ---- what the tape says of itself -------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from own_theorem import own_theorem
 from pages import read
 
 import boundlab as bl
-from boundlab.audit import Audit, Proved, Ruling
+from boundlab.audit import Audit, ProofEvidence, Ruling
 from boundlab.audit._blocks import Chart
 from boundlab.audit._comparison import comparison
 from boundlab.audit._gather import for_a_class
@@ -136,7 +136,7 @@ def test_a_namesake_has_no_share_in_a_registered_theorems_proof(tmp_path: Path) 
 
 
 def test_a_proof_and_a_refutation_together_are_believed_neither(area: Audit, true: Audit) -> None:
-    settled = (Proved(true.proofs[0].outcome, settles=True),)
+    settled = (ProofEvidence(true.proofs[0].outcome, settles=True),)
     torn = replace(area, proofs=settled)
     assert torn.verdict == "contradictory"
     assert torn.exit_code == ExitCode.UNDECIDED

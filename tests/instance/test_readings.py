@@ -13,7 +13,7 @@ from boundlab.errors import AssumptionError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.leaning import conditional
 from boundlab.instance.readings import safe
-from boundlab.testing import Setting
+from boundlab.testing import CompareOptions
 from boundlab.theorems import load_theorem
 from boundlab.verdict import Verdict
 
@@ -120,7 +120,7 @@ all = "B*R/sqrt(K + 1)"
 def test_a_symbol_that_nothing_determines_makes_the_verdict_conditional(tmp_path: Path) -> None:
     (tmp_path / "forgetful.toml").write_text(FORGETFUL)
     theorem = load_theorem(str(tmp_path / "forgetful.toml"))
-    fit = Setting(theorem, "quadratic:A=[[[1]]],b=[[0]],x0=1", "deterministic")
+    fit = CompareOptions(theorem, "quadratic:A=[[[1]]],b=[[0]],x0=1", "deterministic")
     plan = fit.plan({"B": "0.01"})
     found = compare(plan, trials=2, seed=0)
     assert found.verdict is Verdict.INCONCLUSIVE
@@ -147,7 +147,7 @@ all = "2*F0*L*(1 + tau_max)/T"
 def test_a_staleness_below_that_of_a_run_is_refused_whichever_trial_has_it(tmp_path: Path, trials: int) -> None:
     (tmp_path / "async.toml").write_text(ASYNC)
     theorem = load_theorem(str(tmp_path / "async.toml"))
-    fit = Setting(theorem, "huber:c=[0,1,2,9]", "exponential:spread=5", iterations=60)
+    fit = CompareOptions(theorem, "huber:c=[0,1,2,9]", "exponential:spread=5", iterations=60)
     own = compare(fit.plan(), trials=max(trials, 2), seed=0)
     most = max(int(np.asarray(one.tau_max)) for one in [own.statistics])
     with pytest.raises(AssumptionError, match=r"tau_max = 0 is set, but the schedule has tau_max = \d+"):
@@ -162,7 +162,7 @@ def test_of_sampled_schedules_a_theorem_about_their_mean_is_never_refuted() -> N
         assert "tau_max" in {one.name for one in plan.symbols if not one.certified}
     # With one client every schedule is the same.
     alone = "huber:sigma=1,delta=0.1,x0=0"
-    fit = Setting(BUILT_IN["fedstaleweight.theorem1"], alone, "exponential", settings={"eta_l": "0.001"})
+    fit = CompareOptions(BUILT_IN["fedstaleweight.theorem1"], alone, "exponential", settings={"eta_l": "0.001"})
     assert all(one.certified for one in fit.plan().symbols)
 
 

@@ -25,7 +25,7 @@ from boundlab.expectation import engine
 from boundlab.metrics import METRICS, Certified
 from boundlab.objective import Problem, ProblemType, Wrapped
 from boundlab.objective.composite import Composite
-from boundlab.objective.simple import Ball
+from boundlab.objective.simple import BallIndicator
 from boundlab.objective.weighted import Weighted
 from boundlab.options import Options
 from boundlab.randomness import Streams
@@ -297,5 +297,5 @@ def test_an_option_that_a_family_has_itself_is_the_family_s(monkeypatch: pytest.
     family = ProblemType("mine", "a family with a penalty of its own", build, {"l1": "its own"})
     monkeypatch.setattr("boundlab.case.build.lookup", lambda *_: family)
     assert build_problem("mine", {"l1": "2"}).simple is None
-    assert build_problem("mine", {"l1": "2", "ball": "1"}).simple == Ball(Fraction(1))
+    assert build_problem("mine", {"l1": "2", "ball": "1"}).simple == BallIndicator(Fraction(1))
     assert given == [{"l1": "2"}, {"l1": "2"}]

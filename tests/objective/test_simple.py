@@ -11,10 +11,14 @@ from hypothesis.extra.numpy import arrays
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import rational
 from boundlab.errors import SpecError
-from boundlab.objective.simple import L1, Ball, Box, Simple, read_simple
+from boundlab.objective.simple import L1, BallIndicator, BoxIndicator, Simple, read_simple
 from boundlab.options import Options
 
-KINDS: tuple[Simple, ...] = (L1(Fraction(3, 4)), Box(Fraction(-1), Fraction(1, 2)), Ball(Fraction(5, 4)))
+KINDS: tuple[Simple, ...] = (
+    L1(Fraction(3, 4)),
+    BoxIndicator(Fraction(-1), Fraction(1, 2)),
+    BallIndicator(Fraction(5, 4)),
+)
 SIZES = st.floats(0.01, 4.0)
 POINTS = arrays(np.float64, 3, elements=st.floats(-4.0, 4.0))
 CLOSE = 1e-9
@@ -81,7 +85,7 @@ def test_rational_numbers_and_balls_do_the_same(h: Simple, x: list[Fraction], si
     try:
         exactly = h.exact_prox(point, rational(size))
     except SpecError:
-        assert isinstance(h, Ball)  # a projection onto a sphere takes roots
+        assert isinstance(h, BallIndicator)  # a projection onto a sphere takes roots
         assert sum(entry**2 for entry in x) > h.radius**2
         return
     assert [float(numbers.fraction(entry)) for entry in exactly] == pytest.approx(expected.tolist(), abs=1e-12)
@@ -93,9 +97,9 @@ def test_sharpness_by_hand() -> None:
     zero, slope = np.zeros(2), np.array([0.5, -0.25])
     assert L1(Fraction(1)).sharpness(zero, slope) == 0.5
     assert L1(Fraction(1)).sharpness(np.array([0.0, 1.0]), slope) == 0.0
-    assert Box(Fraction(0), Fraction(1)).sharpness(np.array([0.0, 1.0]), slope) == 0.25
-    assert Box(Fraction(0), Fraction(1)).sharpness(np.array([0.0, 0.0]), slope) == 0.0
-    assert Box(Fraction(0), Fraction(1)).sharpness(np.array([0.0, 0.5]), np.array([0.5, 0.0])) == 0.0
+    assert BoxIndicator(Fraction(0), Fraction(1)).sharpness(np.array([0.0, 1.0]), slope) == 0.25
+    assert BoxIndicator(Fraction(0), Fraction(1)).sharpness(np.array([0.0, 0.0]), slope) == 0.0
+    assert BoxIndicator(Fraction(0), Fraction(1)).sharpness(np.array([0.0, 0.5]), np.array([0.5, 0.0])) == 0.0
 
 
 def test_balls_at_a_kink_need_not_know_on_which_side_they_lie() -> None:
@@ -143,7 +147,7 @@ def test_at_a_corner_the_linearised_objective_grows_at_the_rate_of_its_sharpness
 
 
 def test_values_outside_a_set_are_infinite_and_at_its_rounded_edge_they_are_not() -> None:
-    for h in (Box(Fraction(-1), Fraction(1)), Ball(Fraction(1))):
+    for h in (BoxIndicator(Fraction(-1), Fraction(1)), BallIndicator(Fraction(1))):
         third = np.array([1.0, 0.0]) / 3.0
         assert h.value(third + third + third + 1e-15) == 0.0
         assert h.value(np.array([1.001, 0.0])) == np.inf
@@ -157,9 +161,9 @@ def test_values_outside_a_set_are_infinite_and_at_its_rounded_edge_they_are_not(
         ({}, None),
         ({"l1": "1/3"}, L1(Fraction(1, 3))),
         ({"l1": 0.1}, L1(Fraction(1, 10))),
-        ({"box": "[-1,0.5]"}, Box(Fraction(-1), Fraction(1, 2))),
-        ({"box": ["-1/3", 2]}, Box(Fraction(-1, 3), Fraction(2))),
-        ({"ball": "2"}, Ball(Fraction(2))),
+        ({"box": "[-1,0.5]"}, BoxIndicator(Fraction(-1), Fraction(1, 2))),
+        ({"box": ["-1/3", 2]}, BoxIndicator(Fraction(-1, 3), Fraction(2))),
+        ({"ball": "2"}, BallIndicator(Fraction(2))),
     ],
 )
 def test_options_are_taken_at_their_word_and_come_back(options: dict[str, object], found: Simple | None) -> None:

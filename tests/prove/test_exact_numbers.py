@@ -11,7 +11,15 @@ import pytest
 
 from boundlab.prove import ProofError, variable
 from boundlab.prove._balls import PRECISIONS, Ball, exponential
-from boundlab.prove._functions import Huber, MaxAffine, PiecewiseQuadratic, Quadratic, in_hull, infimum, minimise
+from boundlab.prove._functions import (
+    Huber,
+    MaxAffine,
+    PiecewiseQuadratic,
+    Quadratic,
+    in_hull,
+    infimum,
+    minimise,
+)
 from boundlab.prove._instance import Noise
 from boundlab.prove.models import Row
 

@@ -10,7 +10,7 @@ from kernel_values import at, draw
 from boundlab.prove import Context, Kernel, Range, Scalar, equal, expr, scalar, variable
 from boundlab.prove._context import FIRST
 from boundlab.prove._errors import ProofError
-from boundlab.signs import Shown
+from boundlab.signs import SignProof
 
 ZERO = scalar(0)
 
@@ -21,8 +21,8 @@ def test_a_range_without_numbers_answers_no_question() -> None:
     x = context.declare("x", Range(low=ZERO, high=ZERO, above=True))
     z = context.declare("z", Range(low=ZERO, high=1 / x))
     for number in (1 - z, z - 1, 1 / (1 + z) - z):
-        assert context.nonnegative(number) is Shown.NOT
-        assert context.positive(number) is Shown.NOT
+        assert context.nonnegative(number) is SignProof.NOT
+        assert context.positive(number) is SignProof.NOT
 
 
 def _ranges(source: random.Random) -> tuple[Context, list[Scalar]]:
@@ -78,7 +78,7 @@ def _number(source: random.Random, parts: list[Scalar]) -> Scalar:
     return found
 
 
-def _shown(question: Callable[[Scalar], Shown], number: Scalar) -> bool:
+def _shown(question: Callable[[Scalar], SignProof], number: Scalar) -> bool:
     """Return whether a sign is shown; a refusal is no proof, either."""
     try:
         return bool(question(number))
@@ -216,9 +216,9 @@ def test_a_fact_says_that_a_sign_on_its_way_is_known_from_a_solver_alone() -> No
     context = Context(solver=_Willing())  # type: ignore[arg-type]
     x, y = context.declare("x", Range(low=ZERO)), context.declare("y", Range(low=ZERO))
     kernel = Kernel(context)
-    assert kernel.combine(expr(x + y) >= 0, []).shown is Shown.BY_CERTIFICATE
+    assert kernel.combine(expr(x + y) >= 0, []).shown is SignProof.BY_CERTIFICATE
     # Zero at an irrational ratio: no cover by cones with rational sides shows it.
     c = context.declare("c", Range(low=(x * x - 2 * y * y) ** 2, above=True))
-    assert kernel.combine(equal(expr(1 / c), 1 / c), []).shown is Shown.BY_SOLVER
-    assert kernel.combine(equal(expr(2 / c), 2 / c), []).shown is Shown.BY_SOLVER
-    assert kernel.combine(expr(x + y) >= 0, []).shown is Shown.BY_CERTIFICATE
+    assert kernel.combine(equal(expr(1 / c), 1 / c), []).shown is SignProof.BY_SOLVER
+    assert kernel.combine(equal(expr(2 / c), 2 / c), []).shown is SignProof.BY_SOLVER
+    assert kernel.combine(expr(x + y) >= 0, []).shown is SignProof.BY_CERTIFICATE

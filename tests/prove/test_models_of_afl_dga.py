@@ -121,7 +121,8 @@ def test_a_wrong_axiom_about_afl_dga_is_false_in_a_model() -> None:
 
 def _model(theorem: str, rounds: str, horizon: int, eta: Fraction = SMALL) -> Model:
     return Model(
-        _of(theorem), Instance((AFL_DGA[0].functions[0],), (F(5),), eta, horizon=horizon, options=(("rounds", rounds),))
+        _of(theorem),
+        Instance((AFL_DGA[0].functions[0],), (F(5),), eta, horizon=horizon, options=(("rounds", rounds),)),
     )
 
 

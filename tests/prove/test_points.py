@@ -3,7 +3,7 @@
 import pytest
 
 from boundlab.prove import Context, Kernel, ProofError, Range, expr, scalar, variable
-from boundlab.prove._search import Point, derive
+from boundlab.prove._search import SearchPoint, derive
 
 
 def kernel() -> Kernel:
@@ -29,10 +29,10 @@ def test_a_claim_that_divides_by_what_is_0_is_refused(value, sign) -> None:
 def test_a_negative_number_has_whole_powers_at_every_point() -> None:
     own = kernel()
     for turn in range(20):
-        assert abs(Point(own, own.context, turn).of(q**k)) <= 1
+        assert abs(SearchPoint(own, own.context, turn).of(q**k)) <= 1
 
 
 def test_a_number_without_a_value_says_so() -> None:
     own = kernel()
     with pytest.raises(ProofError, match="no value at a point"):
-        Point(own, own.context, 0).of(1 / x)
+        SearchPoint(own, own.context, 0).of(1 / x)

@@ -16,7 +16,7 @@ from boundlab.errors import UndecidedError
 from boundlab.formulas.expansion import expand, predicted, size
 from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import SYMBOLS, symbol
-from boundlab.signs import NoAnswerError, Prover, Shown, Solver, vanishes
+from boundlab.signs import NoAnswerError, Prover, SignProof, Solver, vanishes
 from boundlab.signs import _solver as solver_module
 from boundlab.signs._cover import Cut, covers, find_cover
 
@@ -104,21 +104,21 @@ def test_what_is_found_is_true(terms: dict[tuple[int, ...], int]) -> None:
 def test_a_certificate_and_z3_are_told_apart() -> None:
     with Solver() as solver:
         prover = Prover(SYMBOLS, solver=solver)
-        assert prover.nonnegative(a + b) is Shown.BY_CERTIFICATE
-        assert prover.nonnegative(sympy.expand((a - b) ** 2)) is Shown.BY_CERTIFICATE
-        assert prover.nonnegative(sympy.expand(BY_SOLVER)) is Shown.BY_SOLVER
-        assert prover.nonnegative(a**2 - 3 * a * b + b**2) is Shown.NOT
-    assert Prover(SYMBOLS).nonnegative(sympy.expand(BY_SOLVER)) is Shown.NOT
+        assert prover.nonnegative(a + b) is SignProof.BY_CERTIFICATE
+        assert prover.nonnegative(sympy.expand((a - b) ** 2)) is SignProof.BY_CERTIFICATE
+        assert prover.nonnegative(sympy.expand(BY_SOLVER)) is SignProof.BY_SOLVER
+        assert prover.nonnegative(a**2 - 3 * a * b + b**2) is SignProof.NOT
+    assert Prover(SYMBOLS).nonnegative(sympy.expand(BY_SOLVER)) is SignProof.NOT
 
 
 def test_a_conclusion_is_known_as_well_as_its_worst_part() -> None:
     with Solver() as solver:
         prover = Prover(SYMBOLS, solver=solver)
         weak = sympy.expand(BY_SOLVER)
-        assert prover.certain(sympy.Min(a, weak, evaluate=False)) is Shown.BY_SOLVER
-        assert prover.certain(sympy.Max(a, weak, evaluate=False)) is Shown.BY_CERTIFICATE
-        assert prover.direction(symbol("L") * weak, symbol("L")) == (1, Shown.BY_SOLVER)
-        assert prover.direction(-symbol("L") * (a + b), symbol("L")) == (-1, Shown.BY_CERTIFICATE)
+        assert prover.certain(sympy.Min(a, weak, evaluate=False)) is SignProof.BY_SOLVER
+        assert prover.certain(sympy.Max(a, weak, evaluate=False)) is SignProof.BY_CERTIFICATE
+        assert prover.direction(symbol("L") * weak, symbol("L")) == (1, SignProof.BY_SOLVER)
+        assert prover.direction(-symbol("L") * (a + b), symbol("L")) == (-1, SignProof.BY_CERTIFICATE)
 
 
 def most(*parts: sympy.Expr) -> sympy.Expr:
@@ -176,13 +176,13 @@ def test_what_is_certain_of_extrema_is_true_at_every_point(expression: sympy.Exp
 
 def test_roots_and_quotients() -> None:
     prover = Prover(SYMBOLS)
-    assert prover.nonnegative(a + b - 2 * sympy.sqrt(a) * sympy.sqrt(b)) is Shown.BY_CERTIFICATE
-    assert prover.nonnegative(1 / (1 + a) - 1 / (2 + a)) is Shown.BY_CERTIFICATE
-    assert prover.nonnegative(1 / (2 + a) - 1 / (1 + a)) is Shown.NOT
-    assert prover.nonnegative(sympy.sqrt(2) * a - sympy.Rational(7, 5) * a) is Shown.BY_CERTIFICATE
-    assert prover.nonnegative(a / (1 - a)) is Shown.NOT
-    assert prover.nonnegative(-a / (1 - 2 * a + a**2)) is Shown.NOT
-    assert prover.nonnegative(a / (1 - 2 * a + a**2)) is Shown.BY_CERTIFICATE
+    assert prover.nonnegative(a + b - 2 * sympy.sqrt(a) * sympy.sqrt(b)) is SignProof.BY_CERTIFICATE
+    assert prover.nonnegative(1 / (1 + a) - 1 / (2 + a)) is SignProof.BY_CERTIFICATE
+    assert prover.nonnegative(1 / (2 + a) - 1 / (1 + a)) is SignProof.NOT
+    assert prover.nonnegative(sympy.sqrt(2) * a - sympy.Rational(7, 5) * a) is SignProof.BY_CERTIFICATE
+    assert prover.nonnegative(a / (1 - a)) is SignProof.NOT
+    assert prover.nonnegative(-a / (1 - 2 * a + a**2)) is SignProof.NOT
+    assert prover.nonnegative(a / (1 - 2 * a + a**2)) is SignProof.BY_CERTIFICATE
     assert vanishes((a + b) ** 2 - a**2 - 2 * a * b - b**2)
     assert not vanishes((a + b) ** 2 - a**2 - b**2)
 
@@ -319,7 +319,7 @@ def test_what_would_be_too_long_is_refused_before_it_is_made() -> None:
     power = (a + b + c + symbol("L") + symbol("mu")) ** 64
     with pytest.raises(UndecidedError, match="more than 2000 terms"):
         expand(power)
-    assert Prover(SYMBOLS).nonnegative(power - a**64 / 2) is Shown.NOT
+    assert Prover(SYMBOLS).nonnegative(power - a**64 / 2) is SignProof.NOT
     K = symbol("K")
     with pytest.raises(UndecidedError, match="bits"):
         substitute(K**K**K, {K: sympy.Integer(400)})

@@ -14,7 +14,7 @@ from boundlab.cli import invoke
 from boundlab.compare.design import trials_to_refute
 from boundlab.compare.trials import run_trials
 from boundlab.errors import AssumptionError, BoundlabError, SpecError
-from boundlab.testing import BoundViolation, Finding, Setting, assert_bound_holds
+from boundlab.testing import BoundFinding, BoundViolation, CompareOptions, assert_bound_holds
 from boundlab.testing._bound import Require, judged
 from boundlab.theorems import load_theorem
 from boundlab.verdict import Verdict
@@ -91,7 +91,9 @@ def test_what_fewer_trials_see_is_said() -> None:
 
 
 def test_the_sample_that_decides_is_not_the_one_that_it_is_designed_by() -> None:
-    setting = Setting(load_theorem("area.theorem8.repaired"), NOISY["problem"], NOISY["delays"], None, 30, {"M": "2"})
+    setting = CompareOptions(
+        load_theorem("area.theorem8.repaired"), NOISY["problem"], NOISY["delays"], None, 30, {"M": "2"}
+    )
     (one,) = assert_bound_holds(setting, candidates=0).findings
     drawn = [run_trials(setting.plan(), 32, seed).low for seed in (0, 0x5EED)]
     sizes = [trials_to_refute(low, 0.1, 1e-6) for low in drawn]
@@ -173,7 +175,7 @@ def test_nothing_looked_at_is_no_pass(require: Require) -> None:
 
 
 def test_a_setting_is_not_overwritten() -> None:
-    setting = Setting(load_theorem("area.theorem8"), "lad:x0=3", "iid:p_s=0.5", None, 6, {"M": "50"})
+    setting = CompareOptions(load_theorem("area.theorem8"), "lad:x0=3", "iid:p_s=0.5", None, 6, {"M": "50"})
     with pytest.raises(SpecError, match="a setting has its own problem"):
         assert_bound_holds(setting, iterations=7)
 
@@ -181,7 +183,7 @@ def test_a_setting_is_not_overwritten() -> None:
 def test_what_is_found_is_plain_data() -> None:
     from boundlab.testing._finding import listening
 
-    heard: list[Finding] = []
+    heard: list[BoundFinding] = []
     with listening(heard.append):
         found = assert_bound_holds("area.theorem8.repaired", **LAD, candidates=0)
     assert tuple(heard) == found.findings
@@ -235,3 +237,11 @@ def test_a_file_with_a_slip_is_caught_and_the_command_names_the_file(slip: Slip,
         command = shlex.split(error.findings[-1].reproduce)
         assert command[2] == str(file)
         assert invoke(command[1:]) == 1
+
+
+@pytest.mark.parametrize(("old", "new"), [("Setting", "CompareOptions"), ("Finding", "BoundFinding")])
+def test_a_renamed_class_answers_to_its_old_name_with_a_warning(old: str, new: str) -> None:
+    import boundlab.testing
+
+    with pytest.warns(DeprecationWarning, match=f"{old} is called {new}"):
+        assert getattr(boundlab.testing, old) is getattr(boundlab.testing, new)

@@ -23,7 +23,7 @@ from boundlab.algorithms.fedbuff import FedBuff
 from boundlab.algorithms.gd import Gd
 from boundlab.algorithms.sfedavg import SFedAvg
 from boundlab.case.build import build_delays
-from boundlab.delays import DELAYS, DelayModel, DelayType, IndependentEvents, Law, Renewal
+from boundlab.delays import DELAYS, DelayLaw, DelayModel, DelayType, IndependentEvents, Renewal
 from boundlab.errors import SpecError
 from boundlab.events import Events
 from boundlab.metrics import LAST, METRICS, Over
@@ -348,10 +348,10 @@ def test_what_is_wrong_with_an_algorithm_is_named(name: str) -> None:
 
 
 @dataclass(frozen=True)
-class Slower(Law):
+class Slower(DelayLaw):
     """Times that are longer than their law says."""
 
-    law: Law
+    law: DelayLaw
     factor: float
 
     @property

@@ -17,7 +17,7 @@ from boundlab.objective import Problem
 from boundlab.options import Options
 from boundlab.registry import lookup, registered
 from boundlab.tape import RecordAt
-from boundlab.testing import Setting, assert_bound_holds, fitting
+from boundlab.testing import CompareOptions, assert_bound_holds, fitting
 from boundlab.testing import strategies as draws
 from boundlab.theorems import load_theorem
 
@@ -117,7 +117,7 @@ def test_cases_fit_their_theorem_and_most_are_new(name: str) -> None:
 
     @settings(max_examples=30)
     @given(draws.cases(name))
-    def look(case: Setting) -> None:
+    def look(case: CompareOptions) -> None:
         assert case.fits
         seen[case.problem in known] += 1
 
@@ -127,14 +127,16 @@ def test_cases_fit_their_theorem_and_most_are_new(name: str) -> None:
 
 @settings(max_examples=5)
 @given(draws.cases("area.theorem8.repaired").map(lambda one: one.with_settings({"M": "2"})))
-def test_they_compose_as_any_strategies_and_go_into_assertions(case: Setting) -> None:
+def test_they_compose_as_any_strategies_and_go_into_assertions(case: CompareOptions) -> None:
     assert_bound_holds(case, candidates=0, trials=4)
 
 
 def test_hypothesis_finds_the_violation_of_a_false_theorem_and_shows_the_command(tmp_path: Path) -> None:
     @settings(max_examples=100, print_blob=False, phases=[Phase.explicit, Phase.generate])
-    @given(draws.cases("area.theorem8", around=[Setting(load_theorem("area.theorem8"), "lad:x0=3", "iid:p_s=0.5")]))
-    def bound_holds(case: Setting) -> None:
+    @given(
+        draws.cases("area.theorem8", around=[CompareOptions(load_theorem("area.theorem8"), "lad:x0=3", "iid:p_s=0.5")])
+    )
+    def bound_holds(case: CompareOptions) -> None:
         assert_bound_holds(case, candidates=0, trials=4, M=50, folder=tmp_path)
 
     with pytest.raises(AssertionError) as found:
@@ -149,7 +151,7 @@ def test_nothing_to_begin_from_is_refused() -> None:
 
 
 def test_a_setting_is_the_plan_of_its_own_words() -> None:
-    one = Setting(load_theorem("area.theorem8"), "lad:x0=3", "iid:p_s=0.5", None, 6, {"M": "50"})
+    one = CompareOptions(load_theorem("area.theorem8"), "lad:x0=3", "iid:p_s=0.5", None, 6, {"M": "50"})
     plan = one.plan()
     problem = problem_from(one.problem)
     again = make_plan(one.theorem, problem, plan.delays, plan.policy, 6, {"M": "50"})

@@ -17,7 +17,7 @@ from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.registry import registered
 from boundlab.theorems import FormulaBound, RecursionBound, Theorem, load_theorem
 from boundlab.theorems.classics import TIGHT
-from boundlab.worst_case import Outcome, WorstCase, worst_case
+from boundlab.worst_case import WorstCase, WorstCaseOutcome, worst_case
 
 SHARES = tuple(Fraction(1, 10**power) for power in range(4, 10))
 # Those on F = f + h are refused (see tests/objective/), and those about functions that are drawn.
@@ -35,7 +35,7 @@ NESTED = ("classics.ogm",)
 
 def stays_below(found: WorstCase) -> bool:
     """Whether the bound is certified: of a theorem about noise, that it holds without it."""
-    return found.outcome is (Outcome.CONDITIONAL if found.plan.noise else Outcome.HOLDS)
+    return found.outcome is (WorstCaseOutcome.CONDITIONAL if found.plan.noise else WorstCaseOutcome.HOLDS)
 
 
 def values_of(theorem: Theorem, **more: float) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def never_wrong(name: str, iterations: int, shares: tuple[Fraction, ...]) -> Non
             ask(theorem, iterations)
         return
     first = ask(theorem, iterations)
-    if first.outcome is Outcome.BESIDE:
+    if first.outcome is WorstCaseOutcome.BESIDE:
         return
     known = first.plan.exactly.right
     ratio = Fraction(first.primal / first.bound).limit_denominator(10**12)
@@ -87,7 +87,7 @@ def never_wrong(name: str, iterations: int, shares: tuple[Fraction, ...]) -> Non
     assert not stays_below(low)
     upper = first.certified_upper
     assert upper is not None
-    assert first.kind.relaxed or low.outcome is Outcome.EXCEEDS
+    assert first.kind.relaxed or low.outcome is WorstCaseOutcome.EXCEEDS
     lower = low.certified_lower
     assert lower is None or lower <= upper
     # Bounds of a textbook are their worst case, exactly: a float below them is below it.
@@ -96,7 +96,7 @@ def never_wrong(name: str, iterations: int, shares: tuple[Fraction, ...]) -> Non
         false = ask(scaled(theorem, below * (1 - share)), iterations)
         assert not stays_below(false), (share, false.reason)
         true = ask(scaled(theorem, upper / known.low * (1 + share)), iterations)
-        assert true.outcome is not Outcome.EXCEEDS, (share, true.reason)
+        assert true.outcome is not WorstCaseOutcome.EXCEEDS, (share, true.reason)
         assert not true.words.startswith("exceeds")
     # With room for what the solver leaves open, both are decided.
     assert stays_below(ask(scaled(theorem, upper / known.low * Fraction(1001, 1000)), iterations))
@@ -198,7 +198,7 @@ def test_without_certificates_nothing_is_decided() -> None:
         assert found.primal == pytest.approx(0.1, rel=1e-6)
         assert found.certified_upper is None
         assert found.certified_lower is None
-        assert found.outcome is Outcome.UNDECIDED
+        assert found.outcome is WorstCaseOutcome.UNDECIDED
 
 
 def test_a_theorem_with_noise_is_answered_without_it() -> None:
@@ -212,9 +212,9 @@ def test_a_theorem_with_noise_is_answered_without_it() -> None:
     assert quiet.words == "holds"
     assert quiet.as_dict()["without_noise"] == []
     # Below the bound nothing is shown of noise; above it, the noiseless members of the class refute.
-    assert replace(quiet, plan=replace(quiet.plan, noise=("bounded-variance",))).outcome is Outcome.CONDITIONAL
+    assert replace(quiet, plan=replace(quiet.plan, noise=("bounded-variance",))).outcome is WorstCaseOutcome.CONDITIONAL
     low = ask(scaled(load_theorem("classics.sgd.gap"), Fraction(1, 10**4)), 2)
-    assert low.outcome is Outcome.EXCEEDS
+    assert low.outcome is WorstCaseOutcome.EXCEEDS
 
 
 def test_a_step_beyond_its_condition_is_beside_the_theorem_by_however_little() -> None:
@@ -246,16 +246,16 @@ def test_a_symbol_without_its_assumption_decides_nothing(tmp_path: Path, capsys:
 @pytest.mark.parametrize(
     ("settings", "outcome"),
     [
-        ({}, Outcome.CONDITIONAL),
-        ({"tau_max": 9}, Outcome.CONDITIONAL),  # larger than the schedule's: the bound only grows
-        ({"err2": 0, "drift": 0}, Outcome.UNDECIDED),  # in place of what follows from the schedule
+        ({}, WorstCaseOutcome.CONDITIONAL),
+        ({"tau_max": 9}, WorstCaseOutcome.CONDITIONAL),  # larger than the schedule's: the bound only grows
+        ({"err2": 0, "drift": 0}, WorstCaseOutcome.UNDECIDED),  # in place of what follows from the schedule
     ],
 )
-def test_values_of_the_user_are_held_against_the_run(settings: dict[str, float], outcome: Outcome) -> None:
+def test_values_of_the_user_are_held_against_the_run(settings: dict[str, float], outcome: WorstCaseOutcome) -> None:
     theorem = load_theorem("fedbuff.rf1")
     known = {"n": 2, "sigma_g_mean": 0.5, "G_sq": 1.0, "count": 1, **settings}
     found = worst_case(theorem, 3, known, find_function=False)
     assert found.outcome is outcome
-    assert ("yours, not certified" in found.reason) == (outcome is Outcome.UNDECIDED)
+    assert ("yours, not certified" in found.reason) == (outcome is WorstCaseOutcome.UNDECIDED)
     with pytest.raises(AssumptionError, match=r"tau_max = 0 is set, but the schedule has"):
         worst_case(theorem, 3, known | {"tau_max": 0})

@@ -17,11 +17,11 @@ from boundlab.worst_case.certificate import certify
 from boundlab.worst_case.classes import function_class
 from boundlab.worst_case.lower import certified_lower
 from boundlab.worst_case.model import build
-from boundlab.worst_case.program import Compiled, Program, Row, Solution
+from boundlab.worst_case.program import Compiled, Row, SemidefiniteProgram, Solution
 from boundlab.worst_case.question import ask
 from boundlab.worst_case.verify import lower_value, positive_semidefinite, upper_value
 
-Certificate = tuple[Program, tuple[Fraction, ...], Fraction]
+Certificate = tuple[SemidefiniteProgram, tuple[Fraction, ...], Fraction]
 ATTAINED = {
     "classics.gd.convex": {"L": 2, "R": 3},
     "classics.gd.gradient-gap": {"F0": 2},
@@ -56,7 +56,7 @@ def exact_certificate(name: str) -> Certificate:
     return compiled.program, tuple(found), bound
 
 
-def proves_nothing_false(program: Program, multipliers: list[Fraction], bound: Fraction) -> bool:
+def proves_nothing_false(program: SemidefiniteProgram, multipliers: list[Fraction], bound: Fraction) -> bool:
     value = upper_value(program, multipliers)
     return value is None or value >= bound
 
@@ -126,7 +126,7 @@ def test_the_search_cannot_pass_a_negative_multiplier_outside_its_basis(monkeypa
     assert upper_value(compiled.program, multipliers) == value >= bound
     own = certificate._rational
 
-    def corrupted(program: Program, multipliers: Any, basis: list[int]) -> list[Fraction] | None:
+    def corrupted(program: SemidefiniteProgram, multipliers: Any, basis: list[int]) -> list[Fraction] | None:
         found = own(program, multipliers, basis)
         if found is None:
             return None

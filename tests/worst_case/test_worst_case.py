@@ -16,12 +16,12 @@ from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolErr
 from boundlab.formulas.symbols import symbol
 from boundlab.registry import lookup, registered
 from boundlab.theorems import FormulaBound, Theorem, load_theorem
-from boundlab.worst_case import Outcome, worst_case
+from boundlab.worst_case import WorstCaseOutcome, worst_case
 from boundlab.worst_case.result import downwards, upwards
 
 B, K, L, R, alpha, mu = (symbol(name) for name in ("B", "K", "L", "R", "alpha", "mu"))
 ONE = Integer(1)
-BELOW = (Outcome.HOLDS, Outcome.CONDITIONAL)  # the latter of theorems about noise
+BELOW = (WorstCaseOutcome.HOLDS, WorstCaseOutcome.CONDITIONAL)  # the latter of theorems about noise
 
 
 def claim(metric: str, assumptions: tuple[str, ...], step: Any, bound: Any, **fields: Any) -> Theorem:
@@ -66,7 +66,7 @@ def test_the_mean_of_area_over_all_event_sequences_has_the_known_worst_case(
     assert 0 <= found.certified_upper - Fraction(found.primal) < Fraction(1, 10**6)
     assert found.replayed == pytest.approx(found.primal, abs=1e-4)
     assert found.in_class
-    assert found.outcome is (Outcome.EXCEEDS if value > bound else Outcome.CONDITIONAL)
+    assert found.outcome is (WorstCaseOutcome.EXCEEDS if value > bound else WorstCaseOutcome.CONDITIONAL)
 
 
 def test_the_printed_theorem_8_is_refuted_by_a_function_whose_constants_are_exact() -> None:
@@ -132,7 +132,7 @@ def test_no_textbook_theorem_is_exceeded(name: str) -> None:
     found = worst_case(theorem, 3, values)
     assert found.status == "optimal"
     if name in NESTED:
-        assert found.outcome is Outcome.UNDECIDED
+        assert found.outcome is WorstCaseOutcome.UNDECIDED
         assert found.words.startswith("tight to ")
     else:
         assert found.outcome in BELOW
@@ -161,7 +161,7 @@ def test_the_case_of_a_single_run_replays_to_the_same_end(tmp_path: Path) -> Non
 def test_a_bound_that_is_too_small_by_a_hundredth_is_exceeded() -> None:
     wrong = claim("gap", ("convex", "smooth", "minimiser"), ONE / L, Integer(99) / 100 * L * R**2 / (4 * K + 2))
     found = worst_case(wrong, 3, {})
-    assert found.outcome is Outcome.EXCEEDS
+    assert found.outcome is WorstCaseOutcome.EXCEEDS
     assert found.outcome.verdict.exit_code == 1
 
 
@@ -214,7 +214,7 @@ def test_bounded_gradients_at_visited_points_make_an_upper_value() -> None:
 def test_the_step_of_a_single_run_comes_from_its_own_events() -> None:
     events = [[1, 0], [2, "s"], [3, 0], [4, "s"]]
     found = worst_case(load_theorem("area.theorem8.repaired"), 4, {"p": [0.5], "M": 2}, events=events)
-    assert found.outcome is Outcome.BESIDE
+    assert found.outcome is WorstCaseOutcome.BESIDE
     assert "one run" in found.reason
     case = found.case
     assert case is not None
@@ -285,7 +285,7 @@ def test_decimals_of_certified_values_are_rounded_to_the_safe_side() -> None:
 @pytest.mark.slow
 def test_a_longer_average_exceeds_the_printed_bound_too() -> None:
     found = worst_case(load_theorem("area.theorem8"), 6, {"p": [0.5], "M": 4})
-    assert found.outcome is Outcome.EXCEEDS
+    assert found.outcome is WorstCaseOutcome.EXCEEDS
     repaired = worst_case(load_theorem("area.theorem8.repaired"), 6, {"p": [0.5], "M": 4})
     assert repaired.outcome in BELOW
 

@@ -23,7 +23,7 @@ from boundlab.theorems import load_theorem
 from boundlab.worst_case.certificate import certify
 from boundlab.worst_case.classes import function_class
 from boundlab.worst_case.model import build
-from boundlab.worst_case.program import Compiled, Program, Row
+from boundlab.worst_case.program import Compiled, Row, SemidefiniteProgram
 from boundlab.worst_case.question import ask
 from boundlab.worst_case.session import Session
 from boundlab.worst_case.verify import upper_value
@@ -120,7 +120,7 @@ def test_interleaved_models_are_those_built_alone() -> None:
     other_plan, other_kind, _ = parts("area.theorem8", 4, {"p": [0.5], "M": 1})
     alone = build(kind, plan.metric, plan.tapes(), 1, constants).program
     other_alone = build(other_kind, other_plan.metric, other_plan.tapes(), 1, constants).program
-    nested: list[Program] = []
+    nested: list[SemidefiniteProgram] = []
 
     def tapes() -> Any:
         for place, one in enumerate(plan.tapes()):
@@ -162,7 +162,7 @@ def test_pepit_itself_finds_the_same_value() -> None:
     assert value == pytest.approx(1.0 / 10.0, abs=1e-6)  # L·R²/(4K+2)
 
 
-def tiny() -> Program:
+def tiny() -> SemidefiniteProgram:
     """Maximise F_0 under F_0 ≤ G_00/2 + G_01, G_00 ≤ 1, G_11 ≤ 1: 3/2 at equal unit vectors."""
     half, one = Fraction(1, 2), Fraction(1)
     rows = (
@@ -170,7 +170,7 @@ def tiny() -> Program:
         Row({}, {(0, 0): one}, -one),
         Row({}, {(1, 1): one}, -one),
     )
-    return Program(2, 1, Row({0: one}, {}, Fraction(0)), rows, np.ones(2), 1.0)
+    return SemidefiniteProgram(2, 1, Row({0: one}, {}, Fraction(0)), rows, np.ones(2), 1.0)
 
 
 def test_a_rational_dual_point_is_checked_exactly() -> None:
@@ -193,7 +193,7 @@ def test_a_rational_dual_point_is_checked_exactly() -> None:
 
 def test_a_program_without_an_optimum_is_refused() -> None:
     program = tiny()
-    loose = Program(2, 1, program.objective, program.rows[:1], np.ones(2), 1.0)
+    loose = SemidefiniteProgram(2, 1, program.objective, program.rows[:1], np.ones(2), 1.0)
     with pytest.raises(CertificateError, match="unbounded"):
         Compiled(loose).solve()
 

@@ -10,7 +10,7 @@ from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._draws import Draw
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms.afl_dga import _events, _sample, _statistics
-from boundlab.algorithms.afl_dga._sample import Schedule
+from boundlab.algorithms.afl_dga._sample import DelayOptions
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError
 from boundlab.events import Events
@@ -40,7 +40,7 @@ class AflDgaParameters(Parameters):
         "plain (default: w − ηḡ) or k-scaled (w − ηKḡ, K the participants' number of local steps)",
         ("plain", "k-scaled"),
     )
-    schedule: Schedule = option.part(Schedule)
+    schedule: DelayOptions = option.part(DelayOptions)
 
 
 @final
@@ -131,7 +131,7 @@ def gradient_names(tape: Tape, first: int = 0) -> Callable[[Any], str]:
 
 
 @dataclass(slots=True)
-class _Round:
+class _ClientRound:
     """One round of one client: its local steps, and the register of their sum −ηΣ_j g_j."""
 
     total: int
@@ -139,7 +139,7 @@ class _Round:
 
 
 @dataclass(slots=True)
-class _Client:
+class _ClientState:
     """Registers and memory of a client.
 
     Parameters
@@ -166,7 +166,7 @@ class _Client:
     spare: int
     stored: int
     used: list[int] = field(default_factory=list)
-    rounds: dict[int, _Round] = field(default_factory=dict)
+    rounds: dict[int, _ClientRound] = field(default_factory=dict)
     sent_at: dict[int, int] = field(default_factory=dict)
     held: int = 0
     ahead: set[int] = field(default_factory=set)
@@ -187,7 +187,7 @@ class _Compiler:
         first = writer.register(Initial.START, clients)
         spare = writer.register(count=clients)
         stored = writer.register(Initial.ZERO, clients)
-        self.clients = [_Client(first + i, spare + i, stored + i) for i in range(clients)]
+        self.clients = [_ClientState(first + i, spare + i, stored + i) for i in range(clients)]
         self.free: list[int] = []
         self.average: dict[int, tuple[int, int]] = {}  # round → register of −ηḡ, number of the server step
         self.sent: dict[int, set[int]] = {}  # round → the numbers of local steps of its participants
@@ -225,7 +225,7 @@ class _Compiler:
     def _step(self, who: int, number: int) -> None:
         writer, client = self.writer, self.clients[who]
         begun = number in client.rounds
-        here = client.rounds.setdefault(number, _Round(-1))
+        here = client.rounds.setdefault(number, _ClientRound(-1))
         for name, value in (
             ("run_round", number),
             ("run_place", len(here.runs) + 1),
@@ -312,7 +312,7 @@ class _Compiler:
             self.free.append(average)
 
     @staticmethod
-    def _hold(client: _Client, version: int, weight: float) -> None:
+    def _hold(client: _ClientState, version: int, weight: float) -> None:
         """Remember that w_i now contains this server step with this coefficient."""
         client.held += 1
         client.ahead.add(version)

@@ -19,7 +19,7 @@ _FORM = '[time, client, "step" | "send" | "recv", round] or [time, "s", "aggrega
 
 
 @dataclass(slots=True)
-class _Client:
+class _EventClient:
     round: int | None = None  # the round it is in: begun and not sent
     steps: int = 0
     sent: set[int] = field(default_factory=set)
@@ -31,12 +31,12 @@ class Protocol:
     """What may happen next; :meth:`take` refuses everything else in one line."""
 
     clients: int
-    state: list[_Client] = field(default_factory=list)
+    state: list[_EventClient] = field(default_factory=list)
     done: set[int] = field(default_factory=set)
     last: int | None = None
 
     def __post_init__(self) -> None:
-        self.state = [_Client() for _ in range(self.clients)]
+        self.state = [_EventClient() for _ in range(self.clients)]
 
     def take(self, actor: int, word: str, number: int, name: str) -> None:
         """Accept one event, or say why it cannot happen.

@@ -71,7 +71,7 @@ def _range(says: str, smallest: int) -> Any:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Schedule(Parameters):
+class DelayOptions(Parameters):
     """The options of the sampled delay model; one entry of ``participation`` or ``periods`` stands for all clients."""
 
     participation: tuple[float, ...] = option.custom(
@@ -100,7 +100,7 @@ class Schedule(Parameters):
 class _Plan:
     """Who takes part in round r = 1, 2, …, drawn when somebody asks."""
 
-    def __init__(self, schedule: Schedule, streams: Streams, clients: int) -> None:
+    def __init__(self, schedule: DelayOptions, streams: Streams, clients: int) -> None:
         self.schedule, self.streams, self.n = schedule, streams, clients
         self.p = _per_client(schedule.participation, clients, "participation")
         self.periods = _per_client(schedule.periods, clients, "periods") if schedule.periods else None
@@ -157,7 +157,7 @@ def _integers(u: NDArray[np.float64], ends: tuple[int, int]) -> list[int]:
 
 
 @dataclass(slots=True)
-class _Client:
+class _SampledClient:
     round: int
     left: int  # local steps to go in it
     steps: int = 0  # local steps ever
@@ -176,7 +176,7 @@ class _Simulation:
         self.queue: list[tuple[float, int]] = []  # ends of local steps; equal times in the order of the clients
         self.done = 0  # rounds aggregated
         self.sent: dict[int, set[int]] = {}
-        self.clients = [_Client(number := plan.next(i, 0), plan.of(number)[1][i]) for i in range(plan.n)]
+        self.clients = [_SampledClient(number := plan.next(i, 0), plan.of(number)[1][i]) for i in range(plan.n)]
         for i in range(plan.n):
             self._go(i, 0.0)
 
@@ -247,7 +247,7 @@ class _Simulation:
         return Events(time, actor, tuple(self.detail[:count]))
 
 
-def sample(schedule: Schedule, clock: Clock, streams: Streams, clients: int, count: int) -> Events:
+def sample(schedule: DelayOptions, clock: Clock, streams: Streams, clients: int, count: int) -> Events:
     """Return the first ``count`` events of one trial.
 
     Raises

@@ -75,7 +75,7 @@ class FedCompass(Algorithm[FedCompassParameters]):
             If an arrival is impossible, or a named timer does not exist.
         """
         moments = _follow(parameters.compass(clients), events, iterations)
-        return _Compiler(parameters, moments, clients, records, iterations).tape()
+        return _ArrivalCompiler(parameters, moments, clients, records, iterations).tape()
 
     def quantities(
         self, parameters: FedCompassParameters, tape: Tape, until: int, settings: Mapping[str, float]
@@ -132,7 +132,7 @@ class FedCompass(Algorithm[FedCompassParameters]):
 
 
 @final
-class _Compiler:
+class _ArrivalCompiler:
     """Turns what the scheduler did into instructions.
 
     Registers beside x_s: of each client the result of its last run and the model from which that began,

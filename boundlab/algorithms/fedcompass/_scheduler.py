@@ -136,7 +136,7 @@ class Moment:
 
 @final
 @dataclass(slots=True)
-class _Client:
+class _ScheduledClient:
     speed: Fraction
     group: int = -1
     steps: int = 0
@@ -159,7 +159,7 @@ class Compass:
         self.groups: dict[int, Group] = {}
         self.history: list[Group] = []
         self._timers: list[tuple[Fraction, int]] = []
-        self._clients = [_Client(speed) for speed in speeds or [Fraction(0)] * clients]
+        self._clients = [_ScheduledClient(speed) for speed in speeds or [Fraction(0)] * clients]
         self._start = Fraction(0)
         everyone = range(clients)
         if speeds is None:

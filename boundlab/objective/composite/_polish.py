@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.objective import LeastSquaresForm
-from boundlab.objective.simple import Ball, Simple
+from boundlab.objective.simple import BallIndicator, Simple
 
 Floats = NDArray[np.float64]
 _EPS = float(np.finfo(np.float64).eps)
@@ -37,7 +37,7 @@ def polished(form: LeastSquaresForm, h: Simple, start: Floats) -> Floats:
     c = np.concatenate([*(root * one for root, one in zip(roots, form.targets, strict=True)), np.zeros(d)])
     if float(len(B)) * d * d > _WORK or not np.isfinite(B).all():
         return start
-    if isinstance(h, Ball):
+    if isinstance(h, BallIndicator):
         return _on_ball(B, c, float(h.radius))
     return start if h.piece(start) is None else _on_pieces(B, c, h, start)
 

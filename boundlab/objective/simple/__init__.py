@@ -4,8 +4,8 @@
 a closed form. Who runs a method needs that map; who certifies a minimiser, subgradients and a duality gap.
 """
 
-from boundlab.objective.simple._ball import Ball as Ball
-from boundlab.objective.simple._box import Box as Box
+from boundlab.objective.simple._ball import BallIndicator as BallIndicator
+from boundlab.objective.simple._box import BoxIndicator as BoxIndicator
 from boundlab.objective.simple._l1 import L1 as L1
 from boundlab.objective.simple._read import OPTIONS as OPTIONS
 from boundlab.objective.simple._read import read_simple as read_simple

@@ -21,7 +21,7 @@ _AT_THE_EDGE = 1e-9  # of the radius
 
 @final
 @dataclass(frozen=True)
-class Ball(Simple):
+class BallIndicator(Simple):
     """The indicator of ‖x‖ ≤ radius; its proximal map is the projection.
 
     Parameters

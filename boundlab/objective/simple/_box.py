@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True)
-class Box(Simple):
+class BoxIndicator(Simple):
     """The indicator of low ≤ x_j ≤ high for every coordinate; its proximal map is the projection.
 
     Parameters

@@ -7,8 +7,8 @@ from typing import Final
 
 from boundlab.arithmetic.numbers import read_number
 from boundlab.errors import SpecError
-from boundlab.objective.simple._ball import Ball
-from boundlab.objective.simple._box import Box
+from boundlab.objective.simple._ball import BallIndicator
+from boundlab.objective.simple._box import BoxIndicator
 from boundlab.objective.simple._l1 import L1
 from boundlab.objective.simple._simple import Simple
 from boundlab.options import Options
@@ -42,9 +42,9 @@ def read_simple(options: Options) -> Simple | None:
             case "l1":
                 return L1(read_number(options.raw(key), what))
             case "ball":
-                return Ball(read_number(options.raw(key), what))
+                return BallIndicator(read_number(options.raw(key), what))
             case _:
-                return Box(*_ends(options.raw(key), what))
+                return BoxIndicator(*_ends(options.raw(key), what))
     except SpecError as error:
         raise SpecError(str(error) if str(error).startswith(what) else f"{options.owner}: {error}") from None
 

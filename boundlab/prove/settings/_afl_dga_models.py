@@ -115,7 +115,7 @@ def _sizes(instance: Instance) -> list[Fraction]:
     return [slope + law for slope, law in zip(slopes, laws, strict=True)]
 
 
-def work_of(instance: Instance) -> "Work":
+def work_of(instance: Instance) -> "DgaRows":
     """Return what a run of an instance is made of, whatever its functions and noise are."""
     options = dict(instance.options)
     if "rounds" not in options:
@@ -124,8 +124,8 @@ def work_of(instance: Instance) -> "Work":
 
 
 @cache
-def _work(text: str, n: int, horizon: int, eta: Fraction) -> "Work":
-    return Work(text, n, horizon, eta)
+def _work(text: str, n: int, horizon: int, eta: Fraction) -> "DgaRows":
+    return DgaRows(text, n, horizon, eta)
 
 
 @dataclass
@@ -138,7 +138,7 @@ class _Client:
     stored: tuple[int, ...] = ()
 
 
-class Work:
+class DgaRows:
     """The rows of a tape as a setting names them, read off the events alone.
 
     Parameters
@@ -316,7 +316,7 @@ def _compared() -> bool:
     return True
 
 
-def _compare(work: Work) -> None:
+def _compare(work: DgaRows) -> None:
     """Make sure that a tape's models and points are what the events say, whatever the gradients are."""
     tape, eta = work.tape, work.eta
     now: dict[int, Parts] = {

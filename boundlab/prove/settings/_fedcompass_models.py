@@ -96,8 +96,10 @@ class FedCompassModels(RunsSetting):
         columns = self.runs(instance).columns
         return [abs(columns["df", (k,)].values[0][0]) for k in range(instance.horizon)]
 
-    def _work(self, instance: Instance) -> "Work":
-        return Work(self._tape(self._until(instance)), self._window(instance), instance.horizon, self.shares(instance))
+    def _work(self, instance: Instance) -> "RunWeights":
+        return RunWeights(
+            self._tape(self._until(instance)), self._window(instance), instance.horizon, self.shares(instance)
+        )
 
     def _read(self, instance: Instance) -> dict[str, Fraction]:
         options, work = dict(instance.options), self._work(instance)
@@ -130,7 +132,7 @@ class FedCompassModels(RunsSetting):
             _compare(instance)
 
 
-class Work:
+class RunWeights:
     """What the runs of a tape weigh, in fractions."""
 
     def __init__(self, tape: Tape, window: int, begins: int, shares: tuple[Fraction, ...]) -> None:
@@ -225,7 +227,7 @@ def _replayed(instance: Instance, window: int, begins: int, shares: tuple[Fracti
         tape = _tape(instance)
     except BoundlabError as error:
         raise UnfitError(str(error)) from error
-    work = Work(tape, window, begins, shares)
+    work = RunWeights(tape, window, begins, shares)
     runs = replay_tape(tape, instance, work.rows)
     zero = tuple(_ZERO for _ in instance.start)
     outcomes = range(len(runs.chances))

@@ -21,7 +21,7 @@ from boundlab.prove._tapes import replay_tape
 from boundlab.prove._terms import Expr, Lin, Vec, equal, expr, finite_sum, squared, vector_sum
 from boundlab.prove._vectors import Known, Slope
 from boundlab.prove.settings import _letters
-from boundlab.prove.settings._fedcompass_models import Work, steps_ratio
+from boundlab.prove.settings._fedcompass_models import RunWeights, steps_ratio
 from boundlab.prove.settings.fedcompass import FedCompassSetting
 
 _ZERO, _ONE = scalar(0), scalar(1)
@@ -301,6 +301,6 @@ class PrintedFedCompass(FedCompassSetting):
         return value
 
 
-def work_clients(work: Work) -> set[tuple[int, int]]:
+def work_clients(work: RunWeights) -> set[tuple[int, int]]:
     """Return who arrives at which update."""
     return {(at[0], work.c[at]) for at in work.rows}
