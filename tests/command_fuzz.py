@@ -15,8 +15,8 @@ from command_examples import CERTIFICATE
 
 from boundlab.cli._app import app
 from boundlab.errors import BoundlabError
+from boundlab.instance.fitting import CompareOptions, fitting
 from boundlab.registry import registered
-from boundlab.testing._setting import CompareOptions, fitting
 from boundlab.theorems import load_theorem
 
 COMMANDS: Mapping[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]

@@ -20,9 +20,9 @@ import boundlab as bl
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.formulas.parse import FUNCTIONS
 from boundlab.formulas.symbols import SYMBOLS
+from boundlab.instance.example_options import surroundings
 from boundlab.registry import lookup, registered
 from boundlab.testing._draws import Aim, draw_problem, families_of
-from boundlab.testing._settings import surroundings
 from boundlab.testing.strategies import delay_specs, parameters
 from boundlab.theorems import Theorem, as_toml, core, load_theorem
 from boundlab.verdict import Verdict

@@ -23,7 +23,7 @@ def comparison(audit: "Evidence") -> Iterator[Block]:
         return
     result = panel.result
     tone = _TONES.get(result.verdict, "open")
-    yield Words(line(f"On {panel.setting.chosen}: ", (result.verdict.value, tone), f": {result.reason}."))
+    yield Words(line(f"On {panel.chosen}: ", (result.verdict.value, tone), f": {result.reason}."))
     columns = _columns(result)
     counter = audit.theorem.counter
     xs = columns[counter]
@@ -112,4 +112,4 @@ def panel_fields(panel: "Panel | None") -> dict[str, object] | None:
     """Return a comparison as JSON-ready fields."""
     if panel is None:
         return None
-    return {"command": panel.command, "chosen": panel.setting.chosen, **panel.result.as_dict()}
+    return {"command": panel.command, "chosen": panel.chosen, **panel.result.as_dict()}

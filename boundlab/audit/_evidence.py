@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from boundlab.api import Checks, Compared, Decided, Evaluated, Horizons, Searched, Worst
-from boundlab.audit._settings import PanelOptions
+from boundlab.instance.fitting import CompareOptions
 from boundlab.registry import command_line
 from boundlab.theorems import Theorem
 
@@ -39,13 +39,14 @@ class Panel:
         At one horizon, or at several where the step is chosen for the horizon.
     command
         What repeats it.
-    setting
-        At which problem, delays and settings, and why these.
+    setting, chosen
+        At which problem, delays and settings; and why at these, in words that follow "on".
     """
 
     result: Compared | Horizons
     command: str
-    setting: PanelOptions
+    setting: CompareOptions
+    chosen: str
 
 
 @final

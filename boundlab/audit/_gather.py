@@ -9,10 +9,11 @@ from typing import final
 from boundlab import api
 from boundlab.audit._audit import Audit
 from boundlab.audit._evidence import Evidence, Panel, ProofEvidence, Repair, Search, Undecided, WorstCaseEvidence
-from boundlab.audit._settings import PanelOptions, around, case_words, defaults
+from boundlab.audit._settings import around, case_words, defaults
 from boundlab.case import Case, load_case, own_case, read_case
 from boundlab.case.provenance import provenance
 from boundlab.errors import AssumptionError, BoundlabError, SpecError
+from boundlab.instance.fitting import CompareOptions
 from boundlab.options import number
 from boundlab.registry import command_line, lookup
 from boundlab.theorems import Theorem
@@ -196,22 +197,25 @@ class _Questions:
             self.gaps.append(Undecided("a comparison", "a printed O(·) has no constants to compare with"))
             return None
         tries = [around(theorem, case, stretch) for stretch in (_STRETCH, 1)] if case else []
-        why = ""
-        for setting in [*filter(None, tries), *defaults(theorem)]:
+        own = "the problem and the delays of the counterexample" if theorem.refuted_by else "the instance above"
+        small, why = "a small problem that the theorem admits", ""
+        given = [(one, own) for one in tries if one is not None] + [(one, small) for one in defaults(theorem)]
+        for setting, chosen in given:
             if self.spent() > self.budget:
                 why = why or self.late()
                 break
             self.say("a comparison")
             try:
-                return self._compared(theorem, typed, setting)
+                return self._compared(typed, setting, chosen)
             except BoundlabError as error:
                 why = why or str(error)
         self.gaps.append(Undecided("a comparison", f"no setting that was tried fits: {why}"))
         return None
 
-    def _compared(self, theorem: Theorem, typed: str, setting: PanelOptions) -> Panel:
-        result = api.compare(theorem, **setting.asked(), trials=_PANEL_TRIALS, seed=self.seed)
-        return Panel(result, setting.command(typed, _PANEL_TRIALS, self.seed), setting)
+    def _compared(self, typed: str, setting: CompareOptions, chosen: str) -> Panel:
+        result = api.compare(setting.theorem, **setting.asked(), trials=_PANEL_TRIALS, seed=self.seed)
+        sample = "--trials", str(_PANEL_TRIALS), "--seed", str(self.seed)
+        return Panel(result, setting.command(typed, *sample), setting, chosen)
 
     # ------------------------------------------------------------------ what is true in its place
 
@@ -237,7 +241,8 @@ class _Questions:
         if panel is not None:
             with self.asking("the comparison", theorem) as asked:
                 if asked:
-                    one = replace(one, panel=self._compared(theorem, theorem.id, panel.setting))
+                    setting = replace(panel.setting, theorem=theorem)
+                    one = replace(one, panel=self._compared(theorem.id, setting, panel.chosen))
         with self.asking(f"the worst case at {theorem.counter} = {_WORST_HORIZON}", theorem) as asked:
             if asked:
                 given = for_a_class(theorem, panel.setting.settings if panel is not None else {})

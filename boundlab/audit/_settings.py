@@ -3,11 +3,10 @@
 import itertools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, final
+from typing import Any
 
 from boundlab.case import Case
-from boundlab.registry import command_line
+from boundlab.instance.fitting import CompareOptions
 from boundlab.theorems import Theorem
 
 _PROBLEMS = ("lad:x0=3", "huber:c=[0,1],x0=2", "quadratic:clients=2,dimension=2")
@@ -59,48 +58,7 @@ def case_words(case: Case) -> str:
     return re.sub(r"(\d\.\d{6})\d+", r"\1…", words)
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class PanelOptions:
-    """Where a theorem is compared.
-
-    Parameters
-    ----------
-    problem, delays, server, settings
-        As the command line takes them; no server is the default one.
-    iterations
-        A horizon, or several where the step is chosen for the horizon.
-    chosen
-        Why these, in words that follow "on".
-    """
-
-    problem: str
-    delays: str
-    server: str | None
-    iterations: int | list[int]
-    settings: Mapping[str, str]
-    chosen: str
-
-    def asked(self) -> dict[str, Any]:
-        """Return the keywords of :func:`boundlab.api.compare`."""
-        return {
-            "problem": self.problem, "delays": self.delays, "server": self.server, "iterations": self.iterations,
-            "settings": self.settings,
-        }  # fmt: skip
-
-    def command(self, typed: str, trials: int, seed: int) -> str:
-        """Return the command that compares here."""
-        ks = self.iterations
-        words = ["compare", typed, "--problem", self.problem, "--delays", self.delays]
-        words += [] if self.server is None else ["--server", self.server]
-        words += ["--iterations", ",".join(map(str, ks)) if isinstance(ks, list) else str(ks)]
-        words += ["--trials", str(trials), "--seed", str(seed)]
-        for name, value in self.settings.items():
-            words += ["--set", f"{name}={value}"]
-        return command_line(*words)
-
-
-def around(theorem: Theorem, case: Case, stretch: int) -> PanelOptions | None:
+def around(theorem: Theorem, case: Case, stretch: int) -> CompareOptions | None:
     """Return the setting of a case, at longer horizons; None where the case has no law of delays.
 
     Parameters
@@ -118,15 +76,12 @@ def around(theorem: Theorem, case: Case, stretch: int) -> PanelOptions | None:
     if theorem.horizon == "fixed":
         several = [case.iterations * one for one in _CURVE if case.iterations * one <= min(longest, _LONGEST)]
         ks = several if len(several) > 1 else case.iterations
-    where = "the problem and the delays of the counterexample" if theorem.refuted_by else "the instance above"
-    return PanelOptions(
-        _problem(case), delays, server if isinstance(server, str) else None, ks,
-        {name: word(value) for name, value in given.items()}, where,
-    )  # fmt: skip
+    settings = {name: word(value) for name, value in given.items()}
+    return CompareOptions(theorem, _problem(case), delays, server if isinstance(server, str) else None, ks, settings)
 
 
-def defaults(theorem: Theorem) -> Iterator[PanelOptions]:
+def defaults(theorem: Theorem) -> Iterator[CompareOptions]:
     """Yield small settings, with a small step where the theorem leaves it open."""
     steps = {name: word(_STEPS) for name in theorem.step if name not in theorem.defining()}
     for problem, delays in itertools.product(_PROBLEMS, _DELAYS):
-        yield PanelOptions(problem, delays, None, _HORIZON, steps, "a small problem that the theorem admits")
+        yield CompareOptions(theorem, problem, delays, None, _HORIZON, steps)

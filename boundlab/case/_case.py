@@ -156,7 +156,7 @@ def own_case(theorem: Theorem) -> Path:
     """
     if not theorem.refuted_by:
         raise SpecError(f"{theorem.id} names no counterexample of its own; give a case file, CASE.json")
-    package = Path(__file__).parent  # a wheel has proofs/ in the package, a checkout beside it
+    package = Path(__file__).parents[1]  # a wheel has proofs/ in the package, a checkout beside it
     for root in (Path(), package, package.parent):
         if is_file(root / theorem.refuted_by):
             return root / theorem.refuted_by

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 if TYPE_CHECKING:
+    from boundlab.instance.fitting import CompareOptions as CompareOptions
+    from boundlab.instance.fitting import fitting as fitting
     from boundlab.testing import conform as conform
     from boundlab.testing import strategies as strategies
     from boundlab.testing._bound import BoundViolation as BoundViolation
     from boundlab.testing._bound import Tested as Tested
     from boundlab.testing._bound import assert_bound_holds as assert_bound_holds
     from boundlab.testing._finding import BoundFinding as BoundFinding
-    from boundlab.testing._setting import CompareOptions as CompareOptions
-    from boundlab.testing._setting import fitting as fitting
 
 _WHERE = {
-    "BoundViolation": "_bound",
-    "BoundFinding": "_finding",
-    "CompareOptions": "_setting",
-    "Tested": "_bound",
-    "assert_bound_holds": "_bound",
-    "fitting": "_setting",
+    "BoundViolation": "testing._bound",
+    "BoundFinding": "testing._finding",
+    "CompareOptions": "instance.fitting",
+    "Tested": "testing._bound",
+    "assert_bound_holds": "testing._bound",
+    "fitting": "instance.fitting",
 }
 
 __all__ = [
@@ -45,7 +45,7 @@ def __getattr__(name: str) -> Any:
         warn(f"boundlab.testing.{name} is called {_RENAMED[name]}", DeprecationWarning, stacklevel=2)
         name = _RENAMED[name]
     if name in _WHERE:
-        return getattr(import_module(f"boundlab.testing.{_WHERE[name]}"), name)
+        return getattr(import_module(f"boundlab.{_WHERE[name]}"), name)
     if name in __all__:
         return import_module(f"boundlab.testing.{name}")
     raise AttributeError(f"module 'boundlab.testing' has no attribute {name!r}")

@@ -6,9 +6,10 @@ import numpy as np
 
 from boundlab.assumptions import Assumption
 from boundlab.delays import DelayModel
+from boundlab.instance import example_options
 from boundlab.options import Options
 from boundlab.registry import registered
-from boundlab.testing import _arrivals, _effects, _options, _schedule, _settings
+from boundlab.testing import _arrivals, _effects, _options, _schedule
 from boundlab.testing._agree import hold
 from boundlab.testing._alone import alone
 from boundlab.testing._check import Check
@@ -75,7 +76,7 @@ def _begins(subject: Subject) -> None:
     """Check that more events of a trial begin with the same ones."""
     for setting in subject.settings:
         for model in subject.models:
-            who = f"{subject.who} with {_settings.words(setting)} under {model.id} delays"
+            who = f"{subject.who} with {example_options.words(setting)} under {model.id} delays"
             try:
                 short, long = (subject.sample(setting, model, count) for count in (_FEW, _MANY))
             except REFUSED as error:
@@ -119,6 +120,6 @@ def _forgotten(subject: Subject) -> None:
             continue
         told = [_arrivals.plain(at) for _, at in subject.under_all(setting, _LONG)]
         told = [answer for answer in told if answer is not None]
-        who = f"{subject.who} with {_settings.words(setting)}"
+        who = f"{subject.who} with {example_options.words(setting)}"
         words = "every server update is a sum of weight·(end − start) of updates that arrived"
         hold(not told or not all(told), f"{who}: {words}, and the use table is empty: call writer.use for each")

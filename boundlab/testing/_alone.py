@@ -7,7 +7,7 @@ import numpy as np
 
 from boundlab.case.build import build_delays
 from boundlab.formulas.symbols import SYMBOLS
-from boundlab.testing import _settings
+from boundlab.instance import example_options
 from boundlab.testing._agree import hold
 from boundlab.testing._schedule import CompiledRun
 from boundlab.testing._subject import REFUSED, Subject
@@ -21,7 +21,7 @@ def alone(subject: Subject) -> None:
     said |= subject.algorithm.alone
     nearest, least = "", np.inf
     model = build_delays("deterministic", {}, 1)
-    for setting in _settings.settings(subject.who, subject.algorithm, 1, subject.drawn):
+    for setting in example_options.settings(subject.who, subject.algorithm, 1, subject.drawn):
         try:
             at = subject.schedule(setting, model)
         except REFUSED:
@@ -30,7 +30,7 @@ def alone(subject: Subject) -> None:
         if not wrong:
             return
         if len(wrong) < least:
-            nearest, least = f"with {_settings.words(setting)} {wrong[0]}", len(wrong)
+            nearest, least = f"with {example_options.words(setting)} {wrong[0]}", len(wrong)
     hold(False, f"{subject.who}: no setting of one client without delay is as alone says: {nearest}")
 
 

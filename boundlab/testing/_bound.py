@@ -13,10 +13,10 @@ from boundlab.compare.design import detectable_gap, trials_to_refute
 from boundlab.compare.joint import joint_verdict
 from boundlab.compare.trials import run_trials
 from boundlab.errors import AssumptionError, SpecError
+from boundlab.instance.fitting import CompareOptions, fitting
 from boundlab.options import number, typed, whole
 from boundlab.report.save import case_name
 from boundlab.testing._finding import BoundFinding, tell
-from boundlab.testing._setting import CompareOptions, fitting
 from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict
 
@@ -154,7 +154,8 @@ def assert_bound_holds(
         if any(one is not None for one in (problem, delays, server, iterations)):
             raise SpecError("a setting has its own problem, delays, server and iterations: leave them out")
         name, statement = typed_name(theorem.theorem), theorem.theorem
-        looked_at: tuple[CompareOptions, ...] = (replace(theorem, settings={**theorem.settings, **given}),)
+        settings = {**theorem.settings, **given}
+        looked_at = tuple(replace(theorem, iterations=k, settings=settings) for k in theorem.horizons)
     else:
         statement, name = api.theorem(theorem), typed_name(theorem)
         looked_at = _settings(statement, problem, delays, server, iterations, given)
@@ -276,7 +277,7 @@ def _compare(name: str, one: CompareOptions, demand: BoundRequest) -> BoundFindi
 
     def ask(trials: int, seed: int) -> api.Compared:
         return api.compare(
-            one.theorem, one.problem, one.delays, server=one.server, iterations=one.iterations, trials=trials,
+            one.theorem, one.problem, one.delays, server=one.server, iterations=one.horizons[0], trials=trials,
             seed=seed, level=level, settings=one.settings, jobs=1,
         )  # fmt: skip
 

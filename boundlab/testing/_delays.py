@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from boundlab.delays import DelayModel, DelayType
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.events import SERVER
+from boundlab.instance.example_options import words
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.testing import _long_run
 from boundlab.testing._agree import equal, hold
 from boundlab.testing._check import Check, refused
-from boundlab.testing._settings import words
 
 Floats = NDArray[np.float64]
 _CLIENTS = 3

@@ -9,11 +9,11 @@ import numpy as np
 
 from boundlab.algorithms import Staleness
 from boundlab.delays import DelayModel
+from boundlab.instance.example_options import Setting, surroundings
 from boundlab.options import Options
 from boundlab.testing._agree import hold
 from boundlab.testing._linear import NEGLIGIBLE
 from boundlab.testing._schedule import CompiledRun
-from boundlab.testing._settings import Setting, surroundings
 from boundlab.testing._subject import ITERATIONS, REFUSED, Subject
 
 _CLOSE = 1e-9

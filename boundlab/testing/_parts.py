@@ -1,9 +1,9 @@
 """The ways of looking at a theorem, by name."""
 
 from boundlab.errors import AssumptionError, SpecError
+from boundlab.instance.fitting import fitting
 from boundlab.testing._bound import MOST_SETTINGS, BoundRequest, checked, compared, searched
 from boundlab.testing._finding import BoundFinding
-from boundlab.testing._setting import fitting
 from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict
 

@@ -10,9 +10,10 @@ from boundlab.case.build import build_delays, build_problem
 from boundlab.delays import DelayModel
 from boundlab.errors import BoundlabError, CaseError, SpecError
 from boundlab.events import Events
+from boundlab.instance import example_options
 from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.testing import _schedule, _settings
+from boundlab.testing import _schedule
 from boundlab.testing._agree import hold
 from boundlab.testing._schedule import CompiledRun
 
@@ -86,7 +87,7 @@ class Subject:
         """The simplest setting first."""
         if self.options is not None:
             return [self.options]
-        return list(_settings.settings(self.who, self.algorithm, self.n, self.drawn))
+        return list(example_options.settings(self.who, self.algorithm, self.n, self.drawn))
 
     @cached_property
     def schedules(self) -> list[CompiledRun]:
@@ -109,7 +110,7 @@ class Subject:
         SpecError
             If the options do not go together, or not with so many clients.
         """
-        key = _settings.words(setting), model.n, repr(model.spec()), iterations, trial
+        key = example_options.words(setting), model.n, repr(model.spec()), iterations, trial
         if key not in self._made:
             self._made[key] = self._compile(setting, model, iterations, trial)
         return self._made[key]
@@ -128,7 +129,7 @@ class Subject:
     def _simplest(self, n: int) -> Mapping[str, Any]:
         if self.options is not None:
             return self.options
-        return _settings.settings(self.who, self.algorithm, n, 0)[0]
+        return example_options.settings(self.who, self.algorithm, n, 0)[0]
 
     def _models(self, n: int) -> Sequence[DelayModel]:
         return self.delays or [build_delays(kind, dict(more), n) for kind, more in _DELAYS]
@@ -138,7 +139,7 @@ class Subject:
     ) -> CompiledRun:
         """Sample enough events for all iterations."""
         a, n = self.algorithm, model.n
-        who = f"{self.who} with {_settings.words(setting)} under {model.id} delays"
+        who = f"{self.who} with {example_options.words(setting)} under {model.id} delays"
         parameters = a.read(Options(a.id, setting))
         problem = build_problem("quadratic", {"clients": n, "dimension": 2, "mu": 0.25, "L": 1})
         count = first = max(a.events_for(parameters, n, iterations), 1)

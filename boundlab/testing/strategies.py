@@ -13,6 +13,8 @@ from boundlab.algorithms import Algorithm
 from boundlab.case.build import delays_from, problem_from
 from boundlab.delays import DelayModel
 from boundlab.errors import BoundlabError, SpecError
+from boundlab.instance.example_options import surroundings
+from boundlab.instance.fitting import CompareOptions, fitting
 from boundlab.instance.settings import options_of, rates
 from boundlab.objective import Problem
 from boundlab.options import Options
@@ -20,8 +22,6 @@ from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt
 from boundlab.testing._draws import DELAYS, MEMORYLESS, Aim, draw_problem, families_of, words_of
-from boundlab.testing._setting import CompareOptions, fitting
-from boundlab.testing._settings import surroundings
 from boundlab.theorems import Theorem, load_theorem, over
 
 __all__ = ["arrivals", "cases", "delay_specs", "delays", "parameters", "problem_specs", "problems", "schedules"]

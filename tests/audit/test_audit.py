@@ -295,7 +295,7 @@ def test_numbers_that_are_shown_have_no_more_digits_than_one_reads(area: Audit) 
     assert "x0=[0.333333…]" in case_words(third)
     setting = around(area.theorem, third, 1)
     assert setting is not None
-    assert "x0=[0.3333333333333333]" in setting.command("area.theorem8", 40, 0)  # what repeats it has all
+    assert "x0=[0.3333333333333333]" in setting.command("area.theorem8")  # what repeats it has all
 
 
 def test_a_chart_says_what_it_shows(area: Audit) -> None:

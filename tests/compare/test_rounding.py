@@ -14,8 +14,8 @@ from boundlab.case.build import delays_from, problem_from
 from boundlab.compare import compare
 from boundlab.compare.comparison import Comparison
 from boundlab.instance import make_plan
+from boundlab.instance.example_options import surroundings
 from boundlab.registry import lookup, registered
-from boundlab.testing._settings import surroundings
 from boundlab.theorems import FormulaBound, load_theorem
 from boundlab.verdict import Verdict
 

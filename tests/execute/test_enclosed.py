@@ -23,6 +23,7 @@ from boundlab.case.build import build_delays, build_problem, delays_from, proble
 from boundlab.errors import BoundlabError, SpecError, UndecidedError
 from boundlab.execute import iterates, rationals
 from boundlab.expectation import folded
+from boundlab.instance.example_options import surroundings
 from boundlab.metrics import METRICS, Enclosure, Metric, Quantity
 from boundlab.objective import Problem
 from boundlab.options import Options
@@ -31,7 +32,6 @@ from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import Tape
-from boundlab.testing._settings import surroundings
 
 EXAMPLES = int(os.environ.get("BOUNDLAB_EXAMPLES", "50"))
 PROBLEMS = (

@@ -1,4 +1,4 @@
-"""Settings of an algorithm to look at, drawn from the examples of its own options."""
+"""Options of an algorithm to look at, drawn from the examples that it declares."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,6 @@ import numpy as np
 from boundlab.algorithms import Algorithm
 from boundlab.errors import SpecError
 from boundlab.options import Options
-from boundlab.testing._agree import hold
 
 Setting = dict[str, str]
 _RATE = "0.02"  # of local steps: small for L = 1, whatever else is drawn
@@ -70,7 +69,8 @@ def _falling(a: Algorithm[Any], given: Setting) -> Setting:
 def _simplest(who: str, a: Algorithm[Any], clients: int) -> Setting:
     """Return the options that cannot be left out, each with the first of its examples."""
     rate = next(iter(a.local_rates), "")
-    hold(rate in a.parameters, f"{who}: local_rates names {rate or 'nothing'}, which is no option")
+    if rate not in a.parameters:
+        raise AssertionError(f"{who}: local_rates names {rate or 'nothing'}, which is no option")
     given = {name: some[0] for name, some in a.examples(clients).items() if some and some[0]} | {rate: _RATE}
     try:
         a.read(Options(a.id, given))

@@ -1,6 +1,5 @@
 """What a theorem is compared on, in the words of the command line; and settings that fit a theorem."""
 
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,9 +14,9 @@ from boundlab.case.build import delays_from, problem_from
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance import Plan, make_plan
+from boundlab.instance.example_options import settings as options_of
 from boundlab.instance.settings import rates
-from boundlab.registry import lookup
-from boundlab.testing._settings import settings as options_of
+from boundlab.registry import command_line, lookup
 from boundlab.theorems import Theorem
 
 _HUBER = "huber:c=[[0,1],[2,0],[1,3]],w=[[1,2],[1,1],[0.5,1]],delta=0.7,sigma={sigma},x0=[2,1]"
@@ -51,7 +50,7 @@ class CompareOptions:
     problem, delays, server
         Specs, as ``--problem``, ``--delays`` and ``--server`` take them.
     iterations
-        K or T.
+        K or T; or several, where the step is chosen for the horizon: each is a run of its own.
     settings
         Symbols of the theorem and options of its algorithm, as ``--set`` takes them.
     """
@@ -60,8 +59,13 @@ class CompareOptions:
     problem: str
     delays: str = "exponential"
     server: str | None = None
-    iterations: int = 40
+    iterations: int | list[int] = 40
     settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def horizons(self) -> list[int]:
+        """The horizons, as a list."""
+        return self.iterations if isinstance(self.iterations, list) else [self.iterations]
 
     def plan(self, settings: Mapping[str, str] | None = None, **more: Any) -> Plan:
         """Return the plan; ``settings`` go before its own, ``more`` goes to :func:`boundlab.instance.make_plan`.
@@ -77,7 +81,7 @@ class CompareOptions:
         delays = delays_from(self.delays, problem.n)
         policy = lookup("algorithms", self.theorem.algorithm).policy(self.server, delays)
         chosen = {**self.settings, **(settings or {})}
-        return make_plan(self.theorem, problem, delays, policy, self.iterations, chosen, **more)
+        return make_plan(self.theorem, problem, delays, policy, max(self.horizons), chosen, **more)
 
     def with_settings(self, more: Mapping[str, str]) -> "CompareOptions":
         """Return the same with more settings, or others."""
@@ -95,11 +99,18 @@ class CompareOptions:
         """Return the comparison as a command; ``typed``: the theorem as it was given, an id or a file."""
         server = [] if self.server is None else ["--server", self.server]
         chosen = [part for name, value in self.settings.items() for part in ("--set", f"{name}={value}")]
-        words = [
-            "boundlab", "compare", typed or self.theorem.id, "--problem", self.problem, "--delays", self.delays,
-            *server, "--iterations", str(self.iterations), *chosen, *more,
-        ]  # fmt: skip
-        return shlex.join(words)
+        horizons = ",".join(map(str, self.horizons))
+        return command_line(
+            "compare", typed or self.theorem.id, "--problem", self.problem, "--delays", self.delays, *server,
+            "--iterations", horizons, *more, *chosen,
+        )  # fmt: skip
+
+    def asked(self) -> dict[str, Any]:
+        """Return the keywords of :func:`boundlab.api.compare`."""
+        return {
+            "problem": self.problem, "delays": self.delays, "server": self.server, "iterations": self.iterations,
+            "settings": self.settings,
+        }  # fmt: skip
 
     def words(self) -> str:
         """Return what it is, in a line."""
