@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 RUN    := $(VENV)/bin/
 
-.PHONY: demo test nightly lint types notebooks bench bench-gpu clean
+.PHONY: demo test nightly lint types notebooks bench bench-gpu size clean
 
 # One stamp for each set of extras; each makes the virtual environment if there is none.
 $(VENV)/.stamp-%: pyproject.toml constraints.txt
@@ -50,6 +50,10 @@ bench-gpu:
 	cd $(GPU) && BOUNDLAB_DEVICE=$(DEVICE) $(PYTHON) -m pytest -q -p no:cacheprovider $(CURDIR)/tests/execute/test_device.py
 	cd $(GPU) && PYTHONPATH=$(CURDIR) $(PYTHON) -m benchmarks.speed gpu --device $(DEVICE) $(SMALL) --out $(CURDIR)/benchmarks/results
 	@if [ -n "$$OUT" ]; then cp benchmarks/results/gpu-* "$$OUT"; fi
+
+# What has changed since the table of CONTRIBUTING.md, room by room.
+size: $(VENV)/.stamp-test
+	$(RUN)python -m benchmarks.size
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
