@@ -116,7 +116,7 @@ def print_line(line: str) -> None:
 
 
 def print_trail(theorem: "Theorem") -> None:
-    """Print the lines that lead on from a theorem, if there are any; a terminal wraps them: paths stay whole."""
+    """Print the pointers of a theorem, if there are any; a terminal wraps them: paths stay whole."""
     from boundlab.report.trail import trail
 
     if lines := trail(theorem):
