@@ -70,7 +70,7 @@ def falsify(
         found = ask(statement, budget, candidates=candidates, seed=seed, jobs=jobs, progress=say)
     case = [(out or Path()) / _case_name(found)] if found.violated else []
     result = {**found.as_dict(), "budget": budget, "limit": None}
-    if candidates is not None:  # independent of wall-clock time, so that none stands there: equal searches are equal to the letter
+    if candidates is not None:  # independent of wall-clock time: equal searches are equal to the letter
         result |= {"budget": None, "limit": candidates, "seconds": None}
 
     def show(files: Sequence[Path]) -> None:
