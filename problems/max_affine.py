@@ -273,10 +273,7 @@ class MaxAffine(ArrayProblem):
         return {"type": self.id, **arrays, **given, **noise_spec(self.sigma, self.direction)}
 
 
-OPTIONS = {
-    "a": "n×m×d slopes (JSON); without them the problem is generated",
-    "b": "n×m offsets (JSON)",
-    "minimiser": "x* to be certified where there are many (default: Clarabel's)",
+GENERATED = {
     "clients": "number of clients n of a generated problem (default 5)",
     "pieces": "affine pieces m a client (default 4)",
     "dimension": "dimension d of a generated problem (default 3)",
@@ -285,6 +282,47 @@ OPTIONS = {
     **NOISE_OPTIONS,
     "x0": f"{START_OPTION} (default 0)",
 }
+OPTIONS = {
+    "a": "n×m×d slopes (JSON); without them the problem is generated",
+    "b": "n×m offsets (JSON)",
+    "minimiser": "x* to be certified where there are many (default: Clarabel's)",
+    **GENERATED,
+}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """What explicit options say: slopes (n, m, d), offsets (n, m), start and minimiser (d,), and the noise."""
+
+    a: NDArray[np.float64]
+    b: NDArray[np.float64]
+    x0: NDArray[np.float64]
+    minimiser: NDArray[np.float64] | None
+    sigma: float
+    direction: NDArray[np.float64] | None
+
+    @classmethod
+    def read(cls, options: Options, offsets: str) -> "Pieces":
+        """Read all that is left of the options; the offsets stand under a name of the family's own.
+
+        Raises
+        ------
+        SpecError
+            If an option is wrong or the shapes do not fit.
+        """
+        a, b = read_array(options, "a", 3), read_array(options, offsets, 2)
+        if b.shape != a.shape[:2]:
+            raise SpecError(
+                f"{options.owner}: {offsets} must be n×m = {len(a)}×{a.shape[1]} to fit a, got {len(b)}×{b.shape[1]}"
+            )
+        x0 = read_start(options, a.shape[2])
+        minimiser = read_array(options, "minimiser", 1) if options.has("minimiser") else None
+        if minimiser is not None and minimiser.shape != x0.shape:
+            raise SpecError(f"{options.owner}: minimiser has {len(minimiser)} entries, the dimension is {len(x0)}")
+        sigma, direction = read_noise(options, a.shape[2])
+        options.finish()
+        return cls(a, b, x0, minimiser, sigma, direction)
 
 
 def build(options: Options) -> MaxAffine:
@@ -296,18 +334,8 @@ def build(options: Options) -> MaxAffine:
         If an option is wrong or the shapes do not fit.
     """
     if options.has("a") or options.has("b"):
-        a, b = read_array(options, "a", 3), read_array(options, "b", 2)
-        if b.shape != a.shape[:2]:
-            raise SpecError(
-                f"{options.owner}: b must be n×m = {len(a)}×{a.shape[1]} to fit a, got {len(b)}×{b.shape[1]}"
-            )
-        x0 = read_start(options, a.shape[2])
-        minimiser = read_array(options, "minimiser", 1) if options.has("minimiser") else None
-        if minimiser is not None and minimiser.shape != x0.shape:
-            raise SpecError(f"{options.owner}: minimiser has {len(minimiser)} entries, the dimension is {len(x0)}")
-        sigma, direction = read_noise(options, a.shape[2])
-        options.finish()
-        return MaxAffine(a, b, x0, sigma, minimiser=minimiser, direction=direction)
+        given = Pieces.read(options, "b")
+        return MaxAffine(given.a, given.b, given.x0, given.sigma, {}, given.minimiser, given.direction)
     n = options.integer("clients", 5, minimum=1)
     m = options.integer("pieces", 4, minimum=2)
     d = options.integer("dimension", 3, minimum=1)

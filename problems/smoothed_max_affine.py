@@ -21,15 +21,12 @@ from boundlab.options import Options
 from boundlab.problems import bounds, max_affine
 from boundlab.problems.common import (
     EPS,
-    START_OPTION,
     clip_up,
     distance,
     key_of,
     norm_up,
-    read_array,
-    read_start,
 )
-from boundlab.problems.noise import NOISE_OPTIONS, ArrayProblem, noise_spec, read_noise
+from boundlab.problems.noise import ArrayProblem, noise_spec
 from boundlab.problems.polytope import dot, fractions, maximise, steepest_mean
 from boundlab.problems.solvers import TIGHT, check_gap, clarabel, cvxpy
 
@@ -346,13 +343,7 @@ OPTIONS = {
     "L": "smoothness (default 1)",
     "mu": "strong convexity, < L (default 0)",
     "minimiser": "x*, to be certified (default: Clarabel looks for it)",
-    "clients": "number of clients n of a generated problem (default 5)",
-    "pieces": "affine pieces m a client (default 4)",
-    "dimension": "dimension d of a generated problem (default 3)",
-    "spread": "standard deviation of the generated offsets (default 1)",
-    "seed": "seed of the generated problem (default 0)",
-    **NOISE_OPTIONS,
-    "x0": f"{START_OPTION} (default 0)",
+    **max_affine.GENERATED,
 }
 
 
@@ -375,13 +366,7 @@ def build(options: Options) -> SmoothedMaxAffine:
         return SmoothedMaxAffine(
             pieces.a, pieces.b, L, mu, pieces.x0, None, pieces.sigma, source, pieces.direction
         )  # fmt: skip
-    a, c = read_array(options, "a", 3), read_array(options, "c", 2)
-    if c.shape != a.shape[:2]:
-        raise SpecError(f"{options.owner}: c must be n×m = {len(a)}×{a.shape[1]} to fit a, got {len(c)}×{c.shape[1]}")
-    x0 = read_start(options, a.shape[2])
-    minimiser = read_array(options, "minimiser", 1) if options.has("minimiser") else None
-    if minimiser is not None and minimiser.shape != x0.shape:
-        raise SpecError(f"{options.owner}: minimiser has {len(minimiser)} entries, the dimension is {len(x0)}")
-    sigma, direction = read_noise(options, a.shape[2])
-    options.finish()
-    return SmoothedMaxAffine(a, c, L, mu, x0, minimiser, sigma, direction=direction)
+    given = max_affine.Pieces.read(options, "c")
+    return SmoothedMaxAffine(
+        given.a, given.b, L, mu, given.x0, given.minimiser, given.sigma, direction=given.direction
+    )  # fmt: skip
