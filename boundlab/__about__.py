@@ -1,3 +1,3 @@
 """The version number, importable without importing anything else."""
 
-__version__ = "0.1.0"
+__version__ = "0.5.0"
