@@ -1,4 +1,4 @@
-"""What theorems assume, each said once: in words, of what, and what follows for a comparison."""
+"""Assumptions of theorems, each stated once: its words, its subject, and what follows for a comparison."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

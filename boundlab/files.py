@@ -215,7 +215,7 @@ def write_json(path: Path, value: Any) -> None:
 
 
 class Document(dict[str, Any]):
-    """What a JSON file says, such as a case; :meth:`save` writes it."""
+    """Content of a JSON file, such as a case; :meth:`save` writes it."""
 
     def save(self, path: str | Path) -> Path:
         """Write the file, whole or not at all, and return its path.

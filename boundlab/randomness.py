@@ -24,7 +24,7 @@ CLIENT_BITS = 24
 
 
 class Stream(IntEnum):
-    """What the numbers are for; different streams are independent."""
+    """Purpose of a stream of random numbers; different streams are independent."""
 
     DELAY = 1
     SERVER = 2

@@ -1,4 +1,4 @@
-"""What a question can end with: verdicts on a theorem, and the exit codes of the command line."""
+"""Outcomes of a question: verdicts on a theorem, and the exit codes of the command line."""
 
 from enum import IntEnum, StrEnum
 from typing import Self
@@ -29,7 +29,7 @@ class ExitCode(IntEnum):
 
 
 class Verdict(StrEnum):
-    """What comparisons, exact values, worst cases and searches say of a theorem.
+    """Verdict of comparisons, exact values, worst cases and searches on a theorem.
 
     ``holds`` is said by a method that is valid for what is known. ``consistent`` says that an approximate upper band
     lies below the bound: no violation was seen, and nothing is guaranteed.

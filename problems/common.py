@@ -1,4 +1,4 @@
-"""What the problem families share: reading arrays and start points, and rounding outwards."""
+"""Helpers shared by the problem families: reading arrays and start points, and rounding outwards."""
 
 import json
 import math

@@ -158,7 +158,7 @@ class LeastSquares(LinearModel):
 
     @property
     def _one_minimiser(self) -> bool:
-        """Whether rational numbers show one solution of all clients' normal equations."""
+        """True if rational numbers show one solution of all clients' normal equations."""
         twin = self.rational({}) if self.X.size * self.d <= _PROVED else None
         own = None if twin is None else twin.own_minimisers
         return own is not None and all(x == own[0] for x in own)
@@ -218,7 +218,7 @@ class LeastSquares(LinearModel):
 
     @cached_property
     def _equal(self) -> bool:
-        """Whether all clients have the same function."""
+        """True if all clients have the same function."""
         return len({self.client_key(client) for client in range(self.n)}) == 1
 
     def constants(self) -> Mapping[str, Constant]:

@@ -122,7 +122,7 @@ class LinearModel(Problem):
 
     @property
     def fits_exact_numbers(self) -> bool:
-        """Whether margins are float64, and the samples so few that more digits of them cost seconds."""
+        """True if margins are float64, and the samples so few that more digits of them cost seconds."""
         return self.dtype is np.float64 and self.X.size <= _EXACT
 
     @cached_property
@@ -250,7 +250,7 @@ class LinearModel(Problem):
 
     @cached_property
     def _same_samples(self) -> bool:
-        """Whether all clients have the same samples, equally often and in any order: then they have one f̂."""
+        """True if all clients have the same samples, equally often and in any order: then they have one f̂."""
 
         def counted(client: int) -> tuple[Floats, NDArray[np.int64]]:
             rows = self.rows(client)
@@ -262,7 +262,7 @@ class LinearModel(Problem):
 
     @property
     def _cancels(self) -> bool:
-        """Whether the regulariser has the same gradient for all clients, so that ∇f_i − ∇f is free of it."""
+        """True if the regulariser has the same gradient for all clients, so that ∇f_i − ∇f is free of it."""
         return self.nu == 0.0 or not np.ptp(self.factors)
 
     def files(self) -> tuple[Path, ...]:

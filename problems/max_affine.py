@@ -293,7 +293,7 @@ OPTIONS = {
 @final
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """What explicit options say: slopes (n, m, d), offsets (n, m), start and minimiser (d,), and the noise."""
+    """Data given by explicit options: slopes (n, m, d), offsets (n, m), start and minimiser (d,), and the noise."""
 
     a: NDArray[np.float64]
     b: NDArray[np.float64]

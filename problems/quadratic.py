@@ -145,7 +145,7 @@ class Quadratic(ArrayProblem):
 
     @cached_property
     def _blas(self) -> tuple[Callable[..., Any], list[NDArray[np.float64]], list[NDArray[np.float64]]]:
-        """What multiplies, the A_i in the order of columns, as BLAS has them, and the b_i: lists are fast to index."""
+        """BLAS product, the A_i in the order of columns, as BLAS has them, and the b_i: lists are fast to index."""
         from scipy.linalg import get_blas_funcs
 
         return get_blas_funcs("gemv", dtype=_DOUBLE), [np.asfortranarray(matrix.T) for matrix in self.A], list(self.b)

@@ -5,6 +5,7 @@ import doctest
 import importlib
 import json
 import pkgutil
+import re
 import subprocess
 import sys
 import tomllib
@@ -35,6 +36,21 @@ def test_every_public_name_can_be_imported():
 
 def test_no_module_is_longer_than_400_lines():
     assert {path.name: size for path in SOURCES if (size := len(path.read_text().splitlines())) > 400} == {}
+
+
+def test_no_docstring_begins_with_a_question_word():
+    others = {("boundlab", "prove"), ("boundlab", "recheck")}
+    folders = {path: path.relative_to(ROOT).parts for path in SOURCES}
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    found = [
+        f"{path.relative_to(ROOT)}:{node.body[0].lineno}: {words.splitlines()[0]}"
+        for path, parts in folders.items()
+        if parts[0] != "proofs" and parts[:2] not in others
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, documented) and (words := ast.get_docstring(node))
+        if re.match(r"(What|Who|Whose|Whether)\b", words)
+    ]
+    assert found == []
 
 
 def test_every_folder_of_modules_is_in_the_wheel():

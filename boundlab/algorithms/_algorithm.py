@@ -1,4 +1,4 @@
-"""What every algorithm gives: its parameters, and a compiler."""
+"""Interface of every algorithm: its parameters, and a compiler."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What an algorithm draws by itself: shuffles, sampled clients, coins."""
+"""Randomness of an algorithm's own: shuffles, sampled clients, coins."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -26,7 +26,7 @@ Examples = Callable[[int], Sequence[str]] | Sequence[str]
 
 
 class Parameters:
-    """What the options of an algorithm say; subclasses are frozen dataclasses."""
+    """Values of an algorithm's options; subclasses are frozen dataclasses."""
 
     __slots__ = ()
 

@@ -54,7 +54,7 @@ class DescendRow:
 @final
 @dataclass(frozen=True, slots=True)
 class MoveRow:
-    """What was called src is called dst from here on: no row of a tape, and nothing reads src before it is written."""
+    """Renaming of register src to dst from here on: no row of a tape, and nothing reads src before it is written."""
 
     dst: int
     src: int
@@ -65,7 +65,7 @@ Event: TypeAlias = tuple[int, ...]  # who acts, and whom or what it concerns bes
 
 
 class Control(NamedTuple):
-    """What decides which rows an event has, beside the event.
+    """Control state, which together with the event decides which rows the event has.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Control(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What one event does.
+    """Effect of one event.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class Step(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True)
 class EventLaw(Generic[Share]):
-    """Who comes next, whatever came before: probabilities that are floats or fractions.
+    """Law of the next event, whatever came before: probabilities that are floats or fractions.
 
     Parameters
     ----------

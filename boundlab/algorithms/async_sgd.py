@@ -171,7 +171,7 @@ class AsyncSgd(Algorithm[AsyncSgdParameters]):
 
 
 class _GradientInWork(NamedTuple):
-    """Whose work a gradient is, its place in that client's queue, and the age of its model."""
+    """Gradient in work: its client, its place in that client's queue, and the age of its model."""
 
     client: int
     place: int

@@ -1,4 +1,4 @@
-"""What ``import boundlab as bl`` can ask: what the command line can, with strings or objects, and results to show.
+"""Public API, ``import boundlab as bl``: the questions of the command line, with strings or objects; results to show.
 
 Theorems, problems and delay models may be given by id or spec, by the path of a file, or as objects. Keywords that are
 no parameter of a function are symbols of the theorem or options of its algorithm: numbers, text, or lists of numbers.

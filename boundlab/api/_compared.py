@@ -74,7 +74,7 @@ class Horizons(Shown):
 
     @property
     def theorem(self) -> Theorem:
-        """What was compared."""
+        """Compared theorem."""
         return self.comparisons[0].plan.theorem
 
     @property
@@ -84,7 +84,7 @@ class Horizons(Shown):
 
     @property
     def verdict(self) -> Verdict:
-        """What all say together: ``violated`` at one horizon refutes the theorem."""
+        """Joint verdict of all comparisons: ``violated`` at one horizon refutes the theorem."""
         return joint_verdict([one.verdict for one in self.comparisons])
 
     @property

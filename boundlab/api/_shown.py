@@ -1,4 +1,4 @@
-"""What all results share: a line as text, a page in a notebook, and frames."""
+"""Presentation shared by all results: a line as text, a page in a notebook, and frames."""
 
 from abc import abstractmethod
 from collections.abc import Mapping

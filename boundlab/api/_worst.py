@@ -14,7 +14,7 @@ class Worst(Shown, WorstCase):
 
     @property
     def verdict(self) -> Verdict:
-        """What it says of the theorem."""
+        """Verdict on the theorem."""
         return self.outcome.verdict
 
     def line(self) -> str:

@@ -35,7 +35,7 @@ class InequalityStep:
 
     @property
     def true(self) -> bool:
-        """Whether it is, without rounding."""
+        """True if the inequality holds, decided without rounding."""
         order = numbers.sign(self.left - self.right)
         return order > 0 if self.relation == ">" else order <= 0
 

@@ -23,7 +23,7 @@ Constants = dict[str, sympy.Expr]
 
 
 class InexactError(SpecError):
-    """What is asked for has no exact form here; floating point takes over."""
+    """Request that has no exact form here; floating point takes over."""
 
 
 @final
@@ -75,7 +75,7 @@ class RationalLeastSquaresForm:
 @final
 @dataclass(frozen=True, slots=True)
 class Core:
-    """What a problem is on a box: every f_i there is a quadratic up to a constant.
+    """Restriction of a problem to a box on which every f_i is a quadratic up to a constant.
 
     Parameters
     ----------

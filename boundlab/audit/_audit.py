@@ -18,7 +18,7 @@ class Audit(Evidence, Shown):
 
     @cached_property
     def ruling(self) -> Ruling:
-        """What all of it says of the theorem."""
+        """Ruling on the theorem that follows from the whole audit."""
         return rule(self)
 
     @property

@@ -1,4 +1,4 @@
-"""What a page is made of: sections of blocks, without a word on how a medium shows them."""
+"""Elements of a page: sections of blocks, without a word on how a medium shows them."""
 
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, final

@@ -1,4 +1,4 @@
-"""What an audit has gathered, as a value; the verdict follows from it alone."""
+"""Evidence gathered by an audit, as a value; the verdict follows from it alone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from boundlab.theorems import Theorem
 @final
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """What was not decided, and why.
+    """Undecided question, with the reason.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class ProofEvidence:
 
     @property
     def command(self) -> str:
-        """What repeats it."""
+        """Command that repeats the proof."""
         return command_line("prove", self.outcome.script.id)
 
 
@@ -109,12 +109,12 @@ class Repair:
 
     @property
     def proved(self) -> bool:
-        """Whether one of its proofs ends in it, every step proved."""
+        """True if some proof ends in this theorem, with every step proved."""
         return any(one.settles for one in self.proofs)
 
     @property
     def contradicted(self) -> bool:
-        """Whether something that was asked says that it is false, too."""
+        """True if any of the questions asked finds this theorem false, too."""
         said = [self.on_case, self.search.found if self.search else None, self.panel.result if self.panel else None]
         return any(one is not None and one.verdict == "violated" for one in (*said, self.worst and self.worst.found))
 

@@ -1,4 +1,4 @@
-"""What the media that are no terminal share: derivations as blocks."""
+"""Rendering shared by all media other than the terminal: derivations as blocks."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby

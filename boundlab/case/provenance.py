@@ -1,4 +1,4 @@
-"""What a result depends on beside the numbers that it shows: files, libraries, and all options of the delays."""
+"""Dependencies of a result beside the numbers that it shows: files, libraries, and all options of the delays."""
 
 import contextlib
 import platform

@@ -1,4 +1,4 @@
-"""What a check says: a verdict, a witness, and what follows from a failure."""
+"""Result of a check: a verdict, a witness, and what follows from a failure."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the symbols of an algorithm are in the simplest runs: the instances on which known truths are stated.
+"""Values of an algorithm's symbols in the simplest runs: the instances on which known truths are stated.
 
 Symbols that a theorem does not read are ignored; one that it reads and no instance gives makes the truth not
 applicable.

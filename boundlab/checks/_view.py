@@ -58,7 +58,7 @@ class View:
 
     @cached_property
     def formula(self) -> bool:
-        """Whether the bound is in closed form."""
+        """True if the bound is in closed form."""
         return self.theorem.bound.closed
 
     @cached_property
@@ -204,7 +204,7 @@ class View:
 
     @cached_property
     def _facts(self) -> dict[sympy.Symbol, sympy.Expr]:
-        """What a condition c·step ≤ limit says about a free step: step = limit/(c·(1 + t)), t ≥ 0."""
+        """Forms of the free steps under conditions c·step ≤ limit: step = limit/(c·(1 + t)), t ≥ 0."""
         found: dict[sympy.Symbol, sympy.Expr] = {}
         slack = apart("slack", nonnegative=True)
         for name in self.free_steps:

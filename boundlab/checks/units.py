@@ -25,7 +25,7 @@ _DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, 
 
 @dataclass(frozen=True)
 class Violations:
-    """What has other units than it should: excess degrees over the left side, or over the other side."""
+    """Unit violations: excess degrees over the left side, or over the other side."""
 
     terms: dict[str, Pair]
     steps: dict[str, Pair]
@@ -118,7 +118,7 @@ def _terms(view: View, found: Violations) -> Check:
 
 @dataclass(frozen=True)
 class Implied:
-    """What a claim with wrong units implies."""
+    """Consequence of a claim with wrong units."""
 
     view: View
     text: str

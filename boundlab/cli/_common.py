@@ -1,4 +1,4 @@
-"""What the commands share: options, output, progress."""
+"""Helpers shared by the commands: options, output, progress."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""What a shell offers at the tabulator: registered ids, symbols, words and files."""
+"""Tab completion in the shell: registered ids, symbols, words and files."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping

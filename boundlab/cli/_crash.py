@@ -1,4 +1,4 @@
-"""What is said of an exception that nobody foresaw: one line that names the place, and the plug-in if it is one."""
+"""Message for an unforeseen exception: one line that names the place, and the plug-in if it is one."""
 
 import traceback
 from collections.abc import Mapping

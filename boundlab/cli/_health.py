@@ -1,4 +1,4 @@
-"""What is installed and found, and whether objects of others conform: what ``boundlab doctor`` says."""
+"""Report of ``boundlab doctor``: what is installed and found, and whether objects of others conform."""
 
 import os
 import platform

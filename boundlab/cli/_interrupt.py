@@ -18,7 +18,7 @@ WORDS = "interrupted"
 @final
 @dataclass(slots=True)
 class Interrupts:
-    """What the user has asked for.
+    """Interrupt requested by the user, if any.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What is shown: characters that a terminal lacks are spelled out, and output that gets lost is noticed.
+"""Screen output: characters that a terminal lacks are spelled out, and output that gets lost is noticed.
 
 All commands write to ``sys.stdout`` and ``sys.stderr``; while one runs, both are a :class:`Screen`.
 """

@@ -71,7 +71,7 @@ class Comparison:
 
     @property
     def theorem(self) -> Theorem:
-        """What was compared."""
+        """Compared theorem."""
         return self.plan.theorem
 
     @property
@@ -87,7 +87,7 @@ class Comparison:
 
     @property
     def explanation(self) -> str:
-        """What follows the headline."""
+        """Explanation that follows the headline."""
         return f"{self.says_nothing}; {self.reason}" if self.says_nothing else self.reason
 
     @property

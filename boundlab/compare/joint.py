@@ -1,4 +1,4 @@
-"""What several comparisons say together."""
+"""Joint verdict of several comparisons."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""What floats leave open, decided in exact numbers: with more digits, or without rounding."""
+"""Comparisons that floats leave open, decided in exact numbers: with more digits, or without rounding."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -147,7 +147,7 @@ class Sharp(ABC):
     @property
     @abstractmethod
     def possible(self) -> bool:
-        """Whether exact numbers reach this problem."""
+        """True if this problem can be treated in exact numbers."""
 
     @abstractmethod
     def cost(self, bits: int, points: Iterable[int]) -> float:
@@ -268,7 +268,7 @@ class OneSchedule(Sharp):
 
     @property
     def possible(self) -> bool:
-        """Whether exact numbers reach this problem and its noise."""
+        """True if this problem and its noise can be treated in exact numbers."""
         return self._at is not None and (self._form is not None or self._plan.problem.noiseless)
 
     def cost(self, bits: int, points: Iterable[int]) -> float:
@@ -345,7 +345,7 @@ class OverEvents(Sharp):
 
     @property
     def possible(self) -> bool:
-        """Whether exact numbers reach this problem."""
+        """True if this problem can be treated in exact numbers."""
         known = self._best is not None or self._plan.metric.quantity is Quantity.SLOPE
         return self._model is not None and known and not self._plan.theorem.shape
 

@@ -1,4 +1,4 @@
-"""What no step at all gives: the level below which a bound begins to say something."""
+"""Left side of a run that takes no step: the level below which a bound begins to say something."""
 
 from dataclasses import dataclass
 from itertools import pairwise

@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 @final
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """What all trials gave.
+    """Results of all trials.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def trial_events(plan: Plan, seed: int, trial: int) -> Events:
 @final
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """What one trial gave: both ends of its left sides, shape (points,), what its schedule says, and statistics."""
+    """Result of one trial: both ends of its left sides, shape (points,), what its schedule says, and statistics."""
 
     low: Floats
     high: Floats

@@ -71,7 +71,7 @@ class DelayModel(ABC):
 
     @property
     def certain(self) -> bool:
-        """Whether every trial has the same arrivals."""
+        """True if every trial has the same arrivals."""
         return False
 
 
@@ -101,7 +101,7 @@ class Renewal(DelayModel):
 
     @property
     def certain(self) -> bool:
-        """Whether times draw nothing."""
+        """True if no time is drawn at random."""
         return isinstance(self.law, Deterministic)
 
     @property
@@ -243,7 +243,7 @@ class Trace(DelayModel):
 
     @property
     def certain(self) -> bool:
-        """What was recorded is drawn no more."""
+        """Always True: what was recorded is not drawn again."""
         return True
 
     def clock(self, streams: Streams) -> Clock:

@@ -1,4 +1,4 @@
-"""What a referee reads: the instance, what happens on it, both sides, and why one is larger, as a value."""
+"""Derivation for a referee: the instance, what happens on it, both sides, and why one is larger, as a value."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

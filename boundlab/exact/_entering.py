@@ -1,4 +1,4 @@
-"""What enters a server update, told only where the server's model follows from it by adding."""
+"""Contributions to a server update, told only where the server's model follows from them by addition."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -38,12 +38,12 @@ class Entering:
 
     @property
     def adds(self) -> bool:
-        """Whether each model follows from the one before and from what the rows say."""
+        """True if each model follows from the one before and from what the rows say."""
         return self._entering is not None
 
     @property
     def title(self) -> str:
-        """What the column shows."""
+        """Title of the column: what it shows."""
         return "what enters" if self.adds else "who arrives"
 
     def rule(self) -> Sentence:
@@ -115,7 +115,7 @@ class Entering:
 
 
 def _same(one: Point, other: Point) -> bool:
-    """Whether two points are equal, or are balls that nothing tells apart."""
+    """Return whether two points are equal, or are balls that nothing tells apart."""
     return all(_zero(a - b) for a, b in zip(one, other, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""What an exact evaluation gives."""
+"""Result of an exact evaluation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

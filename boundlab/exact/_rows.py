@@ -25,7 +25,7 @@ _LONG = 10  # points of a row of local steps
 @final
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What happens, and what it comes to.
+    """Account of what happens, and its total.
 
     Parameters
     ----------

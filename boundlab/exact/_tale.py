@@ -1,4 +1,4 @@
-"""What an exact engine tells beside the left side: the numbers that it was made of."""
+"""Details that an exact engine gives beside the left side: the numbers that it was made of."""
 
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""What both executors on tensors share: the local steps of one round, and who is shown its records."""
+"""Operations shared by both executors on tensors: the local steps of one round, and who is shown its records."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What each noise of a run does to a record, from the record backwards: on quadratics, in balls of any precision."""
+"""Effect of each noise of a run on a record, from the record backwards: on quadratics, in balls of any precision."""
 
 from collections.abc import Sequence
 from typing import Any

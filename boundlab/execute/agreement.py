@@ -40,7 +40,7 @@ class Agreement:
 
     @property
     def words(self) -> str:
-        """What is printed."""
+        """Text that is printed."""
         if self.parted is None:
             return f"all {self.steps} slopes from the same pieces, off by {self.difference:.1e}"
         return f"slope {self.parted + 1} of {self.steps} is the first from another piece, off by {self.difference:.1e}"

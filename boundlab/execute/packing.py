@@ -67,7 +67,7 @@ class Descents:
 @final
 @dataclass(frozen=True, slots=True)
 class RecordTable:
-    """What is recorded after the combinations of a round: record ``row`` of ``tape`` is register src; shape (M,) each.
+    """Records made after the combinations of a round: record ``row`` of ``tape`` is register src; shape (M,) each.
 
     A tape records once a round at most.
     Sorted by round, then tape.

@@ -11,7 +11,7 @@ from boundlab.tape import Tape
 
 
 class PointOracle(Protocol):
-    """Who knows the gradients: points in, points out."""
+    """Oracle of the gradients: points in, points out."""
 
     def gradient(self, client: int, point: Any) -> Any:
         """Return a (sub)gradient of f_client at a point; the same one at the same point."""

@@ -51,7 +51,7 @@ class ExactTape:
 
     @property
     def rational(self) -> bool:
-        """Whether all of them are understood as rational numbers times rates."""
+        """True if all numbers of the tape are understood as rational numbers times rates."""
         return all(recipe[0] is not None for part in (self.coefficients, self.sizes, self.local) for recipe in part)
 
     def numbers(self, rates: Sequence[Scalar], *, balls: bool) -> Numbers[Scalar]:

@@ -53,7 +53,7 @@ Gradient = Callable[[LocalStep, Point], Point]
 @final
 @dataclass(frozen=True, slots=True)
 class SymbolicRecord:
-    """What a Record instruction showed."""
+    """Output of a Record instruction."""
 
     iteration: int
     version: int

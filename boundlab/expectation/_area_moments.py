@@ -256,7 +256,7 @@ class _Moments:
 
 @final
 class _Errors:
-    """What bounds how far the moments are off, with those of 1: −B ⪯ error ⪯ B in the order of symmetric matrices.
+    """Bounds on the errors of the moments, with those of 1: −B ⪯ error ⪯ B in the order of symmetric matrices.
 
     An event brings B between its images (:mod:`boundlab.expectation._recursion`) and adds what floats lose. Of B the
     traces of the diagonal blocks are enough here, shapes (c,) and (c, n): answers contract and aggregations are means,

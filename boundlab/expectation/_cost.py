@@ -19,7 +19,7 @@ _CONTROLS = 20_000  # control states and events that are looked at to predict
 
 
 class Event(NamedTuple):
-    """What an event takes.
+    """Cost of an event.
 
     Parameters
     ----------

@@ -113,7 +113,7 @@ class Graph(Generic[Number]):
 
 
 class EventChoices(Protocol[Number]):
-    """What can happen: of random events, or of one schedule."""
+    """Possible events: random ones, or those of one schedule."""
 
     def opening(self) -> tuple[tuple[Row[Number], ...], Control, tuple[int, ...] | None]:
         """Return the rows before the first event, the control state after them, and new names of registers."""

@@ -1,4 +1,4 @@
-"""Who comes next, where events are independent of each other."""
+"""Law of the next event, where events are independent of each other."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction

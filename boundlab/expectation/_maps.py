@@ -1,4 +1,4 @@
-"""What one event does to registers of a quadratic: a random affine map, in floats or in exact numbers.
+"""Action of one event on registers of a quadratic: a random affine map, in floats or in exact numbers.
 
 A vector of registers moves by z ← T z + h + noise. Coordinates are relative to x*, so that a model is x − x* and a
 difference of models is itself: no digits are lost where iterates converge.

@@ -1,4 +1,4 @@
-"""What local steps of a quadratic do to first and second moments, relative to x*: x ← H x + c + noise."""
+"""Action of local steps of a quadratic on first and second moments, relative to x*: x ← H x + c + noise."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -124,7 +124,7 @@ class Passes:
 
     @property
     def by_batches(self) -> bool:
-        """Whether the noise depends on where it is drawn."""
+        """True if the noise depends on where it is drawn."""
         return len(self._tensors) > 0
 
     @property

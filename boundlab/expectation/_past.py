@@ -1,4 +1,4 @@
-"""What led to a state of an enumeration: which events and signs, and what metrics have seen on the way.
+"""Histories of the states of an enumeration: which events and signs led there, and what metrics have seen on the way.
 
 Histories share what they have in common: one is a list of pairs (history before, what came then), one pair for each of
 the ways that have met in it.

@@ -1,4 +1,4 @@
-"""Whether a run stays where a problem is a quadratic, whatever the signs of its noise are: then its moments are exact.
+"""Test of whether a run stays where a problem is a quadratic for all signs of its noise: its moments are then exact.
 
 Every register is an affine function of the signs drawn so far, as long as no step leaves the box where all f_i are
 quadratics; its extremes are sums of absolute values.

@@ -38,7 +38,7 @@ WIDEST = 40  # coordinates that mini-batches may mix: a tensor has the fourth po
 @final
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """What is known of the server model x_k: expectations in exact numbers.
+    """Moments of the server model x_k: expectations in exact numbers.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What registers hold in an enumeration: each vector once, under a number, so that equal states have equal numbers.
+"""Contents of registers in an enumeration: each vector once, under a number, so that equal states have equal numbers.
 
 Merging needs exact numbers: rationals are equal where they are, floats where their bits are, balls where middle and
 radius are.

@@ -63,7 +63,7 @@ class Bench:
 
     @property
     def fingerprint(self) -> bytes:
-        """What only runs that do the same share, whenever they do it."""
+        """Digest shared only by runs that do the same, at whatever times they do it."""
         read = repr((self.ks.tolist(), self.seen, sorted(self.server.items())))
         parts = [read.encode()]
         for tape, _ in self.tapes:

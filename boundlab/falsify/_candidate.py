@@ -58,12 +58,12 @@ class Candidate:
 
     @property
     def separable(self) -> bool:
-        """Whether coordinates do not mix."""
+        """True if coordinates do not mix."""
         return "w" in self.problem
 
     @property
     def noisy(self) -> bool:
-        """Whether gradients have noise."""
+        """True if gradients have noise."""
         return bool(self.problem.get("sigma", 0.0))
 
     def rows(self, name: str) -> Floats:

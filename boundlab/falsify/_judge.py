@@ -52,7 +52,7 @@ class Score:
 
     @property
     def violates(self) -> bool:
-        """Whether the left side is above the right one by more than the search rounds; nothing is decided by that."""
+        """True if the left side is above the right one by more than the search rounds; nothing is decided by that."""
         return self.ratio > _PROMISING
 
 
@@ -97,7 +97,7 @@ class Judge:
 
     @property
     def expectation(self) -> bool:
-        """Whether the theorem is about the mean over random events that exact engines know."""
+        """True if the theorem is about the mean over random events that exact engines know."""
         return self.algorithm.server == "any"
 
     @property

@@ -1,4 +1,4 @@
-"""What a search found: the instance, confirmed from scratch, with everything that is needed to repeat it."""
+"""Result of a search: the instance, confirmed from scratch, with everything that is needed to repeat it."""
 
 import tempfile
 from collections.abc import Mapping

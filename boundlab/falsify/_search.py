@@ -85,7 +85,7 @@ class _Best:
 
     @property
     def enough(self) -> bool:
-        """Whether a violation is clear, or has been the best for long."""
+        """True if a violation is clear, or has been the best for a long time."""
         if self.first is None:
             return False
         return self.ranked[0].ratio >= _CLEAR or self.judge.count > (1.0 + _AFTER) * self.first + 200
@@ -94,7 +94,7 @@ class _Best:
 @final
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is to be confirmed.
+    """Finding to be confirmed.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ class Sizes:
         self._known: dict[tuple[Any, ...], int] = {}
 
     def smaller(self, one: Candidate, other: Candidate) -> bool:
-        """Whether the first is smaller than the second."""
+        """Return whether the first is smaller than the second."""
         first, second = coarse(one), coarse(other)
         if first != second:
             return first < second

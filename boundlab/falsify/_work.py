@@ -35,7 +35,7 @@ class SearchBudget:
     limit: int | None
 
     def spent(self, share: float, judge: Judge) -> bool:
-        """Whether so much of it is used up."""
+        """Return whether this share of the budget is used up."""
         used = self.limit is not None and (
             judge.count >= share * self.limit
             or judge.refused.total() - judge.forgiven >= _HOPELESS * (judge.count + min(self.limit, 100))
@@ -78,7 +78,7 @@ Piece: TypeAlias = Scan | Climb | Restart
 @final
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What came of a piece of work.
+    """Outcome of a piece of work.
 
     Parameters
     ----------

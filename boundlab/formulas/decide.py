@@ -1,4 +1,4 @@
-"""Whether one formula is at most another at rational numbers: decided without rounding, or not at all."""
+"""Inequality ≤ between two formulas at rational numbers: decided without rounding, or not at all."""
 
 import contextlib
 import math

@@ -25,7 +25,7 @@ _FAILS: dict[Kind, str] = {
 @final
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a formula demands of the numbers at which it has a value.
+    """Requirement of a formula on the numbers at which it has a value.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Demand:
 
     @property
     def fails(self) -> str:
-        """What it says of numbers that break it."""
+        """Phrase for messages about numbers that break the requirement."""
         return _FAILS[self.kind]
 
 

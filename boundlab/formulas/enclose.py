@@ -18,7 +18,7 @@ from boundlab.errors import BoundlabError, SymbolError, UndecidedError
 
 
 class NumberSystem(ABC):
-    """What a walk asks of a number system, whose numbers add, multiply and have absolute values by themselves."""
+    """Number system as a walk needs it, whose numbers add, multiply and have absolute values by themselves."""
 
     @abstractmethod
     def constant(self, expression: sympy.Expr) -> Any:

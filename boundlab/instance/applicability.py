@@ -1,4 +1,4 @@
-"""Whether problem, delays and options meet the assumptions of a theorem."""
+"""Applicability of a theorem: whether problem, delays and options meet its assumptions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a theorem is compared on, in the words of the command line; and settings that fit a theorem."""
+"""Instances on which a theorem is compared, in the words of the command line; and settings that fit a theorem."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -89,7 +89,7 @@ class CompareOptions:
 
     @property
     def fits(self) -> bool:
-        """Whether the theorem is about it: all assumptions are met, and its bound has a value."""
+        """True if the theorem applies: all assumptions are met, and its bound has a value."""
         try:
             return bool(np.isfinite(self.plan(trials=2).bound).all())
         except BoundlabError:

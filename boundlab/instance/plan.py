@@ -73,7 +73,7 @@ class Plan:
 
     @property
     def own_case(self) -> bool:
-        """Whether each trial has a bound for its very schedule, and so, without noise, is a case of its own."""
+        """True if each trial has a bound for its very schedule, and so, without noise, is a case of its own."""
         return self.schedules is not None and not self.schedules.averaged
 
     def known(self, seen: Sequence[Mapping[str, float]] | None = None) -> list[dict[str, Any]]:
@@ -111,18 +111,18 @@ class Plan:
 
     @property
     def one_schedule(self) -> bool:
-        """Whether all trials have the same schedule, whatever the delays are."""
+        """True if all trials have the same schedule, whatever the delays are."""
         program = self.algorithm.program(self.parameters, self.problem.n)
         return program is not None and program.certain(self.problem.n)
 
     @property
     def objective(self) -> str:
-        """What is minimised and measured, in words."""
+        """Objective that is minimised and measured, in words."""
         return objective_of(self.problem)
 
     @property
     def near_minimiser(self) -> bool:
-        """Whether the bound rests on ‖x0 − x*‖ while no minimiser is certified: R is then that to a near one."""
+        """True if the bound rests on ‖x0 − x*‖ while no minimiser is certified: R is then that to a near one."""
         return "R" in self.theorem.inputs(self.fixed) and self.problem.optimum().distance is None
 
 

@@ -105,7 +105,7 @@ def require_safe(theorem: Theorem, name: str, given: float, true: float, whose: 
 @final
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What the parts of an instance say of the symbols of a theorem.
+    """Values that the parts of an instance give to the symbols of a theorem.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class Sources:
 
     @property
     def chosen(self) -> dict[str, float]:
-        """What the user set in place of other values; what follows from p was checked and stays as it follows."""
+        """Values that the user set in place of others; what follows from p was checked and stays as it follows."""
         follow = self._of_arrivals()
         return {name: value for name, value in self.yours.items() if name not in follow}
 
@@ -220,7 +220,7 @@ class Sources:
 
     @property
     def one_schedule(self) -> bool:
-        """Whether every schedule has the same updates in the same order: one client answers itself."""
+        """True if every schedule has the same updates in the same order: one client answers itself."""
         return self.problem.n == 1
 
     def _of_user(self, name: str, derived: Mapping[str, Any]) -> SymbolValue:

@@ -1,4 +1,4 @@
-"""What a theorem reads off the schedules of a comparison's trials."""
+"""Quantities that a theorem reads off the schedules of a comparison's trials."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -128,7 +128,7 @@ class Schedules:
 
     @property
     def averaged(self) -> bool:
-        """Whether the theorem is about the mean over schedules, of which there are several, not about each of them."""
+        """True if the theorem is about the mean over schedules, of which there are several, not about each of them."""
         return over(self.theorem).averaged(self.algorithm, self.parameters, self.clients, self.delays)
 
     def read_at(self, tape: Tape, ks: NDArray[np.int64], values: Mapping[str, Any]) -> list[dict[str, float]]:

@@ -1,4 +1,4 @@
-"""Whose is this setting: a parameter of the algorithm, or a symbol of the theorem."""
+"""Classification of a setting as a parameter of the algorithm or a symbol of the theorem."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any

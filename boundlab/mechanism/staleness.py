@@ -177,7 +177,7 @@ def arrival_pattern(rates: Sequence[Any]) -> tuple[int, ...]:
 @final
 @dataclass(frozen=True, slots=True)
 class Periodic:
-    """What a periodic order of arrivals makes of each client, exactly.
+    """Exact statistics of each client under a periodic order of arrivals.
 
     Parameters
     ----------

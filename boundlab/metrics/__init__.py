@@ -1,4 +1,4 @@
-"""What a theorem bounds: a quantity at a point, and how the iterates of a run enter it.
+"""Metrics that theorems bound: a quantity at a point, and how the iterates of a run enter it.
 
 A metric is a quantity (squared distance, function gap, squared gradient norm) of what a run shows, and a rule over its
 iterations (the last iterate, the average iterate, the mean over all versions). Every reader of a run asks the metric

@@ -30,7 +30,7 @@ class Measured(Protocol):
 
 
 class Quantity(Enum):
-    """What is measured at a point: degrees (a, b) under f → c·f and x → s·x, the unit in words, and the symbol."""
+    """Quantity measured at a point: degrees (a, b) under f → c·f and x → s·x, the unit in words, and the symbol."""
 
     DISTANCE = ((0, 2), "length²", "‖x_s,k − x*‖²")
     GAP = ((1, 0), "function value", "f(x_s,k) − f*")
@@ -48,7 +48,7 @@ class Quantity(Enum):
 
     @property
     def symbol(self) -> str:
-        """What one record shows."""
+        """Symbol of the quantity that one record shows."""
         return self.value[2]
 
 
@@ -94,7 +94,7 @@ class Metric:
 
     @property
     def point(self) -> str:
-        """What a single record shows: the symbol, unless the left side takes several records."""
+        """Quantity shown by a single record: the symbol, unless the left side takes several records."""
         return self.symbol if self.over.one_record else self.quantity.symbol
 
     @property
@@ -104,7 +104,7 @@ class Metric:
 
     @property
     def is_mean(self) -> bool:
-        """Whether left sides are weighted sums of what records show: only then do moments give expectations."""
+        """True if left sides are weighted sums of what records show: only then do moments give expectations."""
         return self.over.share(1) is not None
 
     def records(self, ks: ArrayLike) -> "RecordAt":

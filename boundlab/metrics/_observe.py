@@ -173,7 +173,7 @@ class Watch:
 
     @property
     def records(self) -> "RecordAt":
-        """What the run must show."""
+        """Records that the run must show."""
         return self.metric.records(self.ks)
 
     @property

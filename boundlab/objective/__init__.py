@@ -1,4 +1,4 @@
-"""What a problem is: n client functions, their stochastic (sub)gradients, and certified constants."""
+"""Problems: n client functions, their stochastic (sub)gradients, and certified constants."""
 
 from boundlab.objective._constants import OF_OBJECTIVE as OF_OBJECTIVE
 from boundlab.objective._constants import Array as Array

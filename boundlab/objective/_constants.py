@@ -1,4 +1,4 @@
-"""What a problem is made of: constants with the side on which they may err, minimisers, quadratics, least squares."""
+"""Components of a problem: constants with the side on which they may err, minimisers, quadratics, least squares."""
 
 import math
 from collections.abc import Callable
@@ -85,7 +85,7 @@ class Optimum:
 @final
 @dataclass(frozen=True, slots=True)
 class StepBounds:
-    """What one local step x ← x − size·g(x) of a client, as floats compute it, does to an error of x.
+    """Propagation of an error of x through one local step x ← x − size·g(x) of a client, as floats compute it.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ class StepBounds:
 @final
 @dataclass(frozen=True, slots=True)
 class QuadraticForm:
-    """What a quadratic problem is made of: f_i(x) = ½(x − b_i)ᵀA_i(x − b_i) + constant, and the noise of its gradients.
+    """Data of a quadratic problem: f_i(x) = ½(x − b_i)ᵀA_i(x − b_i) + constant, and the noise of its gradients.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def along(direction: NDArray[np.float64], length: float) -> NDArray[np.float64]:
 @final
 @dataclass(frozen=True, slots=True)
 class LeastSquaresForm:
-    """What least squares are made of: f_i(x) = w_i·((1/m_i)·Σ_j ½(a_jᵀx − y_j)² + ½ν‖x‖²), j over client i's rows.
+    """Data of a least-squares problem: f_i(x) = w_i·((1/m_i)·Σ_j ½(a_jᵀx − y_j)² + ½ν‖x‖²), j over client i's rows.
 
     A stochastic gradient of f_i is w_i·((1/b)·Σ_{j∈B} a_j(a_jᵀx − y_j) + νx) with b rows B drawn anew in each step:
     independent ones, each uniform, with replacement; else a uniform set of min(b, m_i) rows, whose number then

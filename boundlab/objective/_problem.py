@@ -1,4 +1,4 @@
-"""What a problem is: n client functions, and what engines may ask of them."""
+"""Interface of a problem: n client functions, and what engines may ask of them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -289,7 +289,7 @@ class Problem(ABC):
 
     @property
     def noiseless(self) -> bool:
-        """Whether the oracle gives full gradients."""
+        """True if the oracle gives full gradients."""
         return isinstance(self.oracle(Streams(0)), FullGradients)
 
     def full_gradients(self) -> Oracle:

@@ -1,4 +1,4 @@
-"""What is sure of local steps whatever is drawn: sets that no step leaves, and how far a step can go.
+"""Confinement of local steps, whatever is drawn: sets that no step leaves, and how far a step can go.
 
 A problem that has such facts gives them as a :class:`Confinement`; ranges of errors are made of them.
 """
@@ -53,7 +53,7 @@ class InvariantBox(Region):
 
 
 class Confinement(ABC):
-    """What is sure of every local step x ← x − α·g of every client, whatever mini-batch is drawn for g.
+    """Facts that hold for every local step x ← x − α·g of every client, whatever mini-batch is drawn for g.
 
     An optional fact that does not exist is None, or absent from the list. Every set holds x0.
     """

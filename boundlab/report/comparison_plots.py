@@ -41,7 +41,7 @@ class _OtherBound:
 
 @dataclass(frozen=True, slots=True)
 class _Picture:
-    """What is drawn over ``across``."""
+    """Curves drawn over ``across``."""
 
     across: Floats
     mean: Floats

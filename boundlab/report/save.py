@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 class Saved(Protocol):
-    """What can be saved: a comparison, or several of one theorem."""
+    """Result that can be saved: a comparison, or several of one theorem."""
 
     @property
     def theorem(self) -> "Theorem":
-        """What was compared."""
+        """Compared theorem."""
 
     @property
     def verdict(self) -> Verdict:
-        """What came out."""
+        """Resulting verdict."""
 
     @property
     def case(self) -> "Document":

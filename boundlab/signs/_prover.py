@@ -1,4 +1,4 @@
-"""What is known of symbols, and what follows for signs and for monotonicity."""
+"""Facts about symbols, and what follows for signs and for monotonicity."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ _STILL = Trend(0, SignProof.BY_CERTIFICATE)
 @final
 @dataclass(frozen=True, slots=True)
 class Prover:
-    """What is known of the symbols, and what follows for signs. It never guesses: ``Shown.NOT`` means "no proof".
+    """Facts about the symbols, and what follows for signs. It never guesses: ``Shown.NOT`` means "no proof".
 
     Parameters
     ----------

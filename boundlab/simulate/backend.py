@@ -44,7 +44,7 @@ class Backend:
 
     @property
     def words(self) -> str:
-        """What is said after the seed: nothing of the reference executor, unless it was picked."""
+        """Text after the seed: nothing for the reference executor, unless it was picked."""
         picked = f"{self.id} on {self.device}"
         return f"; {picked}: {self.why}" if self.why else "" if self.id == "numpy" else f"; {picked}"
 

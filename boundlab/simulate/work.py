@@ -1,4 +1,4 @@
-"""What is done with each trial, wherever it runs."""
+"""Work done with each trial, wherever it runs."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ Values = Sequence[tuple[float, float]]
 @final
 @dataclass(frozen=True, slots=True)
 class Work(Generic[Seen, Result]):
-    """What is done with each trial.
+    """Work done with each trial.
 
     Parameters
     ----------

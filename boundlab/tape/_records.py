@@ -1,4 +1,4 @@
-"""What a run shows to the metrics."""
+"""Records that a run shows to the metrics."""
 
 from dataclasses import dataclass
 from typing import final
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 @final
 @dataclass(frozen=True, slots=True)
 class RecordAt:
-    """What a run shows to the metrics.
+    """Records that a run shows to the metrics.
 
     Parameters
     ----------

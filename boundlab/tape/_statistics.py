@@ -1,4 +1,4 @@
-"""What really happened: statistics read off a tape, exactly."""
+"""Statistics of what really happened, read off a tape exactly."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -38,7 +38,7 @@ class Op(IntEnum):
 
 
 class Initial(IntEnum):
-    """What a register holds before the first instruction."""
+    """Content of a register before the first instruction."""
 
     UNWRITTEN = 0
     START = 1

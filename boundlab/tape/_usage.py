@@ -1,4 +1,4 @@
-"""What the use table says: how stale the used updates are, whose they are, and how many are in work meanwhile."""
+"""Statistics of the use table: how stale the used updates are, whose they are, and how many are in work meanwhile."""
 
 from dataclasses import dataclass
 from typing import final

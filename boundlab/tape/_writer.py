@@ -56,7 +56,7 @@ class Writer:
 
     @property
     def done(self) -> bool:
-        """Whether all server updates asked for have happened."""
+        """True if all server updates asked for have happened."""
         return self.version >= self.iterations
 
     def register(self, initial: Initial = Initial.UNWRITTEN, count: int = 1) -> int:

@@ -1,4 +1,4 @@
-"""Whether a bound stands where it is looked at: computed where it can be, sampled by design, then searched."""
+"""Test of whether a bound stands where it is looked at: computed where it can be, sampled by design, then searched."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ BoundViolation.__module__ = "boundlab.testing"  # where it is imported from, and
 @final
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """What the parts of a test found.
+    """Findings of the parts of a test.
 
     Parameters
     ----------

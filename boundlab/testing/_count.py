@@ -1,4 +1,4 @@
-"""What the use table says, counted in loops over instructions, events and uses."""
+"""Statistics of the use table, counted in loops over instructions, events and uses."""
 
 from boundlab.tape import Op, Tape
 

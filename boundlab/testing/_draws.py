@@ -28,7 +28,7 @@ _SUMS = (*_SEPARABLE, "quadratic", "max-affine", "smoothed-max-affine")  # noise
 @final
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What a problem should be.
+    """Properties that a problem should have.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a part of a test found, as plain data; and who is told of it. It imports nothing, for the plug-in of pytest."""
+"""Finding of a part of a test, as plain data; and who is told of it. It imports nothing, for the plug-in of pytest."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ Part = Literal["checks", "comparison", "search"]
 @final
 @dataclass(frozen=True, slots=True)
 class BoundFinding:
-    """What one part of a test says of a theorem.
+    """Finding about a theorem from one part of a test.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class BoundFinding:
 
     @property
     def refutes(self) -> bool:
-        """Whether the theorem is false as stated, or a check of its formula failed."""
+        """True if the theorem is false as stated, or a check of its formula failed."""
         return self.verdict in ("violated", "failed")
 
     @property

@@ -18,7 +18,7 @@ Vectors = list[Array]
 @final
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a tape does with full gradients.
+    """Run of a tape with full gradients.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a tape is as linear algebra: every register as a combination of x0 and of what single updates give.
+"""Linear algebra of a tape: every register as a combination of x0 and of what single updates give.
 
 Whatever the functions are, a register is c_0·x0 + Σ c_r·(move of update r), the move of an update being its end minus
 its start; and also a combination of x0 and of the ends themselves. The coefficients are read off the program.

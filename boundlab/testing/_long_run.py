@@ -1,4 +1,4 @@
-"""What a delay model does in the long run: rates, and whether it has a memory.
+"""Long-run behaviour of a delay model: rates, and whether it has a memory.
 
 A mean of m times between updates is held against 1/rate with the standard error of block means, which knows what
 successive times have to do with each other, and with what a heavy tail hides: times beyond the largest one of m have a

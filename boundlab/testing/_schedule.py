@@ -50,7 +50,7 @@ class CompiledRun:
 
     @cached_property
     def executed(self) -> Run:
-        """What the second interpreter makes of it."""
+        """Run of the long tape by the second interpreter."""
         return interpret(self.long, self.problem)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Whether an object keeps what its interface promises: the checks that all built-in objects pass.
+"""Conformance of an object to its interface: the checks that all built-in objects pass.
 
 ``conform.algorithm(MINE)`` and its like raise AssertionError with one sentence that names the object, the setting and
 both numbers. :func:`checks` gives the same checks one by one, so that pytest shows each on a line of its own::

@@ -24,7 +24,7 @@ class Bound(ABC):
     @property
     @abstractmethod
     def closed(self) -> bool:
-        """Whether it is in closed form."""
+        """True if the bound is in closed form."""
 
     @abstractmethod
     def expressions(self) -> Mapping[str, sympy.Expr]:

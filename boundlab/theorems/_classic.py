@@ -1,4 +1,4 @@
-"""What the textbook theorems share: their status, and conditions that many of them have."""
+"""Common parts of the textbook theorems: their status, and conditions that many of them have."""
 
 from typing import Any
 

@@ -63,7 +63,7 @@ class Assumed:
 @final
 @dataclass(frozen=True, slots=True)
 class CoreStatement:
-    """What is claimed, of what, in plain data; see :func:`core`.
+    """Claim of a theorem, and what it is about, in plain data; see :func:`core`.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class CoreStatement:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """What the hash is of, as plain data."""
+        """Fields that the hash is computed from, as plain data."""
         found: dict[str, Any] = _plain(self)
         return found
 
@@ -132,7 +132,7 @@ class CoreStatement:
 
     @property
     def noiseless(self) -> bool:
-        """Whether it is about full gradients alone."""
+        """True if the statement is about full gradients alone."""
         return DETERMINISTIC in self.assumed
 
     @property

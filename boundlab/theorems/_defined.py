@@ -1,4 +1,4 @@
-"""Whether the formulas of a theorem have values at numbers: what is not defined is never met."""
+"""Domain of a theorem's formulas: whether they have values at given numbers; what is not defined is never met."""
 
 from collections.abc import Collection, Mapping
 

@@ -1,4 +1,4 @@
-"""What the theorems of the papers share."""
+"""Common parts of the theorems of the papers."""
 
 import re
 

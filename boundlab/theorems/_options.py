@@ -39,7 +39,7 @@ class Option:
 
     @property
     def varies(self) -> bool:
-        """Whether the statement is about any value of it."""
+        """True if the statement is about any value of the option."""
         return self.how in ("open", "symbol", "step")
 
 

@@ -1,4 +1,4 @@
-"""What the mean of a statement is over, source by source: read here and nowhere else."""
+"""Randomness that the mean of a statement is over, source by source: read here and nowhere else."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class RandomSource:
 @final
 @dataclass(frozen=True, slots=True)
 class MeanOver:
-    """What the mean of a statement is over.
+    """Randomness that the mean of a statement is over.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class MeanOver:
 
     @property
     def lawful(self) -> bool:
-        """Whether an assumption says which law the events have."""
+        """True if an assumption says which law the events have."""
         return bool(self.laws)
 
     def __getitem__(self, source: str) -> How:
@@ -79,12 +79,12 @@ class MeanOver:
 
     @property
     def drawn(self) -> bool:
-        """Whether the mean is over what the algorithm draws, or over independent events."""
+        """True if the mean is over what the algorithm draws, or over independent events."""
         return self.independent or any(one.how == "averaged" for one in self.draws)
 
     @property
     def words(self) -> str:
-        """What the mean is over beside the noise, in words; empty where it is over nothing else."""
+        """Randomness that the mean is over beside the noise, in words; empty where there is none."""
         return " and ".join(one.words for one in (*self.draws, *self.sources[:1]) if one.how == "averaged")
 
     def averaged(self, algorithm: Algorithm[Any], parameters: Any, clients: int, delays: DelayModel) -> bool:

@@ -36,7 +36,7 @@ STATUSES: tuple[Status, ...] = ("as printed", "repaired", "derived here", "textb
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a theorem says: under these assumptions, this algorithm with this step has at most this error.
+    """Statement of a theorem: under these assumptions, this algorithm with this step has at most this error.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ class Statement:
 
     @property
     def quiet_by_default(self) -> bool:
-        """Whether it neither assumes anything of noise nor reads a symbol of it: then it is about full gradients."""
+        """True if it neither assumes anything of noise nor reads a symbol of it: then it is about full gradients."""
         chosen = (known_assumptions.choices(name).get(name) for name in self.assumptions)
         if any(one is not None and one.noise for one in chosen):
             return False

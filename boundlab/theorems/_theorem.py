@@ -1,4 +1,4 @@
-"""What a theorem does: it says what it needs, evaluates its bound, gives its step sizes, and shows itself."""
+"""Theorems as objects: each says what it needs, evaluates its bound, gives its step sizes, and shows itself."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Theorem(Statement):
 
     @property
     def core(self) -> CoreStatement:
-        """What it says with nothing left implicit: what engines ask for its options and assumptions.
+        """Statement with nothing left implicit: what engines ask for its options and assumptions.
 
         Raises
         ------

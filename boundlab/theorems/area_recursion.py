@@ -28,7 +28,7 @@ _CHUNK = 1 << 15
 @final
 @dataclass(frozen=True, slots=True)
 class LocalPass:
-    """What M local steps do, for each of an array of step sizes.
+    """Effect of M local steps, for each of an array of step sizes.
 
     Parameters
     ----------

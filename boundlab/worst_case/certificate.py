@@ -116,7 +116,7 @@ def _solve(equations: list[Sparse], right: list[Fraction]) -> list[Fraction] | N
 
 
 def _room(program: SemidefiniteProgram, multipliers: Sequence[Fraction]) -> bool:
-    """Whether S = Σ λ_k·A_k − C looks positive definite in floating point: then the exact check is worth its time."""
+    """Return whether S = Σ λ_k·A_k − C looks positive definite in floats: then the exact check is worth its time."""
     n = program.points
     slack = np.zeros((n, n))
     parts = [(float(weight), one) for weight, one in zip(multipliers, program.rows, strict=True) if weight]

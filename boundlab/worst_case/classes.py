@@ -53,7 +53,7 @@ def undefined(theorem: Theorem, values: Mapping[str, Any], clients: int) -> tupl
 @final
 @dataclass(frozen=True, slots=True)
 class FunctionClass:
-    """What is known of every f_i, and of f.
+    """Class of functions: what is known of every f_i, and of f.
 
     Parameters
     ----------

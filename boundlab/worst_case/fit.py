@@ -45,7 +45,7 @@ class Fitted:
 
     @property
     def fits(self) -> bool:
-        """Whether there is a closed form."""
+        """True if there is a closed form."""
         return bool(self.bottom)
 
     def at(self, K: Any, k: Any = 0) -> Any:

@@ -206,7 +206,7 @@ def _pieces(
 
 
 def _within(problem: Problem, kind: FunctionClass, x0: Floats, constants: Mapping[str, Any]) -> bool:
-    """Whether the function's constants are within those of the theorem; x* = 0 by construction."""
+    """Return whether the function's constants are within those of the theorem; x* = 0 by construction."""
     origin = np.zeros(len(x0))
     if "R" in constants and not float(np.linalg.norm(x0)) <= float(constants["R"]):
         return False
@@ -228,7 +228,7 @@ def _within(problem: Problem, kind: FunctionClass, x0: Floats, constants: Mappin
 
 
 def _minimisers_near(problem: Problem, zeta: float) -> bool:
-    """Whether every f_i has its minimiser within zeta of 0: gradient descent to a point of small gradient."""
+    """Return whether every f_i has its minimiser within zeta of 0: gradient descent to a point of small gradient."""
     spec = problem.spec()
     mu, L = float(spec["mu"]), float(spec["L"])
     for client in range(problem.n):

@@ -55,7 +55,7 @@ class SemidefiniteProgram:
 @final
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """What Clarabel says.
+    """Solution reported by Clarabel.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What is asked: the runs, their probabilities, the constants, the step size and the bound."""
+"""Worst-case question: the runs, their probabilities, the constants, the step size and the bound."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -117,7 +117,7 @@ class Question:
         return AllEvents(program, _law(program, self.values, self.clients), self.horizon)
 
     def rounded(self) -> bool:
-        """Whether a number of the runs is a formula's only up to rounding: a root, or a quotient of long numbers."""
+        """Return whether some number of the runs is rounded from its formula: a root, or a quotient of long numbers."""
         known = {*self.exactly.steps, *(self.values[name] for name in self.theorem.step if name in self.values)}
         found: set[float] = set()
         for tape, _ in self.tapes():

@@ -1,4 +1,4 @@
-"""What a worst case says of a bound."""
+"""Outcome of a worst case for a bound."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ _ROOTS = Fraction(1, 10**9)
 
 
 class WorstCaseOutcome(Enum):
-    """What a worst case says of a bound, in its own words."""
+    """Outcome of a worst case for a bound, in its own words."""
 
     EXCEEDS = "exceeds the bound"
     HOLDS = "holds"
@@ -32,7 +32,7 @@ class WorstCaseOutcome(Enum):
 
     @property
     def verdict(self) -> Verdict:
-        """What that means for the theorem."""
+        """Verdict on the theorem that this outcome implies."""
         return {
             WorstCaseOutcome.HOLDS: Verdict.HOLDS,
             WorstCaseOutcome.EXCEEDS: Verdict.VIOLATED,
@@ -110,7 +110,7 @@ class WorstCase:
 
     @property
     def outcome(self) -> WorstCaseOutcome:
-        """What this says of the bound, for certain: both sides are compared as rational numbers."""
+        """Certain outcome for the bound: both sides are compared as rational numbers."""
         if self.plan.beside or self.plan.theorem.shape:
             return WorstCaseOutcome.BESIDE
         right = self.plan.exactly.right
@@ -188,7 +188,7 @@ class WorstCase:
 
     @property
     def kinds(self) -> dict[str, str]:
-        """What each number is: exact, certified or numeric."""
+        """Kind of each number: exact, certified or numeric."""
         side = self.plan.exactly.right.kind
         return {
             **dict.fromkeys(("primal", "dual", "gap", "replayed"), "numeric"),

@@ -65,7 +65,7 @@ def lower_value(program: SemidefiniteProgram, gram: Matrix, values: Sequence[Fra
 
 
 def positive_semidefinite(matrix: Matrix) -> bool:
-    """Whether a symmetric matrix of fractions is positive semidefinite, by symmetric elimination in integers.
+    """Return whether a symmetric matrix of fractions is positive semidefinite, by symmetric elimination in integers.
 
     A pivot 0 must have a row of zeros; divisions by the pivot before the last one leave no rest (Bareiss).
     """

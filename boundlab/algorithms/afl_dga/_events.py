@@ -28,7 +28,7 @@ class _EventClient:
 
 @dataclass(slots=True)
 class Protocol:
-    """What may happen next; :meth:`take` refuses everything else in one line."""
+    """State machine of the events that may happen next; :meth:`take` refuses everything else in one line."""
 
     clients: int
     state: list[_EventClient] = field(default_factory=list)

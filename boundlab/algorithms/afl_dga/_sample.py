@@ -98,7 +98,7 @@ class DelayOptions(Parameters):
 
 
 class _Plan:
-    """Who takes part in round r = 1, 2, …, drawn when somebody asks."""
+    """Participants of round r = 1, 2, …, drawn on demand."""
 
     def __init__(self, schedule: DelayOptions, streams: Streams, clients: int) -> None:
         self.schedule, self.streams, self.n = schedule, streams, clients

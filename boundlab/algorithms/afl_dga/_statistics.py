@@ -1,4 +1,4 @@
-"""What AFL-DGA's theorems read off a tape, exactly.
+"""Statistics that AFL-DGA's theorems read off a tape, exactly.
 
 Everything is read over the first T server updates t = 0 … T−1 and the events up to the last of them: a theorem
 about T rounds is about the run that stops there.

@@ -130,7 +130,7 @@ class FedCompassParameters(Parameters):
 
     @property
     def rules(self) -> CompassRules:
-        """What the scheduler is told."""
+        """Rules given to the scheduler."""
         return CompassRules(self.Qmin, self.Qmax, self.latest_time_factor, self.prose_max)
 
     def weights(self, clients: int) -> Floats:

@@ -1,4 +1,4 @@
-"""What the theorems on FedCompass read off a tape: Σ over windows of server updates.
+"""Quantities that the theorems on FedCompass read off a tape: Σ over windows of server updates.
 
 Theorem ``fedcompass.window``: S_t are the runs x that enter update t, of client i_x, with weight a_x and Q_x
 local steps from server version s_x; A_t = Σ a_x·Q_x; over windows of N updates W = Σ A_t, V = Σ a_x²·Q_x, and

@@ -28,7 +28,7 @@ def clock_time(time: Fraction) -> Fraction:
 @final
 @dataclass(frozen=True, slots=True)
 class CompassRules:
-    """What the scheduler is told.
+    """Rules given to the scheduler.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ Kind = Literal["first", "held", "complete", "late", "timer", "void"]
 @final
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the server does at an arrival or a timer.
+    """Response of the server to an arrival or a timer.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class Answer:
 
     @property
     def updates(self) -> bool:
-        """Whether the server makes a new version of its model."""
+        """True if the server makes a new version of its model."""
         return self.kind in ("first", "complete", "timer")
 
 

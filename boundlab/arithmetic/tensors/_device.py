@@ -38,7 +38,7 @@ class Device:
 
     @property
     def is_cuda(self) -> bool:
-        """Whether it is a GPU."""
+        """True if the device is a GPU."""
         return self.device.type == "cuda"
 
     def free_bytes(self) -> int | None:

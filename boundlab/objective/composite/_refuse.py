@@ -1,4 +1,4 @@
-"""What a composite objective has not, said in one place."""
+"""Operations that a composite objective lacks, refused in one place."""
 
 from typing import NoReturn
 

@@ -44,7 +44,7 @@ class BallIndicator(Simple):
 
     @property
     def words(self) -> str:  # type: ignore[override]
-        """What it is, for messages."""
+        """Description of h, for messages."""
         return f"the ball ‖x‖ ≤ {float(self.radius):g}"
 
     @cached_property

@@ -43,7 +43,7 @@ class BoxIndicator(Simple):
 
     @property
     def words(self) -> str:  # type: ignore[override]
-        """What it is, for messages."""
+        """Description of h, for messages."""
         return f"the box {float(self.low):g} ≤ x_j ≤ {float(self.high):g}"
 
     @cached_property

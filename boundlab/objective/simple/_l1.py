@@ -44,7 +44,7 @@ class L1(Simple):
 
     @property
     def words(self) -> str:  # type: ignore[override]
-        """What it is, for messages."""
+        """Description of h, for messages."""
         return f"the penalty {float(self.weight):g}·‖x‖₁"
 
     @cached_property

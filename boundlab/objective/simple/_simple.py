@@ -1,4 +1,4 @@
-"""What is asked of h, whichever it is."""
+"""Interface of the simple term h, whichever it is."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
