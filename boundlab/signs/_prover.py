@@ -35,7 +35,7 @@ _STILL = Trend(0, SignProof.BY_CERTIFICATE)
 @final
 @dataclass(frozen=True, slots=True)
 class Prover:
-    """Facts about the symbols, and what follows for signs. It never guesses: ``Shown.NOT`` means "no proof".
+    """Facts about the symbols, and what follows for signs. It never guesses: ``SignProof.NOT`` means "no proof".
 
     Parameters
     ----------
