@@ -20,7 +20,7 @@ ALLOWED = {
         "instance/plan.py": 1, "report/theorem_page.py": 1, "checks/_truths.py": 1,
     },
     "which assumption defines what": {"assumptions.py": 2},
-    "values of one instance": {"checks/_instances.py": 6, "testing/_theorem.py": 1, "worst_case/question.py": 1},
+    "values of one instance": {"checks/_instances.py": 6, "testing/_theorem.py": 1, "worst_case/specification.py": 1},
     "edges that are shown, with the words for them": {"checks/limits.py": 1},
     "what a function computes, under the names of its results": {
         "formulas/assignments.py": 2, "server_rate.py": 1, "tape/_statistics.py": 1, "tape/_usage.py": 1,

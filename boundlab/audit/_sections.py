@@ -21,8 +21,8 @@ from boundlab.audit._blocks import (
 from boundlab.audit._changes import side_by_side
 from boundlab.audit._commands import commands, how_to_have, origins, statement_hash
 from boundlab.audit._comparison import comparison, largest
+from boundlab.audit._first_false_step import slip
 from boundlab.audit._ruling import apart, rule
-from boundlab.audit._slip import slip
 from boundlab.checks import CONSEQUENCES
 from boundlab.exact import STANDS_ON
 from boundlab.references import reference

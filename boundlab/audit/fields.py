@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 from boundlab.__about__ import __version__
 from boundlab.audit._commands import commands, origins, statement_hash
 from boundlab.audit._comparison import panel_fields
+from boundlab.audit._first_false_step import first_slip
 from boundlab.audit._ruling import rule
-from boundlab.audit._slip import first_slip
 from boundlab.files import Document, schema
 from boundlab.report.proofs import as_dict as proof_fields
 

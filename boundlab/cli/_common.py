@@ -117,7 +117,7 @@ def print_line(line: str) -> None:
 
 def print_trail(theorem: "Theorem") -> None:
     """Print the pointers of a theorem, if there are any; a terminal wraps them: paths stay whole."""
-    from boundlab.report.trail import trail
+    from boundlab.report.related_links import trail
 
     if lines := trail(theorem):
         console().print(f"\n{lines}", soft_wrap=True)

@@ -155,7 +155,7 @@ def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: boo
     """Print the closed forms of multipliers."""
     from boundlab.errors import CertificateError
     from boundlab.report.tables import plain_table
-    from boundlab.worst_case.fit import fit
+    from boundlab.worst_case.closed_form import fit
 
     missing = [K for K, one in found.items() if one.certificates.get("upper") is None or not one.attained]
     if missing:

@@ -11,8 +11,8 @@ from boundlab.__about__ import __version__
 from boundlab.case.provenance import plain, provenance
 from boundlab.compare.confidence import Band
 from boundlab.compare.judge import ratio_of
-from boundlab.compare.standstill import Standstill
 from boundlab.compare.trials import trial_events
+from boundlab.compare.trivial_bound import Standstill
 from boundlab.compare.unsampled import random_events
 from boundlab.files import Document, schema
 from boundlab.instance.plan import Plan

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from boundlab.compare.confidence import Band, trials_to_decide, upper_limits
 from boundlab.compare.sides import Sides
-from boundlab.instance.leaning import qualified
+from boundlab.instance.conditional import qualified
 from boundlab.instance.plan import Plan
 from boundlab.instance.ranges import MetricEnclosure
 from boundlab.metrics import Enclosure

@@ -11,7 +11,6 @@ from boundlab.compare.confidence import Band, BandKind, band, require_band
 from boundlab.compare.judge import judge_computed, judge_sample
 from boundlab.compare.sharp import decide, decide_expected, trial_exactly
 from boundlab.compare.sides import Sides
-from boundlab.compare.standstill import standstill
 from boundlab.compare.trials import (
     Trials,
     common_bound,
@@ -21,6 +20,7 @@ from boundlab.compare.trials import (
     run_trials,
     trial_tape,
 )
+from boundlab.compare.trivial_bound import standstill
 from boundlab.compare.unsampled import expectation, given_schedule_operations, require_given_schedule
 from boundlab.expectation import AFFORDABLE
 from boundlab.instance.plan import Plan

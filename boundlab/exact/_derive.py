@@ -3,12 +3,12 @@
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.writing import Sentence, sides, words
+from boundlab.exact._aggregation_rows import of_models, of_moments
 from boundlab.exact._derivation import STANDS_ON, Derivation, DerivationSection
 from boundlab.exact._instance import ExactSetting, instance
 from boundlab.exact._rows import Account, of_outcomes
 from boundlab.exact._sides import inequality, left_side, right_side, stands_on
-from boundlab.exact._tale import Models, MomentsOf, Outcomes, Tale
-from boundlab.exact._update_rows import of_models, of_moments
+from boundlab.exact._trace import Models, MomentsOf, Outcomes, Tale
 
 
 def derive(

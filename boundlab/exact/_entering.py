@@ -12,7 +12,7 @@ from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.arithmetic.writing import Sentence, Written, about, math, say, vector
 from boundlab.exact._instance import ExactSetting
 from boundlab.exact._rows import model_name
-from boundlab.exact._tale import Models, Point
+from boundlab.exact._trace import Models, Point
 
 Entry = tuple[int, Fraction]
 

@@ -19,14 +19,14 @@ from boundlab.arithmetic.writing import words
 from boundlab.case import Case, RandomEvents
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.exact import _numeric
-from boundlab.exact import _tell as tell
+from boundlab.exact import _record_trace as tell
 from boundlab.exact._conditions import require
 from boundlab.exact._derivation import Derivation
 from boundlab.exact._derive import derive as derivation_of
 from boundlab.exact._instance import ExactSetting
 from boundlab.exact._result import ExactResult
 from boundlab.exact._symbols import exact_law, formulas
-from boundlab.exact._tale import Tale
+from boundlab.exact._trace import Tale
 from boundlab.execute.rationals import ExactTape, TooLongError, run, understand
 from boundlab.expectation import (
     Arithmetic,

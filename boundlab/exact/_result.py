@@ -9,7 +9,7 @@ import numpy as np
 from boundlab.__about__ import __version__
 from boundlab.exact._derivation import Derivation
 from boundlab.files import schema
-from boundlab.instance.leaning import conditional, leans_on
+from boundlab.instance.conditional import conditional, leans_on
 from boundlab.instance.readings import SymbolValue
 from boundlab.verdict import Verdict
 

@@ -13,7 +13,7 @@ from boundlab.case import RandomEvents
 from boundlab.errors import UndecidedError
 from boundlab.exact._derivation import MOST, Item, Table
 from boundlab.exact._instance import ExactSetting
-from boundlab.exact._tale import Outcomes, Point
+from boundlab.exact._trace import Outcomes, Point
 from boundlab.expectation import LISTED, RecordedOutcome, Steps
 from boundlab.metrics import Quantity
 

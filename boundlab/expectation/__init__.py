@@ -13,6 +13,9 @@ from boundlab.expectation._enumeration import outcomes_of_schedule as outcomes_o
 from boundlab.expectation._exactly import in_exact_numbers as exact_arithmetic
 from boundlab.expectation._exactly import of_algorithm as exact_program
 from boundlab.expectation._graph import Arithmetic as Arithmetic
+from boundlab.expectation._history import LISTED as LISTED
+from boundlab.expectation._history import RecordedOutcome as RecordedOutcome
+from boundlab.expectation._history import Steps as Steps
 from boundlab.expectation._law import event_law as event_law
 from boundlab.expectation._law import event_sequences as event_sequences
 from boundlab.expectation._law import exact_event_law as exact_event_law
@@ -22,14 +25,11 @@ from boundlab.expectation._left import distinct_outcomes as distinct_outcomes
 from boundlab.expectation._left import engine as engine
 from boundlab.expectation._left import left_side as left_side
 from boundlab.expectation._left import operations as operations
-from boundlab.expectation._past import LISTED as LISTED
-from boundlab.expectation._past import RecordedOutcome as RecordedOutcome
-from boundlab.expectation._past import Steps as Steps
 from boundlab.expectation._points import shown as shown_points
 from boundlab.expectation._second_moments import Moments as Moments
 from boundlab.expectation._second_moments import given_schedule as moments_of_schedule
 from boundlab.expectation._second_moments import in_exact_numbers as second_moments
-from boundlab.expectation._twins import twins as twins
+from boundlab.expectation._symmetries import twins as twins
 
 __all__ = [
     "AFFORDABLE", "LISTED", "Arithmetic", "Moments", "RecordedOutcome", "Steps", "applicable", "core_of_schedule",

@@ -15,8 +15,8 @@ from boundlab.arithmetic.problem import Core, Minimum, RationalProblem
 from boundlab.execute import Numbers
 from boundlab.execute.enclosed import EPS
 from boundlab.expectation._graph import Arithmetic, Graph, Lowering
+from boundlab.expectation._history import Past, RecordedOutcome, Steps
 from boundlab.expectation._live import pruned
-from boundlab.expectation._past import Past, RecordedOutcome, Steps
 from boundlab.expectation._reach import core_of
 from boundlab.expectation._schedule import Schedule
 from boundlab.expectation._values import ExactValues, FloatValues, VectorTable

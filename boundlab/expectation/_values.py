@@ -17,7 +17,7 @@ from boundlab.arithmetic.problem import AtMinimum, Minimum, RationalProblem
 from boundlab.errors import UndecidedError
 from boundlab.execute.enclosed import EPS, TINY, UNKNOWN, UP
 from boundlab.execute.iterates import CLOSE
-from boundlab.expectation._past import Steps
+from boundlab.expectation._history import Steps
 from boundlab.metrics import Metric, Proved
 from boundlab.objective import Problem
 

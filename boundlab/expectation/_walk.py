@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from boundlab.algorithms import MoveRow
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.expectation._graph import Graph, Level, PassRow, Row, SumRow
-from boundlab.expectation._past import Past, RecordedOutcome
+from boundlab.expectation._history import Past, RecordedOutcome
 from boundlab.expectation._values import VectorTable
 from boundlab.tape import Initial
 

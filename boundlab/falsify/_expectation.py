@@ -8,9 +8,9 @@ from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.execute import iterates, moments
 from boundlab.expectation import left_side
 from boundlab.falsify import _catalog as catalog
-from boundlab.falsify._benches import points_of, tapes
+from boundlab.falsify._batched_problems import rounding
 from boundlab.falsify._candidate import Candidate
-from boundlab.falsify._columns import rounding
+from boundlab.falsify._shared_runs import points_of, tapes
 from boundlab.falsify._sides import CandidateSides
 from boundlab.instance import Plan, make_plan
 from boundlab.instance.schedules import Schedules

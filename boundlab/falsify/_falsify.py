@@ -8,8 +8,8 @@ import numpy as np
 
 from boundlab.errors import AssumptionError, SpecError, UndecidedError
 from boundlab.falsify._candidate import Candidate
-from boundlab.falsify._generous import generously
 from boundlab.falsify._judge import FAILURES, Judge, Score
+from boundlab.falsify._largest_reading import generously
 from boundlab.falsify._rates import local_rate, unknown
 from boundlab.falsify._repeat import trials_that_tell
 from boundlab.falsify._result import Falsification, JudgedInstance, confirm

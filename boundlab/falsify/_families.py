@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 from boundlab.algorithms import Algorithm
-from boundlab.falsify import _shapes
+from boundlab.falsify import _problem_families
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._options import settings
 from boundlab.falsify._rates import by_length, open_rates
@@ -96,9 +96,10 @@ def problems(theorem: Theorem, schedule: Schedule, iterations: int, level: int, 
     """
     family, clients, delays, setting = schedule
     found = []
-    shapes = _shapes.noisy(theorem, clients) if noise else _shapes.quiet(theorem, clients, lasts(iterations))
+    of = _problem_families
+    shapes = of.noisy(theorem, clients) if noise else of.quiet(theorem, clients, lasts(iterations))
     for kind, shape in shapes:
-        others = () if noise else _shapes.starts(shape)
+        others = () if noise else _problem_families.starts(shape)
         for number, sizes in enumerate((FEW, SIZES[:: 1 + noise])):
             starts = (shape["x0"],) * (number == level) + others * (level == 1)
             for weight, step in steps(theorem, iterations, sizes, default=number == 0):

@@ -12,7 +12,7 @@ from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._expectation import horizon
 from boundlab.falsify._judge import FAILURES, Judge
 from boundlab.falsify._optimise import iid, shaped
-from boundlab.falsify._shapes import noise_allowed
+from boundlab.falsify._problem_families import noise_allowed
 from boundlab.falsify._sides import constants_of, step_size
 from boundlab.formulas.floats import evaluate
 from boundlab.formulas.symbols import names_of

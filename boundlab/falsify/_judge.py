@@ -13,10 +13,10 @@ from boundlab.assumptions import assumption
 from boundlab.errors import BoundlabError
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify import _expectation, _sides
-from boundlab.falsify._benches import Bench, make_bench
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._options import parameters
 from boundlab.falsify._rates import behind_tape
+from boundlab.falsify._shared_runs import Bench, make_bench
 from boundlab.falsify._sides import CandidateSides
 from boundlab.formulas.symbols import having
 from boundlab.theorems import Theorem

@@ -16,9 +16,9 @@ from scipy.special import ndtr
 
 from boundlab.errors import SpecError
 from boundlab.execute.floats import run
-from boundlab.falsify._benches import Bench
+from boundlab.falsify._batched_problems import Layout
 from boundlab.falsify._candidate import Candidate
-from boundlab.falsify._columns import Layout
+from boundlab.falsify._shared_runs import Bench
 from boundlab.metrics import Quantity, Series
 from boundlab.objective import Array, Oracle
 from boundlab.tape import Tape

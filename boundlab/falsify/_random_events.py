@@ -10,7 +10,7 @@ from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._families import steps
 from boundlab.falsify._optimise import iid
 from boundlab.falsify._options import settings
-from boundlab.falsify._shapes import bounded, noise_allowed
+from boundlab.falsify._problem_families import bounded, noise_allowed
 from boundlab.theorems import Theorem
 
 _LOCAL = ("1", "2", "5", "20", "50", "3", "10")

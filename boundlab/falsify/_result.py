@@ -12,13 +12,13 @@ from boundlab.__about__ import __version__
 from boundlab.case.provenance import provenance
 from boundlab.compare.trials import trial_events
 from boundlab.errors import AssumptionError, UndecidedError
-from boundlab.falsify._benches import several
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._expectation import horizon, left_of, plan_of
 from boundlab.falsify._judge import FAILURES, Judge, Score
+from boundlab.falsify._shared_runs import several
 from boundlab.files import Document, schema
 from boundlab.instance import Plan
-from boundlab.instance.leaning import leans_on
+from boundlab.instance.conditional import leans_on
 from boundlab.metrics import Enclosure
 from boundlab.objective import Constant
 from boundlab.options import typed

@@ -10,9 +10,9 @@ import numpy as np
 
 from boundlab.errors import MissingExtraError
 from boundlab.falsify import _fit, _witnesses, _worst
+from boundlab.falsify._family_scan import Key
 from boundlab.falsify._judge import Judge, Score
 from boundlab.falsify._optimise import climb, optimise
-from boundlab.falsify._scan import Key
 from boundlab.falsify._size import coarse
 from boundlab.falsify._smallest import smallest
 from boundlab.falsify._work import Climb, Done, Piece, Restart, Scan, SearchBudget, Worker

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError
 from boundlab.falsify import _noise
-from boundlab.falsify._benches import Bench, constants
+from boundlab.falsify._batched_problems import Columns, Layout, rounding, run_columns
 from boundlab.falsify._candidate import Candidate
-from boundlab.falsify._columns import Columns, Layout, rounding, run_columns
 from boundlab.falsify._rates import chosen
+from boundlab.falsify._shared_runs import Bench, constants
 from boundlab.formulas.floats import evaluate as expression_value
 from boundlab.formulas.symbols import names_of
 from boundlab.objective import Optimum

@@ -9,8 +9,8 @@ from typing import Any
 from boundlab.assumptions import assumption
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate
+from boundlab.falsify._problem_families import noise_allowed
 from boundlab.falsify._rates import by_length, open_rates
-from boundlab.falsify._shapes import noise_allowed
 from boundlab.theorems import Theorem
 
 _FILE = "witnesses.json"

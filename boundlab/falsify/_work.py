@@ -9,9 +9,9 @@ from typing import TypeAlias, final
 import numpy as np
 
 from boundlab.falsify._candidate import Candidate
+from boundlab.falsify._family_scan import Key, batches
 from boundlab.falsify._judge import Judge, Score
 from boundlab.falsify._optimise import climb, optimise, perturbed, to_vector
-from boundlab.falsify._scan import Key, batches
 
 _HOPELESS = 10  # refused candidates for each that was tried, after which the theorem seems to apply to hardly anything
 _GENERATIONS = 8  # of a restart

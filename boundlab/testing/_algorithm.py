@@ -9,12 +9,12 @@ from boundlab.delays import DelayModel
 from boundlab.instance import example_options
 from boundlab.options import Options
 from boundlab.registry import registered
-from boundlab.testing import _arrivals, _effects, _options, _schedule
+from boundlab.testing import _arrivals, _option_effects, _options, _schedule
 from boundlab.testing._agree import hold
-from boundlab.testing._alone import alone
 from boundlab.testing._check import Check
 from boundlab.testing._program import program
 from boundlab.testing._schedule import CompiledRun
+from boundlab.testing._single_client import alone
 from boundlab.testing._subject import ITERATIONS, REFUSED, Subject
 
 _FEW, _MANY = 9, 80  # events
@@ -46,8 +46,8 @@ def _parts(subject: Subject) -> Iterator[tuple[str, Callable[[], None]]]:
     yield "the objective has the weights of the updates", subject.each(_arrivals.weights)
     yield "assumptions that are met show in every run", lambda: _promises(subject)
     if subject.options is None:
-        yield "every option has an effect", lambda: _effects.effects(subject)
-        yield "staleness functions damp by the staleness", lambda: _effects.damping(subject)
+        yield "every option has an effect", lambda: _option_effects.effects(subject)
+        yield "staleness functions damp by the staleness", lambda: _option_effects.damping(subject)
         yield "alone and without delay it is gradient descent", lambda: alone(subject)
     yield "its program of one event makes the iterates of the tape", subject.each(program)
 

@@ -10,7 +10,7 @@ from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.symbols import having
 from boundlab.objective import Problem
 from boundlab.theorems import Theorem
-from boundlab.worst_case import keep
+from boundlab.worst_case import certificate_file
 from boundlab.worst_case.attained import attained, fewer
 from boundlab.worst_case.certificate import certify
 from boundlab.worst_case.classes import FunctionClass, function_class
@@ -19,10 +19,10 @@ from boundlab.worst_case.lower import certified_lower
 from boundlab.worst_case.model import ProgramModel, build
 from boundlab.worst_case.parabolas import parabolas
 from boundlab.worst_case.program import Compiled, Solution
-from boundlab.worst_case.question import Question, ask
 from boundlab.worst_case.replay import replay
 from boundlab.worst_case.result import TIGHT, WorstCase
 from boundlab.worst_case.roots import in_units_of_the_step
+from boundlab.worst_case.specification import Question, ask
 from boundlab.worst_case.verify import Matrix, upper_value
 
 # A function is good enough where its replay misses the solver's value by no more than this share.
@@ -132,9 +132,11 @@ def _kept(plan: Question, upper: _Upper | None, lower: _Lower | None) -> dict[st
     """Return the certificates of both sides, as a second checker reads them."""
     found = {}
     if upper is not None:
-        found["upper"] = keep.upper(upper.model, upper.kind, upper.multipliers, upper.value, _claim(plan, upper))
+        found["upper"] = certificate_file.upper(
+            upper.model, upper.kind, upper.multipliers, upper.value, _claim(plan, upper)
+        )
     if lower is not None:
-        found["lower"] = keep.lower(lower.model, lower.kind, *lower.point, lower.value, _claim(plan, lower))
+        found["lower"] = certificate_file.lower(lower.model, lower.kind, *lower.point, lower.value, _claim(plan, lower))
     return found
 
 
@@ -174,7 +176,7 @@ def _reaches(
         return None
     for one, kernel in proposed:
         if upper_value(model.program, one) == value:
-            far = keep.distances(model, kind)
+            far = certificate_file.distances(model, kind)
             return _Upper(model, kind, value, fewer(model.program, one, kernel, value, far), words)
     return None
 

@@ -18,9 +18,9 @@ from boundlab.metrics import Metric
 from boundlab.recheck import Sample
 from boundlab.tape import Tape
 from boundlab.worst_case.classes import FunctionClass
+from boundlab.worst_case.pepit_isolation import Session
 from boundlab.worst_case.program import SemidefiniteProgram, row
 from boundlab.worst_case.samples import samples_of
-from boundlab.worst_case.session import Session
 
 Floats = NDArray[np.float64]
 # Clarabel factorises a dense block of size (points²/2)² for G ⪰ 0: seconds at 40 points, minutes at 60.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from boundlab.arithmetic.pepit import fraction
 from boundlab.errors import CertificateError
 from boundlab.recheck import Form
-from boundlab.worst_case.session import pepit
+from boundlab.worst_case.pepit_isolation import pepit
 
 Floats = NDArray[np.float64]
 Row: TypeAlias = Form  # in the function values F and the Gram matrix G of the leaf points

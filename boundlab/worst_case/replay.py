@@ -8,7 +8,7 @@ import numpy as np
 from boundlab.errors import AssumptionError
 from boundlab.execute.floats import run
 from boundlab.objective import Array, Problem
-from boundlab.worst_case.question import Question
+from boundlab.worst_case.specification import Question
 
 
 def replay(plan: Question, problem: Problem) -> float | None:

@@ -13,7 +13,7 @@ from boundlab.objective import Problem
 from boundlab.theorems import core
 from boundlab.verdict import Verdict
 from boundlab.worst_case.classes import FunctionClass
-from boundlab.worst_case.question import Question
+from boundlab.worst_case.specification import Question
 
 # A certified value this close above the bound is what an attained bound looks like through a solver.
 TIGHT = 1e-4

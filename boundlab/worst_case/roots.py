@@ -14,7 +14,7 @@ from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.metrics import Quantity
 from boundlab.worst_case.classes import FunctionClass
 from boundlab.worst_case.model import ProgramModel, build
-from boundlab.worst_case.question import Question
+from boundlab.worst_case.specification import Question
 
 
 def in_units_of_the_step(

@@ -8,8 +8,8 @@ from test_compare import plan_of, verdict_of
 
 from boundlab.compare import compare
 from boundlab.compare.judge import side
-from boundlab.compare.standstill import standstill
 from boundlab.compare.trials import run_trials, trial_tape
+from boundlab.compare.trivial_bound import standstill
 from boundlab.compare.unsampled import given_schedule_operations
 from boundlab.execute import moments
 from boundlab.expectation import AFFORDABLE, operations

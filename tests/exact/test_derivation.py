@@ -17,7 +17,7 @@ from boundlab.cli import invoke
 from boundlab.exact import Chain, Table, evaluate
 from boundlab.exact._derive import require_same
 from boundlab.exact._linear import joint, power, rules, total
-from boundlab.expectation._past import _Words
+from boundlab.expectation._history import _Words
 from boundlab.report.derivation_latex import derivation_latex
 from boundlab.theorems import load_theorem
 

@@ -34,7 +34,7 @@ from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
-from boundlab.worst_case.session import Session
+from boundlab.worst_case.pepit_isolation import Session
 
 OPTIONS = {"A": [[[2]], [[1]], [[3]]], "b": [[0], [1], [4]], "x0": [2]}
 EXACT = build_problem("quadratic", {**OPTIONS, "sigma": 0})

@@ -14,7 +14,7 @@ from boundlab.cli._app import app
 from boundlab.errors import SpecError, SymbolError
 from boundlab.exact import evaluate
 from boundlab.registry import registered
-from boundlab.report.trail import trail
+from boundlab.report.related_links import trail
 from boundlab.theorems import load_theorem
 from boundlab.verdict import ExitCode
 

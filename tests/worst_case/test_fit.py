@@ -14,7 +14,7 @@ from boundlab.prove import Script, expr, run, squared, telescope, total
 from boundlab.prove.document import Proof
 from boundlab.theorems import load_theorem
 from boundlab.worst_case import worst_case
-from boundlab.worst_case.fit import Fitted, fit
+from boundlab.worst_case.closed_form import Fitted, fit
 
 pytest.importorskip("PEPit")
 

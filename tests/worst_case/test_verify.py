@@ -18,7 +18,7 @@ from boundlab.worst_case.classes import function_class
 from boundlab.worst_case.lower import certified_lower
 from boundlab.worst_case.model import build
 from boundlab.worst_case.program import Compiled, Row, SemidefiniteProgram, Solution
-from boundlab.worst_case.question import ask
+from boundlab.worst_case.specification import ask
 from boundlab.worst_case.verify import lower_value, positive_semidefinite, upper_value
 
 Certificate = tuple[SemidefiniteProgram, tuple[Fraction, ...], Fraction]

@@ -23,9 +23,9 @@ from boundlab.theorems import load_theorem
 from boundlab.worst_case.certificate import certify
 from boundlab.worst_case.classes import function_class
 from boundlab.worst_case.model import build
+from boundlab.worst_case.pepit_isolation import Session
 from boundlab.worst_case.program import Compiled, Row, SemidefiniteProgram
-from boundlab.worst_case.question import ask
-from boundlab.worst_case.session import Session
+from boundlab.worst_case.specification import ask
 from boundlab.worst_case.verify import upper_value
 
 FRACTIONS = st.fractions(min_value=-100, max_value=100, max_denominator=50)

@@ -7,7 +7,7 @@ from itertools import count, islice
 
 import numpy as np
 
-from boundlab.falsify import _families, _noise, _random_events, _shapes
+from boundlab.falsify import _families, _noise, _problem_families, _random_events
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._families import Schedule
 from boundlab.falsify._judge import FAILURES, Judge, Score
@@ -102,7 +102,7 @@ def _schedule(schedule: Schedule, last: int, level: int, judge: Judge, seen: set
         ]
     )
     scores += judge.scores(again)
-    if clients <= 4 and last <= _NOISY_RUN and _shapes.noise_allowed(theorem):
+    if clients <= 4 and last <= _NOISY_RUN and _problem_families.noise_allowed(theorem):
         noise = _families.problems(theorem, schedule, iterations, level, noise=True)
         scores += judge.scores([one for one in (_widened(judge, each) for each in noise) if one is not None])
     return key, scores
@@ -131,7 +131,7 @@ def _widened(judge: Judge, candidate: Candidate) -> Candidate | None:
         return None
     reach = float(np.abs(candidate.start() - candidate.rows("c")).max())
     delta = float(f"{reach + _DEVIATIONS * spread:.1e}")
-    if _shapes.kind_of(judge.theorem) == "huber":
+    if _problem_families.kind_of(judge.theorem) == "huber":
         return candidate.with_problem(delta=delta)
     # Where only B counts, it stays: B = w·delta.
     weights = [float(f"{one * candidate.problem['delta'] / delta:.2e}") for one in candidate.problem["w"]]

@@ -10,7 +10,7 @@ from boundlab.exact._entering import Entering
 from boundlab.exact._instance import ExactSetting
 from boundlab.exact._linear import Rule, joint, power, rules, total
 from boundlab.exact._rows import Account, added, measure, metric_at, model_name, share, shortened, shown_name
-from boundlab.exact._tale import Models, MomentsOf, Point
+from boundlab.exact._trace import Models, MomentsOf, Point
 from boundlab.metrics import Quantity
 from boundlab.tape import Tape
 

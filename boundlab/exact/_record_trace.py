@@ -11,7 +11,7 @@ from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import Core, Minimum, RationalProblem
 from boundlab.errors import SpecError
 from boundlab.exact._derivation import MOST
-from boundlab.exact._tale import Models, MomentsOf, Outcomes, Point
+from boundlab.exact._trace import Models, MomentsOf, Outcomes, Point
 from boundlab.execute import Numbers
 from boundlab.execute.rationals import ExactTape, TooLongError, run
 from boundlab.expectation import (

@@ -27,9 +27,9 @@ from boundlab.registry import lookup, registered
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Theorem, over
+from boundlab.worst_case.bound_value import Exactly, exactly
 from boundlab.worst_case.classes import CONSTANTS, noise, undefined
 from boundlab.worst_case.model import AllEvents
-from boundlab.worst_case.right import Exactly, exactly
 
 _UNITS = ("R", "B", "L", "F0")
 _MOST_RUNS = 1_500
