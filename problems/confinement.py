@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.objective import Array
-from boundlab.objective.confinement import Confinement, InvariantBall, InvariantBox, Region, plain
+from boundlab.objective.confinement import Confinement, InvariantBall, InvariantBox, InvariantSet, plain
 from boundlab.problems import losses
 from boundlab.problems.common import EPS, clip_up, distance
 from boundlab.problems.losses import Loss, Targets
@@ -43,7 +43,7 @@ class OfSeparable(Confinement):
     delta: float | None
     slope: float
 
-    def regions(self, step_size: float) -> Sequence[Region]:
+    def regions(self, step_size: float) -> Sequence[InvariantSet]:
         """Return the box."""
         steep = step_size * self.w.max(axis=0)
         past = steep if self.delta is None else self.delta * np.maximum(steep - 1.0, 0.0)
@@ -98,12 +98,12 @@ class OfRisk(Confinement):
     x0: Array
     solved: Callable[[], Array]
 
-    def regions(self, step_size: float) -> Sequence[Region]:
+    def regions(self, step_size: float) -> Sequence[InvariantSet]:
         """Return balls around 0 and around the solver's point, where the step size allows them."""
         if self.nu == 0.0:
             return []
         most = step_size * self.factor * (1.0 + 8 * EPS)
-        found: list[Region] = []
+        found: list[InvariantSet] = []
         origin = np.zeros(len(self.x0))
         if most * self.nu <= 1.0:
             radius = max(distance(self.x0, origin), clip_up(self._slope / self.nu, 16))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Final, NamedTuple, final
 
 from boundlab.algorithms._buffer import BufferParameters, check_wait
-from boundlab.algorithms._program import Control, Desk, Event, EventLaw, EventProgram, MoveRow, Row, Share, Step
+from boundlab.algorithms._program import ClientSlots, Control, Event, EventLaw, EventProgram, MoveRow, Row, Share, Step
 
 _WAITS: Final = -1  # in place of an age: the client waits for the aggregation of its update
 
@@ -53,7 +53,7 @@ class BufferProgram(EventProgram):
         check_wait(name, parameters.reply, count, clients)
         self._parameters, self._clients, self._weigh, self._memory = parameters, clients, weigh, memory
         self._ages, self._named = ages, named
-        self._desk = Desk(clients, local.steps, local.first, models=models)
+        self._desk = ClientSlots(clients, local.steps, local.first, models=models)
         self.initial, self.local = self._desk.initial(count), local.relative
         of_clients = [(self._desk.result(client),) for client in range(clients)]
         self.seats = (*of_clients, *((self._desk.held(place),) for place in range(count)))

@@ -196,7 +196,7 @@ class EventProgram(ABC):
 
 
 @final
-class Desk:
+class ClientSlots:
     """Writes the rows of an event for clients that always work on one update, as the arrival-driven algorithms do.
 
     Registers: x_s; the result in work of each client; results that the server holds.

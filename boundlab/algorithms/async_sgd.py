@@ -12,7 +12,7 @@ from boundlab.algorithms._algorithm import Algorithm, arrivals
 from boundlab.algorithms._buffer import why_not_stationary, why_not_uniform
 from boundlab.algorithms._draws import Draw, several
 from boundlab.algorithms._option import Parameters
-from boundlab.algorithms._program import Control, Desk, Event, EventLaw, EventProgram, Row, Share, Step
+from boundlab.algorithms._program import ClientSlots, Control, Event, EventLaw, EventProgram, Row, Share, Step
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import Events, read_client, read_rows
@@ -185,7 +185,7 @@ class AsyncSgdProgram(EventProgram):
     def __init__(self, parameters: AsyncSgdParameters, clients: int) -> None:
         self._parameters, self._clients = parameters, clients
         self._uniform, self._ages = parameters.sampling == "uniform", parameters.schedule == "delay_adaptive"
-        self._desk = Desk(clients, 1, parameters.alpha, models=False)
+        self._desk = ClientSlots(clients, 1, parameters.alpha, models=False)
         self.initial = self._desk.initial(0)
         self.seats = tuple((self._desk.result(place),) for place in range(clients))
         if self._uniform:  # any register may hold anybody's work

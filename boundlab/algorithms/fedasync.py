@@ -9,7 +9,7 @@ from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._buffer import why_not_stationary, why_not_uniform
 from boundlab.algorithms._clients import Workers
 from boundlab.algorithms._option import Parameters
-from boundlab.algorithms._program import Control, Desk, Event, EventLaw, EventProgram, Row, Share, Step
+from boundlab.algorithms._program import ClientSlots, Control, Event, EventLaw, EventProgram, Row, Share, Step
 from boundlab.algorithms._staleness import Staleness, staleness_function
 from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.delays import DelayModel
@@ -109,7 +109,7 @@ class FedAsyncProgram(EventProgram):
     def __init__(self, parameters: FedAsyncParameters, clients: int) -> None:
         local = parameters.local
         self._parameters, self._ages = parameters, parameters.s.kind != "constant"
-        self._desk = Desk(clients, local.steps, local.first, models=parameters.mode == "model")
+        self._desk = ClientSlots(clients, local.steps, local.first, models=parameters.mode == "model")
         self.initial, self.local = self._desk.initial(0), local.relative
         self.seats = tuple((self._desk.result(client),) for client in range(clients))
 

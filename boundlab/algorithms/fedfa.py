@@ -13,7 +13,7 @@ from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._clients import Workers
 from boundlab.algorithms._option import Parameters
-from boundlab.algorithms._program import Control, Desk, Event, EventLaw, EventProgram, MoveRow, Row, Share, Step
+from boundlab.algorithms._program import ClientSlots, Control, Event, EventLaw, EventProgram, MoveRow, Row, Share, Step
 from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.algorithms._windows import window_sums
 from boundlab.errors import SpecError
@@ -205,7 +205,7 @@ class FedFaProgram(EventProgram):
     def __init__(self, parameters: FedFaParameters, clients: int) -> None:
         local = parameters.local
         self._parameters = parameters
-        self._desk = Desk(clients, local.steps, local.first, models=parameters.mode == "param")
+        self._desk = ClientSlots(clients, local.steps, local.first, models=parameters.mode == "param")
         self.initial, self.local = self._desk.initial(parameters.K), local.relative
         self.seats = tuple((self._desk.result(client),) for client in range(clients))
 

@@ -12,7 +12,7 @@ from boundlab.case.provenance import plain, provenance
 from boundlab.compare.confidence import Band
 from boundlab.compare.judge import ratio_of
 from boundlab.compare.trials import trial_events
-from boundlab.compare.trivial_bound import Standstill
+from boundlab.compare.trivial_bound import TrivialBound
 from boundlab.compare.unsampled import random_events
 from boundlab.files import Document, schema
 from boundlab.instance.plan import Plan
@@ -64,7 +64,7 @@ class Comparison:
     seed: int
     statistics: Statistics
     worst_trial: int
-    standstill: Standstill
+    standstill: TrivialBound
     exact: str = ""
     range_: MetricEnclosure | None = None
     backend: Backend = NUMPY

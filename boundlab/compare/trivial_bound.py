@@ -20,7 +20,7 @@ _EQUAL = 1e-9
 
 @final
 @dataclass(frozen=True, slots=True)
-class Standstill:
+class TrivialBound:
     """How a bound compares with a run that stays at x0.
 
     Parameters
@@ -63,7 +63,7 @@ class Standstill:
         }
 
 
-def standstill(plan: Plan, bound: Floats) -> Standstill:
+def standstill(plan: Plan, bound: Floats) -> TrivialBound:
     """Compare a bound with what no step at all gives.
 
     A start at a minimiser is no such case: what a bound says there is how far noise may drive the iterates.
@@ -76,11 +76,11 @@ def standstill(plan: Plan, bound: Floats) -> Standstill:
     low, _ = plan.metric.at(Certified(plan.problem), plan.problem.x0)
     level, smallest = float(low), float(bound.min())
     if plan.theorem.shape or level <= 0.0 or not smallest >= level * (1.0 - _EQUAL):
-        return Standstill(level, smallest, says_nothing=False)
+        return TrivialBound(level, smallest, says_nothing=False)
     most = FARTHEST if plan.theorem.bound.closed else _ITERATED
     first = int(plan.ks[-1])
     if first >= most:
-        return Standstill(level, smallest, says_nothing=True)
+        return TrivialBound(level, smallest, says_nothing=True)
     horizons = np.unique(np.rint(np.geomspace(max(first, 1), most, _POINTS)).astype(np.int64))
     ends = [len(horizons)] if plan.theorem.bound.closed else _stages(horizons)
     for begin, end in pairwise([0, *ends]):
@@ -88,11 +88,11 @@ def standstill(plan: Plan, bound: Floats) -> Standstill:
             with np.errstate(all="ignore"):
                 later = plan.theorem.evaluate({**plan.values, plan.theorem.counter: horizons[:end]}).total
         except BoundlabError:  # a condition that fails there, or a number that is not finite
-            return Standstill(level, smallest, says_nothing=True)
+            return TrivialBound(level, smallest, says_nothing=True)
         below = np.flatnonzero(np.broadcast_to(later, end)[begin:] < level)
         if len(below):
-            return Standstill(level, smallest, True, int(horizons[begin + below[0]]), most)
-    return Standstill(level, smallest, True, None, most)
+            return TrivialBound(level, smallest, True, int(horizons[begin + below[0]]), most)
+    return TrivialBound(level, smallest, True, None, most)
 
 
 def _stages(horizons: NDArray[np.int64]) -> list[int]:

@@ -15,7 +15,7 @@ from boundlab.arithmetic.problem import Core, Minimum, RationalProblem
 from boundlab.execute import Numbers
 from boundlab.execute.enclosed import EPS
 from boundlab.expectation._graph import Arithmetic, Graph, Lowering
-from boundlab.expectation._history import Past, RecordedOutcome, Steps
+from boundlab.expectation._history import History, RecordedOutcome, Steps
 from boundlab.expectation._live import pruned
 from boundlab.expectation._reach import core_of
 from boundlab.expectation._schedule import Schedule
@@ -171,7 +171,7 @@ def outcomes(
     shown = [place in {ends[one] for one in seen} for place in range(last + 1)]
     held = ExactValues(model, best, unit)
     graph = pruned(replace(graph, levels=graph.levels[:last]), shown)
-    found = Walk(graph, held, shown, exact=True, largest=TOLD, past=Past()).outcomes(held.points)
+    found = Walk(graph, held, shown, exact=True, largest=TOLD, past=History()).outcomes(held.points)
     return found, [] if held.noisy else held.steps()
 
 
@@ -187,7 +187,7 @@ def outcomes_of_schedule(
     """
     graph, shown = _of_schedule(tape, of_tape, unit)
     held = ExactValues(model, best, unit)
-    return Walk(graph, held, shown, exact=True, largest=TOLD, past=Past()).outcomes(held.points)
+    return Walk(graph, held, shown, exact=True, largest=TOLD, past=History()).outcomes(held.points)
 
 
 def marginals(

@@ -58,7 +58,7 @@ class Steps:
 
 
 @final
-class Past:
+class History:
     """Histories under numbers 0, 1, …; 0 is that of the start."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from boundlab.algorithms import MoveRow
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.expectation._graph import Graph, Level, PassRow, Row, SumRow
-from boundlab.expectation._history import Past, RecordedOutcome
+from boundlab.expectation._history import History, RecordedOutcome
 from boundlab.expectation._values import VectorTable
 from boundlab.tape import Initial
 
@@ -80,7 +80,7 @@ class Walk(Generic[Number]):
 
     def __init__(
         self, graph: Graph[Number], values: VectorTable[Number], shown: Sequence[bool], *, exact: bool,
-        largest: int = LARGEST, past: Past | None = None,
+        largest: int = LARGEST, past: History | None = None,
     ) -> None:  # fmt: skip
         self.graph, self.values, self.shown, self.exact, self.largest = graph, values, shown, exact, largest
         self.past = past

@@ -111,7 +111,7 @@ def _schedule(schedule: Schedule, last: int, level: int, judge: Judge, seen: set
 def _runs(judge: Judge, candidates: Sequence[Candidate]) -> Key:
     """Return what only schedules share that make the same runs; nothing where there are none."""
     try:
-        return (judge.bench(candidates[0]).fingerprint, candidates[0].problem_spec()) if candidates else ()
+        return (judge.shared(candidates[0]).fingerprint, candidates[0].problem_spec()) if candidates else ()
     except FAILURES:
         return ()
 
@@ -121,9 +121,9 @@ def _widened(judge: Judge, candidate: Candidate) -> Candidate | None:
     if candidate.problem["type"] == "quadratic":
         return candidate
     try:
-        bench = judge.bench(candidate)
-        size = step_size(bench, candidate, constants_of(bench.theorem, candidate))
-        spread = _noise.widest(bench, candidate, size) if np.isfinite(size) else np.nan
+        shared = judge.shared(candidate)
+        size = step_size(shared, candidate, constants_of(shared.theorem, candidate))
+        spread = _noise.widest(shared, candidate, size) if np.isfinite(size) else np.nan
     except FAILURES as error:
         judge.refuse(error)
         return None

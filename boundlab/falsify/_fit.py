@@ -125,11 +125,11 @@ def _gaps(judge: Judge, one: Candidate) -> Sequence[Gap] | None:
     """Return by how much an instance misses each condition; None where they have no value."""
     theorem = judge.theorem
     try:
-        bench = judge.bench(one, [horizon(one)])
+        shared = judge.shared(one, [horizon(one)])
         own = constants_of(theorem, one)
-        known: dict[str, Any] = {**bench.seen[-1], **bench.values, **bench.server, **own, **one.step}
-        size = step_size(bench, one, own)
-        known |= {theorem.counter: horizon(one)} | ({bench.rate: size} if math.isfinite(size) else {})
+        known: dict[str, Any] = {**shared.seen[-1], **shared.values, **shared.server, **own, **one.step}
+        size = step_size(shared, one, own)
+        known |= {theorem.counter: horizon(one)} | ({shared.rate: size} if math.isfinite(size) else {})
         names = set().union(*(names_of(side.quantity) | names_of(side.limit) for side in theorem.conditions))
         found = derive(theorem, {name: value for name, value in known.items() if name in theorem.symbols}, names, 1)
         sides = [

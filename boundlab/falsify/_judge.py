@@ -16,12 +16,12 @@ from boundlab.falsify import _expectation, _sides
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._options import parameters
 from boundlab.falsify._rates import behind_tape
-from boundlab.falsify._shared_runs import Bench, make_bench
+from boundlab.falsify._shared_runs import SharedRun, make_shared_run
 from boundlab.falsify._sides import CandidateSides
 from boundlab.formulas.symbols import having
 from boundlab.theorems import Theorem
 
-_BENCHES = 12
+_SHARED_RUNS = 12
 # Ratios that are looked at closely: floats that are equal but for their last digits are not.
 _PROMISING = 1.0 + 1e-9
 # What problems are told apart by.
@@ -88,7 +88,7 @@ class Judge:
     unmet: str = ""
     forgiven: int = 0
     weights: dict[tuple[object, ...], bool] = field(default_factory=dict)
-    benches: OrderedDict[tuple[object, ...], Bench | BoundlabError] = field(default_factory=OrderedDict)
+    shared_runs: OrderedDict[tuple[object, ...], SharedRun | BoundlabError] = field(default_factory=OrderedDict)
 
     @property
     def algorithm(self) -> Algorithm[Any]:
@@ -170,7 +170,7 @@ class Judge:
                     parameters(self.theorem, self.algorithm, one.settings), one.clients
                 )
             except BoundlabError:
-                p = None  # the bench will say what is wrong
+                p = None  # the shared will say what is wrong
             self.weights[key] = p is not None and len(set(p)) > 1
         return self.weights[key]
 
@@ -199,7 +199,7 @@ class Judge:
 
     def _group(self, group: list[Candidate], ks: Sequence[int] | None) -> list[Score]:
         try:
-            sides = _sides.evaluate(self.bench(group[0], ks), group)
+            sides = _sides.evaluate(self.shared(group[0], ks), group)
         except FAILURES as error:
             if len(group) > 1:
                 return [score for one in group for score in self._group([one], ks)]
@@ -207,7 +207,7 @@ class Judge:
             return []
         return self._scored(sides, group)
 
-    def bench(self, candidate: Candidate, ks: Sequence[int] | None = None) -> Bench:
+    def shared(self, candidate: Candidate, ks: Sequence[int] | None = None) -> SharedRun:
         """Return the runs of a candidate's schedule, from the last few if they are there.
 
         Raises
@@ -216,15 +216,15 @@ class Judge:
             If they cannot be made.
         """
         key = (*self._tape(candidate), None if ks is None else tuple(ks))
-        if key not in self.benches:
+        if key not in self.shared_runs:
             try:
-                self.benches[key] = make_bench(self.theorem, candidate, ks)
+                self.shared_runs[key] = make_shared_run(self.theorem, candidate, ks)
             except BoundlabError as error:
-                self.benches[key] = error.with_traceback(None)
-            while len(self.benches) > _BENCHES:
-                self.benches.popitem(last=False)
-        self.benches.move_to_end(key)
-        found = self.benches[key]
+                self.shared_runs[key] = error.with_traceback(None)
+            while len(self.shared_runs) > _SHARED_RUNS:
+                self.shared_runs.popitem(last=False)
+        self.shared_runs.move_to_end(key)
+        found = self.shared_runs[key]
         if isinstance(found, BoundlabError):
             raise type(found)(str(found))
         return found

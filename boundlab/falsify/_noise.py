@@ -18,7 +18,7 @@ from boundlab.errors import SpecError
 from boundlab.execute.floats import run
 from boundlab.falsify._batched_problems import Layout
 from boundlab.falsify._candidate import Candidate
-from boundlab.falsify._shared_runs import Bench
+from boundlab.falsify._shared_runs import SharedRun
 from boundlab.metrics import Quantity, Series
 from boundlab.objective import Array, Oracle
 from boundlab.tape import Tape
@@ -77,7 +77,9 @@ def apart(each: Array, centres: Floats) -> Floats:
     return np.array([np.abs(each[:, 0] - centres), np.sqrt((noise**2).sum(axis=1)), np.abs(noise).sum(axis=1)])
 
 
-def left_side(bench: Bench, candidates: Sequence[Candidate], layout: Layout, steps: Floats) -> tuple[Floats, Floats]:
+def left_side(
+    shared: SharedRun, candidates: Sequence[Candidate], layout: Layout, steps: Floats
+) -> tuple[Floats, Floats]:
     """Return the left sides, from below, shape (points, B), and √(3P), shape (B,).
 
     Raises
@@ -85,10 +87,10 @@ def left_side(bench: Bench, candidates: Sequence[Candidate], layout: Layout, ste
     SpecError
         If a run is too long, or its left side is no mean of what the run shows.
     """
-    metric, ks = bench.theorem.left, bench.ks
+    metric, ks = shared.theorem.left, shared.ks
     if not metric.is_mean:
-        raise SpecError(f"{bench.theorem.metric} is no mean of what a run shows: moments do not tell its expectation")
-    if any(one.problem["type"] == "lad" for one in candidates) or any(len(tape.implicit) for tape, _ in bench.tapes):
+        raise SpecError(f"{shared.theorem.metric} is no mean of what a run shows: moments do not tell its expectation")
+    if any(one.problem["type"] == "lad" for one in candidates) or any(len(tape.implicit) for tape, _ in shared.tapes):
         raise SpecError("noise is carried along on quadratic parts only")
     slope = layout.w.mean(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -100,7 +102,7 @@ def left_side(bench: Bench, candidates: Sequence[Candidate], layout: Layout, ste
         raise SpecError("noise of two signs is carried along in one dimension only")
     total = np.zeros((len(ks), len(candidates)))
     most = np.zeros(len(candidates))
-    for tape, share in bench.tapes:
+    for tape, share in shared.tapes:
         linear = _linear(tape, candidates, layout, steps)
         series = Series(metric, ks, layout.first.shape)
         # The quadratic part must hold its own minimiser, too.
@@ -121,11 +123,11 @@ def left_side(bench: Bench, candidates: Sequence[Candidate], layout: Layout, ste
     return total, most
 
 
-def widest(bench: Bench, candidate: Candidate, size: float) -> float:
+def widest(shared: SharedRun, candidate: Candidate, size: float) -> float:
     """Return the largest standard deviation of a point at which a gradient is taken or a model shown."""
     layout = Layout.of([candidate])
     spread = 0.0
-    for tape, _ in bench.tapes:
+    for tape, _ in shared.tapes:
         linear = _linear(tape, [candidate], layout, np.full(len(layout.x0), size))
         linear.watched = True
         seen: list[Floats] = []

@@ -31,7 +31,7 @@ SEQUENCES = 256  # event sequences that a mean is taken over
 
 @final
 @dataclass(frozen=True, slots=True)
-class Bench:
+class SharedRun:
     """Tapes of unit local steps with their probabilities, and what the theorem reads off them at several horizons.
 
     Parameters
@@ -75,7 +75,7 @@ class Bench:
         return sha256(b"".join(parts)).digest()
 
 
-def make_bench(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None = None) -> Bench:
+def make_shared_run(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None = None) -> SharedRun:
     """Compile the tapes of a candidate.
 
     Parameters
@@ -123,7 +123,7 @@ def make_bench(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None 
     else:
         # A statement about the mean over schedules takes limits that all of them keep.
         seen = tuple(kept_by_all(theorem, [schedules.read_at(tape, points, values) for tape, _ in runs]))
-    return Bench(theorem, algorithm, runs, points, seen, values, server)
+    return SharedRun(theorem, algorithm, runs, points, seen, values, server)
 
 
 def points_of(theorem: Theorem, horizon: int, ks: Sequence[int] | None) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from boundlab.falsify import _noise
 from boundlab.falsify._batched_problems import Columns, Layout, rounding, run_columns
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._rates import chosen
-from boundlab.falsify._shared_runs import Bench, constants
+from boundlab.falsify._shared_runs import SharedRun, constants
 from boundlab.formulas.floats import evaluate as expression_value
 from boundlab.formulas.symbols import names_of
 from boundlab.objective import Optimum
@@ -61,71 +61,71 @@ class CandidateSides:
         return ratio[place, np.arange(ratio.shape[1])], place
 
 
-def evaluate(bench: Bench, candidates: Sequence[Candidate]) -> CandidateSides:
-    """Return both sides for candidates that share the runs of a bench; all with noise, or all without.
+def evaluate(shared: SharedRun, candidates: Sequence[Candidate]) -> CandidateSides:
+    """Return both sides for candidates that share the runs of a shared; all with noise, or all without.
 
     Raises
     ------
     BoundlabError
         If a left side is not known.
     """
-    theorem = bench.theorem
+    theorem = shared.theorem
     both = constants(theorem, candidates)
     known = [own for own, _ in both]
     if len({frozenset(own) for own in known}) > 1:
         raise SpecError("problems that have different constants are looked at one by one")
-    sizes = np.array([step_size(bench, one, own) for one, own in zip(candidates, known, strict=True)])
-    right = right_sides(bench, candidates, known, sizes)
-    if theorem.read_by(theorem.step) & set(bench.seen[-1]):
+    sizes = np.array([step_size(shared, one, own) for one, own in zip(candidates, known, strict=True)])
+    right = right_sides(shared, candidates, known, sizes)
+    if theorem.read_by(theorem.step) & set(shared.seen[-1]):
         # The theorem's own step for the whole schedule is not the one for a part of it.
-        right[:-1, [bench.rate not in one.step for one in candidates]] = np.inf
+        right[:-1, [shared.rate not in one.step for one in candidates]] = np.inf
     left, lost = np.zeros_like(right), np.zeros(len(candidates))
     last = [np.empty(0)] * len(candidates)
     places = np.flatnonzero(np.isfinite(right).any(axis=0)).tolist()
     if places:  # only these are worth a run
         some = [candidates[place] for place in places]
-        found = _left_sides(bench, some, sizes[places], [both[place][1] for place in places])
+        found = _left_sides(shared, some, sizes[places], [both[place][1] for place in places])
         left[:, places], lost[places], ends = found
         for place, end in zip(places, ends, strict=True):
             last[place] = end
-    return CandidateSides(bench.ks, left, right, last, lost)
+    return CandidateSides(shared.ks, left, right, last, lost)
 
 
 def _left_sides(
-    bench: Bench, candidates: Sequence[Candidate], sizes: Floats, optima: Sequence[Optimum]
+    shared: SharedRun, candidates: Sequence[Candidate], sizes: Floats, optima: Sequence[Optimum]
 ) -> tuple[Floats, Floats, Sequence[Floats]]:
     """Return left sides, shape (points, B), √(3P), shape (B,), and where each run ended."""
-    metric, layout = bench.theorem.left, Layout.of(candidates)
+    metric, layout = shared.theorem.left, Layout.of(candidates)
     steps = sizes[layout.owner]
     ends = [np.empty(0)] * len(candidates)
     if candidates[0].noisy:
-        return *_noise.left_side(bench, candidates, layout, steps), ends
-    left = np.zeros((len(bench.ks), len(candidates)))
-    for tape, weight in bench.tapes:
-        each, end = run_columns(tape, Columns(layout, steps), metric, bench.ks, optima)
+        return *_noise.left_side(shared, candidates, layout, steps), ends
+    left = np.zeros((len(shared.ks), len(candidates)))
+    for tape, weight in shared.tapes:
+        each, end = run_columns(tape, Columns(layout, steps), metric, shared.ks, optima)
         left += weight * each
-        ends = np.split(end, layout.first[1:]) if len(bench.tapes) == 1 else ends
-    left -= np.array([rounding(metric, one, int(bench.ks[-1])) for one in candidates])
+        ends = np.split(end, layout.first[1:]) if len(shared.tapes) == 1 else ends
+    left -= np.array([rounding(metric, one, int(shared.ks[-1])) for one in candidates])
     return left, np.zeros(len(candidates)), ends
 
 
 def right_sides(
-    bench: Bench, candidates: Sequence[Candidate], known: Sequence[Mapping[str, float]], sizes: Floats
+    shared: SharedRun, candidates: Sequence[Candidate], known: Sequence[Mapping[str, float]], sizes: Floats
 ) -> Floats:
     """Return the bound for problems with these constants and step sizes, shape (points, B); inf where there is none."""
-    theorem = bench.theorem
+    theorem = shared.theorem
     arrays: dict[str, Any] = {name: np.array([own[name] for own in known]) for name in known[0]}
     free = [chosen(theorem, one.step) for one in candidates]
     arrays |= {name: np.array([own[name] for own in free]) for name in free[0]}
-    if bench.rate in theorem.settable or bench.rate in theorem.inputs():
-        arrays[bench.rate] = sizes
-    right = np.full((len(bench.ks), len(sizes)), np.inf)
+    if shared.rate in theorem.settable or shared.rate in theorem.inputs():
+        arrays[shared.rate] = sizes
+    right = np.full((len(shared.ks), len(sizes)), np.inf)
     usable = np.flatnonzero(np.isfinite(sizes))
     order = usable[np.argsort(sizes[usable], kind="stable")]
-    for row, k in enumerate(bench.ks.tolist()):
-        base = {**bench.seen[row], **bench.values, theorem.counter: k}
+    for row, k in enumerate(shared.ks.tolist()):
+        base = {**shared.seen[row], **shared.values, theorem.counter: k}
         base = {name: value for name, value in base.items() if name not in arrays}
-        base |= {name: value for name, value in bench.server.items() if name in theorem.free() and name not in arrays}
+        base |= {name: value for name, value in shared.server.items() if name in theorem.free() and name not in arrays}
         _bounds(theorem, base, arrays, order[_admissible(theorem, base, arrays, order)], right[row])
     return right
 
@@ -153,17 +153,17 @@ def constants_of(theorem: Theorem, candidate: Candidate) -> dict[str, float]:
     return constants(theorem, [candidate])[0][0]
 
 
-def step_size(bench: Bench, candidate: Candidate, own: Mapping[str, float]) -> float:
+def step_size(shared: SharedRun, candidate: Candidate, own: Mapping[str, float]) -> float:
     """Return the local step size: chosen, or the theorem's own for the longest horizon; nan where there is none."""
-    theorem = bench.theorem
-    known = {**bench.seen[-1], **bench.values, **own, theorem.counter: int(bench.ks[-1])}
+    theorem = shared.theorem
+    known = {**shared.seen[-1], **shared.values, **own, theorem.counter: int(shared.ks[-1])}
     known = {name: value for name, value in known.items() if name not in theorem.step or name == theorem.counter}
     try:
         step = theorem.step_options({**known, **candidate.step})
     except BoundlabError:
         return float("nan")
     # Another problem may make other rates of the server, for which these tapes are not the ones.
-    return step[bench.rate] if all(step[name] == value for name, value in bench.server.items()) else float("nan")
+    return step[shared.rate] if all(step[name] == value for name, value in shared.server.items()) else float("nan")
 
 
 def _bounds(

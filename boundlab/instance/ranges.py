@@ -21,7 +21,7 @@ from boundlab.algorithms import Algorithm, Averages
 from boundlab.errors import CertificateError, SpecError
 from boundlab.metrics import MEAN, Certified, Metric, Quantity
 from boundlab.objective import Optimum, Problem
-from boundlab.objective.confinement import Confinement, InvariantBall, Region, plain
+from boundlab.objective.confinement import Confinement, InvariantBall, InvariantSet, plain
 
 Floats = NDArray[np.float64]
 _UP = 1.0 + 1e-12
@@ -168,7 +168,7 @@ class OfConstants(Confinement):
 
     problem: Problem
 
-    def regions(self, step_size: float) -> Sequence[Region]:
+    def regions(self, step_size: float) -> Sequence[InvariantSet]:
         """Return the ball around x* that contains x0, where the step size allows it."""
         constants = self.problem.constants()
         mu, L = constants.get("mu"), constants.get("L")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-class Region(ABC):
+class InvariantSet(ABC):
     """A convex set of points, shape (d,) each, unit (0, 1)."""
 
     how: str
@@ -26,7 +26,7 @@ class Region(ABC):
 
 @final
 @dataclass(frozen=True, slots=True)
-class InvariantBall(Region):
+class InvariantBall(InvariantSet):
     """The points at most ``radius`` from ``centre``; ``how`` says why no step leaves it."""
 
     centre: Floats
@@ -40,7 +40,7 @@ class InvariantBall(Region):
 
 @final
 @dataclass(frozen=True, slots=True)
-class InvariantBox(Region):
+class InvariantBox(InvariantSet):
     """The points between ``low`` and ``high`` in every coordinate; ``how`` says why no step leaves it."""
 
     low: Floats
@@ -59,7 +59,7 @@ class Confinement(ABC):
     """
 
     @abstractmethod
-    def regions(self, step_size: float) -> Sequence[Region]:
+    def regions(self, step_size: float) -> Sequence[InvariantSet]:
         """Return sets with x0 that no step of a size in (0, step_size] leaves from within."""
 
     @abstractmethod
