@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 ROUNDING = 1e-9  # of the largest number in sight: sums of a few thousand terms, and a solver's last digits
 
 
-def hold(condition: bool, sentence: str) -> None:
+def expect(condition: bool, sentence: str) -> None:
     """Raise AssertionError with this sentence unless the condition holds."""
     if not condition:
         raise AssertionError(sentence)
@@ -27,14 +27,14 @@ def equal(what: str, found: ArrayLike, expected: ArrayLike, *, scale: float = 0.
         How much of that is allowed.
     """
     a, b = np.asarray(found, dtype=np.float64), np.asarray(expected, dtype=np.float64)
-    hold(a.shape == b.shape, f"{what} differ in shape: {a.shape} and {b.shape}")
+    expect(a.shape == b.shape, f"{what} differ in shape: {a.shape} and {b.shape}")
     if a.size == 0:
         return
     off = np.abs(a - b)
     allowed = rounding * max(scale, float(np.abs(a).max()), float(np.abs(b).max()))
     at = np.unravel_index(int(np.argmax(off)), off.shape)
     # Not ">": a NaN is a disagreement.
-    hold(bool((off <= allowed).all()), f"{what} differ: {a[at]:.10g} and {b[at]:.10g}{_place(at)}")
+    expect(bool((off <= allowed).all()), f"{what} differ: {a[at]:.10g} and {b[at]:.10g}{_place(at)}")
 
 
 def at_most(what: str, found: ArrayLike, limit: ArrayLike, *, scale: float = 0.0) -> None:
@@ -52,7 +52,7 @@ def at_most(what: str, found: ArrayLike, limit: ArrayLike, *, scale: float = 0.0
         return
     above = a - b - ROUNDING * np.maximum(np.abs(b), scale)
     at = np.unravel_index(int(np.argmax(above)), above.shape)
-    hold(bool((above <= 0.0).all()), f"{what} fails: {a[at]:.10g} is above {b[at]:.10g}{_place(at)}")
+    expect(bool((above <= 0.0).all()), f"{what} fails: {a[at]:.10g} is above {b[at]:.10g}{_place(at)}")
 
 
 def _place(at: tuple[Any, ...]) -> str:

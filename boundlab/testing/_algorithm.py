@@ -10,7 +10,7 @@ from boundlab.instance import example_options
 from boundlab.options import Options
 from boundlab.registry import registered
 from boundlab.testing import _arrivals, _option_effects, _options, _schedule
-from boundlab.testing._agree import hold
+from boundlab.testing._agree import expect
 from boundlab.testing._check import Check
 from boundlab.testing._program import program
 from boundlab.testing._schedule import CompiledRun
@@ -54,7 +54,7 @@ def _parts(subject: Subject) -> Iterator[tuple[str, Callable[[], None]]]:
 
 def _named(subject: Subject) -> None:
     for name in ("id", "summary"):
-        hold(bool(str(getattr(subject.algorithm, name, "")).strip()), f"{subject.who}: it has no {name}")
+        expect(bool(str(getattr(subject.algorithm, name, "")).strip()), f"{subject.who}: it has no {name}")
 
 
 def _read(subject: Subject) -> None:
@@ -80,11 +80,11 @@ def _begins(subject: Subject) -> None:
             try:
                 short, long = (subject.sample(setting, model, count) for count in (_FEW, _MANY))
             except REFUSED as error:
-                hold(setting is not subject.settings[0], f"{who}: {error}")
+                expect(setting is not subject.settings[0], f"{who}: {error}")
                 continue
             size = len(short)
-            hold(size >= _FEW, f"{who}: {size} events are sampled where {_FEW} are asked for")
-            hold(len(long) >= size, f"{who}: {len(long)} events are sampled where {_MANY} are asked for")
+            expect(size >= _FEW, f"{who}: {size} events are sampled where {_FEW} are asked for")
+            expect(len(long) >= size, f"{who}: {len(long)} events are sampled where {_MANY} are asked for")
             _schedule.same_events(f"{who}: sample({_MANY})", long.head(size), short)
 
 
@@ -101,7 +101,7 @@ def _answers(subject: Subject) -> None:
                 said = subject.algorithm.why_not(name, parameters, model)
                 sentence = isinstance(said, str) and (said == "" or len(said.split()) > 3)
                 who = f"{subject.who} under {model.id} delays"
-                hold(sentence, f"{who}: why_not({name}) must be '' or a sentence, got {said!r}")
+                expect(sentence, f"{who}: why_not({name}) must be '' or a sentence, got {said!r}")
 
 
 def _promises(subject: Subject) -> None:
@@ -122,4 +122,4 @@ def _forgotten(subject: Subject) -> None:
         told = [answer for answer in told if answer is not None]
         who = f"{subject.who} with {example_options.words(setting)}"
         words = "every server update is a sum of weight·(end − start) of updates that arrived"
-        hold(not told or not all(told), f"{who}: {words}, and the use table is empty: call writer.use for each")
+        expect(not told or not all(told), f"{who}: {words}, and the use table is empty: call writer.use for each")

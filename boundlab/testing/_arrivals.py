@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from boundlab.case.build import build_delays
 from boundlab.randomness import Streams
 from boundlab.tape import Tape
-from boundlab.testing._agree import at_most, equal, hold
+from boundlab.testing._agree import at_most, equal, expect
 from boundlab.testing._linear import NEGLIGIBLE, reading
 from boundlab.testing._schedule import CompiledRun
 
@@ -20,7 +20,7 @@ def uses(at: CompiledRun) -> None:
     np.add.at(said, (tape.uses.version, tape.uses.update), tape.uses.weight)
     off = np.abs(said - found)
     version, update = np.unravel_index(int(np.argmax(off)), off.shape)
-    hold(
+    expect(
         bool(off[version, update] <= 1e-9 * max(1.0, float(np.abs(found).max()))),
         f"{at.who}: server update {version} moves by {found[version, update]:.10g}·(end − start) of update {update}, "
         f"of client {tape.descend.client[update]}; the use table says {said[version, update]:.10g}",
@@ -48,10 +48,10 @@ def arrivals(at: CompiledRun) -> None:
     used = np.zeros(len(tape.descend.dst), dtype=np.bool_)
     used[tape.uses.update] = True
     for row in np.flatnonzero(dropped & used).tolist():
-        hold(False, f"{at.who}: update {row} is noted as dropped, and stands in the use table")
+        expect(False, f"{at.who}: update {row} is noted as dropped, and stands in the use table")
     arrived = tape.descend.arrival >= 0
     for row in np.flatnonzero(arrived & ~(dropped | used | at.linear.read | at.linear.held)).tolist():
-        hold(
+        expect(
             False,
             f"{at.who}: update {row}, of client {tape.descend.client[row]}, arrives with event "
             f"{tape.descend.arrival[row]}, and nothing reads it; where it is to be dropped, say "
@@ -64,8 +64,8 @@ def _dropped(at: CompiledRun, tape: Tape) -> NDArray[np.bool_]:
     rows = np.asarray(tape.notes.get("dropped", ()), dtype=np.int64)
     out = np.zeros(len(tape.descend.dst), dtype=np.bool_)
     for row in rows.tolist():
-        hold(0 <= row < len(out), f"{at.who}: update {row} is noted as dropped, and there is none")
-        hold(int(tape.descend.arrival[row]) >= 0, f"{at.who}: update {row} is noted as dropped, and has not arrived")
+        expect(0 <= row < len(out), f"{at.who}: update {row} is noted as dropped, and there is none")
+        expect(int(tape.descend.arrival[row]) >= 0, f"{at.who}: update {row} is noted as dropped, and has not arrived")
         out[row] = True
     return out
 
@@ -89,7 +89,7 @@ def averages(at: CompiledRun) -> None:
     steps, most = found.depth[tape.record.version], said.steps * said.depth(ks)
     for k, found_steps, allowed in zip(ks.tolist(), steps.tolist(), most.tolist(), strict=True):
         words = f"averages() says at most {allowed} local steps behind iterate {k}"
-        hold(found_steps <= allowed, f"{at.who}: {words}; there are {found_steps}")
+        expect(found_steps <= allowed, f"{at.who}: {words}; there are {found_steps}")
 
 
 def weights(at: CompiledRun) -> None:
@@ -97,9 +97,9 @@ def weights(at: CompiledRun) -> None:
     n, tape = at.problem.n, at.long
     p = at.algorithm.objective_weights(at.parameters, n)
     if p is not None:
-        hold(len(p) == n, f"{at.who}: objective_weights() gives {len(p)} weights for {n} clients")
-        hold(sum(p) == 1, f"{at.who}: objective_weights() sum to {sum(p)}, not to 1")
-        hold(min(p) > 0, f"{at.who}: objective_weights() hold {min(p)}, and each must be > 0")
+        expect(len(p) == n, f"{at.who}: objective_weights() gives {len(p)} weights for {n} clients")
+        expect(sum(p) == 1, f"{at.who}: objective_weights() sum to {sum(p)}, not to 1")
+        expect(min(p) > 0, f"{at.who}: objective_weights() hold {min(p)}, and each must be > 0")
     client, version = tape.descend.client[tape.uses.update], tape.uses.version
     fresh = (tape.descend.version[tape.uses.update] == version).all()
     each = np.zeros((int(tape.version[-1]), n))
@@ -128,7 +128,7 @@ def draws(at: CompiledRun) -> None:
         for trial in range(4)
     }
     said = any(one.when(at.parameters, n) for one in algorithm.draws)
-    hold(said or len(found) == 1, f"{at.who}: trials under deterministic delays differ, and draws declares nothing")
+    expect(said or len(found) == 1, f"{at.who}: trials under deterministic delays differ, and draws declares nothing")
 
 
 def promises(at: CompiledRun, met: dict[str, bool]) -> None:
@@ -144,12 +144,12 @@ def promises(at: CompiledRun, met: dict[str, bool]) -> None:
         return
     pairs = list(zip(tape.uses.version.tolist(), tape.descend.client[tape.uses.update].tolist(), strict=True))
     if met.get("uniform-buffer"):
-        hold(
+        expect(
             len(set(pairs)) == len(pairs), f"{at.who}: uniform-buffer is met, but a client is twice in a server update"
         )
     if met.get("uniform-sampling"):
         one = len({version for version, _ in pairs}) == len(pairs)
-        hold(one, f"{at.who}: uniform-sampling is met, but a server update uses several updates")
+        expect(one, f"{at.who}: uniform-sampling is met, but a server update uses several updates")
     if met.get("equal-weights"):
         found = tape.uses.weight
         equal(

@@ -16,7 +16,7 @@ from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance.fitting import CompareOptions, fitting
 from boundlab.options import number, typed, whole
 from boundlab.report.save import case_name
-from boundlab.testing._finding import BoundFinding, tell
+from boundlab.testing._finding import BoundFinding, notify
 from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict
 
@@ -178,7 +178,7 @@ def judged(findings: Sequence[BoundFinding], require: Require) -> Tested:
         raise AssumptionError("nothing was looked at, and so nothing is known")
     found = Tested(tuple(findings))
     for one in findings:
-        tell(one)
+        notify(one)
     bad = [one for one in findings if one.refutes]
     if require == "holds" and not bad:
         bad = [one for one in findings if one.part == "comparison" and one.verdict != Verdict.HOLDS]

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from boundlab.assumptions import ASSUMPTIONS, RUN_ASSUMPTIONS, choices
-from boundlab.testing._agree import at_most, equal, hold
+from boundlab.testing._agree import at_most, equal, expect
 from boundlab.testing._sample import Floats, SamplePoints
 
 # What an assumption that is met lets theorems read.
@@ -28,7 +28,7 @@ def assumptions(at: SamplePoints) -> None:
     # What an assumption checks by itself, and those of plug-ins, a problem may answer for or not.
     expected = {name for name, one in ASSUMPTIONS.items() if one.check is None} - RUN_ASSUMPTIONS
     more = {name for name in reasons if name in choices(name) and choices(name)[name].of == "functions"}
-    hold(
+    expect(
         set(reasons) - (more - expected) == expected,
         f"{at.who}: assumptions() must answer {', '.join(sorted(expected))}; it answers {', '.join(sorted(reasons))}",
     )
@@ -36,9 +36,9 @@ def assumptions(at: SamplePoints) -> None:
         for name in names:
             if reasons[assumption]:
                 words = f"constant {name} exists though {assumption} is not met: {reasons[assumption]}"
-                hold(name not in known, f"{at.who}: {words}")
+                expect(name not in known, f"{at.who}: {words}")
             else:
-                hold(name in known, f"{at.who}: constant {name} is missing though {assumption} is met")
+                expect(name in known, f"{at.who}: constant {name} is missing though {assumption} is met")
 
 
 def pairs(at: SamplePoints) -> None:

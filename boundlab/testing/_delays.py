@@ -15,7 +15,7 @@ from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.testing import _long_run
-from boundlab.testing._agree import equal, hold
+from boundlab.testing._agree import equal, expect
 from boundlab.testing._check import Check, refused
 
 Floats = NDArray[np.float64]
@@ -65,9 +65,9 @@ def _of_model(who: str, m: DelayModel, family: DelayType) -> Iterator[Check]:
 
 def _options(who: str, family: DelayType) -> None:
     """Check that what is read is declared, and that nothing else is taken."""
-    hold(bool(family.id.strip() and family.summary.strip()), f"{who}: it has no id, or no summary")
+    expect(bool(family.id.strip() and family.summary.strip()), f"{who}: it has no id, or no summary")
     for name, line in family.options.items():
-        hold(bool(line.strip()), f"{who}: option {name} has no line of help")
+        expect(bool(line.strip()), f"{who}: option {name} has no line of help")
     for example in family.examples:
         options = Options(who, dict(example))
         try:
@@ -75,22 +75,22 @@ def _options(who: str, family: DelayType) -> None:
         except SpecError:
             continue  # which has a check of its own
         for name in sorted(options.seen - set(family.options)):
-            hold(False, f"{who}: option {name} is read, but not declared")
+            expect(False, f"{who}: option {name} is read, but not declared")
         try:
             family.build(Options(who, {**example, "nonsense": 1}), _CLIENTS)
         except SpecError as error:
-            hold("nonsense" in str(error), f"{who}: an unknown option is refused without its name: {error}")
+            expect("nonsense" in str(error), f"{who}: an unknown option is refused without its name: {error}")
         else:
-            hold(False, f"{who}: an unknown option is not refused")
+            expect(False, f"{who}: an unknown option is not refused")
 
 
 def _round_trip(who: str, m: DelayModel, family: DelayType) -> None:
     """Check that spec() is JSON and rebuilds the same model."""
     spec = m.spec()
-    hold(json.loads(json.dumps(spec)) == spec, f"{who}: spec() must hold numbers, text and lists only, as JSON does")
-    hold(spec.get("type") == m.id, f"{who}: spec() says type {spec.get('type')!r}")
+    expect(json.loads(json.dumps(spec)) == spec, f"{who}: spec() must hold numbers, text and lists only, as JSON does")
+    expect(spec.get("type") == m.id, f"{who}: spec() says type {spec.get('type')!r}")
     again = family.build(Options(who, {key: value for key, value in spec.items() if key != "type"}), m.n)
-    hold(again.spec() == spec, f"{who}: spec() of the model that spec() rebuilds differs")
+    expect(again.spec() == spec, f"{who}: spec() of the model that spec() rebuilds differs")
     equal(f"{who}: the rates of the model that spec() rebuilds and its own", again.rates(), m.rates(), rounding=0.0)
     found, expected = (one.arrivals_of(Streams(_SEED), _FEW) for one in (again, m))
     _same(f"{who}: the model that spec() rebuilds", found, expected)
@@ -99,11 +99,11 @@ def _round_trip(who: str, m: DelayModel, family: DelayType) -> None:
 def _begins(who: str, m: DelayModel) -> None:
     """Check times, clients and their number; that a trial repeats itself; and that more events begin with the same."""
     time, actor = m.arrivals_of(Streams(_SEED), _MANY)
-    hold(len(time) == len(actor) == _MANY, f"{who}: {len(time)} events are sampled where {_MANY} are asked for")
-    hold(bool(np.isfinite(time).all() and (time >= 0.0).all()), f"{who}: times must be finite and ≥ 0")
-    hold(bool((np.diff(time) >= 0.0).all()), f"{who}: times must not decrease")
+    expect(len(time) == len(actor) == _MANY, f"{who}: {len(time)} events are sampled where {_MANY} are asked for")
+    expect(bool(np.isfinite(time).all() and (time >= 0.0).all()), f"{who}: times must be finite and ≥ 0")
+    expect(bool((np.diff(time) >= 0.0).all()), f"{who}: times must not decrease")
     within = (actor >= SERVER) & (actor < m.n)
-    hold(bool(within.all()), f"{who}: there is an event of client {actor[~within][:1]} of {m.n}")
+    expect(bool(within.all()), f"{who}: there is an event of client {actor[~within][:1]} of {m.n}")
     _same(f"{who}: the same trial once more", m.arrivals_of(Streams(_SEED), _MANY), (time, actor))
     _same(f"{who}: a longer trial", (time[:_FEW], actor[:_FEW]), m.arrivals_of(Streams(_SEED), _FEW))
 
@@ -111,7 +111,7 @@ def _begins(who: str, m: DelayModel) -> None:
 def _same(what: str, found: tuple[Floats, Any], expected: tuple[Floats, Any]) -> None:
     """Check that events are the same, to the last digit."""
     for name, a, b in zip(("time", "actor"), found, expected, strict=True):
-        hold(np.array_equal(a, b), f"{what} gives other events: their {name} differs")
+        expect(np.array_equal(a, b), f"{what} gives other events: their {name} differs")
 
 
 def _served(who: str, m: DelayModel) -> None:
@@ -124,7 +124,7 @@ def _served(who: str, m: DelayModel) -> None:
     count, mean = int((events.actor == SERVER).sum()), _SERVER_RATE * float(events.time[-1])
     near = abs(count - mean) <= _OUTLIER * (np.sqrt(mean) + 1.0)
     words = f"{count} aggregations at rate {_SERVER_RATE} until time {events.time[-1]:.4g}"
-    hold(near, f"{who}: {words}; {mean:.4g} are due")
+    expect(near, f"{who}: {words}; {mean:.4g} are due")
 
 
 def _clock(who: str, m: DelayModel) -> None:

@@ -10,7 +10,7 @@ from boundlab.arithmetic import numbers
 from boundlab.arithmetic.problem import InexactError, RationalProblem, Vector
 from boundlab.errors import AssumptionError
 from boundlab.objective import OF_OBJECTIVE
-from boundlab.testing._agree import at_most, equal, hold
+from boundlab.testing._agree import at_most, equal, expect
 from boundlab.testing._sample import SamplePoints
 
 _BITS = 256
@@ -22,11 +22,11 @@ def quadratic(at: SamplePoints) -> None:
     p, form = at.problem, at.problem.quadratic()
     if form is None:
         return
-    hold(form.A.shape == (p.n, p.d, p.d), f"{at.who}: A of quadratic() has shape {form.A.shape}, not (n, d, d)")
-    hold(form.b.shape == (p.n, p.d), f"{at.who}: b of quadratic() has shape {form.b.shape}, not (n, d)")
+    expect(form.A.shape == (p.n, p.d, p.d), f"{at.who}: A of quadratic() has shape {form.A.shape}, not (n, d, d)")
+    expect(form.b.shape == (p.n, p.d), f"{at.who}: b of quadratic() has shape {form.b.shape}, not (n, d)")
     equal(f"{at.who}: A of quadratic() and its transpose", form.A, form.A.transpose(0, 2, 1))
     silent = p.noiseless and form.sigma > 0.0
-    hold(not silent, f"{at.who}: sigma of quadratic() is {form.sigma:g}, but the oracle gives full gradients")
+    expect(not silent, f"{at.who}: sigma of quadratic() is {form.sigma:g}, but the oracle gives full gradients")
     trace = float(np.trace(form.covariance()))
     equal(f"{at.who}: sigma² and the trace of covariance() of quadratic()", trace, form.sigma**2)
     if p.sign_noise is not None:
@@ -45,8 +45,8 @@ def least_squares(at: SamplePoints) -> None:
     p, form = at.problem, at.problem.least_squares()
     if form is None:
         return
-    hold(len(form.rows) == len(form.targets) == p.n, f"{at.who}: least_squares() must give rows of n = {p.n} clients")
-    hold(
+    expect(len(form.rows) == len(form.targets) == p.n, f"{at.who}: least_squares() must give rows of n = {p.n} clients")
+    expect(
         form.weights.shape == (p.n,), f"{at.who}: weights of least_squares() have shape {form.weights.shape}, not (n,)"
     )
     slopes, values = np.zeros((p.n, *at.points.shape)), np.zeros(len(at.points))
@@ -110,7 +110,7 @@ def _apart(floats: Iterable[float], exact: Vector) -> float:
 def _functions(who: str, at: SamplePoints, twin: RationalProblem) -> None:
     """Compare x0, values, gradients, descent and proximal steps."""
     p, size = at.problem, Fraction(1, 4)
-    hold((twin.n, twin.d) == (p.n, p.d), f"{who}: n, d = {twin.n}, {twin.d}; the problem's are {p.n}, {p.d}")
+    expect((twin.n, twin.d) == (p.n, p.d), f"{who}: n, d = {twin.n}, {twin.d}; the problem's are {p.n}, {p.d}")
     equal(f"{who}: x0", [float(entry) for entry in twin.x0], p.x0)
     step = numbers.rational(size)
     for place in _POINTS:
@@ -159,7 +159,7 @@ def _minimum(who: str, at: SamplePoints, twin: RationalProblem) -> None:
 def _form(who: str, at: SamplePoints, twin: RationalProblem) -> None:
     """Compare the matrices of quadratics."""
     found, expected = twin.quadratic(), at.problem.quadratic()
-    hold((found is None) == (expected is None), f"{who}: quadratic() must be None for both or for neither")
+    expect((found is None) == (expected is None), f"{who}: quadratic() must be None for both or for neither")
     if found is not None and expected is not None:
         equal(f"{who}: A of quadratic()", [[list(map(float, row)) for row in one] for one in found.A], expected.A)
         equal(f"{who}: b of quadratic()", [list(map(float, row)) for row in found.b], expected.b)
@@ -171,7 +171,7 @@ def _form(who: str, at: SamplePoints, twin: RationalProblem) -> None:
 def _squares(who: str, at: SamplePoints, twin: RationalProblem) -> None:
     """Compare the rows and targets of least squares."""
     found, expected = twin.least_squares(), at.problem.least_squares()
-    hold((found is None) == (expected is None), f"{who}: least_squares() must be None for both or for neither")
+    expect((found is None) == (expected is None), f"{who}: least_squares() must be None for both or for neither")
     if found is None or expected is None:
         return
     for client, rows in enumerate(found.rows):
@@ -181,13 +181,13 @@ def _squares(who: str, at: SamplePoints, twin: RationalProblem) -> None:
     equal(f"{who}: weights of least_squares()", [float(entry) for entry in found.weights], expected.weights)
     equal(f"{who}: nu of least_squares()", float(found.nu), expected.nu)
     drawn = (found.batch, found.replacement), (expected.batch, expected.replacement)
-    hold(drawn[0] == drawn[1], f"{who}: batch and replacement of least_squares() are {drawn[0]}, not {drawn[1]}")
+    expect(drawn[0] == drawn[1], f"{who}: batch and replacement of least_squares() are {drawn[0]}, not {drawn[1]}")
 
 
 def _signs(who: str, at: SamplePoints, twin: RationalProblem) -> None:
     """Compare the noise of either sign; the twin has none where it is not rational."""
     found, expected = twin.sign_noise(), at.problem.sign_noise
-    hold(found is None or expected is not None, f"{who}: sign_noise() is given, but the problem has none")
+    expect(found is None or expected is not None, f"{who}: sign_noise() is given, but the problem has none")
     if found is not None and expected is not None:
         equal(f"{who}: sign_noise()", [float(entry) for entry in found], expected)
 

@@ -78,7 +78,7 @@ class BoundFinding:
 _LISTENERS: list[Callable[[BoundFinding], None]] = []
 
 
-def tell(finding: BoundFinding) -> None:
+def notify(finding: BoundFinding) -> None:
     """Tell whoever listens."""
     for one in _LISTENERS:
         one(finding)

@@ -2,19 +2,19 @@
 
 import numpy as np
 
-from boundlab.testing._agree import at_most, equal, hold
+from boundlab.testing._agree import at_most, equal, expect
 from boundlab.testing._sample import SamplePoints
 
 
 def shapes(at: SamplePoints) -> None:
     """Check n, d, x0 and the shapes of what the methods return."""
     p = at.problem
-    hold(p.n >= 1 and p.d >= 1, f"{at.who}: n = {p.n} and d = {p.d} must be at least 1")
-    hold(np.shape(p.x0) == (p.d,), f"{at.who}: x0 has shape {np.shape(p.x0)}, not (d,) = ({p.d},)")
+    expect(p.n >= 1 and p.d >= 1, f"{at.who}: n = {p.n} and d = {p.d} must be at least 1")
+    expect(np.shape(p.x0) == (p.d,), f"{at.who}: x0 has shape {np.shape(p.x0)}, not (d,) = ({p.d},)")
     found = np.shape(p.gradient(0, at.points[0]))
-    hold(found == (p.d,), f"{at.who}: gradient(0, x) has shape {found}, not (d,) = ({p.d},)")
-    hold(bool(np.isfinite(at.gradients).all()), f"{at.who}: a gradient is not finite")
-    hold(bool(np.isfinite(at.values).all()), f"{at.who}: a value is not finite")
+    expect(found == (p.d,), f"{at.who}: gradient(0, x) has shape {found}, not (d,) = ({p.d},)")
+    expect(bool(np.isfinite(at.gradients).all()), f"{at.who}: a gradient is not finite")
+    expect(bool(np.isfinite(at.values).all()), f"{at.who}: a value is not finite")
 
 
 def means(at: SamplePoints) -> None:

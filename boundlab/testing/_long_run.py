@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from boundlab.delays import DelayModel, Renewal
 from boundlab.errors import SpecError
 from boundlab.randomness import Streams
-from boundlab.testing._agree import hold
+from boundlab.testing._agree import expect
 
 Floats = NDArray[np.float64]
 _SEED = 6
@@ -30,9 +30,11 @@ _PAIRS = 1 << 15  # events of two and two
 def counts(who: str, m: DelayModel) -> None:
     """Check the rates against counts, in a run that is long enough for the law's own variance."""
     rates = m.rates()
-    hold(np.shape(rates) == (m.n,), f"{who}: rates() has shape {np.shape(rates)}, not (n,) = ({m.n},)")
-    hold(bool(np.isfinite(rates).all() and (rates > 0.0).all()), f"{who}: rates() must be finite and > 0, got {rates}")
-    hold(len(m.how_rates.split()) > 0, f"{who}: how_rates does not say where the rates come from")
+    expect(np.shape(rates) == (m.n,), f"{who}: rates() has shape {np.shape(rates)}, not (n,) = ({m.n},)")
+    expect(
+        bool(np.isfinite(rates).all() and (rates > 0.0).all()), f"{who}: rates() must be finite and > 0, got {rates}"
+    )
+    expect(len(m.how_rates.split()) > 0, f"{who}: how_rates does not say where the rates come from")
     count = _START
     while True:
         time, actor = _sample(m, count)
@@ -45,7 +47,7 @@ def counts(who: str, m: DelayModel) -> None:
         # The ends of a finite trace cut two times short.
         room = _ERRORS * errors[client] + 2.0 / size + 1e-9
         found = 1.0 / means[client]
-        hold(
+        expect(
             abs(means[client] * rates[client] - 1.0) <= room,
             f"{who}: rates() says {rates[client]:.6g} updates of client {client} per unit of time; {size} of them come "
             f"at {found:.6g} ± {100.0 * room:.2g} %",
@@ -58,7 +60,7 @@ def _sample(m: DelayModel, count: int) -> tuple[Floats, NDArray[np.int32]]:
         try:
             return m.arrivals_of(Streams(_SEED), count)
         except SpecError:
-            hold(count > 1, f"delays {m.id}: no event can be sampled")
+            expect(count > 1, f"delays {m.id}: no event can be sampled")
             count = count * 3 // 4
 
 
@@ -91,7 +93,7 @@ def quantiles(who: str, m: DelayModel) -> None:
         coarse, fine = (_mean(m, client, nodes) for nodes in (20_001, 40_001))
         room = 1e-6 + 4.0 * abs(fine / coarse - 1.0)
         if room < _SEEN:
-            hold(
+            expect(
                 abs(fine * rates[client] - 1.0) <= room,
                 f"{who}: rates() says {rates[client]:.6g} updates of client {client} per unit of time; the mean of its "
                 f"quantiles says {1.0 / fine:.6g}",
@@ -113,7 +115,7 @@ def memory(who: str, m: DelayModel) -> None:
     claim at most once in 10⁹.
     """
     said = m.memoryless
-    hold(isinstance(said, str) and (not said or len(said.split()) > 3), f"{who}: memoryless must be '' or a sentence")
+    expect(isinstance(said, str) and (not said or len(said.split()) > 3), f"{who}: memoryless must be '' or a sentence")
     if said:
         return
     time, actor = _sample(m, 2 * _PAIRS)
@@ -127,7 +129,7 @@ def memory(who: str, m: DelayModel) -> None:
             share = float(((first == i) & (second == j)).mean())
             due = p[i] * p[j]
             words = f"client {j} follows client {i} in a share of {share:.4g} of pairs, and p_{i}·p_{j} is {due:.4g}"
-            hold(abs(share - due) <= room, f"{who}: it is called memoryless, but {words}")
+            expect(abs(share - due) <= room, f"{who}: it is called memoryless, but {words}")
     gaps = np.sort(np.diff(time, prepend=0.0))
     if np.allclose(gaps, gaps[0], rtol=1e-9):
         return  # one event a slot: the theorems' own model
@@ -135,4 +137,4 @@ def memory(who: str, m: DelayModel) -> None:
     off = float(np.abs(law - (np.arange(len(gaps)) + 0.5) / len(gaps)).max())
     room = math.sqrt(math.log(2.0 / _FALSE_ALARM) / (2.0 * len(gaps))) + 1.0 / len(gaps)
     words = f"the times between events are {off:.3g} off the exponential law in distribution"
-    hold(off <= room, f"{who}: it is called memoryless, but {words}")
+    expect(off <= room, f"{who}: it is called memoryless, but {words}")

@@ -15,7 +15,7 @@ from boundlab.objective import Problem
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.tape import Tape
-from boundlab.testing._agree import at_most, equal, hold
+from boundlab.testing._agree import at_most, equal, expect
 from boundlab.testing._check import Check
 
 Floats = NDArray[np.float64]
@@ -41,9 +41,9 @@ def checks(m: Metric) -> Iterator[Check]:
 
 def _words(who: str, m: Metric) -> None:
     for name in ("id", "label", "symbol", "expectation", "latex"):
-        hold(bool(str(getattr(m, name)).strip()), f"{who}: it has no {name}")
-    hold(m.counter in ("K", "T") and m.counter in SYMBOLS, f"{who}: counter must be K or T, got {m.counter!r}")
-    hold(isinstance(m.first, int) and m.first >= 0, f"{who}: first must be an integer ≥ 0, got {m.first!r}")
+        expect(bool(str(getattr(m, name)).strip()), f"{who}: it has no {name}")
+    expect(m.counter in ("K", "T") and m.counter in SYMBOLS, f"{who}: counter must be K or T, got {m.counter!r}")
+    expect(isinstance(m.first, int) and m.first >= 0, f"{who}: first must be an integer ≥ 0, got {m.first!r}")
 
 
 @cache
@@ -65,7 +65,7 @@ def _left(m: Metric, ks: list[int], problem: Problem, step: float = 0.1) -> Floa
     """Return the left sides at ks, shape (len(ks),)."""
     watch = Watch(m, problem, np.array(ks))
     run(_tape(m, ks, step), problem.x0, problem.oracle(Streams(0)), watch)
-    hold(bool(np.isfinite(watch.low).all()), f"metric {m.id}: a run of {max(ks)} iterations has no left side at {ks}")
+    expect(bool(np.isfinite(watch.low).all()), f"metric {m.id}: a run of {max(ks)} iterations has no left side at {ks}")
     at_most(f"metric {m.id}: the lower end of the left side ≤ the upper end", watch.low, watch.high)
     return (watch.low + watch.high) / 2.0
 
@@ -78,20 +78,20 @@ def _records(who: str, m: Metric) -> None:
     """Check that a run shows as many records as left sides take, none of them after its horizon."""
     ks = _horizon(m)
     asked, complete = m.records(ks), m.over.complete(np.array(ks))
-    hold(asked.average == m.over.averages_iterates, f"{who}: averages_iterates is not what its records ask for")
+    expect(asked.average == m.over.averages_iterates, f"{who}: averages_iterates is not what its records ask for")
     shown = _tape(m, ks).record.iteration
-    hold(np.shape(complete) == (len(ks),), f"{who}: complete() has shape {np.shape(complete)}, not (points,)")
-    hold(bool((np.diff(complete) >= 0).all()), f"{who}: complete() must not decrease, got {complete.tolist()}")
-    hold(
+    expect(np.shape(complete) == (len(ks),), f"{who}: complete() has shape {np.shape(complete)}, not (points,)")
+    expect(bool((np.diff(complete) >= 0).all()), f"{who}: complete() must not decrease, got {complete.tolist()}")
+    expect(
         int(complete[-1]) <= len(shown),
         f"{who}: the left side at {ks[-1]} takes {complete[-1]} records, and a run shows only {len(shown)}",
     )
     for k, count in zip(ks, complete.tolist(), strict=True):
         last = int(shown[count - 1]) if count else -1
-        hold(last <= k, f"{who}: the left side at {k} waits for the record of iteration {last}")
+        expect(last <= k, f"{who}: the left side at {k} waits for the record of iteration {last}")
     if m.over.one_record:
         places = list(range(1, len(ks) + 1))
-        hold(complete.tolist() == places, f"{who}: one_record, but left sides take {complete.tolist()} records")
+        expect(complete.tolist() == places, f"{who}: one_record, but left sides take {complete.tolist()} records")
 
 
 def _horizons(who: str, m: Metric) -> None:
@@ -104,7 +104,9 @@ def _horizons(who: str, m: Metric) -> None:
 
 def _shares(who: str, m: Metric) -> None:
     """Check left sides against weighted sums of numbers that records might show."""
-    hold(m.is_mean == (m.over.share(max(m.first, 1)) is not None), f"{who}: is_mean does not say whether share() does")
+    expect(
+        m.is_mean == (m.over.share(max(m.first, 1)) is not None), f"{who}: is_mean does not say whether share() does"
+    )
     for k in _horizon(m):
         count = int(m.over.complete(np.array([k]))[0])
         values = np.random.Generator(np.random.Philox(k)).uniform(1.0, 2.0, size=count)

@@ -11,7 +11,7 @@ from boundlab.algorithms import Staleness
 from boundlab.delays import DelayModel
 from boundlab.instance.example_options import Setting, surroundings
 from boundlab.options import Options
-from boundlab.testing._agree import hold
+from boundlab.testing._agree import expect
 from boundlab.testing._linear import NEGLIGIBLE
 from boundlab.testing._schedule import CompiledRun
 from boundlab.testing._subject import ITERATIONS, REFUSED, Subject
@@ -28,7 +28,7 @@ def effects(subject: Subject) -> None:
         if name not in a.local_rates and len(some) > 1:
             shown = ", ".join(value or "none" for value in some)
             words = f"option {name} has no effect: {shown} make the same runs"
-            hold(_differ(subject, name, some), f"{subject.who}: {words}")
+            expect(_differ(subject, name, some), f"{subject.who}: {words}")
 
 
 def _differ(subject: Subject, name: str, some: Sequence[str]) -> bool:
@@ -89,7 +89,7 @@ def damping(subject: Subject) -> None:
                     continue
                 shown += _damps(at, plain, name, typed)
             words = "it damps no update that arrives late"
-            hold(not shown or any(shown), f"{subject.who}: option {name}={typed} is ignored: {words}")
+            expect(not shown or any(shown), f"{subject.who}: option {name}={typed} is ignored: {words}")
 
 
 def _staleness_options(parameters: Any) -> dict[str, Staleness]:
@@ -137,7 +137,7 @@ def _damps(at: CompiledRun, plain: CompiledRun, name: str, typed: str) -> Iterat
         return
     row = max(late, key=lambda one: abs(ratio[one] - s(found[one][1])))
     tau = found[row][1]
-    hold(
+    expect(
         False,
         f"{at.who}: option {name}={typed} is not the function of staleness that it says: update {row} arrives {tau} "
         f"versions late and enters with {ratio[row]:.10g} times its constant weight, where s({tau}) = {s(tau):.10g}",

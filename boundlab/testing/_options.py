@@ -9,7 +9,7 @@ from typing import Any
 from boundlab.algorithms import Algorithm
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.options import Options
-from boundlab.testing._agree import hold
+from boundlab.testing._agree import expect
 
 # "model (default): …", "local steps (default 1)", "…; default constant": the word is what stands for an absent option.
 _DEFAULTS = (r"(\S+) \(default\b", r"\(default:? ([^\s,;)]+)[^()]*\)", r"default:? ([^\s,;)]+)\)?$")
@@ -23,24 +23,26 @@ def parameters(who: str, algorithm: Algorithm[Any], given: Mapping[str, Any]) ->
     except BoundlabError as error:
         raise AssertionError(f"{who}: the options {dict(given)} are refused: {error}") from error
     again = algorithm.read(Options(algorithm.id, json.loads(json.dumps(dict(given)))))
-    hold(again == found, f"{who}: the options {dict(given)} are read as other ones once they have been JSON")
+    expect(again == found, f"{who}: the options {dict(given)} are read as other ones once they have been JSON")
     kind = algorithm.parameter_type
-    hold(isinstance(found, kind), f"{who}: read() gives a {type(found).__name__}, not a {kind.__name__}")
+    expect(isinstance(found, kind), f"{who}: read() gives a {type(found).__name__}, not a {kind.__name__}")
     declared = algorithm.parameters
     for name in sorted(options.seen ^ set(declared)):
         words = "is declared, but never read" if name in declared else "is read, but not declared"
-        hold(False, f"{who}: option {name} {words}")
+        expect(False, f"{who}: option {name} {words}")
     for name, line in declared.items():
-        hold(bool(line.strip()), f"{who}: option {name} has no line of help")
+        expect(bool(line.strip()), f"{who}: option {name} has no line of help")
     for name in algorithm.local_rates:
-        hold(name in declared, f"{who}: local_rates names {name}, which is no option")
-    hold(algorithm.server != "count" or "count" in declared, f"{who}: server is 'count', but there is no option count")
+        expect(name in declared, f"{who}: local_rates names {name}, which is no option")
+    expect(
+        algorithm.server != "count" or "count" in declared, f"{who}: server is 'count', but there is no option count"
+    )
     _unknown(who, algorithm, given)
     for field in fields(kind):
         usual = field.default_factory() if field.default_factory is not MISSING else field.default
         if usual is not MISSING and field.name not in given and not _spelt(declared, field.name, given):
             value = getattr(found, field.name)
-            hold(value == usual, f"{who}: without the option {field.name} it is {value!r}; its default is {usual!r}")
+            expect(value == usual, f"{who}: without the option {field.name} it is {value!r}; its default is {usual!r}")
     for name, word in _documented(declared):
         if name in given:
             continue
@@ -48,7 +50,9 @@ def parameters(who: str, algorithm: Algorithm[Any], given: Mapping[str, Any]) ->
             explicit = algorithm.read(Options(algorithm.id, {**given, name: word}))
         except SpecError:
             continue  # words for people, such as "all", or a default that depends on another option
-        hold(explicit == found, f"{who}: the help of {name} says that {word} is the default, but {name}={word} differs")
+        expect(
+            explicit == found, f"{who}: the help of {name} says that {word} is the default, but {name}={word} differs"
+        )
     return found
 
 
@@ -58,9 +62,9 @@ def _unknown(who: str, algorithm: Algorithm[Any], given: Mapping[str, Any]) -> N
     try:
         algorithm.read(Options(algorithm.id, {**given, name: 1}))
     except SpecError as error:
-        hold(name in str(error), f"{who}: an unknown option is refused without its name: {error}")
+        expect(name in str(error), f"{who}: an unknown option is refused without its name: {error}")
     else:
-        hold(False, f"{who}: an unknown option is not refused")
+        expect(False, f"{who}: an unknown option is not refused")
 
 
 def _spelt(declared: Mapping[str, str], field: str, given: Mapping[str, Any]) -> bool:

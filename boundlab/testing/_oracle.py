@@ -11,7 +11,7 @@ import numpy as np
 
 from boundlab.objective import Oracle
 from boundlab.randomness import Streams
-from boundlab.testing._agree import equal, hold
+from boundlab.testing._agree import equal, expect
 from boundlab.testing._sample import Floats, SamplePoints
 
 _DRAWS = 1500
@@ -54,7 +54,7 @@ def moments(at: SamplePoints) -> None:
     if p.noiseless or "sigma" not in known:
         return
     sigma = known["sigma"].value
-    hold(sigma > 0.0, f"{at.who}: sigma is 0, and its oracle is not that of full gradients")
+    expect(sigma > 0.0, f"{at.who}: sigma is 0, and its oracle is not that of full gradients")
     oracle = p.oracle(Streams(29))
     for client in range(p.n):
         draws = oracle.draws(np.full(_DRAWS, client), np.arange(_DRAWS), 1)
@@ -62,7 +62,7 @@ def moments(at: SamplePoints) -> None:
         noise = steps - at.gradients[client, -1]
         off, room = float(np.linalg.norm(noise.mean(axis=0))), sigma * np.sqrt(_CHEBYSHEV / _DRAWS)
         words = f"the mean of {_DRAWS} stochastic gradients of client {client} is {off:.4g} off its gradient"
-        hold(off <= room, f"{at.who}: {words}; with sigma = {sigma:.4g} it should be less than {room:.4g}")
+        expect(off <= room, f"{at.who}: {words}; with sigma = {sigma:.4g} it should be less than {room:.4g}")
         _bet(f"{at.who}: E‖g_{client} − ∇f_{client}‖² ≤ sigma²", (noise**2).sum(axis=1), sigma**2)
         if "G" in known:
             _bet(f"{at.who}: E‖g_{client}‖² ≤ G²", (steps**2).sum(axis=1), known["G"].value ** 2)
@@ -79,4 +79,4 @@ def _bet(what: str, found: Floats, limit: float) -> None:
     """Refute, by a bet against it, that the mean of what is never negative is at most a limit."""
     with np.errstate(over="ignore"):
         capital = np.mean([np.exp(np.log1p(stake * (found / limit - 1.0)).sum()) for stake in _STAKES])
-    hold(capital < _CAPITAL, f"{what} fails: the mean of {len(found)} draws is {found.mean():.6g}, above {limit:.6g}")
+    expect(capital < _CAPITAL, f"{what} fails: the mean of {len(found)} draws is {found.mean():.6g}, above {limit:.6g}")

@@ -10,7 +10,7 @@ from boundlab.objective import Problem, ProblemType
 from boundlab.options import Options
 from boundlab.registry import lookup
 from boundlab.testing import _constants, _curvature, _exact, _functions, _optimum, _oracle, _twins
-from boundlab.testing._agree import hold
+from boundlab.testing._agree import expect
 from boundlab.testing._check import Check, refused
 from boundlab.testing._sample import SamplePoints
 
@@ -88,17 +88,17 @@ def _round_trip(at: SamplePoints, family: ProblemType) -> dict[str, object]:
     """Check that spec() is JSON and rebuilds the same problem; return its options."""
     p, spec = at.problem, at.problem.spec()
     again = json.loads(json.dumps(spec))
-    hold(again == spec, f"{at.who}: spec() must hold numbers, text and lists only, as JSON does")
-    hold(spec.get("type") == p.id, f"{at.who}: spec() says type {spec.get('type')!r}")
+    expect(again == spec, f"{at.who}: spec() must hold numbers, text and lists only, as JSON does")
+    expect(spec.get("type") == p.id, f"{at.who}: spec() says type {spec.get('type')!r}")
     options = {key: value for key, value in spec.items() if key != "type"}
     rebuilt: Problem = family.build(Options(at.who, dict(options)))
-    hold(rebuilt.spec() == spec, f"{at.who}: spec() of the problem that spec() rebuilds differs")
+    expect(rebuilt.spec() == spec, f"{at.who}: spec() of the problem that spec() rebuilds differs")
     found, expected = ((one.n, one.d, one.dtype, one.noiseless) for one in (rebuilt, p))
-    hold(found == expected, f"{at.who}: spec() rebuilds n, d, dtype, noiseless = {found} in place of {expected}")
-    hold(np.array_equal(rebuilt.x0, p.x0), f"{at.who}: spec() rebuilds another x0")
+    expect(found == expected, f"{at.who}: spec() rebuilds n, d, dtype, noiseless = {found} in place of {expected}")
+    expect(np.array_equal(rebuilt.x0, p.x0), f"{at.who}: spec() rebuilds another x0")
     for client in range(p.n):
         same = np.array_equal(rebuilt.gradient(client, at.points[-1]), p.gradient(client, at.points[-1]))
-        hold(same, f"{at.who}: spec() rebuilds a problem with other gradients of client {client}")
+        expect(same, f"{at.who}: spec() rebuilds a problem with other gradients of client {client}")
     same = rebuilt.value(at.points[-1]) == p.value(at.points[-1])
-    hold(same, f"{at.who}: spec() rebuilds a problem with other values")
+    expect(same, f"{at.who}: spec() rebuilds a problem with other values")
     return options

@@ -7,7 +7,7 @@ import numpy as np
 from boundlab.algorithms import X_S, AffineRow, DescendRow, EventLaw
 from boundlab.objective import Array, Problem
 from boundlab.tape import Initial
-from boundlab.testing._agree import equal, hold
+from boundlab.testing._agree import equal, expect
 from boundlab.testing._schedule import CompiledRun
 
 _ROUNDING = 1e-10
@@ -33,14 +33,14 @@ def program(at: CompiledRun) -> None:
         choices = [event for event, _ in said.choices(control, law)]
         found = [event for event in ((actor, *detail), tuple(detail)) if event in choices]
         words = f"event {number + 1} of a run, {(actor, *detail)}, is none of the choices of program()"
-        hold(bool(found), f"{at.who}: {words}: {', '.join(map(str, choices[:5]))}")
+        expect(bool(found), f"{at.who}: {words}: {', '.join(map(str, choices[:5]))}")
         step = said.event(control, found[0], number)
         _run(step.rows, registers, at.problem, said.local)
         control = step.control
         if step.iteration:
             models.append(registers[X_S])
     shown = at.executed.shown
-    hold(
+    expect(
         len(models) == len(shown), f"{at.who}: program() makes {len(models) - 1} iterations, the tape {len(shown) - 1}"
     )
     what = f"{at.who}: the iterates of program() and of the tape"

@@ -14,7 +14,7 @@ from boundlab.events import Events
 from boundlab.execute.floats import run
 from boundlab.objective import Problem
 from boundlab.tape import RecordAt, Tape, usage, verify, verify_identities
-from boundlab.testing._agree import equal, hold
+from boundlab.testing._agree import equal, expect
 from boundlab.testing._count import counted
 from boundlab.testing._interpret import Run, Vectors, interpret
 from boundlab.testing._linear import Reading, reading
@@ -80,7 +80,7 @@ class CompiledRun:
 def round_trip(at: CompiledRun) -> None:
     """Check that events survive a case file."""
     raw = at.algorithm.events_as_json(at.events)
-    hold(len(raw) == len(at.events), f"{at.who}: events_as_json gives {len(raw)} of {len(at.events)} events")
+    expect(len(raw) == len(at.events), f"{at.who}: events_as_json gives {len(raw)} of {len(at.events)} events")
     try:
         again = at.algorithm.read_events(json.loads(json.dumps(raw)), at.problem.n, "events_as_json")
     except (BoundlabError, TypeError) as error:
@@ -92,19 +92,19 @@ def same_events(what: str, found: Events, expected: Events) -> None:
     """Check that events are the same, to the last digit."""
     for name in ("time", "actor"):
         same = np.array_equal(getattr(found, name), getattr(expected, name))
-        hold(same, f"{what} gives other events: their {name} differs")
-    hold(found.detail == expected.detail, f"{what} gives other events: their detail differs")
+        expect(same, f"{what} gives other events: their {name} differs")
+    expect(found.detail == expected.detail, f"{what} gives other events: their detail differs")
 
 
 def readers(at: CompiledRun) -> None:
     """Check that a program is the same whenever it is compiled, and that a second interpreter shows its numbers."""
     again, tape = at.tape(), at.long
     same = np.array_equal(again.affine.coef, tape.affine.coef) and np.array_equal(again.op, tape.op)
-    hold(same, f"{at.who}: the same events are compiled twice, and make two programs")
+    expect(same, f"{at.who}: the same events are compiled twice, and make two programs")
     with np.errstate(over="ignore", invalid="ignore"):
         _, models = at.shown()
     finite = bool(np.isfinite(models).all())
-    hold(finite, f"{at.who}: one of {len(models)} iterates is not finite; take smaller steps")
+    expect(finite, f"{at.who}: one of {len(models)} iterates is not finite; take smaller steps")
     what = f"{at.who}: what the executor and a second interpreter show"
     equal(what, models, at.executed.shown, scale=1.0, rounding=_ROUNDING)
 
@@ -113,26 +113,28 @@ def records(at: CompiledRun, chosen: NDArray[np.int64]) -> None:
     """Check that all, chosen and averaged iterates, and those after each event, are of one run."""
     tape, models = at.shown()
     ks = tape.record.iteration.tolist()
-    hold(ks == list(range(len(ks))), f"{at.who}: RecordAt() must show the iterations 0, 1, 2, …; it shows {ks}")
+    expect(ks == list(range(len(ks))), f"{at.who}: RecordAt() must show the iterations 0, 1, 2, …; it shows {ks}")
     some, picked = at.shown(RecordAt(chosen))
     wanted = [k for k in ks if k in chosen]
     found = some.record.iteration.tolist()
-    hold(found == wanted, f"{at.who}: RecordAt({chosen.tolist()}) shows the iterations {found}, not {wanted}")
+    expect(found == wanted, f"{at.who}: RecordAt({chosen.tolist()}) shows the iterations {found}, not {wanted}")
     for k, x in zip(wanted, picked, strict=True):
-        hold(x.tolist() == models[k].tolist(), f"{at.who}: iterate {k} differs where only some are shown")
+        expect(x.tolist() == models[k].tolist(), f"{at.who}: iterate {k} differs where only some are shown")
     averaged, means = at.shown(RecordAt(average=True))
     found = averaged.record.iteration.tolist()
-    hold(found == ks[1:], f"{at.who}: RecordAt(average=True) shows the iterations {found}, not {ks[1:]}")
+    expect(found == ks[1:], f"{at.who}: RecordAt(average=True) shows the iterations {found}, not {ks[1:]}")
     for k, mean in zip(found, means, strict=True):
         what = f"{at.who}: the average of {k} iterates and their mean"
         equal(what, mean, np.mean(models[:k], axis=0), scale=1.0, rounding=_ROUNDING)
     each, last = at.shown(RecordAt(events=True))
     size = len(each.events)
-    hold(len(last) == size, f"{at.who}: RecordAt(events=True) shows {len(last)} models after {size} events")
+    expect(len(last) == size, f"{at.who}: RecordAt(events=True) shows {len(last)} models after {size} events")
     for k in each.record.iteration.tolist():
-        hold(k in ks, f"{at.who}: RecordAt(events=True) names iteration {k}, which there is not")
+        expect(k in ks, f"{at.who}: RecordAt(events=True) names iteration {k}, which there is not")
     if size:
-        hold(last[-1].tolist() == models[-1].tolist(), f"{at.who}: the model after the last event is not the last one")
+        expect(
+            last[-1].tolist() == models[-1].tolist(), f"{at.who}: the model after the last event is not the last one"
+        )
 
 
 def beginnings(at: CompiledRun, asked: int) -> None:
@@ -140,21 +142,21 @@ def beginnings(at: CompiledRun, asked: int) -> None:
     short, long = at.tape(asked), at.long
     expected = min(asked, long.iterations)
     what = f"{at.who}: of {long.iterations} iterations {asked} were asked for"
-    hold(short.iterations == expected, f"{what}, {short.iterations} were compiled")
+    expect(short.iterations == expected, f"{what}, {short.iterations} were compiled")
     size = len(short.events)
     if asked <= long.iterations:
         # Where the server is an actor of its own every event is an iteration.
         last = asked if at.algorithm.server == "any" else int(np.argmax(long.version >= asked))
-        hold(size == last, f"{what}; the tape ends after event {size}, and event {last} completes them")
+        expect(size == last, f"{what}; the tape ends after event {size}, and event {last} completes them")
     same = np.array_equal(short.version, long.version[: size + 1])
-    hold(same, f"{at.who}: the first {asked} iterations have other versions where more are asked for")
+    expect(same, f"{at.who}: the first {asked} iterations have other versions where more are asked for")
     models, longer = interpret(short, at.problem).shown, at.executed.shown
     same = [x.tolist() for x in models] == [x.tolist() for x in longer[: len(models)]]
-    hold(same, f"{at.who}: the first {asked} iterations are others where more are asked for")
+    expect(same, f"{at.who}: the first {asked} iterations are others where more are asked for")
     used = long.uses.version < int(short.version[-1])
     for name in ("update", "version", "weight"):
         same = np.array_equal(getattr(short.uses, name), getattr(long.uses, name)[used])
-        hold(same, f"{at.who}: the first {asked} iterations use other updates where more are asked for: {name}")
+        expect(same, f"{at.who}: the first {asked} iterations use other updates where more are asked for: {name}")
 
 
 def moves(at: CompiledRun) -> None:
@@ -182,9 +184,9 @@ def _quantities(at: CompiledRun, until: int) -> None:
     a, tape = at.algorithm, at.long
     found = a.quantities(at.parameters, tape, until, {})
     for name, value in found.items():
-        hold(bool(np.isfinite(value).all()), f"{at.who}: quantity {name} is {value}")
+        expect(bool(np.isfinite(value).all()), f"{at.who}: quantity {name} is {value}")
     rate = a.server_rate(at.parameters)
-    hold(rate is None or rate > 0.0, f"{at.who}: server_rate() is {rate}, which must be > 0")
+    expect(rate is None or rate > 0.0, f"{at.who}: server_rate() is {rate}, which must be > 0")
     table = usage(tape, until, rate)
     if table is None:
         return

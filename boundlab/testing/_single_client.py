@@ -8,7 +8,7 @@ import numpy as np
 from boundlab.case.build import build_delays
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance import example_options
-from boundlab.testing._agree import hold
+from boundlab.testing._agree import expect
 from boundlab.testing._schedule import CompiledRun
 from boundlab.testing._subject import REFUSED, Subject
 
@@ -31,7 +31,7 @@ def alone(subject: Subject) -> None:
             return
         if len(wrong) < least:
             nearest, least = f"with {example_options.words(setting)} {wrong[0]}", len(wrong)
-    hold(False, f"{subject.who}: no setting of one client without delay is as alone says: {nearest}")
+    expect(False, f"{subject.who}: no setting of one client without delay is as alone says: {nearest}")
 
 
 def _differences(at: CompiledRun, said: Mapping[str, int]) -> list[str]:

@@ -14,7 +14,7 @@ from boundlab.instance import example_options
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.testing import _schedule
-from boundlab.testing._agree import hold
+from boundlab.testing._agree import expect
 from boundlab.testing._schedule import CompiledRun
 
 _DELAYS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -153,7 +153,7 @@ class Subject:
                 raise AssertionError(f"{who}: {iterations} iterations do not compile: {error}") from error
             if made >= iterations:
                 return CompiledRun(who, a, parameters, events, problem, iterations)
-            hold(count < _LONGEST * first, f"{who}: {count} events make {made} of {iterations} iterations")
+            expect(count < _LONGEST * first, f"{who}: {count} events make {made} of {iterations} iterations")
             count *= 2
 
     def sample(self, setting: Mapping[str, Any], model: DelayModel, count: int, trial: int = 0) -> Events:

@@ -19,7 +19,7 @@ from boundlab.formulas.symbols import SYMBOLS
 from boundlab.metrics import choices as metrics
 from boundlab.options import Options
 from boundlab.registry import registered
-from boundlab.testing._agree import hold
+from boundlab.testing._agree import expect
 from boundlab.testing._check import Check
 from boundlab.testing._schedule import CompiledRun
 from boundlab.testing._subject import REFUSED, Subject
@@ -50,18 +50,18 @@ def checks(t: Theorem) -> Iterator[Check]:
 
 def _algorithm(who: str, t: Theorem) -> Algorithm[Any]:
     found = registered("algorithms")
-    hold(t.algorithm in found, f"{who}: algorithm {t.algorithm} is not registered")
+    expect(t.algorithm in found, f"{who}: algorithm {t.algorithm} is not registered")
     algorithm: Algorithm[Any] = found[t.algorithm]
     return algorithm
 
 
 def _names(who: str, t: Theorem) -> None:
     _algorithm(who, t)
-    hold(t.metric in metrics(t.metric), f"{who}: metric {t.metric} is not registered")
+    expect(t.metric in metrics(t.metric), f"{who}: metric {t.metric} is not registered")
     for name in t.assumptions:
-        hold(name in assumptions(name), f"{who}: assumption {name} is not registered")
+        expect(name in assumptions(name), f"{who}: assumption {name} is not registered")
     for name in ("id", "title"):
-        hold(bool(getattr(t, name).strip()), f"{who}: it has no {name}")
+        expect(bool(getattr(t, name).strip()), f"{who}: it has no {name}")
 
 
 def _options(who: str, t: Theorem) -> None:
@@ -72,7 +72,7 @@ def _options(who: str, t: Theorem) -> None:
     except SpecError as error:
         raise AssertionError(f"{who}: {error}") from error
     words = f"it sets {', '.join(t.step)}, and the local steps of {a.id} are {', '.join(a.local_rates)}"
-    hold(bool(set(a.local_rates) & set(t.step)), f"{who}: {words}")
+    expect(bool(set(a.local_rates) & set(t.step)), f"{who}: {words}")
     try:
         a.read(Options(a.id, {**dict.fromkeys(t.step, 1), **fixed}))
     except SpecError as error:
@@ -84,13 +84,13 @@ def _counter(who: str, t: Theorem) -> None:
     other = "T" if t.counter == "K" else "K"
     shown = f"metric {t.metric} counts {t.counter} ({_COUNTERS[t.counter]})"
     read = other in {*t.inputs(), *t.read_by(t.step)} and other not in t.core.read_as.values()
-    hold(not read, f"{who}: it reads {other} ({_COUNTERS[other]}), and its {shown}")
+    expect(not read, f"{who}: it reads {other} ({_COUNTERS[other]}), and its {shown}")
     if t.counter == "T":
         subject = Subject(_algorithm(who, t))
         at = subject.schedule(subject.settings[0], subject.models[0])
         same = np.array_equal(at.long.record.iteration, at.long.record.version)
         words = f"the iterations of {t.algorithm} are no server updates"
-        hold(same, f"{who}: its {shown}, and {words}")
+        expect(same, f"{who}: its {shown}, and {words}")
 
 
 def _sources(who: str, t: Theorem) -> None:
@@ -106,7 +106,7 @@ def _sources(who: str, t: Theorem) -> None:
         missing = [name for name in missing if name not in given]
     words = "which neither problems, delays and options give nor the quantities"
     found = ", ".join(sorted(given)) or "none"
-    hold(not missing, f"{who}: it reads {', '.join(missing)}, {words} of {a.id}: {found}")
+    expect(not missing, f"{who}: it reads {', '.join(missing)}, {words} of {a.id}: {found}")
 
 
 def _runs(a: Algorithm[Any], t: Theorem) -> Iterator[CompiledRun]:
@@ -126,7 +126,7 @@ def _units(who: str, t: Theorem) -> None:
     if t.status == "as printed":
         return
     for one in checked(t, ["units", "scope"]):
-        hold(one.verdict != "failed", f"{who}: not so: {one.statement}; {one.witness}")
+        expect(one.verdict != "failed", f"{who}: not so: {one.statement}; {one.witness}")
 
 
 def _text(who: str, t: Theorem) -> None:
@@ -140,7 +140,7 @@ def _text(who: str, t: Theorem) -> None:
         except BoundlabError as error:
             raise AssertionError(f"{who}: {name} = {texts[name]} is not read back: {error}") from error
         same = again == expression or (again - expression).equals(0) is not False
-        hold(same, f"{who}: {name} = {texts[name]} is read back as {again}")
+        expect(same, f"{who}: {name} = {texts[name]} is read back as {again}")
 
 
 def _file(who: str, t: Theorem) -> None:
@@ -153,7 +153,7 @@ def _file(who: str, t: Theorem) -> None:
         again = load_theorem(str(path))
     expected = t.as_dict()
     for name, value in replace(again, place=t.place).as_dict().items():
-        hold(value == expected[name], f"{who}: {name} is {value!r} when its source is read, and {expected[name]!r}")
+        expect(value == expected[name], f"{who}: {name} is {value!r} when its source is read, and {expected[name]!r}")
 
 
 def _evaluates(who: str, t: Theorem) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from boundlab.errors import AssumptionError
 from boundlab.randomness import Streams
-from boundlab.testing._agree import at_most, equal, hold
+from boundlab.testing._agree import at_most, equal, expect
 from boundlab.testing._sample import SamplePoints
 
 _SIZE = 0.25
@@ -39,8 +39,8 @@ def scaled(at: SamplePoints) -> None:
     other = p.scaled(factors)
     if other is None:
         return
-    hold((other.n, other.d) == (p.n, p.d), f"{at.who}: scaled() has n, d = {other.n}, {other.d}")
-    hold(np.array_equal(other.x0, p.x0), f"{at.who}: scaled() starts elsewhere")
+    expect((other.n, other.d) == (p.n, p.d), f"{at.who}: scaled() has n, d = {other.n}, {other.d}")
+    expect(np.array_equal(other.x0, p.x0), f"{at.who}: scaled() starts elsewhere")
     for client, factor in enumerate(factors):
         what = f"{at.who}: gradient({client}, x) of scaled() and {factor} times the problem's"
         found = [other.gradient(client, x) for x in at.points]
@@ -62,7 +62,7 @@ def kinks(at: SamplePoints) -> None:
         jump = np.linalg.norm(moved - at.gradients[client], axis=1)[quiet]
         far = float(jump.max(initial=0.0))
         words = f"the gradient of client {client} jumps by {far:.4g} within {room:.4g} of a point"
-        hold(far <= 1e-3 * at.steepest, f"{at.who}: {words}, and near_kink() sees none")
+        expect(far <= 1e-3 * at.steepest, f"{at.who}: {words}, and near_kink() sees none")
 
 
 def tensors(at: SamplePoints) -> None:
