@@ -40,7 +40,7 @@ def along(metric: Metric, problem: Problem, tape: Tape, oracle: Oracle, ks: NDAr
 
     with np.errstate(over="ignore", invalid="ignore"):  # a run may leave floats: nothing is proved then
         enclosed.run(tape, own_numbers(tape), Iterates(tape, problem, oracle), observe)
-    return Enclosure(*series.values.T)
+    return series.enclosure()
 
 
 @final
@@ -96,7 +96,7 @@ class Iterates(EnclosedVectors[Array]):
                     # z + size·∇f(z) is strongly monotone: its distance from x is no less than the error of z.
                     rounding += norm(x + size * self.problem.gradient(client, x) - old)
                 rounding += TINY
-                moved += (1.0 if row.implicit else size * bounds.L) * error + rounding
+                moved += (1.0 if row.implicit else bounds.moved(size)) * error + rounding
                 error = ((1.0 if row.implicit else bounds.growth(size)) * error + rounding) * UP
             before = after
         return Point(x, before, error), moved * UP

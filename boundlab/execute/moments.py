@@ -71,7 +71,7 @@ def conditional(metric: Metric, problem: Problem, tape: Tape, sigma: float, ks: 
         series.add(np.array([value, low, high]))
 
     enclosed.run(tape, own_numbers(tape), vectors, observe)
-    return Enclosure(*series.values.T)
+    return series.enclosure()
 
 
 @final
@@ -128,7 +128,7 @@ class Spread(EnclosedVectors[Floats]):
             if new.shape[2] > 4 * self._e:
                 rounding += _HOUSEHOLDER * new.size * self.ulp * after
                 new = _triangle(new)
-            moved += size * bounds.L * error + rounding
+            moved += bounds.moved(size) * error + rounding
             error = (bounds.growth(size) * error + rounding) * UP
             before = after
         whole = np.zeros((self._c, self._e, 1 + self._sources + new.shape[2]))

@@ -275,7 +275,7 @@ class Balls(EnclosedVectors[Vector]):
                 after, off = _middle(move(row.client, x, size))
                 steep = 1.0 if row.implicit else float(size.upper()) * bounds.L * _MORE
                 growth = 1.0 if row.implicit else max(1.0 - float(size.lower()) * bounds.mu / _MORE, steep - 1.0)
-                total = total + steep * error + off
+                total = total + ((1.0 + growth) * _MORE if bounds.proximal else steep) * error + off
                 error = growth * error + off
             self._moved(around, _around(after, error))
             x = after

@@ -14,7 +14,7 @@ from boundlab.algorithms import EventLaw
 from boundlab.algorithms.area import AreaParameters
 from boundlab.execute.coordinates import Frame, frame
 from boundlab.expectation._passes import EPS
-from boundlab.expectation._second_moments import enclosing, from_ends
+from boundlab.expectation._second_moments import enclosing
 from boundlab.metrics import Enclosure, Metric
 from boundlab.objective import Problem
 
@@ -120,7 +120,7 @@ def expectation(
             moments.advance(event)
             if event + 1 in wanted:
                 found[event + 1] = read(moments.second(event + 1), errors.second(event + 1))
-    return from_ends([found[k] for k in ks.tolist()], 1)
+    return Enclosure.of_means([found[k] for k in ks.tolist()], 1)
 
 
 class _Moments:

@@ -80,7 +80,7 @@ def in_floats(
 
     with np.errstate(over="ignore", invalid="ignore"):
         found = _expectations(arithmetic, law, where, float, metric, ks, math.inf, look)
-    return from_ends(found, len(metric.records(ks).at(int(ks[-1]))))
+    return Enclosure.of_means(found, len(metric.records(ks).at(int(ks[-1]))))
 
 
 def enclosing(problem: Problem, metric: Metric, hessian: Array, off: float) -> Callable[[Array, Array], Floats]:
@@ -109,14 +109,6 @@ def enclosing(problem: Problem, metric: Metric, hessian: Array, off: float) -> C
         return np.array([value, low, high])
 
     return read
-
-
-def from_ends(found: Sequence[Floats], records: int) -> Enclosure:
-    """Return left sides from (value, lower, upper) at each horizon, means of so many records."""
-    value, low, high = np.array(found, dtype=np.float64).T
-    folding = 1.0 + 2.0 * records * EPS
-    known = np.isfinite(value) & np.isfinite(high)
-    return Enclosure(value, np.where(known, low / folding, 0.0), np.where(known, high * folding, np.inf))
 
 
 def by_batches(problem: Problem) -> bool:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm, Averages
 from boundlab.errors import CertificateError, SpecError
-from boundlab.metrics import MEAN, Certified, Metric, Quantity
+from boundlab.metrics import MEAN, Metric, Proved, Quantity
 from boundlab.objective import Optimum, Problem
 from boundlab.objective.confinement import Confinement, InvariantBall, InvariantSet, plain
 
@@ -76,12 +76,12 @@ def certain_range(
 
 
 def _at_start(metric: Metric, problem: Problem) -> tuple[float, float] | None:
-    """Return the quantity at x0 as an interval, or None if the problem does not give it."""
+    """Return between which numbers the quantity at x0 is proved to lie, or None if the problem does not give it."""
     try:
-        found: tuple[float, float] = metric.at(Certified(problem), problem.x0)
+        _, low, high = metric.at(Proved(problem), (problem.x0, 0.0))
     except (CertificateError, SpecError):
         return None
-    return found
+    return low, high
 
 
 def _high(

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import SpecError
+from boundlab.metrics._enclosure import Enclosure
 from boundlab.metrics._metric import Metric
 
 if TYPE_CHECKING:  # whoever evaluates a formula needs no tape and no problem
@@ -95,7 +96,8 @@ class Proved:
             if problem.simple is None:
                 slope = float(np.linalg.norm(problem.full_gradient(x))) + here[1]
             else:  # F has no gradient, but f has one at x*
-                slope = problem.steepness() + L * (float(np.linalg.norm(x - best.x)) + 2.0 * (best.distance or np.inf))
+                unsure = np.inf if best.distance is None else best.distance
+                slope = problem.steepness() + L * (float(np.linalg.norm(x - best.x)) + 2.0 * unsure)
             moved = min(moved, (slope + L * error) * error)
         if problem.simple is not None:
             moved += problem.simple.rate(problem.d) * error
@@ -146,6 +148,10 @@ class Series:
         self._total: Any = None
         self._count = self._next = 0
         self.values: Floats = np.full((len(ks), *shape), np.nan)
+
+    def enclosure(self) -> Enclosure:
+        """Return left sides of which each record showed (value, smallest, largest), shape (points, 3)."""
+        return Enclosure.of_means(self.values, 1 if self._over.one_record else self._count)
 
     def add(self, value: Any) -> None:
         """Take the next record."""

@@ -97,6 +97,8 @@ class StepBounds:
         units (1, −1) and (1, −2).
     kinks
         Whether gradients jump.
+    proximal
+        Whether the step goes on with a proximal map, which brings no points apart.
     doubt
         How much more the g that is computed at a given x, shape (d,), may be off, unit (1, −1): of gradients that an
         algorithm looks for, which says afterwards only how near it came. None: nowhere more.
@@ -107,6 +109,7 @@ class StepBounds:
     offset: float
     slope: float
     kinks: bool = False
+    proximal: bool = False
     doubt: Callable[[Array], float] | None = None
 
     def error(self, x: Array, size: float) -> float:
@@ -116,6 +119,10 @@ class StepBounds:
     def growth(self, size: float) -> float:
         """Return a Lipschitz constant of the step: max(1 − size·mu, size·L − 1) for convex functions."""
         return max(1.0 - size * self.mu, size * self.L - 1.0) * (1.0 + 1e-15)
+
+    def moved(self, size: float) -> float:
+        """Return a Lipschitz constant of what the step adds to x: size·L of a gradient, else that of both points."""
+        return 1.0 + self.growth(size) if self.proximal else size * self.L
 
 
 @final

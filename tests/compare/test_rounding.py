@@ -28,14 +28,16 @@ FACTOR = "(1-mu/L)**(2*K)"  # of gd with the step 1/L: squares of distances and 
 def verdict(
     folder: Path, algorithm: str, metric: str, bound: str, step: dict[str, str], problem: str, delays: str, K: int,
     trials: int = 2, assumptions: str = "", horizon: str = "every", smooth: bool = True,
-    settings: Mapping[str, str] = MappingProxyType({}), options: str = "", **more: Any,
+    settings: Mapping[str, str] = MappingProxyType({}), options: str = "", condition: str = "", **more: Any,
 ) -> Comparison:  # fmt: skip
     convex = "convex" if horizon == "fixed" else "strongly-convex"
     names = ", ".join(f'"{name}"' for name in (convex, *["smooth"] * smooth, *assumptions.split()))
     file = folder / "statement.toml"
     file.write_text(
         f'id = "statement"\ntitle = "a statement"\nalgorithm = "{algorithm}"\nmetric = "{metric}"\n'
-        f'horizon = "{horizon}"\nassumptions = [{names}]\n[step]\n'
+        f'horizon = "{horizon}"\nassumptions = [{names}]\n'
+        + f'conditions = ["{condition}"]\n' * bool(condition)
+        + "[step]\n"
         + "".join(f'{name} = "{rule}"\n' for name, rule in step.items())
         + f'[options]\n{options}\n[terms]\nall = "{bound}"\n'
     )
@@ -208,3 +210,54 @@ def test_a_sample_that_nothing_encloses_is_not_decided(tmp_path: Path, monkeypat
     )  # fmt: skip
     assert found.verdict is Verdict.INCONCLUSIVE
     assert found.reason.startswith("rounding of trial 1 is not enclosed (a step near a kink")
+
+
+LONG_MEAN = "quadratic:A=[[[0.935]]],b=[[1]],x0=0"
+
+
+@pytest.mark.parametrize(
+    ("bound", "T", "expected"),
+    [
+        ("L**2*R**2", 3000, Verdict.HOLDS), ("L**2*R**2*(1-1/10**13)", 10_000, Verdict.VIOLATED),
+        ("0.874224999999781", 10_000, Verdict.VIOLATED),
+    ],
+)  # fmt: skip
+def test_a_mean_over_many_records_is_not_rounded_away(tmp_path: Path, bound: str, T: int, expected: Verdict) -> None:
+    """A sum of 10,000 nearly equal floats drifts by more than each of them is known to."""
+    step = {"alpha": "1/10**30"}
+    found = verdict(
+        tmp_path, "gd", "gradient-norm", bound, step, LONG_MEAN, "exponential", T, horizon="fixed",
+        assumptions="minimiser", condition=f"{T} <= T",
+    )  # fmt: skip
+    assert found.verdict is expected, found.reason
+
+
+def test_a_step_that_stays_at_the_end_of_a_box_has_no_gap() -> None:
+    """0.3 is a float for f, x0 and R, and so for h: 3/10 would be a point beside it."""
+    theorem = load_theorem("classics.proximal-gradient")
+    built = problem_from("quadratic:A=[[[1]]],b=[[2]],x0=0.3,box=[0,0.3]")
+    model = delays_from("deterministic", 1)
+    policy = lookup("algorithms", "gd").policy(None, model)
+    found = told(compare(make_plan(theorem, built, model, policy, 3, {"alpha": "1e-20"}), 2, 0))
+    assert found.verdict is Verdict.HOLDS, found.reason
+
+
+@pytest.mark.parametrize(
+    ("problem", "metric", "bound"),
+    [
+        ("lad:c=[0.3,3000000.7,1000000.1],w=[1,1,1],x0=1000000.3", "gap", "0.066666666738456"),
+        ("lad:c=[0.3,0.3],w=[1,1],x0=1000000.3", "squared-distance", "1000000000000.00006"),
+    ],
+)
+def test_a_sample_and_the_exact_value_agree_at_the_start(tmp_path: Path, problem: str, metric: str, bound: str) -> None:
+    """The first is above its bound and the second below, by less than rounding: no sample may say the other."""
+    found = {
+        verdict(
+            tmp_path, "area", metric, bound, {"alpha": "0.1"}, problem, "exponential", 1, 40, horizon="fixed",
+            smooth=False, assumptions="lipschitz minimiser iid-events", options='"*" = "any"', condition="K <= 1",
+            exact=exact,
+        ).verdict
+        for exact in (None, False)
+    }  # fmt: skip
+    assert found != {Verdict.HOLDS, Verdict.VIOLATED}
+    assert Verdict.VIOLATED not in found or metric == "squared-distance"

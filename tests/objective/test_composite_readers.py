@@ -228,7 +228,7 @@ INHERITED = {
     "plot", "quadratic", "require", "require_quadratic", "sign_noise", "why_not",
 }  # fmt: skip
 # What h does not touch.
-OF_CLIENTS = {"claims", "client_key", "dtype", "files", "near_kink", "step_bounds"}
+OF_CLIENTS = {"claims", "client_key", "dtype", "files", "near_kink"}
 
 
 def test_nothing_that_a_problem_can_do_skips_the_proximal_map() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from boundlab.arithmetic.numbers import fraction, rational
 from boundlab.case.build import build_problem, problem_from
 from boundlab.errors import CertificateError, SpecError
+from boundlab.metrics import Proved
 from boundlab.objective import Problem
 from boundlab.objective.simple import Simple
 from boundlab.options import parse_spec
@@ -127,3 +128,21 @@ def test_a_round_trip_through_the_spec_keeps_f_and_h() -> None:
         again = build_problem(spec.pop("type"), spec)
         assert again.simple == problem.simple
         assert again.optimum().value == problem.optimum().value
+
+
+@pytest.mark.parametrize("h", ["box=[0.1,0.3]", "l1=0.1", "ball=0.3"])
+def test_the_numbers_of_h_are_floats_beside_floats_and_typed_beside_what_is_typed(h: str) -> None:
+    """A run of floats projects onto [0.1, 0.3] as floats have them: its exact twin does so, too."""
+    problem = problem_from(f"quadratic:x0=0.2,clients=1,dimension=1,{h}")
+    typed, own = problem.simple, problem.rational({})
+    assert typed is not None
+    assert own.h == typed.in_floats() != typed
+    assert problem.rational({"x0": "0.2"}).h == typed
+
+
+@pytest.mark.parametrize("b", [0, 3])
+def test_a_gap_is_enclosed_where_the_minimiser_is_certified_exactly(b: int) -> None:
+    problem = problem_from(f"quadratic:A=[[[1]]],b=[[{b}]],x0=0.75,box=[0.5,1]")
+    assert problem.optimum().distance == 0.0
+    value, low, high = Proved(problem).gap((problem.x0, 1e-12))
+    assert low <= value <= high < value + 1e-10

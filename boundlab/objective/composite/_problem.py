@@ -1,7 +1,7 @@
 """Any problem with a simple convex h beside its f."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
@@ -19,6 +19,7 @@ from boundlab.objective import (
     Optimum,
     Oracle,
     Problem,
+    StepBounds,
     Wrapped,
 )
 from boundlab.objective.composite._minimise import Minimised, minimise
@@ -94,6 +95,11 @@ class Composite(Wrapped):
         inner = self.inner.oracle(streams)
         return FullGradients(self) if isinstance(inner, FullGradients) else _ProximalSteps(inner, self.h, self.id)
 
+    def step_bounds(self, client: int) -> StepBounds | None:
+        """Return those of f_client, with the proximal map behind."""
+        found = self.inner.step_bounds(client)
+        return None if found is None else replace(found, proximal=True)
+
     def rounding(self, x: Floats) -> tuple[float, float] | None:
         """Return how far rounding may put F off at x, and the gradient of f."""
         found = self.inner.rounding(x)
@@ -138,9 +144,8 @@ class Composite(Wrapped):
         from boundlab.objective.composite._rational import RationalComposite
 
         found = self._attempt
-        return RationalComposite(
-            inner, self.h, found.optimum.x.astype(np.float64) if isinstance(found, Minimised) else None
-        )
+        h = self.h if options else self._in_floats
+        return RationalComposite(inner, h, found.optimum.x.astype(np.float64) if isinstance(found, Minimised) else None)
 
     def scaled(self, factors: Sequence[Fraction]) -> "Composite | None":
         """Return the problem with factor_i·f_i in place of f_i, and the same h."""
@@ -150,10 +155,15 @@ class Composite(Wrapped):
     # -------------------------------------------------------------------------------------- minimiser and constants
 
     @cached_property
+    def _in_floats(self) -> Simple:
+        """H with the floats that its numbers are rounded to, as f has them."""
+        return self.h.in_floats()
+
+    @cached_property
     def _attempt(self) -> Minimised | CertificateError:
         """The minimiser, or why it is not certified."""
         try:
-            return minimise(self.inner, self.h)
+            return minimise(self.inner, self._in_floats)
         except CertificateError as error:
             return error.with_traceback(None)
 

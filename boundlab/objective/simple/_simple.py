@@ -2,9 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,6 +181,11 @@ class Simple(ABC):
     def holds_at(self, x: Sequence[Fraction], pull: Sequence[Fraction]) -> bool:
         """Return whether ``pull`` is a subgradient of h at x, without rounding; False where that is not decided."""
         return False
+
+    def in_floats(self) -> Self:
+        """Return the same with the floats that its numbers are rounded to, as those that the maps of floats take."""
+        rounded = {one.name: Fraction(float(getattr(self, one.name))) for one in fields(self)}  # type: ignore[arg-type]
+        return replace(self, **rounded)  # type: ignore[type-var]
 
     @abstractmethod
     def options(self) -> dict[str, Any]:
