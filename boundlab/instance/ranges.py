@@ -10,8 +10,10 @@ every x_s, and a ball around z whose radius grows with the number of passes does
 Averages of iterates obey the average of such limits, since ‖·‖ and ‖·‖² are convex.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
@@ -76,11 +78,20 @@ def certain_range(
 
 
 def _at_start(metric: Metric, problem: Problem) -> tuple[float, float] | None:
-    """Return between which numbers the quantity at x0 is proved to lie, or None if the problem does not give it."""
+    """Return between which numbers the quantity at x0 is proved to lie, or None if the problem does not give it.
+
+    R and F0 bound it, too, to the last digit: so do the theorems that are tight at the start.
+    """
     try:
         _, low, high = metric.at(Proved(problem), (problem.x0, 0.0))
     except (CertificateError, SpecError):
         return None
+    known = problem.constants()
+    if metric.quantity is Quantity.GAP and "F0" in known:
+        high = min(high, known["F0"].value)
+    if metric.quantity is Quantity.DISTANCE and "R" in known:
+        square = known["R"].value ** 2
+        high = min(high, math.nextafter(square, math.inf) if square < Fraction(known["R"].value) ** 2 else square)
     return low, high
 
 
