@@ -65,7 +65,8 @@ class Sides:
     def tie(self) -> None:
         """Call equal what nothing decided, where both sides are known to many digits that do not tell them apart."""
         left, right = self.left, self.right
-        narrow = [one.upper <= (1.0 + _NARROW) * one.lower for one in (left, right)]
+        with np.errstate(over="ignore"):
+            narrow = [one.upper <= (1.0 + _NARROW) * one.lower for one in (left, right)]
         self.tied |= self.open & (left.value <= right.upper) & (left.lower <= right.upper) & narrow[0] & narrow[1]
 
     @property
