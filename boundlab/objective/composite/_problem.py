@@ -55,14 +55,14 @@ class Composite(Wrapped):
     Raises
     ------
     SpecError
-        If h is infinite at x0.
+        If h is infinite at x0, or its numbers are no h any more as floats.
     """
 
     inner: Problem
     h: Simple
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.h.value(self.x0)):
+        if not np.isfinite(self._in_floats.value(self.x0)):
             raise SpecError(f"problem {self.id}: x0 lies outside {self.h.words}; choose an x0 inside")
 
     @property
