@@ -1,7 +1,7 @@
 """From a plan to a comparison: which values are computed, which are sampled, and what they say."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from boundlab.compare.comparison import Comparison
 from boundlab.compare.confidence import Band, BandKind, band, require_band
 from boundlab.compare.judge import judge_computed, judge_sample
-from boundlab.compare.sharp import decide, decide_expected, trial_exactly
+from boundlab.compare.sharp import at_minimum, decide, decide_expected, trial_exactly
 from boundlab.compare.sides import Sides
 from boundlab.compare.trials import (
     Trials,
@@ -157,15 +157,13 @@ def _sampled(
 
     verdict, reason, left = judged(found.low, found.high)
     if verdict in (Verdict.VIOLATED, Verdict.HOLDS) and not averaged:
-        exactly = partial(trial_exactly, plan, seed, budget / trials)
+        exactly = partial(trial_exactly, plan, seed, budget / trials, cache(partial(at_minimum, plan)))
         ends = enclose_trials(plan, trials, seed, backend.jobs, exactly)
-        if np.isfinite(ends.upper).all():
-            verdict, reason, left = judged(ends.lower, ends.upper)
+        open_ = np.flatnonzero(~np.isfinite(ends.upper).all(axis=1))
+        if len(open_):
+            verdict, reason = Verdict.INCONCLUSIVE, _NOT_ENCLOSED.format(1 + open_[0])
         else:
-            verdict, reason = (
-                Verdict.INCONCLUSIVE,
-                _NOT_ENCLOSED.format(1 + int(np.argmin(np.isfinite(ends.upper).all(axis=1)))),
-            )
+            verdict, reason, left = judged(ends.lower, ends.upper)
     shown, still = found.statistics[worst], standstill(plan, bound)
     terms = common_terms(found.terms, each.value)
     return Comparison(plan, left, bound, terms, verdict, reason, seed, shown, worst, still, averaged, range_, backend)

@@ -1,7 +1,7 @@
 """Comparisons that floats leave open, decided in exact numbers: with more digits, or without rounding."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -12,7 +12,7 @@ import sympy
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, ball, digits, float_ends
-from boundlab.arithmetic.problem import AtMinimum, Functions, RationalProblem
+from boundlab.arithmetic.problem import AtMinimum, RationalProblem
 from boundlab.compare.sides import Sides
 from boundlab.compare.trials import Computed, trial_tape
 from boundlab.compare.unsampled import OTHER, in_floats
@@ -33,8 +33,7 @@ from boundlab.expectation import (
 from boundlab.formulas.known_numbers import Formulas, scalar
 from boundlab.instance.enclosed import formulas_at
 from boundlab.instance.plan import Plan
-from boundlab.metrics import Enclosure, Metric, Quantity
-from boundlab.objective import Problem
+from boundlab.metrics import Enclosure, Quantity
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.simulate.trial import compile_trial
@@ -76,14 +75,14 @@ def decide(plan: Plan, found: Computed, seed: int, most: float) -> None:
         About how many operations may be spent in all.
     """
     sides, budget = found.sides, Budget(most)
-    model = plan.problem.in_balls() if sides.open.any() else None
+    at = at_minimum(plan) if sides.open.any() else None
     order = np.argsort(-np.where(sides.open, sides.ratio, -1.0).max(axis=1), kind="stable")
     for trial in order.tolist():
         if sides.above.any() or not sides.open[trial].any():
             continue
         alike = [place for place, key in enumerate(found.keys) if key == found.keys[trial]]
         tape = trial_tape(plan, seed, trial)
-        _settle(sides, alike, OneSchedule(plan, model, budget, seed, trial, tape), found.known[trial])
+        _settle(sides, alike, OneSchedule(plan, at, budget, seed, trial, tape), found.known[trial])
         if plan.problem.noiseless and sides.open[trial].any() and not sides.above.any():
             start = plan.problem.x0.astype(OTHER[plan.problem.dtype])
             _, second = in_floats(plan, tape, start, plan.problem.full_gradients())
@@ -99,11 +98,19 @@ def decide_expected(plan: Plan, sides: Sides, most: float) -> None:
     sides.tie()
 
 
-def trial_exactly(plan: Plan, seed: int, most: float, trial: int, tape: Tape) -> Enclosure | None:
-    """Return the left sides of a trial without noise in exact numbers; None where they are out of reach, or budget."""
+def trial_exactly(
+    plan: Plan, seed: int, most: float, at: Callable[[], AtMinimum | None], trial: int, tape: Tape
+) -> Enclosure | None:
+    """Return the left sides of a trial without noise in exact numbers; None where they are out of reach, or budget.
+
+    Parameters
+    ----------
+    at
+        Gives what :func:`at_minimum` does.
+    """
     if not plan.problem.noiseless:
         return None
-    sharp, points = OneSchedule(plan, plan.problem.in_balls(), Budget(most), seed, trial, tape), range(len(plan.ks))
+    sharp, points = OneSchedule(plan, at(), Budget(most), seed, trial, tape), range(len(plan.ks))
     if not sharp.possible or not sharp.budget.spend(sharp.cost(_BITS[0], points)):
         return None
     formulas = formulas_at(plan.theorem, plan.known()[0], plan.measured)
@@ -259,10 +266,10 @@ class Sharp(ABC):
 class OneSchedule(Sharp):
     """The run of one trial: without noise, or its expectation over the noise of quadratics."""
 
-    def __init__(self, plan: Plan, model: Functions | None, budget: Budget, seed: int, trial: int, tape: Tape) -> None:
+    def __init__(self, plan: Plan, at: AtMinimum | None, budget: Budget, seed: int, trial: int, tape: Tape) -> None:
         super().__init__(plan, budget)
-        self._model, self._streams, self._tape = model, Streams(seed, trial), tape
-        self._at = None if model is None or plan.theorem.shape else _at_minimum(model, plan.problem, plan.metric)
+        model = None if at is None else at.problem
+        self._at, self._model, self._streams, self._tape = at, model, Streams(seed, trial), tape
         self._form = None if plan.problem.noiseless or model is None else model.quadratic()
         self._bounds = [plan.problem.step_bounds(client) for client in range(plan.problem.n)]
 
@@ -318,8 +325,11 @@ class OneSchedule(Sharp):
         return understand(compiled, rates, irrational)
 
 
-def _at_minimum(model: Functions, problem: Problem, metric: Metric) -> AtMinimum | None:
-    """Return the functions with their minimum: a rational one, or as far as floats have certified it."""
+def at_minimum(plan: Plan) -> AtMinimum | None:
+    """Return a plan's functions with their minimum: a rational one, or as far as floats have certified it."""
+    model, problem, metric = plan.problem.in_balls(), plan.problem, plan.metric
+    if model is None or plan.theorem.shape:
+        return None
     exact = model.minimum() if isinstance(model, RationalProblem) else None
     if exact is not None or metric.quantity is Quantity.SLOPE:
         return AtMinimum.of(model, exact)

@@ -96,8 +96,9 @@ class Iterates(EnclosedVectors[Array]):
                     # z + size·∇f(z) is strongly monotone: its distance from x is no less than the error of z.
                     rounding += norm(x + size * self.problem.gradient(client, x) - old)
                 rounding += TINY
-                moved += (1.0 if row.implicit else bounds.moved(size)) * error + rounding
-                error = ((1.0 if row.implicit else bounds.growth(size)) * error + rounding) * UP
+                growth = 1.0 if row.implicit else bounds.growth(size)
+                moved += (1.0 if row.implicit else bounds.moved(size, growth)) * error + rounding
+                error = (growth * error + rounding) * UP
             before = after
         return Point(x, before, error), moved * UP
 

@@ -128,8 +128,9 @@ class Spread(EnclosedVectors[Floats]):
             if new.shape[2] > 4 * self._e:
                 rounding += _HOUSEHOLDER * new.size * self.ulp * after
                 new = _triangle(new)
-            moved += bounds.moved(size) * error + rounding
-            error = (bounds.growth(size) * error + rounding) * UP
+            growth = bounds.growth(size)
+            moved += bounds.moved(size, growth) * error + rounding
+            error = (growth * error + rounding) * UP
             before = after
         whole = np.zeros((self._c, self._e, 1 + self._sources + new.shape[2]))
         whole[:, :, : x.shape[2]], whole[:, :, 1 + self._sources :] = x, new

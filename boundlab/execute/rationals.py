@@ -273,9 +273,12 @@ class Balls(EnclosedVectors[Vector]):
                 total = total + error
             else:
                 after, off = _middle(move(row.client, x, size))
-                steep = 1.0 if row.implicit else float(size.upper()) * bounds.L * _MORE
-                growth = 1.0 if row.implicit else max(1.0 - float(size.lower()) * bounds.mu / _MORE, steep - 1.0)
-                total = total + ((1.0 + growth) * _MORE if bounds.proximal else steep) * error + off
+                growth = moved = 1.0
+                if not row.implicit:
+                    low, high = float(size.lower()), float(size.upper())
+                    growth = max(1.0 - low * bounds.mu / _MORE, high * bounds.L * _MORE - 1.0)
+                    moved = bounds.moved(high, growth) * _MORE
+                total = total + moved * error + off
                 error = growth * error + off
             self._moved(around, _around(after, error))
             x = after

@@ -170,7 +170,7 @@ class Judge:
                     parameters(self.theorem, self.algorithm, one.settings), one.clients
                 )
             except BoundlabError:
-                p = None  # the shared will say what is wrong
+                p = None  # making the shared run says what is wrong
             self.weights[key] = p is not None and len(set(p)) > 1
         return self.weights[key]
 

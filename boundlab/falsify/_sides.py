@@ -62,7 +62,7 @@ class CandidateSides:
 
 
 def evaluate(shared: SharedRun, candidates: Sequence[Candidate]) -> CandidateSides:
-    """Return both sides for candidates that share the runs of a shared; all with noise, or all without.
+    """Return both sides for candidates that share their runs; all with noise, or all without.
 
     Raises
     ------

@@ -120,9 +120,15 @@ class StepBounds:
         """Return a Lipschitz constant of the step: max(1 − size·mu, size·L − 1) for convex functions."""
         return max(1.0 - size * self.mu, size * self.L - 1.0) * (1.0 + 1e-15)
 
-    def moved(self, size: float) -> float:
-        """Return a Lipschitz constant of what the step adds to x: size·L of a gradient, else that of both points."""
-        return 1.0 + self.growth(size) if self.proximal else size * self.L
+    def moved(self, size: float, growth: float) -> float:
+        """Return a Lipschitz constant of what the step adds to x: size·L, or with a proximal map that of both points.
+
+        Parameters
+        ----------
+        growth
+            A Lipschitz constant of the step.
+        """
+        return 1.0 + growth if self.proximal else size * self.L
 
 
 @final

@@ -5,9 +5,9 @@ from typing import final
 import torch
 
 from boundlab.arithmetic.tensors import Batched
+from boundlab.objective._wrapped_tensors import WrappedBatched
 from boundlab.objective.composite._refuse import no_gradient, no_proximal_step
 from boundlab.objective.simple import Simple
-from boundlab.objective.wrapped_tensors import WrappedBatched
 
 
 @final

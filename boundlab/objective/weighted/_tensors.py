@@ -5,7 +5,7 @@ from typing import final
 import torch
 
 from boundlab.arithmetic.tensors import Batched
-from boundlab.objective.wrapped_tensors import WrappedBatched
+from boundlab.objective._wrapped_tensors import WrappedBatched
 
 
 @final
