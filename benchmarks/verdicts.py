@@ -208,7 +208,7 @@ def judge(setting: Setting, seed: int = 0) -> Outcome:
         result = compare(plan, setting.trials, seed)
     except AssumptionError as error:
         return Outcome(setting, "not applicable", None, str(error))
-    says_nothing = bool(result.says_nothing)
+    says_nothing = bool(result.vacuous)
     return Outcome(setting, result.verdict.value, float(result.ratio.max()), result.reason, says_nothing)
 
 

@@ -36,16 +36,16 @@ axes = by_hand.plot(terms=True, others=[by_steps])
 # *Figure: the mean squared distance to the minimiser over 2000 iterations, with its band, below the closed-form bound (broad line, above 3), the bound's four terms, and the recursion's bound, which starts at the initial distance itself. A thin line marks the distance of x₀. The lower panel has mean/bound for both forms.*
 
 # %% [markdown]
-# No violation is seen, and that was to be expected of a proved theorem. The figure says something else: the closed form stays **above what no step at all gives**. It is true, and within 2000 iterations it says nothing. The recursion, which is the same proof before rounding, does say something.
+# No violation is seen, and that was to be expected of a proved theorem. The figure says something else: the closed form stays **above the error of never moving**. It is true, and within 2000 iterations it is vacuous. The recursion, which is the same proof before rounding, is not.
 
 # %%
-still = by_hand.standstill
-print(f"no step at all: {still.level:.3g}")
-print(f"closed form:    {by_hand.bound[-1]:.3g}, would cross at K = {still.crosses:.2g}")
+still = by_hand.trivial_bound
+print(f"never moving: {still.level:.3g}")
+print(f"closed form:    {by_hand.bound[-1]:.3g}, falls below that at K = {still.crosses:.2g}")
 print(f"recursion:      {by_steps.bound[-1]:.3g}")
 print(f"reality:        {by_hand.band.mean[-1]:.3g}")
-assert by_hand.says_nothing
-assert not by_steps.says_nothing
+assert by_hand.vacuous
+assert not by_steps.vacuous
 assert by_hand.band.mean[-1] < by_steps.bound[-1] < still.level < by_hand.bound[-1]
 
 # %% [markdown]
@@ -73,7 +73,7 @@ assert last["noise"] > 0.9
 assert first["noise"] < 0.5
 
 # %% [markdown]
-# *Figure: the shares of the four terms in the closed-form bound over K from 100 to 10⁸, stacked. Early on, the initial distance, noise and drift share it; in the end noise is nearly all. A dashed line marks the horizon from which the bound is below the level of no step.*
+# *Figure: the shares of the four terms in the closed-form bound over K from 100 to 10⁸, stacked. Early on, the initial distance, noise and drift share it; in the end noise is nearly all. A dashed line marks the horizon from which the bound is below the error of never moving.*
 
 # %% [markdown]
 # Heterogeneity, which papers speak of most, is the smallest term of all here. What costs is *drift* (the local steps of a pass, M − 1 of them) and, in the end, *noise*: more rounds help against the first two, only a smaller step or a larger batch against the third.
@@ -118,7 +118,7 @@ styles = ["-", "--", "-.", ":", (0, (7, 2))]
 for M, style, mark, shade in zip(many, styles, "osPvD", np.linspace(0.65, 0.0, 5), strict=True):
     axes.plot(passes, bounds[M], linestyle=style, marker=mark, color=str(shade), label=f"bound, $M = {M}$")
 axes.plot(lengths, measured, "-", marker="*", markersize=11, color="#0072B2", linewidth=2, label="measured, $M = 4$")
-axes.axhline(still.level, color="#D55E00", linewidth=1.5, label="no step at all")
+axes.axhline(still.level, color="#D55E00", linewidth=1.5, label="never moving")
 axes.set(xscale="log", yscale="log", xlabel=r"length of a pass, $M\alpha$")
 axes.set_ylabel(r"$\mathbb{E}\|x_{s,K}-x^\star\|^2$  [length²]")
 axes.set_title(f"{recursion} (derived here) at K = {horizon}: which step does it recommend?", fontsize=10.5)
@@ -126,7 +126,7 @@ axes.legend(loc="upper left", bbox_to_anchor=(1.02, 1), frameon=False)
 axes.grid(visible=True, alpha=0.3)
 
 # %% [markdown]
-# *Figure: the bound at K = 2000 over the length Mα of a pass, a grey curve for each M from 1 to 16, and what is measured for M = 4 (blue stars). The bounds fall, have their minimum near 0.16, and rise steeply above the level of no step. The measured error lies below all of them and goes on falling to 0.64.*
+# *Figure: the bound at K = 2000 over the length Mα of a pass, a grey curve for each M from 1 to 16, and what is measured for M = 4 (blue stars). The bounds fall, have their minimum near 0.16, and rise steeply above the error of never moving. The measured error lies below all of them and goes on falling to 0.64.*
 
 # %%
 recommended = float(measured[int(np.argmin(abs(np.log(lengths) - np.log(best[4]))))])

@@ -71,7 +71,7 @@ def drawn(axes, results, what):
     )
     axes.plot(servers, bound, color="#D55E00", linewidth=4, label="bound")
     axes.plot(servers, mean, "o-", color="#0072B2", label="mean of 30 trials")
-    axes.axhline(results[0].standstill.level, color="black", linewidth=0.8, label="no step at all")
+    axes.axhline(results[0].trivial_bound.level, color="black", linewidth=0.8, label="never moving")
     axes.set(xscale="log", yscale="log", xlabel=r"server rate $\lambda_s$", title=what)
     axes.grid(visible=True, alpha=0.3)
     return mean, bound
@@ -100,7 +100,7 @@ handles, labels = panels[0].get_legend_handles_labels()
 legend = figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
 
 # %% [markdown]
-# *Figure: bound (broad line) and measured mean with its band over nine server rates, in three panels: for a fixed number of iterations both are U-shaped, with the bound's minimum at 7.5 marked; for a fixed time both fall and flatten; with a cost of 0.01 per aggregation both turn up again, and the bound's minimum is marked at 15.8. A thin line marks the level of no step.*
+# *Figure: bound (broad line) and measured mean with its band over nine server rates, in three panels: for a fixed number of iterations both are U-shaped, with the bound's minimum at 7.5 marked; for a fixed time both fall and flatten; with a cost of 0.01 per aggregation both turn up again, and the bound's minimum is marked at 15.8. A thin line marks the error of never moving.*
 
 # %%
 (mean_K, bound_K), (mean_t, bound_t), (mean_C, bound_C) = found

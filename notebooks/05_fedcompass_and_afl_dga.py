@@ -24,16 +24,16 @@ printed
 axes = printed.plot(terms=True, others=[repaired])
 
 # %% [markdown]
-# *Figure: the average squared gradient norm over the server updates. It dips and then rises, towards the fixed point near 1/6, above the level of no step at all, and at last above the printed bound (broad line), which falls to its staleness term. The repaired bound (dash-dotted) levels off above the error. The lower panel has mean/bound: the printed theorem's ratio passes 1.*
+# *Figure: the average squared gradient norm over the server updates. It dips and then rises, towards the fixed point near 1/6, above the error of never moving, and at last above the printed bound (broad line), which falls to its staleness term. The repaired bound (dash-dotted) levels off above the error. The lower panel has mean/bound: the printed theorem's ratio passes 1.*
 
 # %% [markdown]
-# The run begins by approaching the minimiser ½, passes it, and leaves it for the point where five pulls of one client balance one of the other. There ‖∇f‖² is 1/9. The printed bound falls to its staleness term, 0.019, and must be crossed. The repaired theorem has a term "bias and staleness" that does not fall. It is above what doing nothing gives, and rightly so: here, doing nothing *is* better.
+# The run begins by approaching the minimiser ½, passes it, and leaves it for the point where five pulls of one client balance one of the other. There ‖∇f‖² is 1/9. The printed bound falls to its staleness term, 0.019, and must be crossed. The repaired theorem has a term "bias and staleness" that does not fall. It is above the error of never moving, and rightly so: here, doing nothing *is* better.
 
 # %%
-print(f"error {printed.band.mean[-1]:.3g}, no step at all {printed.standstill.level:.3g}")
+print(f"error {printed.band.mean[-1]:.3g}, never moving {printed.trivial_bound.level:.3g}")
 print(f"printed bound {printed.bound[-1]:.3g}, repaired {repaired.bound[-1]:.3g}")
 assert printed.ratio[-1] > 1.2
-assert printed.band.mean[-1] > printed.standstill.level
+assert printed.band.mean[-1] > printed.trivial_bound.level
 assert repaired.terms["bias and staleness"][-1] > repaired.terms["initial"][-1]
 
 # %% [markdown]
@@ -47,11 +47,11 @@ far = {"iterations": 400, "trials": 6, "Qmin": 1, "Qmax": 5, "eta": 0.01}
 biased = bl.compare("fedcompass.window.b", *noisy, **far)
 fair = bl.compare("fedcompass.window.b", *noisy, **far, normalise="yes")
 assert {biased.verdict.value, fair.verdict.value} <= {"consistent", "holds"}
-assert fair.bound[-1] < fair.standstill.level
+assert fair.bound[-1] < fair.trivial_bound.level
 axes = fair.plot(terms=True)
 
 # %% [markdown]
-# *Figure: the run with normalised updates. The mean, with its band below it, and the repaired bound fall, in the end well below the level of no step, the bound four to five times above the mean. Of its terms, "initial" falls with T; "bias and staleness" and "noise" stay.*
+# *Figure: the run with normalised updates. The mean, with its band below it, and the repaired bound fall, in the end well below the error of never moving, the bound four to five times above the mean. Of its terms, "initial" falls with T; "bias and staleness" and "noise" stay.*
 
 # %%
 for name, result in (("as printed", biased), ("normalised", fair)):
@@ -96,11 +96,11 @@ assert errors[0] > 3 * errors[-1]
 # %%
 together = bl.compare("afl_dga.r1", *alone, iterations=1000, trials=2, local_steps=2, scaling="analysis", eta=0.001)
 assert together.verdict.value == "holds"
-assert not together.says_nothing
+assert not together.vacuous
 axes = together.plot(terms=True)
 
 # %% [markdown]
-# *Figure: the same problem under the repaired algorithm. Error and bound fall together over T = 1 to 1000, in the end far below the level of no step; from T = 20 on the bound is two to three times the error. Its term for local steps stays where it is.*
+# *Figure: the same problem under the repaired algorithm. Error and bound fall together over T = 1 to 1000, in the end far below the error of never moving; from T = 20 on the bound is two to three times the error. Its term for local steps stays where it is.*
 
 # %% [markdown]
 # And on data, with noise: logistic regression on the digits, eight clients with unequal labels, heavy-tailed times, mini-batches of 16. The theorem is r2b.
@@ -109,18 +109,18 @@ axes = together.plot(terms=True)
 data = ("logistic:data=digits,clients=8,partition=dirichlet,a=0.3,batch=16,nu=0", "lognormal:spread=4")
 real = bl.compare("afl_dga.r2b", *data, iterations=200, trials=5, local_steps=2, scaling="analysis", eta=0.02)
 assert real.verdict.value == "consistent"
-assert real.says_nothing
+assert real.vacuous
 axes = real.plot(terms=True)
 
 # %% [markdown]
-# *Figure: AFL-DGA on digits. The mean falls slowly within its band; the repaired bound falls like 1/T from far above and stays above the level of no step within 200 updates. The term "initial" is nearly the whole bound; noise and staleness lie an order of magnitude below it.*
+# *Figure: AFL-DGA on digits. The mean falls slowly within its band; the repaired bound falls like 1/T from far above and stays above the error of never moving within 200 updates. The term "initial" is nearly the whole bound; noise and staleness lie an order of magnitude below it.*
 
 # %%
 share = real.terms["initial"][-1] / real.bound[-1]
 print(f"error {real.band.mean[-1]:.3g}, bound {real.bound[-1]:.3g}, of it initial {share:.0%}")
-print(f"the bound says something from about T = {real.standstill.crosses} on")
+print(f"the bound says something from about T = {real.trivial_bound.crosses} on")
 assert share > 0.8
-assert real.standstill.crosses > 1000
+assert real.trivial_bound.crosses > 1000
 
 # %% [markdown]
 # What one should take away from these five figures. A false theorem shows as a curve that crosses, not as a single bad point. A repaired one may still be useless where the algorithm itself is biased; there it says so, by a term that stays. And a true bound on data can be right about what matters asymptotically and yet be silent for the first thousand updates.

@@ -258,7 +258,7 @@ class Answers:
             return False
         exact, first = self.given["exact"], self.given["compare"]
         met = [*first.band.lower[first.band.lower > first.bound], *first.bound, exact.left, exact.right]
-        return max(map(float, met)) <= 1e-12 * first.standstill.level
+        return max(map(float, met)) <= 1e-12 * first.trivial_bound.level
 
     def _of_statement(self) -> Iterator[str]:
         """Compare what is said of all instances, and of one that a search found, with what is said of this one."""
@@ -289,7 +289,7 @@ class Answers:
             if (
                 same
                 and (first.exact or not first.band.trials or first.plan.problem.noiseless)
-                and not _near(exact.left, low, high, abs(high) + abs(bound) + 1e-6 * first.standstill.level)
+                and not _near(exact.left, low, high, abs(high) + abs(bound) + 1e-6 * first.trivial_bound.level)
             ):
                 yield f"exact left {exact.left!r} is not within compare's {low!r}, {high!r}"
             if not same and first.exact == "expectation":

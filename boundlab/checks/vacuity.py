@@ -39,14 +39,14 @@ def trivial(view: View) -> tuple[sympy.Expr, str] | None:
         if "G" in names and "bounded-second-moment" in assumed:
             return view.symbol("G") ** 2, "G² ≥ ‖∇f‖², which is true anyway"
     elif view.theorem.left.quantity is Quantity.DISTANCE and "R" in names:
-        return view.symbol("R") ** 2, "R², which no step at all gives"
+        return view.symbol("R") ** 2, "R², the error of never moving"
     elif view.theorem.left.quantity is Quantity.GAP:
         if "R" in names and "B" in names and "lipschitz" in assumed:
-            return view.symbol("B") * view.symbol("R"), "B·R, which no step at all gives"
+            return view.symbol("B") * view.symbol("R"), "B·R, the error of never moving"
         if "F0" in names:
-            return view.symbol("F0"), "F0, which no step at all gives"
+            return view.symbol("F0"), "F0, the error of never moving"
         if "R" in names and "L" in names and "smooth" in assumed:
-            return view.symbol("L") * view.symbol("R") ** 2 / 2, "L·R²/2, which no step at all gives"
+            return view.symbol("L") * view.symbol("R") ** 2 / 2, "L·R²/2, the error of never moving"
     return None
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from boundlab.theorems import Theorem, core
 from boundlab.verdict import Verdict
 
 Floats = NDArray[np.float64]
+_RENAMED = {"standstill": "trivial_bound", "says_nothing": "vacuous"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Comparison:
     exact
         ``expectation``: the left side is E over all events and noise, computed; ``given schedules``: each trial is
         E over the noise given its schedule; empty: samples.
-    standstill
+    trivial_bound
         How the bound compares with a run that stays at x0.
     range_
         Of the left side of a sample, for every event sequence and batch; None where nothing is known, or nothing
@@ -64,10 +66,17 @@ class Comparison:
     seed: int
     statistics: Statistics
     worst_trial: int
-    standstill: TrivialBound
+    trivial_bound: TrivialBound
     exact: str = ""
     range_: MetricEnclosure | None = None
     backend: Backend = NUMPY
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what had another name before version 0.5, for one release."""
+        if name not in _RENAMED:
+            raise AttributeError(f"a comparison has no attribute {name!r}")
+        warn(f"Comparison.{name} is called {_RENAMED[name]}", DeprecationWarning, stacklevel=2)
+        return getattr(self, _RENAMED[name])
 
     @property
     def theorem(self) -> Theorem:
@@ -75,20 +84,20 @@ class Comparison:
         return self.plan.theorem
 
     @property
-    def says_nothing(self) -> str:
-        """Why a theorem that was not refuted says nothing here; empty where it says something."""
+    def vacuous(self) -> str:
+        """Why a theorem that was not refuted is vacuous here; empty where it is not."""
         upheld = self.verdict in (Verdict.HOLDS, Verdict.CONSISTENT)
-        return self.standstill.words(self.plan.theorem.counter) if upheld else ""
+        return self.trivial_bound.words(self.plan.theorem.counter) if upheld else ""
 
     @property
     def headline(self) -> str:
-        """The verdict, and whether it says anything."""
-        return f"{self.verdict.value}, but says nothing here" if self.says_nothing else self.verdict.value
+        """The verdict, and whether the bound is vacuous."""
+        return f"{self.verdict.value}, but vacuous here" if self.vacuous else self.verdict.value
 
     @property
     def explanation(self) -> str:
         """Explanation that follows the headline."""
-        return f"{self.says_nothing}; {self.reason}" if self.says_nothing else self.reason
+        return f"{self.vacuous}; {self.reason}" if self.vacuous else self.reason
 
     @property
     def ratio(self) -> Floats:
@@ -124,7 +133,7 @@ class Comparison:
             "exact": self.exact,
             "upper_guaranteed": left.guaranteed or left.level == 1.0,
             "range": None if self.range_ is None else {"high": _plain(self.range_.high), "how": self.range_.how},
-            "no_step": self.standstill.as_dict(),
+            "no_step": self.trivial_bound.as_dict(),
             "values": {key: _plain(value) for key, value in plan.values.items()},
             "constants": {name: constant.as_dict() for name, constant in plan.constants.items()},
             "symbols": [reading.as_dict() for reading in plan.symbols],

@@ -1,5 +1,8 @@
 """From limits and a bound to a verdict and its reason."""
 
+from decimal import ROUND_CEILING, Context
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +16,7 @@ from boundlab.verdict import Verdict
 
 Floats = NDArray[np.float64]
 Judgement = tuple[Verdict, str]
+_THREE_DIGITS_UP: Final = Context(prec=3, rounding=ROUND_CEILING)
 
 
 def ratio_of(bound: Floats, left: Band) -> Floats:
@@ -95,10 +99,11 @@ def _undecided(left: Band, range_: MetricEnclosure, top: Floats) -> str:
     """Return how many trials would let the theorem hold."""
     open_ = np.isfinite(range_.high) & (range_.high > top)
     if not np.isfinite(range_.high).all():
-        return "no range of this error is known at some points"
+        return "no upper limit of this error is known at some points"
     share = _error(left) / int(np.count_nonzero(open_))
     needed = trials_to_decide(left.mean[open_], range_.high[open_], top[open_], share)
-    width = f"the error can be {float(range_.high[open_].max()):.3g} ({range_.how})"
+    most = float(_THREE_DIGITS_UP.create_decimal(float(range_.high[open_].max())))
+    width = f"the error is at most {most:.3g}, rounded up, on every schedule ({range_.how})"
     return f"{width}: about {_count(needed)} such trials would decide" if np.isfinite(needed) else width
 
 
@@ -129,7 +134,7 @@ def judge(plan: Plan, left: Band, right: Enclosure) -> Judgement:
             f"nothing guaranteed; {most}{_no_spread(left)}"
         )
     open_points = int(np.count_nonzero(left.upper > right.upper))
-    return found, f"the bound lies inside the band at {open_points} of {len(plan.ks)} points; more trials would tell"
+    return found, f"the bound lies inside the band at {open_points} of {len(plan.ks)} points; more trials would decide"
 
 
 @qualified
@@ -174,11 +179,11 @@ def _consistent(plan: Plan, sides: Sides) -> str:
         first = f"{plan.theorem.counter} = {plan.ks[np.flatnonzero(tied.any(axis=0))[0]]}"
         many = int(np.count_nonzero(tied))
         where = first if many == 1 else f"{many} of {points} points, {first} the first,"
-        return f"at {where} no digit found tells the left side from the bound; elsewhere it is below"
+        return f"at {where} the left side and the bound agree to every digit computed; elsewhere it is below"
     agreed = int(np.count_nonzero(sides.agreed & sides.open))
     return (
-        f"at {agreed} of {points} points rounding is not enclosed; what floats of half the digits give is below the "
-        "bound, too"
+        f"at {agreed} of {points} points rounding is not enclosed; recomputed at another precision the value is "
+        "below the bound, too"
     )
 
 
@@ -196,11 +201,11 @@ def _undecided_digits(plan: Plan, sides: Sides) -> str:
         digits = min(max(0.0, 16.0 + np.log10(max(width, 1e-16))), 16.0)
         lost = f"but rounding leaves {low:.4g} to {high:.4g}: about {digits:.0f} of 16 digits are lost"
     if sides.cost == 0.0:
-        decides = "more digits do not tell either"
+        decides = "more digits do not decide it either"
     elif np.isfinite(sides.cost):
         decides = f"--enclose decides (about {max(1.0, sides.cost / 1e9):.0f} s)"
     else:
-        decides = f"no engine of exact numbers reaches problem {plan.problem.id} or this bound"
+        decides = f"no exact engine applies to problem {plan.problem.id} or this bound"
     return (
         f"at {plan.theorem.counter} = {plan.ks[point]} the value {value:.4g} is {word} the bound {bound:.4g} by "
         f"{margin}, {lost}; {decides}"
@@ -240,7 +245,7 @@ def _level(left: Band) -> str:
 
 def _no_spread(left: Band) -> str:
     """Say that a band without width is no certainty."""
-    return "; all trials gave the same, which gives the band no width" if (left.upper <= left.mean).all() else ""
+    return "; all trials gave the same value, so that the band has no width" if (left.upper <= left.mean).all() else ""
 
 
 def _everywhere(plan: Plan) -> str:

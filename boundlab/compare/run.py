@@ -20,7 +20,7 @@ from boundlab.compare.trials import (
     run_trials,
     trial_tape,
 )
-from boundlab.compare.trivial_bound import standstill
+from boundlab.compare.trivial_bound import trivial_bound
 from boundlab.compare.unsampled import expectation, given_schedule_operations, require_given_schedule
 from boundlab.expectation import AFFORDABLE
 from boundlab.instance.plan import Plan
@@ -105,7 +105,7 @@ def _expected(plan: Plan, left: Enclosure, method: str, seed: int, budget: float
     verdict, reason = judge_computed(plan, sides)
     left = sides.left
     band_ = Band(left.value[0], left.lower[0], left.upper[0], 1.0, method, 0)
-    shown, still = statistics(trial_tape(plan, seed, 0)), standstill(plan, plan.bound)
+    shown, still = statistics(trial_tape(plan, seed, 0)), trivial_bound(plan, plan.bound)
     return Comparison(plan, band_, plan.bound, plan.terms, verdict, reason, seed, shown, 0, still, "expectation")
 
 
@@ -129,7 +129,7 @@ def _each_schedule(
     terms = common_terms(found.terms, sides.right.value)
     verdict, reason = judge_computed(plan, sides)
     how = "" if plan.problem.noiseless else "given schedules"
-    still = standstill(plan, bound)
+    still = trivial_bound(plan, bound)
     return Comparison(plan, left, bound, terms, verdict, reason, seed, found.statistics[worst], worst, still, how)
 
 
@@ -164,7 +164,7 @@ def _sampled(
             verdict, reason = Verdict.INCONCLUSIVE, _NOT_ENCLOSED.format(1 + open_[0])
         else:
             verdict, reason, left = judged(ends.lower, ends.upper)
-    shown, still = found.statistics[worst], standstill(plan, bound)
+    shown, still = found.statistics[worst], trivial_bound(plan, bound)
     terms = common_terms(found.terms, each.value)
     return Comparison(plan, left, bound, terms, verdict, reason, seed, shown, worst, still, averaged, range_, backend)
 

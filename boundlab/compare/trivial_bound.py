@@ -1,4 +1,4 @@
-"""Left side of a run that takes no step: the level below which a bound begins to say something."""
+"""Vacuous bounds: those that are not below the left side of a run that never moves."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -28,8 +28,8 @@ class TrivialBound:
     level
         The left side of such a run, in the units of the metric: it is the same at every horizon.
     smallest
-        The smallest bound compared. At the level or above it the theorem says nothing here.
-    says_nothing
+        The smallest bound compared. At the level or above it the theorem is vacuous here.
+    vacuous
         Whether that is so.
     crosses
         About the first horizon at which the same bound is below the level; None if it is not up to ``searched``.
@@ -39,32 +39,31 @@ class TrivialBound:
 
     level: float
     smallest: float
-    says_nothing: bool
+    vacuous: bool
     crosses: int | None = None
     searched: int | None = None
 
     def words(self, counter: str) -> str:
-        """Return the half sentence for people, empty where the bound says something."""
-        if not self.says_nothing:
+        """Return the half sentence for people, empty where the bound is not vacuous."""
+        if not self.vacuous:
             return ""
-        above = self.smallest > self.level * (1.0 + _EQUAL)
-        text = f"{'above' if above else 'no better than'} what no step at all gives ({self.level:.3g})"
+        text = f"the bound is not below {self.level:.3g}, the error of never moving"
         if self.crosses is not None:
-            return f"{text}; it would cross at about {counter} = {_short(self.crosses)}"
-        return text if self.searched is None else f"{text}, at every {counter} up to {_short(self.searched)}"
+            return f"{text}; it falls below that at about {counter} = {_short(self.crosses)}"
+        return text if self.searched is None else f"{text}, at any {counter} up to {_short(self.searched)}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
         return {
             "level": self.level if np.isfinite(self.level) else None,
-            "says_nothing": self.says_nothing,
+            "says_nothing": self.vacuous,
             "crosses_at": self.crosses,
             "searched_to": self.searched,
         }
 
 
-def standstill(plan: Plan, bound: Floats) -> TrivialBound:
-    """Compare a bound with what no step at all gives.
+def trivial_bound(plan: Plan, bound: Floats) -> TrivialBound:
+    """Compare a bound with the error of never moving.
 
     A start at a minimiser is no such case: what a bound says there is how far noise may drive the iterates.
 
@@ -76,11 +75,11 @@ def standstill(plan: Plan, bound: Floats) -> TrivialBound:
     low, _ = plan.metric.at(Certified(plan.problem), plan.problem.x0)
     level, smallest = float(low), float(bound.min())
     if plan.theorem.shape or level <= 0.0 or not smallest >= level * (1.0 - _EQUAL):
-        return TrivialBound(level, smallest, says_nothing=False)
+        return TrivialBound(level, smallest, vacuous=False)
     most = FARTHEST if plan.theorem.bound.closed else _ITERATED
     first = int(plan.ks[-1])
     if first >= most:
-        return TrivialBound(level, smallest, says_nothing=True)
+        return TrivialBound(level, smallest, vacuous=True)
     horizons = np.unique(np.rint(np.geomspace(max(first, 1), most, _POINTS)).astype(np.int64))
     ends = [len(horizons)] if plan.theorem.bound.closed else _stages(horizons)
     for begin, end in pairwise([0, *ends]):
@@ -88,7 +87,7 @@ def standstill(plan: Plan, bound: Floats) -> TrivialBound:
             with np.errstate(all="ignore"):
                 later = plan.theorem.evaluate({**plan.values, plan.theorem.counter: horizons[:end]}).total
         except BoundlabError:  # a condition that fails there, or a number that is not finite
-            return TrivialBound(level, smallest, says_nothing=True)
+            return TrivialBound(level, smallest, vacuous=True)
         below = np.flatnonzero(np.broadcast_to(later, end)[begin:] < level)
         if len(below):
             return TrivialBound(level, smallest, True, int(horizons[begin + below[0]]), most)

@@ -161,7 +161,7 @@ def _reaches(
         if excess is not None:
             yield (
                 np.sqrt(start**2 + steps * (2.0 * size * excess + (size * steepest) ** 2)),
-                ("a step on a convex loss goes away from a point by no more than the loss there explains"),
+                "one step grows it by no more than the loss explains",
             )
 
 

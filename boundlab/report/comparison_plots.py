@@ -73,7 +73,7 @@ class _Picture:
                 yield f"term: {plain(name)}", self.across, values, style
         if np.isfinite(self.still) and self.still > 0.0:
             level = np.full(len(self.across), self.still)
-            yield f"no step at all: {self.still:.3g}", self.across, level, {"color": BLACK, "linewidth": 0.8}
+            yield f"never moving: {self.still:.3g}", self.across, level, {"color": BLACK, "linewidth": 0.8}
 
     def limits(self) -> tuple[float, float]:
         """Return what is to be seen of a logarithmic axis: the lower side of a band may reach down to 0."""
@@ -133,7 +133,7 @@ def draw_comparison(
     picture = _Picture(
         plan.ks[keep].astype(np.float64), left.mean[keep], left.lower[keep], left.upper[keep], result.bound[keep],
         middle, band, {name: values[keep] for name, values in result.terms.items()} if _telling(result, terms) else {},
-        [_other(result, one) for one in others], result.standstill.level, plan.theorem.counter,
+        [_other(result, one) for one in others], result.trivial_bound.level, plan.theorem.counter,
     )  # fmt: skip
     axes, below = pair_for(ax)
     one = len(picture.across) == 1
@@ -176,7 +176,7 @@ def draw_horizons(
         _last(results, lambda one: one.band.lower), _last(results, lambda one: one.band.upper),
         _last(results, lambda one: one.bound), middle, band,
         {name: np.array([float(one.terms[name][-1]) for one in results]) for name in names},
-        [_others_at(results, one) for one in others], first.standstill.level, first.plan.theorem.counter,
+        [_others_at(results, one) for one in others], first.trivial_bound.level, first.plan.theorem.counter,
     )  # fmt: skip
     axes, below = pair_for(ax)
     _draw_curves(axes, below, picture)

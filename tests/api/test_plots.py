@@ -55,7 +55,7 @@ def test_the_lower_panel_is_mean_over_bound_with_a_line_at_one(curve: Any) -> No
 def test_a_curve_shows_bound_terms_mean_and_the_level_of_no_step(curve: Any, run: Any) -> None:
     named = {text.get_text() for text in drawn(run, terms=True)[1].get_legend().get_texts()}
     assert {"bound", "term: initial", "term: bias and staleness"} <= named
-    assert any(one.startswith("no step at all: ") for one in named)
+    assert any(one.startswith("never moving: ") for one in named)
     assert any("mean of 2 schedules" in one for one in named)
     assert any("computed" in text.get_text() for text in drawn(curve)[1].get_legend().get_texts())
 

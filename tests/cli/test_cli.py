@@ -137,9 +137,9 @@ def test_the_demo_refutes_printed_theorems_and_draws_two_plots(capsys, tmp_path)
     assert page.rstrip().rpartition("\n")[2].startswith("next: boundlab audit ")
     # The quadratic, and mini-batches of ridge regression, have computed expectations: equal to their bounds at the
     # start, below them from there on.
-    assert page.count("consistent: at K = 0 no digit found tells the left side from the bound") == 2
-    assert page.count("holds, but says nothing here:") == 2
-    assert page.count("consistent, but says nothing here:") >= 2
+    assert page.count("consistent: at K = 0 the left side and the bound agree to every digit computed") == 2
+    assert page.count("holds, but vacuous here:") == 2
+    assert page.count("consistent, but vacuous here:") >= 2
     for name in refuted:
         assert (tmp_path / f"{name}.case.json").exists()
     for name in ("theorem7.png", "theorem8.png"):

@@ -9,7 +9,7 @@ from test_compare import plan_of, verdict_of
 from boundlab.compare import compare
 from boundlab.compare.judge import side
 from boundlab.compare.trials import run_trials, trial_tape
-from boundlab.compare.trivial_bound import standstill
+from boundlab.compare.trivial_bound import trivial_bound
 from boundlab.compare.unsampled import given_schedule_operations
 from boundlab.execute import moments
 from boundlab.expectation import AFFORDABLE, operations
@@ -84,15 +84,16 @@ def test_limits_and_bounds_make_verdicts():
     assert side(band, Enclosure(*(3 * [band.lower * 0.99]))) is Verdict.VIOLATED
 
 
-def test_a_bound_above_what_no_step_at_all_gives_says_nothing_and_when_it_would():
+def test_a_bound_above_the_error_of_never_moving_is_vacuous_and_until_when():
     plan = plan_of("area.theorem7.explicit", LOGISTIC, "exponential", 60)
     result = compare(plan, 20, 0)
     level = float(((plan.problem.x0 - plan.problem.optimum().x) ** 2).sum())
-    still = result.standstill
+    still = result.trivial_bound
     assert still.level == pytest.approx(level)
-    assert still.says_nothing
-    assert result.headline == "holds, but says nothing here"
-    assert result.explanation.startswith(f"above what no step at all gives ({level:.3g}); it would cross at about K = ")
+    assert still.vacuous
+    assert result.headline == "holds, but vacuous here"
+    words = f"the bound is not below {level:.3g}, the error of never moving; it falls below that at about K = "
+    assert result.explanation.startswith(words)
     # It says something from there on, and nothing shortly before.
     at = plan.theorem.at_iterations(plan.values, np.array([still.crosses * 9 // 10, still.crosses])).total
     assert at[1] < level < at[0]
@@ -106,8 +107,8 @@ def test_a_bound_above_what_no_step_at_all_gives_says_nothing_and_when_it_would(
 @pytest.mark.parametrize("iterations", [1, 9, 10, 60])
 def test_where_an_iterated_bound_crosses_does_not_depend_on_how_it_is_looked_for(iterations):
     plan = plan_of("area.theorem7.recursion", "quadratic:sigma=0.1", "exponential:spread=3", iterations, M=5)
-    found = standstill(plan, plan.bound)
-    assert found.says_nothing
+    found = trivial_bound(plan, plan.bound)
+    assert found.vacuous
     every = plan.theorem.at_iterations(plan.values, np.arange(found.crosses + 1)).total
     first = int(np.flatnonzero(every < found.level)[0])
     assert found.crosses >= first > 0.99 * found.crosses - 2
@@ -116,21 +117,21 @@ def test_where_an_iterated_bound_crosses_does_not_depend_on_how_it_is_looked_for
 
 def test_a_bound_that_grows_with_the_horizon_never_crosses():
     flat = plan_of("area.theorem8.repaired.fixed-step", "lad:x0=3", "iid:p_s=0.5", 60, alpha=9, M=5)
-    found = standstill(flat, flat.bound)
-    assert found.says_nothing
+    found = trivial_bound(flat, flat.bound)
+    assert found.vacuous
     assert found.crosses is None
-    assert found.words("K").endswith("at every K up to 1e12")
+    assert found.words("K").endswith("at any K up to 1e12")
 
 
 def test_a_start_at_the_minimiser_is_not_what_no_step_gives():
     plan = plan_of("area.theorem8.repaired.fixed-step", "lad:x0=0", "iid:p_s=0.5", 60, alpha=0.1, M=5)
-    assert not standstill(plan, plan.bound).says_nothing
+    assert not trivial_bound(plan, plan.bound).vacuous
 
 
 def test_an_informative_bound_has_no_such_words():
     result = verdict_of("area.theorem8.repaired", "lad:x0=3", "iid:p_s=0.3", 12, M=2)
     assert result.verdict is Verdict.HOLDS
-    assert result.headline == ("holds, but says nothing here" if result.standstill.says_nothing else "holds")
+    assert result.headline == ("holds, but vacuous here" if result.trivial_bound.vacuous else "holds")
 
 
 def test_without_noise_a_band_is_the_smallest_and_the_largest_of_the_schedules():
