@@ -70,7 +70,7 @@ def plot(document: Mapping[str, Any], path: Path, row_of: _RowOf) -> None:
     paper does not have. A method is a line style, so that the plot reads in grey.
     """
     from boundlab.files import replacing
-    from boundlab.report.plots import check_format
+    from boundlab.pages.plots import check_format
 
     check_format(path)
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -17,7 +17,7 @@ ALLOWED = {
         "falsify/_shrink.py": 1, "worst_case/function.py": 1,
     },
     "the sizes of steps, by the part that they play in one formula": {
-        "instance/plan.py": 1, "report/theorem_page.py": 1, "checks/_truths.py": 1,
+        "instance/plan.py": 1, "pages/theorem.py": 1, "checks/_truths.py": 1,
     },
     "which assumption defines what": {"assumptions.py": 2},
     "values of one instance": {"checks/_instances.py": 6, "testing/_theorem.py": 1, "worst_case/specification.py": 1},

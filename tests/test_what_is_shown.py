@@ -84,7 +84,7 @@ def comparison(problem: str, delays: str, *, exact: bool = False, name: str = "f
 
 
 def labels(result: Comparison, path: Path, monkeypatch: Any) -> list[str]:
-    from boundlab.report import comparison_plots as plots
+    from boundlab.pages import comparison_plots as plots
 
     seen: list[str] = []
 

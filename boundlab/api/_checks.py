@@ -12,6 +12,8 @@ from boundlab.verdict import ExitCode
 if TYPE_CHECKING:
     import pandas
 
+    from boundlab.pages import Block
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Checks(Shown):
@@ -47,11 +49,11 @@ class Checks(Shown):
         failed = f"{len(self.failed)} of {len(self.checks)} checks failed{': ' * bool(named)}{named}"
         return f"{self.theorem.id}: {self.verdict}: {failed}"
 
-    def page(self, verbose: bool = False) -> list[Any]:
+    def page(self, verbose: bool = False) -> "list[Block]":
         """Return the table; ``verbose``: with what passed and what does not apply."""
-        from boundlab.report.check_table import check_table
+        from boundlab.pages import page
 
-        return check_table(self.theorem, self.checks, verbose)
+        return page(self, verbose=verbose)
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boundlab.api._shown import Shown, frame
 from boundlab.compare import Comparison
@@ -16,13 +17,9 @@ from boundlab.verdict import Verdict
 if TYPE_CHECKING:
     import pandas
 
+    from boundlab.pages import Block
 
-def _compared_columns(one: Comparison) -> dict[str, Any]:
-    band = one.band
-    return {
-        one.plan.theorem.counter: one.plan.ks, "mean": band.mean, "lower": band.lower, "upper": band.upper,
-        "bound": one.bound, "ratio": one.ratio, **{f"term {name}": term for name, term in one.terms.items()},
-    }  # fmt: skip
+Column = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -33,15 +30,23 @@ class Compared(Shown, Comparison):
         """Return theorem, problem and verdict."""
         return f"{self.plan.theorem.id} on {self.plan.problem.id}: {self.headline}: {self.explanation}"
 
-    def page(self, terms: bool = False) -> list[Any]:
+    def page(self, terms: bool = False) -> "list[Block]":
         """Return the tables and the verdict; ``terms``: with the terms of the bound."""
-        from boundlab.report.tables import comparison_table
+        from boundlab.pages import page
 
-        return comparison_table(self, terms)
+        return page(self, terms=terms)
 
     def to_frame(self) -> "pandas.DataFrame":
         """Return a row for each iteration: the left side with its limits, the bound, its terms."""
-        return frame(_compared_columns(self))
+        return frame(self.columns())
+
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of that frame by name."""
+        band = self.band
+        return {
+            self.plan.theorem.counter: self.plan.ks, "mean": band.mean, "lower": band.lower, "upper": band.upper,
+            "bound": self.bound, "ratio": self.ratio, **{f"term {name}": term for name, term in self.terms.items()},
+        }  # fmt: skip
 
     def plot(self, ax: Any = None, *, terms: bool = False, others: Sequence[Comparison] = ()) -> Any:
         """Draw left side and bound over the iterations, mean/bound below, and return the upper axes of matplotlib.
@@ -55,7 +60,7 @@ class Compared(Shown, Comparison):
         others
             Comparisons of other theorems: their bounds, and their left sides where their runs differ.
         """
-        from boundlab.report.comparison_plots import draw_comparison
+        from boundlab.pages.comparison_plots import draw_comparison
 
         return draw_comparison(self, ax, terms, others)
 
@@ -114,21 +119,24 @@ class Horizons(Shown):
         theorem = self.theorem
         return f"{theorem.id} at {len(self.comparisons)} horizons {first} … {last}: {self.headline}: {self.reason}"
 
-    def page(self, terms: bool = False) -> list[Any]:
+    def page(self, terms: bool = False) -> "list[Block]":
         """Return a line for each horizon, and the verdict; ``terms``: with the terms of the bound."""
-        from boundlab.report.tables import horizons_table
+        from boundlab.pages import page
 
-        return horizons_table(self.comparisons, self.deciding, terms)
+        return page(self, terms=terms)
 
     def to_frame(self) -> "pandas.DataFrame":
         """Return a row for each horizon."""
-        every = [_compared_columns(one) for one in self.comparisons]
-        columns = {name: np.array([np.asarray(one[name])[-1] for one in every]) for name in every[0]}
-        return frame({**columns, "verdict": [one.verdict.value for one in self.comparisons]})
+        return frame({**self.columns(), "verdict": [one.verdict.value for one in self.comparisons]})
+
+    def columns(self) -> dict[str, Column]:
+        """Return the numbers of that frame by name."""
+        every = [one.columns() for one in self.comparisons]
+        return {name: np.array([one[name][-1] for one in every]) for name in every[0]}
 
     def plot(self, ax: Any = None, *, terms: bool = False, others: "Sequence[Horizons]" = ()) -> Any:
         """Draw left sides and bounds over the horizons; parameters are those of :meth:`Compared.plot`."""
-        from boundlab.report.comparison_plots import draw_horizons
+        from boundlab.pages.comparison_plots import draw_horizons
 
         return draw_horizons(self.comparisons, self.headline, ax, terms, [one.comparisons for one in others])
 

@@ -1,7 +1,6 @@
 """A proof, to look at."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from boundlab.api._shown import Shown
 from boundlab.prove import Outcome
@@ -14,9 +13,3 @@ class Decided(Shown, Outcome):
     def line(self) -> str:
         """Return the verdict."""
         return f"{self.script.id}, {len(self.steps)} steps: {self.verdict}"
-
-    def page(self) -> list[Any]:
-        """Return the steps with their verdicts."""
-        from boundlab.report.proofs import steps_page
-
-        return list(steps_page(self))

@@ -1,11 +1,14 @@
 """Both sides on a case, to look at."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from boundlab.api._shown import Shown
 from boundlab.exact import ExactResult
 from boundlab.theorems import Theorem
+
+if TYPE_CHECKING:
+    from boundlab.pages import Block
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -25,8 +28,8 @@ class Evaluated(Shown, ExactResult):
         sides = f"left {self.left:.6g}, right {self.right:.6g} ({self.kind})"
         return f"{self.theorem} at k = {self.k}: {self.verdict}: {sides}"
 
-    def page(self) -> list[Any]:
+    def page(self) -> "list[Block]":
         """Return the derivation where there is one, else the numbers."""
-        from boundlab.report.exact_page import exact_page
+        from boundlab.pages import page
 
-        return exact_page(self.statement, self) if self.statement is not None else [self.line()]
+        return page(self, theorem=self.statement)

@@ -22,12 +22,6 @@ class Ran(Shown, Simulation):
         last = ", ".join(f"{name} {values[:, -1].mean():.4g}" for name, values in self.metrics.items())
         return f"{self.algorithm.id} on {self.problem.id}, {len(self.statistics)} trials, k = {self.ks[-1]}: {last}"
 
-    def page(self) -> list[Any]:
-        """Return the tables."""
-        from boundlab.report.tables import run_table
-
-        return run_table(self)
-
     def to_frame(self) -> "pandas.DataFrame":
         """Return a row for each trial and iteration."""
         trials, points = len(self.statistics), len(self.ks)
@@ -44,7 +38,7 @@ class Ran(Shown, Simulation):
             If the run has no such metric.
         """
         from boundlab.options import nearest
-        from boundlab.report.plots import draw_run
+        from boundlab.pages.plots import draw_run
 
         chosen = metric or next(iter(self.metrics))
         if chosen not in self.metrics:

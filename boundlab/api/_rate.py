@@ -20,14 +20,8 @@ class BestRate(Shown, OptimalRate):
         )
         return f"{what} for {len(self.rates)} clients, {self.objective}"
 
-    def page(self) -> list[Any]:
-        """Return the table."""
-        from boundlab.report.rate_page import rate_page
-
-        return rate_page(self)
-
     def plot(self, ax: Any = None) -> Any:
         """Draw both objectives over the server rate; return the axes of matplotlib."""
-        from boundlab.report.plots import draw_rates
+        from boundlab.pages.plots import draw_rates
 
         return draw_rates(self, ax)

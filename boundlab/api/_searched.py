@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from boundlab.api._shown import Shown
 from boundlab.falsify import Falsification, JudgedInstance
+
+if TYPE_CHECKING:
+    from boundlab.pages import Block
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -27,8 +30,8 @@ class Searched(Shown, Falsification):
         words = f"{found}, left/right {self.best.ratio:.4g}: {self.best.words()}"
         return f"{self.theorem.id}: {self.verdict}: {tried}; {words}"
 
-    def page(self, typed: str = "", written: Path | None = None) -> list[Any]:
+    def page(self, typed: str = "", written: Path | None = None) -> "list[Block]":
         """Return what was tried and what was found; ``typed``, ``written``: the theorem and the case file, as given."""
-        from boundlab.report.falsify_page import falsify_page
+        from boundlab.pages import page
 
-        return falsify_page(self, typed, written)
+        return page(self, typed=typed, written=written)

@@ -10,9 +10,11 @@ from boundlab.errors import MissingExtraError
 if TYPE_CHECKING:
     import pandas
 
+    from boundlab.pages import Block
+
 
 class Shown:
-    """A result with a line, and a page of lines and tables."""
+    """A result with a line, and a page of blocks that every medium shows."""
 
     __slots__ = ()
 
@@ -25,18 +27,20 @@ class Shown:
     def line(self) -> str:
         """Return what came out, in one line."""
 
-    @abstractmethod
-    def page(self) -> list[Any]:
-        """Return what the command line prints: strings, and texts and tables of Rich."""
+    def page(self) -> "list[Block]":
+        """Return what the command line prints, as blocks; see :mod:`boundlab.pages`."""
+        from boundlab.pages import page
+
+        return page(self)
 
     def __repr__(self) -> str:
         """Say what came out, in one line."""
         return f"<{self.line()}>"
 
     def _repr_html_(self) -> str:
-        from boundlab.report.html import html
+        from boundlab.pages.html import fragment
 
-        return html(self.page())
+        return fragment(self.page())
 
 
 def frame(columns: Mapping[str, Any]) -> "pandas.DataFrame":

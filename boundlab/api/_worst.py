@@ -1,7 +1,6 @@
 """A worst case, to look at."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from boundlab.api._shown import Shown
 from boundlab.verdict import Verdict
@@ -22,9 +21,3 @@ class Worst(Shown, WorstCase):
         return (
             f"{self.plan.theorem.id} at {self.plan.theorem.counter} = {self.plan.horizon}: {self.words}: {self.reason}"
         )
-
-    def page(self) -> list[Any]:
-        """Return the program, its numbers, and the outcome."""
-        from boundlab.report.worst_case_page import worst_case_page
-
-        return worst_case_page(self)

@@ -8,6 +8,7 @@ from boundlab.api import Shown
 from boundlab.audit._evidence import Evidence
 from boundlab.audit._ruling import Ruling, rule
 from boundlab.errors import visible
+from boundlab.pages.blocks import Block, Line, Section, line
 from boundlab.verdict import ExitCode
 
 
@@ -35,29 +36,36 @@ class Audit(Evidence, Shown):
         """Return the verdict in one line."""
         return visible(f"{self.theorem.id}: {self.ruling.sentence}")
 
-    def page(self, *, folded: bool = False) -> list[Any]:
-        """Return what the command prints; ``folded``: with what the HTML page has folded away."""
-        from boundlab.audit.terminal import terminal
+    def sections(self) -> list[Section]:
+        """Return the parts of the page, in the order in which a referee asks."""
+        from boundlab.audit._sections import sections
 
-        return terminal(self, folded=folded)
+        return sections(self)
+
+    def page(self) -> list[Block]:
+        """Return the sections; what stands behind a line is folded."""
+        return [*self.sections()]
 
     def html(self) -> str:
         """Return one self-contained page of HTML."""
-        from boundlab.audit.html import html
+        from boundlab.pages.html import document
 
-        return html(self)
+        return document(self._title(), f"Audit of {self.theorem.id}: {self.verdict}", self.sections())
 
     def markdown(self) -> str:
         """Return the page as Markdown."""
-        from boundlab.audit.markdown import markdown
+        from boundlab.pages.markdown import markdown
 
-        return markdown(self)
+        return markdown(self._title(), self.page())
 
     def latex(self) -> str:
         """Return the page as LaTeX, to be read into a document that loads amsmath, amssymb, graphicx and longtable."""
-        from boundlab.audit.latex import latex
+        from boundlab.pages.latex import latex
 
-        return latex(self)
+        return latex(self._title(), self.page())
+
+    def _title(self) -> Line:
+        return line("Audit of ", (self.theorem.id, "code"))
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import sympy
 
-from boundlab.audit._blocks import Block, Fold, Line, Rows, Words, line
 from boundlab.formulas.written import letters_of, written
+from boundlab.pages.blocks import Block, Fold, Line, line, table, words
 
 if TYPE_CHECKING:
     from boundlab.audit._evidence import Evidence
@@ -18,11 +18,9 @@ _NOTHING = "–"
 def side_by_side(audit: "Evidence") -> Iterator[Block]:
     """Yield a table for each repair, all but the first folded."""
     for place, one in enumerate(audit.repairs):
-        rows = Rows(
-            f"{audit.theorem.id} and {one.theorem.id}", ("part", audit.theorem.status, one.theorem.status, "changed"),
-            tuple(_rows(audit.theorem, one.theorem)),
-        )  # fmt: skip
-        head = Words(line((one.theorem.id, "code"), f": {one.theorem.title}"))
+        columns = ("part", audit.theorem.status, one.theorem.status, "changed")
+        rows = table(f"{audit.theorem.id} and {one.theorem.id}", columns, _rows(audit.theorem, one.theorem))
+        head = words((one.theorem.id, "code"), f": {one.theorem.title}")
         if place:
             yield Fold(f"{one.theorem.id}: {one.theorem.title}", (rows,))
         else:
@@ -60,14 +58,13 @@ def _letters(theorem: "Theorem") -> Mapping[str, str]:
     return {**letters_of(sorted(theorem.symbols), theorem.symbols), **theorem.spelling()}
 
 
-def _rows(old: "Theorem", new: "Theorem") -> Iterator[tuple[Line, ...]]:
+def _rows(old: "Theorem", new: "Theorem") -> Iterator[tuple[str | Line, ...]]:
     before, after = parts(old), parts(new)
     for name in dict.fromkeys([*before, *after]):
         one, other = before.get(name) or _NOTHING, after.get(name) or _NOTHING
         if one == other == _NOTHING:
             continue
         same = one == other
-        yield (
-            line((name, "strong")), line(one), line((other, "" if same or other == _NOTHING else "mark")),
-            line("" if same else "added" if one == _NOTHING else "gone" if other == _NOTHING else "changed"),
-        )  # fmt: skip
+        marked = line((other, "" if same or other == _NOTHING else "mark"))
+        word = "" if same else "added" if one == _NOTHING else "gone" if other == _NOTHING else "changed"
+        yield line((name, "strong")), one, marked, word

@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boundlab.audit._blocks import Block, Chart, Commands, Curve, Fold, Rows, Tone, Words, line
-from boundlab.verdict import Verdict
+from boundlab.pages.blocks import Block, Chart, Commands, Curve, Fold, table, tone_of, words
 
 if TYPE_CHECKING:
     from boundlab.api import Compared, Horizons
     from boundlab.audit._evidence import Evidence, Panel
 
-_TONES: dict[Verdict, Tone] = {Verdict.VIOLATED: "bad", Verdict.HOLDS: "good", Verdict.CONSISTENT: "good"}
 _Column = tuple[float, ...]
+_NAMES = {"mean": "left side", "ratio": "left/bound"}
 
 
 def comparison(audit: "Evidence") -> Iterator[Block]:
@@ -22,8 +21,8 @@ def comparison(audit: "Evidence") -> Iterator[Block]:
     if panel is None:
         return
     result = panel.result
-    tone = _TONES.get(result.verdict, "open")
-    yield Words(line(f"On {panel.chosen}: ", (result.verdict.value, tone), f": {result.reason}."))
+    verdict = result.verdict.value
+    yield words(f"On {panel.chosen}: ", (verdict, tone_of(verdict)), f": {result.reason}.")
     columns = _columns(result)
     counter = audit.theorem.counter
     xs = columns[counter]
@@ -49,10 +48,9 @@ def comparison(audit: "Evidence") -> Iterator[Block]:
         audit.theorem.left.expectation, tuple(curves),
     )  # fmt: skip
     names = [name for name in columns if name != "verdict"]
-    rows = tuple(tuple(line(f"{columns[name][row]:.4g}") for name in names) for row in range(len(xs)))
-    table = Rows("The numbers of the chart", tuple(names), rows, frozenset(range(len(names))))
-    blocks = (table, Words(line((f"{_first(result).band.method}.", "dim"))))
-    yield Fold("The numbers", blocks)
+    rows = [[f"{columns[name][row]:.4g}" for name in names] for row in range(len(xs))]
+    numbers = table("The numbers of the chart", names, rows, numbers=range(len(names)))
+    yield Fold("The numbers", (numbers, words((f"{_first(result).band.method}.", "dim"))))
     yield Commands((panel.command,))
 
 
@@ -73,22 +71,10 @@ def _first(result: "Compared | Horizons") -> "Compared":
 
 def _columns(result: "Compared | Horizons") -> dict[str, _Column]:
     """Return the columns by name: of several horizons, the last point of each."""
-    from boundlab.api import Horizons
-
-    every = result.comparisons if isinstance(result, Horizons) else (result,)
-    several = isinstance(result, Horizons)
-
-    def column(values: list["np.ndarray[tuple[int, ...], np.dtype[np.float64]]"]) -> _Column:
-        return tuple(float(one[-1]) for one in values) if several else tuple(map(float, values[0]))
-
-    counter = every[0].plan.theorem.counter
-    found = {
-        counter: column([one.plan.ks.astype(float) for one in every]),
-        "left side": column([one.band.mean for one in every]),
-        "lower": column([one.band.lower for one in every]), "upper": column([one.band.upper for one in every]),
-        "bound": column([one.bound for one in every]), "left/bound": column([one.ratio for one in every]),
-    }  # fmt: skip
-    if every[0].exact == "expectation" or found["lower"] == found["left side"] == found["upper"]:
+    one, every = _first(result), result.columns()
+    names = (one.plan.theorem.counter, "mean", "lower", "upper", "bound", "ratio")
+    found = {_NAMES.get(name, name): tuple(map(float, every[name])) for name in names}
+    if one.exact == "expectation" or found["lower"] == found["left side"] == found["upper"]:
         del found["lower"], found["upper"]
     return found
 

@@ -4,20 +4,17 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from boundlab.audit._blocks import Block, Commands, Fold, FormulaBlock, Points, Rows, Tone, Words, line
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.formulas.written import letters_of
+from boundlab.pages.blocks import Block, Commands, Fold, FormulaBlock, Tone, line, points, table, tone_of, words
+from boundlab.pages.proofs import assumptions, hanging
 from boundlab.prove import Status, Step
 from boundlab.prove import letters as meant_by
 from boundlab.registry import command_line
-from boundlab.report.proofs import assumptions, hanging
 
 if TYPE_CHECKING:
     from boundlab.audit._evidence import Evidence, ProofEvidence
 
-_TONES: dict[Status, Tone] = {
-    Status.PROVED: "good", Status.REFUTED: "bad", Status.DOES_NOT_FOLLOW: "bad", Status.REMARK: "dim",
-}  # fmt: skip
 _MEANT: dict[Status, str] = {
     Status.PROVED: "decided from the assumptions", Status.REFUTED: "false in an instance that is shown",
     Status.FOLLOWS: "decided from other steps, not all of which are proved",
@@ -47,31 +44,30 @@ def _proof(one: "ProofEvidence", letters: Mapping[str, str]) -> Iterator[Block]:
     counts = {status: sum(step.status is status for step in steps) for status in Status}
     summary = ", ".join(f"{count} {_counted(status, count)}" for status, count in counts.items() if count)
     verdict: Tone = "good" if outcome.proved else "open"
-    yield Words(line(f"{kind} ({script.source}): ", (outcome.verdict, verdict), f"; of {len(steps)} steps {summary}."))
+    yield words(f"{kind} ({script.source}): ", (outcome.verdict, verdict), f"; of {len(steps)} steps {summary}.")
     found = first_slip(one)
     if found is not None:
         own = found.at.removeprefix(found.name)
         # A place that begins with the name of the step goes on from it.
         place = f" ({own})" if own == found.at and own else own
-        yield Words(line("First slip: ", (found.name, "strong"), f"{place}: ", (found.status.value, "bad")))
-        yield FormulaBlock((_lettered(found.says, letters),))
+        yield words("First slip: ", (found.name, "strong"), f"{place}: ", (found.status.value, "bad"))
+        yield FormulaBlock(((_lettered(found.says, letters),),))
         if where := meant_by(outcome, found):
-            yield Words(line("Its letters:"))
-            yield Points(tuple(line(_lettered(f"{one}: {meaning}", letters)) for one, meaning in where.items()))
-        yield Words(line(f"It {'is false' if found.witness is not None else 'does not follow'} in this instance:"))
-        yield Points(tuple(line(_lettered(text, letters)) for text in found.how.splitlines() if text.strip()))
+            yield words("Its letters:")
+            yield points(_lettered(f"{one}: {meaning}", letters) for one, meaning in where.items())
+        yield words(f"It {'is false' if found.witness is not None else 'does not follow'} in this instance:")
+        yield points(_lettered(text, letters) for text in found.how.splitlines() if text.strip())
         hangs = hanging(outcome).get(found.name, [])
-        yield Words(line(f"On it hangs: {', '.join(hangs) or 'nothing'}."))
+        yield words(f"On it hangs: {', '.join(hangs) or 'nothing'}.")
         yield Commands((command_line("prove", script.id, "--step", found.name),))
     if outcome.proved:
-        yield Words(line(f"It rests on: {', '.join(assumptions(outcome)) or 'no assumption'}."))
-    rows = tuple(
-        (line((step.name, "strong")), line(step.at), line((step.status.value, _TONES.get(step.status, "open"))))
-        for step in steps
-    )
-    table = Rows(f"Steps of {script.id}", ("step", "place", "verdict"), rows)
+        yield words(f"It rests on: {', '.join(assumptions(outcome)) or 'no assumption'}.")
+    rows = [
+        (line((step.name, "strong")), step.at, line((step.status.value, tone_of(step.status.value)))) for step in steps
+    ]
+    listed = table(f"Steps of {script.id}", ("step", "place", "verdict"), rows)
     meant = "; ".join(f"{status.value}: {_MEANT[status]}" for status, count in counts.items() if count)
-    yield Fold(f"All {len(steps)} steps", (Words(line((f"{meant}.", "dim"))), table))
+    yield Fold(f"All {len(steps)} steps", (words((f"{meant}.", "dim")), listed))
 
 
 def _counted(status: Status, count: int) -> str:

@@ -8,7 +8,7 @@ from boundlab.audit._comparison import panel_fields
 from boundlab.audit._first_false_step import first_slip
 from boundlab.audit._ruling import rule
 from boundlab.files import Document, schema
-from boundlab.report.proofs import as_dict as proof_fields
+from boundlab.pages.proofs import as_dict as proof_fields
 
 if TYPE_CHECKING:
     from boundlab.audit._evidence import Evidence, ProofEvidence, Repair, Search

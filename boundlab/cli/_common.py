@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +15,7 @@ from boundlab.options import whole
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from boundlab.pages import Block
     from boundlab.theorems import Theorem
 
 
@@ -115,9 +116,16 @@ def print_line(line: str) -> None:
     console().print(" ".join(line.split()), soft_wrap=True)
 
 
+def print_page(blocks: "Iterable[Block]", *, folded: bool = False) -> None:
+    """Print a page; ``folded``: with what it has behind a line."""
+    from boundlab.pages.terminal import print_page as print_on
+
+    print_on(console(), blocks, folded=folded)
+
+
 def print_trail(theorem: "Theorem") -> None:
     """Print the pointers of a theorem, if there are any; a terminal wraps them: paths stay whole."""
-    from boundlab.report.related_links import trail
+    from boundlab.pages.related_links import trail
 
     if lines := trail(theorem):
         console().print(f"\n{lines}", soft_wrap=True)

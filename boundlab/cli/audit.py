@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from boundlab.cli._common import Jobs, Quiet, Seed, Verbose, alone, console, print_line, whole_option, writable
+from boundlab.cli._common import Jobs, Quiet, Seed, Verbose, alone, print_line, print_page, whole_option, writable
 from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
 from boundlab.verdict import ExitCode
@@ -62,9 +62,7 @@ def audit(
         if written or quiet:
             print_line(found.line())
             return
-        screen = console()
-        for line in found.page(folded=verbose):
-            screen.print(line)
+        print_page(found.page(), folded=verbose)
 
     def write() -> None:
         from boundlab.files import write_text

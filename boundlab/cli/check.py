@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from boundlab.cli._common import AsJson, Quiet, alone, console, print_json, print_line, print_trail, verbose_option
+from boundlab.cli._common import AsJson, Quiet, alone, print_json, print_line, print_page, print_trail, verbose_option
 from boundlab.cli._endings import epilog
 from boundlab.verdict import ExitCode
 
@@ -39,8 +39,6 @@ def check(
     if as_json:
         print_json(found.as_dict())
         return found.exit_code
-    screen = console()
-    for line in found.page(verbose):
-        screen.print(line)
+    print_page(found.page(verbose))
     print_trail(found.theorem)
     return found.exit_code

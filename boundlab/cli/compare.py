@@ -21,9 +21,9 @@ from boundlab.cli._common import (
     Trials,
     Verbose,
     alone,
-    console,
     print_json,
     print_line,
+    print_page,
     print_trail,
     progress,
     settings_map,
@@ -116,7 +116,7 @@ def compare(
     if require not in (None, "holds"):
         raise SpecError(f"--require knows holds only, got {require!r}")
     if plot is not None:
-        from boundlab.report.plots import check_format
+        from boundlab.pages.plots import check_format
 
         check_format(plot)
     if out is not None:
@@ -154,7 +154,7 @@ def _deliver(
     as_json: bool,
 ) -> ExitCode:
     """Show the verdict, then leave the case file of a violation, and what the user has asked for."""
-    from boundlab.report.save import files_of, save_case, save_comparison
+    from boundlab.pages.save import files_of, save_case, save_comparison
 
     def show(files: Sequence[Path]) -> None:
         if as_json:
@@ -163,9 +163,7 @@ def _deliver(
         if quiet:
             print_line(result.line())
             return
-        screen = console()
-        for line in result.page(terms):
-            screen.print(line)
+        print_page(result.page(terms))
         print_trail(result.theorem)
 
     def write() -> None:
@@ -175,7 +173,7 @@ def _deliver(
         else:
             save_case(result, Path())
         if plot is not None:
-            from boundlab.report.plots import new_figure, save_figure
+            from boundlab.pages.plots import new_figure, save_figure
 
             figure, pair = new_figure(9.6, 5.6, panel=True)
             result.plot(pair, terms=terms)

@@ -48,10 +48,12 @@ def demo(
     """Check theorems on real data and where they fail, and tune the server rate: under a minute."""
     from boundlab.case.build import build_problem
     from boundlab.files import RESULT, folder, schema, write_folder
-    from boundlab.report.comparison_plots import plot_comparison
-    from boundlab.report.plots import check_format
-    from boundlab.report.save import case_name
-    from boundlab.report.tables import comparison_table, figure
+    from boundlab.pages.comparison import comparison_page
+    from boundlab.pages.comparison_plots import plot_comparison
+    from boundlab.pages.plots import check_format
+    from boundlab.pages.results import figure
+    from boundlab.pages.save import case_name
+    from boundlab.pages.terminal import print_page
     from boundlab.server_rate import optimal_rate
 
     check_format(out / "theorem7.png")
@@ -74,8 +76,7 @@ def demo(
 
     screen.rule("1. strongly convex: softmax regression on digits, 10 clients, Dirichlet(0.1)")
     recursion = check(_plan("area.theorem7.recursion", smooth, _LONG))
-    for line in comparison_table(recursion):
-        screen.print(line)
+    print_page(screen, comparison_page(recursion))
     screen.print(
         "\nThat is, no violation was seen in the trials; another sample could show one. A theorem holds where values "
         "are computed, or where an error has a range that it never leaves. The next bound for the same run is so loose "
@@ -171,7 +172,9 @@ def _plan(
 
 
 def _verdict(screen: "Console", result: "Comparison") -> None:
-    from boundlab.report.tables import comparison_line, figure
+    from boundlab.pages.comparison import comparison_verdict
+    from boundlab.pages.results import figure
+    from boundlab.pages.terminal import print_page
 
     left, row = result.band, -1
     limits = f"{figure(left.lower[row])} to {figure(left.upper[row])}"
@@ -182,4 +185,4 @@ def _verdict(screen: "Console", result: "Comparison") -> None:
     else:
         known = f"mean {figure(left.mean[row])}, {100 * left.level:.4g}% limits {limits}, {left.trials} trials"
     screen.print(f"{result.plan.theorem.id}: bound {figure(result.bound[row])}; {known}")
-    screen.print(comparison_line(result))
+    print_page(screen, [comparison_verdict(result)])

@@ -1,14 +1,18 @@
 """``boundlab doctor``."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundlab.cli._common import AsJson, console, print_json, progress
+from boundlab.cli._common import AsJson, print_json, print_page, progress
 from boundlab.cli._endings import epilog
 from boundlab.files import schema
 from boundlab.verdict import ExitCode
+
+if TYPE_CHECKING:
+    from boundlab.pages.blocks import Tone
 
 
 def register(app: typer.Typer) -> None:
@@ -37,24 +41,23 @@ def doctor(
     if as_json:
         print_json({"schema": schema("doctor"), "installed": rows, "cannot_be_loaded": bad, "conformance": checks})
         return code or ExitCode.STANDS
-    from rich.text import Text
+    from boundlab.pages.blocks import GAP, line, table, words
 
-    from boundlab.report.tables import plain_table
-
-    screen, table = console(), plain_table("what", "there", "for")
-    for row in rows:
-        style = "bold red" if row["broken"] else "" if row["there"] else "dim"
-        table.add_row(row["what"], Text(row["broken"] or row["there"] or "–", style), row["for"])
-    for column in table.columns:
-        column.justify, column.overflow = "left", "fold"
-    screen.print(table)
-    for one in bad:
-        screen.print(Text(f"{one['kind']} {one['id']} of {one['from']} cannot be loaded: {one['reason']}", "bold red"))
+    there = [(row["what"], line((row["broken"] or row["there"] or "–", _tone(row))), row["for"]) for row in rows]
+    lost = [f"{one['kind']} {one['id']} of {one['from']} cannot be loaded: {one['reason']}" for one in bad]
+    tables = table("", ("what", "there", "for"), there, whole=(0,))
+    print_page([tables, *(words((one, "bad")) for one in lost)])
     if plugin is not None:
         for one in failed:
-            screen.print(Text(f"\n{one['object']}: {one['check']}\n  {one['fails']}", "bold red"))
+            print_page([GAP, words((f"{one['object']}: {one['check']}\n  {one['fails']}", "bad"))])
         objects = {one["object"] for one in checks}
         of = f"{len(objects)} object{'s' * (len(objects) > 1)}"
         summary = f"{len(checks) - len(failed)} of {len(checks)} checks of {of} pass"
-        screen.print(Text(f"\n{plugin}: {summary}", "bold red" if failed else "bold green"))
+        print_page([GAP, words((f"{plugin}: {summary}", "bad" if failed else "good"))])
     return code or ExitCode.STANDS
+
+
+def _tone(row: Mapping[str, str]) -> "Tone":
+    if row["broken"]:
+        return "bad"
+    return "" if row["there"] else "dim"

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from boundlab.cli._common import AsJson, Quiet, Verbose, alone, console, print_json, print_line, print_trail
+from boundlab.cli._common import AsJson, Quiet, Verbose, alone, print_json, print_line, print_page, print_trail
 from boundlab.cli._endings import epilog
 from boundlab.errors import SpecError
 from boundlab.verdict import ExitCode
@@ -55,12 +55,11 @@ def exact(
     elif as_json:
         print_json({**result.as_dict(), **statement.links()})
     elif latex and result.derivation is not None:
-        from boundlab.report.derivation_latex import derivation_latex
+        from boundlab.pages.derivation import derived
+        from boundlab.pages.latex import plain_latex
 
-        typer.echo(derivation_latex(result.derivation))
+        typer.echo(plain_latex(derived(result.derivation)))
     else:
-        screen = console()
-        for line in result.page():
-            screen.print(line)
+        print_page(result.page())
         print_trail(statement)
     return result.verdict.exit_code

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,9 +14,9 @@ from boundlab.cli._common import (
     Seed,
     Verbose,
     alone,
-    console,
     print_json,
     print_line,
+    print_page,
     print_trail,
     whole_option,
 )
@@ -27,6 +27,7 @@ from boundlab.verdict import ExitCode
 if TYPE_CHECKING:
     from boundlab.api import Searched
     from boundlab.falsify import Falsification
+    from boundlab.pages import Block
 
 
 def register(app: typer.Typer) -> None:
@@ -59,7 +60,6 @@ def falsify(
     """
     from boundlab.api import falsify as ask
     from boundlab.files import RESULT, folder, write_folder, write_json
-    from boundlab.report.falsify_page import BOTH_SIDES, OR, REPEAT
     from boundlab.theorems import load_theorem
 
     alone(quiet, json=as_json, verbose=verbose)
@@ -79,11 +79,7 @@ def falsify(
         elif quiet:
             print_line(found.line())
         else:
-            screen = console()
-            for line in found.page(theorem, case[0] if case else None):
-                screen.print(line, soft_wrap=isinstance(line, str) and line.startswith((REPEAT, OR, BOTH_SIDES)))
-            for line in _derivation(found) if verbose else ():
-                screen.print(line)
+            print_page([*found.page(theorem, case[0] if case else None), *(_derivation(found) if verbose else ())])
             print_trail(statement)
 
     def write() -> None:
@@ -96,21 +92,22 @@ def falsify(
     return deliver(found.verdict.exit_code, files, show, write, quiet=as_json or quiet, asked=out is not None)
 
 
-def _derivation(found: "Searched") -> list[Any]:
+def _derivation(found: "Searched") -> "list[Block]":
     """Return the way to both sides of a counterexample, or why there is none."""
     from boundlab.api import exact
     from boundlab.errors import BoundlabError
-    from boundlab.report.derivation_page import derivation_page
+    from boundlab.pages.blocks import GAP, words
+    from boundlab.pages.derivation import derived
 
     if not found.violated:
         return []
     try:
         result = exact(found.theorem, found.case)
     except BoundlabError as error:
-        return ["", f"no derivation: {error}"]
+        return [GAP, words(f"no derivation: {error}")]
     if result.derivation is None:
-        return ["", f"no derivation of numbers in {result.note or 'floating point'}"]
-    return ["", *derivation_page(result.derivation)]
+        return [GAP, words(f"no derivation of numbers in {result.note or 'floating point'}")]
+    return [GAP, *derived(result.derivation)]
 
 
 def _case_name(found: "Falsification") -> str:

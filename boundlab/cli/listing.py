@@ -1,11 +1,11 @@
 """``boundlab list``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundlab.cli._common import AsJson, console, print_json
+from boundlab.cli._common import AsJson, print_json, print_page
 from boundlab.cli._endings import epilog
 from boundlab.errors import SpecError
 from boundlab.files import schema
@@ -13,8 +13,7 @@ from boundlab.options import nearest
 from boundlab.references import PAPERS, reference
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
+    from boundlab.pages.blocks import Cells, Rows
     from boundlab.registry import Kind, Registration
 
 _KINDS = "theorems|algorithms|problems|delays|metrics|assumptions|checks|proofs|symbols"
@@ -45,21 +44,19 @@ def list_command(
     if as_json:
         print_json({"schema": schema("list"), "what": what, "entries": [_entry(row, what) for row in rows]})
         return
-    from boundlab.report.tables import plain_table
+    from boundlab.pages.blocks import GAP
 
-    found, screen = [row for row in rows if not row.reason], console()
+    found = [row for row in rows if not row.reason]
     tables = [_theorems(found)] if what == "theorems" else _others(what, found)
-    broken = [row for row in rows if row.reason]
-    if broken:
-        table = plain_table("plug-in", "problem", "from")
-        for row in broken:
-            table.add_row(row.id, f"cannot be loaded ({row.reason})", row.origin)
-        tables.append(table)
-    for table in tables:
-        for column in table.columns:
-            column.justify, column.overflow = "left", "fold"
-        screen.print(table)
-        screen.print()
+    broken = [(row.id, f"cannot be loaded ({row.reason})", row.origin) for row in rows if row.reason]
+    tables += [_listed(("plug-in", "problem", "from"), broken)] if broken else []
+    print_page(block for table in tables for block in (table, GAP))
+
+
+def _listed(columns: "Cells", rows: "Iterable[Cells]") -> "Rows":
+    from boundlab.pages.blocks import table
+
+    return table("", columns, rows, whole=(0,))
 
 
 def _has(word: str | None, *texts: str) -> bool:
@@ -81,67 +78,50 @@ def _list_symbols(word: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"schema": schema("list"), "what": "symbols", "entries": [one.as_dict() for one in found]})
         return
-    from boundlab.report.tables import plain_table
-
-    table = plain_table("symbol", "letter", "meaning; its values; units (a, b) under f → c·f, x → s·x")
-    for one in found:
-        table.add_row(one.name, one.unicode, one.describe())
-    for column in table.columns:
-        column.justify, column.overflow = "left", "fold"
-    console().print(table)
+    columns = ("symbol", "letter", "meaning; its values; units (a, b) under f → c·f, x → s·x")
+    print_page([_listed(columns, [(one.name, one.unicode, one.describe()) for one in found])])
 
 
-def _theorems(rows: "Sequence[Registration]") -> "Table":
-    from boundlab.report.tables import plain_table
-
-    table = plain_table("theorem", "status", "metric", "statement", *_more(rows))
-    for row in rows:
-        item = row.item
-        table.add_row(item.id, item.status, item.metric, item.title, *_origin(row, rows))
-    return table
+def _theorems(rows: "Sequence[Registration]") -> "Rows":
+    items = [(row.item.id, row.item.status, row.item.metric, row.item.title, *_origin(row, rows)) for row in rows]
+    return _listed(("theorem", "status", "metric", "statement", *_more(rows)), items)
 
 
-def _others(what: "Kind", rows: "Sequence[Registration]") -> "list[Table]":
+def _others(what: "Kind", rows: "Sequence[Registration]") -> "list[Rows]":
+    from boundlab.pages.blocks import line
     from boundlab.registry import WORDS
-    from boundlab.report.tables import plain_table
 
     shared: Mapping[str, str] = {}
     if what == "delays":
         from boundlab.delays import RATE_OPTIONS
 
         shared = RATE_OPTIONS
-    table = plain_table(WORDS[what], "summary", *_more(rows))
+    listed: list[Cells] = []
     for row in rows:
-        table.add_row(row.id, _summary(row.item), *_origin(row, rows))
-        for key, line in _options(row.item).items():
-            if shared.get(key) != line:
-                table.add_row(f"    {key}", line, style="dim")
+        own = [(key, said) for key, said in _options(row.item).items() if shared.get(key) != said]
+        more = _origin(row, rows)
+        listed.append((row.id, _summary(row.item), *more))
+        listed += [(line((f"    {key}", "dim")), line((said, "dim")), *[""] * len(more)) for key, said in own]
+    table = _listed((WORDS[what], "summary", *_more(rows)), listed)
     if what == "delays":
         return [table, *_delay_tables(shared)]
     return [table, _composite_table()] if what == "problems" else [table]
 
 
-def _composite_table() -> "Table":
+def _composite_table() -> "Rows":
     from boundlab.objective.simple import OPTIONS
-    from boundlab.report.tables import plain_table
 
-    table = plain_table("F = f + h", "all problems")
-    for key, line in OPTIONS.items():
-        table.add_row(f"    {key}", line)
-    return table
+    return _listed(("F = f + h", "all problems"), [(f"    {key}", said) for key, said in OPTIONS.items()])
 
 
-def _delay_tables(shared: Mapping[str, str]) -> "list[Table]":
+def _delay_tables(shared: Mapping[str, str]) -> "list[Rows]":
     from boundlab.delays import POLICIES
-    from boundlab.report.tables import plain_table
 
-    rates = plain_table("rates of the clients", "all models but iid and trace")
-    for key, line in shared.items():
-        rates.add_row(f"    {key}", line)
-    policies = plain_table("server policy", "--server NAME:key=value")
-    for key, line in POLICIES.items():
-        policies.add_row(key, line)
-    return [rates, policies]
+    rates = [(f"    {key}", said) for key, said in shared.items()]
+    return [
+        _listed(("rates of the clients", "all models but iid and trace"), rates),
+        _listed(("server policy", "--server NAME:key=value"), list(POLICIES.items())),
+    ]
 
 
 def _more(rows: "Sequence[Registration]") -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundlab.cli._common import AsJson, console, print_json, writable
+from boundlab.cli._common import AsJson, print_json, print_page, writable
 from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
 from boundlab.verdict import ExitCode
@@ -52,7 +52,7 @@ def optimal_rate(
 
     given = numbers(rates, "rates")
     if plot is not None:
-        from boundlab.report.plots import check_format
+        from boundlab.pages.plots import check_format
 
         check_format(plot)
     writable(plot)
@@ -63,18 +63,14 @@ def optimal_rate(
         if as_json:
             print_json({**result.as_dict(), **({"derivation": steps} if derivation else {})})
         else:
-            from rich.text import Text
+            from boundlab.pages import page
+            from boundlab.pages.blocks import words
 
-            from boundlab.report.rate_page import rate_page
-
-            screen = console()
-            for line in rate_page(result):
-                screen.print(line)
-            for step in steps:
-                screen.print(Text(f"{step['verdict']:>9}  {step['statement']}"))
+            said = (f"{step['verdict']:>9}  {step['statement']}" for step in steps)
+            print_page([*page(result), *(words(one) for one in said)])
 
     def write() -> None:
-        from boundlab.report.plots import plot_rates
+        from boundlab.pages.plots import plot_rates
 
         if plot is not None:
             plot_rates(result, plot)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundlab.cli._common import AsJson, Quiet, Verbose, alone, console, print_json, print_line, writable
+from boundlab.cli._common import AsJson, Quiet, Verbose, alone, console, print_json, print_line, print_page, writable
 from boundlab.cli._deliver import deliver
 from boundlab.cli._endings import epilog
 from boundlab.errors import SpecError
@@ -65,7 +65,7 @@ def prove(
     from boundlab.prove import run
 
     outcomes = [run(script, witnesses=True) for script in scripts]
-    from boundlab.report.proofs import ending, worst
+    from boundlab.pages.proofs import ending, worst
 
     code = worst([ending(outcome)[1] for outcome in outcomes])
 
@@ -122,7 +122,7 @@ def _trace(outcome: "Outcome") -> str:
 
 
 def _show(outcomes: "Sequence[Outcome]", one: bool, step: str | None, latex: bool, as_json: bool) -> None:
-    from boundlab.report import proofs
+    from boundlab.pages import proofs
 
     if latex:
         from boundlab.prove.latex import proof_latex
@@ -135,10 +135,8 @@ def _show(outcomes: "Sequence[Outcome]", one: bool, step: str | None, latex: boo
         whole = {"schema": schema("decided-proofs"), "proofs": found}
         print_json(found[0] if one and len(found) == 1 else whole)
     else:
-        screen = console()
-        pages = map(proofs.steps_page, outcomes) if one else [[proofs.proofs_table(outcomes)]]
-        for part in chain.from_iterable(pages):
-            screen.print(part)
+        pages = map(proofs.proof_page, outcomes) if one else [proofs.proofs_page(outcomes)]
+        print_page(chain.from_iterable(pages))
 
 
 def _find(outcomes: "Sequence[Outcome]", name: str) -> "tuple[Outcome, Step]":
@@ -154,7 +152,7 @@ def _find(outcomes: "Sequence[Outcome]", name: str) -> "tuple[Outcome, Step]":
 
 
 def _show_step(outcome: "Outcome", step: "Step", as_json: bool) -> None:
-    from boundlab.report.proofs import step_dict, step_page
+    from boundlab.pages.proofs import step_dict, step_page
 
     if as_json:
         print_json({"schema": schema("decided-step"), **step_dict(outcome, step)})

@@ -20,6 +20,7 @@ from boundlab.cli._common import (
     Trials,
     console,
     print_json,
+    print_page,
     progress,
     settings_map,
     writable,
@@ -69,9 +70,7 @@ def run(
         if as_json:
             print_json(result.as_dict())
             return
-        screen = console()
-        for line in result.page():
-            screen.print(line)
+        print_page(result.page())
 
     _deliver(show, out, result.as_dict, as_json=as_json)
 
@@ -110,9 +109,9 @@ def replay(
         if as_json:
             print_json(result)
             return
-        from boundlab.report.tables import trajectory_table
+        from boundlab.pages.run import trajectory_page
 
-        console().print(trajectory_table(result["trajectory"]))
+        print_page(trajectory_page(result["trajectory"]))
         if noisy:
             console().print(_NOISE)
 

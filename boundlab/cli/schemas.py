@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from boundlab.cli._common import console
+from boundlab.cli._common import print_page
 from boundlab.cli._endings import epilog
 from boundlab.errors import SpecError
 from boundlab.verdict import ExitCode
@@ -37,14 +37,10 @@ def schema(
     from boundlab.options import nearest
 
     if name is None:
-        from boundlab.report.tables import plain_table
+        from boundlab.pages.blocks import table
 
-        table = plain_table("schema", "of")
-        for one in names():
-            table.add_row(one, json.loads(text_of(one))["description"])
-        for column in table.columns:
-            column.justify, column.overflow = "left", "fold"
-        console().print(table)
+        rows = [(one, json.loads(text_of(one))["description"]) for one in names()]
+        print_page([table("", ("schema", "of"), rows, whole=(0,))])
     elif name in names():
         from boundlab.cli._common import print_json
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from boundlab.cli._common import AsJson, Settings, console, print_json, print_trail
+from boundlab.cli._common import AsJson, Settings, print_json, print_page, print_trail
 from boundlab.cli._endings import epilog
 from boundlab.errors import SpecError, visible
 
@@ -45,11 +45,9 @@ def show(
     if as_json:
         print_json(statement.as_dict())
         return
-    from boundlab.report.theorem_page import theorem_page
+    from boundlab.pages import page
 
-    screen = console()
-    for line in theorem_page(statement):
-        screen.print(line)
+    print_page(page(statement))
     print_trail(statement)
 
 
@@ -73,7 +71,7 @@ def evaluate(
     elif csv:
         typer.echo(result.csv(terms), nl=False)
     else:
-        from boundlab.report.values_page import values_page
+        from boundlab.pages.values import values_page
 
         for line in values_page(result, terms):
             typer.echo(line)

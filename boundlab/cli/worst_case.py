@@ -13,9 +13,9 @@ from boundlab.cli._common import (
     Settings,
     Verbose,
     alone,
-    console,
     print_json,
     print_line,
+    print_page,
     settings_map,
     writable,
 )
@@ -115,14 +115,11 @@ def worst_case(
         if quiet:
             print_line(result.line())
             return
-        screen = console()
-        for line in result.page():
-            screen.print(line)
+        print_page(result.page())
         if verbose:
-            from boundlab.report.worst_case_page import multipliers_page
+            from boundlab.pages.worst_case import multipliers_page
 
-            for line in multipliers_page(result):
-                screen.print(line)
+            print_page(multipliers_page(result))
 
     def write() -> None:
         from boundlab.case.provenance import provenance
@@ -154,7 +151,7 @@ def _horizons(given: str) -> list[int]:
 def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: bool) -> ExitCode:
     """Print the closed forms of multipliers."""
     from boundlab.errors import CertificateError
-    from boundlab.report.tables import plain_table
+    from boundlab.pages.blocks import GAP, table, words
     from boundlab.worst_case.closed_form import fit
 
     missing = [K for K, one in found.items() if one.certificates.get("upper") is None or not one.attained]
@@ -169,18 +166,15 @@ def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: boo
         rows = [{"label": one.label, "formula": str(one) if one.fits else None, "values": one.values} for one in forms]
         print_json({"schema": schema("fit"), "theorem": theorem.id, "horizons": list(found), "multipliers": rows})
         return code
-    table = plain_table("inequality", f"multiplier, by {theorem.counter} = K and k", "values")
-    table.columns[0].justify = table.columns[1].justify = "left"
-    for one in forms:
-        table.add_row(one.label, str(one), str(one.values))
-    screen = console()
-    screen.print(f"{theorem.id}: certificates of {theorem.counter} = {', '.join(map(str, found))}\n")
-    screen.print(table)
-    screen.print(
-        "\neach form is made from all horizons but the largest, and gives the multipliers of that, too"
+    columns = ("inequality", f"multiplier, by {theorem.counter} = K and k", "values")
+    rows = [(one.label, str(one), str(one.values)) for one in forms]
+    last = (
+        "each form is made from all horizons but the largest, and gives the multipliers of that, too"
         if code is ExitCode.STANDS
-        else "\nsome multipliers have no closed form of low degree, or are not the only ones"
+        else "some multipliers have no closed form of low degree, or are not the only ones"
     )
+    head = words(f"{theorem.id}: certificates of {theorem.counter} = {', '.join(map(str, found))}")
+    print_page([head, GAP, table("", columns, rows, numbers=(2,), whole=(0,)), GAP, words(last)])
     return code
 
 

@@ -10,7 +10,7 @@ from boundlab.mechanism import Sampled, frequencies, long_run_shares, truthful_l
 from boundlab.mechanism.shares import WEIGHTS
 from boundlab.mechanism.staleness import Values, as_rates, check_buffer
 from boundlab.mechanism.utility import D, b, gamma, n, r
-from boundlab.report.plots import BLUE, GREEN, ORANGE, PURPLE, axes_for, check_format, new_figure, save_figure
+from boundlab.pages.plots import BLUE, GREEN, ORANGE, PURPLE, axes_for, check_format, new_figure, save_figure
 
 # Colour, line style, marker: any one of the three tells the lines apart.
 _STYLES = {"equal": (BLUE, "-", "o"), "E+1": (ORANGE, "--", "s"), "bE+1": (GREEN, "-.", "^")}

@@ -15,7 +15,7 @@ from boundlab.compare.trials import run_trials
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance.fitting import CompareOptions, fitting
 from boundlab.options import number, typed, whole
-from boundlab.report.save import case_name
+from boundlab.pages.save import case_name
 from boundlab.testing._finding import BoundFinding, notify
 from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict

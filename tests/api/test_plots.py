@@ -8,8 +8,8 @@ import pytest
 
 import boundlab as bl
 from boundlab.metrics import METRICS
-from boundlab.report.comparison_plots import plain
-from boundlab.report.plots import new_figure
+from boundlab.pages.comparison_plots import plain
+from boundlab.pages.plots import new_figure
 
 LAD = ("lad:x0=3", "iid:p_s=0.5")
 AT = {"iterations": [3, 6, 12], "M": 50}

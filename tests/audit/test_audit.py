@@ -9,22 +9,23 @@ from typing import Any
 
 import pytest
 import typer.main
+from html_pages import read
 from own_theorem import own_theorem
-from pages import read
 
 import boundlab as bl
 from boundlab.audit import Audit, ProofEvidence, Ruling
-from boundlab.audit._blocks import Chart
 from boundlab.audit._comparison import comparison
 from boundlab.audit._gather import for_a_class
 from boundlab.audit._settings import around, case_words
-from boundlab.audit._style import STYLE
 from boundlab.case import read_case
 from boundlab.cli import invoke
 from boundlab.cli._app import app
 from boundlab.cli._common import console
 from boundlab.errors import SpecError
 from boundlab.files import json_text
+from boundlab.pages._style import STYLE
+from boundlab.pages.blocks import Chart
+from boundlab.pages.terminal import print_page, terminal
 from boundlab.verdict import ExitCode
 
 MAIN = {  # the main theorem of each paper, and a word of the step of its proof that fails first
@@ -354,15 +355,14 @@ def test_every_medium_has_the_sections_in_the_same_order(area: Audit) -> None:
     assert read(area.html()).inside("h2") == titles
     assert re.findall(r"^## (.*)$", area.markdown(), re.MULTILINE) == titles
     assert re.findall(r"\\subsection\*\{(.*)\}", area.latex()) == titles
-    shown = [line.plain for line in area.page() if getattr(line, "style", "") == "bold underline"]
+    shown = [line.plain for line in terminal(area.page()) if getattr(line, "style", "") == "bold underline"]
     assert shown == titles
 
 
 def test_the_page_of_the_documentation_shows_what_is_printed(area: Audit, capsys: Any) -> None:
     root = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
     (shown,) = re.findall(r"^```\n(.*?)^```", (root / "docs" / "audit.md").read_text(encoding="utf-8"), re.M | re.S)
-    for line in area.page():
-        console().print(line)
+    print_page(console(), area.page())
     printed = " ".join(capsys.readouterr().out.split())
     assert " ".join(shown.split()) in printed
 

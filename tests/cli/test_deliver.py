@@ -56,7 +56,7 @@ def test_the_verdict_stands_on_the_screen_before_anything_is_written(
         seen.append(capsys.readouterr().out)
         raise OutputError(f"cannot write {path}: the disk is full")
 
-    monkeypatch.setattr("boundlab.report.plots.replacing", full)
+    monkeypatch.setattr("boundlab.pages.plots.replacing", full)
     monkeypatch.setattr("boundlab.files.replacing", full)
     monkeypatch.setattr("boundlab.files.check_writable", lambda _path: None)
     monkeypatch.setattr("boundlab.cli._deliver.check_writable", lambda _path: None)

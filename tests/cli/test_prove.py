@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from boundlab.cli import invoke
+from boundlab.pages.proofs import ending, worst
 from boundlab.prove import Fact, Outcome, Proof, Range, Script, Status, expr, run, variable
 from boundlab.registry import registered
-from boundlab.report.proofs import ending, worst
 from boundlab.verdict import ExitCode
 
 MINE = """

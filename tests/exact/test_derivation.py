@@ -18,7 +18,8 @@ from boundlab.exact import Chain, Table, evaluate
 from boundlab.exact._derive import require_same
 from boundlab.exact._linear import joint, power, rules, total
 from boundlab.expectation._history import _Words
-from boundlab.report.derivation_latex import derivation_latex
+from boundlab.pages.derivation import derived
+from boundlab.pages.latex import plain_latex
 from boundlab.theorems import load_theorem
 
 pytest.importorskip("flint")
@@ -452,7 +453,7 @@ ENVIRONMENT = re.compile(r"\\(begin|end)\{([a-z*]+)\}")
 
 @pytest.mark.parametrize("name", [*CASES, *FILES])
 def test_latex_is_well_formed(found, name):
-    text = derivation_latex(found(name).derivation)
+    text = plain_latex(derived(found(name).derivation))
     assert text.isascii()
     open_ones: list[str] = []
     for kind, environment in ENVIRONMENT.findall(text):

@@ -10,8 +10,8 @@ from own_theorem import own_theorem
 from boundlab.cli import invoke
 from boundlab.falsify import Candidate
 from boundlab.falsify._repeat import trials_that_tell
+from boundlab.pages.search import BOTH_SIDES, OR, REPEAT
 from boundlab.registry import registered
-from boundlab.report.falsify_page import BOTH_SIDES, OR, REPEAT
 from boundlab.theorems import load_theorem
 from boundlab.verdict import ExitCode
 

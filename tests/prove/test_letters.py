@@ -6,11 +6,12 @@ from types import ModuleType
 import pytest
 from proof_files import registered
 
+from boundlab.pages.proofs import proof_page, step_page
+from boundlab.pages.terminal import terminal
 from boundlab.prove import letters, run
 from boundlab.prove._meanings import letters_in, meanings
 from boundlab.prove.setting import Setting
 from boundlab.prove.settings import _letters, setting_of
-from boundlab.report.proofs import step_page, steps_page
 from boundlab.theorems import load_theorem
 
 PROVED = sorted({script.proves for script in registered().values() if script.proves})
@@ -67,5 +68,5 @@ def test_what_is_named_in_a_proof_is_what_it_was_given() -> None:
     assert found["y[t, i, q]"].startswith("the point of client i's run")
     step = next(one for one in outcome.steps if one.name == "(13), first ≤")
     assert any("where   o[t, i]: after how many updates" in one for one in step_page(outcome, step))
-    page = "\n".join(map(str, steps_page(outcome)))
+    page = "\n".join(map(str, terminal(proof_page(outcome))))
     assert "o[t, i]: after how many updates the model was made" in page

@@ -120,7 +120,7 @@ def test_two_files_with_the_same_core_get_the_same_answer(name: str, delays: str
 # Who checks or shows the words of the file itself.
 OF_THE_FILE = {
     "checks/scope.py",
-    "report/theorem_page.py",
+    "pages/theorem.py",
     "audit/_changes.py",
     "audit/_commands.py",
     "testing/_theorem.py",

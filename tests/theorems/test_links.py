@@ -13,8 +13,8 @@ from boundlab.case import load_case, own_case
 from boundlab.cli._app import app
 from boundlab.errors import SpecError, SymbolError
 from boundlab.exact import evaluate
+from boundlab.pages.related_links import trail
 from boundlab.registry import registered
-from boundlab.report.related_links import trail
 from boundlab.theorems import load_theorem
 from boundlab.verdict import ExitCode
 

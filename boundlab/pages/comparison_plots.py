@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.compare.comparison import Comparison
-from boundlab.report.plots import BLACK, BLUE, GREEN, ORANGE, SKY, check_format, new_figure, pair_for, save_figure
+from boundlab.pages.plots import BLACK, BLUE, GREEN, ORANGE, SKY, check_format, new_figure, pair_for, save_figure
 
 if TYPE_CHECKING:
     from boundlab.instance.plan import Plan

@@ -1,27 +1,16 @@
-"""Proofs as tables, pages and JSON."""
+"""Proofs as pages and JSON."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rich.console import Group
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
-
 from boundlab.files import schema
+from boundlab.pages.blocks import GAP, Block, Line, Rows, Tone, Words, line, table, tone_of, words
 from boundlab.prove import Context, Fact, Outcome, Scalar, Status, Step, VectorFact, letters
 from boundlab.verdict import ExitCode
 
-_STYLE = {
-    Status.PROVED: "green",
-    Status.FOLLOWS: "yellow",
-    Status.REFUTED: "bold red",
-    Status.DOES_NOT_FOLLOW: "bold yellow",
-    Status.UNPROVED: "bold yellow",
-    Status.REMARK: "dim",
-}
 # Of a claim in the table; the whole of it is shown with the step.
 _LONGEST = 240
+_TONES: dict[ExitCode, Tone] = {ExitCode.STANDS: "good", ExitCode.REFUTED: "bad"}
 _OPEN = (Status.REFUTED, Status.DOES_NOT_FOLLOW, Status.UNPROVED)
 
 
@@ -54,65 +43,69 @@ def hanging(outcome: Outcome) -> dict[str, list[str]]:
     }
 
 
-# ---------------------------------------------------------------------- tables
+# ---------------------------------------------------------------------- pages
 
 
-def proofs_table(outcomes: Sequence[Outcome]) -> Table:
+def proofs_page(outcomes: Sequence[Outcome]) -> list[Block]:
     """Return a line for each proof."""
-    table = _table("proof", "verdict", "steps", "s")
-    for outcome in outcomes:
-        word, code = ending(outcome)
-        style = {ExitCode.STANDS: "green", ExitCode.REFUTED: "bold red"}.get(code, "bold yellow")
-        proved = sum(step.status is Status.PROVED for step in outcome.steps)
-        seconds = sum(step.seconds for step in outcome.steps)
-        table.add_row(
-            outcome.script.id, Text(word, style), f"{proved} of {len(outcome.steps)} proved", f"{seconds:.1f}"
-        )
-    return table
+    return [table("", ("proof", "verdict", "steps", "s"), map(_proof, outcomes))]
 
 
-def steps_page(outcome: Outcome) -> Iterator[Any]:
-    """Yield the table of a proof's steps, what it rests on, what is open, and its verdict."""
+def _proof(outcome: Outcome) -> tuple[str | Line, ...]:
+    proved = sum(step.status is Status.PROVED for step in outcome.steps)
+    seconds = sum(step.seconds for step in outcome.steps)
+    return outcome.script.id, _verdict(outcome), f"{proved} of {len(outcome.steps)} proved", f"{seconds:.1f}"
+
+
+def _verdict(outcome: Outcome, more: str = "") -> Line:
+    word, code = ending(outcome)
+    return line((word + more, _TONES.get(code, "open")))
+
+
+def proof_page(outcome: Outcome) -> list[Block]:
+    """Return the table of a proof's steps, what it rests on, what is open, and its verdict."""
     script = outcome.script
-    yield Text(f"{script.id}: {script.summary}\n{script.source}\n")
-    table = _table("step, and its claim", "verdict", "how", "s")
+    what = f": {script.proves}" if script.proves and outcome.proved else ""
+    return [
+        words(f"{script.id}: {script.summary}\n{script.source}"),
+        GAP,
+        _steps(outcome),
+        GAP,
+        *(words(one) for one in (*_rests_on(outcome), *_open(outcome))),
+        Words(_verdict(outcome, what)),
+    ]
+
+
+def _steps(outcome: Outcome) -> Rows:
+    rows = []
     for step in outcome.steps:
         place = f" ({step.at})" if step.at and step.at not in step.name else ""
         claim = step.says if len(step.says) <= _LONGEST else f"{step.says[:_LONGEST]}…"
         how = step.how if step.status not in _OPEN else ""
-        verdict = Text(step.status.value, _STYLE[step.status])
+        verdict = line((step.status.value, tone_of(step.status.value)))
         # Below its name a claim has the width of a line, on a narrow screen too.
-        lines = [Padding(Text(claim), (0, 0, 0, 2))] if step.says != step.name else []
-        both = Group(Text(step.name + place, "bold"), *lines)
-        table.add_row(both, verdict, how, f"{step.seconds:.1f}")
-    yield table
-    yield Text(f"\nassumptions used: {', '.join(assumptions(outcome)) or 'none'}")
+        below = f"\n  {claim}" if step.says != step.name else ""
+        rows.append((line((step.name + place, "strong"), below), verdict, how, f"{step.seconds:.1f}"))
+    return table("", ("step, and its claim", "verdict", "how", "s"), rows)
+
+
+def _rests_on(outcome: Outcome) -> Iterator[str]:
+    yield f"assumptions used: {', '.join(assumptions(outcome)) or 'none'}"
     if any(len(step.says) > _LONGEST for step in outcome.steps):
-        yield Text("… what is cut short stands in full with its step: --step NAME")
+        yield "… what is cut short stands in full with its step: --step NAME"
     by_solver = [step.name for step in outcome.steps if step.by_solver]
     if by_solver:
-        yield Text(f"with a sign that is known from z3 alone: {', '.join(by_solver)}")
-    yield from _open(outcome)
-    word, code = ending(outcome)
-    what = f": {script.proves}" if script.proves and code == ExitCode.STANDS else ""
-    yield Text(f"{word}{what}", {ExitCode.STANDS: "bold green", ExitCode.REFUTED: "bold red"}.get(code, "bold yellow"))
+        yield f"with a sign that is known from z3 alone: {', '.join(by_solver)}"
 
 
-def _open(outcome: Outcome) -> Iterator[Text]:
+def _open(outcome: Outcome) -> Iterator[str]:
     derived = hanging(outcome)
     found = [step for step in outcome.steps if step.status in _OPEN]
     for step in found:
         below = ", ".join(derived[step.name]) or "nothing"
-        yield Text(f"{step.name} ({step.status.value}): {step.how}\n  on it hangs: {below}")
+        yield f"{step.name} ({step.status.value}): {step.how}\n  on it hangs: {below}"
     if found and (known := letters(outcome, *found)):
-        yield Text("the letters in these steps:\n" + "\n".join(f"  {one}: {meaning}" for one, meaning in known.items()))
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table
+        yield "the letters in these steps:\n" + "\n".join(f"  {one}: {meaning}" for one, meaning in known.items())
 
 
 # ---------------------------------------------------------------------- one step in full

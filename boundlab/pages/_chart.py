@@ -5,7 +5,8 @@ from collections.abc import Callable
 from html import escape
 
 from boundlab.arithmetic.writing import RAISED
-from boundlab.audit._blocks import Chart, Curve
+from boundlab.errors import visible
+from boundlab.pages.blocks import Chart, Curve
 
 _WIDTH, _HEIGHT = 640.0, 380.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 78.0, 16.0, 12.0, 46.0
@@ -13,6 +14,11 @@ _DASHES = ("", "8 4", "2 3", "10 3 2 3")
 _WIDTHS = (3.0, 2.2, 2.0, 2.0)
 _MOST_TICKS = 7
 _Scale = Callable[[float], float]
+
+
+def escaped(text: str) -> str:
+    """Return text of which a browser reads no character as markup, and none steers a terminal."""
+    return escape(visible(text))
 
 
 def svg(chart: Chart, identity: str) -> str:
@@ -25,8 +31,8 @@ def svg(chart: Chart, identity: str) -> str:
     title, description = f"{identity}-title", f"{identity}-description"
     lines = [
         f'<svg role="img" aria-labelledby="{title} {description}" viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}">',
-        f'<title id="{title}">{escape(chart.title)}</title>',
-        f'<desc id="{description}">{escape(chart.description)}</desc>',
+        f'<title id="{title}">{escaped(chart.title)}</title>',
+        f'<desc id="{description}">{escaped(chart.description)}</desc>',
         *_grid(points, across, up),
         *(_curve(one, across, up) for one in chart.curves if one.points),
         _name(f'x="{(_LEFT + _WIDTH - _RIGHT) / 2:g}" y="{_HEIGHT - 8:g}"', chart.across),
@@ -37,7 +43,7 @@ def svg(chart: Chart, identity: str) -> str:
 
 
 def _name(place: str, words: str) -> str:
-    return f'<text {place} class="name">{escape(words)}</text>'
+    return f'<text {place} class="name">{escaped(words)}</text>'
 
 
 def _scale(values: list[float], low: float, high: float) -> _Scale:
@@ -101,6 +107,6 @@ def _legend(chart: Chart) -> str:
         found.append(
             f'<span class="key"><svg aria-hidden="true" viewBox="0 0 36 12" class="sample"><g class="curve c{style}">'
             f'<path d="M1 6H35" stroke-width="{_WIDTHS[style]:g}" stroke-dasharray="{_DASHES[style]}"/></g></svg> '
-            f"{escape(curve.label)}</span>"
+            f"{escaped(curve.label)}</span>"
         )
     return " ".join(found)

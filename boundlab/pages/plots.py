@@ -173,22 +173,12 @@ def draw_rates(result: "OptimalRate", ax: Any = None) -> Any:
     if result.lambda_epsilon is not None:
         label = f"within {result.epsilon:.3g} of the limit from $\\lambda_s$ = {result.lambda_epsilon:.4g}"
         axes.plot(
-            [result.lambda_epsilon],
-            [1.0 + float(result.epsilon or 0.0)],
-            "s",
-            color=ORANGE,
-            markersize=7,
-            label=label,
+            [result.lambda_epsilon], [1.0 + float(result.epsilon or 0.0)], "s", color=ORANGE, markersize=7, label=label
         )
     if cost and result.lambda_s is not None:
         priced = curve(rates, servers, "per-time", cost) / result.value
         axes.plot(
-            servers,
-            np.sqrt(priced),
-            "-.",
-            color=PURPLE,
-            linewidth=2,
-            label=f"fixed time, {cost:.3g} per aggregation",
+            servers, np.sqrt(priced), "-.", color=PURPLE, linewidth=2, label=f"fixed time, {cost:.3g} per aggregation"
         )
         axes.plot(
             [result.lambda_s],

@@ -1,4 +1,4 @@
-"""What the tests of audits share: reading a page of HTML as a tree of tags."""
+"""Reading a page of HTML as a tree of tags."""
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser

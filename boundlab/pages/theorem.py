@@ -1,12 +1,11 @@
-"""How a theorem is shown."""
+"""The page of a theorem."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
 from boundlab.assumptions import assumption
 from boundlab.formulas.written import letter_of_latex, written
+from boundlab.pages.blocks import GAP, Block, Line, Part, Words, line, points, words
 from boundlab.references import reference
 
 if TYPE_CHECKING:
@@ -16,16 +15,16 @@ _STEP = (-1, 2)
 _RATES = ("alpha", "c", "d")  # how a step size may be given
 
 
-def theorem_page(theorem: "Theorem") -> list[Any]:
-    """Return the page of ``boundlab show``."""
+def theorem_page(theorem: "Theorem") -> list[Block]:
+    """Return what a theorem says: head, assumptions, bound, definitions, symbols to set."""
     page = _TheoremPage(theorem)
     return [
-        *(Text(line, style=style) for line, style in page.head()),
+        *map(Words, page.head()),
         *page.part("assumptions", page.assumptions()),
         *page.part(page.title(), page.bound()),
         *page.part("where", page.definitions()),
         *page.part("symbols to set", page.symbols()),
-        *([Text(""), Text(theorem.note, style="italic")] if theorem.note else []),
+        *([GAP, words((theorem.note, "note"))] if theorem.note else []),
     ]
 
 
@@ -52,12 +51,12 @@ class _TheoremPage:
         return f"{name} ({', '.join(others)})" if others else name
 
     @staticmethod
-    def part(title: str, lines: Sequence[str]) -> list[Text]:
+    def part(title: str, lines: Sequence[str]) -> list[Block]:
         """Return a part with its title, or nothing if it has no lines."""
-        return [Text(""), Text(title, style="bold"), *(Text(f"  {line}") for line in lines)] if lines else []
+        return [GAP, Part(title, (points(lines),))] if lines else []
 
-    def head(self) -> list[tuple[str, str]]:
-        """Return what the theorem is about, each line with its style."""
+    def head(self) -> list[Line]:
+        """Return what the theorem is about, a line each."""
         theorem = self._theorem
         runs = (
             f"every {theorem.counter} ≥ {theorem.start} of one run"
@@ -66,13 +65,13 @@ class _TheoremPage:
         )
         source = ", ".join(one for one in (theorem.paper, theorem.place, reference(theorem.paper).words()) if one)
         return [
-            (f"{theorem.id}: {theorem.title}", "bold"),
-            (f"{source} ({theorem.status})", ""),
-            ("", ""),
-            (f"left side    {theorem.left.expectation}", ""),
-            (f"holds for    {runs}", ""),
-            (f"algorithm    {theorem.algorithm}{_options(theorem)}", ""),
-            *((line, "") for line in self._steps()),
+            line((f"{theorem.id}: {theorem.title}", "strong")),
+            line(f"{source} ({theorem.status})"),
+            (),
+            line(f"left side    {theorem.left.expectation}"),
+            line(f"holds for    {runs}"),
+            line(f"algorithm    {theorem.algorithm}{_options(theorem)}"),
+            *map(line, self._steps()),
         ]
 
     def _steps(self) -> Iterator[str]:
@@ -87,12 +86,12 @@ class _TheoremPage:
     def assumptions(self) -> list[str]:
         """Return the assumptions in words, and the conditions."""
         theorem = self._theorem
-        words = [f"{name}: {assumption(name).words}" for name in theorem.assumptions]
+        found = [f"{name}: {assumption(name).words}" for name in theorem.assumptions]
         for one in theorem.conditions:
             # What a file says is a formula; the words of a package may say more than that.
             formula = f"{self._text(one.quantity)} ≤ {self._text(one.limit)}"
-            words.append(formula if theorem.source else one.statement)
-        return words
+            found.append(formula if theorem.source else one.statement)
+        return found
 
     def title(self) -> str:
         """Return what stands above the terms."""

@@ -1,0 +1,43 @@
+"""Pages of results: blocks, media that show them, plots, and files that results are written to.
+
+``page(result)`` says what is to be seen; :mod:`boundlab.pages.terminal`, :mod:`~boundlab.pages.html`,
+:mod:`~boundlab.pages.markdown` and :mod:`~boundlab.pages.latex` show it.
+"""
+
+from importlib import import_module
+from typing import Any, Final
+
+from boundlab.pages.blocks import Block as Block
+
+# By the name of its class, so that no judge is loaded for the page of another.
+_PAGES: Final = {
+    "Checks": ("checks", "checks_page"), "Comparison": ("comparison", "comparison_page"),
+    "ExactResult": ("exact", "exact_page"), "Falsification": ("search", "search_page"),
+    "Horizons": ("comparison", "horizons_page"), "OptimalRate": ("rate", "rate_page"),
+    "Outcome": ("proofs", "proof_page"), "Simulation": ("run", "run_page"), "Theorem": ("theorem", "theorem_page"),
+    "WorstCase": ("worst_case", "worst_case_page"),
+}  # fmt: skip
+
+
+def page(result: Any, **options: Any) -> list[Block]:
+    """Return the page of a result, or of a theorem.
+
+    Parameters
+    ----------
+    result
+        What a question of :mod:`boundlab.api` returns.
+    options
+        ``terms`` of comparisons, ``verbose`` of checks, ``theorem`` of exact values, ``typed`` and ``written`` of
+        searches: see the function that makes the page.
+
+    Raises
+    ------
+    TypeError
+        If it has no page.
+    """
+    for kind in type(result).__mro__:
+        if kind.__name__ in _PAGES:
+            module, name = _PAGES[kind.__name__]
+            found: list[Block] = getattr(import_module(f"boundlab.pages.{module}"), name)(result, **options)
+            return found
+    raise TypeError(f"a {type(result).__name__} has no page")

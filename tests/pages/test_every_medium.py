@@ -1,0 +1,148 @@
+"""Every kind of result has a page, and every medium shows all of it."""
+
+import re
+from functools import cache
+from html import unescape
+from io import StringIO
+from typing import Any, get_args
+
+import pytest
+from html_pages import read
+from page_makers import RESULTS, page_of, result_of, texts
+from rich.console import Console
+
+from boundlab.pages import page
+from boundlab.pages.blocks import (
+    GAP,
+    Block,
+    Chart,
+    Commands,
+    Curve,
+    Fold,
+    FormulaBlock,
+    Part,
+    Points,
+    Section,
+    line,
+    table,
+    words,
+)
+from boundlab.pages.html import document, fragment
+from boundlab.pages.latex import latex, plain_latex
+from boundlab.pages.markdown import markdown
+from boundlab.pages.terminal import print_page
+
+TITLE = line("A page of ", ("everything", "code"))
+ENVIRONMENT = re.compile(r"\\(begin|end)\{(\w+\*?)\}")
+Page = list[Block]
+
+
+@cache
+def pages(name: str) -> Page:
+    return EVERY_BLOCK if name == "every block" else page_of(result_of(name))
+
+
+EVERY_BLOCK: Page = [
+    words("words ", ("strong", "strong"), ("$x_1 <b> & ~ | `q`", "code"), (" note", "note")),
+    GAP,
+    Points((line(("good", "good")), line(("bad", "bad"), " and ", ("open", "open")), line(("marked", "mark")))),
+    FormulaBlock((("a", "=", "b"), ("", "≤", "c")), r"a &= b \\ &\le c"),
+    FormulaBlock((("a ≤ b",), ("where c = 1",))),
+    table(
+        "numbers", ("name", line("k ", ("dim", "dim"))), [("a|b", "1"), ("c\n  below", "2")], numbers=(1,), whole=(0,)
+    ),
+    Commands(("boundlab show x --core",)),
+    words("repeat: ", ("boundlab list", "command")),
+    Chart("a chart", "What it shows.", "k", "error", (Curve("left side", ((1.0, 2.0), (10.0, 1.0)), 0),)),
+    Part("a part", (Points((line("inside"),)), GAP, FormulaBlock((("d", "=", "e"),), "d &= e"), words("end"))),
+    Fold("a fold", (words("behind"),)),
+    Section("sec", "A section", (words("below"),), "good"),
+]
+every_page = pytest.mark.parametrize("name", ["every block", *RESULTS])
+
+
+def flat(text: str) -> str:
+    """Return text without space, since each medium breaks lines in its own way."""
+    return "".join(text.split())
+
+
+def bare(text: str) -> str:
+    """Return text without what Markdown writes beside it: marks, escapes, and what stops a link."""
+    return re.sub(r"[\\`*\u200b]", "", flat(text))
+
+
+def test_the_page_of_every_block_has_every_kind_of_block() -> None:
+    assert {type(block) for block in EVERY_BLOCK} == set(get_args(Block))
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_every_result_has_a_line_and_a_page_for_notebooks(name: str) -> None:
+    one = result_of(name)
+    assert len(repr(one)) < 500
+    assert "\n" not in repr(one)
+    if name == "theorem":
+        assert one._repr_latex_().startswith("$")
+        return
+    shown = one._repr_html_()
+    assert shown == fragment(pages(name))
+    assert shown.count("<table>") == shown.count("</table>") >= (name not in ("checks", "audit"))
+    text = re.sub(r"<[^>]+>", "", shown)
+    assert text.strip()
+    assert "<" not in text
+    assert "[/" not in text
+
+
+def test_what_has_no_page_is_refused() -> None:
+    with pytest.raises(TypeError, match="a str has no page"):
+        page("a word")
+
+
+@every_page
+@pytest.mark.parametrize("folded", [False, True])
+def test_a_terminal_shows_every_text(name: str, folded: bool) -> None:
+    found = StringIO()
+    print_page(Console(file=found, width=10_000, markup=False, emoji=False), pages(name), folded=folded)
+    shown = flat(found.getvalue())
+    for text in texts(pages(name), folded=folded):
+        for part in text.split("\n"):
+            assert flat(part) in shown, part
+
+
+@every_page
+def test_html_is_well_formed_and_shows_every_text(name: str) -> None:
+    whole = document(TITLE, "A page", [Section("all", "All", tuple(pages(name)))])
+    for shown, folded in ((whole, True), (fragment(pages(name)), False)):
+        assert not read(shown).wrong
+        seen = flat(unescape(re.sub(r"<(?!br)[^>]+>", "", shown)).replace("<br>", ""))
+        for text in texts(pages(name), folded=folded):
+            assert flat(text) in seen, text
+    assert "style=" not in whole
+    assert "class=" not in fragment(pages(name)).replace('class="boundlab"', "").replace('class="option"', "")
+
+
+@every_page
+def test_markdown_shows_every_text(name: str) -> None:
+    shown = markdown(TITLE, pages(name))
+    assert shown.startswith("# A page of everything\n")
+    seen = bare(unescape(shown))
+    for text in texts(pages(name)):
+        assert bare(text) in seen, text
+
+
+@every_page
+@pytest.mark.parametrize("shown", [lambda blocks: latex(TITLE, blocks), plain_latex])
+def test_latex_is_ascii_and_closes_what_it_opens(name: str, shown: Any) -> None:
+    text = shown(pages(name))
+    assert text.isascii()
+    opened: list[str] = []
+    for kind, environment in ENVIRONMENT.findall(text.replace(r"\providecommand", "")):
+        if kind == "begin":
+            opened.append(environment)
+        else:
+            assert opened.pop() == environment
+    assert not opened
+    depth = 0
+    for letter in re.sub(r"\\[\\$&%#_{}]", "", text):
+        depth += (letter == "{") - (letter == "}")
+        assert depth >= 0
+    assert depth == 0
