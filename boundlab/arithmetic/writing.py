@@ -13,6 +13,7 @@ from typing import Any, Final, final
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
+from boundlab.greek import COMMANDS, NAMES
 
 LONGEST: Final = 24
 _DIGITS: Final = 6
@@ -41,8 +42,6 @@ _ACCENTS: Final = {
 }  # fmt: skip
 _AFTER: Final = re.compile(r"(?:(?<=[·/_,=:;(−+\[\]-])|(?<=[^\d]\.))(?=[^\s.,=:;])")
 _LONG: Final = re.compile(r"\w{18}(?=\w)|(?:(?!\w{19})[\s\S])+")
-_GREEK: Final = re.compile(r"GREEK (SMALL|CAPITAL) LETTER ([A-Z ]+)")
-_CAPITALS: Final = ("gamma", "delta", "theta", "lambda", "xi", "pi", "sigma", "upsilon", "phi", "psi", "omega")
 
 
 @final
@@ -147,15 +146,8 @@ def _tex(letter: str) -> str:
     kind = unicodedata.decomposition(letter).partition(" ")[0]
     if kind in ("<super>", "<sub>") and (plain.isascii() or plain == "−"):
         return f"${'^' if kind == '<super>' else '_'}{{{plain.replace('−', '-')}}}$"
-    if (greek := _GREEK.fullmatch(unicodedata.name(letter, ""))) and greek[2] not in ("OMICRON", "FINAL SIGMA"):
-        name = greek[2].lower().replace("lamda", "lambda")
-        return rf"$\{name}$" if greek[1] == "SMALL" else _capital(name)
-    return rf"\texttt{{U+{ord(letter):04X}}}"
-
-
-def _capital(name: str) -> str:
-    """Return a Greek capital, of which LaTeX has those that look like no Latin one."""
-    return rf"$\{name.capitalize()}$" if name in _CAPITALS else rf"\texttt{{{name.capitalize()}}}"
+    name = NAMES.get(letter, f"U+{ord(letter):04X}")
+    return rf"$\{name}$" if name in COMMANDS else rf"\texttt{{{name}}}"
 
 
 def sides(x: Scalar | Fraction | int) -> tuple[Fraction, Fraction, Fraction] | None:

@@ -13,39 +13,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, final
 
+from boundlab.greek import NAMES
+
 if TYPE_CHECKING:
     from typing import TextIO
 
 _SPELL = "boundlab.spell"
-_GREEK = [
-    "alpha",
-    "beta",
-    "gamma",
-    "delta",
-    "epsilon",
-    "zeta",
-    "eta",
-    "theta",
-    "iota",
-    "kappa",
-    "lambda",
-    "mu",
-    "nu",
-    "xi",
-    "omicron",
-    "pi",
-    "rho",
-    "sigma",
-    "tau",
-    "upsilon",
-    "phi",
-    "chi",
-    "psi",
-    "omega",
-]
 _SPELLED = {
-    **dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _GREEK, strict=True)),
-    **dict(zip("ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩ", map(str.capitalize, _GREEK), strict=True)),
+    **NAMES,
     "Σ": "sum ", "∑": "sum ", "∏": "prod ", "∫": "int ", "√": "sqrt ", "∇": "grad ", "∂": "d", "‖": "||", "ℓ": "l",
     "≤": "<=", "≥": ">=", "≠": "!=", "≡": "==", "≈": "~", "∼": "~", "∝": "~", "≪": "<<", "≫": ">>", "±": "+-",
     "−": "-", "–": "-", "—": "-", "·": "*", "×": "x", "⊗": "x", "∘": "o", "÷": "/", "⁄": "/", "∞": "inf",

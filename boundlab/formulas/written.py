@@ -4,7 +4,6 @@ What :func:`written` prints is for reading. Text that :func:`boundlab.formulas.p
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from sympy.printing.precedence import PRECEDENCE, precedence
 from sympy.printing.str import StrPrinter
 
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo
+from boundlab.greek import LETTERS
 
 _STEP = (-1, 2)
 _COUNTERS = {"K", "T"}
@@ -75,18 +75,9 @@ def letter_of_latex(text: str) -> str:
     r"""Return a letter that is given in LaTeX as plain text: ``\tau_{\max}`` is ``τ_max``, ``F^*`` is ``F*``."""
     for mark, plain in ((r"^\star", "*"), ("^*", "*"), ("'", "′"), (r"\ell", "ℓ")):
         text = text.replace(mark, plain)
-    text = re.sub(r"\\([A-Za-z]+) ?", _greek, text)
+    text = re.sub(r"\\([A-Za-z]+) ?", lambda command: LETTERS.get(command[1], command[1]), text)
     text = re.sub(r"\^\{?(\d+)\}?", lambda found: found[1].translate(_RAISED), text)
     return text.replace("{", "").replace("}", "")
-
-
-def _greek(command: re.Match[str]) -> str:
-    name = command[1]
-    kind = "CAPITAL" if name[0].isupper() else "SMALL"
-    try:
-        return unicodedata.lookup(f"GREEK {kind} LETTER {name.replace('lambda', 'lamda').upper()}")
-    except KeyError:
-        return name
 
 
 class _Printer(StrPrinter):  # type: ignore[misc]  # SymPy has no types

@@ -11,13 +11,11 @@ from collections.abc import Iterable, Mapping
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SymbolInfo
 from boundlab.formulas.written import letter_of_latex
+from boundlab.greek import COMMANDS
 
-_GREEK = (
-    "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi varpi rho varrho "
-    "sigma varsigma tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
-)
 _ACCENTS = "bar hat tilde dot ddot vec check breve acute grave overline mathcal mathbf mathrm mathbb mathit"
-_ANY_GREEK = rf"\\(?:{_GREEK.replace(' ', '|')})(?![A-Za-z])"
+_VARIANTS = ("varepsilon", "vartheta", "varpi", "varrho", "varsigma", "varphi")
+_ANY_GREEK = rf"\\(?:{'|'.join((*COMMANDS, *_VARIANTS))})(?![A-Za-z])"
 _LETTER = rf"(?:[A-Za-z]|{_ANY_GREEK}|\\ell(?![A-Za-z]))"
 _BASE = rf"(?:{_LETTER}|\\(?:{_ACCENTS.replace(' ', '|')})(?:\{{{_LETTER}\}}|(?![A-Za-z]) ?{_LETTER}| {_LETTER}))"
 _WORD = rf"(?:{_ANY_GREEK}|\\(?:max|min|star|ell|prime)(?![A-Za-z])|\\(?:mathrm|text)\{{[A-Za-z0-9 ]+\}})"
