@@ -1,4 +1,4 @@
-"""What is written as LaTeX compiles, and stays within the line, for audits and for all registered proofs."""
+"""What is written as LaTeX compiles, and stays within the line: pages of results, audits, all registered proofs."""
 
 import re
 import shutil
@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 from own_theorem import own_theorem
+from page_makers import RESULTS, page_of, result_of
 
 import boundlab as bl
+from boundlab.pages.blocks import line
+from boundlab.pages.latex import latex, plain_latex
 from boundlab.prove import run
 from boundlab.prove.latex import proof_latex
 from boundlab.registry import lookup, registered
@@ -51,6 +54,14 @@ def test_the_latex_of_an_audit_compiles_whatever_the_theorems_text_is(name: str,
     errors, wide = compiled(found.latex(), "amsmath,amssymb,graphicx,longtable", tmp_path)
     assert errors == []
     assert wide <= WIDEST
+
+
+@pytest.mark.parametrize("name", sorted({*RESULTS} - {"audit"}))
+def test_the_latex_of_every_kind_of_result_compiles(name: str, tmp_path: Path) -> None:
+    blocks = page_of(result_of(name))
+    fitted, plain = latex(line(name), blocks), plain_latex(blocks)
+    assert compiled(fitted, "amsmath,amssymb,graphicx,longtable", tmp_path)[0] == []
+    assert compiled(plain, "amsmath,amssymb", tmp_path)[0] == []
 
 
 @pytest.mark.parametrize("name", ["area.theorem8", "area.theorem7", "fedcompass.theorem1", "fedstaleweight.theorem1"])

@@ -7,8 +7,9 @@ from typing import Any, final
 from boundlab.api import Shown
 from boundlab.audit._evidence import Evidence
 from boundlab.audit._ruling import Ruling, rule
+from boundlab.audit._sections import sections
 from boundlab.errors import visible
-from boundlab.pages.blocks import Block, Line, Section, line
+from boundlab.pages.blocks import Block, Line, line
 from boundlab.verdict import ExitCode
 
 
@@ -36,21 +37,15 @@ class Audit(Evidence, Shown):
         """Return the verdict in one line."""
         return visible(f"{self.theorem.id}: {self.ruling.sentence}")
 
-    def sections(self) -> list[Section]:
-        """Return the parts of the page, in the order in which a referee asks."""
-        from boundlab.audit._sections import sections
-
-        return sections(self)
-
     def page(self) -> list[Block]:
-        """Return the sections; what stands behind a line is folded."""
-        return [*self.sections()]
+        """Return the sections of the page, in the order in which a referee asks."""
+        return [*sections(self)]
 
     def html(self) -> str:
         """Return one self-contained page of HTML."""
         from boundlab.pages.html import document
 
-        return document(self._title(), f"Audit of {self.theorem.id}: {self.verdict}", self.sections())
+        return document(self._title(), f"Audit of {self.theorem.id}: {self.verdict}", sections(self))
 
     def markdown(self) -> str:
         """Return the page as Markdown."""

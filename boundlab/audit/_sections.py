@@ -12,7 +12,6 @@ from boundlab.audit._ruling import apart, rule
 from boundlab.checks import CONSEQUENCES
 from boundlab.exact import STANDS_ON
 from boundlab.formulas.written import letter_of_latex, written
-from boundlab.pages import page
 from boundlab.pages.blocks import (
     Block,
     Commands,
@@ -28,7 +27,7 @@ from boundlab.pages.blocks import (
     words,
 )
 from boundlab.pages.derivation import derived
-from boundlab.references import reference
+from boundlab.pages.theorem import source_of, theorem_page
 from boundlab.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -65,8 +64,7 @@ def tone(audit: "Evidence") -> Tone:
 def _statement(audit: "Evidence") -> Iterator[Block]:
     theorem = audit.theorem
     yield words((theorem.title, "strong"))
-    source = ", ".join(one for one in (theorem.paper, theorem.place, reference(theorem.paper).words()) if one)
-    yield words(f"{source} ({theorem.status}); here ", (theorem.id, "code"))
+    yield words(f"{source_of(theorem)}; here ", (theorem.id, "code"))
     letters = theorem.spelling()
     right = " + ".join(written(one, theorem.symbols, letters) for one in theorem.terms.values())
     right = right or theorem.bound.as_dict()["recursion"]
@@ -85,7 +83,7 @@ def _statement(audit: "Evidence") -> Iterator[Block]:
         own = [f"{letter_of_latex(letter)} for {letters.get(name, name)}" for name, letter in theorem.letters.items()]
         yield words(f"The paper writes {', '.join(own)}.")
     # Title and source stand above already.
-    yield Fold("Assumptions, symbols and options in full", tuple(page(theorem)[2:]))
+    yield Fold("Assumptions, symbols and options in full", tuple(theorem_page(theorem)[2:]))
 
 
 def _verdict(audit: "Evidence") -> Iterator[Block]:

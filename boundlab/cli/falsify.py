@@ -26,7 +26,6 @@ from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
     from boundlab.api import Searched
-    from boundlab.falsify import Falsification
     from boundlab.pages import Block
 
 
@@ -60,6 +59,7 @@ def falsify(
     """
     from boundlab.api import falsify as ask
     from boundlab.files import RESULT, folder, write_folder, write_json
+    from boundlab.pages.save import case_name
     from boundlab.theorems import load_theorem
 
     alone(quiet, json=as_json, verbose=verbose)
@@ -68,7 +68,7 @@ def falsify(
         folder(out)
     with _status() as say:
         found = ask(statement, budget, candidates=candidates, seed=seed, jobs=jobs, progress=say)
-    case = [(out or Path()) / _case_name(found)] if found.violated else []
+    case = [(out or Path()) / case_name(statement.id, "counterexample")] if found.violated else []
     result = {**found.as_dict(), "budget": budget, "limit": None}
     if candidates is not None:  # independent of wall-clock time: equal searches are equal to the letter
         result |= {"budget": None, "limit": candidates, "seconds": None}
@@ -108,12 +108,6 @@ def _derivation(found: "Searched") -> "list[Block]":
     if result.derivation is None:
         return [GAP, words(f"no derivation of numbers in {result.note or 'floating point'}")]
     return [GAP, *derived(result.derivation)]
-
-
-def _case_name(found: "Falsification") -> str:
-    import re
-
-    return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', found.theorem.id)[:100]}.counterexample.json"
 
 
 @contextmanager

@@ -167,14 +167,14 @@ def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: boo
         print_json({"schema": schema("fit"), "theorem": theorem.id, "horizons": list(found), "multipliers": rows})
         return code
     columns = ("inequality", f"multiplier, by {theorem.counter} = K and k", "values")
-    rows = [(one.label, str(one), str(one.values)) for one in forms]
+    listed = [(one.label, str(one), str(one.values)) for one in forms]
     last = (
         "each form is made from all horizons but the largest, and gives the multipliers of that, too"
         if code is ExitCode.STANDS
         else "some multipliers have no closed form of low degree, or are not the only ones"
     )
     head = words(f"{theorem.id}: certificates of {theorem.counter} = {', '.join(map(str, found))}")
-    print_page([head, GAP, table("", columns, rows, numbers=(2,), whole=(0,)), GAP, words(last)])
+    print_page([head, GAP, table("", columns, listed, numbers=(2,), whole=(0,)), GAP, words(last)])
     return code
 
 

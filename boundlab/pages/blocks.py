@@ -10,6 +10,7 @@ _TONES: Final[dict[str, Tone]] = {
     "violated": "bad", "refuted": "bad", "false": "bad", "failed": "bad", "does not follow": "bad",
     "not applicable": "dim", "remark": "dim",
 }  # fmt: skip
+_NARROW = 28  # letters
 
 
 def tone_of(word: str) -> Tone:
@@ -125,6 +126,10 @@ class Rows:
     def letters(self, place: int) -> int:
         """Return how long the longest entry of a column is."""
         return max((len(plain(row[place])) for row in self.rows), default=0)
+
+    def narrow(self, place: int) -> bool:
+        """Return whether a column is as narrow as its words, and need not be broken."""
+        return self.letters(place) <= _NARROW
 
 
 Cells: TypeAlias = Sequence[str | Line]

@@ -1,6 +1,7 @@
 """Derivations as blocks: sentences, tables, and chains of equations."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from boundlab.pages.blocks import GAP, Block, FormulaBlock, Line, Part, Piece, R
 
 if TYPE_CHECKING:
     from boundlab.exact import Derivation, DerivationSection
-
-_NARROW = 28  # letters of a column that is not broken
 
 
 def derived(derivation: "Derivation") -> list[Block]:
@@ -50,8 +49,7 @@ def _entries(row: Sequence[Sentence]) -> tuple[Line, ...]:
 
 def _rows(one: Table, title: str) -> Rows:
     found = Rows(title, _entries(one.columns), tuple(map(_entries, one.rows)))
-    whole = frozenset(place for place in range(len(one.columns)) if found.letters(place) <= _NARROW)
-    return Rows(title, found.columns, found.rows, whole=whole)
+    return replace(found, whole=frozenset(filter(found.narrow, range(len(one.columns)))))
 
 
 def _formulas(chain: Chain) -> FormulaBlock:

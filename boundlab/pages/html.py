@@ -16,7 +16,6 @@ from boundlab.pages._style import SCRIPT, STYLE
 from boundlab.pages.blocks import Block, Line, Piece, Rows, Section
 
 _SORTABLE = 2  # rows
-_NARROW = 28  # letters of a column that is as narrow as its words
 _TAGS: Final = {"strong": "strong", "code": "code", "command": "code", "mark": "mark", "note": "em"}
 # A verdict's colour says what its word says, too; these read on white (4.5 : 1), and on a dark ground (3.9 : 1).
 _INLINE: Final = {
@@ -141,7 +140,7 @@ class _Page:
 
     def _table(self, block: Rows, *, titled: bool) -> str:
         def kind(place: int) -> str:
-            return "number" if place in block.numbers else "wide" if block.letters(place) > _NARROW else "cell"
+            return "number" if place in block.numbers else "cell" if block.narrow(place) else "wide"
 
         looks = [self._as(kind(place)) or self._as("cell") for place in range(len(block.columns))]
 

@@ -19,7 +19,6 @@ _TABLE = 0.92  # of the line, for all columns
 _LETTER = 0.018  # of the line, for a letter at most
 _LEAST, _WIDEST = 8, 50  # letters of a column
 _SIDES: Final = {True: r"\raggedleft ", False: r"\raggedright "}
-_NARROW = 28  # letters of a column of a plain table that is not broken
 _BROKEN = r"p{0.3\linewidth}"
 
 
@@ -115,7 +114,7 @@ def _fitted(block: Rows) -> Iterator[str]:
 
 def _plain(block: Rows) -> Iterator[str]:
     places = range(len(block.columns))
-    columns = "".join(_BROKEN if block.letters(place) > _NARROW else "l" for place in places)
+    columns = "".join("l" if block.narrow(place) else _BROKEN for place in places)
     yield from (r"\begin{center}", rf"\begin{{tabular}}{{{columns}}}")
     yield " & ".join(map(_line, block.columns)) + r" \\ \hline"
     yield from (" & ".join(map(_line, row)) + r" \\" for row in block.rows)

@@ -31,9 +31,9 @@ class Saved(Protocol):
         """Return what ``result.json`` says."""
 
 
-def case_name(theorem: str) -> str:
-    """Return the name of the case file of a theorem's violation."""
-    return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', theorem)[:100]}.case.json"
+def case_name(theorem: str, kind: str = "case") -> str:
+    """Return the name of the case file of a theorem's violation; ``kind``: as ``counterexample``, for a search's."""
+    return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', theorem)[:100]}.{kind}.json"
 
 
 def files_of(result: "Saved", where: Path, *, whole: bool) -> list[Path]:

@@ -8,6 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from boundlab.errors import visible
 from boundlab.pages import blocks as kinds
 from boundlab.pages.blocks import GAP, Block, FormulaBlock, Line, Rows
 
@@ -43,20 +44,20 @@ def _shown(blocks: Iterable[Block], folded: bool) -> Iterator[Any]:
             case kinds.Rows():
                 yield _table(block)
             case kinds.Commands():
-                yield from (_indented(Text(f"$ {one}"), 2) for one in block.commands)
+                yield from (_indented(_plain(f"$ {one}"), 2) for one in block.commands)
             case kinds.Chart():
-                yield Text(block.description, style="dim")
+                yield _plain(block.description, "dim")
             case kinds.Part():
-                yield Text(block.title, style="bold")
+                yield _plain(block.title, "bold")
                 yield from _inside(block.blocks, folded)
             case kinds.Fold() if folded:
-                yield Text(block.title, style="italic")
+                yield _plain(block.title, "italic")
                 yield from _shown(block.blocks, folded)
             case kinds.Fold():
                 pass
             case kinds.Section():
                 yield from [Text()] * (place > 0)
-                yield Text(block.title, style="bold underline")
+                yield _plain(block.title, "bold underline")
                 yield from _shown(block.blocks, folded)
 
 
@@ -77,8 +78,12 @@ def _inside(blocks: Iterable[Block], folded: bool) -> Iterator[Any]:
 def text_of(words: Line, before: str = "") -> Text:
     """Return words with their styles."""
     whole = any(piece.tone == "command" for piece in words)
-    styled = ((piece.text, _STYLES[piece.tone]) for piece in words)
+    styled = ((visible(piece.text), _STYLES[piece.tone]) for piece in words)
     return Text.assemble(before, *styled, no_wrap=whole or None, overflow="ignore" if whole else None)
+
+
+def _plain(text: str, style: str = "") -> Text:
+    return Text(visible(text), style=style)
 
 
 def _indented(one: Any, letters: int) -> Padding:
@@ -93,7 +98,7 @@ def _formulas(block: FormulaBlock) -> Table:
         grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for row in block.rows:
-        grid.add_row(*map(Text, row))
+        grid.add_row(*map(_plain, row))
     return grid
 
 

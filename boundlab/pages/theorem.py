@@ -28,6 +28,12 @@ def theorem_page(theorem: "Theorem") -> list[Block]:
     ]
 
 
+def source_of(theorem: "Theorem") -> str:
+    """Return where a theorem stands, and how it is registered."""
+    places = (theorem.paper, theorem.place, reference(theorem.paper).words())
+    return f"{', '.join(one for one in places if one)} ({theorem.status})"
+
+
 class _TheoremPage:
     """The parts of a theorem's page, with one letter for each of its symbols."""
 
@@ -63,10 +69,9 @@ class _TheoremPage:
             if theorem.horizon == "every"
             else f"the {theorem.counter} its step is chosen for"
         )
-        source = ", ".join(one for one in (theorem.paper, theorem.place, reference(theorem.paper).words()) if one)
         return [
             line((f"{theorem.id}: {theorem.title}", "strong")),
-            line(f"{source} ({theorem.status})"),
+            line(source_of(theorem)),
             (),
             line(f"left side    {theorem.left.expectation}"),
             line(f"holds for    {runs}"),
