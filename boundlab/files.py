@@ -245,33 +245,17 @@ def folder(path: Path) -> Path:
     OutputError
         If it is no folder, cannot be written, or holds files of somebody else.
     """
-    if not _made(path) and _result(path) is None:
-        raise OutputError(f"cannot write into {path}: it holds files but no {RESULT} of boundlab's; name a new folder")
-    return path
-
-
-def shared_folder(path: Path) -> Path:
-    """Create a folder if it does not exist, and check that files can be added to what it holds.
-
-    Raises
-    ------
-    OutputError
-        If it is no folder, or cannot be written.
-    """
-    _made(path)
-    return path
-
-
-def _made(path: Path) -> bool:
-    """Create a folder if there is none, check that it can be written, and return whether it is empty."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         probe = path / f".boundlab-{secrets.token_hex(6)}"
         os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         probe.unlink()
-        return next(path.iterdir(), None) is None
+        empty = next(path.iterdir(), None) is None
     except (OSError, ValueError) as reason:
         raise OutputError(f"cannot write into {path}: {_why(reason)}") from None
+    if not empty and _result(path) is None:
+        raise OutputError(f"cannot write into {path}: it holds files but no {RESULT} of boundlab's; name a new folder")
+    return path
 
 
 def _result(path: Path) -> Mapping[str, Any] | None:

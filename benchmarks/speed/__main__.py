@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from boundlab.arithmetic.tensors import find_device
-from boundlab.errors import BoundlabError, MissingExtraError, SpecError
-from boundlab.files import shared_folder
+from boundlab.errors import BoundlabError, MissingExtraError, OutputError, SpecError
+from boundlab.files import check_writable
 from boundlab.simulate.parallel import one_thread
 
 
@@ -29,7 +29,7 @@ def main(given: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(given)
     try:
         if asked.out is not None:
-            shared_folder(asked.out)
+            _prepare(asked.out)
         if asked.what == "gpu":
             _gpu(asked.device, asked.out, small=asked.small)
         elif not 0.0 < asked.share <= 100.0 or not 1 <= asked.repeats <= 100:
@@ -40,6 +40,15 @@ def main(given: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"error: {error}\n")
         return int(error.exit_code)
     return 0
+
+
+def _prepare(folder: Path) -> None:
+    """Create a folder if there is none, and check before the work that files can be added to what it holds."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as reason:
+        raise OutputError(f"cannot write into {folder}: {reason.strerror}") from None
+    check_writable(folder / "speed.json")
 
 
 def _say(line: str) -> None:

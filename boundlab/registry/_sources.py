@@ -158,13 +158,17 @@ def _objects(path: Path, kind: Kind) -> Any:
 
 def _declared(path: Path) -> Mapping[str, Any] | str:
     """Return what a file declares, or in one line why it cannot be loaded."""
+    stamp = _stamp(path)
+    return stamp if isinstance(stamp, str) else _run(path, stamp.st_mtime_ns, stamp.st_size)
+
+
+def _stamp(path: Path) -> os.stat_result | str:
+    """Return when a file was changed and how large it is, or in one line why it is none."""
     try:
-        stamp = path.stat()
+        found = path.stat()
     except (OSError, ValueError) as error:
         return str(getattr(error, "strerror", None) or error)
-    if not stat.S_ISREG(stamp.st_mode):
-        return "it is not a file"
-    return _run(path, stamp.st_mtime_ns, stamp.st_size)
+    return found if stat.S_ISREG(found.st_mode) else "it is not a file"
 
 
 def _place(path: str | Path) -> Path:
@@ -188,12 +192,8 @@ def value_of(path: Path, name: str, kind: str = "") -> Any:
         If it cannot be executed, or has nothing of that name.
     """
     place = _place(path)
-    try:
-        stamp = place.stat()
-    except (OSError, ValueError) as error:
-        raise SpecError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if not stat.S_ISREG(stamp.st_mode):
-        raise SpecError(f"{path} cannot be read: it is not a file")
+    if isinstance(stamp := _stamp(place), str):
+        raise SpecError(f"{path} cannot be read: {stamp}")
 
     def read(module: ModuleType) -> Any:
         listed = getattr(module, "BOUNDLAB", None)
