@@ -1,7 +1,7 @@
 """The small language of options: ``NAME:key=value,key=[1,2,3],key=@file``.
 
 One reader serves problems, delay models, server policies and algorithm parameters, so that every
-wrong option is answered in the same words.
+wrong option is answered in the same words. The defaults of the questions stand here, too.
 """
 
 import difflib
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, final
 
 from boundlab.errors import SpecError
 from boundlab.files import read_text
@@ -23,6 +23,30 @@ _LARGEST_FILE = 16 * 2**20  # bytes
 LONGEST_NUMBER = 1000  # characters; Python neither reads nor prints integers of more than 4300 digits
 _SHOWN = 80  # characters of a wrong number in its message
 _LONGEST = 1_000_000  # numbers of a list
+
+# Words that options of the questions take.
+BandKind = Literal["bootstrap", "student"]
+Objective = Literal["per-iteration", "per-time"]
+BACKENDS = ("numpy", "torch", "auto")
+
+
+@final
+class Default:
+    """Defaults of the questions, which :mod:`boundlab.api` and the command line share."""
+
+    PROBLEM = "quadratic"
+    DELAYS = "exponential"
+    ITERATIONS = 1000
+    TRIALS = 40
+    RUN_TRIALS = 5  # of a run, which judges nothing
+    SEED = 0
+    LEVEL = 0.99
+    BAND: BandKind = "bootstrap"
+    BACKEND = "numpy"
+    BUDGET = 60.0  # seconds
+    OBJECTIVE: Objective = "per-iteration"
+    SERVER_COST = 0.0
+    EPSILON = 0.01
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -183,7 +207,7 @@ def whole(text: object, what: str) -> int:
     return int(exactly)
 
 
-def count(value: object, what: str, minimum: int, maximum: int) -> int:
+def count(value: object, what: str, minimum: int, maximum: int = _LARGEST_INTEGER) -> int:
     """Read a whole number between two others.
 
     Raises
@@ -193,7 +217,8 @@ def count(value: object, what: str, minimum: int, maximum: int) -> int:
     """
     found = whole(value, what)
     if not minimum <= found <= maximum:
-        raise SpecError(f"{what} must be between {minimum} and {maximum}, got {_shown(found)}")
+        limits = f"≥ {minimum}" if maximum == _LARGEST_INTEGER else f"between {minimum} and {maximum}"
+        raise SpecError(f"{what} must be {limits}, got {_shown(found)}")
     return found
 
 
@@ -286,11 +311,7 @@ class Options:
 
     def integer(self, key: str, default: int, *, minimum: int = 0, maximum: int = _LARGEST_INTEGER) -> int:
         """Return an integer with minimum ≤ value ≤ maximum."""
-        value = whole(self.raw(key, default), f"{self.owner}: {key}")
-        if not minimum <= value <= maximum:
-            limits = f"≥ {minimum}" if maximum == _LARGEST_INTEGER else f"between {minimum} and {maximum}"
-            raise SpecError(f"{self.owner}: {key} must be {limits}, got {_shown(value)}")
-        return value
+        return count(self.raw(key, default), f"{self.owner}: {key}", minimum, maximum)
 
     def numbers(self, key: str, default: list[float] | None = None) -> list[float]:
         """Return a list of finite numbers."""

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
-from typing import Any, Literal
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,11 +20,11 @@ from boundlab.delays import optimal_rate as policy_rate
 from boundlab.errors import CertificateError, SpecError
 from boundlab.files import schema
 from boundlab.formulas.symbols import check
+from boundlab.options import Objective as Objective
 from boundlab.options import nearest
 
 Floats = NDArray[np.float64]
-Objective = Literal["per-iteration", "per-time"]
-OBJECTIVES: tuple[Objective, ...] = ("per-iteration", "per-time")
+OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 
 _AGREEMENT = 1e-6
 _DIGITS = 80  # the values near a minimum agree to twice as many digits as the points

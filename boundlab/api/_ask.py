@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from boundlab.case.build import delays_from, problem_from
 from boundlab.delays import DelayModel
 from boundlab.errors import CaseError, SpecError
 from boundlab.objective import Problem
-from boundlab.options import count, number, whole
+from boundlab.options import BandKind, Default, Objective, count, number, whole
 from boundlab.registry import lookup, registered
 from boundlab.theorems import Theorem, load_theorem
 
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from boundlab.api._rate import BestRate
     from boundlab.api._searched import Searched
     from boundlab.api._worst import Worst
-    from boundlab.compare.confidence import BandKind
     from boundlab.prove import Script
-    from boundlab.server_rate import Objective
 
 MOST_ITERATIONS = 10**8
 MOST_TRIALS = 10**6
@@ -69,7 +67,7 @@ def _delays(given: str | DelayModel, clients: int) -> DelayModel:
 def compare(
     theorem: str | Path | Theorem, problem: str | Problem = ..., delays: str | DelayModel = ..., *,
     server: str | None = ..., iterations: int | float = ..., trials: int = ..., seed: int = ..., level: float = ...,
-    band: "BandKind" = ..., beyond: Sequence[str] = ..., exact: bool | None = ..., enclose: bool = ...,
+    band: BandKind = ..., beyond: Sequence[str] = ..., exact: bool | None = ..., enclose: bool = ...,
     backend: str = ..., device: str | None = ..., jobs: int | None = ..., settings: Mapping[str, Any] | None = ...,
     progress: Tick | None = ..., **symbols: Any,
 ) -> "Compared": ...  # fmt: skip
@@ -77,25 +75,25 @@ def compare(
 def compare(
     theorem: str | Path | Theorem, problem: str | Problem = ..., delays: str | DelayModel = ..., *,
     server: str | None = ..., iterations: Sequence[int | float], trials: int = ..., seed: int = ...,
-    level: float = ..., band: "BandKind" = ..., beyond: Sequence[str] = ..., exact: bool | None = ...,
+    level: float = ..., band: BandKind = ..., beyond: Sequence[str] = ..., exact: bool | None = ...,
     enclose: bool = ..., backend: str = ..., device: str | None = ..., jobs: int | None = ...,
     settings: Mapping[str, Any] | None = ..., progress: Tick | None = ..., **symbols: Any,
 ) -> "Horizons": ...  # fmt: skip
 def compare(
     theorem: str | Path | Theorem,
-    problem: str | Problem = "quadratic",
-    delays: str | DelayModel = "exponential",
+    problem: str | Problem = Default.PROBLEM,
+    delays: str | DelayModel = Default.DELAYS,
     *,
     server: str | None = None,
-    iterations: int | float | Sequence[int | float] = 1000,
-    trials: int = 40,
-    seed: int = 0,
-    level: float = 0.99,
-    band: "BandKind" = "bootstrap",
+    iterations: int | float | Sequence[int | float] = Default.ITERATIONS,
+    trials: int = Default.TRIALS,
+    seed: int = Default.SEED,
+    level: float = Default.LEVEL,
+    band: BandKind = Default.BAND,
     beyond: Sequence[str] = (),
     exact: bool | None = None,
     enclose: bool = False,
-    backend: str = "numpy",
+    backend: str = Default.BACKEND,
     device: str | None = None,
     jobs: int | None = None,
     settings: Mapping[str, Any] | None = None,
@@ -176,14 +174,14 @@ def compare(
 
 def run(
     algorithm: str,
-    problem: str | Problem = "quadratic",
-    delays: str | DelayModel = "exponential",
+    problem: str | Problem = Default.PROBLEM,
+    delays: str | DelayModel = Default.DELAYS,
     *,
     server: str | None = None,
-    iterations: int | float = 1000,
-    trials: int = 5,
-    seed: int = 0,
-    backend: str = "numpy",
+    iterations: int | float = Default.ITERATIONS,
+    trials: int = Default.RUN_TRIALS,
+    seed: int = Default.SEED,
+    backend: str = Default.BACKEND,
     device: str | None = None,
     jobs: int | None = None,
     settings: Mapping[str, Any] | None = None,
@@ -244,10 +242,10 @@ def check(theorem: str | Path | Theorem, only: str | None = None) -> "Checks":
 
 def falsify(
     theorem: str | Path | Theorem,
-    budget: float = 60.0,
+    budget: float = Default.BUDGET,
     *,
     candidates: int | None = None,
-    seed: int = 0,
+    seed: int = Default.SEED,
     jobs: int | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> "Searched":
@@ -379,9 +377,9 @@ def prove(given: "str | Script") -> "Decided":
 
 def optimal_rate(
     rates: ArrayLike,
-    objective: 'Objective | Literal["per-iteration", "per-time"]' = "per-iteration",
-    server_cost: float = 0.0,
-    epsilon: float = 0.01,
+    objective: Objective = Default.OBJECTIVE,
+    server_cost: float = Default.SERVER_COST,
+    epsilon: float = Default.EPSILON,
 ) -> "BestRate":
     """Return the server rate λ_s that makes the bound of AREA's Theorem 8 smallest.
 

@@ -7,16 +7,15 @@ to a studentised bootstrap of the maximum over the points where that is larger.
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import SpecError
+from boundlab.options import BandKind as BandKind
 from boundlab.randomness import Stream, Streams
 
 Floats = NDArray[np.float64]
-BandKind = Literal["student", "bootstrap"]
 BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.9, 0.97])
 # Where values are small beside the largest one, to bet everything is best, and decides with the fewest trials.
 _ALL = 0.9  # share of the stake that does so

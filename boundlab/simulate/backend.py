@@ -7,6 +7,7 @@ from typing import Any, final
 from boundlab.errors import MissingExtraError, SpecError
 from boundlab.metrics import Certified
 from boundlab.objective import Array, Problem
+from boundlab.options import BACKENDS as BACKENDS
 from boundlab.options import nearest
 from boundlab.randomness import Streams
 from boundlab.simulate.fit import fitting, room
@@ -14,7 +15,6 @@ from boundlab.simulate.parallel import in_order, processes
 from boundlab.simulate.trial import run_once
 from boundlab.simulate.work import Result, Seen, Work, collect
 
-BACKENDS = ("numpy", "torch", "auto")
 _TRIALS = 32  # from here on many trials at once are worth the padding of a tile
 _SMALL = 200  # dimensions up to which a CPU gains by many trials at once; beyond them it moves memory, as NumPy does
 _LARGE = 100_000  # dimensions from which a GPU is worth its transfers even for few trials
