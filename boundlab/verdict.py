@@ -7,7 +7,7 @@ from typing import Self
 class ExitCode(IntEnum):
     """How a command ends; the same seven for all commands.
 
-    ``cli/_endings.py`` says what each means for each command.
+    ``cli/endings.py`` says what each means for each command.
     """
 
     meaning: str

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from boundlab.__about__ import __version__
-from boundlab.cli._common import AsJson, Seed, console, print_json, progress
-from boundlab.cli._deliver import deliver
-from boundlab.cli._endings import epilog
+from boundlab.cli import _options as option
+from boundlab.cli.endings import deliver
+from boundlab.cli.terminal import console, print_json, progress
+from boundlab.files import RESULT, folder, schema, write_folder
+from boundlab.options import Default
 from boundlab.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
@@ -35,19 +37,11 @@ _FAILURES: tuple[_Failure, ...] = (
 )  # fmt: skip
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("demo", epilog=epilog("demo", "demo --out demo"))(demo)
-
-
 def demo(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the plots go.")] = Path("demo"),
-    seed: Seed = 0,
-    as_json: AsJson = False,
+    out: option.DemoFolder = Path("demo"), seed: option.Seed = Default.SEED, as_json: option.AsJson = False
 ) -> None:
     """Check theorems on real data and where they fail, and tune the server rate: under a minute."""
     from boundlab.case.build import build_problem
-    from boundlab.files import RESULT, folder, schema, write_folder
     from boundlab.pages.comparison import comparison_page
     from boundlab.pages.comparison_plots import plot_comparison
     from boundlab.pages.plots import check_format
@@ -154,11 +148,7 @@ def demo(
 
 
 def _plan(
-    theorem: str,
-    problem: "Problem",
-    iterations: int,
-    delays: tuple[str, dict[str, str]] = _DELAYS,
-    **settings: str,
+    theorem: str, problem: "Problem", iterations: int, delays: tuple[str, dict[str, str]] = _DELAYS, **settings: str
 ) -> "Plan":
     from boundlab.case.build import build_delays
     from boundlab.instance import make_plan

@@ -1,46 +1,56 @@
-"""``boundlab doctor``."""
+"""``boundlab doctor``: what is installed and registered, and whether the objects of a plug-in conform."""
 
+import os
+import platform
+import sys
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from boundlab.cli._common import AsJson, print_json, print_page, progress
-from boundlab.cli._endings import epilog
+from boundlab.__about__ import __version__
+from boundlab.cli import _options as option
+from boundlab.cli.terminal import print_json, print_page, progress
+from boundlab.errors import SpecError
 from boundlab.files import schema
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
     from boundlab.pages.blocks import Tone
 
+# Package, module, and which questions need it.
+_PACKAGES = (
+    ("numpy", "numpy", "everything"),
+    ("scipy", "scipy", "everything"),
+    ("sympy", "sympy", "everything"),
+    ("cvxpy", "cvxpy", "certified minimisers of hinge and lad, worst cases (extra solve)"),
+    ("clarabel", "clarabel", "the same"),
+    ("scikit-learn", "sklearn", "bundled data (extra data)"),
+    ("matplotlib", "matplotlib", "plots (extra plot)"),
+    ("python-flint", "flint", "exact numbers, balls, recheck"),
+    ("z3-solver", "z3", "checks of monotonicity and vacuity (extra check)"),
+    ("PEPit", "PEPit", "worst cases (extra worst-case)"),
+    ("torch", "torch", "trials in lock step (extra torch)"),
+    ("pandas", "pandas", "frames (extra notebook)"),
+    ("hypothesis", "hypothesis", "tests of your own theorems"),
+    ("pytest", "pytest", "tests of your own theorems"),
+)
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("doctor", epilog=epilog("doctor", "doctor tests/plugin_example/example.py"))(doctor)
 
-
-def doctor(
-    plugin: Annotated[
-        Path | None,
-        typer.Argument(metavar="[PLUGIN.py]", help="A plug-in, which is run; each of its objects is asked to conform."),
-    ] = None,
-    as_json: AsJson = False,
-) -> ExitCode:
-    """Say what is installed, what is found, what cannot be loaded, and whether a plug-in keeps its promises."""
-    from boundlab.cli._health import broken, conformance, installed
-
-    rows, bad = installed(), broken()
+def doctor(plugin: option.Plugin = None, as_json: option.AsJson = False) -> ExitCode:
+    """Show what is installed, what is found, what cannot be loaded, and whether a plug-in conforms."""
+    rows, bad = _installed(), _broken()
     checks: list[dict[str, Any]] = []
     if plugin is not None:
         with progress("checks", 1) as tick:
-            checks = conformance(plugin)
+            checks = _conformance(plugin)
             tick(1)
     failed = [one for one in checks if one["fails"]]
-    code = ExitCode.REFUTED if failed else ExitCode.UNDECIDED if bad or any(row["broken"] for row in rows) else None
+    unsound = bad or any(row["broken"] for row in rows)
+    code = ExitCode.REFUTED if failed else ExitCode.UNDECIDED if unsound else ExitCode.STANDS
     if as_json:
         print_json({"schema": schema("doctor"), "installed": rows, "cannot_be_loaded": bad, "conformance": checks})
-        return code or ExitCode.STANDS
+        return code
     from boundlab.pages.blocks import GAP, line, table, words
 
     there = [(row["what"], line((row["broken"] or row["there"] or "–", _tone(row))), row["for"]) for row in rows]
@@ -54,10 +64,103 @@ def doctor(
         of = f"{len(objects)} object{'s' * (len(objects) > 1)}"
         summary = f"{len(checks) - len(failed)} of {len(checks)} checks of {of} pass"
         print_page([GAP, words((f"{plugin}: {summary}", "bad" if failed else "good"))])
-    return code or ExitCode.STANDS
+    return code
 
 
 def _tone(row: Mapping[str, str]) -> "Tone":
     if row["broken"]:
         return "bad"
     return "" if row["there"] else "dim"
+
+
+def _installed() -> list[dict[str, str]]:
+    """Return a row for each package: ``what``, ``there`` (empty where it is not), ``for``, and ``broken`` or ''."""
+    data, plugins = os.environ.get("BOUNDLAB_DATA", ""), os.environ.get("BOUNDLAB_PLUGINS", "")
+    there = data if data and Path(data).is_dir() else ""
+    return [
+        _row("boundlab", __version__),
+        _row("python", platform.python_version(), sys.executable),
+        *(_package(*one) for one in _PACKAGES),
+        _row("GPU", _device(), "large problems on a GPU: --backend torch --device cuda"),
+        _row("BOUNDLAB_DATA", there, "MNIST and a9a, which are not bundled", "no folder" if data and not there else ""),
+        _row("BOUNDLAB_PLUGINS", plugins, "files with objects of yours"),
+    ]
+
+
+def _row(what: str, there: str, used: str = "", broken: str = "") -> dict[str, str]:
+    return {"what": what, "there": there, "for": used, "broken": broken}
+
+
+def _package(package: str, module: str, used: str) -> dict[str, str]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        there = version(package)
+    except PackageNotFoundError:
+        return _row(package, "", used)
+    try:
+        import_module(module)
+    except Exception as error:  # whatever a broken installation raises
+        return _row(package, there, used, f"cannot be imported ({type(error).__name__}: {error})")
+    return _row(package, there, used)
+
+
+def _device() -> str:
+    try:
+        torch = import_module("torch")
+        return str(torch.cuda.get_device_name(0)) if torch.cuda.is_available() else ""
+    except Exception:  # torch may be missing, or its driver
+        return ""
+
+
+def _broken() -> list[dict[str, str]]:
+    """Return the registered objects that cannot be loaded."""
+    from boundlab.registry import KINDS, catalogue
+
+    return [
+        {"kind": kind, "id": row.id, "from": row.origin, "reason": row.reason}
+        for kind in KINDS
+        for row in catalogue(kind)
+        if row.reason
+    ]
+
+
+def _conformance(plugin: Path) -> list[dict[str, str]]:
+    """Run a plug-in and the checks of all its objects; ``fails`` says what is wrong, or nothing.
+
+    Raises
+    ------
+    SpecError
+        If it cannot be loaded, or registers nothing that there are checks for.
+    """
+    from boundlab.registry import using, value_of
+
+    with using([plugin]):
+        found = dict(value_of(plugin, "BOUNDLAB"))
+        objects = [
+            (kind, one)
+            for kind, given in found.items()
+            for one in (given if isinstance(given, (tuple, list)) else (given,))
+        ]
+        rows = [row for kind, one in objects for row in _checks(kind, one)]
+    if not rows:
+        raise SpecError(f"{plugin} registers nothing that conformance is known of: an algorithm, a problem, delays, …")
+    return rows
+
+
+def _checks(kind: str, one: Any) -> list[dict[str, str]]:
+    from boundlab.testing import conform
+
+    try:
+        every = conform.checks(one)
+    except SpecError:
+        return []  # assumptions, checks and proofs have no suite
+    rows = []
+    for check in every:
+        fails = ""
+        try:
+            check()
+        except AssertionError as error:
+            fails = str(error)
+        rows.append({"object": f"{kind} {one.id}", "check": check.name, "fails": fails})
+    return rows

@@ -1,12 +1,10 @@
 """``boundlab list``."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from boundlab.cli._common import AsJson, print_json, print_page
-from boundlab.cli._endings import epilog
+from boundlab.cli import _options as option
+from boundlab.cli.terminal import print_json, print_page
 from boundlab.errors import SpecError
 from boundlab.files import schema
 from boundlab.options import nearest
@@ -16,22 +14,9 @@ if TYPE_CHECKING:
     from boundlab.pages.blocks import Cells, Rows
     from boundlab.registry import Kind, Registration
 
-_KINDS = "theorems|algorithms|problems|delays|metrics|assumptions|checks|proofs|symbols"
 
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("list", epilog=epilog("list", "list problems"))(list_command)
-
-
-def list_command(
-    what: Annotated[str, typer.Argument(metavar=f"[{_KINDS}]")] = "theorems",
-    word: Annotated[
-        str | None, typer.Argument(metavar="[WORD]", help="Only what has this word in its id or its summary.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """List what is registered, built in or by plug-ins, and which plug-ins cannot be loaded."""
+def list_command(what: option.Listed = "theorems", word: option.Word = None, as_json: option.AsJson = False) -> None:
+    """List registered objects, built in or of plug-ins, and plug-ins that cannot be loaded."""
     from boundlab.registry import KINDS, catalogue
 
     if what == "symbols":
@@ -149,15 +134,13 @@ def _options(item: Any) -> dict[str, str]:
 
 
 def _entry(row: "Registration", what: str) -> dict[str, Any]:
-    item = row.item
-    origin = {"from": row.origin} if _foreign(row) else {}
+    item, origin = row.item, {"from": row.origin} if _foreign(row) else {}
     if row.reason:
         return {"id": row.id, "cannot_be_loaded": row.reason, **origin}
     if hasattr(item, "metric"):
-        numbers = {"paper": item.paper, "reference": reference(item.paper).as_dict()}
-        return {
-            "id": item.id, "title": item.title, "status": item.status, "metric": item.metric, **numbers, **origin
-        }  # fmt: skip
-    paper = PAPERS.get(item.id, "") if what == "algorithms" and not _foreign(row) else ""
-    numbers = {"paper": paper, "reference": reference(paper).as_dict()} if paper else {}
-    return {"id": item.id, "summary": _summary(item), "options": _options(item), **numbers, **origin}
+        paper, found = item.paper, {"title": item.title, "status": item.status, "metric": item.metric}
+    else:
+        paper = PAPERS.get(item.id, "") if what == "algorithms" and not origin else ""
+        found = {"summary": _summary(item), "options": _options(item)}
+    numbers = {"paper": paper, "reference": reference(paper).as_dict()} if paper or hasattr(item, "metric") else {}
+    return {"id": item.id, **found, **numbers, **origin}

@@ -5,16 +5,17 @@ import re
 import sys
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from boundlab.cli._deliver import deliver
-from boundlab.cli._endings import epilog
+from boundlab.cli import _options as option
+from boundlab.cli.endings import deliver, writable
 from boundlab.errors import SpecError
+from boundlab.files import write_text
+from boundlab.options import nearest
 from boundlab.verdict import ExitCode
 
-# What can be begun, and what the command says next of it.
+# The kinds of objects, and the command that tries each.
 NEXT = {
     "algorithm": "boundlab --plugin {file} run {name} --set alpha=0.1",
     "theorem": "boundlab check {file}",
@@ -28,20 +29,8 @@ NEXT = {
 TAKEN = ("boundlab", "numpy", "scipy", "sympy", "flint", "typer", "rich", "pytest", "hypothesis", "torch", "matplotlib")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("new", epilog=epilog("new", "new algorithm mine"))(new)
-
-
-def new(
-    kind: Annotated[str, typer.Argument(metavar="|".join(NEXT), help="What to begin.")],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its id: letters, digits, -, _ and dots.")],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder of the two files.")] = Path(),
-) -> ExitCode:
-    """Begin an algorithm, a theorem, … of your own: a file that works as it stands, and a test that it passes."""
-    from boundlab.files import check_writable, write_text
-    from boundlab.options import nearest
-
+def new(kind: option.Begun, name: option.Name, out: option.NewFolder = Path()) -> ExitCode:
+    """Create an algorithm, a theorem, … of your own: a file that works as it stands, and a test that it passes."""
     if kind not in NEXT:
         raise SpecError(f"cannot begin {kind!r}; {nearest(kind, NEXT)}")
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]{0,60}", name):
@@ -60,8 +49,7 @@ def new(
             raise SpecError(f"{path} is there already; take another name, or another folder with --out")
     if not out.is_dir():
         raise SpecError(f"{out} is no folder; make it first")
-    for path in made:
-        check_writable(path)
+    writable(*made)
 
     def show(_files: object) -> None:
         typer.echo(f"{kind} {name}: it works as it stands, and has a test")

@@ -2,52 +2,25 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-import typer
-
-from boundlab.cli._common import AsJson, print_json, print_page, writable
-from boundlab.cli._deliver import deliver
-from boundlab.cli._endings import epilog
+from boundlab.cli import _options as option
+from boundlab.cli.endings import deliver, writable
+from boundlab.cli.terminal import print_json, print_page
+from boundlab.options import Default, number, numbers
 from boundlab.verdict import ExitCode
-
-if TYPE_CHECKING:
-    pass
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        "optimal-rate",
-        epilog=epilog("optimal-rate", "optimal-rate --rates 10,10,2.5 --objective per-time --server-cost 0.01"),
-    )(optimal_rate)
 
 
 def optimal_rate(
-    rates: Annotated[
-        str,
-        typer.Option("--rates", metavar="LIST", help="Client rates λ_i: 10,10,2.5, or @FILE, one or more a line."),
-    ],
-    objective: Annotated[
-        str,
-        typer.Option("--objective", help="per-iteration (the paper's, fixed K) or per-time (fixed wall-clock time)."),
-    ] = "per-iteration",
-    server_cost: Annotated[
-        float, typer.Option("--server-cost", metavar="C", help="Time per aggregation; with per-time.")
-    ] = 0.0,
-    epsilon: Annotated[
-        float, typer.Option("--epsilon", help="per-time: how close to the limit the bound must come.")
-    ] = 0.01,
-    derivation: Annotated[
-        bool, typer.Option("--derivation", help="Show the derivation, each step decided by the kernel of prove.")
-    ] = False,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the curves (png, svg, pdf).")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+    rates: option.Rates,
+    objective: option.RateObjective = Default.OBJECTIVE,
+    server_cost: option.ServerCost = Default.SERVER_COST,
+    epsilon: option.Epsilon = Default.EPSILON,
+    derivation: option.RateDerivation = False,
+    plot: option.RatesPlot = None,
+    as_json: option.AsJson = False,
+) -> ExitCode:
     """Find the server rate λ_s that makes AREA's Theorem 8 bound smallest."""
-    from boundlab.options import number, numbers
     from boundlab.server_rate import optimal_rate as best_rate
 
     given = numbers(rates, "rates")
@@ -55,7 +28,7 @@ def optimal_rate(
         from boundlab.pages.plots import check_format
 
         check_format(plot)
-    writable(plot)
+    files = writable(plot)
     result = best_rate(given, objective, number(server_cost, "--server-cost"), number(epsilon, "--epsilon"))  # type: ignore[arg-type]
     steps = _derivation() if derivation else []
 
@@ -72,10 +45,9 @@ def optimal_rate(
     def write() -> None:
         from boundlab.pages.plots import plot_rates
 
-        if plot is not None:
-            plot_rates(result, plot)
+        plot_rates(result, files[0])
 
-    deliver(ExitCode.STANDS, [] if plot is None else [plot], show, write, quiet=as_json)
+    return deliver(ExitCode.STANDS, files, show, write, quiet=as_json)
 
 
 def _derivation() -> list[dict[str, Any]]:

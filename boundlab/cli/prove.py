@@ -1,72 +1,51 @@
 """``boundlab prove``."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from boundlab.cli._common import AsJson, Quiet, Verbose, alone, console, print_json, print_line, print_page, writable
-from boundlab.cli._deliver import deliver
-from boundlab.cli._endings import epilog
+from boundlab.cli import _options as option
+from boundlab.cli.endings import deliver, writable
+from boundlab.cli.terminal import console, print_json, print_line, print_page
 from boundlab.errors import SpecError
-from boundlab.files import schema
+from boundlab.files import schema, write_text
+from boundlab.options import nearest
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
     from boundlab.prove import Outcome, Script, Step
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("prove", epilog=epilog("prove", "prove area.theorem8.repaired --step 'a pass'"))(prove)
-
-
 def prove(
-    what: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[ID|FILE.py]",
-            help="A registered proof (boundlab list proofs), or a file of yours with PROOFS = (Script(…), …) or "
-            "BOUNDLAB, as new proof writes it, which is run as Python. Default: all registered proofs, a line each.",
-        ),
-    ] = None,
-    step: Annotated[
-        str | None, typer.Option("--step", metavar="NAME", help="Show one step in full: facts and multipliers.")
-    ] = None,
-    latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX, with verdicts in the margin.")] = False,
-    coq: Annotated[
-        Path | None, typer.Option("--coq", metavar="FILE", help="Write each combination as a lemma for Coq.")
-    ] = None,
-    trace: Annotated[
-        Path | None, typer.Option("--trace", metavar="FILE", help="Write all facts, for boundlab recheck.")
-    ] = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-    as_json: AsJson = False,
+    what: option.Proofs = None,
+    step: option.Step = None,
+    latex: option.ProofLatex = False,
+    coq: option.CoqFile = None,
+    trace: option.TraceFile = None,
+    quiet: option.Quiet = False,
+    verbose: option.Verbose = False,
+    as_json: option.AsJson = False,
 ) -> ExitCode:
     """Decide every step of a proof by a small kernel, and whether the last one is the registered theorem."""
     if latex and (as_json or step is not None):
         raise SpecError("--latex prints a whole proof, and no JSON: leave --json and --step out")
-    alone(quiet, json=as_json, verbose=verbose, latex=latex, step=step is not None)
+    option.alone(quiet, json=as_json, verbose=verbose, latex=latex, step=step is not None)
     scripts, one = _scripts(what), what is not None
     if not one and any(given is not None for given in (step, coq, trace)):
         raise SpecError("--step, --coq and --trace are about one proof: name it")
-    files = {path: make for path, make in ((coq, _coq), (trace, _trace)) if path is not None}
-    if files and len(scripts) > 1:
+    if len(scripts) > 1 and (coq is not None or trace is not None):
         raise SpecError(f"--coq and --trace are about one proof, and {what} has {len(scripts)}")
     if coq is not None and coq == trace:
         raise SpecError("--coq and --trace name the same file")
-    for path in files:
-        writable(path)
+    files = writable(coq, trace)
+    from boundlab.pages.proofs import ending, worst
     from boundlab.prove import run
 
     outcomes = [run(script, witnesses=True) for script in scripts]
-    from boundlab.pages.proofs import ending, worst
-
     code = worst([ending(outcome)[1] for outcome in outcomes])
 
     def show(_files: Sequence[Path]) -> None:
@@ -83,12 +62,14 @@ def prove(
                 _show_step(outcome, each, as_json)
 
     def write() -> None:
-        from boundlab.files import write_text
+        from boundlab.prove.coq import coq_source
+        from boundlab.prove.trace import write_trace
 
-        for path, make in files.items():
-            write_text(path, make(outcomes[0]))
+        for path, make in ((coq, coq_source), (trace, write_trace)):
+            if path is not None:
+                write_text(path, make(outcomes[0]))
 
-    return deliver(code, [*files], show, write, quiet=as_json or latex or quiet)
+    return deliver(code, files, show, write, quiet=as_json or latex or quiet)
 
 
 def _scripts(what: str | None) -> "list[Script]":
@@ -110,17 +91,6 @@ def _in_file(path: Path) -> "list[Script]":
     return scripts
 
 
-def _coq(outcome: "Outcome") -> str:
-    make: Callable[[Outcome], str] = resolve_name("boundlab.prove.coq:coq_source")
-    return make(outcome)
-
-
-def _trace(outcome: "Outcome") -> str:
-    from boundlab.prove.trace import write_trace
-
-    return write_trace(outcome)
-
-
 def _show(outcomes: "Sequence[Outcome]", one: bool, step: str | None, latex: bool, as_json: bool) -> None:
     from boundlab.pages import proofs
 
@@ -140,8 +110,6 @@ def _show(outcomes: "Sequence[Outcome]", one: bool, step: str | None, latex: boo
 
 
 def _find(outcomes: "Sequence[Outcome]", name: str) -> "tuple[Outcome, Step]":
-    from boundlab.options import nearest
-
     every = [(outcome, step) for outcome in outcomes for step in outcome.steps]
     found = [pair for pair in every if pair[1].name == name]
     if not found:

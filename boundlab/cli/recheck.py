@@ -1,13 +1,10 @@
 """``boundlab recheck``."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from boundlab.cli._common import AsJson, Quiet, Verbose, alone, console, print_json, print_line
-from boundlab.cli._endings import epilog
+from boundlab.cli import _options as option
+from boundlab.cli.terminal import console, print_json, print_line
 from boundlab.errors import DataError
 from boundlab.files import schema
 from boundlab.verdict import ExitCode
@@ -18,18 +15,11 @@ if TYPE_CHECKING:
 _CODES = {"accepted": ExitCode.STANDS, "rejected": ExitCode.REFUTED, "not decided": ExitCode.UNDECIDED}
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("recheck", epilog=epilog("recheck", "recheck certificate.json"))(recheck)
-
-
 def recheck(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="a certificate, boundlab worst-case --certificate FILE, or a proof")
-    ],
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-    as_json: AsJson = False,
+    file: option.Certificate,
+    quiet: option.Quiet = False,
+    verbose: option.Verbose = False,
+    as_json: option.AsJson = False,
 ) -> ExitCode:
     """Check a certificate or a proof a second time, by a checker that shares nothing with what found it.
 
@@ -42,7 +32,7 @@ def recheck(
     """
     from boundlab.recheck import load, recheck_loaded
 
-    alone(quiet, json=as_json, verbose=verbose)
+    option.alone(quiet, json=as_json, verbose=verbose)
     try:
         raw = load(file)
     except OSError as error:

@@ -1,111 +1,63 @@
 """``boundlab run`` and ``boundlab replay``."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from boundlab.cli._common import (
-    AsJson,
-    BackendName,
-    DelaySpec,
-    DeviceName,
-    Iterations,
-    Jobs,
-    ProblemSpec,
-    Seed,
-    ServerSpec,
-    Settings,
-    Trials,
-    console,
-    print_json,
-    print_page,
-    progress,
-    settings_map,
-    writable,
-)
-from boundlab.cli._deliver import deliver
-from boundlab.cli._endings import epilog
-from boundlab.files import schema
+from boundlab.cli import _options as option
+from boundlab.cli.endings import deliver, writable
+from boundlab.cli.terminal import console, print_json, print_page, progress, show
+from boundlab.files import schema, write_json
+from boundlab.options import Default
 from boundlab.verdict import ExitCode
 
 _NOISE = "full gradients: the noise of this problem is left out, so this is not the run that a sampled trial has seen"
-_EXAMPLE = "run area --problem softmax:clients=10 --delays exponential:spread=10 --set alpha=0.5 --iterations 2000"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command("run", epilog=epilog("run", _EXAMPLE))(run)
-    app.command("replay", epilog=epilog("replay", "replay case.json --json"))(replay)
 
 
 def run(
-    algorithm: Annotated[str, typer.Argument(metavar="ALGORITHM", help="boundlab list algorithms")],
-    problem: ProblemSpec = "quadratic",
-    delays: DelaySpec = "exponential",
-    server: ServerSpec = None,
-    settings: Settings = None,
-    iterations: Iterations = 1000,
-    trials: Trials = 5,
-    seed: Seed = 0,
-    backend: BackendName = "numpy",
-    device: DeviceName = None,
-    jobs: Jobs = None,
-    as_json: AsJson = False,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Also write the JSON here.")] = None,
-) -> None:
-    """Simulate an algorithm on a problem under delays and show the error and what the schedule was."""
+    algorithm: option.Algorithm,
+    problem: option.Problem = Default.PROBLEM,
+    delays: option.Delays = Default.DELAYS,
+    server: option.Server = None,
+    settings: option.Settings = None,
+    iterations: option.Iterations = Default.ITERATIONS,
+    trials: option.Trials = Default.RUN_TRIALS,
+    seed: option.Seed = Default.SEED,
+    backend: option.Backend = Default.BACKEND,
+    device: option.Device = None,
+    jobs: option.Jobs = None,
+    as_json: option.AsJson = False,
+    out: option.RunFile = None,
+) -> ExitCode:
+    """Simulate an algorithm on a problem under delays and show the error, frequencies and staleness."""
     from boundlab.api import run as ask
     from boundlab.simulate import stoppable
 
-    writable(out)
+    files = writable(out)
     with progress("trials", trials) as tick, stoppable():
         result = ask(
             algorithm, problem, delays, server=server, iterations=iterations, trials=trials, seed=seed,
-            backend=backend, device=device, jobs=jobs, settings=settings_map(settings), progress=tick,
+            backend=backend, device=device, jobs=jobs, settings=option.settings_map(settings), progress=tick,
         )  # fmt: skip
 
-    def show(_files: Sequence[Path]) -> None:
-        if as_json:
-            print_json(result.as_dict())
-            return
-        print_page(result.page())
-
-    _deliver(show, out, result.as_dict, as_json=as_json)
-
-
-def _deliver(
-    show: Callable[[Sequence[Path]], None], out: Path | None, document: Callable[[], Any], *, as_json: bool
-) -> None:
-    """Show a result, then write it as JSON where that was asked for."""
-    from boundlab.files import write_json
-
     def write() -> None:
-        if out is not None:
-            write_json(out, document())
+        write_json(files[0], result.as_dict())
 
-    deliver(ExitCode.STANDS, [] if out is None else [out], show, write, quiet=as_json)
+    return deliver(ExitCode.STANDS, files, lambda _: show(result, result.page, as_json=as_json), write, quiet=as_json)
 
 
-def replay(
-    case: Annotated[Path, typer.Argument(metavar="CASE.json", help="a case file")],
-    as_json: AsJson = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Also write the trajectory here, as JSON.")
-    ] = None,
-) -> None:
+def replay(case: option.Case, as_json: option.AsJson = False, out: option.TrajectoryFile = None) -> ExitCode:
     """Run one explicit list of events with full gradients and print the trajectory."""
     from boundlab.case import load_case
     from boundlab.case import replay as replay_case
 
-    writable(out)
+    files = writable(out)
     given = load_case(case)
     noisy = not given.problem.noiseless
     result: dict[str, Any] = {"schema": schema("trajectory"), "trajectory": replay_case(given)}
     result |= {"note": _NOISE} if noisy else {}
 
-    def show(_files: Sequence[Path]) -> None:
+    def show_found(_files: Sequence[Path]) -> None:
         if as_json:
             print_json(result)
             return
@@ -115,4 +67,7 @@ def replay(
         if noisy:
             console().print(_NOISE)
 
-    _deliver(show, out, lambda: result, as_json=as_json)
+    def write() -> None:
+        write_json(files[0], result)
+
+    return deliver(ExitCode.STANDS, files, show_found, write, quiet=as_json)

@@ -1,29 +1,15 @@
 """``boundlab show`` and ``boundlab eval``."""
 
-from typing import Annotated
-
 import typer
 
-from boundlab.cli._common import AsJson, Settings, print_json, print_page, print_trail
-from boundlab.cli._endings import epilog
+from boundlab.cli import _options as option
+from boundlab.cli.terminal import print_json
+from boundlab.cli.terminal import show as show_page
 from boundlab.errors import SpecError, visible
-
-_EXAMPLE = "eval area.theorem8 --set p=0.5 --set M=50 --set K=1:1e4:log --set B=1 --set sigma=0 --set R=3 --terms"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command("show", epilog=epilog("show", "show area.theorem8 --latex"))(show)
-    app.command("eval", epilog=epilog("eval", _EXAMPLE))(evaluate)
 
 
 def show(
-    theorem: Annotated[str, typer.Argument(metavar="THEOREM", help="an id (boundlab list) or a TOML file")],
-    latex: Annotated[bool, typer.Option("--latex", help="Print the bound as LaTeX.")] = False,
-    core: Annotated[
-        bool, typer.Option("--core", help="Print what it says with nothing left implicit, and the hash of that.")
-    ] = False,
-    as_json: AsJson = False,
+    theorem: option.Theorem, latex: option.BoundLatex = False, core: option.Core = False, as_json: option.AsJson = False
 ) -> None:
     """Show a theorem: assumptions, metric, step size, bound, symbols."""
     from boundlab.theorems import core as core_of
@@ -32,31 +18,25 @@ def show(
     if latex and as_json:
         raise SpecError("--latex prints LaTeX, and no JSON: leave one of the two out")
     statement = load_theorem(theorem)
-    if core:
-        if as_json:
-            print_json(core_of(statement).as_dict())
-            return
+    if core and as_json:
+        print_json(core_of(statement).as_dict())
+    elif core:
         for line in words_of_core(core_of(statement)):
             typer.echo(visible(line))
-        return
-    if latex:
+    elif latex:
         typer.echo(visible(statement.latex()))
-        return
-    if as_json:
-        print_json(statement.as_dict())
-        return
-    from boundlab.pages import page
+    else:
+        from boundlab.pages import page
 
-    print_page(page(statement))
-    print_trail(statement)
+        show_page(statement, lambda: page(statement), as_json=as_json, theorem=statement)
 
 
 def evaluate(
-    theorem: Annotated[str, typer.Argument(metavar="THEOREM", help="an id (boundlab list) or a TOML file")],
-    settings: Settings = None,
-    terms: Annotated[bool, typer.Option("--terms", help="Show the named terms of the bound.")] = False,
-    csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
-    as_json: AsJson = False,
+    theorem: option.Theorem,
+    settings: option.Settings = None,
+    terms: option.Terms = False,
+    csv: option.Csv = False,
+    as_json: option.AsJson = False,
 ) -> None:
     """Evaluate a bound at numbers, vectors and grids."""
     from boundlab.theorems import load_theorem

@@ -1,129 +1,68 @@
 """``boundlab worst-case``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from boundlab.cli._common import (
-    AsJson,
-    Iterations,
-    Quiet,
-    Settings,
-    Verbose,
-    alone,
-    print_json,
-    print_line,
-    print_page,
-    settings_map,
-    writable,
-)
-from boundlab.cli._deliver import deliver
-from boundlab.cli._endings import epilog
-from boundlab.errors import CaseError, OutputError, SpecError
-from boundlab.files import schema
+from boundlab.cli import _options as option
+from boundlab.cli.endings import deliver, writable
+from boundlab.cli.terminal import print_json, print_page, show
+from boundlab.errors import CaseError, CertificateError, OutputError, SpecError
+from boundlab.files import read_json, schema, write_json
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
+    from boundlab.pages import Block
     from boundlab.theorems import Theorem
     from boundlab.worst_case import WorstCase
 
-_EXAMPLE = "worst-case area.theorem8 --iterations 5 --p 0.5 --set M=3"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("worst-case", epilog=epilog("worst-case", _EXAMPLE))(worst_case)
-
 
 def worst_case(
-    theorem: Annotated[str, typer.Argument(metavar="THEOREM", help="an id (boundlab list) or a TOML file")],
-    iterations: Iterations = 3,
-    settings: Settings = None,
-    p: Annotated[
-        str | None,
-        typer.Option("--p", metavar="P1,P2,…", help="Probabilities of the clients' arrivals; the rest is p_s."),
-    ] = None,
-    delays: Annotated[
-        str | None,
-        typer.Option(
-            "--delays", "-d", metavar="SPEC", help="iid:p_s=0.5 for the average; else the schedule of one run."
-        ),
-    ] = None,
-    events: Annotated[
-        Path | None, typer.Option("--events", metavar="FILE", help="One run: a JSON list of events, or a case file.")
-    ] = None,
-    average: Annotated[
-        bool | None,
-        typer.Option(
-            "--average/--single",
-            help="Average over all event sequences, or take one run (default: what the theorem is about).",
-        ),
-    ] = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-    as_json: AsJson = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="CASE.json", help="Write the function found as a case file.")
-    ] = None,
-    certificate: Annotated[
-        Path | None,
-        typer.Option("--certificate", metavar="FILE", help="Write what the certified value rests on, for recheck."),
-    ] = None,
-    fit: Annotated[
-        str | None,
-        typer.Option(
-            "--fit", metavar="K1,K2,…",
-            help="Look at these horizons instead, and fit the multipliers of their certificates as closed forms.",
-        ),
-    ] = None,
-) -> ExitCode:  # fmt: skip
-    """Ask for the worst function of a theorem's class, by a semidefinite program.
+    theorem: option.Theorem,
+    iterations: option.Iterations = 3,
+    settings: option.Settings = None,
+    p: option.Probabilities = None,
+    delays: option.Schedule = None,
+    events: option.Events = None,
+    average: option.Average = None,
+    quiet: option.Quiet = False,
+    verbose: option.Verbose = False,
+    as_json: option.AsJson = False,
+    out: option.WorstFile = None,
+    certificate: option.CertificateFile = None,
+    fit: option.Fitted = None,
+) -> ExitCode:
+    """Find the worst function of a theorem's class, by a semidefinite program.
 
     Runs use full gradients. R, B, L and F0 are 1 unless set, which is a choice of units.
     """
     from boundlab.api import worst_case as ask
     from boundlab.theorems import load_theorem
 
-    alone(quiet, json=as_json, verbose=verbose, fit=fit is not None)
-    chosen: dict[str, Any] = dict(settings_map(settings))
+    option.alone(quiet, json=as_json, verbose=verbose, fit=fit is not None)
+    chosen: dict[str, Any] = dict(option.settings_map(settings))
     if p is not None:
         if "p" in chosen:
             raise SpecError("give --p or --set p, not both")
         chosen["p"] = p
-    writable(out)
-    writable(certificate)
-    listed = None if events is None else _events(events)
+    files = writable(out, certificate)
+    asked: dict[str, Any] = {"average": average, "delays": delays, "settings": chosen}
+    asked["events"] = None if events is None else _events(events)
     statement = load_theorem(theorem)
     if fit is not None:
-        if files := [path for path in (out, certificate) if path is not None]:
+        if files:
             raise SpecError(f"--fit looks at several horizons: {files[0]} would be the file of one")
-        found = {
-            horizon: ask(
-                statement, horizon, average=average, delays=delays, events=listed, find_function=False, settings=chosen
-            )
-            for horizon in _horizons(fit)
-        }
+        found = {horizon: ask(statement, horizon, find_function=False, **asked) for horizon in fit}
         return _show_fit(statement, found, as_json)
-    result = ask(statement, iterations, average=average, delays=delays, events=listed, settings=chosen)
+    result = ask(statement, iterations, **asked)
 
-    def show(_files: Sequence[Path]) -> None:
-        if as_json:
-            print_json(result.as_dict())
-            return
-        if quiet:
-            print_line(result.line())
-            return
-        print_page(result.page())
-        if verbose:
-            from boundlab.pages.worst_case import multipliers_page
+    def page() -> "list[Block]":
+        from boundlab.pages.worst_case import multipliers_page
 
-            print_page(multipliers_page(result))
+        return [*result.page(), *(multipliers_page(result) if verbose else ())]
 
     def write() -> None:
         from boundlab.case.provenance import provenance
-        from boundlab.files import write_json
 
         if certificate is not None:
             if result.certificate is None:
@@ -135,22 +74,14 @@ def worst_case(
                 raise OutputError(f"{out} is not written: no function was found, {result.missing}")
             write_json(out, {**case, "provenance": provenance(statement)})
 
-    files = [path for path in (out, certificate) if path is not None]
-    return deliver(result.outcome.verdict.exit_code, files, show, write, quiet=as_json or quiet)
-
-
-def _horizons(given: str) -> list[int]:
-    from boundlab.options import numbers, whole
-
-    found = sorted({whole(one, "--fit") for one in numbers(given, "--fit")})
-    if len(found) < 2:
-        raise SpecError(f"--fit asks for two or more horizons, such as 2,3,4,5; got {given}")
-    return found
+    code = result.outcome.verdict.exit_code
+    return deliver(
+        code, files, lambda _: show(result, page, quiet=quiet, as_json=as_json), write, quiet=as_json or quiet
+    )
 
 
 def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: bool) -> ExitCode:
     """Print the closed forms of multipliers."""
-    from boundlab.errors import CertificateError
     from boundlab.pages.blocks import GAP, table, words
     from boundlab.worst_case.closed_form import fit
 
@@ -179,8 +110,6 @@ def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: boo
 
 
 def _events(path: Path) -> list[Any]:
-    from boundlab.files import read_json
-
     raw = read_json(path)
     found = raw.get("events") if isinstance(raw, dict) else raw
     if not isinstance(found, list):

@@ -20,7 +20,7 @@ from boundlab.audit._settings import around, case_words
 from boundlab.case import read_case
 from boundlab.cli import invoke
 from boundlab.cli._app import app
-from boundlab.cli._common import console
+from boundlab.cli.terminal import console
 from boundlab.errors import SpecError
 from boundlab.files import json_text
 from boundlab.pages._style import STYLE

@@ -6,16 +6,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 import typer.main
 from click.shell_completion import BashComplete
 
 from boundlab.cli import invoke
 from boundlab.cli._app import app
-from boundlab.cli._complete import FREE, offer_of, taught
-from boundlab.registry import registered
+from boundlab.cli.new import NEXT
+from boundlab.registry import KINDS, registered
 
-COMMAND: Any = taught(typer.main.get_command(app))
+COMMAND: Any = typer.main.get_command(app)
 THEOREMS = ("show", "eval", "check", "compare", "exact", "worst-case", "falsify", "audit")
 
 
@@ -78,13 +79,30 @@ def test_specs_settings_and_words_are_offered(words: tuple[str, ...], found: lis
     assert offered(*words) == found
 
 
-def test_every_value_is_offered_or_free() -> None:
-    """A new option needs a word here or in the table."""
+def test_kinds_are_those_that_there_are() -> None:
+    assert offered("list", "") == [*KINDS, "symbols"]
+    assert offered("new", "") == [*NEXT]
+
+
+# Values that are free: numbers, lists of them, names of one's own.
+FREE = {
+    "--iterations", "--trials", "--seed", "--jobs", "--level", "--device", "--budget", "--candidates", "--rates",
+    "--server-cost", "--epsilon", "--p", "--fit", "--step", "word", "new name",
+}  # fmt: skip
+
+
+def test_every_value_is_offered_or_free(tmp_path: Path, monkeypatch: Any) -> None:
+    """A new option needs a completion, or a word here."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+    context = click.Context(COMMAND.commands["show"], info_name="show")
+    context.params = {"theorem": "area.theorem8"}
     for name, command in {"": COMMAND, **COMMAND.commands}.items():
         for one in command.params:
             if not getattr(one, "is_flag", False) and "completion" not in str(one.opts):
                 free = one.opts[0] in FREE or f"{name} {one.opts[0]}" in FREE
-                assert (offer_of(name, one) is None) == free, (name, one.opts)
+                assert (one.shell_complete(context, "") == []) == free, (name, one.opts)
 
 
 def test_files_are_offered_by_their_endings(tmp_path: Path, monkeypatch: Any) -> None:

@@ -186,7 +186,7 @@ def test_a_defect_of_the_machinery_itself_ends_the_same_way(broken, capsys, monk
     monkeypatch.setattr(broken, defect)
     if broken == "boundlab.registry._sources.sources":
         monkeypatch.setattr("boundlab.registry._registry.sources", defect)
-        monkeypatch.setattr("boundlab.cli._crash.owners", defect)
+        monkeypatch.setattr("boundlab.registry.owners", defect)
     assert invoke(["list"]) == ExitCode.UNFORESEEN
     err = capsys.readouterr().err
     assert err.startswith("boundlab: unforeseen AttributeError in boundlab/")

@@ -7,7 +7,7 @@ import typer.main
 
 from boundlab.cli import invoke
 from boundlab.cli._app import app
-from boundlab.cli._endings import ENDINGS, epilog, table
+from boundlab.cli.endings import ENDINGS, epilog, table
 from boundlab.errors import BoundlabError
 from boundlab.verdict import ExitCode
 

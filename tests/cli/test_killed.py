@@ -19,7 +19,7 @@ from boundlab.verdict import ExitCode
 # Workers are alive when the first trial is done; without prctl the end of a pipe tells them of their parent's end.
 COMMAND = """
 import os, signal, sys
-from boundlab.cli import _common, invoke
+from boundlab.cli import invoke
 from boundlab.simulate import parallel
 
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may have it ignored, as nohup does

@@ -49,7 +49,7 @@ def test_no_option_of_any_command_reads_integers_in_another_way() -> None:
     assert len(WHOLE) > 12
     for name, command in COMMANDS.items():
         wrong = [one.name for one in command.params if isinstance(one.type, click.types.IntParamType)]
-        assert wrong == [], f"{name}: declare it with whole_option"
+        assert wrong == [], f"{name}: declare it with _integer"
 
 
 @pytest.mark.parametrize(("command", "option"), WHOLE, ids=lambda one: getattr(one, "name", one))

@@ -10,7 +10,7 @@ from command_examples import LAW, QUICK, quick
 
 from boundlab.cli import invoke
 from boundlab.cli._app import app
-from boundlab.cli._endings import ENDINGS
+from boundlab.cli.endings import ENDINGS
 from boundlab.verdict import ExitCode
 
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]

@@ -14,8 +14,8 @@ import pytest
 from command_examples import CASE, CERTIFICATE, LAW, QUICK, SLOW
 
 from boundlab.cli import invoke
-from boundlab.cli._endings import ENDINGS
-from boundlab.cli._screen import Screen, spelled
+from boundlab.cli.endings import ENDINGS
+from boundlab.cli.terminal import Screen, spelled
 from boundlab.verdict import ExitCode
 
 ROOT = Path(__file__).parents[2]

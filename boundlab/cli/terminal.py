@@ -1,22 +1,31 @@
-"""Screen output: characters that a terminal lacks are spelled out, and output that gets lost is noticed.
+"""Output of the commands on a terminal or a pipe: lines, pages, JSON, a bar of progress.
 
-All commands write to ``sys.stdout`` and ``sys.stderr``; while one runs, both are a :class:`Screen`.
+Characters that a terminal lacks are spelled out, and output that gets lost is noticed: all commands write to
+``sys.stdout`` and ``sys.stderr``; while one runs, both are a :class:`Screen`.
 """
 
 import codecs
 import contextlib
 import errno
+import json
 import os
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, final
 
+from boundlab.errors import visible
 from boundlab.greek import NAMES
 
 if TYPE_CHECKING:
     from typing import TextIO
+
+    from rich.console import Console
+
+    from boundlab.pages import Block
+    from boundlab.theorems import Theorem
 
 _SPELL = "boundlab.spell"
 _SPELLED = {
@@ -181,3 +190,114 @@ def occupy() -> None:
             os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
+
+
+def console() -> "Console":
+    """Return the console for tables; wide enough for them when the output is not a terminal.
+
+    Whatever is printed, its own styles alone steer the terminal: a theorem's title is text.
+    """
+    from rich.console import Console
+    from rich.segment import Segment
+
+    class Visible(Console):
+        def render(self, renderable: Any, options: Any = None) -> Any:
+            for text, style, control in super().render(renderable, options):
+                yield Segment(text if control else visible(text), style, control)
+
+    width = None if sys.stdout.isatty() else 120
+    return Visible(width=width, highlight=False, soft_wrap=False, markup=False, emoji=False)
+
+
+def show(
+    result: Any,
+    page: "Callable[[], Iterable[Block]]",
+    *,
+    folded: bool = False,
+    quiet: bool = False,
+    as_json: bool = False,
+    beside: Mapping[str, Any] = MappingProxyType({}),
+    theorem: "Theorem | None" = None,
+) -> None:
+    """Print the verdict of a result in one line, or its document, or its page and the links of its theorem.
+
+    Parameters
+    ----------
+    result
+        With ``line()`` and ``as_dict()``.
+    page
+        Its blocks.
+    folded
+        Whether what the page has behind a line is printed, too.
+    beside
+        More of the document.
+    """
+    if quiet:
+        print_line(result.line())
+    elif as_json:
+        print_json({**result.as_dict(), **beside})
+    else:
+        print_page(page(), folded=folded)
+        if theorem is not None:
+            print_trail(theorem)
+
+
+def print_json(value: Any) -> None:
+    """Print JSON; what the output cannot encode, or steers a terminal, is written with JSON's own escapes."""
+    escaped = not is_unicode(sys.stdout.encoding)
+    text = json.dumps(value, indent=1, ensure_ascii=escaped, allow_nan=False)
+    if visible(text) != text:
+        text = json.dumps(value, indent=1, ensure_ascii=True, allow_nan=False)
+    sys.stdout.write(text + "\n")
+
+
+def is_unicode(encoding: str) -> bool:
+    """Return whether an encoding has all characters."""
+    return encoding.lower().replace("_", "-").startswith("utf")
+
+
+def print_line(line: str) -> None:
+    """Print a verdict in one line, however long it is and whatever stands in it."""
+    console().print(" ".join(line.split()), soft_wrap=True)
+
+
+def print_page(blocks: "Iterable[Block]", *, folded: bool = False) -> None:
+    """Print a page; ``folded``: with what it has behind a line."""
+    from boundlab.pages.terminal import print_page as print_on
+
+    print_on(console(), blocks, folded=folded)
+
+
+def print_trail(theorem: "Theorem") -> None:
+    """Print the pointers of a theorem, if there are any; a terminal wraps them: paths stay whole."""
+    from boundlab.pages.related_links import trail
+
+    if lines := trail(theorem):
+        console().print(f"\n{lines}", soft_wrap=True)
+
+
+@contextmanager
+def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show a bar on a terminal; stay silent elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=total)
+        yield lambda done: bar.update(task, completed=done)
+
+
+@contextmanager
+def status(label: str) -> Iterator[Callable[[str], None]]:
+    """Show one line, which the caller changes, on a terminal; stay silent elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True, markup=False).status(label) as line:
+        yield line.update

@@ -1,0 +1,307 @@
+"""Options and arguments of all commands, declared once: names, help, the reader of a value, and its completion.
+
+A value without a completion is free: a number, a list of numbers, or a name of one's own. The defaults and words that
+:mod:`boundlab.api` has, too, stand in :mod:`boundlab.options`.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+import typer
+
+from boundlab.cli import _complete as complete
+from boundlab.errors import SpecError
+from boundlab.options import BACKENDS, BandKind, Objective, numbers, split_setting, whole
+
+LISTED = ("theorems", "algorithms", "problems", "delays", "metrics", "assumptions", "checks", "proofs", "symbols")
+BEGUN = ("algorithm", "theorem", "problem", "delays", "metric", "check", "proof")
+
+
+def _option(shown: str, words: str, offer: Any = None, *, reader: Any = None) -> Any:
+    """Declare an option by what the help shows, ``--problem -p SPEC``: its names and the letters for its value."""
+    names = [word for word in shown.split() if word.startswith("-")]
+    letters = shown.split()[len(names) :]
+    return typer.Option(
+        *names, metavar=letters[0] if letters else None, help=words, autocompletion=offer, parser=reader
+    )
+
+
+def _integer(names: str, words: str) -> Any:
+    """Declare an option that is an integer, as 1e4 and 10_000 are; one of type ``int`` refuses the first.
+
+    Its limits are those of the question that it goes to.
+    """
+    return _option(f"{names} N", words, reader=lambda value: whole(value, names.split()[0]))
+
+
+def _file(shown: str, words: str) -> Any:
+    """Declare an option that names a file, or a folder."""
+    return _option(shown, words, complete.files(shown.split()[-1]))
+
+
+def _argument(shown: str, words: str | None, offer: Any = None) -> Any:
+    """Declare an argument by what the help shows: the letters for its value."""
+    return typer.Argument(metavar=shown, help=words, autocompletion=offer)
+
+
+def _file_argument(shown: str, words: str) -> Any:
+    return _argument(shown, words, complete.files(shown))
+
+
+def _read_horizons(given: Any) -> list[int] | int:
+    """Read ``1000``, or ``10,100,1000``: each of these is a run of its own."""
+    found = [whole(one, "--iterations") for one in numbers(given, "--iterations")]
+    return found if "," in str(given) else found[0]
+
+
+def _read_fitted(given: Any) -> list[int]:
+    found = sorted({whole(one, "--fit") for one in numbers(given, "--fit")})
+    if len(found) < 2:
+        raise SpecError(f"--fit asks for two or more horizons, such as 2,3,4,5; got {given}")
+    return found
+
+
+def _read_required(given: Any) -> str:
+    if given != "holds":
+        raise SpecError(f"--require knows holds only, got {given!r}")
+    return "holds"
+
+
+# What a command is about.
+Theorem = Annotated[
+    str, _argument("THEOREM", "an id (boundlab list) or a TOML file", complete.ids("theorems", ".toml"))
+]
+Algorithm = Annotated[str, _argument("ALGORITHM", "boundlab list algorithms", complete.ids("algorithms"))]
+Proofs = Annotated[
+    str | None,
+    _argument(
+        "[ID|FILE.py]",
+        "A registered proof (boundlab list proofs), or a file of yours with PROOFS = (Script(…), …) or "
+        "BOUNDLAB, as new proof writes it, which is run as Python. Default: all registered proofs, a line each.",
+        complete.ids("proofs", ".py"),
+    ),
+]
+Case = Annotated[Path, _file_argument("CASE.json", "a case file")]
+CaseOrOwn = Annotated[
+    Path | None,
+    _file_argument(
+        "[CASE.json]",
+        "explicit events, or delays, server and iterations in their place; "
+        "the theorem's own counterexample where it is left out",
+    ),
+]
+Certificate = Annotated[
+    Path, _file_argument("FILE", "a certificate, boundlab worst-case --certificate FILE, or a proof")
+]
+Plugin = Annotated[
+    Path | None, _file_argument("[PLUGIN.py]", "A plug-in, which is run, and whose objects are tested for conformance.")
+]
+Listed = Annotated[str, _argument(f"[{'|'.join(LISTED)}]", None, complete.words(LISTED))]
+Word = Annotated[str | None, _argument("[WORD]", "Only objects with this word in their id or summary.")]
+Begun = Annotated[str, _argument("|".join(BEGUN), "The kind of object.", complete.words(BEGUN))]
+Name = Annotated[str, _argument("NAME", "Its id: letters, digits, -, _ and dots.")]
+Schema = Annotated[
+    str | None, _argument("[NAME]", "case, theorem, result, …; without one, all are listed.", complete.schemas)
+]
+
+# Runs.
+Problem = Annotated[
+    str, _option("--problem -p SPEC", "NAME:key=value,… (boundlab list problems).", complete.specs("problems"))
+]
+Delays = Annotated[
+    str, _option("--delays -d SPEC", "NAME:key=value,… (boundlab list delays).", complete.specs("delays"))
+]
+Server = Annotated[
+    str | None,
+    _option(
+        "--server SPEC", "poisson:rate=4 (default: rate=optimal), count:every=4 or periodic:every=1.", complete.policies
+    ),
+]
+Settings = Annotated[
+    list[str] | None, _option("--set NAME=VALUE", "Set a symbol or a parameter; may be repeated.", complete.symbols)
+]
+Iterations = Annotated[
+    int, _integer("--iterations -k", "K: events for area (updates, aggregations), server updates for others.")
+]
+Horizons = Annotated[
+    Any,
+    _option(
+        "--iterations -k K|K1,K2,…",
+        "Events for area (client updates and aggregations), server updates for the others; of several "
+        "horizons, each is a run of its own.",
+        reader=_read_horizons,
+    ),
+]
+Trials = Annotated[int, _integer("--trials -r", "Independent trials.")]
+Seed = Annotated[int, _integer("--seed -s", "Seed of all random numbers.")]
+Backend = Annotated[
+    str,
+    _option("--backend", "numpy, the reference; torch, many trials in lock step; or auto.", complete.words(BACKENDS)),
+]
+Device = Annotated[str | None, _option("--device", "Of torch: cpu, cuda or cuda:1. Default: a GPU where there is one.")]
+Jobs = Annotated[int | None, _integer("--jobs -j", "Processes. Default: one a core; results are the same.")]
+
+# Comparisons.
+Level = Annotated[float, _option("--level", "Joint confidence level.")]
+Band = Annotated[
+    str, _option("--band", "bootstrap or student, for the upper limits.", complete.words(get_args(BandKind)))
+]
+Beyond = Annotated[
+    list[str] | None,
+    _option(
+        "--beyond ASSUMPTION", "Compare although this assumption fails; may be repeated.", complete.ids("assumptions")
+    ),
+]
+Exact = Annotated[
+    bool | None,
+    _option(
+        "--exact/--sampled",
+        "Compute expectations in place of sampling, or sample all the same. "
+        "Default: compute where an exact engine applies and is predicted to take seconds.",
+    ),
+]
+Enclose = Annotated[
+    bool,
+    _option(
+        "--enclose",
+        "Decide in exact numbers what the digits of floats leave open, however long that takes. "
+        "Default: where that is predicted to take seconds.",
+    ),
+]
+Require = Annotated[
+    str | None,
+    _option(
+        "--require VERDICT",
+        "holds: exit 3 where the trials are only consistent.",
+        complete.words(["holds"]),
+        reader=_read_required,
+    ),
+]
+
+# Worst cases.
+Probabilities = Annotated[
+    str | None, _option("--p P1,P2,…", "Probabilities of the clients' arrivals; the rest is p_s.")
+]
+Schedule = Annotated[
+    str | None,
+    _option("--delays -d SPEC", "iid:p_s=0.5 for the average; else the schedule of one run.", complete.specs("delays")),
+]
+Events = Annotated[Path | None, _file("--events FILE", "One run: a JSON list of events, or a case file.")]
+Average = Annotated[
+    bool | None,
+    _option(
+        "--average/--single", "Average over all event sequences, or take one run (default: what the theorem is about)."
+    ),
+]
+Fitted = Annotated[
+    Any,
+    _option(
+        "--fit K1,K2,…",
+        "Look at these horizons instead, and fit the multipliers of their certificates as closed forms.",
+        reader=_read_fitted,
+    ),
+]
+
+# Checks, searches, proofs, the best rate.
+Groups = Annotated[
+    str | None, _option("--only GROUPS", "Some of scope, units, … (boundlab list checks).", complete.ids("checks"))
+]
+SearchBudget = Annotated[float, _option("--budget SECONDS", "Time limit of the search, in seconds.")]
+AuditBudget = Annotated[float, _option("--budget SECONDS", "Approximate time limit, in seconds.")]
+SearchCandidates = Annotated[
+    int | None,
+    _integer("--candidates", "About how many to try, shrinking not counted; the time limit is then ignored."),
+]
+AuditCandidates = Annotated[
+    int | None, _integer("--candidates", "About how many instances each search tries; the time limit is then ignored.")
+]
+Step = Annotated[str | None, _option("--step NAME", "Show one step in full: facts and multipliers.")]
+Rates = Annotated[str, _option("--rates LIST", "Client rates λ_i: 10,10,2.5, or @FILE, one or more a line.")]
+RateObjective = Annotated[
+    str,
+    _option(
+        "--objective",
+        "per-iteration (the paper's, fixed K) or per-time (fixed wall-clock time).",
+        complete.words(get_args(Objective)),
+    ),
+]
+ServerCost = Annotated[float, _option("--server-cost C", "Time per aggregation; with per-time.")]
+Epsilon = Annotated[float, _option("--epsilon", "per-time: how close to the limit the bound must come.")]
+
+# Of all commands.
+PluginFiles = Annotated[
+    list[Path] | None, _file("--plugin FILE.py", "Run this file and use what it registers; may be repeated.")
+]
+Debug = Annotated[bool, _option("--debug", "Show the traceback of an unforeseen error.")]
+
+# What is printed.
+Quiet = Annotated[bool, _option("--quiet -q", "Print the verdict alone, in one line.")]
+_MORE = "Print more: derivations, terms, what passed."
+Verbose = Annotated[bool, _option("--verbose -v", _MORE)]
+VerboseOrAll = Annotated[bool, _option("--verbose -v --all", _MORE)]
+AsJson = Annotated[bool, _option("--json", "Print JSON instead of a table.")]
+Terms = Annotated[bool, _option("--terms", "Show the named terms of the bound.")]
+Csv = Annotated[bool, _option("--csv", "Print CSV instead of a table.")]
+Core = Annotated[bool, _option("--core", "Print the statement with nothing left implicit, and its hash.")]
+BoundLatex = Annotated[bool, _option("--latex", "Print the bound as LaTeX.")]
+DerivationLatex = Annotated[bool, _option("--latex", "Print the derivation as LaTeX.")]
+ProofLatex = Annotated[bool, _option("--latex", "Print LaTeX, with verdicts in the margin.")]
+Derivation = Annotated[bool, _option("--derivation", "Print the derivation of both sides, to be checked by hand.")]
+RateDerivation = Annotated[
+    bool, _option("--derivation", "Show the derivation, each step decided by the kernel of prove.")
+]
+
+# Files that are written.
+RunFile = Annotated[Path | None, _file("--out FILE", "Also write the JSON here.")]
+TrajectoryFile = Annotated[Path | None, _file("--out FILE", "Also write the trajectory here, as JSON.")]
+WorstFile = Annotated[Path | None, _file("--out CASE.json", "Write the function found as a case file.")]
+CertificateFile = Annotated[
+    Path | None, _file("--certificate FILE", "Write the certificate of the value, for recheck.")
+]
+CoqFile = Annotated[Path | None, _file("--coq FILE", "Write each combination as a lemma for Coq.")]
+TraceFile = Annotated[Path | None, _file("--trace FILE", "Write all facts, for boundlab recheck.")]
+HtmlFile = Annotated[Path | None, _file("--html FILE", "Write one self-contained page of HTML.")]
+LatexFile = Annotated[Path | None, _file("--latex FILE", "Write a fragment of LaTeX.")]
+MarkdownFile = Annotated[Path | None, _file("--md FILE", "Write Markdown.")]
+JsonFile = Annotated[Path | None, _file("--json FILE", "Write JSON.")]
+BandPlot = Annotated[Path | None, _file("--plot FILE", "Draw band and bound (png, svg, pdf).")]
+RatesPlot = Annotated[Path | None, _file("--plot FILE", "Draw the curves (png, svg, pdf).")]
+ComparisonFolder = Annotated[
+    Path | None, _file("--out DIR", "Write result.json here, and the case file when violated.")
+]
+SearchFolder = Annotated[Path | None, _file("--out DIR", "Write the case file and result.json here.")]
+DemoFolder = Annotated[Path, _file("--out DIR", "Where the plots go.")]
+NewFolder = Annotated[Path, _file("--out DIR", "The folder of the two files.")]
+
+
+def alone(quiet: bool, **others: object) -> None:
+    """Refuse ``-q`` beside options that print something else.
+
+    Raises
+    ------
+    SpecError
+        If one of the others is given.
+    """
+    found = [name.replace("_", "-") for name, given in others.items() if given]
+    if quiet and found:
+        raise SpecError(f"-q prints the verdict alone: leave it out, or --{found[0]}")
+
+
+def settings_map(settings: list[str] | None) -> dict[str, str]:
+    """Turn repeated NAME=VALUE options into a mapping.
+
+    Raises
+    ------
+    SpecError
+        If one has no ``=`` or a name stands twice.
+    """
+    found: dict[str, str] = {}
+    for text in settings or []:
+        setting = split_setting(text)
+        if setting is None:
+            raise SpecError(f"--set {text!r} is not NAME=VALUE")
+        name, value = setting
+        if name in found:
+            raise SpecError(f"--set {name} is given twice")
+        found[name] = value
+    return found
