@@ -91,6 +91,9 @@ class Screen:
         Whether anything was written.
     """
 
+    errors = _SPELL  # how characters are treated that the encoding lacks
+    closed = False  # a closed stream loses what is written
+
     def __init__(self, stream: "TextIO | None") -> None:
         self._stream = stream
         self.lost: BaseException | None = None
@@ -100,16 +103,6 @@ class Screen:
     def encoding(self) -> str:
         """The encoding of the stream."""
         return getattr(self._stream, "encoding", None) or "utf-8"
-
-    @property
-    def errors(self) -> str:
-        """How characters are treated that the encoding lacks."""
-        return _SPELL
-
-    @property
-    def closed(self) -> bool:
-        """Never: a closed stream loses what is written."""
-        return False
 
     def write(self, text: str) -> int:
         """Write as much as can be shown."""
