@@ -6,26 +6,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import boundlab
-from boundlab.formulas.symbols import SYMBOLS
+from boundlab.checks._view import View
+from boundlab.formulas.symbols import SYMBOLS, ordered
+from boundlab.registry import registered
 
 ROOT = Path(boundlab.__file__).parent
 APART = ("formulas/_table.py", "theorems/", "algorithms/")
 # By the reason why they are there: files with tables of three or more symbols, and how many each holds.
 ALLOWED = {
     "letters and words that happen to be names of symbols": {
-        "prove/latex.py": 1, "falsify/_result.py": 1, "falsify/_shrink.py": 1, "worst_case/function.py": 1,
-    },
-    "the sizes of steps, by the part that they play in one formula": {
-        "instance/plan.py": 1, "pages/theorem.py": 1, "checks/_truths.py": 1,
+        "prove/latex.py": 1, "falsify/_candidate.py": 1, "falsify/_result.py": 1, "worst_case/function.py": 1,
     },
     "which assumption defines what": {"assumptions.py": 2},
-    "values of one instance": {"checks/_instances.py": 6, "testing/_theorem.py": 1, "worst_case/specification.py": 1},
-    "edges that are shown, with the words for them": {"checks/limits.py": 1},
+    "values of one instance": {"checks/_instances.py": 5, "testing/_theorem.py": 1, "worst_case/specification.py": 1},
     "what a function computes, under the names of its results": {
         "formulas/assignments.py": 2, "server_rate.py": 1, "tape/_statistics.py": 1, "tape/_usage.py": 1,
         "testing/_count.py": 1,
     },
-    "pairs of which one is at most the other": {"signs/_prover.py": 1},
     "the order in which a proof names symbols": {"prove/setting.py": 1},
     "exact instances of proofs, with their bounds": {
         "prove/_instance.py": 2, "prove/settings/_afl_dga_instances.py": 1, "prove/settings/_buffered_instances.py": 1,
@@ -62,6 +59,16 @@ def test_tables_of_symbols_are_those_that_have_a_reason() -> None:
     files = ((str(path.relative_to(ROOT).as_posix()), path) for path in ROOT.rglob("*.py"))
     found = Counter({name: tables(path.read_text("utf-8")) for name, path in files if not name.startswith(APART)})
     assert dict(+found) == {name: count for group in ALLOWED.values() for name, count in group.items()}
+
+
+def test_no_point_of_a_check_has_two_symbols_the_wrong_way_round() -> None:
+    seen = set()
+    for theorem in registered("theorems").values():
+        for point in View(theorem).points:
+            pairs = [(small, large) for small, large in ordered() if {small, large} <= point.keys()]
+            assert all(point[small] <= point[large] for small, large in pairs), theorem.id
+            seen |= {*pairs}
+    assert {("mu", "L"), ("Qmin", "Qmax"), ("W_min", "W_max"), ("p_min", "p_s")} <= seen
 
 
 def test_a_table_is_seen_in_every_form() -> None:

@@ -109,3 +109,11 @@ def test_a_plot_without_noise_shows_schedules_and_no_level_of_confidence(tmp_pat
     for one in (*quiet, *computed):
         assert "100%" not in one
         assert "0 trials" not in one
+
+
+def test_a_theorem_names_every_option_of_its_algorithm_but_the_rates(capsys: Any) -> None:
+    # What AREA calls its step size is in FedCompass a factor of the weights, an option like any other.
+    assert invoke(["show", "fedcompass.theorem1"]) == 0
+    page = " ".join(capsys.readouterr().out.split())
+    told = page.partition("st = constant")[2].partition("normalise")[0]
+    assert "alpha" in told.replace(",", "").split()

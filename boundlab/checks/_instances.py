@@ -13,19 +13,22 @@ import sympy
 
 from boundlab.algorithms import Algorithm
 from boundlab.formulas.assignments import of_arrivals
-from boundlab.formulas.symbols import SYMBOLS, ZERO_WITHOUT_NOISE, apart
+from boundlab.formulas.symbols import SYMBOLS, ZERO_WITHOUT_NOISE, apart, having
 from boundlab.registry import registered
 
 Values = Mapping[str, Any]
 
 SMALL = apart("ε", positive=True)
+# What the size of local steps is called.
+STEPS = frozenset(name for name in having("step") if SYMBOLS[name].units == (-1, 2))
 _HALF = sympy.Rational(1, 2)
-# One client, one local step, no delay and no noise, where the server's model does gradient descent on x²/2 in [−1, 1];
-# what else an algorithm counts there it says.
+# One client, one local step, no delay and no noise, where the server's model does gradient descent on x²/2 in [−1, 1],
+# whose constants are 1; what else an algorithm counts there it says. Nothing is drawn (L_max), and no truth asks for B.
 ALONE: Values = {
     **{name: info.alone for name, info in SYMBOLS.items() if info.alone is not None and not info.vector},
-    **dict.fromkeys(ZERO_WITHOUT_NOISE, 0), "L": 1, "L_sq": 1, "mu": 1, "G_sq": 1, "G": 1,
-}  # fmt: skip
+    **dict.fromkeys(ZERO_WITHOUT_NOISE, 0),
+    **dict.fromkeys(having("function") - {"B", "L_max"} | {"G"}, 1),
+}
 # One client whose updates never wait for long: enough for what is said of the first iterate.
 START: Values = {**ALONE, **of_arrivals([_HALF], _HALF), "R": 1, "beta": _HALF}
 

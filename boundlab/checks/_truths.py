@@ -10,6 +10,7 @@ from boundlab.assumptions import COMPOSITE, DETERMINISTIC, RUN_ASSUMPTIONS, UNCO
 from boundlab.checks._instances import (
     SMALL,
     START,
+    STEPS,
     UNEQUAL,
     UNEQUAL_SQUARED_GRADIENT,
     alone,
@@ -142,7 +143,7 @@ def _strange(theorem: Theorem) -> str:
 
 def _rate(values: Values) -> Any:
     """Return the size of the local steps."""
-    return next(values[name] for name in ("eta", "eta_l", "alpha") if name in values)
+    return next(value for name, value in values.items() if name in STEPS)
 
 
 def _small_steps(values: Values) -> tuple[Need, ...]:

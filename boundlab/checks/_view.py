@@ -14,13 +14,12 @@ from boundlab.formulas.enclose import enclose
 from boundlab.formulas.expansion import expand, size
 from boundlab.formulas.floats import evaluate
 from boundlab.formulas.substitution import substitute
-from boundlab.formulas.symbols import SymbolInfo, apart, names_of
+from boundlab.formulas.symbols import SymbolInfo, apart, names_of, ordered
 from boundlab.formulas.units import degrees
 from boundlab.formulas.written import letters_of, written
 from boundlab.signs import Prover, Solver
 from boundlab.theorems import Condition, Theorem
 
-_STEEP = ("L", "L_max")  # what no mu is above
 _POINTS = 200
 _LARGEST = 20_000
 
@@ -233,8 +232,8 @@ class View:
             low = sympy.Integer(int(info.domain.low))
             forth[symbol], back[fresh] = low + fresh, symbol - low
         by_name = {symbol.name: symbol for symbol in expression.free_symbols}
-        for steep in _STEEP:
-            if {"mu", steep} <= by_name.keys():
+        for steep in self.symbols["mu"].at_most if "mu" in by_name else ():
+            if steep in by_name:
                 fresh = apart(steep, positive=True)
                 forth[by_name[steep]], back[fresh] = by_name["mu"] + fresh, by_name[steep] - by_name["mu"]
         return substitute(expression, forth), back
@@ -287,15 +286,13 @@ class View:
             for name in (name for name in names if self.symbols[name].vector):
                 values[name] = np.full(3, 0.2) if name == "p" else generator.uniform(0.5, 2, 3)
             values |= {name: float(number) for name, number in equal.items() if name in values}
-            for steep in _STEEP:
-                if "mu" in values and steep in values and values["mu"] > values[steep]:
-                    values["mu"], values[steep] = values[steep], values["mu"]
-            if "Qmin" in values and "Qmax" in values:
-                values["Qmin"], values["Qmax"] = sorted((values["Qmin"], values["Qmax"]))
             if "p_s" in values and "p" in values:
                 values["p_s"] = 0.4
             if "p_min" in values and "p_s" in values:
                 values["p_s"] = max(values["p_s"], values["p_min"])
+            for small, large in ordered(self.symbols):
+                if {small, large} <= values.keys() and values[small] > values[large]:
+                    values[small], values[large] = values[large], values[small]
             if "qbar" in values and "p_min" in values:
                 values["qbar"] = min(values["qbar"], 1 / values["p_min"])
             if raw:

@@ -15,13 +15,17 @@ from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import QUIET
 
 _SHORT = 200
-# The edges that are shown, and how they read.
-_EDGES = (
-    ("sigma", 0, "no noise"), ("sigma_l", 0, "no noise"), ("sigma_star", 0, "no noise at x*"),
-    ("zeta", 0, "equal minimisers"), ("sigma_g", 0, "equal clients"), ("sigma_g_mean", 0, "equal clients"),
-    ("tau_max", 0, "no delay"), ("share_bias", 0, "equal shares"), ("M", 1, "one local step"),
-    ("Q", 1, "one local step"), ("n", 1, "one client"),
-)  # fmt: skip
+# How the edges that are shown read.
+_EDGES = {
+    "no noise": ("sigma", "sigma_l"),
+    "no noise at x*": ("sigma_star",),
+    "equal minimisers": ("zeta",),
+    "equal clients": ("sigma_g", "sigma_g_mean"),
+    "no delay": ("tau_max",),
+    "equal shares": ("share_bias",),
+    "one local step": ("M", "Q"),
+    "one client": ("n",),
+}
 
 
 def fixed_zero(view: View) -> frozenset[str]:
@@ -45,9 +49,11 @@ def checks(view: View) -> Iterator[Check]:
     if view.free_steps and view.theorem.horizon == "every":
         yield _small_steps(view, counter)
     fixed = fixed_zero(view)
-    for name, value, words in _EDGES:
-        if name in view.inputs and (value == 1 or name not in fixed):
-            yield _edge(view, name, value, words)
+    for words, names in _EDGES.items():
+        for name in names:
+            value = view.symbols[name].alone or 0  # noise is chosen, and has none
+            if name in view.inputs and (value == 1 or name not in fixed):
+                yield _edge(view, name, value, words)
     for name, value, words in (("n", 1 / SMALL, "∞"), *((rare, SMALL, "0") for rare in ("p_min", "p_s"))):
         if name in view.inputs:
             yield _asymptotic(view, f"limits.{name}→{words}", f"{name} → {words}", {view.symbol(name): value}, name)

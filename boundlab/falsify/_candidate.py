@@ -13,7 +13,7 @@ from boundlab.options import spec_of, typed
 from boundlab.registry import command_line
 
 Floats = NDArray[np.float64]
-_CLIENTS = ("c", "A", "a")  # arrays with one entry a client
+PER_CLIENT = ("c", "A", "a", "w", "b")  # arrays with one entry a client
 
 
 @final
@@ -49,7 +49,7 @@ class Candidate:
     @property
     def clients(self) -> int:
         """The number of clients."""
-        return len(next(self.problem[name] for name in _CLIENTS if name in self.problem))
+        return len(next(self.problem[name] for name in PER_CLIENT if name in self.problem))
 
     @property
     def dimension(self) -> int:

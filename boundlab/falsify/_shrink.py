@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from boundlab.errors import SpecError
-from boundlab.falsify._candidate import Candidate
+from boundlab.falsify._candidate import PER_CLIENT, Candidate
 from boundlab.falsify._judge import Judge, Score
 from boundlab.falsify._size import Sizes, fine
 from boundlab.options import numbers, parse_spec, typed
@@ -116,8 +116,9 @@ def _two_signs(one: Candidate) -> Iterator[Candidate]:
 def _fewer_clients(one: Candidate) -> Iterator[Candidate]:
     n = one.clients
     for gone in range(n if n > 1 else 0):
-        arrays = ("c", "w", "A", "b", "a") if one.separable or one.problem["type"] != "quadratic" else ("A", "b")
-        problem = {name: _without(value, gone, n) if name in arrays else value for name, value in one.problem.items()}
+        problem = {
+            name: _without(value, gone, n) if name in PER_CLIENT else value for name, value in one.problem.items()
+        }
         settings = {name: _listed(value, gone, n) for name, value in one.settings.items()}
         name, options = parse_spec(one.delays, "delays")
         parts = ",".join(f"{key}={_listed(value, gone, n)}" for key, value in options.items())

@@ -200,6 +200,9 @@ UPPER = frozenset(
 LOWER = frozenset(("mu", "gamma", "q", "W_min", "a_min"))
 ANY = frozenset(("N", "D"))  # chosen for the bound, which holds with every value that its conditions allow
 
+# What each symbol is at most, by definition.
+AT_MOST = {"mu": ("L", "L_max"), "Qmin": ("Qmax",), "W_min": ("W_max",), "p_min": ("p_s",)}
+
 # What each symbol is, once: everything that asks "is this noise?" asks here. `short` names what theorems put together
 # from others; `user` what is chosen for a bound.
 ROLES = {

@@ -17,7 +17,7 @@ import sympy
 from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import SymbolError
-from boundlab.formulas._table import ALONE, ANY, COPIES, DELAYED, LOWER, ROLES, ROWS, UPPER, Row
+from boundlab.formulas._table import ALONE, ANY, AT_MOST, COPIES, DELAYED, LOWER, ROLES, ROWS, UPPER, Row
 from boundlab.options import nearest
 
 Degrees = tuple[int, int]
@@ -125,6 +125,8 @@ class SymbolInfo:
         Twice the power of m that it is multiplied with where each client is there m times; None where nobody knows.
     delay
         The power of R that it is multiplied with where delays are R times as long; None where nobody knows.
+    at_most
+        The symbols that are never smaller, whatever the run.
     """
 
     name: str
@@ -140,6 +142,7 @@ class SymbolInfo:
     alone: int | None = None
     copies: int | None = None
     delay: int | None = None
+    at_most: tuple[str, ...] = ()
 
     def describe(self) -> str:
         """Return meaning, domain and units in one line.
@@ -199,6 +202,7 @@ def _built_in(row: Row) -> SymbolInfo:
         alone=next(_places(ALONE, name), None),
         copies=next(_places(COPIES, name), 0),
         delay=next(_places(DELAYED, name), 0),
+        at_most=AT_MOST.get(name, ()),
     )
 
 
@@ -231,6 +235,17 @@ def having(*roles: Role, symbols: Mapping[str, SymbolInfo] = SYMBOLS) -> frozens
     ['G', 'sigma', 'sigma_l', 'sigma_star']
     """
     return frozenset(name for name, info in symbols.items() if info.role in roles)
+
+
+def ordered(symbols: Mapping[str, SymbolInfo] = SYMBOLS) -> tuple[tuple[str, str], ...]:
+    """Return the pairs (smaller, larger) of symbols that no run has the other way round.
+
+    Examples
+    --------
+    >>> ordered()[0]
+    ('mu', 'L')
+    """
+    return tuple((name, large) for name, info in symbols.items() for large in info.at_most)
 
 
 NOISE: Final = having("noise")

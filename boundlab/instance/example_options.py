@@ -7,6 +7,7 @@ import numpy as np
 
 from boundlab.algorithms import Algorithm
 from boundlab.errors import SpecError
+from boundlab.instance.settings import own_rates
 from boundlab.options import Options
 
 Setting = dict[str, str]
@@ -30,7 +31,7 @@ def settings(who: str, a: Algorithm[Any], clients: int, drawn: int) -> list[Sett
 def surroundings(who: str, a: Algorithm[Any], clients: int, drawn: int) -> list[Setting]:
     """Return the same with those that may need another option, too."""
     simple = _simplest(who, a, clients)
-    examples = {name: tuple(some) for name, some in a.examples(clients).items() if name not in _rates(a)}
+    examples = {name: tuple(some) for name, some in a.examples(clients).items() if name not in own_rates(a)}
     falls = "c" in a.local_rates and "d" in a.parameters
     found = [simple, *([_falling(a, simple)] if falls else [])]
     found += [{**simple, name: value} for name, some in examples.items() for value in some]
@@ -55,10 +56,6 @@ def readable(a: Algorithm[Any], given: Setting) -> bool:
 def words(given: Mapping[str, Any]) -> str:
     """Return options as they are typed."""
     return ",".join(f"{name}={value}" for name, value in given.items()).replace(" ", "")
-
-
-def _rates(a: Algorithm[Any]) -> set[str]:
-    return {*a.local_rates, *(("d",) if "c" in a.local_rates else ())}
 
 
 def _falling(a: Algorithm[Any], given: Setting) -> Setting:

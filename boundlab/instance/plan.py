@@ -15,7 +15,7 @@ from boundlab.instance.enclosed import right_sides
 from boundlab.instance.points import spoken
 from boundlab.instance.readings import Sources, SymbolValue
 from boundlab.instance.schedules import Schedules
-from boundlab.instance.settings import own_parameters, rates, split
+from boundlab.instance.settings import options_of, own_parameters, rates, split
 from boundlab.metrics import Enclosure, Metric, metric
 from boundlab.objective import Constant, Problem
 from boundlab.objective.weighted import minimised, objective_of
@@ -300,7 +300,7 @@ def _symbols(theorem: Theorem, algorithm: Algorithm[Any], rest: Mapping[str, str
         elif key in theorem.symbols and theorem.symbols[key].vector:
             raise SpecError(f"{key} holds one number a client and comes from problem and delays; it cannot be set")
         else:
-            hint = nearest(key, {*free, *algorithm.parameters} - {"alpha", "c", "d"} | (free & {"alpha"}))
+            hint = nearest(key, free | options_of(theorem, algorithm))
             raise SpecError(
                 f"{key!r} is neither a free symbol of {theorem.id} nor a parameter of {algorithm.id}; {hint}"
             )

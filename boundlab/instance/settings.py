@@ -9,10 +9,15 @@ from boundlab.options import Options
 from boundlab.theorems import Theorem
 
 
+def own_rates(algorithm: Algorithm[Any]) -> frozenset[str]:
+    """Return the options that say how long local steps are."""
+    own = frozenset(algorithm.local_rates)
+    return own | {"d"} if "c" in own else own  # alpha_k = c/(k + d)
+
+
 def rates(theorem: Theorem, algorithm: Algorithm[Any]) -> frozenset[str]:
     """Return the names of step sizes and server rates: the theorem says what they are, or leaves them free."""
-    own = frozenset(algorithm.local_rates)
-    return own | set(theorem.step) | ({"d"} if "c" in own else set())  # alpha_k = c/(k + d)
+    return own_rates(algorithm) | set(theorem.step)
 
 
 def options_of(theorem: Theorem, algorithm: Algorithm[Any]) -> frozenset[str]:

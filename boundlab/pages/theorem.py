@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from boundlab.theorems import Theorem
 
 _STEP = (-1, 2)
-_RATES = ("alpha", "c", "d")  # how a step size may be given
 
 
 def theorem_page(theorem: "Theorem") -> list[Block]:
@@ -135,8 +134,9 @@ def _options(theorem: "Theorem") -> str:
     """Return which options the run has: those of the proof, those left open, and what becomes of the others."""
     from boundlab.registry import lookup
 
-    rest = [name for name in lookup("algorithms", theorem.algorithm).parameters if name not in theorem.step]
-    rest = [name for name in rest if name not in theorem.core.fixed and name not in _RATES]
+    algorithm = lookup("algorithms", theorem.algorithm)
+    told = {*theorem.step, *theorem.core.fixed, *algorithm.local_rates, "d"}  # alpha_k = c/(k + d)
+    rest = [name for name in algorithm.parameters if name not in told]
     free = [name for name in rest if theorem.core.varies(name)]
     said = "".join(f", {key} = {value}" for key, value in theorem.core.fixed.items())
     said += f", any {', '.join(free)}" if free else ""

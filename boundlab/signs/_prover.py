@@ -8,15 +8,13 @@ import sympy
 
 from boundlab.errors import UndecidedError
 from boundlab.formulas.substitution import substitute
-from boundlab.formulas.symbols import SymbolInfo, apart
+from boundlab.formulas.symbols import SymbolInfo, apart, ordered
 from boundlab.signs._polynomial import polynomial_sign
 from boundlab.signs._quotient import quotient
 from boundlab.signs._shown import SignProof
 from boundlab.signs._solver import NoAnswerError, Solver
 
 Direction = Literal[-1, 0, 1]
-# A problem's constants come in order: what is smaller, what is larger.
-_ORDERED = (("mu", "L"), ("mu", "L_max"), ("Qmin", "Qmax"), ("W_min", "W_max"), ("p_min", "p_s"))
 _EXTREMA = (sympy.Min, sympy.Max)
 _NO_POLYNOMIAL = (*_EXTREMA, sympy.floor, sympy.ceiling, sympy.log, sympy.Abs)
 
@@ -76,7 +74,7 @@ class Prover:
                 values[symbol] = 1 / (1 + fresh) if info.domain.open_low else fresh / (1 + fresh)
             elif low > 0:
                 values[symbol] = sympy.Integer(int(low)) + fresh
-        for small, large in _ORDERED:
+        for small, large in ordered(self.symbols):
             if small in by_name and large in by_name and large not in self.at_least:
                 fresh = apart(large, nonnegative=True)
                 above = values.get(by_name[small], by_name[small])
