@@ -5,6 +5,7 @@ Beside it, how much memory there is: what does not fit is refused before it is b
 
 import contextlib
 import json
+import math
 import os
 import secrets
 import stat
@@ -201,6 +202,14 @@ def write_text(path: Path, text: str) -> None:
     """Write a text file atomically."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def json_value(value: Any) -> Any:
+    """Return a number, a word or an array as JSON has it: lists for arrays, and null for what is not finite."""
+    plain = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(plain, list):
+        return [json_value(one) for one in plain]
+    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
 
 
 def json_text(value: Any) -> str:

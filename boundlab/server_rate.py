@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundlab.delays import optimal_rate as policy_rate
 from boundlab.errors import CertificateError, SpecError
-from boundlab.files import schema
+from boundlab.files import json_value, schema
 from boundlab.formulas.symbols import check
 from boundlab.options import Objective as Objective
 from boundlab.options import nearest
@@ -79,7 +79,7 @@ class OptimalRate:
             "schema": schema("optimal-rate"),
             "objective": self.objective, "n": len(self.rates), "rates": self.rates.tolist(),
             "server_cost": self.server_cost, "lambda_s": self.lambda_s, "value": self.value,
-            "limit": self.limit if np.isfinite(self.limit) else None, "epsilon": self.epsilon,
+            "limit": json_value(self.limit), "epsilon": self.epsilon,
             "lambda_epsilon": self.lambda_epsilon, "numeric": self.numeric, "p_s": self.p_s,
             "p": self.p.tolist(), "note": self.note,
         }  # fmt: skip

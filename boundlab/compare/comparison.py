@@ -15,7 +15,7 @@ from boundlab.compare.judge import ratio_of
 from boundlab.compare.trials import trial_events
 from boundlab.compare.trivial_bound import TrivialBound
 from boundlab.compare.unsampled import random_events
-from boundlab.files import Document, schema
+from boundlab.files import Document, json_value, schema
 from boundlab.instance.plan import Plan
 from boundlab.instance.ranges import MetricEnclosure
 from boundlab.simulate import NUMPY, Backend
@@ -122,7 +122,7 @@ class Comparison:
             "rates": {"values": plan.delays.rates().tolist(), "how": plan.delays.how_rates},
             "server": plan.policy.describe(),
             "algorithm": plan.algorithm.id,
-            "parameters": {key: _plain(value) for key, value in plan.parameter_values.items()},
+            "parameters": {key: json_value(value) for key, value in plan.parameter_values.items()},
             "iterations": plan.iterations,
             "trials": left.trials,
             "seed": self.seed,
@@ -132,9 +132,9 @@ class Comparison:
             "kind": "numeric" if self.exact == "expectation" or left.level == 1.0 else "sampled",
             "exact": self.exact,
             "upper_guaranteed": left.guaranteed or left.level == 1.0,
-            "range": None if self.range_ is None else {"high": _plain(self.range_.high), "how": self.range_.how},
+            "range": None if self.range_ is None else {"high": json_value(self.range_.high), "how": self.range_.how},
             "no_step": self.trivial_bound.as_dict(),
-            "values": {key: _plain(value) for key, value in plan.values.items()},
+            "values": {key: json_value(value) for key, value in plan.values.items()},
             "constants": {name: constant.as_dict() for name, constant in plan.constants.items()},
             "symbols": [reading.as_dict() for reading in plan.symbols],
             "optimum": _optimum(plan) if plan.metric.over.one_record else None,
@@ -143,12 +143,12 @@ class Comparison:
             "rows": [
                 {
                     "k": int(k),
-                    "mean": _plain(left.mean[row]),
-                    "lower": _plain(left.lower[row]),
-                    "upper": _plain(left.upper[row]),
-                    "bound": _plain(self.bound[row]),
-                    "ratio": _plain(self.ratio[row]) if self.bound[row] else None,
-                    "terms": {name: _plain(term[row]) for name, term in self.terms.items()},
+                    "mean": json_value(left.mean[row]),
+                    "lower": json_value(left.lower[row]),
+                    "upper": json_value(left.upper[row]),
+                    "bound": json_value(self.bound[row]),
+                    "ratio": json_value(self.ratio[row]) if self.bound[row] else None,
+                    "terms": {name: json_value(term[row]) for name, term in self.terms.items()},
                 }
                 for row, k in enumerate(plan.ks)
             ],
@@ -174,7 +174,7 @@ class Comparison:
             schedule = {"events": plan.algorithm.events_as_json(events)}
             if plan.schedules is None or plan.schedules.averaged:  # the theorem is about the mean over schedules
                 schedule["law"] = {"delays": plain(plan.delays.spec()), "server": plan.policy.spec()}
-        parameters = {key: _plain(value) for key, value in plan.parameter_values.items()}
+        parameters = {key: json_value(value) for key, value in plan.parameter_values.items()}
         return Document({
             "schema": schema("case"),
             "algorithm": plan.algorithm.id,
@@ -192,23 +192,13 @@ class Comparison:
             "provenance": provenance(plan.theorem, plan.problem, plan.delays, plan.policy, plan.parameters),
             "claim": {
                 "k": int(plan.ks[row]),
-                "bound": _plain(self.bound[row]),
-                "mean": _plain(self.band.mean[row]),
-                "lower": _plain(self.band.lower[row]),
+                "bound": json_value(self.bound[row]),
+                "mean": json_value(self.band.mean[row]),
+                "lower": json_value(self.band.lower[row]),
                 "level": self.band.level,
                 "trials": self.band.trials,
             },
         })  # fmt: skip
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return [_plain(entry) for entry in value.tolist()]
-    if isinstance(value, (np.integer, int)) and not isinstance(value, bool):
-        return int(value)
-    if isinstance(value, (np.floating, float)):
-        return float(value) if np.isfinite(value) else None
-    return value
 
 
 def _optimum(plan: Plan) -> dict[str, Any]:

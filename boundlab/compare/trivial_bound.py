@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import BoundlabError
+from boundlab.files import json_value
 from boundlab.instance.plan import Plan
 from boundlab.metrics import Certified
 
@@ -55,7 +56,7 @@ class TrivialBound:
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
         return {
-            "level": self.level if np.isfinite(self.level) else None,
+            "level": json_value(self.level),
             "says_nothing": self.vacuous,
             "crosses_at": self.crosses,
             "searched_to": self.searched,

@@ -12,7 +12,7 @@ from boundlab.algorithms import Algorithm
 from boundlab.case.provenance import provenance
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import CertificateError, SpecError
-from boundlab.files import schema
+from boundlab.files import json_value, schema
 from boundlab.metrics import METRICS, Metric
 from boundlab.objective import Problem
 from boundlab.objective.weighted import minimised
@@ -76,10 +76,7 @@ class Simulation:
             "seed": self.seed,
             "backend": self.backend.as_dict(),
             "k": self.ks.tolist(),
-            "metrics": {
-                name: [[_finite(value) for value in trial] for trial in values.tolist()]
-                for name, values in self.metrics.items()
-            },
+            "metrics": {name: json_value(values) for name, values in self.metrics.items()},
             "expected_frequencies": self._expected(),
             "statistics": [figures.as_dict() for figures in self.statistics],
             "figures": self.figures,
@@ -94,10 +91,6 @@ class Simulation:
             return None
         p, p_s = frequencies(self.delays, self.policy)
         return {"p": p.tolist(), "p_s": p_s, "how": self.delays.how_rates}
-
-
-def _finite(value: float) -> float | None:
-    return value if np.isfinite(value) else None
 
 
 def simulate(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import SymbolError
-from boundlab.files import schema
+from boundlab.files import json_value, schema
 from boundlab.formulas.assignments import Values, parse_values
 from boundlab.theorems import Evaluation, Theorem
 
@@ -44,7 +44,7 @@ class EvaluatedGrid:
             return column if self.values.shape else column[0]
 
         def finite(array: NDArray[np.float64]) -> Any:
-            column = [value if np.isfinite(value) else None for value in array.reshape(-1).tolist()]
+            column = json_value(array.reshape(-1))
             return column if len(column) > 1 else column[0]
 
         return {

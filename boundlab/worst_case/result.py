@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from boundlab.files import Document, schema
+from boundlab.files import Document, json_value, schema
 from boundlab.objective import Problem
 from boundlab.theorems import core
 from boundlab.verdict import Verdict
@@ -209,7 +209,7 @@ class WorstCase:
         if self.function is None:
             return None
         plan = self.plan
-        parameters = {name: _plain(value) for name, value in plan.options.items()}
+        parameters = {name: json_value(value) for name, value in plan.options.items()}
         settings = {"R": float(np.linalg.norm(self.function.x0))}
         out: dict[str, Any] = {
             "theorem": plan.theorem.id,
@@ -225,7 +225,7 @@ class WorstCase:
         else:
             out |= {"delays": {"type": "deterministic"}, "iterations": plan.iterations}
         constants = {
-            name: _plain(value)
+            name: json_value(value)
             for name, value in {**plan.values, **settings}.items()
             if name in (*plan.theorem.inputs(plan.values), "R") and name != plan.theorem.counter
         }
@@ -254,8 +254,8 @@ class WorstCase:
             "without_noise": list(plan.noise),
             "leans_on": list(plan.leans),
             "rounded": self.rounded,
-            "parameters": {name: _plain(value) for name, value in plan.options.items()},
-            "values": {name: _plain(value) for name, value in plan.values.items()},
+            "parameters": {name: json_value(value) for name, value in plan.options.items()},
+            "values": {name: json_value(value) for name, value in plan.values.items()},
             "defaults": list(plan.defaults),
             "points": self.points,
             "inequalities": self.inequalities,
@@ -308,9 +308,3 @@ def _places(value: Fraction) -> int:
 def _decimal(whole: int, places: int) -> str:
     text = f"{abs(whole):0{places + 1}d}"
     return f"{'-' if whole < 0 else ''}{text[:-places]}.{text[-places:]}"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return value.item() if isinstance(value, np.generic) else value
