@@ -362,15 +362,13 @@ class OverEvents(Sharp):
     def cost(self, bits: int, points: Iterable[int]) -> float:
         """Return about how many operations balls of so many bits take up to the last of some points."""
         plan = self._plan
-        arguments = plan.theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy
         last = max(int(plan.ks[point]) for point in points)
-        return _SLOWER * operations(*arguments, iterations=last) * (1.0 + bits / 1024.0)
+        return _SLOWER * operations(*plan.random_run, iterations=last) * (1.0 + bits / 1024.0)
 
     def left(self, points: Sequence[int], formulas: Formulas, *, balls: bool) -> dict[int, Scalar]:
         """Return the left sides."""
         plan, model = self._plan, self._model
-        arguments = plan.theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy
-        how, _ = engine(*arguments)
+        how, _ = engine(*plan.random_run)
         law = exact_event_law(plan.delays, plan.policy, counted=getattr(plan.parameters, "count", None) is not None)
         if model is None or law is None:
             raise TooLongError("the probabilities of the events are no simple fractions")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from boundlab.delays import frequencies
 from boundlab.errors import SpecError, UndecidedError
-from boundlab.execute import iterates, moments
+from boundlab.execute import given_tape
 from boundlab.execute.floats import run
 from boundlab.expectation import AFFORDABLE, engine, left_side, operations
 from boundlab.instance.plan import Plan
@@ -31,20 +31,19 @@ def expectation(plan: Plan, *, unasked: bool = False) -> tuple[Enclosure, str] |
         Whether that is done only where the predicted number of operations is at most
         :data:`boundlab.expectation.AFFORDABLE`.
     """
-    arguments = plan.theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy
     if plan.own_case and (plan.problem.noiseless or plan.problem.quadratic() is not None or not plan.one_schedule):
         return None  # a number for each schedule is what such a bound is about
-    method, reason = engine(*arguments)
+    method, reason = engine(*plan.random_run)
     if reason:
         return None
     words = f"no sampling: {method}"
     if unasked:
-        predicted = operations(*arguments, iterations=plan.iterations)
+        predicted = operations(*plan.random_run, iterations=plan.iterations)
         if predicted > AFFORDABLE:
             return None
         words += f"; {predicted:.1g} operations predicted, up to {AFFORDABLE:.0e} are done unasked"
     try:
-        return left_side(*arguments, iterations=plan.iterations, ks=plan.ks), words
+        return left_side(*plan.random_run, iterations=plan.iterations, ks=plan.ks), words
     except UndecidedError:
         if unasked:  # rounding could decide at a kink; trials are taken then
             return None
@@ -54,9 +53,7 @@ def expectation(plan: Plan, *, unasked: bool = False) -> tuple[Enclosure, str] |
 def given_schedule_operations(plan: Plan, tape: Tape) -> float:
     """Return how many operations :func:`left_sides` takes, predicted; infinite where it does not apply."""
     problem = plan.problem
-    if problem.noiseless or problem.quadratic() is None or not plan.metric.is_mean or tape.implicit.any():
-        return float("inf")
-    if moments.entries(tape.registers, problem) > moments.LARGEST:
+    if problem.noiseless or tape.implicit.any() or given_tape.why_not(plan.metric, problem, tape):
         return float("inf")
     # A row of the tape writes one register's covariance with all others; a local step multiplies matrices.
     each, step = _ROW + 4.0 * tape.registers * problem.d**2, _ROW + 4.0 * problem.d**3
@@ -77,7 +74,7 @@ def require_given_schedule(plan: Plan) -> None:
     given = problem.quadratic() is not None and not problem.noiseless
     if given and plan.metric.is_mean:
         return
-    reason = engine(plan.theorem, plan.algorithm, problem, plan.parameters, plan.delays, plan.policy)[1]
+    reason = engine(*plan.random_run)[1]
     reason = reason or f"{plan.theorem.id} is about each schedule by itself"
     more = (
         "without noise there is nothing left to average given a schedule" if problem.noiseless
@@ -97,17 +94,14 @@ def left_sides(plan: Plan, tape: Tape) -> Enclosure:
         If the coefficients of all noise are too many.
     """
     problem = plan.problem
-    if problem.noiseless:
-        try:
-            return iterates.along(plan.metric, problem, tape, problem.full_gradients(), plan.ks)
-        except UndecidedError:  # rounding could decide at a kink: what floats make of it proves nothing
-            return Enclosure.unproved(in_floats(plan, tape, problem.x0, problem.full_gradients())[1])
-    if moments.entries(tape.registers, problem) > moments.LARGEST:
-        raise SpecError(
-            f"--exact: the coefficients of all noise in {tape.registers} registers and {problem.d} dimensions are too "
-            "many; take fewer clients or dimensions"
-        )
-    return moments.conditional(plan.metric, problem, tape, problem.require_quadratic("the moments").sigma, plan.ks)
+    if reason := given_tape.why_not(plan.metric, problem, tape):
+        raise SpecError(f"--exact: {reason}; take fewer clients or dimensions")
+    try:
+        return given_tape.left_side(plan.metric, problem, tape, plan.ks)
+    except UndecidedError:  # rounding could decide at a kink: what floats make of it proves nothing
+        if not problem.noiseless:
+            raise
+        return Enclosure.unproved(in_floats(plan, tape, problem.x0, problem.full_gradients())[1])
 
 
 def in_floats(plan: Plan, tape: Tape, x0: Array, oracle: Oracle) -> Floats:

@@ -102,7 +102,7 @@ class _TooManyError(SpecError):
 
 def _why_not(plan: Plan, model: RationalProblem | None, case: Case) -> str:
     if isinstance(case.events, RandomEvents):
-        reason = engine(plan.theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy)[1]
+        reason = engine(*plan.random_run)[1]
         if reason:
             return reason
     if model is None:

@@ -5,11 +5,10 @@ import numpy as np
 from boundlab.case import Case, RandomEvents
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.exact._result import ExactResult
-from boundlab.execute import iterates, moments
+from boundlab.execute import given_tape
 from boundlab.expectation import engine, left_side
 from boundlab.instance.plan import Plan
 from boundlab.metrics import Enclosure
-from boundlab.tape import Tape
 from boundlab.theorems import core
 
 
@@ -57,37 +56,22 @@ def _seen(plan: Plan) -> list[dict[str, float]] | None:
 
 
 def _random(plan: Plan) -> tuple[Enclosure, str]:
-    arguments = plan.theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy
-    method, reason = engine(*arguments)
+    method, reason = engine(*plan.random_run)
     if reason:
         raise SpecError(f"no exact engine applies: {reason}")
-    return left_side(*arguments, iterations=plan.iterations, ks=plan.ks[-1:]), f"{method}, in floating point"
+    return left_side(*plan.random_run, iterations=plan.iterations, ks=plan.ks[-1:]), f"{method}, in floating point"
 
 
 def _fixed(plan: Plan, case: Case) -> tuple[Enclosure, str]:
     ks = plan.ks[-1:]
     assert not isinstance(case.events, RandomEvents)  # noqa: S101  (for the type checker)
     tape = plan.algorithm.schedule(plan.parameters, case.events, plan.problem.n, plan.metric.records(ks), int(ks[-1]))
-    if plan.problem.noiseless:
-        try:
-            found = iterates.along(plan.metric, plan.problem, tape, plan.problem.full_gradients(), ks)
-        except UndecidedError as error:
-            raise SpecError(f"no exact engine applies: {error}") from None
-        return found, "the schedule in floating point"
-    reason = why_no_moments(plan, tape)
-    if reason:
+    if reason := given_tape.why_not(plan.metric, plan.problem, tape):
         raise SpecError(f"no exact engine applies: {reason}")
-    sigma = plan.problem.require_quadratic("the moments").sigma
-    found = moments.conditional(plan.metric, plan.problem, tape, sigma, ks)
+    try:
+        found = given_tape.left_side(plan.metric, plan.problem, tape, ks)
+    except UndecidedError as error:
+        raise SpecError(f"no exact engine applies: {error}") from None
+    if plan.problem.noiseless:
+        return found, "the schedule in floating point"
     return found, "means and the coefficients of all noise along the schedule, in floating point"
-
-
-def why_no_moments(plan: Plan, tape: Tape) -> str:
-    """Return '' if the expectation over the noise given a tape can be computed, else why not."""
-    if not plan.metric.is_mean:
-        return f"{plan.metric.id} is no mean of what a run shows"
-    if plan.problem.quadratic() is None:
-        return f"problem {plan.problem.id} with noise: the expectation given a schedule needs a quadratic"
-    if moments.entries(tape.registers, plan.problem) > moments.LARGEST:
-        return f"the noise in {tape.registers} registers and {plan.problem.d} dimensions has too many coefficients"
-    return ""

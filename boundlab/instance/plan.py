@@ -72,6 +72,11 @@ class Plan:
     symbols: tuple[SymbolValue, ...]
 
     @property
+    def random_run(self) -> tuple[Theorem, Algorithm[Any], Problem, Any, DelayModel, ServerPolicy]:
+        """The run that :mod:`boundlab.expectation` averages over events and noise: its functions take it first."""
+        return self.theorem, self.algorithm, self.problem, self.parameters, self.delays, self.policy
+
+    @property
     def own_case(self) -> bool:
         """True if each trial has a bound for its very schedule, and so, without noise, is a case of its own."""
         return self.schedules is not None and not self.schedules.averaged

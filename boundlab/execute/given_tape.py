@@ -1,0 +1,42 @@
+"""The left side given a tape, without sampling: of the one run without noise, or its expectation over the noise."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.execute import iterates, moments
+from boundlab.metrics import Enclosure, Metric
+from boundlab.objective import Problem
+from boundlab.tape import Tape
+
+
+def why_not(metric: Metric, problem: Problem, tape: Tape) -> str:
+    """Return '' if :func:`left_side` can be computed, else why not."""
+    if problem.noiseless:
+        return ""
+    if not metric.is_mean:
+        return f"{metric.id} is no mean of what a run shows"
+    if problem.quadratic() is None:
+        return f"problem {problem.id} with noise: the expectation given a schedule needs a quadratic"
+    if moments.entries(tape.registers, problem) > moments.LARGEST:
+        return f"the noise in {tape.registers} registers and {problem.d} dimensions has too many coefficients"
+    return ""
+
+
+def left_side(metric: Metric, problem: Problem, tape: Tape, ks: NDArray[np.int64]) -> Enclosure:
+    """Return the left side at ``ks``, shape (points,), and between which ends it is proved to lie.
+
+    Parameters
+    ----------
+    tape
+        With the records that :class:`boundlab.metrics.Watch` asks for at ``ks``.
+
+    Raises
+    ------
+    UndecidedError
+        If rounding could decide at a kink.
+    SpecError
+        If the noise is not on quadratics, or the metric is no mean of what a run shows.
+    """
+    if problem.noiseless:
+        return iterates.along(metric, problem, tape, problem.full_gradients(), ks)
+    return moments.conditional(metric, problem, tape, problem.require_quadratic("the moments").sigma, ks)
