@@ -169,7 +169,7 @@ def _settled(values: Values) -> tuple[Need, ...]:
 def _started(theorem: Theorem) -> str:
     if theorem.metric == "gradient-norm":
         return "see first-gradient"
-    if theorem.start > theorem.left.first:
+    if theorem.first_iteration > theorem.left.first:
         return "it says nothing of the start"
     if not theorem.left.over.averages_iterates:
         return f"{theorem.counter} counts from 1 on, and then a step was taken"

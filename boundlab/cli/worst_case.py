@@ -83,7 +83,7 @@ def worst_case(
 def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: bool) -> ExitCode:
     """Print the closed forms of multipliers."""
     from boundlab.pages.blocks import GAP, table, words
-    from boundlab.worst_case.closed_form import fit
+    from boundlab.worst_case.closed_form import closed_form
 
     missing = [K for K, one in found.items() if one.certificates.get("upper") is None or not one.attained]
     if missing:
@@ -91,7 +91,7 @@ def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: boo
             f"{theorem.id}: at {theorem.counter} = {', '.join(map(str, missing))} the bound is not attained; only "
             "multipliers that prove an attained bound are fitted: others are not the only ones"
         )
-    forms = fit({K: one.certificates["upper"] for K, one in found.items()})
+    forms = closed_form({K: one.certificates["upper"] for K, one in found.items()})
     code = ExitCode.STANDS if all(one.fits for one in forms) else ExitCode.UNDECIDED
     if as_json:
         rows = [{"label": one.label, "formula": str(one) if one.fits else None, "values": one.values} for one in forms]

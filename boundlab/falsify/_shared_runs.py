@@ -138,7 +138,7 @@ def points_of(theorem: Theorem, horizon: int, ks: Sequence[int] | None) -> NDArr
         return np.array([horizon])
     if ks is None:
         return spaced_iterations(horizon, 1)
-    found = np.array([k for k in ks if theorem.start <= k <= horizon], dtype=np.int64)
+    found = np.array([k for k in ks if theorem.first_iteration <= k <= horizon], dtype=np.int64)
     if not len(found):
         raise SpecError("no horizon is left to look at")
     return found

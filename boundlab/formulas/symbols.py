@@ -144,6 +144,11 @@ class SymbolInfo:
     delay: int | None = None
     at_most: tuple[str, ...] = ()
 
+    @property
+    def is_step_size(self) -> bool:
+        """True if it is counted in 1/L, as step sizes are."""
+        return self.units == (-1, 2)
+
     def describe(self) -> str:
         """Return meaning, domain and units in one line.
 

@@ -104,7 +104,7 @@ def _iterated(theorem: Theorem, values: Sequence[Mapping[str, Any]]) -> Enclosur
         groups.setdefault(rest, []).append(place)
     for places in groups.values():
         ks, back = np.unique([int(values[place][counter]) for place in places], return_inverse=True)
-        found = derive(theorem, {**values[places[0]], counter: int(ks[-1])}, None, theorem.start)
+        found = derive(theorem, {**values[places[0]], counter: int(ks[-1])}, None, theorem.first_iteration)
         given = {name: value if theorem.symbols[name].vector else float(value) for name, value in found.items()}
         for end, row in zip(bound.between(given, ks), ends, strict=True):
             row[places] = end[back.ravel()]

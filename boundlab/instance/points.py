@@ -31,7 +31,7 @@ def spoken(theorem: Theorem, iterations: int, evaluate: Callable[[Ints], Evaluat
         points = np.array([iterations], dtype=np.int64)
         return points, evaluate(points)
     # A printed shape is made for large K: nothing is read off it at K = 0.
-    grid = spaced_iterations(iterations, max(theorem.start, int(theorem.shape)))
+    grid = spaced_iterations(iterations, max(theorem.first_iteration, int(theorem.shape)))
     try:
         return grid, evaluate(grid)
     except (SilentError, InfiniteError):

@@ -11,8 +11,6 @@ from boundlab.references import reference
 if TYPE_CHECKING:
     from boundlab.theorems import Theorem
 
-_STEP = (-1, 2)
-
 
 def theorem_page(theorem: "Theorem") -> list[Block]:
     """Return what a theorem says: head, assumptions, bound, definitions, symbols to set."""
@@ -64,7 +62,7 @@ class _TheoremPage:
         """Return what the theorem is about, a line each."""
         theorem = self._theorem
         runs = (
-            f"every {theorem.counter} ≥ {theorem.start} of one run"
+            f"every {theorem.counter} ≥ {theorem.first_iteration} of one run"
             if theorem.horizon == "every"
             else f"the {theorem.counter} its step is chosen for"
         )
@@ -81,7 +79,7 @@ class _TheoremPage:
     def _steps(self) -> Iterator[str]:
         theorem = self._theorem
         for name, rule in theorem.step.items():
-            noun = "step size    " if name == "d" or theorem.symbols[name].units == _STEP else "sets         "
+            noun = "step size    " if name == "d" or theorem.symbols[name].is_step_size else "sets         "
             letter = self._letters[name]
             shown = f"{letter}, given" if rule == theorem.symbols[name].symbol else f"{letter} = {self._text(rule)}"
             given = " (or given)" if name in theorem.settable else ""

@@ -115,7 +115,7 @@ class Setting(Modelled):
         low: Number | None = None if domain.low == float("-inf") else int(domain.low)
         high: Scalar | None = None if domain.high == float("inf") else scalar(int(domain.high))
         if name == self.theorem.counter:
-            low = self.theorem.start
+            low = self.theorem.first_iteration
         if name == "mu" and self.context.find("L") is not None:
             # A function that is strongly convex and smooth has μ ≤ L.
             high = variable("L")

@@ -195,7 +195,7 @@ def _core(same: Same) -> CoreStatement:
         over=over(theorem).sources,
         objective=_objective(theorem, algorithm, options),
         counter=theorem.counter,
-        first=theorem.start,
+        first=theorem.first_iteration,
         horizon=str(theorem.horizon),
         metric=left.id,
         quantity=left.quantity.name.lower(),

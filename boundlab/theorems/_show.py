@@ -53,7 +53,7 @@ def statement_fields(theorem: Statement) -> dict[str, Any]:
         "metric": theorem.metric,
         "left_side": theorem.left.expectation,
         "horizon": theorem.horizon,
-        "first": theorem.start,
+        "first": theorem.first_iteration,
         "about": theorem.about,
         "step": {name: str(rule) for name, rule in theorem.step.items()},
         **theorem.bound.as_dict(),

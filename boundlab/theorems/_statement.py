@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
+from warnings import warn
 
 import sympy
 
@@ -285,9 +286,15 @@ class Statement:
         return self.left.counter
 
     @property
-    def start(self) -> int:
+    def first_iteration(self) -> int:
         """The smallest value of the counter that the theorem is about and that has a left side."""
         return max(self.first, self.left.first)
+
+    @property
+    def start(self) -> int:
+        """Deprecated name of :attr:`first_iteration`."""
+        warn("Theorem.start is called first_iteration", DeprecationWarning, stacklevel=2)
+        return self.first_iteration
 
     def defining(self) -> dict[str, sympy.Expr]:
         """Return how each defined symbol follows from others; the step size is one of them."""

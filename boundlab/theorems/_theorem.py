@@ -92,7 +92,7 @@ class Theorem(Statement):
         AssumptionError
             If a condition of the theorem is not met.
         """
-        return evaluated(self, self._known({**values, **symbols}), self.start, exactly=exactly)
+        return evaluated(self, self._known({**values, **symbols}), self.first_iteration, exactly=exactly)
 
     def value_at(self, values: Mapping[str, ArrayLike], ks: ArrayLike) -> Floats:
         """Return the bound at many iterations of one run, shape (m,); see :meth:`at_iterations`."""
@@ -127,7 +127,7 @@ class Theorem(Statement):
                 f"{self.id} is about the one {self.counter} for which its step size is chosen, "
                 f"and {self.counter} is {own}"
             )
-        found = evaluated(self, self._known({**values, self.counter: iterations}), self.start, exactly=True)
+        found = evaluated(self, self._known({**values, self.counter: iterations}), self.first_iteration, exactly=True)
         # A bound that does not depend on the counter is the same at all of them.
         terms = {name: np.broadcast_to(term, iterations.shape) for name, term in found.terms.items()}
         total = np.broadcast_to(found.total, iterations.shape)
@@ -145,7 +145,7 @@ class Theorem(Statement):
         """
         known = self._known(values)
         names = self.bound.instead(self.step, frozenset(known))
-        found = derive(self, known, names, self.start)
+        found = derive(self, known, names, self.first_iteration)
         options = {}
         for name in names:
             value = found[name]

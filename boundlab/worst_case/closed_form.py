@@ -77,7 +77,7 @@ def _polynomial(terms: Mapping[_Powers, Fraction], K: Any, k: Any) -> Any:
     return found
 
 
-def fit(certificates: Mapping[int, Mapping[str, Any]]) -> tuple[Fitted, ...]:
+def closed_form(certificates: Mapping[int, Mapping[str, Any]]) -> tuple[Fitted, ...]:
     """Return the closed forms of the multipliers of certificates, one for each kind of inequality.
 
     Parameters

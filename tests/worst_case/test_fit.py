@@ -14,7 +14,7 @@ from boundlab.prove import Script, expr, run, squared, telescope, total
 from boundlab.prove.document import Proof
 from boundlab.theorems import load_theorem
 from boundlab.worst_case import worst_case
-from boundlab.worst_case.closed_form import Fitted, fit
+from boundlab.worst_case.closed_form import Fitted, closed_form
 
 pytest.importorskip("PEPit")
 
@@ -31,7 +31,7 @@ def by_label(forms: tuple[Fitted, ...]) -> dict[str, Fitted]:
 
 def test_gradient_descent_has_the_known_multipliers() -> None:
     # Drori and Teboulle (2014), Theorem 3.1: lambda_k = k/(2K+1-k), from their (3.7), k = 1, ..., K.
-    forms = by_label(fit(certificates("classics.gd.convex", 1, 2, 3, 4, 5, 6, L="1")))
+    forms = by_label(closed_form(certificates("classics.gd.convex", 1, 2, 3, 4, 5, 6, L="1")))
     steps = forms["interpolation of f_0 at x_k, x_(k+1)"]
     for K in (3, 7, 40):
         assert [steps.at(K, k - 1) for k in range(1, K + 1)] == [Fraction(k, 2 * K + 1 - k) for k in range(1, K + 1)]
@@ -39,7 +39,7 @@ def test_gradient_descent_has_the_known_multipliers() -> None:
 
 
 def test_a_form_that_is_not_there_is_not_made_up() -> None:
-    forms = fit(certificates("classics.gd.strongly-convex", 1, 2, 3, L="1", mu="0.5", alpha="1"))
+    forms = closed_form(certificates("classics.gd.strongly-convex", 1, 2, 3, L="1", mu="0.5", alpha="1"))
     bad = [one for one in forms if not one.fits]
     assert bad
     with pytest.raises(CertificateError, match="no closed form"):
@@ -48,12 +48,14 @@ def test_a_form_that_is_not_there_is_not_made_up() -> None:
 
 def test_one_horizon_is_not_enough() -> None:
     with pytest.raises(CertificateError, match="two or more"):
-        fit(certificates("classics.gd.convex", 2, L="1"))
+        closed_form(certificates("classics.gd.convex", 2, L="1"))
 
 
 def test_fitted_multipliers_prove_the_subgradient_method_for_every_horizon() -> None:
     # In units with alpha = B = R = 1.
-    forms = by_label(fit(certificates("classics.subgradient.fixed-step", 2, 3, 4, 5, 6, alpha="1", B="1", R="1")))
+    forms = by_label(
+        closed_form(certificates("classics.subgradient.fixed-step", 2, 3, 4, 5, 6, alpha="1", B="1", R="1"))
+    )
     assert all(one.fits for one in forms.values())
     start, slope = forms["‖x_0 − x*‖² ≤ 1"], forms["the gradient of f_0 at x_k"]
     star, last = forms["interpolation of f_0 at x*, x_k"], forms["interpolation of f_0 at x_k, the last point"]
