@@ -23,7 +23,7 @@ from boundlab.worst_case.replay import replay
 from boundlab.worst_case.result import TIGHT, WorstCase
 from boundlab.worst_case.roots import in_units_of_the_step
 from boundlab.worst_case.specification import Question, ask
-from boundlab.worst_case.verify import Matrix, upper_value
+from boundlab.worst_case.verify import upper_value
 
 # A function is good enough where its replay misses the solver's value by no more than this share.
 _CLOSE = 1e-4
@@ -86,9 +86,7 @@ def worst_case(
     found = _Found("" if find_function else "not asked for")
     if solution.status == "optimal":
         if certificates:
-            found_upper = certify(compiled, solution)
-            if found_upper is not None:
-                upper = _Upper(model, kind, *found_upper)
+            upper = _checked(model, kind, certify(compiled, solution))
             equal = _reaches(plan, kind, constants, model, compiled, solution, None if upper is None else upper.value)
             lower = _lower(plan, kind, constants, model, compiled, solution, step)
         if find_function:
@@ -106,41 +104,30 @@ def worst_case(
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Upper:
-    """A certified upper value: of which program, and by which multipliers."""
+class _Certified:
+    """A certified value: of which program, and by which multipliers (upper) or at which point G, F (lower)."""
 
     model: ProgramModel
     kind: FunctionClass
     value: Fraction
-    multipliers: Sequence[Fraction]
+    evidence: tuple[Any, ...]
     unit: str = ""
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _Lower:
-    """A certified lower value: of which program, and at which point (G, F)."""
-
-    model: ProgramModel
-    kind: FunctionClass
-    value: Fraction
-    point: tuple[Matrix, list[Fraction]]
-    unit: str = ""
-
-
-def _kept(plan: Question, upper: _Upper | None, lower: _Lower | None) -> dict[str, Any]:
+def _kept(plan: Question, upper: _Certified | None, lower: _Certified | None) -> dict[str, Any]:
     """Return the certificates of both sides, as a second checker reads them."""
-    found = {}
-    if upper is not None:
-        found["upper"] = certificate_file.upper(
-            upper.model, upper.kind, upper.multipliers, upper.value, _claim(plan, upper)
-        )
-    if lower is not None:
-        found["lower"] = certificate_file.lower(lower.model, lower.kind, *lower.point, lower.value, _claim(plan, lower))
-    return found
+    sides: tuple[tuple[str, Any, _Certified | None], ...] = (
+        ("upper", certificate_file.upper, upper),
+        ("lower", certificate_file.lower, lower),
+    )
+    return {
+        name: write(one.model, one.kind, *one.evidence, one.value, _claim(plan, one))
+        for name, write, one in sides
+        if one is not None
+    }
 
 
-def _claim(plan: Question, side: _Upper | _Lower) -> str:
+def _claim(plan: Question, side: _Certified) -> str:
     """Return in words what the objective is."""
     runs = "mean over all event sequences" if plan.average else "one run"
     values = ", ".join(f"{name} = {value}" for name, value in plan.values.items() if name != plan.theorem.counter)
@@ -156,7 +143,7 @@ def _reaches(
     compiled: Compiled,
     solution: Solution,
     upper: Fraction | None,
-) -> _Upper | None:
+) -> _Certified | None:
     """Return the bound itself as a certified upper value, where it is attained so far as the solver sees, or None."""
     right = plan.exactly.right
     near = solution.primal <= float(right.high) * (1.0 + TIGHT)
@@ -177,7 +164,7 @@ def _reaches(
     for one, kernel in proposed:
         if upper_value(model.program, one) == value:
             far = certificate_file.distances(model, kind)
-            return _Upper(model, kind, value, fewer(model.program, one, kernel, value, far), words)
+            return _Certified(model, kind, value, (fewer(model.program, one, kernel, value, far),), words)
     return None
 
 
@@ -189,28 +176,26 @@ def _lower(
     compiled: Compiled,
     solution: Solution,
     step: float,
-) -> _Lower | None:
+) -> _Certified | None:
     """Return a certified lower value above the bound, or None: of the class, or of a part that has no more."""
     high = plan.exactly.right.high
     if Fraction(solution.primal) <= high:
         return None
     if not kind.relaxed:
-        return _at(model, kind, certified_lower(compiled, solution, high))
+        return _checked(model, kind, certified_lower(compiled, solution, high))
     part = stand_in(kind, float(constants.get("R", 1.0)), step, SHARES[0])
     if part is None or part.relaxed or part.deviation is not None or part.gradient_square is not None:
         return None
     model = build(part, plan.metric, plan.runs(), plan.clients, constants, plan.exactly.steps)
     inside = Compiled(model.program)
     try:
-        return _at(model, part, certified_lower(inside, inside.solve(), high))
+        return _checked(model, part, certified_lower(inside, inside.solve(), high))
     except BoundlabError:
         return None
 
 
-def _at(
-    model: ProgramModel, kind: FunctionClass, found: tuple[Fraction, Matrix, list[Fraction]] | None
-) -> _Lower | None:
-    return None if found is None else _Lower(model, kind, found[0], found[1:])
+def _checked(model: ProgramModel, kind: FunctionClass, found: tuple[Any, ...] | None) -> _Certified | None:
+    return None if found is None else _Certified(model, kind, found[0], found[1:])
 
 
 def _bounding(theorem: Theorem, plan: Question) -> dict[str, Any]:
