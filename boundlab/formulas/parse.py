@@ -11,6 +11,7 @@ that overflows, is complex or is not a number is refused instead of keeping SymP
 
 import ast
 import math
+import operator
 import re
 import warnings
 from collections.abc import Callable, Mapping
@@ -80,12 +81,13 @@ FUNCTIONS: Mapping[str, _KnownFunction] = MappingProxyType(
     }
 )
 
-_OPERATORS: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.Pow: "**",
+Operation = Callable[[Any, Any], Any]
+_OPERATORS: dict[type[ast.operator], Operation] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
 }
 _REFUSED: dict[type[ast.AST], str] = {
     ast.Attribute: "an attribute (a dot after a name)",
@@ -259,25 +261,18 @@ class _TreeReader:
         raise self.fail(node, f"unknown symbol {node.id!r}; {nearest(node.id, self.names)}")
 
     def operation(self, node: ast.BinOp, depth: int) -> tuple[Any, float | None]:
-        sign = _OPERATORS.get(type(node.op))
-        if sign is None:
+        do = _OPERATORS.get(type(node.op))
+        if do is None:
             raise self.fail(node, f"operator {type(node.op).__name__} is not allowed; use + - * / **")
         left, a = self.visit(node.left, depth + 1)
         right, b = self.visit(node.right, depth + 1)
-        value = self.combine(node, sign, a, b, right)
+        value = self.combine(node, do, a, b, right)
         if not self.symbolic:
             return None, value
-        if sign == "+":
-            result = left + right
-        elif sign == "-":
-            result = left - right
-        elif sign == "*":
-            result = left * right
-        elif sign == "/":
-            result = left / right
+        result = do(left, right)
+        if do is operator.truediv:
             self.demands.extend(power(right, sympy.S.NegativeOne, self.source(node.right)))
-        else:
-            result = left**right
+        elif do is operator.pow:
             self.demands.extend(power(left, right, self.source(node.left)))
         return self.sound(node, result), value
 
@@ -285,34 +280,27 @@ class _TreeReader:
         """Return a part as it is written."""
         return _short(ast.get_source_segment(self.text, node) or "")
 
-    def combine(self, node: ast.BinOp, sign: str, a: float | None, b: float | None, power: Any = None) -> float | None:
+    def combine(
+        self, node: ast.BinOp, do: Operation, a: float | None, b: float | None, power: Any = None
+    ) -> float | None:
         """Guard one operation, and do it in floating point if both sides are numbers."""
-        if sign == "/" and b == 0:
+        if do is operator.truediv and b == 0:
             raise self.fail(node, "division by zero")
-        if sign == "**" and b is not None and abs(b) > MAX_EXPONENT and self.symbolic:
+        if do is operator.pow and b is not None and abs(b) > MAX_EXPONENT and self.symbolic:
             raise self.fail(node, f"the exponent {b:g} is too large; at most {MAX_EXPONENT}")
-        if sign == "**" and power is not None and power.is_Rational and power.q > MAX_ROOT:
+        if do is operator.pow and power is not None and power.is_Rational and power.q > MAX_ROOT:
             what = f"the exponent {self.source(node.right)} has too many digits"
             raise self.fail(node, f"{what}; write it as a fraction, 1/{MAX_ROOT} at least")
         if a is None or b is None:
             return None
-        if sign == "+":
-            value: Any = a + b
-        elif sign == "-":
-            value = a - b
-        elif sign == "*":
-            value = a * b
-        elif sign == "/":
-            value = a / b
-        else:
-            try:
-                value = a**b
-            except ZeroDivisionError:
-                raise self.fail(node, "division by zero") from None
-            except OverflowError:
-                raise self.fail(node, "the power is too large") from None
-            if isinstance(value, complex):
-                raise self.fail(node, "a power of a negative number that is not real")
+        try:
+            value = do(a, b)
+        except ZeroDivisionError:
+            raise self.fail(node, "division by zero") from None
+        except OverflowError:
+            raise self.fail(node, "the power is too large") from None
+        if isinstance(value, complex):
+            raise self.fail(node, "a power of a negative number that is not real")
         return self.finite(node, value)
 
     def call(self, node: ast.Call, depth: int) -> tuple[Any, float | None]:
