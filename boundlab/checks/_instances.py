@@ -20,7 +20,7 @@ Values = Mapping[str, Any]
 
 SMALL = apart("ε", positive=True)
 # What the size of local steps is called.
-STEPS = frozenset(name for name in having("step") if SYMBOLS[name].units == (-1, 2))
+STEPS = frozenset(name for name in having("step") if SYMBOLS[name].is_step_size)
 _HALF = sympy.Rational(1, 2)
 # One client, one local step, no delay and no noise, where the server's model does gradient descent on x²/2 in [−1, 1],
 # whose constants are 1; what else an algorithm counts there it says. Nothing is drawn (L_max), and no truth asks for B.

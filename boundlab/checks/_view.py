@@ -18,7 +18,7 @@ from boundlab.formulas.symbols import SymbolInfo, apart, names_of, ordered
 from boundlab.formulas.units import degrees
 from boundlab.formulas.written import letters_of, written
 from boundlab.signs import Prover, Solver
-from boundlab.theorems import Condition, Theorem
+from boundlab.theorems import Condition, Theorem, at_lowest
 
 _POINTS = 200
 _LARGEST = 20_000
@@ -237,6 +237,11 @@ class View:
                 fresh = apart(steep, positive=True)
                 forth[by_name[steep]], back[fresh] = by_name["mu"] + fresh, by_name[steep] - by_name["mu"]
         return substitute(expression, forth), back
+
+    @cached_property
+    def at_lowest(self) -> frozenset[str]:
+        """The symbols that a condition holds at the lower end of their domain: σ ≤ 0, τ_max ≤ 0, K_m ≤ 1."""
+        return at_lowest(self.conditions, self.symbols)
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:

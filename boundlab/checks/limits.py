@@ -28,16 +28,6 @@ _EDGES = {
 }
 
 
-def fixed_zero(view: View) -> frozenset[str]:
-    """Return the symbols that a condition holds at the lower end of their domain: σ ≤ 0, τ_max ≤ 0, K_m ≤ 1."""
-    fixed = set()
-    for condition in view.conditions:
-        quantity, limit = condition.quantity, condition.limit
-        if quantity.is_Symbol and limit.is_number and float(limit) <= view.symbols[quantity.name].domain.low:
-            fixed.add(quantity.name)
-    return frozenset(fixed)
-
-
 @group("limits", "what remains at the edges of the constants")
 def checks(view: View) -> Iterator[Check]:
     """Take every limit that the theorem has, and ask that data without noise still leave something."""
@@ -48,7 +38,7 @@ def checks(view: View) -> Iterator[Check]:
     yield _horizon(view, counter)
     if view.free_steps and view.theorem.horizon == "every":
         yield _small_steps(view, counter)
-    fixed = fixed_zero(view)
+    fixed = view.at_lowest
     for words, names in _EDGES.items():
         for name in names:
             value = view.symbols[name].alone or 0  # noise is chosen, and has none
@@ -98,7 +88,7 @@ def _horizon(view: View, counter: str) -> Check:
 
 
 def _small_steps(view: View, counter: str) -> Check:
-    local = [name for name in view.free_steps if view.symbols[name].units == (-1, 2)]
+    local = [name for name in view.free_steps if view.symbols[name].is_step_size]
     values = {view.symbol(counter): SMALL**-2} | {view.symbol(name): SMALL for name in local[:1]}
     words = f"{', '.join(local[:1])} → 0, {', '.join(local[:1])}·{counter} → ∞"
     return _asymptotic(view, "limits.small-steps", words, values, "step")

@@ -20,9 +20,7 @@ _FACTORS = (sympy.Rational(11, 10), sympy.Integer(2), sympy.Integer(10))
 @group("monotone", "worse constants do not lower the bound")
 def checks(view: View) -> Iterator[Check]:
     """Check every one-sided constant, with the step held fixed."""
-    from boundlab.checks.limits import fixed_zero
-
-    zero = fixed_zero(view)
+    zero = view.at_lowest
     found = False
     for name in view.inputs:
         info = view.symbols[name]

@@ -8,7 +8,6 @@ from boundlab.checks._check import Check, group, passed
 from boundlab.checks._instances import SMALL
 from boundlab.checks._leading import leading
 from boundlab.checks._view import View
-from boundlab.checks.limits import fixed_zero
 from boundlab.errors import UndecidedError
 from boundlab.formulas.expansion import expand
 from boundlab.formulas.substitution import substitute
@@ -120,11 +119,11 @@ def refinement(view: View) -> Iterator[Check]:
     """Halve the step and double the delay: delayed gradient flow remains, whose delay matters."""
     identity = "refinement"
     statement = "step/R, delays·R, R → ∞, without noise: the right side keeps the delay"
-    fixed = fixed_zero(view)
+    fixed = view.at_lowest
     powers = {name: view.symbols[name].delay for name in view.symbols if name in view.inputs and name not in fixed}
     longer = {name: power for name, power in powers.items() if power}
     delays = dict(sorted(longer.items(), key=lambda one: (one[1], one[0])))
-    steps = [name for name in view.free_steps if view.symbols[name].units == (-1, 2)]
+    steps = [name for name in view.free_steps if view.symbols[name].is_step_size]
     if not view.formula or not delays or not steps or view.theorem.metric != "gradient-norm":
         yield Check(
             identity, statement, "not applicable", "no delay, or no step that may be chosen, enters the formula"

@@ -11,7 +11,6 @@ from boundlab.assumptions import assumption, definers, with_implied
 from boundlab.case.build import delays_from
 from boundlab.checks._check import Check, group
 from boundlab.checks._view import View
-from boundlab.checks.limits import fixed_zero
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.formulas.symbols import SYMBOLS, names_of
 from boundlab.metrics import Quantity
@@ -133,7 +132,7 @@ def _defined(view: View) -> frozenset[str]:
             "n", theorem.counter, *theorem.step, *theorem.defining(), *theorem.parameters.values(),
             *(symbol for name in assumed for symbol in assumption(name).defines),
             # "σ ≤ 0" says by itself what σ is.
-            *fixed_zero(view),
+            *view.at_lowest,
             # What a file declares by itself is its author's.
             *(name for name in theorem.symbols if name not in SYMBOLS),
         }

@@ -17,7 +17,6 @@ from boundlab.checks._instances import SMALL
 from boundlab.checks._leading import leading
 from boundlab.checks._truths import TRUTHS, Truth
 from boundlab.checks._view import View
-from boundlab.checks.limits import fixed_zero
 from boundlab.checks.units import implied_claim
 from boundlab.errors import UndecidedError
 from boundlab.formulas.enclose import enclose
@@ -97,7 +96,7 @@ def _hold(view: View, truth: Truth, wider: Mapping[str, sympy.Expr]) -> Check:
 
 def _wider(view: View) -> Iterator[dict[str, sympy.Expr]]:
     """Yield what constants are multiplied with, or are where the instance has 0: one at a time, then all together."""
-    names = [name for name in view.inputs if name in _NAMED and name not in fixed_zero(view)]
+    names = [name for name in view.inputs if name in _NAMED and name not in view.at_lowest]
     for factor in _WIDER:
         each = {name: 1 / factor if view.symbols[name].side == "lower" else factor for name in names}
         yield from ({name: by} for name, by in each.items())

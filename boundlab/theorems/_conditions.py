@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ import numpy as np
 from boundlab.errors import AssumptionError, SilentError
 from boundlab.formulas.decide import at_most
 from boundlab.formulas.floats import evaluate
-from boundlab.formulas.symbols import names_of
+from boundlab.formulas.symbols import SymbolInfo, names_of
 from boundlab.theorems._bound import Condition, Floats
 from boundlab.theorems._statement import Statement
 
@@ -21,6 +21,12 @@ ROUNDED: Final = 1e-12
 _APART: Final = 1e-9
 # How far a rounded step may lie beyond a condition that its formula meets: a few roundings.
 _ULPS: Final = 3
+
+
+def at_lowest(conditions: Iterable[Condition], symbols: Mapping[str, SymbolInfo]) -> frozenset[str]:
+    """Return the symbols that a condition holds at the lower end of their domain: σ ≤ 0, τ_max ≤ 0, K_m ≤ 1."""
+    numbers = [(one.quantity.name, one.limit) for one in conditions if one.quantity.is_Symbol and one.limit.is_number]
+    return frozenset(name for name, limit in numbers if float(limit) <= symbols[name].domain.low)
 
 
 def require(

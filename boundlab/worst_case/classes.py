@@ -11,7 +11,7 @@ from boundlab.assumptions import DETERMINISTIC, UNCONSTRAINED, assumption, defin
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.formulas.symbols import SYMBOLS, having
 from boundlab.metrics import Quantity
-from boundlab.theorems import Theorem
+from boundlab.theorems import Theorem, at_lowest
 
 _KNOWN = frozenset(
     {
@@ -29,8 +29,7 @@ def noise(theorem: Theorem) -> tuple[str, ...]:
     named = tuple(name for name in theorem.core.asked if assumption(name).noise)
     if named or theorem.core.noiseless:
         return named
-    excluded = {one.quantity.name for one in theorem.conditions if one.quantity.is_Symbol and one.limit == 0}
-    own = having("noise", symbols=theorem.symbols) - excluded
+    own = having("noise", symbols=theorem.symbols) - at_lowest(theorem.conditions, theorem.symbols)
     return tuple(name for name in theorem.inputs() if name in own)
 
 
