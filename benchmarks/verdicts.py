@@ -8,7 +8,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,13 @@ from boundlab.delays import DelayModel, Trace
 from boundlab.errors import AssumptionError
 from boundlab.events import Events
 from boundlab.files import replacing, write_json
-from boundlab.instance import make_plan
+from boundlab.formulas.symbols import NOISE
+from boundlab.instance.fitting import CompareOptions
 from boundlab.objective import Problem
 from boundlab.options import parse_spec
 from boundlab.randomness import Stream, Streams
-from boundlab.registry import lookup, registered
-from boundlab.theorems import Theorem, load_theorem
+from boundlab.registry import registered
+from boundlab.theorems import Theorem, at_lowest, load_theorem
 
 _SPLIT = "data=digits,clients=8,partition=dirichlet,a=0.3"
 _DIGITS = f"logistic:{_SPLIT}"
@@ -68,44 +69,36 @@ def theorems(prefix: str = "") -> list[Theorem]:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """One line of the table: a theorem on one problem under one delay model."""
+class Line:
+    """One line of the table: a theorem on one problem, which it calls by a label, under one delay model."""
 
-    theorem: str
     label: str
-    problem: str
-    delays: str
-    iterations: int = 300
-    trials: int = 30
-    settings: Mapping[str, str] = field(default_factory=dict)
+    compared: CompareOptions
+    trials: int
+
+    @property
+    def theorem(self) -> str:
+        """The theorem's id."""
+        return self.compared.theorem.id
 
 
+_ABSOLUTE = ("the absolute value, one client", "lad:x0=3")
+_SLOWER = ("Huber at 0 and 1, client 2 five times slower", "huber:c=[0,1],x0=0.16667")
+_FIVE = "deterministic:rates=[1,0.2]"
 # As-printed theorems where they fail: each is one `boundlab compare` away.
-REFUTATIONS: tuple[Setting, ...] = (
-    Setting(
-        "area.theorem8.printed-start", "the absolute value, one client", "lad:x0=3", "iid:p_s=0.38", 48, 400, {"M": "2"}
-    ),
-    Setting("area.theorem8", "the absolute value, one client", "lad:x0=3", "iid:p_s=0.5", 6, 400, {"M": "50"}),
-    Setting(
-        "fedcompass.theorem1", "Huber at 0 and 1, client 2 five times slower", "huber:c=[0,1],x0=0.16667",
-        "deterministic:rates=[1,0.2]", 40_000, 2, {"Qmin": "1", "Qmax": "5", "eta": "0.0005"},
-    ),
-    Setting(
-        "afl_dga.theorem1", "one client, two local steps, L = 60", "huber:w=60,x0=1", "exponential", 1000, 2,
-        {"local_steps": "2", "scaling": "average"},
-    ),
-    Setting(
-        "fedfa.theorem1", "Huber at 0 and 1, client 2 five times slower", "huber:c=[0,1],x0=0.16667",
-        "deterministic:rates=[1,0.2]", 10_000, 2, {"K": "2", "eta_l": "0.002"},
-    ),
-    Setting(
-        "fedfa.theorem1.squared-smoothness", "Huber at 0 and 1, client 2 five times slower",
-        "huber:c=[0,1],x0=0.16667", "deterministic:rates=[1,0.2]", 10_000, 2, {"K": "2", "eta_l": "0.002"},
-    ),
-    Setting(
-        "fedstaleweight.theorem1", "one client, a buffer of one, noise", "huber:sigma=1,delta=0.1,x0=0", "exponential",
-        200, 100, {"eta_l": "0.001"},
-    ),
+REFUTATIONS: tuple[Line, ...] = tuple(
+    Line(label, CompareOptions(load_theorem(name), problem, delays, None, iterations, settings), trials)
+    for name, (label, problem), delays, iterations, trials, settings in (
+        ("area.theorem8.printed-start", _ABSOLUTE, "iid:p_s=0.38", 48, 400, {"M": "2"}),
+        ("area.theorem8", _ABSOLUTE, "iid:p_s=0.5", 6, 400, {"M": "50"}),
+        ("fedcompass.theorem1", _SLOWER, _FIVE, 40_000, 2, {"Qmin": "1", "Qmax": "5", "eta": "0.0005"}),
+        ("afl_dga.theorem1", ("one client, two local steps, L = 60", "huber:w=60,x0=1"), "exponential", 1000, 2,
+         {"local_steps": "2", "scaling": "average"}),
+        ("fedfa.theorem1", _SLOWER, _FIVE, 10_000, 2, {"K": "2", "eta_l": "0.002"}),
+        ("fedfa.theorem1.squared-smoothness", _SLOWER, _FIVE, 10_000, 2, {"K": "2", "eta_l": "0.002"}),
+        ("fedstaleweight.theorem1", ("one client, a buffer of one, noise", "huber:sigma=1,delta=0.1,x0=0"),
+         "exponential", 200, 100, {"eta_l": "0.001"}),
+    )
 )  # fmt: skip
 
 
@@ -113,7 +106,7 @@ REFUTATIONS: tuple[Setting, ...] = (
 class Outcome:
     """What came out: the verdict, the largest mean/bound, the reason, and whether the bound says anything here."""
 
-    setting: Setting
+    line: Line
     verdict: str
     ratio: float | None
     reason: str
@@ -125,48 +118,55 @@ class Outcome:
         return f"{self.verdict} (says nothing)" if self.says_nothing else self.verdict
 
 
-_ROUNDS = {"local_steps": "1..3", "participation": "0.7", "correction_delay": "0..2"}
+_BUFFER = {"count": "3", "M": "3"}
+_OPTIONS: Mapping[str, Mapping[str, str]] = {
+    "area": {"M": "5"},
+    "afl_dga": {"local_steps": "1..3", "participation": "0.7", "correction_delay": "0..2"},
+    "fedcompass": {"Qmin": "2", "Qmax": "10"},
+    "fedfa": {"Q": "3", "K": "3"},
+    "fedbuff": _BUFFER,
+    "fedstaleweight": _BUFFER,
+}
+# What a theorem must have beside these.
+_OWN: Mapping[str, Mapping[str, str]] = {
+    "fedcompass.group": {"Qmin": "2", "Qmax": "20", "warmup": "speeds"},
+    "fedcompass.corollary1": {"Qmin": "2", "Qmax": "40"},
+    "fedcompass.corollary1.explicit": {"Qmin": "2", "Qmax": "40"},
+    "fedstaleweight.theorem1": {"reply": "wait"},
+    "fedstaleweight.rf2": {"scale": "0"},
+    "fedstaleweight.rf3": {"scale": "0"},
+}
+_DELAYS_OF = {
+    "iid-events": "memoryless",
+    "stationary-participation": "memoryless",
+    "uniform-buffer": "equally fast",
+    "constant-lag": "constant lag",
+}
 
 
-def _how(theorem: Theorem) -> tuple[str, str, dict[str, str]]:
-    """Return the kinds of problem and delays that a theorem is about, and its settings."""
-    paper, name = theorem.id.split(".", 1)
-    if paper == "area":
-        return "strongly convex" if name.startswith("theorem7") else "a minimiser", "memoryless", {"M": "5"}
-    kind = "full gradients" if name in ("r1", "r2n") or name.endswith("noiseless") else "bounded gradients"
-    if paper == "afl_dga":
-        return kind, "any", {} if name == "r0" else _ROUNDS
-    if paper == "fedcompass":
-        if name == "group":
-            return kind, "one group", {"Qmin": "2", "Qmax": "20", "warmup": "speeds"}
-        if name.startswith("corollary1"):
-            return kind, "one group", {"Qmin": "2", "Qmax": "40"}
-        return kind, "any", {"Qmin": "2", "Qmax": "10"}
-    if paper == "fedfa":
-        return kind, "constant lag" if name.startswith("param") else "any", {"Q": "3", "K": "3"}
-    stationary = {"count": "3", "M": "3"} | ({"scale": "0"} if paper == "fedstaleweight" else {})
-    if name in ("rf2", "rf3"):
-        return kind, "memoryless", stationary
-    if name == "theorem1":
-        return kind, "equally fast", {"count": "3", "M": "3", "reply": "wait"}
-    return kind, "any", {"count": "3", "M": "3"}
+def _problems(theorem: Theorem) -> str:
+    """Return the kind of problem that a theorem is about."""
+    if "minimiser" in theorem.core.assumed:
+        return "strongly convex" if "strongly-convex" in theorem.core.assumed else "a minimiser"
+    return "full gradients" if at_lowest(theorem.conditions, theorem.symbols) & NOISE else "bounded gradients"
 
 
-def settings_of(theorem: Theorem) -> Iterator[Setting]:
+def settings_of(theorem: Theorem) -> Iterator[Line]:
     """Return the settings on which a theorem is compared: two problems, three delay models each."""
-    problems, delays, own = _how(theorem)
-    own = {key: value for key, value in own.items() if key not in theorem.step}
-    if theorem.id.startswith("area.") and "alpha" in theorem.inputs():
+    own = {**_OPTIONS[theorem.algorithm], **_OWN.get(theorem.id, {})} if theorem.id != "afl_dga.r0" else {}
+    if "alpha" in theorem.inputs():
         own["alpha"] = "0.01"
-    for label, problem in PROBLEMS[problems].items():
-        for model in DELAYS[delays]:
+    one_group = "one group" if own.get("Qmax") in ("20", "40") else "any"
+    kind = next((_DELAYS_OF[name] for name in theorem.assumptions if name in _DELAYS_OF), one_group)
+    for label, problem in PROBLEMS[_problems(theorem)].items():
+        for model in DELAYS[kind]:
             chosen = own | ({"speeds": _speeds(model, label)} if "warmup" in own else {})
-            yield Setting(theorem.id, label, problem, model, trials=_trials(theorem), settings=chosen)
+            yield Line(label, CompareOptions(theorem, problem, model, None, 300, chosen), _trials(theorem))
 
 
-def noiseless(setting: Setting) -> bool:
-    """Return whether the gradients of a setting are full ones."""
-    return any(one in setting.problem for one in ("sigma=0,", "batch=0"))
+def noiseless(line: Line) -> bool:
+    """Return whether the gradients of a line are full ones."""
+    return any(one in line.compared.problem for one in ("sigma=0,", "batch=0"))
 
 
 def _delays(spec: str, clients: int, arrivals: int) -> DelayModel:
@@ -194,22 +194,16 @@ def _problem(spec: str) -> Problem:
     return build_problem(*parse_spec(spec, "problem"))
 
 
-def judge(setting: Setting, seed: int = 0) -> Outcome:
+def judge(line: Line, seed: int = 0) -> Outcome:
     """Compare one theorem on one setting."""
-    theorem, problem = load_theorem(setting.theorem), _problem(setting.problem)
-    algorithm = lookup("algorithms", theorem.algorithm)
-    delays = _delays(setting.delays, problem.n, 2 * setting.iterations)
-    # The delay model iid brings events of a server, which algorithms that count for themselves do not read.
-    policy = algorithm.policy(None, delays)
+    one, problem = line.compared, _problem(line.compared.problem)
+    delays = _delays(one.delays, problem.n, 2 * max(one.horizons))
     try:
-        plan = make_plan(
-            theorem, problem, delays, policy, setting.iterations, setting.settings, trials=setting.trials, seed=seed
-        )
-        result = compare(plan, setting.trials, seed)
+        result = compare(one.plan(problem=problem, delays=delays, trials=line.trials, seed=seed), line.trials, seed)
     except AssumptionError as error:
-        return Outcome(setting, "not applicable", None, str(error))
+        return Outcome(line, "not applicable", None, str(error))
     says_nothing = bool(result.vacuous)
-    return Outcome(setting, result.verdict.value, float(result.ratio.max()), result.reason, says_nothing)
+    return Outcome(line, result.verdict.value, float(result.ratio.max()), result.reason, says_nothing)
 
 
 def table(outcomes: list[Outcome]) -> str:
@@ -217,7 +211,7 @@ def table(outcomes: list[Outcome]) -> str:
     lines = ["| theorem | status | problem | verdict | largest mean/bound |", "|---|---|---|---|---|"]
     groups: dict[tuple[str, str], list[Outcome]] = {}
     for outcome in outcomes:
-        groups.setdefault((outcome.setting.theorem, outcome.setting.label), []).append(outcome)
+        groups.setdefault((outcome.line.theorem, outcome.line.label), []).append(outcome)
     for (name, label), group in groups.items():
         theorem = load_theorem(name)
         words = [outcome.words for outcome in group]
@@ -235,29 +229,20 @@ def refutations_table(outcomes: list[Outcome]) -> str:
     """Return the table of refutations in Markdown."""
     lines = ["| as printed | where it fails | delays | horizon | verdict | mean/bound |", "|---|---|---|---|---|---|"]
     for outcome in outcomes:
-        setting = outcome.setting
+        one = outcome.line.compared
         lines.append(
-            f"| `{setting.theorem}` | {setting.label} | `{setting.delays}` | {setting.iterations} | "
+            f"| `{one.theorem.id}` | {outcome.line.label} | `{one.delays}` | {one.iterations} | "
             f"**{outcome.verdict}** | {outcome.ratio:.3g} |"
         )
     return "\n".join(lines) + "\n"
 
 
-def command(setting: Setting) -> str:
-    """Return the setting as a command line."""
-    options = " ".join(f"--set {name}={value}" for name, value in setting.settings.items())
-    return (
-        f"boundlab compare {setting.theorem} --problem {setting.problem} --delays {setting.delays} "
-        f"--iterations {setting.iterations} --trials {setting.trials} {options}"
-    )
-
-
 def as_dict(outcome: Outcome) -> dict[str, Any]:
     """Return a line for the JSON file."""
-    setting = outcome.setting
+    one = outcome.line.compared
     return {
-        "theorem": setting.theorem, "problem": setting.problem, "delays": setting.delays,
-        "iterations": setting.iterations, "trials": setting.trials, "settings": dict(setting.settings),
+        "theorem": one.theorem.id, "problem": one.problem, "delays": one.delays,
+        "iterations": one.iterations, "trials": outcome.line.trials, "settings": dict(one.settings),
         "verdict": outcome.verdict, "ratio": outcome.ratio, "reason": outcome.reason,
         "says_nothing": outcome.says_nothing,
     }  # fmt: skip
@@ -269,8 +254,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="theorems whose id begins so; nothing is written")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent, help="folder of verdicts.json, verdicts.md")
     chosen = parser.parse_args()
-    outcomes = [_shown(setting) for theorem in theorems(chosen.only) for setting in settings_of(theorem)]
-    refuted = [_shown(setting) for setting in REFUTATIONS if setting.theorem.startswith(chosen.only)]
+    outcomes = [_shown(line) for theorem in theorems(chosen.only) for line in settings_of(theorem)]
+    refuted = [_shown(line) for line in REFUTATIONS if line.theorem.startswith(chosen.only)]
     text = f"{table(outcomes)}\n{refutations_table(refuted)}"
     sys.stdout.write(text)
     if not chosen.only:
@@ -280,13 +265,13 @@ def main() -> None:
             temporary.write_text(text, encoding="utf-8")
 
 
-def _shown(setting: Setting) -> Outcome:
-    """Judge a setting and say on standard error what came out."""
+def _shown(line: Line) -> Outcome:
+    """Judge a line and say on standard error what came out."""
     begin = time.perf_counter()
-    found = judge(setting)
+    found = judge(line)
     ratio = "" if found.ratio is None else f"{found.ratio:.3g}"
     sys.stderr.write(
-        f"{setting.theorem:38} {setting.label[:18]:18} {setting.delays:38} {found.verdict:15} {ratio:>9} "
+        f"{line.theorem:38} {line.label[:18]:18} {line.compared.delays:38} {found.verdict:15} {ratio:>9} "
         f"{time.perf_counter() - begin:6.1f} s {found.reason if found.verdict != 'holds' else ''}\n"
     )
     return found

@@ -15,7 +15,7 @@ APART = ("formulas/_table.py", "theorems/", "algorithms/")
 # By the reason why they are there: files with tables of three or more symbols, and how many each holds.
 ALLOWED = {
     "letters and words that happen to be names of symbols": {
-        "prove/latex.py": 1, "falsify/_candidate.py": 1, "falsify/_result.py": 1, "worst_case/function.py": 1,
+        "prove/latex.py": 1, "falsify/_result.py": 1, "worst_case/function.py": 1,
     },
     "which assumption defines what": {"assumptions.py": 2},
     "values of one instance": {"checks/_instances.py": 5, "testing/_theorem.py": 1, "worst_case/specification.py": 1},

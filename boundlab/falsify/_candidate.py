@@ -1,6 +1,6 @@
 """An instance that a search looks at: problem, delays, settings and horizon, all in a user's own words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.falsify import _catalog as catalog
+from boundlab.instance.fitting import CompareOptions
 from boundlab.objective import Problem
-from boundlab.options import spec_of, typed
-from boundlab.registry import command_line
+from boundlab.options import numbers, parse_spec, spec_of, typed
+from boundlab.theorems import Theorem
 
 Floats = NDArray[np.float64]
-PER_CLIENT = ("c", "A", "a", "w", "b")  # arrays with one entry a client
+_OF_ALL = ("x0", "minimiser", "direction")  # arrays of a problem that have no entry for each client
 
 
 @final
@@ -49,7 +50,7 @@ class Candidate:
     @property
     def clients(self) -> int:
         """The number of clients."""
-        return len(next(self.problem[name] for name in PER_CLIENT if name in self.problem))
+        return len(next(iter(self.per_client().values())))
 
     @property
     def dimension(self) -> int:
@@ -66,6 +67,11 @@ class Candidate:
         """True if gradients have noise."""
         return bool(self.problem.get("sigma", 0.0))
 
+    def per_client(self) -> dict[str, Sequence[Any]]:
+        """Return the problem's arrays with one entry a client, by option."""
+        listed = {name: value for name, value in self.problem.items() if isinstance(value, (list, tuple))}
+        return {name: value for name, value in listed.items() if name not in _OF_ALL}
+
     def rows(self, name: str) -> Floats:
         """Return centres or weights of a problem whose coordinates do not mix, shape (n, d)."""
         return np.array(self.problem[name], dtype=np.float64).reshape(self.clients, -1)
@@ -73,6 +79,11 @@ class Candidate:
     def start(self) -> Floats:
         """Return x0 of a problem whose coordinates do not mix, shape (d,)."""
         return np.array(self.problem["x0"], dtype=np.float64).reshape(-1)
+
+    def shares(self) -> list[float]:
+        """Return the clients' probabilities in i.i.d. events; nothing where the delays give none."""
+        name, options = parse_spec(self.delays, "delays")
+        return numbers(options["p"], "p") if name == "iid" and "p" in options else []
 
     def options(self) -> dict[str, Any]:
         """Return the problem's options as case files have them, without its type."""
@@ -95,12 +106,11 @@ class Candidate:
         """Return the problem as ``--problem`` takes it."""
         return spec_of(str(self.problem["type"]), self.options())
 
-    def command(self, typed: str, trials: int) -> str:
-        """Return the comparison that repeats the instance by itself; ``typed``: the theorem, an id or a file."""
-        words = ["compare", typed, "--problem", self.problem_spec(), "--delays", self.delays]
-        words += ["--iterations", str(self.iterations), "--trials", str(trials)]
-        words += [word for name, value in self.all_settings().items() for word in ("--set", f"{name}={value}")]
-        return command_line(*words)
+    def compared(self, theorem: Theorem) -> CompareOptions:
+        """Return the comparison that repeats the instance by itself."""
+        return CompareOptions(
+            theorem, self.problem_spec(), self.delays, iterations=self.iterations, settings=self.all_settings()
+        )
 
     def key(self) -> tuple[Any, ...]:
         """Return what tells candidates apart."""
@@ -114,3 +124,13 @@ class Candidate:
     def with_problem(self, **changes: Any) -> "Candidate":
         """Return the candidate with other problem numbers."""
         return replace(self, problem={**self.problem, **changes})
+
+    def with_arrays(self, w: Floats | None = None, c: Floats | None = None, x0: Floats | None = None) -> "Candidate":
+        """Return the candidate with other weights or centres, shape (n, d), or start, shape (d,), as it writes them."""
+        changes: dict[str, Any] = {}
+        for name, rows in {"w": w, "c": c}.items():
+            if rows is not None:
+                changes[name] = (rows if isinstance(self.problem[name][0], list) else rows[:, 0]).tolist()
+        if x0 is not None:
+            changes["x0"] = x0.tolist() if isinstance(self.problem["x0"], list) else float(x0[0])
+        return self.with_problem(**changes)

@@ -5,14 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from boundlab.errors import AssumptionError, SpecError, SymbolError
-from boundlab.execute import iterates, moments
+from boundlab.execute import given_tape
 from boundlab.expectation import left_side
-from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._batched_problems import rounding
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._shared_runs import points_of, tapes
 from boundlab.falsify._sides import CandidateSides
-from boundlab.instance import Plan, make_plan
+from boundlab.instance import Plan
 from boundlab.instance.schedules import Schedules
 from boundlab.metrics import Enclosure, Quantity
 from boundlab.theorems import Theorem
@@ -26,12 +25,7 @@ def plan_of(theorem: Theorem, candidate: Candidate, ks: Sequence[int]) -> Plan:
     BoundlabError
         If problem, delays, options and theorem do not fit each other.
     """
-    algorithm, problem = catalog.algorithm(theorem.algorithm), candidate.build()
-    delays, policy = catalog.delays(candidate.delays, problem.n, algorithm)
-    points = np.array(ks, dtype=np.int64)
-    return make_plan(
-        theorem, problem, delays, policy, candidate.iterations, candidate.all_settings(), ks=points
-    )  # fmt: skip
+    return candidate.compared(theorem).plan(problem=candidate.build(), ks=np.array(ks, dtype=np.int64))
 
 
 def horizon(candidate: Candidate) -> int:
@@ -79,24 +73,17 @@ def left_of(plan: Plan, candidate: Candidate, lost: float = 0.0) -> Enclosure:
         P, see :mod:`boundlab.falsify._noise`: the left side is then one of quadratics, and only its lower end holds.
     """
     if plan.algorithm.server == "any":
-        return left_side(
-            plan.theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy, plan.iterations,
-            plan.ks,
-        )  # fmt: skip
+        return left_side(*plan.random_run, plan.iterations, plan.ks)
     if candidate.noisy and not candidate.separable:
         raise SpecError(f"noise on {plan.problem.id} can only be sampled")
     problem = candidate.quadratic().build() if candidate.noisy else plan.problem
-    form = problem.quadratic()
     schedules = Schedules(
         plan.theorem, plan.algorithm, plan.problem.n, plan.delays, plan.policy, plan.iterations, 0,
         plan.parameter_values,
     )  # fmt: skip
     total = np.zeros((3, len(plan.ks)))
     for tape, weight in tapes(schedules, plan.theorem.left.records(plan.ks)):
-        if candidate.noisy and form is not None:
-            found = moments.conditional(plan.metric, problem, tape, form.sigma, plan.ks)
-        else:
-            found = iterates.along(plan.metric, problem, tape, problem.full_gradients(), plan.ks)
+        found = given_tape.left_side(plan.metric, problem, tape, plan.ks)
         total += weight * np.array([found.value, found.lower, found.upper])
     value, lower, upper = total
     kept = max(0.0, 1.0 - lost)

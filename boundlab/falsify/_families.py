@@ -9,7 +9,7 @@ from boundlab.algorithms import Algorithm
 from boundlab.falsify import _problem_families
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._options import settings
-from boundlab.falsify._rates import by_length, open_rates
+from boundlab.instance.settings import open_rates
 from boundlab.registry import registered
 from boundlab.theorems import Theorem, over
 
@@ -141,7 +141,7 @@ def _chosen(
     theorem: Theorem, names: Sequence[str], sizes: Sequence[float], *, default: bool
 ) -> Iterator[dict[str, float]]:
     """Yield values of rates: step sizes together in 1/L, numbers beside them few at a time."""
-    lengths = [name for name in names if by_length(theorem, name)]
+    lengths = [name for name in names if theorem.symbols[name].is_step_size]
     numbers = [name for name in names if name not in lengths]
     places = sorted(product(range(len(NUMBERS)), repeat=len(numbers)), key=sum)
     for place in places[: 4 if lengths and default else 12 if default else 1 if lengths else 0]:

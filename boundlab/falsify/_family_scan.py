@@ -94,8 +94,8 @@ def _schedule(schedule: Schedule, last: int, level: int, judge: Judge, seen: set
         []
         if not level
         else [
-            replace(one.candidate, family=f"orbit, {one.candidate.family}", iterations=iterations).with_problem(
-                x0=one.last.tolist() if len(one.last) > 1 else float(one.last[0])
+            replace(one.candidate, family=f"orbit, {one.candidate.family}", iterations=iterations).with_arrays(
+                x0=one.last
             )
             for one in ranked
             if len(one.last) and np.isfinite(one.last).all() and 1e-9 < np.abs(one.last).max() < 1e9

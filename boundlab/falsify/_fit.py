@@ -11,7 +11,7 @@ from boundlab.falsify import _families, _random_events
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._expectation import horizon
 from boundlab.falsify._judge import FAILURES, Judge
-from boundlab.falsify._optimise import iid, shaped
+from boundlab.falsify._optimise import iid
 from boundlab.falsify._problem_families import noise_allowed
 from boundlab.falsify._sides import constants_of, step_size
 from boundlab.formulas.floats import evaluate
@@ -173,21 +173,15 @@ def _problems(one: Candidate, by: float) -> Iterator[Candidate]:
             yield one.with_problem(**{name: one.problem[name] * by})
     weights, centres, start = one.rows("w"), one.rows("c"), one.start()
 
-    def weighted(rows: Any) -> Candidate:
-        return one.with_problem(w=shaped(rows, one.problem["w"]))
-
-    def begun(x: Any) -> Any:
-        return x.tolist() if isinstance(one.problem["x0"], list) else float(x[0])
-
-    yield weighted(weights * by)
+    yield one.with_arrays(weights * by)
     for place in range(weights.size if weights.size > 1 else 0):
         rows = weights.copy()
         rows.reshape(-1)[place] *= by
-        yield weighted(rows)
+        yield one.with_arrays(rows)
     middle = centres.mean(axis=0)
-    yield one.with_problem(x0=begun(middle + by * (start - middle)))
+    yield one.with_arrays(x0=middle + by * (start - middle))
     width = {"delta": one.problem["delta"] * by} if "delta" in one.problem else {}
-    yield one.with_problem(c=shaped(centres * by, one.problem["c"]), x0=begun(start * by), **width)
+    yield one.with_arrays(c=centres * by, x0=start * by).with_problem(**width)
 
 
 def _whole(value: int, by: float) -> int | None:
@@ -200,8 +194,7 @@ def _delays(one: Candidate, by: float) -> Iterator[str]:
     """Yield delays whose last client is later, and i.i.d. events with more and less of the clients."""
     try:
         name, options = parse_spec(one.delays, "delays")
-        if name == "iid" and "p" in options:
-            p = numbers(options["p"], "p")
+        if p := one.shares():
             odds = [by * share / (1.0 - sum(p)) for share in p]
             yield iid([each / (1.0 + sum(odds)) for each in odds])
         elif name == "deterministic" and one.clients > 1:

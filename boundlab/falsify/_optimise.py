@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._expectation import horizon
 from boundlab.falsify._judge import Judge, Score
-from boundlab.options import numbers, parse_spec, typed
+from boundlab.options import typed
 
 Floats = NDArray[np.float64]
 _LARGEST = 30.0  # of a coordinate: logarithms, logits and centres stay within what numbers can be
@@ -132,9 +132,7 @@ def from_vector(candidate: Candidate, z: Floats) -> Candidate:
         w.reshape(-1)[1:] = [float(np.exp(next(entries))) for _ in range(w.size - 1)]
         c[1:] = np.reshape([next(entries) for _ in range(c[1:].size)], c[1:].shape)
         start[:] = [next(entries) for _ in start]
-        problem |= {"w": shaped(w, candidate.problem["w"]), "c": shaped(c, candidate.problem["c"])}
-        problem["x0"] = start.tolist() if isinstance(candidate.problem["x0"], list) else float(start[0])
-        found = replace(found, problem=problem)
+        found = replace(found, problem=problem).with_arrays(w, c, start)
     p = _probabilities(candidate)
     if not p:
         return found
@@ -142,18 +140,9 @@ def from_vector(candidate: Candidate, z: Floats) -> Candidate:
     return replace(found, delays=iid((odds / (1.0 + odds.sum())).tolist()))
 
 
-def shaped(rows: Floats, like: Any) -> list[Any]:
-    """Return an array (n, d) in the form in which a candidate has it: numbers in one dimension, else lists."""
-    found: list[Any] = rows.tolist() if isinstance(like[0], list) else rows[:, 0].tolist()
-    return found
-
-
 def _probabilities(candidate: Candidate) -> list[float]:
     """Return p_i/p_s of i.i.d. events, or nothing."""
-    name, options = parse_spec(candidate.delays, "delays")
-    if name != "iid" or "p" not in options:
-        return []
-    p = numbers(options["p"], "p")
+    p = candidate.shares()
     return [value / (1.0 - sum(p)) for value in p]
 
 

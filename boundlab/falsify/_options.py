@@ -7,7 +7,7 @@ from typing import Any
 from boundlab.algorithms import Algorithm
 from boundlab.errors import SpecError
 from boundlab.instance.settings import options_of
-from boundlab.options import Options
+from boundlab.instance.settings import parameters as read
 from boundlab.theorems import Theorem
 
 _WINDOWS = ("1", "2", "3", "6")
@@ -57,9 +57,8 @@ def choices(theorem: Theorem, algorithm: Algorithm[Any], clients: int) -> dict[s
 
 def _usual(theorem: Theorem, algorithm: Algorithm[Any], name: str, value: str) -> bool:
     """Return whether an option has this value where it is left out."""
-    given = {**dict.fromkeys(theorem.step, 1), **theorem.core.fixed}
     try:
-        return bool(algorithm.read(Options("", given)) == algorithm.read(Options("", {**given, name: value})))
+        return bool(parameters(theorem, algorithm, {}) == parameters(theorem, algorithm, {name: value}))
     except SpecError:
         return False
 
@@ -74,7 +73,7 @@ def readable(theorem: Theorem, algorithm: Algorithm[Any], setting: Mapping[str, 
 
 
 def parameters(theorem: Theorem, algorithm: Algorithm[Any], setting: Mapping[str, str]) -> Any:
-    """Return the algorithm's parameters with these settings, and 1 in place of its rates.
+    """Return the algorithm's parameters with these settings and what the theorem fixes, and 1 in place of its rates.
 
     Raises
     ------
@@ -82,4 +81,4 @@ def parameters(theorem: Theorem, algorithm: Algorithm[Any], setting: Mapping[str
         If options do not go together.
     """
     known = {name: value for name, value in setting.items() if name in algorithm.parameters}
-    return algorithm.read(Options(algorithm.id, {**dict.fromkeys(theorem.step, 1), **theorem.core.fixed, **known}))
+    return read(theorem, algorithm, {**theorem.core.fixed, **known})

@@ -6,6 +6,7 @@ from typing import Any
 from boundlab.errors import SpecError
 from boundlab.falsify import _catalog as catalog
 from boundlab.formulas.symbols import SYMBOLS
+from boundlab.instance.settings import open_rates
 from boundlab.theorems import Theorem
 
 
@@ -37,25 +38,9 @@ def behind_tape(theorem: Theorem) -> frozenset[str]:
     return theorem.read_by(server_rates(theorem))
 
 
-def open_rates(theorem: Theorem) -> list[str]:
-    """Return what a run may choose of its rates: those left open, and symbols of the theorem's own behind the others.
-
-    A symbol of the theorem's own is a choice where the step size follows from it, as in α = θ/L for any θ ≤ 1; where
-    only the bound reads it, nothing says what it is.
-    """
-    free = {*theorem.settable, *theorem.inputs()} - {theorem.counter}
-    behind = sorted(theorem.read_by(theorem.step) & free - {*theorem.step})
-    return [*(name for name in theorem.step if name in free), *(name for name in behind if name not in SYMBOLS)]
-
-
 def unknown(theorem: Theorem) -> list[str]:
     """Return the symbols of the theorem's own that neither an instance nor a choice of rates gives a value."""
     return [name for name in theorem.inputs() if name not in {*SYMBOLS, *open_rates(theorem)}]
-
-
-def by_length(theorem: Theorem, name: str) -> bool:
-    """Return whether a rate is a step size, counted in 1/L, and not a number without unit."""
-    return theorem.symbols[name].units == (-1, 2)
 
 
 def chosen(theorem: Theorem, step: Mapping[str, float]) -> dict[str, Any]:

@@ -1,11 +1,8 @@
 """The comparison that repeats what a search found; it is tried before anybody is told of it."""
 
-from boundlab.case.build import delays_from, problem_from
 from boundlab.compare import compare
-from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._judge import FAILURES
-from boundlab.instance import make_plan
 from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict
 
@@ -43,10 +40,5 @@ def trials_that_tell(theorem: Theorem, candidate: Candidate, *, violated: bool) 
 
 def _said(theorem: Theorem, candidate: Candidate, trials: int) -> tuple[bool, Verdict]:
     """Return whether the comparison computes, and its verdict; everything is read from the words of the command."""
-    problem = problem_from(candidate.problem_spec())
-    delays = delays_from(candidate.delays, problem.n)
-    policy = catalog.algorithm(theorem.algorithm).policy(None, delays)
-    settings = candidate.all_settings()
-    plan = make_plan(theorem, problem, delays, policy, candidate.iterations, settings, trials=trials, seed=0)
-    found = compare(plan, trials, 0)
+    found = compare(candidate.compared(theorem).plan(trials=trials, seed=0), trials, 0)
     return found.band.level == 1.0, found.verdict

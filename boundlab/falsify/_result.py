@@ -16,7 +16,7 @@ from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._expectation import horizon, left_of, plan_of
 from boundlab.falsify._judge import FAILURES, Judge, Score
 from boundlab.falsify._shared_runs import several
-from boundlab.files import Document, schema
+from boundlab.files import Document, json_value, schema
 from boundlab.instance import Plan
 from boundlab.instance.conditional import leans_on
 from boundlab.metrics import Enclosure
@@ -55,6 +55,7 @@ class JudgedInstance:
         left/right where the symbols that the paper may count larger are counted larger; None where there are none.
     """
 
+    theorem: Theorem
     candidate: Candidate
     left: float
     right: float
@@ -98,28 +99,30 @@ class JudgedInstance:
 
     def command(self, typed: str) -> str | None:
         """Return the comparison that repeats it, None where none does; ``typed``: the theorem, an id or a file."""
-        return None if self.trials is None else self.candidate.command(typed, self.trials)
+        if self.trials is None:
+            return None
+        return self.candidate.compared(self.theorem).command(typed, "--trials", str(self.trials))
 
-    def as_dict(self, theorem: Theorem) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
-        one = self.candidate
+        one, theorem = self.candidate, self.theorem
         return {
             "family": one.family,
             "words": self.words(),
             "problem": {"type": one.problem["type"], **one.options()},
             "objective": self.objective,
             "delays": one.delays,
-            "parameters": {name: _plain(value) for name, value in self.parameters.items()},
+            "parameters": {name: _parameter(value) for name, value in self.parameters.items()},
             "settings": dict(one.settings),
             theorem.counter: self.iterations,
-            "left": _plain(self.left),
-            "right": _plain(self.right),
-            "ratio": _plain(self.ratio),
+            "left": json_value(self.left),
+            "right": json_value(self.right),
+            "ratio": json_value(self.ratio),
             "generous": None if self.generous is None else {"counts": dict(theorem.generous), "ratio": self.generous},
             "kind": self.kind,
             "method": self.method,
             "constants": {name: constant.as_dict() for name, constant in self.constants.items()},
-            "values": {name: _plain(value) for name, value in self.values.items()},
+            "values": {name: json_value(value) for name, value in self.values.items()},
             "compare": self.command(theorem.id),
         }
 
@@ -190,8 +193,8 @@ class Falsification:
             "unmet": self.unmet,
             "seconds": round(self.seconds, 1),
             "seed": self.seed,
-            "instance": None if best is None else best.as_dict(self.theorem),
-            "clearest": None if self.clearest is None else self.clearest.as_dict(self.theorem),
+            "instance": None if best is None else best.as_dict(),
+            "clearest": None if self.clearest is None else self.clearest.as_dict(),
         }
 
 
@@ -223,7 +226,7 @@ def confirm(judge: Judge, score: Score) -> tuple[JudgedInstance, Document]:
     constants = {name: one_ for name, one_ in plan.constants.items() if name in theorem.inputs()}
     violated = bool(ends.lower[-1] > _bound(plan).upper[-1]) and not plan.near_minimiser
     found = JudgedInstance(
-        one, left, right, "numeric", method, constants, values, parameters, violated, objective=plan.objective
+        theorem, one, left, right, "numeric", method, constants, values, parameters, violated, objective=plan.objective
     )
     exact = _exactly(plan, found, _case(plan, found))
     return exact, _case(plan, exact)
@@ -254,7 +257,7 @@ def _case(plan: Plan, found: JudgedInstance) -> Document:
     options = one.options()
     start = options.pop("x0")
     own = {name for name in theorem.step if name not in one.step}
-    parameters = {name: _plain(value) for name, value in plan.parameter_values.items() if name not in own}
+    parameters = {name: _parameter(value) for name, value in plan.parameter_values.items() if name not in own}
     settings = {name: int(value) for name, value in one.settings.items() if name not in parameters}
     case: dict[str, Any] = {
         "theorem": theorem.id,
@@ -288,7 +291,7 @@ def _exactly(plan: Plan, found: JudgedInstance, case: Mapping[str, Any]) -> Judg
 
     theorem = plan.theorem
     if "events" not in case:
-        reason = applicable(theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy)
+        reason = applicable(*plan.random_run)
         if reason:
             return replace(found, method=f"{found.method} (boundlab exact does not apply: {reason})")
     with tempfile.TemporaryDirectory() as folder:
@@ -307,17 +310,12 @@ def _exactly(plan: Plan, found: JudgedInstance, case: Mapping[str, Any]) -> Judg
     )
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not np.isfinite(value):  # a bound that overflows; JSON has no such numbers
-        return None
-    if isinstance(value, str):
-        try:
-            return int(value)
-        except ValueError:
-            return value
-    return value
+def _parameter(value: Any) -> Any:
+    """Return a parameter as JSON has it, a word that is an integer as one."""
+    try:
+        return int(value) if isinstance(value, str) else json_value(value)
+    except ValueError:
+        return value
 
 
 def _shown(value: Any) -> str:

@@ -1,7 +1,7 @@
 """Greedy shrinking: fewer clients and iterations, smaller integers, simpler numbers, while the bound stays broken."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from boundlab.errors import SpecError
-from boundlab.falsify._candidate import PER_CLIENT, Candidate
+from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._judge import Judge, Score
 from boundlab.falsify._size import Sizes, fine
 from boundlab.options import numbers, parse_spec, typed
@@ -116,9 +116,7 @@ def _two_signs(one: Candidate) -> Iterator[Candidate]:
 def _fewer_clients(one: Candidate) -> Iterator[Candidate]:
     n = one.clients
     for gone in range(n if n > 1 else 0):
-        problem = {
-            name: _without(value, gone, n) if name in PER_CLIENT else value for name, value in one.problem.items()
-        }
+        problem = {**one.problem, **{name: _without(value, gone) for name, value in one.per_client().items()}}
         settings = {name: _listed(value, gone, n) for name, value in one.settings.items()}
         name, options = parse_spec(one.delays, "delays")
         parts = ",".join(f"{key}={_listed(value, gone, n)}" for key, value in options.items())
@@ -132,23 +130,20 @@ def _fewer_dimensions(one: Candidate) -> Iterator[Candidate]:
         rest = {name: np.delete(one.rows(name), gone, axis=1) for name in ("w", "c")}
         start = np.delete(one.start(), gone)
         if d > 2:
-            yield one.with_problem(w=rest["w"].tolist(), c=rest["c"].tolist(), x0=start.tolist())
+            yield one.with_arrays(rest["w"], rest["c"], start)
         else:
             w, c = (rest[name][:, 0].tolist() for name in ("w", "c"))
             yield one.with_problem(w=w, c=c, x0=float(start[0]))
 
 
-def _without(value: Any, gone: int, n: int) -> Any:
-    if isinstance(value, (list, tuple)) and len(value) == n:
-        return [entry for place, entry in enumerate(value) if place != gone]
-    return value
+def _without(value: Sequence[Any], gone: int) -> list[Any]:
+    return [entry for place, entry in enumerate(value) if place != gone]
 
 
 def _listed(value: str, gone: int, n: int) -> str:
     """Return a list of one number a client without that of the client ``gone``."""
     if value.startswith("[") and value.count(",") == n - 1:
-        entries = value.strip("[]").split(",")
-        return f"[{','.join(entry for place, entry in enumerate(entries) if place != gone)}]"
+        return f"[{','.join(_without(value.strip('[]').split(','), gone))}]"
     return value
 
 

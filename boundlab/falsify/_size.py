@@ -45,9 +45,7 @@ class Sizes:
     def _counted(self, one: Candidate) -> int:
         try:
             plan = plan_of(self.theorem, one, [horizon(one)])
-            return distinct_outcomes(
-                self.theorem, plan.algorithm, plan.problem, plan.parameters, plan.delays, plan.policy, plan.iterations
-            )
+            return distinct_outcomes(*plan.random_run, plan.iterations)
         except BoundlabError:
             return int((one.clients + 1) ** one.iterations)  # all there are
 

@@ -10,7 +10,6 @@ from boundlab.falsify._judge import Judge, Score
 from boundlab.falsify._optimise import iid, optimise
 from boundlab.falsify._shrink import Keep, near_one, shrink
 from boundlab.falsify._size import Sizes
-from boundlab.options import numbers, parse_spec
 
 _SHORT = 24  # horizons of which every earlier one is tried
 _LADDER = (1, 2, 3, 5, 10, 20, 50, 100, 1000)  # integer settings that take the place of iterations
@@ -88,9 +87,6 @@ def _broken(one: Candidate, judge: Judge, over: Callable[[], bool], rng: np.rand
 
 def _starts(one: Candidate) -> Iterator[Candidate]:
     yield one
-    name, options = parse_spec(one.delays, "delays")
-    if name != "iid" or "p" not in options:
-        return
-    p = np.array(numbers(options["p"], "p"))
-    for share in _SHARES:
+    p = np.array(one.shares())
+    for share in _SHARES if len(p) else ():
         yield replace(one, delays=iid((p / p.sum() * (1.0 - share)).round(12).tolist()))

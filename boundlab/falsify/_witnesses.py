@@ -10,7 +10,7 @@ from boundlab.assumptions import assumption
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._problem_families import noise_allowed
-from boundlab.falsify._rates import by_length, open_rates
+from boundlab.instance.settings import open_rates
 from boundlab.theorems import Theorem
 
 _FILE = "witnesses.json"
@@ -61,7 +61,7 @@ def _step(theorem: Theorem, rates: Mapping[str, float]) -> dict[str, float] | No
     """Return values of the open rates, None where the witness says none that the theorem needs."""
     found = {}
     for name in open_rates(theorem):
-        key = name if name in rates else "length" if by_length(theorem, name) else name
+        key = name if name in rates else "length" if theorem.symbols[name].is_step_size else name
         if key in rates:
             found[name] = float(rates[key])
         elif name not in theorem.settable:

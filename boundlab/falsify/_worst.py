@@ -9,8 +9,8 @@ from boundlab.errors import MissingExtraError
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._judge import FAILURES, Judge, Score
 from boundlab.falsify._options import settings
-from boundlab.falsify._rates import by_length, open_rates
 from boundlab.formulas.symbols import SYMBOLS
+from boundlab.instance.settings import open_rates
 from boundlab.options import typed
 from boundlab.theorems import Theorem, over
 
@@ -62,10 +62,10 @@ def asks(judge: Judge) -> Iterator[Ask]:
 
 def _rates(theorem: Theorem) -> Sequence[dict[str, float]]:
     needed = [name for name in open_rates(theorem) if name not in theorem.settable]
-    offered = [name for name in open_rates(theorem) if by_length(theorem, name) and name in theorem.settable]
+    offered = [name for name in open_rates(theorem) if theorem.symbols[name].is_step_size and name in theorem.settable]
     found: list[dict[str, float]] = [] if needed else [{}]
     names = needed or offered[:1]
-    more = [{name: size if by_length(theorem, name) else 1.0 for name in names} for size in _SIZES if names]
+    more = [{name: size if theorem.symbols[name].is_step_size else 1.0 for name in names} for size in _SIZES if names]
     return found + more
 
 

@@ -1,7 +1,7 @@
 """Instances on which a theorem is compared, in the words of the command line; and settings that fit a theorem."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, product
 from typing import Any, final
@@ -11,11 +11,13 @@ import numpy as np
 from boundlab.algorithms import Algorithm
 from boundlab.assumptions import assumption
 from boundlab.case.build import delays_from, problem_from
+from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance import Plan, make_plan
 from boundlab.instance.example_options import settings as options_of
-from boundlab.instance.settings import rates
+from boundlab.instance.settings import open_rates, rates
+from boundlab.objective import Problem
 from boundlab.registry import command_line, lookup
 from boundlab.theorems import Theorem
 
@@ -67,8 +69,24 @@ class CompareOptions:
         """The horizons, as a list."""
         return self.iterations if isinstance(self.iterations, list) else [self.iterations]
 
-    def plan(self, settings: Mapping[str, str] | None = None, **more: Any) -> Plan:
-        """Return the plan; ``settings`` go before its own, ``more`` goes to :func:`boundlab.instance.make_plan`.
+    def plan(
+        self,
+        settings: Mapping[str, str] | None = None,
+        *,
+        problem: Problem | None = None,
+        delays: DelayModel | None = None,
+        **more: Any,
+    ) -> Plan:
+        """Return the plan.
+
+        Parameters
+        ----------
+        settings
+            They go before its own.
+        problem, delays
+            What the specs describe, where it was built before.
+        more
+            Goes to :func:`boundlab.instance.make_plan`.
 
         Raises
         ------
@@ -77,8 +95,8 @@ class CompareOptions:
         BoundlabError
             If something does not go together.
         """
-        problem = problem_from(self.problem)
-        delays = delays_from(self.delays, problem.n)
+        problem = problem_from(self.problem) if problem is None else problem
+        delays = delays_from(self.delays, problem.n) if delays is None else delays
         policy = lookup("algorithms", self.theorem.algorithm).policy(self.server, delays)
         chosen = {**self.settings, **(settings or {})}
         return make_plan(self.theorem, problem, delays, policy, max(self.horizons), chosen, **more)
@@ -126,7 +144,9 @@ class CompareOptions:
         printer.text(repr(self))  # hypothesis would show the fields, and those of the theorem
 
 
-def fitting(theorem: Theorem, most: int = 1, settings: Mapping[str, str] | None = None) -> tuple[CompareOptions, ...]:
+def fitting(
+    theorem: Theorem, most: int = 1, settings: Mapping[str, str] | None = None, delays: Sequence[str] = ()
+) -> tuple[CompareOptions, ...]:
     """Return settings that a theorem is about, on different problems: small ones, whose constants are certified.
 
     Parameters
@@ -135,6 +155,9 @@ def fitting(theorem: Theorem, most: int = 1, settings: Mapping[str, str] | None 
         How many; there may be fewer.
     settings
         Symbols of the theorem and options of its algorithm that stand as they are.
+    delays
+        Those that are tried, in this order; by default random and fixed ones in turns. What a condition reads off
+        random ones is looked at in two trials only.
 
     Raises
     ------
@@ -149,7 +172,7 @@ def fitting(theorem: Theorem, most: int = 1, settings: Mapping[str, str] | None 
     """
     found: list[CompareOptions] = []
     reasons: Counter[str] = Counter()
-    for rare, one in islice(_candidates(theorem, settings or {}, reasons), _MOST):
+    for rare, one in islice(_candidates(theorem, settings or {}, delays, reasons), _MOST):
         if rare and found:
             break
         if any(one.problem == other.problem for other in found):
@@ -173,7 +196,7 @@ def fitting(theorem: Theorem, most: int = 1, settings: Mapping[str, str] | None 
 
 
 def _candidates(
-    theorem: Theorem, settings: Mapping[str, str], reasons: Counter[str]
+    theorem: Theorem, settings: Mapping[str, str], given: Sequence[str], reasons: Counter[str]
 ) -> Iterator[tuple[bool, CompareOptions]]:
     """Yield settings, fitting or not: first with what must be set, then, as True says, with another option as well."""
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
@@ -184,7 +207,7 @@ def _candidates(
             except BoundlabError as error:
                 reasons[str(error)] += 1
                 continue
-            turned = DELAYS[number % 2 :] + DELAYS[: number % 2]
+            turned = given or DELAYS[number % 2 :] + DELAYS[: number % 2]
             some = list(_chosen(theorem, algorithm, clients, more=more))
             for iterations, delays, chosen in product(ITERATIONS[:1] if more else ITERATIONS, turned, some):
                 yield more, CompareOptions(theorem, problem, delays, None, iterations, {**chosen, **settings})
@@ -207,16 +230,13 @@ def _chosen(theorem: Theorem, algorithm: Algorithm[Any], clients: int, *, more: 
     more
         Whether one other option is set, too, to one of its examples.
     """
-    own = rates(theorem, algorithm) | set(theorem.core.fixed)
+    own, unset = rates(theorem, algorithm) | set(theorem.core.fixed), set(theorem.inputs())
     try:
         simple, *others = options_of(algorithm.id, algorithm, clients, 0)
     except AssertionError:  # its examples make no setting: conform.algorithm says so
         simple, others = {}, []
-    open_ = sorted(
-        name for name in theorem.step
-        if theorem.step[name] == theorem.symbols[name].symbol and name not in {*theorem.definitions, theorem.counter}
-    )  # fmt: skip
-    needed = sorted(name for name in theorem.inputs() if name not in SYMBOLS and name not in theorem.step)
+    open_ = sorted(unset & set(open_rates(theorem)) & set(theorem.step))
+    needed = sorted(unset - SYMBOLS.keys() - set(theorem.step))
     for given in others if more else [simple]:
         options = {name: value for name, value in given.items() if name not in own}
         for rate in RATES if open_ else ("",):

@@ -1,10 +1,11 @@
 """Classification of a setting as a parameter of the algorithm or a symbol of the theorem."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from boundlab.algorithms import Algorithm
 from boundlab.errors import AssumptionError, SpecError
+from boundlab.formulas.symbols import SYMBOLS
 from boundlab.options import Options
 from boundlab.theorems import Theorem
 
@@ -23,6 +24,28 @@ def rates(theorem: Theorem, algorithm: Algorithm[Any]) -> frozenset[str]:
 def options_of(theorem: Theorem, algorithm: Algorithm[Any]) -> frozenset[str]:
     """Return the algorithm's parameters that are set like any option: all but the rates."""
     return frozenset(algorithm.parameters) - rates(theorem, algorithm)
+
+
+def open_rates(theorem: Theorem) -> list[str]:
+    """Return what a run may choose of its rates: those left open, and symbols of the theorem's own behind the others.
+
+    A symbol of the theorem's own is a choice where the step size follows from it, as in α = θ/L for any θ ≤ 1; where
+    only the bound reads it, nothing says what it is.
+    """
+    free = {*theorem.settable, *theorem.inputs()} - {theorem.counter}
+    behind = sorted(theorem.read_by(theorem.step) & free - {*theorem.step})
+    return [*(name for name in theorem.step if name in free), *(name for name in behind if name not in SYMBOLS)]
+
+
+def parameters(theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[str, Any]) -> Any:
+    """Return the algorithm's parameters with these options, and 1 in place of its rates.
+
+    Raises
+    ------
+    SpecError
+        If the algorithm does not take the options.
+    """
+    return algorithm.read(Options(algorithm.id, {**dict.fromkeys(theorem.step, 1), **options}))
 
 
 def split(
@@ -79,16 +102,16 @@ def differences(theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[st
     """
 
     def read(given: Mapping[str, Any]) -> Any:
-        return algorithm.read(Options(algorithm.id, {**dict.fromkeys(theorem.step, 1), **given}))
-
-    def without(names: Collection[str]) -> Any:
-        """Return the parameters without these options, or None where the others do not do."""
+        """Return the parameters, or None where the options do not do."""
         try:
-            return read({name: value for name, value in options.items() if name not in names})
+            return parameters(theorem, algorithm, given)
         except SpecError:
             return None
 
-    chosen = read(options)
+    def without(names: Collection[str]) -> Any:
+        return read({name: value for name, value in options.items() if name not in names})
+
+    chosen = parameters(theorem, algorithm, options)
     closed = [name for name in sorted(options_of(theorem, algorithm) & set(options)) if not theorem.core.varies(name)]
     unsaid = [name for name in closed if name not in theorem.core.fixed]
     found = {}
@@ -99,20 +122,12 @@ def differences(theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[st
             usual = without([name]) or without(unsaid)
             same = usual is None or usual == chosen
         else:
-            same = _takes(read, {**options, name: want}, chosen)
+            same = read({**options, name: want}) == chosen
         if not same and want is None:
             found[f"{name} at its default"] = f"it leaves {name} at its default, the run has {name}={options[name]}"
         elif not same:
             found[f"{name}={want}"] = f"the proof takes {name}={want}, the run {name}={options[name]}"
     return found
-
-
-def _takes(read: Callable[[Mapping[str, Any]], Any], options: Mapping[str, Any], chosen: Any) -> bool:
-    """Return whether options make these parameters."""
-    try:
-        return bool(read(options) == chosen)
-    except SpecError:
-        return False
 
 
 def own_parameters(

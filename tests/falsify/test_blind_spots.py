@@ -48,7 +48,7 @@ def test_the_same_limit_gives_the_same_answer_with_worst_cases_too(seed: int) ->
     assert first.refused == second.refused
     assert first.best is not None
     assert second.best is not None
-    assert first.best.as_dict(first.theorem) == second.best.as_dict(second.theorem)
+    assert first.best.as_dict() == second.best.as_dict()
 
 
 class TestOptions:

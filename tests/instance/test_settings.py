@@ -6,10 +6,11 @@ import pytest
 from boundlab.algorithms import Algorithm
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.events import Events
+from boundlab.instance.fitting import fitting
 from boundlab.instance.from_case import FixedEvents
 from boundlab.instance.settings import options_of, own_parameters, rates, split
 from boundlab.registry import lookup, registered
-from boundlab.theorems import load_theorem
+from boundlab.theorems import at_lowest, load_theorem
 
 THEOREMS = registered("theorems")
 
@@ -80,3 +81,22 @@ def test_an_algorithm_with_the_events_of_a_case_answers_as_the_algorithm_itself(
     assert (fixed.arrivals, fixed.draws) == (False, ())  # nothing is left to chance
     for name in Algorithm.__annotations__.keys() - {"arrivals", "draws"}:
         assert getattr(fixed, name) == getattr(inner, name)
+
+
+def test_the_old_name_of_the_first_iteration_warns() -> None:
+    theorem = load_theorem("classics.gd.convex")
+    with pytest.warns(DeprecationWarning, match="first_iteration"):
+        assert theorem.start == theorem.first_iteration
+
+
+def test_an_instance_that_fits_has_delays_that_were_asked_for() -> None:
+    (found,) = fitting(load_theorem("classics.gd.convex"), delays=("exponential:spread=2",))
+    assert found.delays == "exponential:spread=2"
+
+
+@pytest.mark.parametrize(
+    ("name", "fixed"), [("afl_dga.r1", {"sigma"}), ("fedcompass.group", {"tau_max"}), ("afl_dga.r2", set())]
+)
+def test_conditions_hold_symbols_at_the_lower_end_of_their_domain(name: str, fixed: set[str]) -> None:
+    theorem = load_theorem(name)
+    assert at_lowest(theorem.conditions, theorem.symbols) == fixed
