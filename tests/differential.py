@@ -22,8 +22,7 @@ from boundlab.formulas.parse import FUNCTIONS
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.example_options import surroundings
 from boundlab.registry import lookup, registered
-from boundlab.testing._draws import Aim, draw_problem, families_of
-from boundlab.testing.strategies import delay_specs, parameters
+from boundlab.testing.strategies import Aim, delay_specs, draw_problem, families_of, parameters
 from boundlab.theorems import Theorem, as_toml, core, load_theorem
 from boundlab.verdict import Verdict
 

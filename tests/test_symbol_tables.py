@@ -18,10 +18,9 @@ ALLOWED = {
         "prove/latex.py": 1, "falsify/_result.py": 1, "worst_case/function.py": 1,
     },
     "which assumption defines what": {"assumptions.py": 2},
-    "values of one instance": {"checks/_instances.py": 5, "testing/_theorem.py": 1, "worst_case/specification.py": 1},
+    "values of one instance": {"checks/_instances.py": 5, "worst_case/specification.py": 1},
     "what a function computes, under the names of its results": {
         "formulas/assignments.py": 2, "server_rate.py": 1, "tape/_statistics.py": 1, "tape/_usage.py": 1,
-        "testing/_count.py": 1,
     },
     "the order in which a proof names symbols": {"prove/setting.py": 1},
     "exact instances of proofs, with their bounds": {

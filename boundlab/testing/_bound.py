@@ -26,6 +26,14 @@ GAP = 0.1
 CANDIDATES = 300
 MOST_TRIALS = 1000
 MOST_SETTINGS = 3
+_RANGES: dict[str, tuple[float, float]] = {
+    "false_alarm": (1e-12, 0.2),
+    "gap": (1e-4, 10_000),
+    "candidates": (0, 10**6),
+    "most_trials": (2, 10**6),
+    "trials": (2, 10**6),
+    "seed": (0, 2**53),
+}
 _PILOT = 32
 _OTHER = 0x5EED  # the sample that decides shares no seed with the one that it was designed by
 
@@ -72,7 +80,13 @@ class Tested:
 @final
 @dataclass(frozen=True, slots=True)
 class BoundRequest:
-    """How a theorem is looked at; see :func:`assert_bound_holds`."""
+    """How a theorem is looked at; see :func:`assert_bound_holds`.
+
+    Raises
+    ------
+    SpecError
+        If a number is out of its range.
+    """
 
     false_alarm: float = FALSE_ALARM
     gap: float = GAP
@@ -80,7 +94,17 @@ class BoundRequest:
     most_trials: int = MOST_TRIALS
     trials: int | None = None
     seed: int = 0
-    folder: Path = Path()
+    folder: str | Path = "."
+
+    def __post_init__(self) -> None:
+        for name, (low, high) in _RANGES.items():
+            given = getattr(self, name)
+            if given is None:
+                continue
+            found = whole(given, name) if isinstance(low, int) else number(given, name)
+            if not low <= found <= high:
+                raise SpecError(f"{name} must be between {low} and {high}, got {found}")
+            object.__setattr__(self, name, found)
 
 
 def assert_bound_holds(
@@ -148,7 +172,7 @@ def assert_bound_holds(
     __tracebackhide__ = True  # pytest shows the caller's line and the message
     if require not in ("not-violated", "holds"):
         raise SpecError(f"require must be not-violated or holds, got {require!r}")
-    demand = read_demand(false_alarm, gap, candidates, most_trials, trials, seed, folder)
+    demand = BoundRequest(false_alarm, gap, candidates, most_trials, trials, seed, folder)
     given = {key: typed(value) for key, value in {**(settings or {}), **symbols}.items()}
     if isinstance(theorem, CompareOptions):
         if any(one is not None for one in (problem, delays, server, iterations)):
@@ -193,39 +217,6 @@ def typed_name(theorem: str | Path | Theorem) -> str:
     if not isinstance(theorem, Theorem):
         return str(theorem)
     return theorem.place if theorem.source and Path(theorem.place).is_file() else theorem.id
-
-
-def read_demand(
-    false_alarm: float = FALSE_ALARM,
-    gap: float = GAP,
-    candidates: int = CANDIDATES,
-    most_trials: int = MOST_TRIALS,
-    trials: int | None = None,
-    seed: int = 0,
-    folder: str | Path = ".",
-) -> BoundRequest:
-    """Return how a theorem is looked at.
-
-    Raises
-    ------
-    SpecError
-        If a number is out of its range.
-    """
-    alarm, wanted = number(false_alarm, "false_alarm"), number(gap, "gap")
-    if not 1e-12 <= alarm <= 0.2:
-        raise SpecError(f"false_alarm must be between 1e-12 and 0.2, got {alarm:g}")
-    if not 1e-4 <= wanted <= 1e4:
-        raise SpecError(f"gap must be between 0.0001 and 10000, got {wanted:g}")
-    tried, most = _count(candidates, "candidates", 0), _count(most_trials, "most_trials", 2)
-    exactly = None if trials is None else _count(trials, "trials", 2)
-    return BoundRequest(alarm, wanted, tried, most, exactly, _count(seed, "seed", 0, 2**53), Path(folder))
-
-
-def _count(value: Any, name: str, minimum: int, maximum: int = 10**6) -> int:
-    found = whole(value, name)
-    if not minimum <= found <= maximum:
-        raise SpecError(f"{name} must be between {minimum} and {maximum}, got {found}")
-    return found
 
 
 def _settings(
@@ -303,7 +294,7 @@ def _compare(name: str, one: CompareOptions, demand: BoundRequest) -> BoundFindi
     )  # fmt: skip
     if not finding.refutes:
         return finding
-    path = _left(demand.folder / case_name(one.theorem.id), result.case)
+    path = _left(Path(demand.folder) / case_name(one.theorem.id), result.case)
     return replace(finding, case=str(path), reproduce=one.command(name, *more))
 
 
@@ -322,7 +313,7 @@ def searched(name: str, theorem: Theorem, demand: BoundRequest) -> BoundFinding:
         return BoundFinding(name, "search", Verdict.INCONCLUSIVE.value, words, best.words())
     where = f"at {theorem.counter} = {best.iterations}"
     words = f"{where} the left side {best.left:.10g} is above the bound {best.right:.10g} ({best.kind}: {best.method})"
-    path = _left(demand.folder / case_name(theorem.id).replace(".case.", ".counterexample."), found.case)
+    path = _left(Path(demand.folder) / case_name(theorem.id).replace(".case.", ".counterexample."), found.case)
     again = ["boundlab", "falsify", name, "--candidates", str(demand.candidates), "--seed", str(demand.seed)]
     if best.kind != "numeric":
         again = ["boundlab", "exact", name, str(path)]
@@ -341,6 +332,39 @@ def checked(name: str, theorem: Theorem) -> BoundFinding:
     odd = [one.id for one in found.checks if one.verdict in ("suspicious", "unknown")]
     words = f"{passed} of {len(found.checks)} passed, none failed" + (f"; look at {', '.join(odd)}" if odd else "")
     return BoundFinding(name, "checks", "passed" if passed else "unknown", words)
+
+
+def look(part: str, name: str, theorem: Theorem, demand: BoundRequest) -> list[BoundFinding]:
+    """Return what one way of looking finds.
+
+    Parameters
+    ----------
+    part
+        ``checks``, ``comparison`` or ``search``.
+    name
+        The theorem as it was given.
+
+    Returns
+    -------
+    list of BoundFinding
+        Not applicable where no built-in setting is one that the theorem is about.
+
+    Raises
+    ------
+    SpecError
+        If there is no such part.
+    """
+    match part:
+        case "checks":
+            return [checked(name, theorem)]
+        case "comparison":
+            try:
+                return compared(name, fitting(theorem, MOST_SETTINGS), demand)
+            except AssumptionError as error:
+                return [BoundFinding(name, "comparison", Verdict.NOT_APPLICABLE.value, str(error))]
+        case "search":
+            return [searched(name, theorem, demand)]
+    raise SpecError(f"there is no part {part!r}")
 
 
 def _left(path: Path, case: Any) -> Path:

@@ -1,10 +1,19 @@
-"""One check of the suite: a name, and what is called; and the one of an example that is refused."""
+"""Checks of the suite, each with a name; and comparisons up to rounding that say in a sentence what disagrees."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, final
+from functools import partial
+from typing import Any, TypeVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from boundlab.errors import BoundlabError
+
+Made = TypeVar("Made")
+Family = TypeVar("Family")
+ROUNDING = 1e-9  # of the largest number in sight: sums of a few thousand terms, and a solver's last digits
 
 
 @final
@@ -31,10 +40,88 @@ class Check:
         self.run()
 
 
-def refused(who: str, example: Mapping[str, Any], error: BoundlabError) -> Check:
-    """Return the check that fails because a family does not take one of its own examples."""
+def named(who: str, parts: Mapping[str, Callable[..., None]], *given: Any) -> Iterator[Check]:
+    """Yield the checks of an object: name → function of ``given``, whose sentences are about the object."""
+    for name, part in parts.items():
+        yield Check(f"{who}: {name}", about(who)(partial(part, *given)))
 
-    def fail() -> None:
-        raise AssertionError(f"{who}: the example {dict(example)} is refused: {error}; declare examples that are taken")
 
-    return Check(f"{who}: its example is taken", fail)
+def of_example(
+    who: str,
+    example: Mapping[str, Any],
+    make: Callable[[], Made],
+    checks: Callable[[str, Made, Family], Iterator[Check]],
+    family: Family,
+) -> Iterator[Check]:
+    """Yield the checks of what a family makes of one of its examples, or one that fails as it does not take it."""
+    try:
+        made = make()
+    except BoundlabError as error:
+        words = f"the example {dict(example)} is refused: {error}; declare examples that are taken"
+        yield from named(who, {"its example is taken": partial(expect, False, words)})
+    else:
+        yield from checks(who, made, family)
+
+
+@contextmanager
+def about(who: str) -> Iterator[None]:
+    """Have sentences begin with what they are about; what is refused meanwhile is a fact that does not hold."""
+    try:
+        yield
+    except AssertionError as error:
+        if not str(error).startswith(who):
+            error.args = (f"{who}: {error}",)
+        raise
+    except BoundlabError as error:
+        raise AssertionError(f"{who}: {error}") from error
+
+
+def expect(condition: bool, sentence: str) -> None:
+    """Raise AssertionError with this sentence unless the condition holds."""
+    if not condition:
+        raise AssertionError(sentence)
+
+
+def equal(what: str, found: ArrayLike, expected: ArrayLike, *, scale: float = 0.0, rounding: float = ROUNDING) -> None:
+    """Raise AssertionError unless two arrays have the same shape and are equal up to rounding.
+
+    Parameters
+    ----------
+    what
+        What is compared, in words: "values(X) and value(x) row by row".
+    scale
+        Rounding is relative to the largest entry of both, or to this where it is larger.
+    rounding
+        How much of that is allowed.
+    """
+    a, b = np.asarray(found, dtype=np.float64), np.asarray(expected, dtype=np.float64)
+    expect(a.shape == b.shape, f"{what} differ in shape: {a.shape} and {b.shape}")
+    off = np.abs(a - b)
+    allowed = rounding * max(scale, np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0))
+    for at in _wrong(off - allowed):
+        expect(False, f"{what} differ: {a[at]:.10g} and {b[at]:.10g}{_place(at)}")
+
+
+def at_most(what: str, found: ArrayLike, limit: ArrayLike, *, scale: float = 0.0) -> None:
+    """Raise AssertionError unless found ≤ limit entry by entry, up to rounding.
+
+    Parameters
+    ----------
+    what
+        What is bounded by what, in words: "‖∇f_i‖ ≤ B".
+    scale
+        Rounding is relative to each limit, or to this where it is larger.
+    """
+    a, b = np.broadcast_arrays(np.asarray(found, dtype=np.float64), np.asarray(limit, dtype=np.float64))
+    for at in _wrong(a - b - ROUNDING * np.maximum(np.abs(b), scale)):
+        expect(False, f"{what} fails: {a[at]:.10g} is above {b[at]:.10g}{_place(at)}")
+
+
+def _wrong(above: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the place of the largest number unless all are at most 0; a NaN is not."""
+    if not (above <= 0.0).all():
+        yield np.unravel_index(int(np.argmax(above)), above.shape)
+
+
+def _place(at: tuple[Any, ...]) -> str:
+    return f", at entry {tuple(int(one) for one in at)}" if at else ""

@@ -1,6 +1,6 @@
 """All checks of one metric."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -15,8 +15,7 @@ from boundlab.objective import Problem
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.tape import Tape
-from boundlab.testing._agree import at_most, equal, expect
-from boundlab.testing._check import Check
+from boundlab.testing._check import Check, at_most, equal, expect, named
 
 Floats = NDArray[np.float64]
 _HORIZON = 9
@@ -26,24 +25,14 @@ _POINTS = ([1.0, 2.0], [-3.0, 0.5], [0.0, 0.0], [4.0, -5.0])
 
 def checks(m: Metric) -> Iterator[Check]:
     """Return the checks."""
-    who = f"metric {m.id}"
-    parts: tuple[tuple[str, Callable[[str, Metric], None]], ...] = (
-        ("its words are there", _words),
-        ("a run shows the records that it asks for", _records),
-        ("each horizon has the left side of a run of its own", _horizons),
-        ("share gives the weights of the records", _shares),
-        ("points and second moments give one quantity", _quantity),
-        ("left sides change with the units of f and x", _units),
-    )
-    for name, part in parts:
-        yield Check(f"{who}: {name}", lambda part=part: part(who, m))  # type: ignore[misc]
+    return named(f"metric {m.id}", _CHECKS, m)
 
 
-def _words(who: str, m: Metric) -> None:
+def _words(m: Metric) -> None:
     for name in ("id", "label", "symbol", "expectation", "latex"):
-        expect(bool(str(getattr(m, name)).strip()), f"{who}: it has no {name}")
-    expect(m.counter in ("K", "T") and m.counter in SYMBOLS, f"{who}: counter must be K or T, got {m.counter!r}")
-    expect(isinstance(m.first, int) and m.first >= 0, f"{who}: first must be an integer ≥ 0, got {m.first!r}")
+        expect(bool(str(getattr(m, name)).strip()), f"it has no {name}")
+    expect(m.counter in ("K", "T") and m.counter in SYMBOLS, f"counter must be K or T, got {m.counter!r}")
+    expect(isinstance(m.first, int) and m.first >= 0, f"first must be an integer ≥ 0, got {m.first!r}")
 
 
 @cache
@@ -65,8 +54,8 @@ def _left(m: Metric, ks: list[int], problem: Problem, step: float = 0.1) -> Floa
     """Return the left sides at ks, shape (len(ks),)."""
     watch = Watch(m, problem, np.array(ks))
     run(_tape(m, ks, step), problem.x0, problem.oracle(Streams(0)), watch)
-    expect(bool(np.isfinite(watch.low).all()), f"metric {m.id}: a run of {max(ks)} iterations has no left side at {ks}")
-    at_most(f"metric {m.id}: the lower end of the left side ≤ the upper end", watch.low, watch.high)
+    expect(bool(np.isfinite(watch.low).all()), f"a run of {max(ks)} iterations has no left side at {ks}")
+    at_most("the lower end of the left side ≤ the upper end", watch.low, watch.high)
     return (watch.low + watch.high) / 2.0
 
 
@@ -74,39 +63,37 @@ def _horizon(m: Metric) -> list[int]:
     return sorted({m.first, m.first + 1, 4, _HORIZON})
 
 
-def _records(who: str, m: Metric) -> None:
+def _records(m: Metric) -> None:
     """Check that a run shows as many records as left sides take, none of them after its horizon."""
     ks = _horizon(m)
     asked, complete = m.records(ks), m.over.complete(np.array(ks))
-    expect(asked.average == m.over.averages_iterates, f"{who}: averages_iterates is not what its records ask for")
+    expect(asked.average == m.over.averages_iterates, "averages_iterates is not what its records ask for")
     shown = _tape(m, ks).record.iteration
-    expect(np.shape(complete) == (len(ks),), f"{who}: complete() has shape {np.shape(complete)}, not (points,)")
-    expect(bool((np.diff(complete) >= 0).all()), f"{who}: complete() must not decrease, got {complete.tolist()}")
+    expect(np.shape(complete) == (len(ks),), f"complete() has shape {np.shape(complete)}, not (points,)")
+    expect(bool((np.diff(complete) >= 0).all()), f"complete() must not decrease, got {complete.tolist()}")
     expect(
         int(complete[-1]) <= len(shown),
-        f"{who}: the left side at {ks[-1]} takes {complete[-1]} records, and a run shows only {len(shown)}",
+        f"the left side at {ks[-1]} takes {complete[-1]} records, and a run shows only {len(shown)}",
     )
     for k, count in zip(ks, complete.tolist(), strict=True):
         last = int(shown[count - 1]) if count else -1
-        expect(last <= k, f"{who}: the left side at {k} waits for the record of iteration {last}")
+        expect(last <= k, f"the left side at {k} waits for the record of iteration {last}")
     if m.over.one_record:
         places = list(range(1, len(ks) + 1))
-        expect(complete.tolist() == places, f"{who}: one_record, but left sides take {complete.tolist()} records")
+        expect(complete.tolist() == places, f"one_record, but left sides take {complete.tolist()} records")
 
 
-def _horizons(who: str, m: Metric) -> None:
+def _horizons(m: Metric) -> None:
     ks, problem = _horizon(m), _problem()
     together = _left(m, ks, problem)
     for k, found in zip(ks, together.tolist(), strict=True):
         alone = float(_left(m, [k], problem)[0])
-        equal(f"{who}: the left side at {k} among others and in a run of its own", found, alone, scale=1e-3)
+        equal(f"the left side at {k} among others and in a run of its own", found, alone, scale=1e-3)
 
 
-def _shares(who: str, m: Metric) -> None:
+def _shares(m: Metric) -> None:
     """Check left sides against weighted sums of numbers that records might show."""
-    expect(
-        m.is_mean == (m.over.share(max(m.first, 1)) is not None), f"{who}: is_mean does not say whether share() does"
-    )
+    expect(m.is_mean == (m.over.share(max(m.first, 1)) is not None), "is_mean does not say whether share() does")
     for k in _horizon(m):
         count = int(m.over.complete(np.array([k]))[0])
         values = np.random.Generator(np.random.Philox(k)).uniform(1.0, 2.0, size=count)
@@ -114,15 +101,15 @@ def _shares(who: str, m: Metric) -> None:
         for value in values:
             series.add(value)
             doubled.add(2.0 * value)
-        equal(f"{who}: the left side at {k} of doubled records and twice that of the records",
+        equal(f"the left side at {k} of doubled records and twice that of the records",
               doubled.values, 2.0 * series.values)  # fmt: skip
         share = m.over.share(k) if m.is_mean else None
         if share is not None:
-            what = f"{who}: the left side at {k} and share({k}) = {share} times the sum of its {count} records"
+            what = f"the left side at {k} and share({k}) = {share} times the sum of its {count} records"
             equal(what, series.values[0], float(share) * values.sum())
 
 
-def _quantity(who: str, m: Metric) -> None:
+def _quantity(m: Metric) -> None:
     """Compare the quantity at points and by second moments."""
     problem = _problem()
     center, hessian = problem.optimum().x, np.mean(_BOWLS["A"], axis=0)
@@ -131,16 +118,26 @@ def _quantity(who: str, m: Metric) -> None:
         low, high = m.at(floats, x)
         away = x - center
         moment = float(m.of_second_moment(hessian[None], np.outer(away, away)[None]))
-        at_most(f"{who}: the quantity at {x.tolist()} from below ≤ by second moments", low, moment, scale=1.0)
-        at_most(f"{who}: the quantity at {x.tolist()} by second moments ≤ from above", moment, high, scale=1.0)
+        at_most(f"the quantity at {x.tolist()} from below ≤ by second moments", low, moment, scale=1.0)
+        at_most(f"the quantity at {x.tolist()} by second moments ≤ from above", moment, high, scale=1.0)
 
 
-def _units(who: str, m: Metric) -> None:
+def _units(m: Metric) -> None:
     """Check left sides under f → c·f and x → s·x, with steps that make the same run."""
     a, b = m.units
     ks = _horizon(m)
     plain = _left(m, ks, _problem())
     for c, s in ((3.0, 1.0), (1.0, 2.0), (0.25, 4.0)):
         found = _left(m, ks, _problem(c, s), 0.1 * s**2 / c)
-        what = f"{who}: left sides for c·f(x/s), c = {c:g}, s = {s:g}, and c^{a}·s^{b} times those for f"
+        what = f"left sides for c·f(x/s), c = {c:g}, s = {s:g}, and c^{a}·s^{b} times those for f"
         equal(what, found, c**a * s**b * plain, rounding=1e-6)
+
+
+_CHECKS: Mapping[str, Callable[[Metric], None]] = {
+    "its words are there": _words,
+    "a run shows the records that it asks for": _records,
+    "each horizon has the left side of a run of its own": _horizons,
+    "share gives the weights of the records": _shares,
+    "points and second moments give one quantity": _quantity,
+    "left sides change with the units of f and x": _units,
+}

@@ -1,79 +1,211 @@
-"""Checks that the options of an algorithm are the ones that it documents."""
+"""Checks of an algorithm's options: they are the documented ones, each has an effect, and staleness functions damp."""
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
+from itertools import product
 from typing import Any
 
-from boundlab.algorithms import Algorithm
-from boundlab.errors import BoundlabError, SpecError
+import numpy as np
+
+from boundlab.algorithms import Algorithm, Staleness
+from boundlab.delays import DelayModel
+from boundlab.errors import SpecError
+from boundlab.instance.example_options import Setting, surroundings
 from boundlab.options import Options
-from boundlab.testing._agree import expect
+from boundlab.testing._check import about, expect
+from boundlab.testing._interpret import NEGLIGIBLE
+from boundlab.testing._subject import ITERATIONS, REFUSED, CompiledRun, Subject
 
 # "model (default): …", "local steps (default 1)", "…; default constant": the word is what stands for an absent option.
 _DEFAULTS = (r"(\S+) \(default\b", r"\(default:? ([^\s,;)]+)[^()]*\)", r"default:? ([^\s,;)]+)\)?$")
+_CLOSE = 1e-9
+_TRIALS = (1, 2, 3)
+_COMBINATIONS = 24
 
 
-def parameters(who: str, algorithm: Algorithm[Any], given: Mapping[str, Any]) -> Any:
-    """Check the options against their help and their fields; return what is read of the given ones."""
-    options = Options(algorithm.id, given)
-    try:
+def declared(subject: Subject) -> None:
+    """Check every setting against the help of the options and the fields of the parameters."""
+    for setting in subject.settings:
+        _declared(subject.algorithm, setting)
+
+
+def _declared(algorithm: Algorithm[Any], given: Mapping[str, Any]) -> None:
+    options, says, kind = Options(algorithm.id, given), algorithm.parameters, algorithm.parameter_type
+    with about(f"the options {dict(given)} are refused"):
         found = algorithm.read(options)
-    except BoundlabError as error:
-        raise AssertionError(f"{who}: the options {dict(given)} are refused: {error}") from error
     again = algorithm.read(Options(algorithm.id, json.loads(json.dumps(dict(given)))))
-    expect(again == found, f"{who}: the options {dict(given)} are read as other ones once they have been JSON")
-    kind = algorithm.parameter_type
-    expect(isinstance(found, kind), f"{who}: read() gives a {type(found).__name__}, not a {kind.__name__}")
-    declared = algorithm.parameters
-    for name in sorted(options.seen ^ set(declared)):
-        words = "is declared, but never read" if name in declared else "is read, but not declared"
-        expect(False, f"{who}: option {name} {words}")
-    for name, line in declared.items():
-        expect(bool(line.strip()), f"{who}: option {name} has no line of help")
+    expect(again == found, f"the options {dict(given)} are read as other ones once they have been JSON")
+    expect(isinstance(found, kind), f"read() gives a {type(found).__name__}, not a {kind.__name__}")
+    for name in sorted(options.seen ^ set(says)):
+        expect(False, f"option {name} is {'declared, but never read' if name in says else 'read, but not declared'}")
+    for name, line in says.items():
+        expect(bool(line.strip()), f"option {name} has no line of help")
     for name in algorithm.local_rates:
-        expect(name in declared, f"{who}: local_rates names {name}, which is no option")
-    expect(
-        algorithm.server != "count" or "count" in declared, f"{who}: server is 'count', but there is no option count"
-    )
-    _unknown(who, algorithm, given)
+        expect(name in says, f"local_rates names {name}, which is no option")
+    expect(algorithm.server != "count" or "count" in says, "server is 'count', but there is no option count")
+    refuses_unknown(lambda more: algorithm.read(Options(algorithm.id, {**given, **more})), says)
     for field in fields(kind):
         usual = field.default_factory() if field.default_factory is not MISSING else field.default
-        if usual is not MISSING and field.name not in given and not _spelt(declared, field.name, given):
+        spelt = field.name not in says and bool(given)  # perhaps by given options of other names
+        if usual is not MISSING and field.name not in given and not spelt:
             value = getattr(found, field.name)
-            expect(value == usual, f"{who}: without the option {field.name} it is {value!r}; its default is {usual!r}")
-    for name, word in _documented(declared):
-        if name in given:
-            continue
+            expect(value == usual, f"without the option {field.name} it is {value!r}; its default is {usual!r}")
+    for name, word in _documented(says):
         try:
-            explicit = algorithm.read(Options(algorithm.id, {**given, name: word}))
+            explicit = found if name in given else algorithm.read(Options(algorithm.id, {**given, name: word}))
         except SpecError:
             continue  # words for people, such as "all", or a default that depends on another option
-        expect(
-            explicit == found, f"{who}: the help of {name} says that {word} is the default, but {name}={word} differs"
-        )
-    return found
+        expect(explicit == found, f"the help of {name} says that {word} is the default, but {name}={word} differs")
 
 
-def _unknown(who: str, algorithm: Algorithm[Any], given: Mapping[str, Any]) -> None:
-    """Check that an option that nobody declared is refused."""
-    name = next(name for name in ("nonsense", "nonsense_") if name not in algorithm.parameters)
+def refuses_unknown(read: Any, known: Mapping[str, str]) -> None:
+    """Check that a function of further options refuses one that nobody declared."""
+    name = next(name for name in ("nonsense", "nonsense_") if name not in known)
     try:
-        algorithm.read(Options(algorithm.id, {**given, name: 1}))
+        read({name: 1})
     except SpecError as error:
-        expect(name in str(error), f"{who}: an unknown option is refused without its name: {error}")
+        expect(name in str(error), f"an unknown option is refused without its name: {error}")
     else:
-        expect(False, f"{who}: an unknown option is not refused")
+        expect(False, "an unknown option is not refused")
 
 
-def _spelt(declared: Mapping[str, str], field: str, given: Mapping[str, Any]) -> bool:
-    """Return whether a field may come from given options of other names."""
-    return field not in declared and bool(given)
-
-
-def _documented(declared: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    for name, line in declared.items():
+def _documented(says: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the options whose help says a default, with it."""
+    for name, line in says.items():
         found = next((match for match in (re.search(pattern, line) for pattern in _DEFAULTS) if match), None)
         if found is not None:
             yield name, found.group(1)
+
+
+def effects(subject: Subject) -> None:
+    """Check that some values of every option make different runs."""
+    a = subject.algorithm
+    for name, some in a.examples(subject.n).items():
+        if name not in a.local_rates and len(some) > 1:
+            shown = ", ".join(value or "none" for value in some)
+            expect(_differ(subject, name, some), f"option {name} has no effect: {shown} make the same runs")
+
+
+def _differ(subject: Subject, name: str, some: Sequence[str]) -> bool:
+    """Return whether some values differ in some surroundings, or hardly any can be run."""
+    most = 0
+    for setting, model, iterations, trial in _places(subject):
+        runs: list[bytes] = []
+        for value in some:
+            given = {key: word for key, word in {**setting, name: value}.items() if word}
+            try:
+                runs.append(_fingerprint(subject.schedule(given, model, iterations, trial)))
+            except REFUSED:
+                continue
+        most = max(most, len(runs))
+        if len(set(runs)) > 1:
+            return True
+    return most < 2
+
+
+def _places(subject: Subject) -> Iterator[tuple[Setting, DelayModel, int, int]]:
+    """Yield where values may differ: in which setting, under which delays, in how many iterations, in which trial.
+
+    Horizons are short, too, for methods that are told one; there are several trials, since two draws may happen to be
+    equal; and in the end there are many combinations of options, since one may need two others.
+    """
+    first, *others = subject.models
+    runs = [(first, ITERATIONS, 0), (first, 2, 0), *((first, ITERATIONS, trial) for trial in _TRIALS)]
+    runs += [(model, ITERATIONS, 0) for model in others]
+    for run in runs:
+        for setting in surroundings(subject.who, subject.algorithm, subject.n, subject.drawn):
+            yield setting, *run
+    for setting in surroundings(subject.who, subject.algorithm, subject.n, _COMBINATIONS):
+        yield setting, first, ITERATIONS, 0
+
+
+def _fingerprint(at: CompiledRun) -> bytes:
+    """Return what only equal runs share: the events, and the program."""
+    tape = at.long
+    parts = [
+        tape.events.time, tape.events.actor, tape.op, tape.row, tape.affine.dst, tape.affine.start, tape.affine.src,
+        tape.affine.coef, tape.local, tape.implicit, tape.record.iteration, tape.uses.weight, tape.uses.version,
+        *(getattr(tape.descend, one.name) for one in fields(tape.descend)),
+    ]  # fmt: skip
+    return repr(tape.events.detail).encode() + b"".join(part.tobytes() for part in parts)
+
+
+def damping(subject: Subject) -> None:
+    """Check every option that is a staleness function in every setting, against the constant one."""
+    a, model = subject.algorithm, subject.models[0]
+    parameters = a.read(Options(a.id, subject.settings[0]))
+    names = [one.name for one in fields(parameters) if isinstance(getattr(parameters, one.name), Staleness)]
+    for name, typed in ((one, typed) for one in names for typed in a.examples(subject.n).get(one, ())):
+        told = []
+        for setting in subject.settings:
+            both = [({**setting, name: word}, model) for word in (typed, "constant")]
+            found = list(subject.runs(both))
+            told += [_damps(*found, name, typed)] if len(found) == len(both) else []
+        words = f"option {name}={typed} is ignored: it damps no update that arrives late"
+        expect(set(told) <= {None} or True in told, words)
+
+
+def _damps(at: CompiledRun, plain: CompiledRun, name: str, typed: str) -> bool | None:
+    """Check that a staleness function multiplies the weights with which stale updates enter the server's model.
+
+    The staleness may be counted at the arrival or at the use, from 0, from 1 on as some papers do, or from what another
+    option says; where weights are normalised, they are multiplied up to a factor of each server update.
+
+    Parameters
+    ----------
+    at, plain
+        The same events with the function and with a constant one.
+    name, typed
+        The option, and its value in words.
+
+    Returns
+    -------
+    bool or None
+        Whether updates are damped: not where weights of single updates are normalised, whatever the function is. None
+        where no update is so stale.
+    """
+    tape, s = at.long, getattr(at.parameters, name)
+    found, constant = _entering(at), _entering(plain)
+    start, arrival = tape.descend.version, tape.version[tape.descend.arrival]
+    late = [row for row in found if row in constant and max(arrival[row], found[row][0]) > start[row]]
+    if s.kind == "constant" or not late:
+        return None
+    ratio = {row: found[row][1] / constant[row][1] for row in late}
+    at_arrival = {row: int(arrival[row] - start[row]) for row in late}
+    at_use = {row: int(found[row][0] - start[row]) for row in late}
+    numbers = (getattr(at.parameters, one.name) for one in fields(at.parameters))
+    offsets = {0, 1, *(one for one in numbers if isinstance(one, int))}
+    for tau, offset in product((at_arrival, at_use), sorted(offsets)):
+        expected = {row: s(tau[row] + offset) for row in late}
+        told = _proportional({row: found[row][0] for row in late}, ratio, expected)
+        if told or all(abs(ratio[row] - expected[row]) <= _CLOSE for row in late):
+            return True if any(abs(one - 1.0) > _CLOSE for one in expected.values()) else None
+    if told is None and all(abs(one - 1.0) <= _CLOSE for one in ratio.values()):
+        return False
+    row = max(late, key=lambda one: abs(ratio[one] - s(at_arrival[one])))
+    raise AssertionError(
+        f"{at.who}: option {name}={typed} is not the function of staleness that it says: update {row} arrives "
+        f"{at_arrival[row]} versions late and enters with {ratio[row]:.10g} times its constant weight, where "
+        f"s({at_arrival[row]}) = {s(at_arrival[row]):.10g}"
+    )
+
+
+def _entering(at: CompiledRun) -> dict[int, tuple[int, float]]:
+    """Return update → the server update with which it enters the model first, and its weight there."""
+    out = {}
+    for row in np.flatnonzero(at.long.descend.arrival >= 0).tolist():
+        weights = at.linear.entering[:, row]
+        for version in np.flatnonzero(np.abs(weights) > NEGLIGIBLE)[:1].tolist():
+            out[row] = version, float(weights[version])
+    return out
+
+
+def _proportional(version: Mapping[int, int], ratio: Mapping[int, float], expected: Mapping[int, float]) -> bool | None:
+    """Return whether ratios are what is expected up to a factor of each server update; None: that says nothing."""
+    together = [[row for row in ratio if version[row] == one] for one in sorted(set(version.values()))]
+    if all(len({expected[row] for row in rows}) == 1 for rows in together):
+        return None
+    factors = ([ratio[row] / expected[row] for row in rows] for rows in together)
+    return all(max(one) - min(one) <= _CLOSE * max(one) for one in factors)

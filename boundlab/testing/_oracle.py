@@ -11,7 +11,7 @@ import numpy as np
 
 from boundlab.objective import Oracle
 from boundlab.randomness import Streams
-from boundlab.testing._agree import equal, expect
+from boundlab.testing._check import equal, expect
 from boundlab.testing._sample import Floats, SamplePoints
 
 _DRAWS = 1500
@@ -22,39 +22,36 @@ _CHEBYSHEV = 200.0  # one over the rate of false alarms, for each client
 
 def repeats(at: SamplePoints) -> None:
     """Check that an oracle repeats itself for one seed, however it is asked; and that one without noise has none."""
-    p = at.problem
-    clients, updates = np.arange(p.n), np.arange(p.n, dtype=np.int64) + 2
-    together = p.oracle(Streams(3)), p.oracle(Streams(3))
-    draws = [oracle.draws(clients, updates, 2) for oracle in together]
+    p, x, room = at.problem, at.points[-1], at.steepest + at.size
     for client in range(p.n):
-        ends = [_step(oracle, at, client, draw[client][0], 1.0) for oracle, draw in zip(together, draws, strict=True)]
-        equal(f"{at.who}: two steps of client {client} from one point with one seed", ends[0], ends[1])
-        single = p.oracle(Streams(3))
-        alone = _step(
-            single, at, client, single.draws(clients[client : client + 1], updates[client : client + 1], 2)[0][0], 1.0
-        )
-        what = f"{at.who}: the step of an update of client {client}, drawn among others and alone"
-        equal(what, ends[0], alone)
-        half = _step(together[0], at, client, draws[0][client][0], 0.5)
-        what = f"{at.who}: half a step of client {client} and the half of a step"
-        equal(what, half - at.points[-1], 0.5 * (ends[0] - at.points[-1]), scale=at.steepest + at.size)
+        end = _drawn(at, client, range(p.n))
+        equal(f"two steps of client {client} from one point with one seed", end, _drawn(at, client, range(p.n)))
+        what = f"the step of an update of client {client}, drawn among others and alone"
+        equal(what, end, _drawn(at, client, range(client, client + 1)))
+        half = _drawn(at, client, range(p.n), 0.5)
+        equal(f"half a step of client {client} and the half of a step", half - x, 0.5 * (end - x), scale=room)
+        known = x - at.gradients[client, -1]
         if p.sign_noise is not None:
-            change = at.points[-1] - at.gradients[client, -1] - ends[0]
-            sign = 1.0 if change @ p.sign_noise > 0.0 else -1.0
-            what = f"{at.who}: a step of the oracle and x − gradient({client}, x) ± sign_noise"
-            equal(what, ends[0], at.points[-1] - at.gradients[client, -1] - sign * p.sign_noise, scale=at.steepest)
+            sign = 1.0 if (known - end) @ p.sign_noise > 0.0 else -1.0
+            what = f"a step of the oracle and x − gradient({client}, x) ± sign_noise"
+            equal(what, end, known - sign * p.sign_noise, scale=at.steepest)
         if p.noiseless:
-            what = f"{at.who}: a step of the oracle without noise and x − gradient({client}, x)"
-            equal(what, ends[0], at.points[-1] - at.gradients[client, -1], scale=at.steepest)
+            equal(f"a step of the oracle without noise and x − gradient({client}, x)", end, known, scale=at.steepest)
+
+
+def _drawn(at: SamplePoints, client: int, among: range, size: float = 1.0) -> Floats:
+    """Return the end of a client's step in a new oracle that is asked for the updates of some clients."""
+    oracle, clients = at.problem.oracle(Streams(3)), np.array(among)
+    return _step(oracle, at, client, oracle.draws(clients, clients + 2, 2)[among.index(client)][0], size)
 
 
 def moments(at: SamplePoints) -> None:
     """Check that stochastic gradients are unbiased, their variance is at most sigma², and their square at most G²."""
-    p, known = at.problem, at.problem.constants()
+    p, known = at.problem, at.known
     if p.noiseless or "sigma" not in known:
         return
-    sigma = known["sigma"].value
-    expect(sigma > 0.0, f"{at.who}: sigma is 0, and its oracle is not that of full gradients")
+    sigma = known["sigma"]
+    expect(sigma > 0.0, "sigma is 0, and its oracle is not that of full gradients")
     oracle = p.oracle(Streams(29))
     for client in range(p.n):
         draws = oracle.draws(np.full(_DRAWS, client), np.arange(_DRAWS), 1)
@@ -62,10 +59,10 @@ def moments(at: SamplePoints) -> None:
         noise = steps - at.gradients[client, -1]
         off, room = float(np.linalg.norm(noise.mean(axis=0))), sigma * np.sqrt(_CHEBYSHEV / _DRAWS)
         words = f"the mean of {_DRAWS} stochastic gradients of client {client} is {off:.4g} off its gradient"
-        expect(off <= room, f"{at.who}: {words}; with sigma = {sigma:.4g} it should be less than {room:.4g}")
-        _bet(f"{at.who}: E‖g_{client} − ∇f_{client}‖² ≤ sigma²", (noise**2).sum(axis=1), sigma**2)
+        expect(off <= room, f"{words}; with sigma = {sigma:.4g} it should be less than {room:.4g}")
+        _bet(f"E‖g_{client} − ∇f_{client}‖² ≤ sigma²", (noise**2).sum(axis=1), sigma**2)
         if "G" in known:
-            _bet(f"{at.who}: E‖g_{client}‖² ≤ G²", (steps**2).sum(axis=1), known["G"].value ** 2)
+            _bet(f"E‖g_{client}‖² ≤ G²", (steps**2).sum(axis=1), known["G"] ** 2)
 
 
 def _step(oracle: Oracle, at: SamplePoints, client: int, draw: Any, size: float) -> Floats:

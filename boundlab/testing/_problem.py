@@ -1,43 +1,20 @@
 """All checks of one problem."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
-from boundlab.errors import BoundlabError, SpecError
+from boundlab.errors import SpecError
 from boundlab.objective import Problem, ProblemType
 from boundlab.options import Options
 from boundlab.registry import lookup
-from boundlab.testing import _constants, _curvature, _exact, _functions, _optimum, _oracle, _twins
-from boundlab.testing._agree import expect
-from boundlab.testing._check import Check, refused
+from boundlab.testing import _constants, _oracle, _twins
+from boundlab.testing._check import Check, about, equal, expect, named, of_example
 from boundlab.testing._sample import SamplePoints
 
-_NEAR, _FAR = 1e-4, 1e4
-
-# The name, the check, and whether it is asked at points that are very near and very far, too.
-_PARTS: tuple[tuple[str, tuple[Callable[[SamplePoints], None], ...], bool], ...] = (
-    ("shapes are what they should be", (_functions.shapes,), False),
-    ("assumptions are answered, and constants exist where they are met", (_constants.assumptions,), False),
-    ("many points at once are the same points", (_twins.batches,), True),
-    ("f is the mean of the f_i", (_functions.means,), True),
-    ("equal keys mean equal functions", (_functions.keys,), True),
-    ("a step of the oracle repeats itself", (_oracle.repeats,), False),
-    ("gradients are those of the values", (_functions.slopes,), True),
-    ("gradients are differences of values", (_curvature.differences,), False),
-    ("local and proximal steps are the closed forms", (_twins.descents, _twins.proximal_steps), True),
-    ("gradients differ by at most L and at least mu", (_constants.pairs,), True),
-    ("L and mu hold in the steepest and the flattest direction", (_curvature.extremes,), False),
-    ("gradients are as small as is said", (_constants.sizes,), True),
-    ("the minimum is certified", (_constants.start, _optimum.certificate, _optimum.floor), False),
-    ("stochastic gradients are unbiased, and their noise as small as is said", (_oracle.moments,), False),
-    ("gradients jump only at kinks", (_twins.kinks,), False),
-    ("its matrices, or rows and targets, are the problem", (_exact.quadratic, _exact.least_squares), True),
-    ("rounding is as small as is said", (_exact.rounding,), True),
-    ("the scaled problem is the problem", (_twins.scaled,), False),
-    ("the problem on tensors is the problem", (_twins.tensors,), False),
-)
+_SCALES = (1.0, 1e-4, 1e4)  # the usual points, very near and very far ones
 
 
 def checks(p: Problem | ProblemType, family: ProblemType | None = None) -> Iterator[Check]:
@@ -54,51 +31,99 @@ def checks(p: Problem | ProblemType, family: ProblemType | None = None) -> Itera
         yield from _of_problem(f"problem {p.id}", p, lookup("problems", p.id) if family is None else family)
         return
     for place, example in enumerate(p.examples, 1):
-        who = f"problem {p.id}, example {place}"
-        try:
-            problem = p.build(Options(f"problem {p.id}", dict(example)))
-        except BoundlabError as error:
-            yield refused(who, example, error)
-            continue
-        yield from _of_problem(who, problem, p)
+        options = Options(f"problem {p.id}", dict(example))
+        yield from of_example(f"problem {p.id}, example {place}", example, partial(p.build, options), _of_problem, p)
 
 
 def _of_problem(who: str, p: Problem, family: ProblemType) -> Iterator[Check]:
-    usual = SamplePoints(p, name=who)
-    scales = usual, SamplePoints(p, _NEAR, who), SamplePoints(p, _FAR, who)
-    for name, parts, everywhere in _PARTS:
-
-        def run(
-            parts: tuple[Callable[[SamplePoints], None], ...] = parts,
-            samples: tuple[SamplePoints, ...] = scales if everywhere else scales[:1],
-        ) -> None:
-            for part in parts:
-                for at in samples:
-                    part(at)
-
-        yield Check(f"{who}: {name}", run)
-    yield Check(f"{who}: its spec rebuilds it, and its rational twin is the problem", lambda: _rebuilt(usual, family))
+    return named(who, _CHECKS, [SamplePoints(p, scale, who) for scale in _SCALES], family)
 
 
-def _rebuilt(at: SamplePoints, family: ProblemType) -> None:
-    _exact.rational(at, _round_trip(at, family))
+def _at(*checks: Callable[[SamplePoints], None], everywhere: bool = False) -> Callable[..., None]:
+    """Return what asks at the usual points, or also at those that are very near and very far."""
+
+    def ask(samples: Sequence[SamplePoints], _family: ProblemType) -> None:
+        for check in checks:
+            for at in samples if everywhere else samples[:1]:
+                with about(at.who):
+                    check(at)
+
+    return ask
 
 
-def _round_trip(at: SamplePoints, family: ProblemType) -> dict[str, object]:
-    """Check that spec() is JSON and rebuilds the same problem; return its options."""
-    p, spec = at.problem, at.problem.spec()
+def _shapes(at: SamplePoints) -> None:
+    """Check n, d, x0 and the shapes of what the methods return."""
+    p = at.problem
+    expect(p.n >= 1 and p.d >= 1, f"n = {p.n} and d = {p.d} must be at least 1")
+    expect(np.shape(p.x0) == (p.d,), f"x0 has shape {np.shape(p.x0)}, not (d,) = ({p.d},)")
+    found = np.shape(p.gradient(0, at.points[0]))
+    expect(found == (p.d,), f"gradient(0, x) has shape {found}, not (d,) = ({p.d},)")
+    expect(bool(np.isfinite(at.gradients).all()), "a gradient is not finite")
+    expect(bool(np.isfinite(at.values).all()), "a value is not finite")
+
+
+def _means(at: SamplePoints) -> None:
+    """Check that f is the mean of the f_i."""
+    found, mean = [at.problem.full_gradient(x) for x in at.points], at.gradients.mean(axis=0)
+    equal("full_gradient(x) and the mean of gradient(i, x)", found, mean, scale=at.steepest)
+    if at.client_values is not None:
+        mean = at.client_values.mean(axis=0)
+        equal("value(x) and the mean of client_value(i, x)", at.values, mean, scale=at.largest)
+
+
+def _keys(at: SamplePoints) -> None:
+    """Check that clients with equal keys have equal functions."""
+    first: dict[bytes, int] = {}
+    for client in range(at.problem.n):
+        key = at.problem.client_key(client)
+        if key is None:
+            continue
+        other = first.setdefault(key, client)
+        what = f"clients {other} and {client} have one client_key; their"
+        equal(f"{what} gradients", at.gradients[other], at.gradients[client])
+        if at.client_values is not None:
+            equal(f"{what} values", at.client_values[other], at.client_values[client])
+
+
+def _rebuilt(samples: Sequence[SamplePoints], family: ProblemType) -> None:
+    """Check that spec() is JSON and rebuilds the same problem, and the twin in rational numbers that goes with it."""
+    at, p, spec = samples[0], samples[0].problem, samples[0].problem.spec()
     again = json.loads(json.dumps(spec))
-    expect(again == spec, f"{at.who}: spec() must hold numbers, text and lists only, as JSON does")
-    expect(spec.get("type") == p.id, f"{at.who}: spec() says type {spec.get('type')!r}")
+    expect(again == spec, "spec() must hold numbers, text and lists only, as JSON does")
+    expect(spec.get("type") == p.id, f"spec() says type {spec.get('type')!r}")
     options = {key: value for key, value in spec.items() if key != "type"}
     rebuilt: Problem = family.build(Options(at.who, dict(options)))
-    expect(rebuilt.spec() == spec, f"{at.who}: spec() of the problem that spec() rebuilds differs")
+    expect(rebuilt.spec() == spec, "spec() of the problem that spec() rebuilds differs")
     found, expected = ((one.n, one.d, one.dtype, one.noiseless) for one in (rebuilt, p))
-    expect(found == expected, f"{at.who}: spec() rebuilds n, d, dtype, noiseless = {found} in place of {expected}")
-    expect(np.array_equal(rebuilt.x0, p.x0), f"{at.who}: spec() rebuilds another x0")
+    expect(found == expected, f"spec() rebuilds n, d, dtype, noiseless = {found} in place of {expected}")
+    expect(np.array_equal(rebuilt.x0, p.x0), "spec() rebuilds another x0")
+    x = at.points[-1]
     for client in range(p.n):
-        same = np.array_equal(rebuilt.gradient(client, at.points[-1]), p.gradient(client, at.points[-1]))
-        expect(same, f"{at.who}: spec() rebuilds a problem with other gradients of client {client}")
-    same = rebuilt.value(at.points[-1]) == p.value(at.points[-1])
-    expect(same, f"{at.who}: spec() rebuilds a problem with other values")
-    return options
+        same = np.array_equal(rebuilt.gradient(client, x), p.gradient(client, x))
+        expect(same, f"spec() rebuilds a problem with other gradients of client {client}")
+    expect(rebuilt.value(x) == p.value(x), "spec() rebuilds a problem with other values")
+    _twins.rational(at, options)
+
+
+_CHECKS: Mapping[str, Callable[..., None]] = {
+    "shapes are what they should be": _at(_shapes),
+    "assumptions are answered, and constants exist where they are met": _at(_constants.assumptions),
+    "many points at once are the same points": _at(_twins.batches, everywhere=True),
+    "f is the mean of the f_i": _at(_means, everywhere=True),
+    "equal keys mean equal functions": _at(_keys, everywhere=True),
+    "a step of the oracle repeats itself": _at(_oracle.repeats),
+    "gradients are those of the values, and differ by at most L and at least mu": _at(
+        _constants.pairs, everywhere=True
+    ),
+    "local and proximal steps are the closed forms": _at(_twins.descents, _twins.proximal_steps, everywhere=True),
+    "L and mu hold in the steepest and the flattest direction": _at(_constants.extremes),
+    "gradients are as small as is said": _at(_constants.sizes, everywhere=True),
+    "the minimum is certified": _at(_constants.start, _constants.certificate, _constants.floor),
+    "stochastic gradients are unbiased, and their noise as small as is said": _at(_oracle.moments),
+    "gradients jump only at kinks": _at(_twins.kinks),
+    "its matrices, or rows and targets, are the problem": _at(_twins.quadratic, _twins.least_squares, everywhere=True),
+    "rounding is as small as is said": _at(_twins.rounding, everywhere=True),
+    "the scaled problem is the problem": _at(_twins.scaled),
+    "the problem on tensors is the problem": _at(_twins.tensors),
+    "its spec rebuilds it, and its rational twin is the problem": _rebuilt,
+}

@@ -11,6 +11,8 @@ from boundlab.errors import AssumptionError
 from boundlab.objective import Optimum, Problem
 
 Floats = NDArray[np.float64]
+ULP = 1e-13  # rounding of a value, of the largest in sight
+STEP = 1e-4  # of the distance between x0 and x*: between neighbours
 _SCALES = (1e-3, 1.0, 10.0, 1e-3, 0.3, 0.3, 1.0)  # distances in units of R: the first three to x0, the others to x*
 _OF_START = 3
 
@@ -27,36 +29,41 @@ class SamplePoints:
     scale
         How far the points lie, in units of their usual distances.
     name
-        How messages call the problem; its id by default.
+        How messages call the problem.
     """
 
     problem: Problem
-    scale: float = 1.0
-    name: str = ""
+    scale: float
+    name: str
 
     @property
     def who(self) -> str:
         """How messages begin."""
-        far = "" if self.scale == 1.0 else f" at points {self.scale:g} times as far"
-        return (self.name or f"problem {self.problem.id}") + far
+        return self.name + ("" if self.scale == 1.0 else f" at points {self.scale:g} times as far")
+
+    @cached_property
+    def known(self) -> dict[str, float]:
+        """The values of the constants."""
+        return {name: constant.value for name, constant in self.problem.constants().items()}
+
+    @cached_property
+    def centres(self) -> Floats:
+        """The start and, where there is one, the minimiser, shape (1 or 2, d)."""
+        known = (self.problem.x0, *([] if self.optimum is None else [self.optimum.x]))
+        return np.array(known, dtype=np.float64)
 
     @cached_property
     def points(self) -> Floats:
         """The points, shape (S, d)."""
-        p, best = self.problem, self.optimum
-        start = np.asarray(p.x0, dtype=np.float64)
-        centres = np.tile(start, (len(_SCALES), 1))
-        if best is not None:
-            centres[_OF_START:] = best.x
-        normal = np.random.Generator(np.random.Philox(11)).normal(size=(len(_SCALES), p.d))
-        out: Floats = centres + self.scale * self.reach * np.array(_SCALES)[:, None] * normal / np.sqrt(p.d)
-        return out
+        around = np.where(np.arange(len(_SCALES)) < _OF_START, 0, len(self.centres) - 1)
+        normal = np.random.Generator(np.random.Philox(11)).normal(size=(len(_SCALES), self.problem.d))
+        far = self.scale * self.reach * np.array(_SCALES)[:, None]
+        return np.asarray(self.centres[around] + far * normal / np.sqrt(self.problem.d))
 
     @cached_property
     def reach(self) -> float:
         """The distance of x0 and x*, or a little where that is 0 or unknown; unit (0, 1)."""
-        known, start = self.problem.constants(), float(np.linalg.norm(self.problem.x0))
-        return max(known["R"].value if "R" in known else 0.0, 1e-3 * (1.0 + start))
+        return max(self.known.get("R", 0.0), 1e-3 * (1.0 + float(np.linalg.norm(self.problem.x0))))
 
     @cached_property
     def size(self) -> float:
@@ -66,15 +73,23 @@ class SamplePoints:
     @cached_property
     def gradients(self) -> Floats:
         """The gradients ∇f_i at each point, one by one, shape (n, S, d)."""
-        p = self.problem
-        return np.array([[p.gradient(i, x) for x in self.points] for i in range(p.n)], dtype=np.float64)
+        return self.gradients_at(self.points)
 
     @cached_property
     def client_values(self) -> Floats | None:
         """The values f_i(x) at each point, shape (n, S), or None where the problem does not give them."""
+        return self.client_values_at(self.points)
+
+    def gradients_at(self, points: Floats) -> Floats:
+        """Return the gradients ∇f_i at some points, one by one, shape (n, S, d)."""
+        p = self.problem
+        return np.array([[p.gradient(i, x) for x in points] for i in range(p.n)], dtype=np.float64)
+
+    def client_values_at(self, points: Floats) -> Floats | None:
+        """Return the values f_i(x) at some points, shape (n, S), or None where the problem does not give them."""
         p = self.problem
         try:
-            return np.array([[p.client_value(i, x) for x in self.points] for i in range(p.n)], dtype=np.float64)
+            return np.array([[p.client_value(i, x) for x in points] for i in range(p.n)], dtype=np.float64)
         except AssumptionError:
             return None
 

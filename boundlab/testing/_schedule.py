@@ -1,197 +1,302 @@
-"""Checks of one schedule: the events of a run, their tape, and what it does to a small problem."""
+"""Checks of one schedule: the events of a run, their tape, what it does to a small problem, and what updates become."""
 
 import json
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, final
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.algorithms import Algorithm
-from boundlab.errors import BoundlabError
+from boundlab.algorithms import X_S, AffineRow, DescendRow, EventLaw
+from boundlab.assumptions import Assumption
+from boundlab.case.build import build_delays
 from boundlab.events import Events
-from boundlab.execute.floats import run
-from boundlab.objective import Problem
-from boundlab.tape import RecordAt, Tape, usage, verify, verify_identities
-from boundlab.testing._agree import equal, expect
-from boundlab.testing._count import counted
-from boundlab.testing._interpret import Run, Vectors, interpret
-from boundlab.testing._linear import Reading, reading
+from boundlab.objective import Array, Problem
+from boundlab.randomness import Streams
+from boundlab.registry import registered
+from boundlab.tape import Initial, RecordAt, usage
+from boundlab.testing._check import about, at_most, equal, expect
+from boundlab.testing._interpret import NEGLIGIBLE, interpret, reading
+from boundlab.testing._subject import ITERATIONS, CompiledRun
 
-NOTHING = RecordAt(np.empty(0, dtype=np.int64))
 _ROUNDING = 1e-10  # of the largest number of two trajectories, at least of 1
-
-
-@final
-@dataclass(frozen=True)
-class CompiledRun:
-    """An algorithm, its parameters, and events on a small problem.
-
-    Parameters
-    ----------
-    who
-        How messages begin.
-    most
-        Iterations of the long tape, or more than the events hold.
-    """
-
-    who: str
-    algorithm: Algorithm[Any]
-    parameters: Any
-    events: Events
-    problem: Problem
-    most: int
-
-    @cached_property
-    def long(self) -> Tape:
-        """The long tape with all records."""
-        return self.tape()
-
-    @cached_property
-    def executed(self) -> Run:
-        """Run of the long tape by the second interpreter."""
-        return interpret(self.long, self.problem)
-
-    @cached_property
-    def linear(self) -> Reading:
-        """Its models as combinations of the moves of updates."""
-        return reading(self.long)
-
-    def tape(self, iterations: int | None = None, records: RecordAt | None = None) -> Tape:
-        """Compile, by default to the long tape with all records, and let :func:`boundlab.tape.verify` look at it."""
-        most = self.most if iterations is None else iterations
-        shown = RecordAt() if records is None else records
-        try:
-            tape = self.algorithm.schedule(self.parameters, self.events, self.problem.n, shown, most)
-            verify(tape)
-            verify_identities(tape)
-        except BoundlabError as error:
-            raise AssertionError(f"{self.who}: {most} iterations do not compile: {error}") from error
-        return tape
-
-    def shown(self, records: RecordAt | None = None) -> tuple[Tape, Vectors]:
-        """Return the tape and what it shows with full gradients in floats."""
-        tape, seen = self.tape(records=records), []
-        run(tape, self.problem.x0, self.problem.full_gradients(), lambda _row, x: seen.append(x.copy()))
-        return tape, seen
+_CHOSEN = np.array([0, 2, 3, ITERATIONS])
 
 
 def round_trip(at: CompiledRun) -> None:
     """Check that events survive a case file."""
     raw = at.algorithm.events_as_json(at.events)
-    expect(len(raw) == len(at.events), f"{at.who}: events_as_json gives {len(raw)} of {len(at.events)} events")
-    try:
+    expect(len(raw) == len(at.events), f"events_as_json gives {len(raw)} of {len(at.events)} events")
+    with about("read_events does not read what events_as_json gives"):
         again = at.algorithm.read_events(json.loads(json.dumps(raw)), at.problem.n, "events_as_json")
-    except (BoundlabError, TypeError) as error:
-        raise AssertionError(f"{at.who}: read_events does not read what events_as_json gives: {error}") from error
-    same_events(f"{at.who}: read_events of events_as_json", again, at.events)
+    same_events("read_events of events_as_json", again, at.events)
 
 
 def same_events(what: str, found: Events, expected: Events) -> None:
     """Check that events are the same, to the last digit."""
-    for name in ("time", "actor"):
-        same = np.array_equal(getattr(found, name), getattr(expected, name))
+    for name in ("time", "actor", "detail"):
+        one, other = getattr(found, name), getattr(expected, name)
+        same = one == other if name == "detail" else np.array_equal(one, other)
         expect(same, f"{what} gives other events: their {name} differs")
-    expect(found.detail == expected.detail, f"{what} gives other events: their detail differs")
 
 
 def readers(at: CompiledRun) -> None:
     """Check that a program is the same whenever it is compiled, and that a second interpreter shows its numbers."""
     again, tape = at.tape(), at.long
     same = np.array_equal(again.affine.coef, tape.affine.coef) and np.array_equal(again.op, tape.op)
-    expect(same, f"{at.who}: the same events are compiled twice, and make two programs")
+    expect(same, "the same events are compiled twice, and make two programs")
     with np.errstate(over="ignore", invalid="ignore"):
         _, models = at.shown()
     finite = bool(np.isfinite(models).all())
-    expect(finite, f"{at.who}: one of {len(models)} iterates is not finite; take smaller steps")
-    what = f"{at.who}: what the executor and a second interpreter show"
+    expect(finite, f"one of {len(models)} iterates is not finite; take smaller steps")
+    what = "what the executor and a second interpreter show"
     equal(what, models, at.executed.shown, scale=1.0, rounding=_ROUNDING)
 
 
-def records(at: CompiledRun, chosen: NDArray[np.int64]) -> None:
+def records(at: CompiledRun, chosen: NDArray[np.int64] = _CHOSEN) -> None:
     """Check that all, chosen and averaged iterates, and those after each event, are of one run."""
     tape, models = at.shown()
     ks = tape.record.iteration.tolist()
-    expect(ks == list(range(len(ks))), f"{at.who}: RecordAt() must show the iterations 0, 1, 2, …; it shows {ks}")
-    some, picked = at.shown(RecordAt(chosen))
+    expect(ks == list(range(len(ks))), f"RecordAt() must show the iterations 0, 1, 2, …; it shows {ks}")
     wanted = [k for k in ks if k in chosen]
-    found = some.record.iteration.tolist()
-    expect(found == wanted, f"{at.who}: RecordAt({chosen.tolist()}) shows the iterations {found}, not {wanted}")
+    picked = _shown(at, f"RecordAt({chosen.tolist()})", RecordAt(chosen), wanted)
     for k, x in zip(wanted, picked, strict=True):
-        expect(x.tolist() == models[k].tolist(), f"{at.who}: iterate {k} differs where only some are shown")
-    averaged, means = at.shown(RecordAt(average=True))
-    found = averaged.record.iteration.tolist()
-    expect(found == ks[1:], f"{at.who}: RecordAt(average=True) shows the iterations {found}, not {ks[1:]}")
-    for k, mean in zip(found, means, strict=True):
-        what = f"{at.who}: the average of {k} iterates and their mean"
+        expect(x.tolist() == models[k].tolist(), f"iterate {k} differs where only some are shown")
+    means = _shown(at, "RecordAt(average=True)", RecordAt(average=True), ks[1:])
+    for k, mean in enumerate(means, 1):
+        what = f"the average of {k} iterates and their mean"
         equal(what, mean, np.mean(models[:k], axis=0), scale=1.0, rounding=_ROUNDING)
     each, last = at.shown(RecordAt(events=True))
     size = len(each.events)
-    expect(len(last) == size, f"{at.who}: RecordAt(events=True) shows {len(last)} models after {size} events")
+    expect(len(last) == size, f"RecordAt(events=True) shows {len(last)} models after {size} events")
     for k in each.record.iteration.tolist():
-        expect(k in ks, f"{at.who}: RecordAt(events=True) names iteration {k}, which there is not")
+        expect(k in ks, f"RecordAt(events=True) names iteration {k}, which there is not")
     if size:
-        expect(
-            last[-1].tolist() == models[-1].tolist(), f"{at.who}: the model after the last event is not the last one"
-        )
+        same = last[-1].tolist() == models[-1].tolist()
+        expect(same, "the model after the last event is not the last one")
 
 
-def beginnings(at: CompiledRun, asked: int) -> None:
-    """Check that a tape of fewer iterations is the beginning of the long one, and ends with the event that counts."""
+def _shown(at: CompiledRun, words: str, asked: RecordAt, wanted: list[int]) -> list[Array]:
+    """Return the models of records, once these are of the iterations that are wanted."""
+    tape, models = at.shown(asked)
+    found = tape.record.iteration.tolist()
+    expect(found == wanted, f"{words} shows the iterations {found}, not {wanted}")
+    return models
+
+
+def beginnings(at: CompiledRun, asked: Iterable[int] = (0, 1, ITERATIONS // 2, ITERATIONS)) -> None:
+    """Check that tapes of fewer iterations are the beginning of the long one, and end with the event that counts."""
+    for some in asked:
+        _beginning(at, some)
+
+
+def _beginning(at: CompiledRun, asked: int) -> None:
     short, long = at.tape(asked), at.long
     expected = min(asked, long.iterations)
-    what = f"{at.who}: of {long.iterations} iterations {asked} were asked for"
+    what = f"of {long.iterations} iterations {asked} were asked for"
     expect(short.iterations == expected, f"{what}, {short.iterations} were compiled")
     size = len(short.events)
     if asked <= long.iterations:
         # Where the server is an actor of its own every event is an iteration.
         last = asked if at.algorithm.server == "any" else int(np.argmax(long.version >= asked))
         expect(size == last, f"{what}; the tape ends after event {size}, and event {last} completes them")
+    first = f"the first {asked} iterations"
     same = np.array_equal(short.version, long.version[: size + 1])
-    expect(same, f"{at.who}: the first {asked} iterations have other versions where more are asked for")
+    expect(same, f"{first} have other versions where more are asked for")
     models, longer = interpret(short, at.problem).shown, at.executed.shown
     same = [x.tolist() for x in models] == [x.tolist() for x in longer[: len(models)]]
-    expect(same, f"{at.who}: the first {asked} iterations are others where more are asked for")
+    expect(same, f"{first} are others where more are asked for")
     used = long.uses.version < int(short.version[-1])
     for name in ("update", "version", "weight"):
         same = np.array_equal(getattr(short.uses, name), getattr(long.uses, name)[used])
-        expect(same, f"{at.who}: the first {asked} iterations use other updates where more are asked for: {name}")
+        expect(same, f"{first} use other updates where more are asked for: {name}")
 
 
-def moves(at: CompiledRun) -> None:
+def uses(at: CompiledRun) -> None:
     """Check x_s^{t+1} − x_s^t = Σ weight·(end − start) over the uses of version t, where the table is filled."""
-    uses, executed = at.long.uses, at.executed
-    if not len(uses.update):
+    tape = at.long
+    if not len(tape.uses.update):
         return
-    models = executed.models(at.long)
-    total = np.zeros((len(models), at.problem.d))
-    for use, version, weight in zip(uses.update.tolist(), uses.version.tolist(), uses.weight.tolist(), strict=True):
-        total[version + 1] += weight * (executed.ends[use] - executed.starts[use])
-    what = f"{at.who}: the sum of weight·(end − start) over the use table and x_s − x_0"
-    equal(what, np.cumsum(total, axis=0), np.array(models) - models[0], scale=1.0, rounding=_ROUNDING)
+    found = np.diff(at.linear.models, axis=0)  # column 0 is x0
+    said = np.zeros_like(found)
+    np.add.at(said, (tape.uses.version, 1 + tape.uses.update), tape.uses.weight)
+    off = np.abs(said - found)
+    version, column = np.unravel_index(int(np.argmax(off)), off.shape)
+    of = f"(end − start) of update {column - 1}, of client {tape.descend.client[column - 1]}" if column else "x0"
+    expect(
+        bool(off[version, column] <= 1e-9 * max(1.0, float(np.abs(found).max()))),
+        f"server update {version} moves by {found[version, column]:.10g}·{of}; the use table says "
+        f"{said[version, column]:.10g}",
+    )
+
+
+def plain(at: CompiledRun) -> bool | None:
+    """Return whether an empty use table could be filled; None where this run does not tell.
+
+    An empty table is for algorithms whose messages are not the moves of updates. Where updates come late and each moves
+    one server model, with a weight above 0, they are.
+    """
+    tape, found = at.long, at.linear.entering
+    late = (tape.version[tape.descend.arrival] > tape.descend.version) & (tape.descend.arrival >= 0)
+    enters = np.abs(found) > NEGLIGIBLE
+    if len(tape.uses.update) or not enters[:, late].any():
+        return None
+    return bool((found > -NEGLIGIBLE).all() and (enters.sum(axis=0) <= 1).all())
+
+
+def arrivals(at: CompiledRun) -> None:
+    """Check that every update that arrives is used, read or kept by the server, or dropped with a note that says so."""
+    tape = at.long
+    arrived = tape.descend.arrival >= 0
+    used, dropped = np.zeros((2, len(arrived)), dtype=np.bool_)
+    used[tape.uses.update] = True
+    for row in np.asarray(tape.notes.get("dropped", ()), dtype=np.int64).tolist():
+        noted = f"update {row} is noted as dropped, and"
+        expect(0 <= row < len(arrived), f"{noted} there is none")
+        expect(bool(arrived[row]), f"{noted} has not arrived")
+        expect(not used[row], f"{noted} stands in the use table")
+        dropped[row] = True
+    for row in np.flatnonzero(arrived & ~(dropped | used | at.linear.read | at.linear.held)).tolist():
+        expect(
+            False,
+            f"update {row}, of client {tape.descend.client[row]}, arrives with event {tape.descend.arrival[row]}, and "
+            f'nothing reads it; where it is to be dropped, say writer.note("dropped", {row})',
+        )
 
 
 def quantities(at: CompiledRun) -> None:
-    """Check that quantities are finite and those of the use table what a count in loops finds, at several horizons."""
-    last = int(at.long.version[-1])
-    for until in sorted({1, (last + 1) // 2, last}):
-        if 1 <= until <= last:
-            _quantities(at, until)
+    """Check that quantities are finite, and those of the use table what it says, at several horizons."""
+    rate, last = at.algorithm.server_rate(at.parameters), int(at.long.version[-1])
+    expect(rate is None or rate > 0.0, f"server_rate() is {rate}, which must be > 0")
+    for until in sorted({1, (last + 1) // 2, last} & set(range(1, last + 1))):
+        found, table = at.quantities(until), usage(at.long, until, rate)
+        for name, value in found.items():
+            expect(bool(np.isfinite(value).all()), f"quantity {name} is {value}")
+        said = {} if table is None else table.symbols()
+        for name in sorted((said.keys() & found.keys()) - at.algorithm.recounts):
+            equal(f"quantity {name} and a count in the use table", found[name], said[name], scale=1e-3)
 
 
-def _quantities(at: CompiledRun, until: int) -> None:
-    a, tape = at.algorithm, at.long
-    found = a.quantities(at.parameters, tape, until, {})
-    for name, value in found.items():
-        expect(bool(np.isfinite(value).all()), f"{at.who}: quantity {name} is {value}")
-    rate = a.server_rate(at.parameters)
-    expect(rate is None or rate > 0.0, f"{at.who}: server_rate() is {rate}, which must be > 0")
-    table = usage(tape, until, rate)
-    if table is None:
+def averages(at: CompiledRun) -> None:
+    """Check that server models are averages of local passes, and how many lie behind each, where that is said."""
+    tape = at.long
+    said = at.algorithm.averages(at.parameters, at.problem.n)
+    if not at.algorithm.stays_feasible(at.parameters, at.problem.n):
         return
-    expected = counted(tape, until, rate)
-    for name, value in table.symbols().items():
-        equal(f"{at.who}: {name} of the use table and a count", value, expected[name], scale=1e-3)
-        if name not in a.recounts and name in found:
-            equal(f"{at.who}: quantity {name} and a count in the use table", found[name], expected[name], scale=1e-3)
+    found = reading(tape, ends=True)
+    what = "0 ≤ the weights of passes in a server model, by stays_feasible()"
+    at_most(what, -found.models, 0.0, scale=1e-3)
+    total = found.models.sum(axis=1)
+    equal("the sum of the weights of passes in a server model and 1", total, np.ones_like(total))
+    if said is None:
+        return
+    size = float(tape.descend.step_size.max(initial=0.0)) * float(tape.local.max(initial=1.0))
+    at_most("the largest step ≤ that of averages()", size, said.step_size)
+    ks = tape.record.iteration
+    steps, most = found.depth[tape.record.version], said.steps * said.depth(ks)
+    for k, found_steps, allowed in zip(ks.tolist(), steps.tolist(), most.tolist(), strict=True):
+        words = f"averages() says at most {allowed} local steps behind iterate {k}"
+        expect(found_steps <= allowed, f"{words}; there are {found_steps}")
+
+
+def weights(at: CompiledRun) -> None:
+    """Check the weights of the objective, exactly; and on rounds of everybody, where they are the clients' shares."""
+    n, tape = at.problem.n, at.long
+    p = at.algorithm.objective_weights(at.parameters, n)
+    if p is not None:
+        expect(len(p) == n, f"objective_weights() gives {len(p)} weights for {n} clients")
+        expect(sum(p) == 1, f"objective_weights() sum to {sum(p)}, not to 1")
+        expect(min(p) > 0, f"objective_weights() hold {min(p)}, and each must be > 0")
+    client, version = tape.descend.client[tape.uses.update], tape.uses.version
+    fresh = (tape.descend.version[tape.uses.update] == version).all()
+    each = np.zeros((int(tape.version[-1]), n))
+    count = np.zeros_like(each)
+    np.add.at(each, (version, client), tape.uses.weight)
+    np.add.at(count, (version, client), 1)
+    same = len(set(tape.descend.steps[tape.uses.update].tolist())) == 1
+    if not (len(version) and fresh and same and (count == 1).all()):
+        return
+    shares = each / each.sum(axis=1, keepdims=True)
+    if np.ptp(shares, axis=0).max() <= NEGLIGIBLE:  # else they are drawn, and say nothing each
+        expected = np.full(n, 1.0 / n) if p is None else np.array([float(one) for one in p])
+        what = "the clients' shares of a server update that nobody misses and objective_weights()"
+        equal(what, shares, np.broadcast_to(expected, shares.shape))
+
+
+def draws(at: CompiledRun) -> None:
+    """Check that what trials differ in while arrivals are sure is declared: a statement is about its mean, or not."""
+    algorithm, n = at.algorithm, at.problem.n
+    if algorithm.server == "any":
+        return
+    sure = build_delays("deterministic", {}, n)
+    policy = algorithm.policy(None, sure)
+    trials = (algorithm.sample(at.parameters, sure, policy, Streams(0, trial), n, 20) for trial in range(4))
+    found = {repr(algorithm.events_as_json(one)) for one in trials}
+    said = any(one.when(at.parameters, n) for one in algorithm.draws)
+    expect(said or len(found) == 1, "trials under deterministic delays differ, and draws declares nothing")
+
+
+def run_assumptions() -> dict[str, Assumption]:
+    """Return the assumptions on runs, those of plug-ins among them."""
+    return {name: one for name, one in registered("assumptions").items() if one.of == "run"}
+
+
+def promises(at: CompiledRun) -> None:
+    """Check what an assumption on runs says of every single run, where ``why_not`` says that it is met."""
+    tape = at.long
+    met = {one for one in run_assumptions() if not at.algorithm.why_not(one, at.parameters, at.delays)}
+    if not len(tape.uses.update):
+        return
+    clients = tape.descend.client[tape.uses.update].tolist()
+    pairs = list(zip(tape.uses.version.tolist(), clients, strict=True))
+    if "uniform-buffer" in met:
+        expect(len(set(pairs)) == len(pairs), "uniform-buffer is met, but a client is twice in a server update")
+    if "uniform-sampling" in met:
+        one = len({version for version, _ in pairs}) == len(pairs)
+        expect(one, "uniform-sampling is met, but a server update uses several updates")
+    if "equal-weights" in met:
+        found = tape.uses.weight
+        equal("equal-weights is met; the weight of an update and 1/n", found, 0.0 * found + 1.0 / at.problem.n)
+
+
+def program(at: CompiledRun) -> None:
+    """Check that the program of one event, over the events of a tape, makes the iterates of the tape."""
+    n, tape = at.problem.n, at.long
+    said = at.algorithm.program(at.parameters, n)
+    if said is None:
+        return
+    law = EventLaw(np.full(n, 0.5 / n), 0.5)
+    first = {Initial.START: at.problem.x0.astype(np.float64), Initial.ZERO: np.zeros(at.problem.d)}
+    registers = {place: first[Initial(int(kind))] for place, kind in enumerate(said.initial) if kind in first}
+    rows, control = said.opening()
+    _run(rows, registers, at.problem, said.local)
+    models = [registers[X_S]]
+    details = tape.events.detail or ((),) * len(tape.events)
+    for number, (actor, detail) in enumerate(zip(tape.events.actor.tolist(), details, strict=True)):
+        # An event is who acts, and whom it concerns; a round is its members.
+        choices = [event for event, _ in said.choices(control, law)]
+        found = [event for event in ((actor, *detail), tuple(detail)) if event in choices]
+        words = f"event {number + 1} of a run, {(actor, *detail)}, is none of the choices of program()"
+        expect(bool(found), f"{words}: {', '.join(map(str, choices[:5]))}")
+        step = said.event(control, found[0], number)
+        _run(step.rows, registers, at.problem, said.local)
+        control = step.control
+        if step.iteration:
+            models.append(registers[X_S])
+    shown = at.executed.shown
+    expect(len(models) == len(shown), f"program() makes {len(models) - 1} iterations, the tape {len(shown) - 1}")
+    equal("the iterates of program() and of the tape", models, shown, scale=1.0, rounding=_ROUNDING)
+
+
+def _run(rows: Iterable[object], registers: dict[int, Array], problem: Problem, local: Array) -> None:
+    """Execute rows in place."""
+    for row in rows:
+        match row:
+            case AffineRow():
+                registers[row.dst] = sum((coef * registers[src] for coef, src in row.terms), start=np.zeros(problem.d))
+            case DescendRow():
+                x = registers[row.src]
+                for size in row.step_size * local if len(local) else [row.step_size] * row.steps:
+                    x = x - size * problem.gradient(row.client, x)
+                registers[row.dst] = x
+            case _:
+                registers[row.dst] = registers.pop(row.src)  # type: ignore[attr-defined]

@@ -1,31 +1,95 @@
-"""An algorithm with the settings and the delays under which it is looked at."""
+"""Algorithms with the settings and the delays under which they are looked at, and their runs there."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, final
+
+import numpy as np
 
 from boundlab.algorithms import Algorithm
 from boundlab.case.build import build_delays, build_problem
 from boundlab.delays import DelayModel
 from boundlab.errors import BoundlabError, CaseError, SpecError
 from boundlab.events import Events
+from boundlab.execute.floats import run
 from boundlab.instance import example_options
+from boundlab.objective import Problem
 from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.testing import _schedule
-from boundlab.testing._agree import expect
-from boundlab.testing._schedule import CompiledRun
+from boundlab.tape import RecordAt, Tape, verify, verify_identities
+from boundlab.testing._check import about, expect
+from boundlab.testing._interpret import Reading, Run, Vectors, interpret, reading
 
+NOTHING = RecordAt(np.empty(0, dtype=np.int64))
+ITERATIONS = 8
+REFUSED = (SpecError, CaseError)  # of what does not go together
 _DELAYS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("exponential", {"spread": 5}),
     ("deterministic", {}),
     ("pareto", {"spread": 3}),
     ("iid", {}),
 )
-ITERATIONS = 8
-REFUSED = (SpecError, CaseError)  # of what does not go together
 _LONGEST = 64  # times as many events as the algorithm thinks that the iterations take
+
+
+@final
+@dataclass(frozen=True)
+class CompiledRun:
+    """An algorithm, its parameters, and events on a small problem.
+
+    Parameters
+    ----------
+    who
+        How messages begin.
+    most
+        Iterations of the long tape, or more than the events hold.
+    delays
+        What the events are drawn from, where they are.
+    """
+
+    who: str
+    algorithm: Algorithm[Any]
+    parameters: Any
+    events: Events
+    problem: Problem
+    most: int
+    delays: DelayModel | None = None
+
+    @cached_property
+    def long(self) -> Tape:
+        """The long tape with all records."""
+        return self.tape()
+
+    @cached_property
+    def executed(self) -> Run:
+        """Run of the long tape by the second interpreter."""
+        return interpret(self.long, self.problem)
+
+    @cached_property
+    def linear(self) -> Reading:
+        """Its models as combinations of the moves of updates."""
+        return reading(self.long)
+
+    def tape(self, iterations: int | None = None, records: RecordAt | None = None) -> Tape:
+        """Compile, by default to the long tape with all records, and let :func:`boundlab.tape.verify` look at it."""
+        most = self.most if iterations is None else iterations
+        shown = RecordAt() if records is None else records
+        with about(f"{self.who}: {most} iterations do not compile"):
+            tape = self.algorithm.schedule(self.parameters, self.events, self.problem.n, shown, most)
+            verify(tape)
+            verify_identities(tape)
+        return tape
+
+    def shown(self, records: RecordAt | None = None) -> tuple[Tape, Vectors]:
+        """Return the tape and what it shows with full gradients in floats."""
+        tape, seen = self.tape(records=records), []
+        run(tape, self.problem.x0, self.problem.full_gradients(), lambda _row, x: seen.append(x.copy()))
+        return tape, seen
+
+    def quantities(self, until: int) -> dict[str, float]:
+        """Return what theorems read off the long tape over its first server updates."""
+        return self.algorithm.quantities(self.parameters, self.long, until, {})
 
 
 @final
@@ -55,7 +119,7 @@ class Subject:
     delays: Sequence[DelayModel] = ()
     server: str | None = None
     drawn: int = 4
-    _made: dict[tuple[str, int, str, int, int], CompiledRun] = field(default_factory=dict)
+    _made: dict[tuple[str, str, int, int], CompiledRun] = field(default_factory=dict)
 
     @property
     def who(self) -> str:
@@ -67,14 +131,15 @@ class Subject:
         """The number of clients."""
         if self.clients is not None:
             return self.clients
-        try:
-            self._compile(self._simplest(3), self._models(3)[0])
-        except REFUSED as error:
+        with about(self.who):
             try:
-                self._compile(self._simplest(1), self._models(1)[0])
-            except REFUSED:
-                raise AssertionError(f"{self.who}: {error}") from error
-            return 1
+                self.schedule(self.options_for(3)[0], self._models(3)[0])
+            except REFUSED as error:
+                try:
+                    self.schedule(self.options_for(1)[0], self._models(1)[0])
+                except REFUSED:
+                    raise error from None
+                return 1
         return 3
 
     @cached_property
@@ -83,22 +148,22 @@ class Subject:
         return self._models(self.n)
 
     @cached_property
-    def settings(self) -> list[Mapping[str, Any]]:
+    def settings(self) -> Sequence[Mapping[str, Any]]:
         """The simplest setting first."""
-        if self.options is not None:
-            return [self.options]
-        return list(example_options.settings(self.who, self.algorithm, self.n, self.drawn))
+        return self.options_for()
 
     @cached_property
     def schedules(self) -> list[CompiledRun]:
         """The first setting under every delay model, each other one under one of them, by turns."""
-        found = [self.schedule(self.settings[0], model) for model in self.models]
-        for number, setting in enumerate(self.settings[1:]):
-            try:
-                found.append(self.schedule(setting, self.models[number % len(self.models)]))
-            except REFUSED:
-                continue  # such as a buffer that so few clients never fill
-        return found
+        simple, *others = self.settings
+        turned = [(setting, self.models[number % len(self.models)]) for number, setting in enumerate(others)]
+        return [*(self.schedule(simple, model) for model in self.models), *self.runs(turned)]
+
+    def options_for(self, clients: int | None = None) -> Sequence[Mapping[str, Any]]:
+        """Return the settings for so many clients, by default n, the simplest first."""
+        if self.options is not None:
+            return [self.options]
+        return example_options.settings(self.who, self.algorithm, clients or self.n, self.drawn)
 
     def schedule(
         self, setting: Mapping[str, Any], model: DelayModel, iterations: int = ITERATIONS, trial: int = 0
@@ -110,51 +175,51 @@ class Subject:
         SpecError
             If the options do not go together, or not with so many clients.
         """
-        key = example_options.words(setting), model.n, repr(model.spec()), iterations, trial
+        key = example_options.words(setting), f"{model.n} {model.spec()}", iterations, trial
         if key not in self._made:
             self._made[key] = self._compile(setting, model, iterations, trial)
         return self._made[key]
 
-    def under_all(
-        self, setting: Mapping[str, Any], iterations: int = ITERATIONS
-    ) -> Iterator[tuple[DelayModel, CompiledRun]]:
-        """Yield a setting under every delay model that it goes with."""
-        for model in self.models:
+    def runs(
+        self, places: Iterable[tuple[Mapping[str, Any], DelayModel]], iterations: int = ITERATIONS
+    ) -> Iterator[CompiledRun]:
+        """Yield settings under delay models that they go with: not a buffer that so few clients never fill."""
+        for setting, model in places:
             try:
-                at = self.schedule(setting, model, iterations)
+                yield self.schedule(setting, model, iterations)
             except REFUSED:
                 continue
-            yield model, at
 
-    def _simplest(self, n: int) -> Mapping[str, Any]:
-        if self.options is not None:
-            return self.options
-        return example_options.settings(self.who, self.algorithm, n, 0)[0]
+    def under_all(self, setting: Mapping[str, Any], iterations: int = ITERATIONS) -> Iterator[CompiledRun]:
+        """Yield a setting under every delay model that it goes with."""
+        return self.runs(((setting, model) for model in self.models), iterations)
 
     def _models(self, n: int) -> Sequence[DelayModel]:
         return self.delays or [build_delays(kind, dict(more), n) for kind, more in _DELAYS]
 
-    def _compile(
-        self, setting: Mapping[str, Any], model: DelayModel, iterations: int = ITERATIONS, trial: int = 0
-    ) -> CompiledRun:
+    def _compile(self, setting: Mapping[str, Any], model: DelayModel, iterations: int, trial: int) -> CompiledRun:
         """Sample enough events for all iterations."""
-        a, n = self.algorithm, model.n
-        who = f"{self.who} with {example_options.words(setting)} under {model.id} delays"
+        a, n, who = self.algorithm, model.n, self.words(setting, model)
         parameters = a.read(Options(a.id, setting))
         problem = build_problem("quadratic", {"clients": n, "dimension": 2, "mu": 0.25, "L": 1})
         count = first = max(a.events_for(parameters, n, iterations), 1)
         while True:
             events = self.sample(setting, model, count, trial)
             try:
-                made = a.schedule(parameters, events, n, _schedule.NOTHING, iterations).iterations
+                made = a.schedule(parameters, events, n, NOTHING, iterations).iterations
             except REFUSED:
                 raise
             except BoundlabError as error:
                 raise AssertionError(f"{who}: {iterations} iterations do not compile: {error}") from error
             if made >= iterations:
-                return CompiledRun(who, a, parameters, events, problem, iterations)
+                return CompiledRun(who, a, parameters, events, problem, iterations, model)
             expect(count < _LONGEST * first, f"{who}: {count} events make {made} of {iterations} iterations")
             count *= 2
+
+    def words(self, setting: Mapping[str, Any], model: DelayModel | None = None) -> str:
+        """Return how messages about a setting begin, perhaps under a delay model."""
+        under = "" if model is None else f" under {model.id} delays"
+        return f"{self.who} with {example_options.words(setting)}{under}"
 
     def sample(self, setting: Mapping[str, Any], model: DelayModel, count: int, trial: int = 0) -> Events:
         """Return the first events of a trial; a count that the server's policy may set is set by it."""
@@ -164,17 +229,14 @@ class Subject:
         policy = a.policy(server, model)
         return a.sample(a.read(Options(a.id, setting)), model, policy, Streams(7, trial), model.n, count)
 
-    def each(self, check: Callable[[CompiledRun], None]) -> Callable[[], None]:
-        """Return what asks every schedule."""
 
-        def ask() -> None:
-            for at in self._all():
-                check(at)
+def each(*checks: Callable[[CompiledRun], None]) -> Callable[[Subject], None]:
+    """Return what asks every schedule of a subject."""
 
-        return ask
+    def ask(subject: Subject) -> None:
+        for at in subject.schedules:
+            with about(at.who):
+                for check in checks:
+                    check(at)
 
-    def _all(self) -> list[CompiledRun]:
-        try:
-            return self.schedules
-        except BoundlabError as error:
-            raise AssertionError(f"{self.who}: {error}") from error
+    return ask

@@ -100,12 +100,11 @@ class TheoremItem(pytest.Item):
 
     def runtest(self) -> None:
         """Look at it; a refutation fails, and what the theorem is not about is skipped."""
-        from boundlab.testing._bound import CANDIDATES, judged, read_demand
-        from boundlab.testing._parts import look
+        from boundlab.testing._bound import CANDIDATES, BoundRequest, judged, look
 
         option = self.config.getoption
         asked = option("--boundlab-candidates")
-        demand = read_demand(
+        demand = BoundRequest(
             candidates=CANDIDATES if asked is None else asked, seed=option("--boundlab-seed"),
             folder=option("--boundlab-cases"),
         )  # fmt: skip

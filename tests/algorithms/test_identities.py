@@ -33,6 +33,7 @@ from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt
 from boundlab.testing import _schedule as schedule
 from boundlab.testing._interpret import interpret
+from boundlab.testing._subject import CompiledRun
 from boundlab.testing.strategies import arrivals
 
 FEW = settings(max_examples=15)
@@ -212,10 +213,10 @@ def test_the_unit_of_f_means_nothing(algorithm: str, data: Any, c: float) -> Non
     assert_close(trajectory_of(scenario.case())[1], trajectory_of(other.case())[1])
 
 
-def schedule_of(case: Case) -> schedule.CompiledRun:
+def schedule_of(case: Case) -> CompiledRun:
     """Return a case as the conformance suite looks at it."""
     who = f"algorithm {case.algorithm.id}"
-    return schedule.CompiledRun(who, case.algorithm, case.parameters, case.events, case.problem, 10**6)
+    return CompiledRun(who, case.algorithm, case.parameters, case.events, case.problem, 10**6)
 
 
 # ---- what the tape says of itself -------------------------------------------------------------------------------
@@ -238,7 +239,7 @@ def test_the_table_of_uses_is_what_moves_the_server_model(algorithm: str, data: 
     if of_models:
         assert len(tape.uses.update) == 0
         return
-    schedule.moves(schedule_of(case))
+    schedule.uses(schedule_of(case))
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -255,7 +256,7 @@ def test_averages_and_chosen_records_show_the_same_run(algorithm: str, data: Any
 @FEW
 def test_a_shorter_tape_is_the_beginning_of_the_longer(algorithm: str, data: Any, asked: int) -> None:
     scenario: Scenario = data.draw(scenarios(algorithm))
-    schedule.beginnings(schedule_of(scenario.case()), asked)
+    schedule.beginnings(schedule_of(scenario.case()), [asked])
 
 
 # ---- sampled runs -----------------------------------------------------------------------------------------------

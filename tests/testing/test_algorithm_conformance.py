@@ -2,20 +2,25 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
-from boundlab.algorithms import Algorithm, Parameters, option
+from boundlab.algorithms import Algorithm, Averages, Parameters, Staleness, option
+from boundlab.algorithms.area import Area
+from boundlab.algorithms.fedasync import FedAsync
 from boundlab.algorithms.fedbuff import FedBuff
 from boundlab.algorithms.gd import Gd
 from boundlab.algorithms.incremental import Incremental
+from boundlab.algorithms.sfedavg import SFedAvg
 from boundlab.case.build import build_delays
 from boundlab.events import Events
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
+from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Uses, Writer
 from boundlab.testing import conform
 
 
@@ -45,6 +50,14 @@ def heavier(self: FedBuff, *arguments: Any) -> Tape:
     """Compile with weights in the use table that are not those of the tape."""
     tape = FedBuff.schedule(self, *arguments)
     return replace(tape, uses=replace(tape.uses, weight=2.0 * tape.uses.weight))
+
+
+def decaying(self: FedBuff, *arguments: Any) -> Tape:
+    """Compile to a server model of which a hundredth is lost at each update."""
+    tape = FedBuff.schedule(self, *arguments)
+    target = np.repeat(tape.affine.dst, np.diff(tape.affine.start))
+    kept = np.where((target == SERVER_MODEL) & (tape.affine.src == SERVER_MODEL), 0.99, 1.0)
+    return replace(tape, affine=replace(tape.affine, coef=kept * tape.affine.coef))
 
 
 def early(self: FedBuff, parameters: Any, events: Events, clients: int, records: RecordAt, iterations: int) -> Tape:
@@ -126,6 +139,109 @@ def fickle(self: FedBuff, parameters: Any, delays: Any, policy: Any, _streams: A
     return FedBuff.sample(self, parameters, delays, policy, Streams(count), clients, count)
 
 
+def broken(kind: type[Algorithm[Any]], **changes: Any) -> Any:
+    return type("Broken", (kind,), changes)()
+
+
+def forgetting(keep: Callable[[Tape], Any]) -> Callable[..., Tape]:
+    """Return FedBuff's compiler with some uses forgotten."""
+
+    def schedule(self: FedBuff, *arguments: Any) -> Tape:
+        tape = FedBuff.schedule(self, *arguments)
+        kept, uses = keep(tape), tape.uses
+        return replace(tape, uses=Uses(uses.update[kept], uses.version[kept], uses.weight[kept]))
+
+    return schedule
+
+
+def with_staleness(kind: type[Algorithm[Any]], field: str, s: Callable[[Any], Any]) -> Callable[..., Tape]:
+    """Return a compiler that takes another staleness function than it is told."""
+
+    def schedule(self: Any, parameters: Any, *rest: Any) -> Tape:
+        return kind.schedule(self, replace(parameters, **{field: s(getattr(parameters, field))}), *rest)
+
+    return schedule
+
+
+def steeper(s: Staleness) -> Staleness:
+    return replace(s, kind="polynomial", a=2.0) if s.kind == "inverse" else s
+
+
+def silent(self: Any, *arguments: Any) -> Tape:
+    tape = type(self).__mro__[1].schedule(self, *arguments)  # type: ignore[attr-defined]
+    return replace(tape, notes={key: value for key, value in tape.notes.items() if key != "dropped"})
+
+
+def few(*_: object) -> dict[str, tuple[str, ...]]:
+    """Return fewer examples than FedBuff has, so that a search among them ends sooner."""
+    return {"count": ("1", "2"), "reply": ("post", "pre", "wait"), "staleness": ("constant", "inverse", "polynomial")}
+
+
+def deaf(self: Any, options: Options) -> Any:
+    return replace(FedBuff.read(self, options), reply="post")
+
+
+WRONG_IN_SOME_SETTING: dict[str, tuple[Any, str]] = {
+    "one forgotten use": (
+        broken(FedBuff, schedule=forgetting(lambda tape: tape.descend.client[tape.uses.update] != 1)),
+        r"server update 0 moves by 1·\(end − start\) of update 1, of client 1; the use table says 0",
+    ),
+    "no use at all": (
+        broken(FedBuff, schedule=forgetting(lambda tape: tape.uses.version < 0)),
+        r"algorithm fedbuff with eta_l=0.02: every server update is a sum of .* and the use table is empty: call "
+        "writer.use for each",
+    ),
+    "a step that ignores the staleness option": (
+        broken(FedBuff, examples=few, schedule=with_staleness(FedBuff, "staleness", lambda _: Staleness())),
+        "option staleness has no effect: constant, inverse, polynomial make the same runs",
+    ),
+    "a step that ignores one staleness function": (
+        broken(FedBuff, schedule=with_staleness(
+            FedBuff, "staleness", lambda s: Staleness() if s.kind == "inverse" else s)),
+        "option staleness=inverse is (ignored|not the function)",
+    ),
+    "another staleness function": (
+        broken(FedAsync, schedule=with_staleness(FedAsync, "s", steeper)),
+        r"option s=inverse is not the function of staleness that it says: update \d+ arrives \d+ versions late and "
+        r"enters with 0\.\d+ times its constant weight, where s\(\d+\) = 0\.\d+",
+    ),
+    "an arrival that is dropped silently": (
+        broken(type(lookup("algorithms", "fedfa")), schedule=silent),
+        r'update \d+, of client \d, arrives with event \d+, and nothing reads it; .* writer.note\("dropped", \d+\)',
+    ),
+    "an option without effect": (
+        broken(FedBuff, examples=few, read=deaf), "option reply has no effect: post, pre, wait make the same runs"
+    ),
+    "averages that are none": (
+        broken(Area, averages=lambda *_: Averages(20, 0.03, 9, 0)), r"averages\(\) says at most 0 local steps behind"
+    ),
+    "a program of another algorithm": (
+        broken(FedAsync, program=lambda self, parameters, n: FedAsync.program(self, replace(parameters, beta=0.3), n)),
+        "the iterates of program\\(\\) and of the tape differ",
+    ),
+    "models that are no averages": (
+        broken(FedBuff, stays_feasible=lambda *_: True), "0 ≤ the weights of passes in a server model, by stays"
+    ),
+    "weights of another objective": (
+        broken(SFedAvg, objective_weights=lambda _self, _parameters, n: (Fraction(1, n),) * n),
+        r"the clients' shares of a server update that nobody misses and objective_weights\(\) differ: 0.6 and 0.33",
+    ),
+    "weights that do not sum to 1": (
+        broken(SFedAvg, objective_weights=lambda _self, _parameters, n: (Fraction(1, 2),) * n),
+        r"objective_weights\(\) sum to 3/2, not to 1",
+    ),
+    "an assumption that is not met": (
+        broken(FedBuff, why_not=lambda _self, name, *_: "" if name == "uniform-buffer" else "nothing is known of it"),
+        "uniform-buffer is met, but a client is twice in a server update",
+    ),
+    "alone": (
+        broken(FedBuff, alone={"alpha2": 2}), "no setting of one client without delay is as alone says: .* alpha2 is 1"
+    ),
+    "no examples": (
+        broken(Gd, examples=lambda *_: {}, local_rates=("M",)), "the first examples of its options, M=0.02, are refused"
+    ),
+}  # fmt: skip
+
 BUFFER: dict[str, Any] = {"eta_l": 0.1, "count": 2}
 SETTINGS: dict[Any, dict[str, Any]] = {FedBuff: BUFFER, Incremental: {"alpha": 0.1, "order": "shuffled"}}
 WRONG: dict[str, tuple[type[Any], dict[str, Any], str]] = {
@@ -175,7 +291,11 @@ WRONG: dict[str, tuple[type[Any], dict[str, Any], str]] = {
         r"RecordAt\(average=True\) shows the iterations \[0, .*\], not \[1, ",
     ),
     "uses": (
-        FedBuff, {"schedule": heavier}, r"the sum of weight·\(end − start\) over the use table and x_s − x_0 differ"
+        FedBuff, {"schedule": heavier},
+        r"server update 0 moves by 0.5·\(end − start\) of update 1, of client 1; the use table says 1",
+    ),
+    "a model that decays": (
+        FedBuff, {"schedule": decaying}, r"server update 0 moves by -0.01·x0; the use table says 0"
     ),
     "not a number": (FedBuff, {"quantities": worse("lag", lambda _: float("nan"))}, "quantity lag is nan"),
     "staleness": (
@@ -189,9 +309,15 @@ WRONG: dict[str, tuple[type[Any], dict[str, Any], str]] = {
 def test_what_is_wrong_is_named(name: str) -> None:
     kind, changes, sentence = WRONG[name]
     calls[0] = 0
-    broken = type("Broken", (kind,), changes)()
     with pytest.raises(AssertionError, match=sentence):
-        conform.algorithm(broken, SETTINGS.get(kind, {"alpha": 0.1}))
+        conform.algorithm(broken(kind, **changes), SETTINGS.get(kind, {"alpha": 0.1}))
+
+
+@pytest.mark.parametrize("name", WRONG_IN_SOME_SETTING)
+def test_what_is_wrong_in_some_setting_is_named(name: str) -> None:
+    algorithm, sentence = WRONG_IN_SOME_SETTING[name]
+    with pytest.raises(AssertionError, match=sentence):
+        conform.algorithm(algorithm)
 
 
 def test_options_that_do_not_fit_are_named() -> None:
@@ -203,4 +329,4 @@ def test_options_that_do_not_fit_are_named() -> None:
 
 def test_symbols_may_be_counted_in_another_way_only_where_that_is_said() -> None:
     changes = {"quantities": worse("tau_max", lambda tau: tau + 1), "recounts": frozenset({"tau_max"})}
-    conform.algorithm(type("Other", (FedBuff,), changes)(), BUFFER)
+    conform.algorithm(broken(FedBuff, **changes), BUFFER)

@@ -5,32 +5,22 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from own_problem import FAMILY, MIXED, Bowls, build
-from problem_makers import make
+from own_problem import FAMILY
 
-from boundlab.algorithms import Algorithm, Averages, Staleness
-from boundlab.algorithms.area import Area
-from boundlab.algorithms.fedasync import FedAsync
-from boundlab.algorithms.fedbuff import FedBuff
-from boundlab.algorithms.gd import Gd
-from boundlab.algorithms.sfedavg import SFedAvg
 from boundlab.case.build import build_delays
 from boundlab.delays import DELAYS, DelayLaw, DelayModel, DelayType, IndependentEvents, Renewal
 from boundlab.errors import SpecError
 from boundlab.events import Events
 from boundlab.metrics import LAST, METRICS, Over
-from boundlab.objective import Constant, FullGradients, Optimum, Problem
-from boundlab.options import Options
 from boundlab.registry import lookup, registered
-from boundlab.tape import RecordAt, Tape, Uses
+from boundlab.tape import RecordAt
 from boundlab.testing import conform
 from boundlab.theorems import Theorem, load_theorem
 
@@ -101,247 +91,6 @@ def test_an_example_package_passes_from_its_own_pytest(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "test_it_conforms[algorithm myrennala: every arrival is used, kept or dropped explicitly]" in done.stdout
     assert "test_it_conforms[theorem example.best: both sides have the same units]" in done.stdout
-
-
-# ---- problems ---------------------------------------------------------------------------------------------------
-
-
-def rebuilt(good: Any, **changes: Any) -> Any:
-    """Return a problem some of whose methods are others."""
-    kind = type("Broken", (type(good),), changes)
-    return kind(**{field.name: getattr(good, field.name) for field in fields(good)})
-
-
-def bowls(**options: Any) -> Bowls:
-    return build(Options("problem bowls", {**MIXED, **options}))
-
-
-def constants(name: str, factor: float) -> Callable[[Any], Mapping[str, Constant]]:
-    def changed(self: Problem) -> Mapping[str, Constant]:
-        known = type(self).__mro__[1].constants(self)  # type: ignore[attr-defined]
-        new = {name: replace(known[name], value=factor * known[name].value)}
-        return {**known, **new, **({"L_sq": Constant(new["L"].value ** 2, "upper", "")} if name == "L" else {})}
-
-    return changed
-
-
-SMOOTH = [name for name, one in registered("problems").items() if name not in ("hinge", "lad", "lad-regression")]
-
-
-@pytest.mark.parametrize("name", [name for name in SMOOTH if name != "max-affine"])
-def test_a_smoothness_constant_that_is_100_times_too_small_is_killed(name: str) -> None:
-    for example in registered("problems")[name].examples:
-        good = make(name, **example)
-        with pytest.raises(AssertionError, match=rf"problem {name}: .*L"):
-            conform.problem(rebuilt(good, constants=constants("L", 0.01)))
-
-
-def newton(self: Problem) -> Optimum:
-    """Return an undamped Newton step from x0 on √(1 + x²) − 1: x − x(1 + x²) = −x³."""
-    x = -(np.asarray(self.x0) ** 3)
-    return Optimum(x, self.value(x), 1e-9, 1e-9, "Newton")
-
-
-def test_an_undamped_minimiser_with_gap_20_is_killed() -> None:
-    good = make("pseudo-huber", c=[0.0], delta=1.0, x0=22.0 ** (1 / 3))
-    bad = rebuilt(good, optimum=newton)
-    assert bad.optimum().value - good.optimum().value == pytest.approx(20.0, abs=1.1)
-    with pytest.raises(AssertionError, match=r"f\* − gap ≤ f\(x\) fails: 21\.\d+ is above"):
-        conform.problem(bad)
-
-
-def test_a_gap_that_is_too_small_for_the_slope_is_killed() -> None:
-    # ½(x − 1)² at 1.1: the gap is 0.005, and the slope 0.1 says that it is at least that.
-    good = make("quadratic", A=[[[1.0]]], b=[[1.0]], x0=2.0)
-
-    def near(self: Problem, gap: float) -> Optimum:
-        x = np.array([1.1])
-        return Optimum(x, self.value(x), gap, 0.1 + 1e-12, "guess")
-
-    def start(self: Problem) -> Mapping[str, Constant]:
-        return {**type(good).constants(self), "zeta": Constant(0.2, "upper", "by hand")}
-
-    conform.problem(rebuilt(good, optimum=lambda self: near(self, 0.005 + 1e-12), constants=start, rational=no_twin))
-    with pytest.raises(AssertionError, match=r"‖∇f\(x̂\)‖ ≤ √\(2·L·gap\) of optimum\(\) fails: 0.1 is above 0.09"):
-        conform.problem(rebuilt(good, optimum=lambda self: near(self, 0.0045), constants=start, rational=no_twin))
-
-
-def no_twin(*_: object) -> None:
-    """Return no problem in rational numbers."""
-
-
-WRONG_PROBLEMS: dict[str, tuple[dict[str, Any], str]] = {
-    "mu": ({"constants": constants("mu", 1.05)}, "mu"),
-    "local step": (
-        {"descend": lambda self, client, x, size: x.__isub__(1.01 * size * self.gradient(client, x))},
-        r"descend\(0, x, 0.25\) and x − 0.25·gradient\(0, x\) differ",
-    ),
-    "scaled": (
-        {"scaled": lambda self, factors: replace(bowls(), A=self.A * float(factors[0]))},
-        r"gradient\(1, x\) of scaled\(\) and 1 times the problem's differ",
-    ),
-    "distance": (
-        {"optimum": lambda self: replace(Bowls.optimum(self), x=Bowls.optimum(self).x + 1e-3,
-                                         value=self.value(Bowls.optimum(self).x + 1e-3), gap=1e-3)},
-        r"‖∇f\(x̂\)‖ ≤ L·distance of optimum\(\) fails|‖∇f_i\(x\*\)‖ ≤ L·zeta",
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", WRONG_PROBLEMS)
-def test_what_is_wrong_with_a_problem_is_named(name: str) -> None:
-    changes, sentence = WRONG_PROBLEMS[name]
-    with pytest.raises(AssertionError, match=sentence):
-        conform.problem(rebuilt(bowls(), **changes), FAMILY)
-
-
-@dataclass
-class Shifted(FullGradients):
-    """Noise that is not of mean 0, or larger than is said."""
-
-    by: float = 0.0
-    spread: float = 0.0
-
-    def draws(self, clients: Any, updates: Any, steps: int) -> Any:
-        signs = np.random.default_rng([*clients, *updates]).choice([-1.0, 1.0], size=(len(clients), steps))
-        return [tuple(row) for row in signs]
-
-    def step(self, x: Any, client: int, draw: Any, step_size: float) -> None:
-        x -= step_size * (self.problem.gradient(client, x) + self.by + self.spread * draw)
-
-
-@pytest.mark.parametrize(
-    ("by", "spread", "sentence"),
-    [
-        (0.0, 0.4, r"E‖g_0 − ∇f_0‖² ≤ sigma² fails: the mean of 1500 draws is 0.32, above 0.25"),
-        (0.3, 0.1, r"the mean of 1500 stochastic gradients of client 0 is 0.42\d* off its gradient; with sigma = 0.5"),
-    ],
-)
-def test_a_bias_and_too_much_noise_are_killed(by: float, spread: float, sentence: str) -> None:
-    def oracle(self: Problem, streams: Any) -> Shifted:
-        found = Shifted(self, by, spread)
-        found.draws = lambda clients, updates, steps: [  # type: ignore[method-assign]
-            tuple(np.random.default_rng([c, u, streams.seed]).choice([-1.0, 1.0], size=steps))
-            for c, u in zip(clients, updates, strict=True)
-        ]
-        return found
-
-    with pytest.raises(AssertionError, match=sentence):
-        conform.problem(rebuilt(bowls(), oracle=oracle, noiseless=False), FAMILY)
-
-
-# ---- algorithms -------------------------------------------------------------------------------------------------
-
-
-def broken(kind: type[Algorithm[Any]], **changes: Any) -> Any:
-    return type("Broken", (kind,), changes)()
-
-
-def forgetting(keep: Callable[[Tape], Any]) -> Callable[..., Tape]:
-    """Return FedBuff's compiler with some uses forgotten."""
-
-    def schedule(self: FedBuff, *arguments: Any) -> Tape:
-        tape = FedBuff.schedule(self, *arguments)
-        kept, uses = keep(tape), tape.uses
-        return replace(tape, uses=Uses(uses.update[kept], uses.version[kept], uses.weight[kept]))
-
-    return schedule
-
-
-def with_staleness(kind: type[Algorithm[Any]], field: str, s: Callable[[Any], Any]) -> Callable[..., Tape]:
-    """Return a compiler that takes another staleness function than it is told."""
-
-    def schedule(self: Any, parameters: Any, *rest: Any) -> Tape:
-        return kind.schedule(self, replace(parameters, **{field: s(getattr(parameters, field))}), *rest)
-
-    return schedule
-
-
-def steeper(s: Staleness) -> Staleness:
-    return replace(s, kind="polynomial", a=2.0) if s.kind == "inverse" else s
-
-
-def silent(self: Any, *arguments: Any) -> Tape:
-    tape = type(self).__mro__[1].schedule(self, *arguments)  # type: ignore[attr-defined]
-    return replace(tape, notes={key: value for key, value in tape.notes.items() if key != "dropped"})
-
-
-def few(*_: object) -> dict[str, tuple[str, ...]]:
-    """Return fewer examples than FedBuff has, so that a search among them ends sooner."""
-    return {"count": ("1", "2"), "reply": ("post", "pre", "wait"), "staleness": ("constant", "inverse", "polynomial")}
-
-
-def deaf(self: Any, options: Options) -> Any:
-    return replace(FedBuff.read(self, options), reply="post")
-
-
-WRONG_ALGORITHMS: dict[str, tuple[Any, str]] = {
-    "one forgotten use": (
-        broken(FedBuff, schedule=forgetting(lambda tape: tape.descend.client[tape.uses.update] != 1)),
-        r"the sum of weight·\(end − start\) over the use table and x_s − x_0 differ",
-    ),
-    "no use at all": (
-        broken(FedBuff, schedule=forgetting(lambda tape: tape.uses.version < 0)),
-        r"algorithm fedbuff with eta_l=0.02: every server update is a sum of .* and the use table is empty: call "
-        "writer.use for each",
-    ),
-    "a step that ignores the staleness option": (
-        broken(FedBuff, examples=few, schedule=with_staleness(FedBuff, "staleness", lambda _: Staleness())),
-        "option staleness has no effect: constant, inverse, polynomial make the same runs",
-    ),
-    "a step that ignores one staleness function": (
-        broken(FedBuff, schedule=with_staleness(
-            FedBuff, "staleness", lambda s: Staleness() if s.kind == "inverse" else s)),
-        "option staleness=inverse is (ignored|not the function)",
-    ),
-    "another staleness function": (
-        broken(FedAsync, schedule=with_staleness(FedAsync, "s", steeper)),
-        r"option s=inverse is not the function of staleness that it says: update \d+ arrives \d+ versions late and "
-        r"enters with 0\.\d+ times its constant weight, where s\(\d+\) = 0\.\d+",
-    ),
-    "an arrival that is dropped silently": (
-        broken(type(lookup("algorithms", "fedfa")), schedule=silent),
-        r'update \d+, of client \d, arrives with event \d+, and nothing reads it; .* writer.note\("dropped", \d+\)',
-    ),
-    "an option without effect": (
-        broken(FedBuff, examples=few, read=deaf), "option reply has no effect: post, pre, wait make the same runs"
-    ),
-    "averages that are none": (
-        broken(Area, averages=lambda *_: Averages(20, 0.03, 9, 0)), r"averages\(\) says at most 0 local steps behind"
-    ),
-    "a program of another algorithm": (
-        broken(FedAsync, program=lambda self, parameters, n: FedAsync.program(self, replace(parameters, beta=0.3), n)),
-        "the iterates of program\\(\\) and of the tape differ",
-    ),
-    "models that are no averages": (
-        broken(FedBuff, stays_feasible=lambda *_: True), "0 ≤ the weights of passes in a server model, by stays"
-    ),
-    "weights of another objective": (
-        broken(SFedAvg, objective_weights=lambda _self, _parameters, n: (Fraction(1, n),) * n),
-        r"the clients' shares of a server update that nobody misses and objective_weights\(\) differ: 0.6 and 0.33",
-    ),
-    "weights that do not sum to 1": (
-        broken(SFedAvg, objective_weights=lambda _self, _parameters, n: (Fraction(1, 2),) * n),
-        r"objective_weights\(\) sum to 3/2, not to 1",
-    ),
-    "an assumption that is not met": (
-        broken(FedBuff, why_not=lambda _self, name, *_: "" if name == "uniform-buffer" else "nothing is known of it"),
-        "uniform-buffer is met, but a client is twice in a server update",
-    ),
-    "alone": (
-        broken(FedBuff, alone={"alpha2": 2}), "no setting of one client without delay is as alone says: .* alpha2 is 1"
-    ),
-    "no examples": (
-        broken(Gd, examples=lambda *_: {}, local_rates=("M",)), "the first examples of its options, M=0.02, are refused"
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", WRONG_ALGORITHMS)
-def test_what_is_wrong_with_an_algorithm_is_named(name: str) -> None:
-    algorithm, sentence = WRONG_ALGORITHMS[name]
-    with pytest.raises(AssertionError, match=sentence):
-        conform.algorithm(algorithm)
 
 
 # ---- delays -----------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Problems at random keep what the interface promises, and each check notices a problem that does not."""
 
-from collections.abc import Callable
-from dataclasses import fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,8 +14,8 @@ from boundlab.arithmetic import numbers
 from boundlab.errors import SpecError
 from boundlab.objective import Constant, FullGradients, Optimum, Problem
 from boundlab.options import Options
-from boundlab.problems.separable import Separable
 from boundlab.randomness import Streams
+from boundlab.registry import registered
 from boundlab.testing import conform
 
 pytest.importorskip("flint")
@@ -80,23 +80,31 @@ def test_options_are_taken_at_their_word():
 
 def test_a_problem_of_somebody_else_conforms():
     conform.problem(FAMILY)
-    conform.problem(build(Options("problem bowls", MIXED)), FAMILY)
+    conform.problem(bowls(), FAMILY)
 
 
-def broken(options: dict[str, Any] | None = None, /, **changes: Any) -> Bowls:
-    """Return bowls some of whose methods are others."""
-    good = build(Options("problem bowls", {**MIXED, **(options or {})}))
-    kind = type("Broken", (Bowls,), changes)
+def rebuilt(good: Any, **changes: Any) -> Any:
+    """Return a problem some of whose methods are others."""
+    kind = type("Broken", (type(good),), changes)
     return kind(**{field.name: getattr(good, field.name) for field in fields(good)})
 
 
-def constant(name: str, factor: float, of: type[Problem] = Bowls) -> Callable[[Any], dict[str, Constant]]:
-    """Return constants() with one of them multiplied, or added where there is none."""
+def bowls(**options: Any) -> Bowls:
+    return build(Options("problem bowls", {**MIXED, **options}))
+
+
+def broken(**changes: Any) -> Any:
+    return rebuilt(bowls(), **changes)
+
+
+def constant(name: str, factor: float) -> Callable[[Any], dict[str, Constant]]:
+    """Return constants() with one of them multiplied, or added where there is none; L_sq goes with L."""
 
     def constants(self: Any) -> dict[str, Constant]:
-        known = dict(of.constants(self))
+        known = dict(type(self).__mro__[1].constants(self))
         given = known.get(name, Constant(1.0, "exact", "made up"))
-        return {**known, name: replace(given, value=factor * given.value)}
+        known[name] = replace(given, value=factor * given.value)
+        return {**known, "L_sq": replace(known["L_sq"], value=known["L"].value ** 2)} if name == "L" else known
 
     return constants
 
@@ -115,10 +123,30 @@ def elsewhere(self: Bowls) -> dict[str, Any]:
 
 
 def other_noise(self: Bowls, streams: Streams) -> FullGradients:
-    return FullGradients(build(Options("problem bowls", {**MIXED, "b": [[5.0, 5.0]] * 3})))
+    return FullGradients(bowls(b=[[5.0, 5.0]] * 3))
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "mu by 5 %": ({"constants": constant("mu", 1.05)}, "mu"),
+    "local step": (
+        {"descend": lambda self, client, x, size: x.__isub__(1.01 * size * self.gradient(client, x))},
+        r"descend\(0, x, 0.25\) and x − 0.25·gradient\(0, x\) differ",
+    ),
+    "scaled": (
+        {"scaled": lambda self, factors: replace(bowls(), A=self.A * float(factors[0]))},
+        r"gradient\(1, x\) of scaled\(\) and 1 times the problem's differ",
+    ),
+    "distance": (
+        {
+            "optimum": lambda self: replace(
+                Bowls.optimum(self),
+                x=Bowls.optimum(self).x + 1e-3,
+                value=self.value(Bowls.optimum(self).x + 1e-3),
+                gap=1e-3,
+            )
+        },
+        r"‖∇f\(x̂\)‖ ≤ L·distance of optimum\(\) fails|‖∇f_i\(x\*\)‖ ≤ L·zeta",
+    ),
     "batch of gradients": (
         {"gradients": lambda self, client, X: 2.0 * Bowls.gradients(self, client, X)},
         r"problem bowls: gradients\(0, X\) and gradient\(0, x\) row by row differ",
@@ -137,7 +165,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "value of a client": (
         {"client_value": lambda _self, _client, _x: 7.0},
-        "a tangent of convex f_0 ≤ f_0 fails",
+        "the parabola of curvature mu below f_0 ≤ f_0 fails",
     ),
     "value": (
         {"value": lambda self, x: 1.0 + Bowls.value(self, x)},
@@ -145,7 +173,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "gradient": (
         {"gradient": lambda self, client, x: -Bowls.gradient(self, client, x)},
-        "a tangent of convex f_0 ≤ f_0 fails",
+        "the parabola of curvature mu below f_0 ≤ f_0 fails",
     ),
     "shape of a gradient": (
         {"gradient": lambda self, client, x: Bowls.gradient(self, client, x)[None]},
@@ -226,12 +254,92 @@ def test_what_is_wrong_is_named(name):
     ],
 )
 def test_a_bound_of_gradients_that_is_too_small_is_named(name, sentence):
-    good = make("huber", **HUBER)
-    kind = type("Broken", (Separable,), {"constants": constant(name, 0.5, Separable)})
     with pytest.raises(AssertionError, match=sentence):
-        conform.problem(kind(**{field.name: getattr(good, field.name) for field in fields(good)}))
+        conform.problem(rebuilt(make("huber", **HUBER), constants=constant(name, 0.5)))
 
 
 def test_a_family_that_is_not_registered_must_be_given():
     with pytest.raises(SpecError, match="unknown problem 'bowls'"):
         conform.problem(broken())
+
+
+SMOOTH = [name for name, one in registered("problems").items() if name not in ("hinge", "lad", "lad-regression")]
+
+
+@pytest.mark.parametrize("name", [name for name in SMOOTH if name != "max-affine"])
+def test_a_smoothness_constant_that_is_100_times_too_small_is_killed(name: str) -> None:
+    for example in registered("problems")[name].examples:
+        good = make(name, **example)
+        with pytest.raises(AssertionError, match=rf"problem {name}: .*L"):
+            conform.problem(rebuilt(good, constants=constant("L", 0.01)))
+
+
+def newton(self: Problem) -> Optimum:
+    """Return an undamped Newton step from x0 on √(1 + x²) − 1: x − x(1 + x²) = −x³."""
+    x = -(np.asarray(self.x0) ** 3)
+    return Optimum(x, self.value(x), 1e-9, 1e-9, "Newton")
+
+
+def test_an_undamped_minimiser_with_gap_20_is_killed() -> None:
+    good = make("pseudo-huber", c=[0.0], delta=1.0, x0=22.0 ** (1 / 3))
+    bad = rebuilt(good, optimum=newton)
+    assert bad.optimum().value - good.optimum().value == pytest.approx(20.0, abs=1.1)
+    with pytest.raises(AssertionError, match=r"f\* − gap ≤ f\(x\) fails: 21\.\d+ is above"):
+        conform.problem(bad)
+
+
+def test_a_gap_that_is_too_small_for_the_slope_is_killed() -> None:
+    # ½(x − 1)² at 1.1: the gap is 0.005, and the slope 0.1 says that it is at least that.
+    good = make("quadratic", A=[[[1.0]]], b=[[1.0]], x0=2.0)
+
+    def near(self: Problem, gap: float) -> Optimum:
+        x = np.array([1.1])
+        return Optimum(x, self.value(x), gap, 0.1 + 1e-12, "guess")
+
+    def start(self: Problem) -> Mapping[str, Constant]:
+        return {**type(good).constants(self), "zeta": Constant(0.2, "upper", "by hand")}
+
+    conform.problem(rebuilt(good, optimum=lambda self: near(self, 0.005 + 1e-12), constants=start, rational=no_twin))
+    with pytest.raises(AssertionError, match=r"‖∇f\(x̂\)‖ ≤ √\(2·L·gap\) of optimum\(\) fails: 0.1 is above 0.09"):
+        conform.problem(rebuilt(good, optimum=lambda self: near(self, 0.0045), constants=start, rational=no_twin))
+
+
+def no_twin(*_: object) -> None:
+    """Return no problem in rational numbers."""
+
+
+@dataclass
+class Shifted(FullGradients):
+    """Noise that is not of mean 0, or larger than is said."""
+
+    by: float
+    spread: float
+    seed: int
+
+    def draws(self, clients: Any, updates: Any, steps: int) -> Any:
+        each = zip(clients, updates, strict=True)
+        return [np.random.default_rng([*one, self.seed]).choice([-1.0, 1.0], size=steps) for one in each]
+
+    def step(self, x: Any, client: int, draw: Any, step_size: float) -> None:
+        x -= step_size * (self.problem.gradient(client, x) + self.by + self.spread * draw)
+
+
+@pytest.mark.parametrize(
+    ("by", "spread", "sentence"),
+    [
+        (0.0, 0.4, r"E‖g_0 − ∇f_0‖² ≤ sigma² fails: the mean of 1500 draws is 0.32, above 0.25"),
+        (0.3, 0.1, r"the mean of 1500 stochastic gradients of client 0 is 0.42\d* off its gradient; with sigma = 0.5"),
+    ],
+)
+def test_a_bias_and_too_much_noise_are_killed(by: float, spread: float, sentence: str) -> None:
+    def oracle(self: Problem, streams: Any) -> Shifted:
+        return Shifted(self, by, spread, streams.seed)
+
+    with pytest.raises(AssertionError, match=sentence):
+        conform.problem(broken(oracle=oracle, noiseless=False), FAMILY)
+
+
+def test_a_kink_at_the_minimiser_that_is_not_said_is_named() -> None:
+    silent = rebuilt(make("lad", c=[0.5], x0=2.0), near_kink=lambda _self, _client, X, _room: np.zeros(len(X), bool))
+    with pytest.raises(AssertionError, match=r"gradient of client 0 jumps by 1 .*, and near_kink\(\) sees none"):
+        conform.problem(silent)
