@@ -9,7 +9,7 @@ from boundlab.case.build import build_delays
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.options import Options
 from boundlab.testing import _options, _schedule
-from boundlab.testing._check import Check, about, expect, named
+from boundlab.testing._check import Check, about, expect, named, spoken
 from boundlab.testing._subject import REFUSED, CompiledRun, Subject, each
 
 _FEW, _MANY = 9, 80  # events
@@ -23,8 +23,7 @@ def checks(subject: Subject) -> Iterator[Check]:
 
 
 def _named(subject: Subject) -> None:
-    for name in ("id", "summary"):
-        expect(bool(str(getattr(subject.algorithm, name, "")).strip()), f"it has no {name}")
+    spoken(subject.algorithm, "id", "summary")
 
 
 def _answers(subject: Subject) -> None:
@@ -117,7 +116,7 @@ _CHECKS: Mapping[str, Callable[[Subject], None]] = {
     "the use table is what moves the server's model": each(_schedule.uses),
     "no use is forgotten": _forgotten,
     "every arrival is used, kept or dropped explicitly": each(_schedule.arrivals),
-    "quantities are what the use table says": each(_schedule.quantities),
+    "quantities are what a count finds": each(_schedule.quantities),
     "server models are the averages that it says": each(_schedule.averages),
     "what trials draw is declared": each(_schedule.draws),
     "the objective has the weights of the updates": each(_schedule.weights),

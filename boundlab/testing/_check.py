@@ -1,5 +1,6 @@
 """Checks of the suite, each with a name; and comparisons up to rounding that say in a sentence what disagrees."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundlab.errors import BoundlabError
+from boundlab.options import Options
 
 Made = TypeVar("Made")
 Family = TypeVar("Family")
@@ -63,6 +65,17 @@ def of_example(
         yield from checks(who, made, family)
 
 
+def rebuilt(who: str, given: Any, build: Callable[[Options], Made]) -> tuple[dict[str, Any], Made]:
+    """Return the options in spec() of an object and what a family builds of them, once its spec() is that JSON, too."""
+    spec = given.spec()
+    expect(json.loads(json.dumps(spec)) == spec, "spec() must hold numbers, text and lists only, as JSON does")
+    expect(spec.get("type") == given.id, f"spec() says type {spec.get('type')!r}")
+    options = {key: value for key, value in spec.items() if key != "type"}
+    again: Any = build(Options(who, dict(options)))
+    expect(again.spec() == spec, "spec() of what spec() rebuilds differs")
+    return options, again
+
+
 @contextmanager
 def about(who: str) -> Iterator[None]:
     """Have sentences begin with what they are about; what is refused meanwhile is a fact that does not hold."""
@@ -76,10 +89,16 @@ def about(who: str) -> Iterator[None]:
         raise AssertionError(f"{who}: {error}") from error
 
 
-def expect(condition: bool, sentence: str) -> None:
+def expect(condition: object, sentence: str) -> None:
     """Raise AssertionError with this sentence unless the condition holds."""
     if not condition:
         raise AssertionError(sentence)
+
+
+def spoken(given: object, *names: str) -> None:
+    """Raise AssertionError unless an object has words for people under each name."""
+    for name in names:
+        expect(str(getattr(given, name, "")).strip(), f"it has no {name}")
 
 
 def equal(what: str, found: ArrayLike, expected: ArrayLike, *, scale: float = 0.0, rounding: float = ROUNDING) -> None:
@@ -102,7 +121,7 @@ def equal(what: str, found: ArrayLike, expected: ArrayLike, *, scale: float = 0.
         expect(False, f"{what} differ: {a[at]:.10g} and {b[at]:.10g}{_place(at)}")
 
 
-def at_most(what: str, found: ArrayLike, limit: ArrayLike, *, scale: float = 0.0) -> None:
+def at_most(what: str, found: ArrayLike, limit: ArrayLike, *, scale: ArrayLike = 0.0) -> None:
     """Raise AssertionError unless found ≤ limit entry by entry, up to rounding.
 
     Parameters

@@ -7,7 +7,7 @@ import numpy as np
 
 from boundlab.assumptions import ASSUMPTIONS, RUN_ASSUMPTIONS, choices
 from boundlab.testing._check import ROUNDING, at_most, equal, expect
-from boundlab.testing._sample import STEP, ULP, Floats, SamplePoints
+from boundlab.testing._sample import STEP, ULP, Floats, SamplePoints, norms
 
 # What an assumption that is met lets theorems read.
 _GIVES = {
@@ -52,11 +52,11 @@ def pairs(at: SamplePoints) -> None:
     """
     convex = not at.problem.assumptions().get("convex", "unsaid")
     aside = np.random.Generator(np.random.Philox(17)).normal(size=at.points.shape)
-    aside *= STEP * at.scale * at.reach / np.linalg.norm(aside, axis=1, keepdims=True)
+    aside *= STEP * at.scale * at.reach / norms(aside)[:, None]
     points = np.concatenate((at.points, at.points + aside, at.points - aside))
     gradients, values = at.gradients_at(points), at.client_values_at(points)
     away = points[None] - points[:, None]  # (S, S, d): from row to column
-    distance = _norms(away)
+    distance = norms(away)
     squares, scale = distance**2, at.steepest * distance
     L, mu = at.known.get("L"), at.known.get("mu", 0.0 if convex else None)
     below = f"the {'tangent' if not mu else 'parabola of curvature mu'} below"
@@ -74,7 +74,7 @@ def pairs(at: SamplePoints) -> None:
             inner = (turn * away).sum(axis=2)
             at_most(f"{'mu' if mu else 0}·‖x − y‖² ≤ ⟨{between}, x − y⟩", mu * squares - inner, 0.0, scale=scale)
         if L is not None:
-            at_most(f"‖{between}‖ ≤ L·‖x − y‖", _norms(turn), L * distance, scale=at.steepest)
+            at_most(f"‖{between}‖ ≤ L·‖x − y‖", norms(turn), L * distance, scale=at.steepest)
 
 
 def extremes(at: SamplePoints) -> None:
@@ -90,7 +90,7 @@ def extremes(at: SamplePoints) -> None:
 
         v = _iterate(turn, p.d, 0.0)
         what = f"the curvature of f_{client} in the steepest direction ≤ L"
-        at_most(what, float(np.linalg.norm(turn(v))), L + rounding, scale=L)
+        at_most(what, norms(turn(v)), L + rounding, scale=L)
         if "mu" in at.known:
             v = _iterate(turn, p.d, L)
             what = f"mu ≤ the curvature of f_{client} in the flattest direction"
@@ -101,23 +101,23 @@ def _iterate(turn: Callable[[Floats], Floats], d: int, shift: float) -> Floats:
     """Return a unit vector that the map turns into its largest multiple, or the map minus ``shift`` does."""
     v: Floats = np.random.Generator(np.random.Philox(19)).normal(size=d)
     for _ in range(_ROUNDS):
-        v = v / np.linalg.norm(v)
+        v = v / norms(v)
         new = turn(v) - shift * v
-        if not np.linalg.norm(new) > 0.0:
+        if not norms(new) > 0.0:
             return v
         v = new
-    return np.asarray(v / np.linalg.norm(v))
+    return np.asarray(v / norms(v))
 
 
 def sizes(at: SamplePoints) -> None:
     """Check what bounds gradients: B, G_sq, G, sigma_g, sigma_g_mean; and the constants that name one number."""
     known, form = at.known, at.problem.quadratic()
-    norms = _norms(at.gradients)
-    apart = _norms(at.gradients - at.gradients.mean(axis=0))
+    each = norms(at.gradients)
+    apart = norms(at.gradients - at.gradients.mean(axis=0))
     for what, name, found in (
-        ("‖∇f_i(x)‖ ≤ B", "B", norms),
-        ("‖∇f_i(x)‖ ≤ √G_sq", "G_sq", norms),
-        ("‖∇f_i(x)‖ ≤ G", "G", norms),
+        ("‖∇f_i(x)‖ ≤ B", "B", each),
+        ("‖∇f_i(x)‖ ≤ √G_sq", "G_sq", each),
+        ("‖∇f_i(x)‖ ≤ G", "G", each),
         ("‖∇f_i(x) − ∇f(x)‖ ≤ sigma_g", "sigma_g", apart),
         ("√mean_i ‖∇f_i(x) − ∇f(x)‖² ≤ sigma_g_mean", "sigma_g_mean", np.sqrt((apart**2).mean(axis=0))),
     ):
@@ -132,8 +132,11 @@ def sizes(at: SamplePoints) -> None:
         at_most("sigma of quadratic() ≤ sigma of constants()", form.sigma, known["sigma"])
 
 
-def start(at: SamplePoints) -> None:
-    """Check the optimum with its certificate, and R, F0 and zeta by it."""
+def minimum(at: SamplePoints) -> None:
+    """Check the optimum: value, gap and distance, R, F0 and zeta by it, and that no descent finds less.
+
+    Gap and distance by the slope at x̂, where L says how far a point with such a slope is from the minimum at least.
+    """
     p, best, known = at.problem, at.optimum, at.known
     if best is None:
         return
@@ -142,37 +145,24 @@ def start(at: SamplePoints) -> None:
     equal("value(x*) and the value of optimum()", value, best.value, scale=scale)
     at_most("f* − gap ≤ f(x)", best.value - best.gap, at.values, scale=scale)
     at_most("f(x0) − f* ≤ F0", p.value(x0) - best.value, known["F0"], scale=scale)
-    error, size = best.distance or 0.0, float(np.linalg.norm(x0) + np.linalg.norm(best.x))
+    error, size = best.distance or 0.0, norms(x0) + norms(best.x)
     at_most("‖x0 − x*‖ ≤ R", math.dist(x0, best.x) - error, known["R"], scale=size)
-    slopes = _norms(np.array([p.gradient(i, best.x) for i in range(p.n)]))
+    slopes = norms(np.array([p.gradient(i, best.x) for i in range(p.n)]))
     if "zeta" in known and "L" in known:
         at_most("‖∇f_i(x*)‖ ≤ L·zeta", slopes, known["L"] * (known["zeta"] + error), scale=at.steepest)
-    norms = p.gradient_norms_at_optimum()
-    if norms is not None:
+    most = p.gradient_norms_at_optimum()
+    if most is not None:
         what = "‖∇f_i(x*)‖ ≤ gradient_norms_at_optimum()"
-        at_most(what, slopes, norms + known["L"] * error, scale=at.steepest)
-
-
-def certificate(at: SamplePoints) -> None:
-    """Check gap and distance against the slope at x̂, where L says how far that lies above the minimum at least."""
-    best, L = at.optimum, at.known.get("L")
-    if best is None or L is None:
-        return
-    slope = float(np.linalg.norm(at.problem.full_gradient(best.x)))
-    at_most("‖∇f(x̂)‖ ≤ √(2·L·gap) of optimum()", slope, np.sqrt(2.0 * L * best.gap), scale=at.steepest)
-    if best.distance is not None:
-        at_most("‖∇f(x̂)‖ ≤ L·distance of optimum()", slope, L * best.distance, scale=at.steepest)
-
-
-def floor(at: SamplePoints) -> None:
-    """Check that neither descents nor steps at random, from x̂ and from x0, come below f* − gap."""
-    best = at.optimum
-    if best is None:
-        return
-    for name, start in (("x̂", best.x), ("x0", at.problem.x0)):
-        for value in _lower(at, np.asarray(start, dtype=np.float64)):
+        at_most(what, slopes, most + known["L"] * error, scale=at.steepest)
+    if "L" in known:
+        L, slope = known["L"], norms(p.full_gradient(best.x))
+        at_most("‖∇f(x̂)‖ ≤ √(2·L·gap) of optimum()", slope, np.sqrt(2.0 * L * best.gap), scale=at.steepest)
+        if best.distance is not None:
+            at_most("‖∇f(x̂)‖ ≤ L·distance of optimum()", slope, L * best.distance, scale=at.steepest)
+    for name, start in (("x̂", best.x), ("x0", x0)):
+        for lower in _lower(at, np.asarray(start, dtype=np.float64)):
             what = f"f* − gap of optimum() ≤ f at what a descent from {name} finds"
-            at_most(what, best.value - best.gap, value, scale=max(at.largest, abs(best.value)))
+            at_most(what, best.value - best.gap, lower, scale=max(at.largest, abs(best.value)))
 
 
 def _lower(at: SamplePoints, x: Floats) -> Iterator[float]:
@@ -195,9 +185,3 @@ def _lower(at: SamplePoints, x: Floats) -> Iterator[float]:
         if (found := p.value(there)) < value:
             x, value = there, found
     yield value
-
-
-def _norms(vectors: Floats) -> Floats:
-    """Return the norms along the last axis."""
-    out: Floats = np.linalg.norm(vectors, axis=-1)
-    return out

@@ -6,7 +6,6 @@ mean share of about a/(a − 1)·(largest)/m, where a is the tail index that Hil
 Under a tail without variance that is wide, and the law's quantiles say more.
 """
 
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -17,13 +16,14 @@ from numpy.typing import NDArray
 
 from boundlab.delays import DelayModel, DelayType, Renewal
 from boundlab.errors import SpecError
-from boundlab.events import SERVER
+from boundlab.events import SERVER, Events
 from boundlab.instance.example_options import words
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.testing._check import Check, equal, expect, named, of_example
+from boundlab.testing._check import Check, equal, expect, named, of_example, rebuilt, spoken
 from boundlab.testing._options import refuses_unknown
+from boundlab.testing._schedule import same_events
 
 Floats = NDArray[np.float64]
 _CLIENTS = 3
@@ -67,9 +67,9 @@ def _of_model(who: str, m: DelayModel, family: DelayType) -> Iterator[Check]:
 
 def _options(family: DelayType) -> None:
     """Check that what is read is declared, and that nothing else is taken."""
-    expect(bool(family.id.strip() and family.summary.strip()), "it has no id, or no summary")
+    spoken(family, "id", "summary")
     for name, line in family.options.items():
-        expect(bool(line.strip()), f"option {name} has no line of help")
+        expect(line.strip(), f"option {name} has no line of help")
     for example in family.examples:
 
         def read(more: Mapping[str, Any], example: Mapping[str, Any] = example) -> set[str]:
@@ -88,33 +88,26 @@ def _options(family: DelayType) -> None:
 
 def _round_trip(m: DelayModel, family: DelayType) -> None:
     """Check that spec() is JSON and rebuilds the same model."""
-    spec = m.spec()
-    expect(json.loads(json.dumps(spec)) == spec, "spec() must hold numbers, text and lists only, as JSON does")
-    expect(spec.get("type") == m.id, f"spec() says type {spec.get('type')!r}")
-    options = {key: value for key, value in spec.items() if key != "type"}
-    again = family.build(Options(f"delays {m.id}", options), m.n)
-    expect(again.spec() == spec, "spec() of the model that spec() rebuilds differs")
+    _, again = rebuilt(f"delays {m.id}", m, lambda options: family.build(options, m.n))
     equal("the rates of the model that spec() rebuilds and its own", again.rates(), m.rates(), rounding=0.0)
-    found, expected = (one.arrivals_of(Streams(_SEED), _FEW) for one in (again, m))
-    _same("the model that spec() rebuilds", found, expected)
+    same_events("the model that spec() rebuilds", _events(again, _FEW), _events(m, _FEW))
 
 
 def _begins(m: DelayModel) -> None:
     """Check times, clients and their number; that a trial repeats itself; and that more events begin with the same."""
     time, actor = m.arrivals_of(Streams(_SEED), _MANY)
     expect(len(time) == len(actor) == _MANY, f"{len(time)} events are sampled where {_MANY} are asked for")
-    expect(bool(np.isfinite(time).all() and (time >= 0.0).all()), "times must be finite and ≥ 0")
-    expect(bool((np.diff(time) >= 0.0).all()), "times must not decrease")
+    expect(np.isfinite(time).all() and (time >= 0.0).all(), "times must be finite and ≥ 0")
+    expect((np.diff(time) >= 0.0).all(), "times must not decrease")
     within = (actor >= SERVER) & (actor < m.n)
-    expect(bool(within.all()), f"there is an event of client {actor[~within][:1]} of {m.n}")
-    _same("the same trial once more", m.arrivals_of(Streams(_SEED), _MANY), (time, actor))
-    _same("a longer trial", (time[:_FEW], actor[:_FEW]), m.arrivals_of(Streams(_SEED), _FEW))
+    expect(within.all(), f"there is an event of client {actor[~within][:1]} of {m.n}")
+    same_events("the same trial once more", _events(m, _MANY), Events(time, actor))
+    same_events("a longer trial", Events(time, actor).head(_FEW), _events(m, _FEW))
 
 
-def _same(what: str, found: tuple[Floats, Any], expected: tuple[Floats, Any]) -> None:
-    """Check that events are the same, to the last digit."""
-    for name, a, b in zip(("time", "actor"), found, expected, strict=True):
-        expect(np.array_equal(a, b), f"{what} gives other events: their {name} differs")
+def _events(m: DelayModel, count: int) -> Events:
+    """Return the first events of the trial that is looked at."""
+    return Events(*m.arrivals_of(Streams(_SEED), count))
 
 
 def _served(m: DelayModel) -> None:
@@ -123,7 +116,7 @@ def _served(m: DelayModel) -> None:
         events, short = (m.sample(Streams(_SEED), count, _SERVER_RATE) for count in (_MANY, _FEW))
     except SpecError:
         return  # it brings the server's events, or ends
-    _same("a longer trial with a server", (events.time[:_FEW], events.actor[:_FEW]), (short.time, short.actor))
+    same_events("a longer trial with a server", events.head(_FEW), short)
     count, mean = int((events.actor == SERVER).sum()), _SERVER_RATE * float(events.time[-1])
     near = abs(count - mean) <= _OUTLIER * (np.sqrt(mean) + 1.0)
     said = f"{count} aggregations at rate {_SERVER_RATE} until time {events.time[-1]:.4g}"
@@ -145,7 +138,7 @@ def _counts(m: DelayModel) -> None:
     """Check the rates against counts, in a run that is long enough for the law's own variance."""
     rates = m.rates()
     expect(np.shape(rates) == (m.n,), f"rates() has shape {np.shape(rates)}, not (n,) = ({m.n},)")
-    expect(bool(np.isfinite(rates).all() and (rates > 0.0).all()), f"rates() must be finite and > 0, got {rates}")
+    expect(np.isfinite(rates).all() and (rates > 0.0).all(), f"rates() must be finite and > 0, got {rates}")
     expect(len(m.how_rates.split()) > 0, "how_rates does not say where the rates come from")
     count = _START
     while True:

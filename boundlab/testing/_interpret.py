@@ -113,7 +113,7 @@ def reading(tape: Tape, *, ends: bool = False) -> Reading:
     return Reading(np.array(models), read, held, np.array([steps[_holds(one)].max(initial=0) for one in models]))
 
 
-def _holds(combination: Floats) -> NDArray[np.bool_]:
+def _holds(combination: Array) -> NDArray[np.bool_]:
     """Return which coefficients are not 0."""
     return np.abs(combination) > NEGLIGIBLE
 

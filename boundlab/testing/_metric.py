@@ -15,7 +15,7 @@ from boundlab.objective import Problem
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.tape import Tape
-from boundlab.testing._check import Check, at_most, equal, expect, named
+from boundlab.testing._check import Check, at_most, equal, expect, named, spoken
 
 Floats = NDArray[np.float64]
 _HORIZON = 9
@@ -29,8 +29,7 @@ def checks(m: Metric) -> Iterator[Check]:
 
 
 def _words(m: Metric) -> None:
-    for name in ("id", "label", "symbol", "expectation", "latex"):
-        expect(bool(str(getattr(m, name)).strip()), f"it has no {name}")
+    spoken(m, "id", "label", "symbol", "expectation", "latex")
     expect(m.counter in ("K", "T") and m.counter in SYMBOLS, f"counter must be K or T, got {m.counter!r}")
     expect(isinstance(m.first, int) and m.first >= 0, f"first must be an integer ≥ 0, got {m.first!r}")
 
@@ -54,7 +53,7 @@ def _left(m: Metric, ks: list[int], problem: Problem, step: float = 0.1) -> Floa
     """Return the left sides at ks, shape (len(ks),)."""
     watch = Watch(m, problem, np.array(ks))
     run(_tape(m, ks, step), problem.x0, problem.oracle(Streams(0)), watch)
-    expect(bool(np.isfinite(watch.low).all()), f"a run of {max(ks)} iterations has no left side at {ks}")
+    expect(np.isfinite(watch.low).all(), f"a run of {max(ks)} iterations has no left side at {ks}")
     at_most("the lower end of the left side ≤ the upper end", watch.low, watch.high)
     return (watch.low + watch.high) / 2.0
 
@@ -70,7 +69,7 @@ def _records(m: Metric) -> None:
     expect(asked.average == m.over.averages_iterates, "averages_iterates is not what its records ask for")
     shown = _tape(m, ks).record.iteration
     expect(np.shape(complete) == (len(ks),), f"complete() has shape {np.shape(complete)}, not (points,)")
-    expect(bool((np.diff(complete) >= 0).all()), f"complete() must not decrease, got {complete.tolist()}")
+    expect((np.diff(complete) >= 0).all(), f"complete() must not decrease, got {complete.tolist()}")
     expect(
         int(complete[-1]) <= len(shown),
         f"the left side at {ks[-1]} takes {complete[-1]} records, and a run shows only {len(shown)}",

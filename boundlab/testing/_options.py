@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm, Staleness
 from boundlab.delays import DelayModel
@@ -20,6 +21,8 @@ from boundlab.testing._subject import ITERATIONS, REFUSED, CompiledRun, Subject
 
 # "model (default): …", "local steps (default 1)", "…; default constant": the word is what stands for an absent option.
 _DEFAULTS = (r"(\S+) \(default\b", r"\(default:? ([^\s,;)]+)[^()]*\)", r"default:? ([^\s,;)]+)\)?$")
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 _CLOSE = 1e-9
 _TRIALS = (1, 2, 3)
 _COMBINATIONS = 24
@@ -41,7 +44,7 @@ def _declared(algorithm: Algorithm[Any], given: Mapping[str, Any]) -> None:
     for name in sorted(options.seen ^ set(says)):
         expect(False, f"option {name} is {'declared, but never read' if name in says else 'read, but not declared'}")
     for name, line in says.items():
-        expect(bool(line.strip()), f"option {name} has no line of help")
+        expect(line.strip(), f"option {name} has no line of help")
     for name in algorithm.local_rates:
         expect(name in says, f"local_rates names {name}, which is no option")
     expect(algorithm.server != "count" or "count" in says, "server is 'count', but there is no option count")
@@ -60,7 +63,7 @@ def _declared(algorithm: Algorithm[Any], given: Mapping[str, Any]) -> None:
         expect(explicit == found, f"the help of {name} says that {word} is the default, but {name}={word} differs")
 
 
-def refuses_unknown(read: Any, known: Mapping[str, str]) -> None:
+def refuses_unknown(read: Callable[[Mapping[str, Any]], object], known: Mapping[str, str]) -> None:
     """Check that a function of further options refuses one that nobody declared."""
     name = next(name for name in ("nonsense", "nonsense_") if name not in known)
     try:
@@ -124,11 +127,9 @@ def _places(subject: Subject) -> Iterator[tuple[Setting, DelayModel, int, int]]:
 def _fingerprint(at: CompiledRun) -> bytes:
     """Return what only equal runs share: the events, and the program."""
     tape = at.long
-    parts = [
-        tape.events.time, tape.events.actor, tape.op, tape.row, tape.affine.dst, tape.affine.start, tape.affine.src,
-        tape.affine.coef, tape.local, tape.implicit, tape.record.iteration, tape.uses.weight, tape.uses.version,
-        *(getattr(tape.descend, one.name) for one in fields(tape.descend)),
-    ]  # fmt: skip
+    parts: list[NDArray[Any]] = [tape.events.time, tape.events.actor, tape.op, tape.row, tape.local, tape.implicit]
+    for table in (tape.affine, tape.descend, tape.record, tape.uses):
+        parts += [getattr(table, one.name) for one in fields(table)]
     return repr(tape.events.detail).encode() + b"".join(part.tobytes() for part in parts)
 
 
@@ -142,7 +143,8 @@ def damping(subject: Subject) -> None:
         for setting in subject.settings:
             both = [({**setting, name: word}, model) for word in (typed, "constant")]
             found = list(subject.runs(both))
-            told += [_damps(*found, name, typed)] if len(found) == len(both) else []
+            if len(found) == len(both):
+                told.append(_damps(found[0], found[1], name, typed))
         words = f"option {name}={typed} is ignored: it damps no update that arrives late"
         expect(set(told) <= {None} or True in told, words)
 
@@ -167,45 +169,47 @@ def _damps(at: CompiledRun, plain: CompiledRun, name: str, typed: str) -> bool |
         where no update is so stale.
     """
     tape, s = at.long, getattr(at.parameters, name)
-    found, constant = _entering(at), _entering(plain)
-    start, arrival = tape.descend.version, tape.version[tape.descend.arrival]
-    late = [row for row in found if row in constant and max(arrival[row], found[row][0]) > start[row]]
-    if s.kind == "constant" or not late:
+    (used, weight), (constant, usual) = _entering(at), _entering(plain)
+    arrival, start = tape.version[tape.descend.arrival], tape.descend.version
+    late = np.flatnonzero((used >= 0) & (constant >= 0) & (np.maximum(arrival, used) > start))
+    if s.kind == "constant" or not len(late):
         return None
-    ratio = {row: found[row][1] / constant[row][1] for row in late}
-    at_arrival = {row: int(arrival[row] - start[row]) for row in late}
-    at_use = {row: int(found[row][0] - start[row]) for row in late}
+    ratio, since = weight[late] / usual[late], start[late]
     numbers = (getattr(at.parameters, one.name) for one in fields(at.parameters))
     offsets = {0, 1, *(one for one in numbers if isinstance(one, int))}
-    for tau, offset in product((at_arrival, at_use), sorted(offsets)):
-        expected = {row: s(tau[row] + offset) for row in late}
-        told = _proportional({row: found[row][0] for row in late}, ratio, expected)
-        if told or all(abs(ratio[row] - expected[row]) <= _CLOSE for row in late):
-            return True if any(abs(one - 1.0) > _CLOSE for one in expected.values()) else None
-    if told is None and all(abs(one - 1.0) <= _CLOSE for one in ratio.values()):
+    for tau, offset in product((arrival[late] - since, used[late] - since), sorted(offsets)):
+        expected = np.array([s(int(one) + offset) for one in tau])
+        told = _proportional(used[late], ratio, expected)
+        if told or _close(ratio, expected):
+            return None if _close(expected, 1.0) else True
+    if told is None and _close(ratio, 1.0):
         return False
-    row = max(late, key=lambda one: abs(ratio[one] - s(at_arrival[one])))
+    tau = arrival[late] - since
+    expected = np.array([s(int(one)) for one in tau])
+    row = int(np.argmax(np.abs(ratio - expected)))
     raise AssertionError(
-        f"{at.who}: option {name}={typed} is not the function of staleness that it says: update {row} arrives "
-        f"{at_arrival[row]} versions late and enters with {ratio[row]:.10g} times its constant weight, where "
-        f"s({at_arrival[row]}) = {s(at_arrival[row]):.10g}"
+        f"{at.who}: option {name}={typed} is not the function of staleness that it says: update {late[row]} arrives "
+        f"{tau[row]} versions late and enters with {ratio[row]:.10g} times its constant weight, where "
+        f"s({tau[row]}) = {expected[row]:.10g}"
     )
 
 
-def _entering(at: CompiledRun) -> dict[int, tuple[int, float]]:
-    """Return update → the server update with which it enters the model first, and its weight there."""
-    out = {}
-    for row in np.flatnonzero(at.long.descend.arrival >= 0).tolist():
-        weights = at.linear.entering[:, row]
-        for version in np.flatnonzero(np.abs(weights) > NEGLIGIBLE)[:1].tolist():
-            out[row] = version, float(weights[version])
-    return out
+def _entering(at: CompiledRun) -> tuple[Ints, Floats]:
+    """Return the server update with which each update that arrives enters first, else -1, and its weight there."""
+    weights = at.linear.entering
+    enters = (np.abs(weights) > NEGLIGIBLE) & (at.long.descend.arrival >= 0)
+    first = enters.argmax(axis=0)
+    return np.where(enters.any(axis=0), first, -1), weights[first, np.arange(len(first))]
 
 
-def _proportional(version: Mapping[int, int], ratio: Mapping[int, float], expected: Mapping[int, float]) -> bool | None:
+def _proportional(used: Ints, ratio: Floats, expected: Floats) -> bool | None:
     """Return whether ratios are what is expected up to a factor of each server update; None: that says nothing."""
-    together = [[row for row in ratio if version[row] == one] for one in sorted(set(version.values()))]
-    if all(len({expected[row] for row in rows}) == 1 for rows in together):
+    together = [used == one for one in np.unique(used)]
+    if not any(np.ptp(expected[rows]) for rows in together):
         return None
-    factors = ([ratio[row] / expected[row] for row in rows] for rows in together)
-    return all(max(one) - min(one) <= _CLOSE * max(one) for one in factors)
+    factors = [ratio[rows] / expected[rows] for rows in together]
+    return all(np.ptp(one) <= _CLOSE * one.max() for one in factors)
+
+
+def _close(found: Floats, expected: Floats | float) -> bool:
+    return bool((np.abs(found - expected) <= _CLOSE).all())

@@ -12,7 +12,7 @@ import numpy as np
 from boundlab.objective import Oracle
 from boundlab.randomness import Streams
 from boundlab.testing._check import equal, expect
-from boundlab.testing._sample import Floats, SamplePoints
+from boundlab.testing._sample import Floats, SamplePoints, norms
 
 _DRAWS = 1500
 _CAPITAL = 1e6
@@ -57,7 +57,7 @@ def moments(at: SamplePoints) -> None:
         draws = oracle.draws(np.full(_DRAWS, client), np.arange(_DRAWS), 1)
         steps = np.array([at.points[-1] - _step(oracle, at, client, draws[j][0], 1.0) for j in range(_DRAWS)])
         noise = steps - at.gradients[client, -1]
-        off, room = float(np.linalg.norm(noise.mean(axis=0))), sigma * np.sqrt(_CHEBYSHEV / _DRAWS)
+        off, room = norms(noise.mean(axis=0)), sigma * np.sqrt(_CHEBYSHEV / _DRAWS)
         words = f"the mean of {_DRAWS} stochastic gradients of client {client} is {off:.4g} off its gradient"
         expect(off <= room, f"{words}; with sigma = {sigma:.4g} it should be less than {room:.4g}")
         _bet(f"E‖g_{client} − ∇f_{client}‖² ≤ sigma²", (noise**2).sum(axis=1), sigma**2)

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import AssumptionError
 from boundlab.objective import Optimum, Problem
@@ -63,12 +63,12 @@ class SamplePoints:
     @cached_property
     def reach(self) -> float:
         """The distance of x0 and x*, or a little where that is 0 or unknown; unit (0, 1)."""
-        return max(self.known.get("R", 0.0), 1e-3 * (1.0 + float(np.linalg.norm(self.problem.x0))))
+        return max(self.known.get("R", 0.0), 1e-3 * (1.0 + float(norms(self.problem.x0))))
 
     @cached_property
     def size(self) -> float:
         """The largest norm of a point: the scale of rounding in points."""
-        return float(np.linalg.norm(self.points, axis=1).max())
+        return float(norms(self.points).max())
 
     @cached_property
     def gradients(self) -> Floats:
@@ -106,10 +106,15 @@ class SamplePoints:
     @cached_property
     def steepest(self) -> float:
         """The largest ‖∇f_i‖ of the sample: the scale of rounding in gradients."""
-        return float(np.linalg.norm(self.gradients, axis=2).max())
+        return float(norms(self.gradients).max())
 
     @cached_property
     def largest(self) -> float:
         """The scale of rounding in values."""
         each = self.values if self.client_values is None else self.client_values
         return float(np.abs(each).max())
+
+
+def norms(vectors: ArrayLike) -> Any:
+    """Return the norms along the last axis: of one vector a number, else an array."""
+    return np.linalg.norm(vectors, axis=-1)

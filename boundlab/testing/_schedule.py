@@ -13,7 +13,7 @@ from boundlab.events import Events
 from boundlab.objective import Array, Problem
 from boundlab.randomness import Streams
 from boundlab.registry import registered
-from boundlab.tape import Initial, RecordAt, usage
+from boundlab.tape import Initial, Op, RecordAt, Tape, usage
 from boundlab.testing._check import about, at_most, equal, expect
 from boundlab.testing._interpret import NEGLIGIBLE, interpret, reading
 from boundlab.testing._subject import ITERATIONS, CompiledRun
@@ -46,8 +46,7 @@ def readers(at: CompiledRun) -> None:
     expect(same, "the same events are compiled twice, and make two programs")
     with np.errstate(over="ignore", invalid="ignore"):
         _, models = at.shown()
-    finite = bool(np.isfinite(models).all())
-    expect(finite, f"one of {len(models)} iterates is not finite; take smaller steps")
+    expect(np.isfinite(models).all(), f"one of {len(models)} iterates is not finite; take smaller steps")
     what = "what the executor and a second interpreter show"
     equal(what, models, at.executed.shown, scale=1.0, rounding=_ROUNDING)
 
@@ -122,11 +121,9 @@ def uses(at: CompiledRun) -> None:
     off = np.abs(said - found)
     version, column = np.unravel_index(int(np.argmax(off)), off.shape)
     of = f"(end − start) of update {column - 1}, of client {tape.descend.client[column - 1]}" if column else "x0"
-    expect(
-        bool(off[version, column] <= 1e-9 * max(1.0, float(np.abs(found).max()))),
-        f"server update {version} moves by {found[version, column]:.10g}·{of}; the use table says "
-        f"{said[version, column]:.10g}",
-    )
+    words = f"server update {version} moves by {found[version, column]:.10g}·{of}"
+    near = off[version, column] <= 1e-9 * max(1.0, float(np.abs(found).max()))
+    expect(near, f"{words}; the use table says {said[version, column]:.10g}")
 
 
 def plain(at: CompiledRun) -> bool | None:
@@ -152,7 +149,7 @@ def arrivals(at: CompiledRun) -> None:
     for row in np.asarray(tape.notes.get("dropped", ()), dtype=np.int64).tolist():
         noted = f"update {row} is noted as dropped, and"
         expect(0 <= row < len(arrived), f"{noted} there is none")
-        expect(bool(arrived[row]), f"{noted} has not arrived")
+        expect(arrived[row], f"{noted} has not arrived")
         expect(not used[row], f"{noted} stands in the use table")
         dropped[row] = True
     for row in np.flatnonzero(arrived & ~(dropped | used | at.linear.read | at.linear.held)).tolist():
@@ -164,16 +161,54 @@ def arrivals(at: CompiledRun) -> None:
 
 
 def quantities(at: CompiledRun) -> None:
-    """Check that quantities are finite, and those of the use table what it says, at several horizons."""
+    """Check that quantities are finite, and those of the use table what a count in loops finds, at several horizons."""
     rate, last = at.algorithm.server_rate(at.parameters), int(at.long.version[-1])
     expect(rate is None or rate > 0.0, f"server_rate() is {rate}, which must be > 0")
     for until in sorted({1, (last + 1) // 2, last} & set(range(1, last + 1))):
         found, table = at.quantities(until), usage(at.long, until, rate)
         for name, value in found.items():
-            expect(bool(np.isfinite(value).all()), f"quantity {name} is {value}")
-        said = {} if table is None else table.symbols()
-        for name in sorted((said.keys() & found.keys()) - at.algorithm.recounts):
-            equal(f"quantity {name} and a count in the use table", found[name], said[name], scale=1e-3)
+            expect(np.isfinite(value).all(), f"quantity {name} is {value}")
+        if table is None:
+            continue
+        said, expected = table.symbols(), counted(at.long, until, rate)
+        for name, count in expected.items():
+            equal(f"{name} of the use table and a count", said[name], count, scale=1e-3)
+        for name in sorted((expected.keys() & found.keys()) - at.algorithm.recounts):
+            equal(f"quantity {name} and a count in the use table", found[name], expected[name], scale=1e-3)
+
+
+def counted(tape: Tape, until: int, rate: float | None) -> dict[str, float]:
+    """Return the symbols of :class:`boundlab.tape.Usage`, counted in loops over instructions, events and uses.
+
+    Parameters
+    ----------
+    rate
+        What all weights are divided by; None: the mean over server updates of their sum.
+    """
+    descend, n = tape.descend, tape.clients
+    table = zip(tape.uses.update.tolist(), tape.uses.version.tolist(), tape.uses.weight.tolist(), strict=True)
+    used = [one for one in table if one[1] < until]
+    weights = [[0.0] * n for _ in range(until)]
+    for update, version, weight in used:
+        weights[version][int(descend.client[update])] += weight
+    scale = sum(map(sum, weights)) / until if rate is None else rate
+    shares = [sum(row[i] for row in weights) / scale / until for i in range(n)]
+    began = [event for op, event in zip(tape.op.tolist(), tape.event.tolist(), strict=True) if op == Op.DESCEND]
+    spans = [(a, len(tape.events) if b == -1 else b) for a, b in zip(began, descend.arrival.tolist(), strict=True)]
+    before = range(int(np.argmax(tape.version >= until)))
+    working = [sum(begin < event <= end for begin, end in spans) for event in before]
+    taus = [version - int(descend.version[update]) for update, version, _ in used]
+    return {
+        "n": n,
+        "tau_max": max(taus),
+        "tau_mean": sum(taus) / len(taus),
+        "concurrency": max(working),
+        "concurrency_mean": sum(working) / len(working),
+        "chi2": n * sum((share - 1 / n) ** 2 for share in shares),
+        "chi2_path": n * sum((a / scale - 1 / n) ** 2 for row in weights for a in row) / until,
+        "alpha2": sum(weight**2 for *_, weight in used) / scale**2 / until,
+        "pi_max": max(shares),
+    }
 
 
 def averages(at: CompiledRun) -> None:
@@ -243,9 +278,9 @@ def run_assumptions() -> dict[str, Assumption]:
 def promises(at: CompiledRun) -> None:
     """Check what an assumption on runs says of every single run, where ``why_not`` says that it is met."""
     tape = at.long
-    met = {one for one in run_assumptions() if not at.algorithm.why_not(one, at.parameters, at.delays)}
-    if not len(tape.uses.update):
+    if at.delays is None or not len(tape.uses.update):
         return
+    met = {one for one in run_assumptions() if not at.algorithm.why_not(one, at.parameters, at.delays)}
     clients = tape.descend.client[tape.uses.update].tolist()
     pairs = list(zip(tape.uses.version.tolist(), clients, strict=True))
     if "uniform-buffer" in met:
@@ -266,7 +301,9 @@ def program(at: CompiledRun) -> None:
         return
     law = EventLaw(np.full(n, 0.5 / n), 0.5)
     first = {Initial.START: at.problem.x0.astype(np.float64), Initial.ZERO: np.zeros(at.problem.d)}
-    registers = {place: first[Initial(int(kind))] for place, kind in enumerate(said.initial) if kind in first}
+    registers: dict[int, Array] = {
+        place: first[Initial(int(kind))] for place, kind in enumerate(said.initial) if kind in first
+    }
     rows, control = said.opening()
     _run(rows, registers, at.problem, said.local)
     models = [registers[X_S]]
@@ -276,7 +313,7 @@ def program(at: CompiledRun) -> None:
         choices = [event for event, _ in said.choices(control, law)]
         found = [event for event in ((actor, *detail), tuple(detail)) if event in choices]
         words = f"event {number + 1} of a run, {(actor, *detail)}, is none of the choices of program()"
-        expect(bool(found), f"{words}: {', '.join(map(str, choices[:5]))}")
+        expect(found, f"{words}: {', '.join(map(str, choices[:5]))}")
         step = said.event(control, found[0], number)
         _run(step.rows, registers, at.problem, said.local)
         control = step.control

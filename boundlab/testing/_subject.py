@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from boundlab.algorithms import Algorithm
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case.build import build_problem, delays_from
 from boundlab.delays import DelayModel
 from boundlab.errors import BoundlabError, CaseError, SpecError
 from boundlab.events import Events
@@ -24,12 +24,7 @@ from boundlab.testing._interpret import Reading, Run, Vectors, interpret, readin
 NOTHING = RecordAt(np.empty(0, dtype=np.int64))
 ITERATIONS = 8
 REFUSED = (SpecError, CaseError)  # of what does not go together
-_DELAYS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("exponential", {"spread": 5}),
-    ("deterministic", {}),
-    ("pareto", {"spread": 3}),
-    ("iid", {}),
-)
+_DELAYS = ("exponential:spread=5", "deterministic", "pareto:spread=3", "iid")
 _LONGEST = 64  # times as many events as the algorithm thinks that the iterations take
 
 
@@ -131,16 +126,15 @@ class Subject:
         """The number of clients."""
         if self.clients is not None:
             return self.clients
-        with about(self.who):
+        refused: list[BoundlabError] = []
+        for clients in (3, 1):
             try:
-                self.schedule(self.options_for(3)[0], self._models(3)[0])
+                self.schedule(self.options_for(clients)[0], self._models(clients)[0])
             except REFUSED as error:
-                try:
-                    self.schedule(self.options_for(1)[0], self._models(1)[0])
-                except REFUSED:
-                    raise error from None
-                return 1
-        return 3
+                refused.append(error)
+            else:
+                return clients
+        raise AssertionError(f"{self.who}: {refused[0]}")
 
     @cached_property
     def models(self) -> Sequence[DelayModel]:
@@ -195,7 +189,7 @@ class Subject:
         return self.runs(((setting, model) for model in self.models), iterations)
 
     def _models(self, n: int) -> Sequence[DelayModel]:
-        return self.delays or [build_delays(kind, dict(more), n) for kind, more in _DELAYS]
+        return self.delays or [delays_from(spec, n) for spec in _DELAYS]
 
     def _compile(self, setting: Mapping[str, Any], model: DelayModel, iterations: int, trial: int) -> CompiledRun:
         """Sample enough events for all iterations."""

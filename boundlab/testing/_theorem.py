@@ -9,19 +9,15 @@ from typing import Any
 import numpy as np
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import choices as assumptions
 from boundlab.assumptions import definers
-from boundlab.case.build import build_delays
 from boundlab.checks import View
 from boundlab.checks import check as checked
 from boundlab.errors import AssumptionError, BoundlabError, InfiniteError
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS
-from boundlab.metrics import choices as metrics
 from boundlab.options import Options
-from boundlab.registry import registered
-from boundlab.testing._check import Check, about, expect, named
-from boundlab.testing._schedule import CompiledRun
+from boundlab.registry import lookup
+from boundlab.testing._check import Check, about, expect, named, spoken
 from boundlab.testing._subject import Subject
 from boundlab.theorems import Theorem, load_theorem
 
@@ -34,28 +30,21 @@ def checks(t: Theorem) -> Iterator[Check]:
     return named(f"theorem {t.id}", _CHECKS, t)
 
 
-def _algorithm(t: Theorem) -> Algorithm[Any]:
-    found = registered("algorithms")
-    expect(t.algorithm in found, f"algorithm {t.algorithm} is not registered")
-    algorithm: Algorithm[Any] = found[t.algorithm]
-    return algorithm
-
-
 def _names(t: Theorem) -> None:
-    _algorithm(t)
-    expect(t.metric in metrics(t.metric), f"metric {t.metric} is not registered")
+    """Check that algorithm, metric and assumptions are registered; the look-up says which one it may be."""
+    lookup("algorithms", t.algorithm)
+    lookup("metrics", t.metric)
     for name in t.assumptions:
-        expect(name in assumptions(name), f"assumption {name} is not registered")
-    for name in ("id", "title"):
-        expect(bool(getattr(t, name).strip()), f"it has no {name}")
+        lookup("assumptions", name)
+    spoken(t, "id", "title")
 
 
 def _options(t: Theorem) -> None:
     """Check that what the theorem fixes, leaves open, reads and sets are options of the algorithm."""
-    a = _algorithm(t)
+    a: Algorithm[Any] = lookup("algorithms", t.algorithm)
     fixed = t.core.fixed
     words = f"it sets {', '.join(t.step)}, and the local steps of {a.id} are {', '.join(a.local_rates)}"
-    expect(bool(set(a.local_rates) & set(t.step)), words)
+    expect(set(a.local_rates) & set(t.step), words)
     with about(f"{a.id} does not take its options {fixed}"):
         a.read(Options(a.id, {**dict.fromkeys(t.step, 1), **fixed}))
 
@@ -67,7 +56,7 @@ def _counter(t: Theorem) -> None:
     read = other in {*t.inputs(), *t.read_by(t.step)} and other not in t.core.read_as.values()
     expect(not read, f"it reads {other} ({_COUNTERS[other]}), and its {shown}")
     if t.counter == "T":
-        subject = Subject(_algorithm(t))
+        subject = Subject(lookup("algorithms", t.algorithm))
         at = subject.schedule(subject.settings[0], subject.models[0])
         same = np.array_equal(at.long.record.iteration, at.long.record.version)
         words = f"the iterations of {t.algorithm} are no server updates"
@@ -76,27 +65,19 @@ def _counter(t: Theorem) -> None:
 
 def _sources(t: Theorem) -> None:
     """Check that problem, delays, options or the algorithm's quantities give every built-in symbol that is read."""
-    a = _algorithm(t)
+    a: Algorithm[Any] = lookup("algorithms", t.algorithm)
     own = {*t.step, *t.core.read_as.values(), *t.settable, t.counter, "n", "N"} | (SYMBOLS.keys() ^ t.symbols.keys())
     missing = [name for name in t.inputs() if name not in own and not definers(name)]
     if not missing:
         return
-    given: set[str] = set()
-    for at in _runs(a, t):
-        given |= at.quantities(int(at.long.version[-1])).keys()
-        missing = [name for name in missing if name not in given]
+    subject = Subject(a)
+    settings = [{**subject.settings[0], **t.core.fixed}, *subject.settings]
+    places = ((setting, model) for setting in settings for model in subject.models[:2])
+    given = {name for at in subject.runs(places) for name in at.quantities(int(at.long.version[-1]))}
+    missing = [name for name in missing if name not in given]
     words = "which neither problems, delays and options give nor the quantities"
     found = ", ".join(sorted(given)) or "none"
     expect(not missing, f"it reads {', '.join(missing)}, {words} of {a.id}: {found}")
-
-
-def _runs(a: Algorithm[Any], t: Theorem) -> Iterator[CompiledRun]:
-    """Yield runs under unequal and under equal speeds, in every setting that the algorithm's examples make."""
-    for model in (build_delays("exponential", {"spread": 5}, 3), build_delays("deterministic", {}, 3)):
-        subject = Subject(a, delays=(model,))
-        simple, *others = subject.settings
-        settings = ({**simple, **t.core.fixed}, simple, *others)
-        yield from subject.runs((setting, model) for setting in settings)
 
 
 def _units(t: Theorem) -> None:
@@ -134,7 +115,7 @@ def _file(t: Theorem) -> None:
 
 def _evaluates(t: Theorem) -> None:
     """Check that bound and steps are numbers where its conditions hold, among a few values, and steps can be taken."""
-    a = _algorithm(t)
+    a: Algorithm[Any] = lookup("algorithms", t.algorithm)
     for drawn in View(t).draws:
         values = drawn | ({"p_s": 1.0 - sum(drawn["p"])} if "p" in drawn else {})
         try:

@@ -18,7 +18,7 @@ from boundlab.errors import AssumptionError
 from boundlab.objective import OF_OBJECTIVE
 from boundlab.randomness import Streams
 from boundlab.testing._check import about, at_most, equal, expect
-from boundlab.testing._sample import SamplePoints
+from boundlab.testing._sample import SamplePoints, norms
 
 _SIZE = 0.25  # of steps
 _BITS = 256
@@ -86,8 +86,8 @@ def kinks(at: SamplePoints) -> None:
     p, room = at.problem, 1e-9 * at.reach
     points = np.concatenate((at.points, at.centres))  # random points are at no kink
     v = np.random.Generator(np.random.Philox(31)).normal(size=points.shape)
-    v *= room / np.linalg.norm(v, axis=1, keepdims=True)
-    jumps = np.linalg.norm(at.gradients_at(points + v) - at.gradients_at(points), axis=2)
+    v *= room / norms(v)[:, None]
+    jumps = norms(at.gradients_at(points + v) - at.gradients_at(points))
     for client in range(p.n):
         quiet = ~p.near_kink(client, points, room)
         far = float(jumps[client, quiet].max(initial=0.0))
@@ -196,7 +196,7 @@ def _exact_functions(at: SamplePoints, twin: RationalProblem) -> None:
         for place, point in zip(_POINTS, points, strict=True):
             x, slope = at.points[place], at.gradients[client, place]
             equal(f"gradient({client}, x)", _numbers(twin.gradient(client, point)), slope, scale=at.steepest)
-            words, reach = f"({client}, x, {_SIZE})", float(np.linalg.norm(x)) + at.steepest
+            words, reach = f"({client}, x, {_SIZE})", norms(x) + at.steepest
             found = _numbers(twin.descend(client, point, step))
             equal(f"descend{words} and x − {_SIZE}·gradient", found, x - _SIZE * slope, scale=reach)
             try:
@@ -261,13 +261,13 @@ def rounding(at: SamplePoints) -> None:
                 if bounds is not None and not bounds.kinks:
                     lost = _apart(p.gradient(client, x), twin.gradient(client, point))
                     what = f"the error of gradient({client}, x) ≤ that of step_bounds({client})"
-                    at_most(what, lost, bounds.error(x, float(np.linalg.norm(x))))
+                    at_most(what, lost, bounds.error(x, norms(x)))
 
 
 def _apart(floats: Iterable[float], exact: Vector) -> float:
     """Return from above how far a vector of floats is from that of exact numbers or balls."""
     off = [float(abs(numbers.ball(b) - float(a)).upper()) for a, b in zip(floats, exact, strict=True)]
-    return float(np.linalg.norm(off))
+    return float(norms(off))
 
 
 def _numbers(x: Iterable[Any]) -> list[float]:

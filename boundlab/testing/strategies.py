@@ -15,7 +15,7 @@ from boundlab.algorithms import Algorithm
 from boundlab.case.build import delays_from, problem_from
 from boundlab.delays import DelayModel
 from boundlab.errors import BoundlabError, SpecError
-from boundlab.instance.example_options import surroundings
+from boundlab.instance.example_options import readable, surroundings
 from boundlab.instance.fitting import CompareOptions, fitting
 from boundlab.instance.settings import options_of, rates
 from boundlab.objective import Problem
@@ -200,7 +200,8 @@ def parameters(algorithm: str | Algorithm[Any], clients: int = 2) -> st.SearchSt
         for name, some in sorted(examples.items()):
             if draw(st.booleans()):
                 more = {**chosen, name: draw(st.sampled_from(list(some)))}
-                chosen = {key: value for key, value in more.items() if value} if _reads(a, more) else chosen
+                more = {key: value for key, value in more.items() if value}
+                chosen = more if readable(a, more) else chosen
         return chosen
 
     return one()
@@ -349,11 +350,3 @@ def _options(draw: st.DrawFn, theorem: Theorem, a: Algorithm[Any], clients: int)
 def _algorithm(given: str | Algorithm[Any]) -> Algorithm[Any]:
     found: Algorithm[Any] = lookup("algorithms", given) if isinstance(given, str) else given
     return found
-
-
-def _reads(a: Algorithm[Any], given: Mapping[str, str]) -> bool:
-    try:
-        a.read(Options(a.id, {name: value for name, value in given.items() if value}))
-    except BoundlabError:
-        return False
-    return True

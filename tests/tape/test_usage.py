@@ -13,7 +13,8 @@ from boundlab.options import parse_spec
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.trial import compile_trial
-from boundlab.tape import Op, RecordAt, Tape, usage
+from boundlab.tape import RecordAt, Tape, usage
+from boundlab.testing._schedule import counted
 
 NOTHING = RecordAt(np.empty(0, dtype=np.int64))
 # Every algorithm that fills the use table, with the rate that its weights are divided by.
@@ -42,40 +43,6 @@ def trial(name: str, options: dict[str, Any], clients: int, delays: str, iterati
     return compile_trial(
         algorithm, read(name, options), clients, model, policy, iterations, NOTHING, Streams(seed, 0)
     )  # fmt: skip
-
-
-def counted(tape: Tape, until: int, rate: float | None) -> dict[str, float]:
-    """Count the symbols of a use table in loops; weights are divided by ``rate``, or by the mean of their sums."""
-    descend, uses, n = tape.descend, tape.uses, tape.clients
-    began = [event for op, event in zip(tape.op.tolist(), tape.event.tolist(), strict=True) if op == Op.DESCEND]
-    taus: list[int] = []
-    weights, squares = [[0.0] * n for _ in range(until)], 0.0
-    for update, version, weight in zip(uses.update.tolist(), uses.version.tolist(), uses.weight.tolist(), strict=True):
-        if version < until:
-            taus.append(version - int(descend.version[update]))
-            weights[version][int(descend.client[update])] += weight
-            squares += weight**2
-    scale = sum(map(sum, weights)) / until if rate is None else rate
-    shares = [sum(row[i] for row in weights) / scale / until for i in range(n)]
-    working: list[int] = []
-    event = 0
-    while tape.version[event] < until:
-        busy = 0
-        for start, arrival in zip(began, descend.arrival.tolist(), strict=True):
-            busy += start < event and (arrival == -1 or arrival >= event)
-        working.append(busy)
-        event += 1
-    return {
-        "n": n,
-        "tau_max": max(taus),
-        "tau_mean": sum(taus) / len(taus),
-        "concurrency": max(working),
-        "concurrency_mean": sum(working) / len(working),
-        "chi2": n * sum((share - 1 / n) ** 2 for share in shares),
-        "chi2_path": n * sum((a / scale - 1 / n) ** 2 for row in weights for a in row) / until,
-        "alpha2": squares / scale**2 / until,
-        "pi_max": max(shares),
-    }
 
 
 @pytest.mark.parametrize(("name", "options", "rate"), VARIANTS)

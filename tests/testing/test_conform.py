@@ -200,7 +200,7 @@ WRONG_THEOREMS: dict[str, tuple[tuple[tuple[str, str], ...], str]] = {
         (('"gap"', '"gradient-norm"'), ("*K)", "*T)"), ('"gd"', '"area"'), ('sampling = "all"', "")),
         "the iterations of area are no server updates",
     ),
-    "no such algorithm": ((('"gd"', '"dg"'),), "algorithm dg is not registered"),
+    "no such algorithm": ((('"gd"', '"dg"'),), "unknown algorithm 'dg'; known: "),
     "no such option": ((("sampling", "sampler"),), "option sampler is no parameter of gd; did you mean sampling"),
     "no such word": ((('"all"', '"al"'),), "gd does not take its options {'sampling': 'al'}: .* must be one of"),
     "steps of another algorithm": (
