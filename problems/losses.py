@@ -13,6 +13,16 @@ from numpy.typing import NDArray
 
 from boundlab.objective import Array
 from boundlab.problems.common import EPS
+from boundlab.problems.scalar import (
+    FLOATS,
+    AbsoluteLoss,
+    HingeLoss,
+    LogisticLoss,
+    Numbers,
+    Operations,
+    ScalarLoss,
+    SquareLoss,
+)
 
 LossId = Literal["logistic", "softmax", "hinge", "lad-regression", "least-squares", "poisson"]
 Targets = NDArray[Any]
@@ -28,14 +38,18 @@ class Loss:
         Its name.
     curvature
         The largest eigenvalue of the second derivative in z, or None where there is a kink.
-        logistic: σ(1 − σ) ≤ 1/4; softmax: λ_max(diag(p) − ppᵀ) ≤ 1/2. Infinite for poisson: each row has its own.
+        softmax: λ_max(diag(p) − ppᵀ) ≤ 1/2. Infinite for poisson: each row has its own.
     slope
         The largest norm of the derivative in z; infinite for least squares and poisson. softmax: ‖p − e_y‖² ≤ 2.
+    of
+        The function of one number that it is, of y·z where it is ``signed``, else of z − y; None: it is none.
     """
 
     id: LossId
     curvature: float | None
     slope: float
+    of: ScalarLoss | None = None
+    signed: bool = False
 
     @property
     def smooth(self) -> bool:
@@ -43,34 +57,44 @@ class Loss:
         return self.curvature is not None
 
 
+def _of(name: LossId, one: ScalarLoss, *, signed: bool) -> Loss:
+    return Loss(name, one.curvature, one.steepest, one, signed)
+
+
 LOSSES: dict[str, Loss] = {
-    "logistic": Loss("logistic", 0.25, 1.0),
+    "logistic": _of("logistic", LogisticLoss(), signed=True),
     "softmax": Loss("softmax", 0.5, float(np.sqrt(2.0))),
-    "hinge": Loss("hinge", None, 1.0),
-    "lad-regression": Loss("lad-regression", None, 1.0),
-    "least-squares": Loss("least-squares", 1.0, float("inf")),
+    "hinge": _of("hinge", HingeLoss(), signed=True),
+    "lad-regression": _of("lad-regression", AbsoluteLoss(), signed=False),
+    "least-squares": _of("least-squares", SquareLoss(steepest=float("inf")), signed=False),
     "poisson": Loss("poisson", float("inf"), float("inf")),
 }
 
 
+def scalar_values(loss: Loss, z: Numbers, y: Numbers, ops: Operations) -> Numbers:
+    """Return the losses, of the shape of z, in any number system; not for softmax."""
+    if loss.of is not None:
+        return loss.of.value(y * z if loss.signed else z - y, ops)
+    counts, top = ops.columns(y)
+    inside = ops.minimum(z, top)
+    return ops.exp(inside) * (1 + (z - inside)) - counts * z
+
+
+def scalar_slopes(loss: Loss, z: Numbers, y: Numbers, ops: Operations) -> Numbers:
+    """Return the derivatives in z, 0 at a kink, in any number system; not for softmax."""
+    if loss.of is None:
+        counts, top = ops.columns(y)
+        return ops.exp(ops.minimum(z, top)) - counts
+    return loss.of.slope(y * z, ops) * y if loss.signed else loss.of.slope(z - y, ops)
+
+
 def values(loss: Loss, z: Array, y: Targets) -> Array:
     """Return the losses, shape (s,)."""
-    out: Array
-    if loss.id == "softmax":
-        top = z.max(axis=1)
-        total = np.log(np.exp(z - top[:, None]).sum(axis=1))
-        out = total + top - z[np.arange(len(z)), y]
-    elif loss.id == "logistic":
-        out = np.logaddexp(0.0, -y * z)
-    elif loss.id == "hinge":
-        out = np.maximum(0.0, 1.0 - y * z)
-    elif loss.id == "least-squares":
-        out = 0.5 * (z - y) ** 2
-    elif loss.id == "poisson":
-        inside = np.minimum(z, y[:, 1])
-        out = np.exp(inside) * (1.0 + (z - inside)) - y[:, 0] * z
-    else:
-        out = np.abs(z - y)
+    if loss.id != "softmax":
+        return np.asarray(scalar_values(loss, z, y, FLOATS))
+    top = z.max(axis=1)
+    total = np.log(np.exp(z - top[:, None]).sum(axis=1))
+    out: Array = total + top - z[np.arange(len(z)), y]
     return out
 
 
@@ -80,22 +104,8 @@ def slopes(loss: Loss, z: Array, y: Targets) -> Array:
         out = probabilities(z)
         out[np.arange(len(z)), y] -= 1.0
         return out
-    if loss.id == "logistic":
-        # −y·σ(−yz); tanh cannot overflow.
-        out = np.multiply(y, z)
-        out *= 0.5
-        np.tanh(out, out=out)
-        out -= 1.0
-        out *= 0.5
-        out *= y
-        return out
-    if loss.id == "hinge":
-        active: Array = np.where(y * z < 1.0, -y, 0.0).astype(z.dtype, copy=False)
-        return active
-    if loss.id == "poisson":
-        return np.asarray(np.exp(np.minimum(z, y[:, 1])) - y[:, 0])
-    away: Array = z - y
-    return away if loss.id == "least-squares" else np.sign(away)
+    found: Array = scalar_slopes(loss, z, y, FLOATS)
+    return found.astype(z.dtype, copy=False) if loss.id == "hinge" else found
 
 
 def from_kink(loss: Loss, z: Array, y: Targets) -> Array:
@@ -106,8 +116,8 @@ def from_kink(loss: Loss, z: Array, y: Targets) -> Array:
     z
         Shape (…, s).
     """
-    out: Array = np.abs(1.0 - y * z) if loss.id == "hinge" else np.abs(z - y)
-    return out
+    assert loss.of is not None  # noqa: S101  (all losses with kinks are functions of one number)
+    return loss.of.from_kink(y * z if loss.signed else z - y)
 
 
 def middles(loss: Loss, y: Targets, classes: int) -> tuple[NDArray[np.float64], float]:

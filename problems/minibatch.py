@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.objective import Array, Oracle
-from boundlab.problems.losses import LossId, Targets
+from boundlab.problems.losses import LOSSES, LossId, Targets, scalar_slopes
+from boundlab.problems.scalar import FLOATS
 from boundlab.randomness import Stream, Streams
 
 _LARGE = 2  # rows of a client over those of a mini-batch up to which no rows are gathered
@@ -150,7 +151,7 @@ class MiniBatch(Oracle):
             z /= column
             z -= target
         else:
-            self._slope(z, target)
+            z = scalar_slopes(LOSSES[self.loss], z, target, FLOATS)
         z *= -factor / len(draw)
         np.dot(rows.T, z, change)
         if self.nu:
@@ -169,28 +170,3 @@ class MiniBatch(Oracle):
         if self.nu:
             x *= 1.0 - factor * self.nu
         x += change
-
-    def _slope(self, z: Array, y: Array) -> None:
-        """Replace margins by the derivative of the loss, in place."""
-        if self.loss in ("lad-regression", "least-squares"):
-            z -= y
-            if self.loss == "lad-regression":
-                np.sign(z, z)
-            return
-        if self.loss == "poisson":
-            np.minimum(z, y[:, 1], out=z)
-            np.exp(z, z)
-            z -= y[:, 0]
-            return
-        z *= y
-        if self.loss == "hinge":
-            np.less(z, 1.0, out=z, casting="unsafe")
-            z *= y
-            np.negative(z, z)
-            return
-        # −y·σ(−yz); tanh cannot overflow.
-        z *= 0.5
-        np.tanh(z, z)
-        z -= 1.0
-        z *= 0.5
-        z *= y

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from boundlab.problems.heterogeneity import piecewise_columns, smooth_columns
 from boundlab.problems.minimisers import bisect, nearest_zero
 from boundlab.problems.noise import NOISE_OPTIONS, ArrayProblem, noise_spec, read_noise
 from boundlab.problems.reach import against_mean
+from boundlab.problems.scalar import FLOATS, Kind, ScalarLoss, loss_of
 from boundlab.randomness import Stream, Streams
 
 if TYPE_CHECKING:
@@ -28,10 +29,8 @@ if TYPE_CHECKING:
     from boundlab.objective.confinement import Confinement
     from boundlab.problems.rational import RationalSeparable
 
-Kind = Literal["huber", "pseudo-huber", "lad"]
 _COLUMNS = {"huber": 20_000, "lad": 20_000, "pseudo-huber": 1000}  # d: seconds where there are few clients
 _LARGEST = 200_000_000  # entries of w and of c: 1.6 GB each
-_MANY = 256  # numbers from which a call of NumPy costs less than its work
 _PAIRS = {"huber": 100_000_000, "lad": 100_000_000, "pseudo-huber": 10_000_000}  # n²·d: seconds
 
 
@@ -77,42 +76,27 @@ class Separable(ArrayProblem):
     def _rows(self) -> NDArray[np.float64]:
         return self.c
 
+    @cached_property
+    def loss(self) -> ScalarLoss:
+        """Return φ."""
+        return loss_of(self.id, self.delta)
+
     @property
     def smooth(self) -> bool:
         """Return whether φ has a Lipschitz derivative."""
-        return self.id != "lad"
-
-    def _phi(self, r: Array) -> Array:
-        size: Array = np.abs(r)
-        if self.id == "lad":
-            return size
-        if self.id == "huber":
-            small = np.minimum(size, self.delta)
-            return small * (size - small / 2.0)
-        # r²/(1 + √(1 + (r/δ)²)) is the same number without cancellation at small r.
-        smooth: Array = r * r / (1.0 + _root(r / self.delta))
-        return smooth
-
-    def _slope(self, r: Array) -> Array:
-        if self.id == "lad":
-            out: Array = np.sign(r)
-        elif self.id == "huber":
-            out = np.clip(r, -self.delta, self.delta)
-        else:
-            out = r / _root(r / self.delta)
-        return out
+        return self.loss.curvature is not None
 
     def value(self, x: Array) -> float:
         """Return f(x), unit (1, 0)."""
-        return float((self.w * self._phi(x - self.c)).sum() / self.n)
+        return float((self.w * self.loss.value(x - self.c, FLOATS)).sum() / self.n)
 
     def client_value(self, client: int, x: Array) -> float:
         """Return f_client(x), unit (1, 0)."""
-        return float(self.w[client] @ self._phi(x - self.c[client]))
+        return float(self.w[client] @ self.loss.value(x - self.c[client], FLOATS))
 
     def gradient(self, client: int, x: Array) -> Array:
         """Return the (sub)gradient w_i·φ'(x − c_i), shape (d,), unit (1, −1)."""
-        out: Array = self.w[client] * self._slope(x - self.c[client])
+        out: Array = self.w[client] * self.loss.slope(x - self.c[client], FLOATS)
         return out
 
     def gradients(self, client: int, X: Array) -> Array:
@@ -123,14 +107,14 @@ class Separable(ArrayProblem):
         """Return where a coordinate is this near to its centre, shape (S,); nowhere but for |x|."""
         if self.smooth:
             return np.zeros(len(X), dtype=np.bool_)
-        near = np.abs(X - self.c[client]) <= room
+        near = self.loss.from_kink(X - self.c[client]) <= room
         return np.asarray((near & (self.w[client] > 0.0)).any(axis=1))
 
     def values(self, X: Array) -> NDArray[np.float64]:
         """Return f at each row of X, shape (S,), unit (1, 0)."""
         total = np.zeros(len(X))
         for client in range(self.n):
-            total += self._phi(X - self.c[client]) @ self.w[client]
+            total += self.loss.value(X - self.c[client], FLOATS) @ self.w[client]
         return total / self.n
 
     def scaled(self, factors: Sequence[Fraction]) -> "Separable":
@@ -149,17 +133,20 @@ class Separable(ArrayProblem):
         if self.id == "pseudo-huber":
             return None
         read = Reader(options)
-        delta = None if self.id == "lad" else read.one("delta", self.delta)
-        x0 = read.vector("x0", self.x0)
-        c, w, sigma = read.rows("c", self.c), read.weights("w", self.w), read.one("sigma", self.sigma)
-        return RationalSeparable(c, w, delta, x0, sigma, read.direction(self.direction))
+        width = None if self.id == "lad" else read.one("delta", self.delta)
+        c, w, x0 = read.rows("c", self.c), read.weights("w", self.w), read.vector("x0", self.x0)
+        return RationalSeparable(c, w, width, x0, read.one("sigma", self.sigma), read.direction(self.direction))
 
     def in_balls(self) -> "Functions | None":
         """Return the rational twin, or pseudo-huber's roots in balls."""
+        from boundlab.arithmetic.problem import Reader
         from boundlab.problems.rational import PseudoHuberInBalls
 
-        pseudo = self.id == "pseudo-huber"
-        return PseudoHuberInBalls.of(self.c, self.w, self.delta, self.x0) if pseudo else self.rational({})
+        if self.id != "pseudo-huber":
+            return self.rational({})
+        read = Reader({})
+        c, w, x0 = read.rows("c", self.c), read.rows("w", self.w), read.vector("x0", self.x0)
+        return PseudoHuberInBalls(c, w, Fraction(self.delta), x0)
 
     def confinement(self) -> "Confinement | None":
         """Return the box that full (sub)gradient steps do not leave; noise may leave every set."""
@@ -167,8 +154,7 @@ class Separable(ArrayProblem):
 
         if self.sigma > 0.0:
             return None
-        delta = None if self.id == "lad" else self.delta
-        return OfSeparable(self.c, self.w, self.x0, delta, self._constants["B"].value)
+        return OfSeparable(self.c, self.w, self.x0, self.loss.width, self._constants["B"].value)
 
     def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched":
         """Return the problem on tensors."""
@@ -186,21 +172,20 @@ class Separable(ArrayProblem):
         """
         if self.id == "pseudo-huber":
             return super().prox(client, x, step_size)
-        away, a = x - self.c[client], step_size * self.w[client]
-        out: Array = np.sign(away) * np.maximum(np.abs(away) - a * self._steepest, 0.0)
-        if self.id != "lad":
-            out = np.where(np.abs(away) <= self.delta * (1.0 + a), away / (1.0 + a), out)
+        out: Array = self.loss.prox(x - self.c[client], step_size * self.w[client], FLOATS)
         out += self.c[client]
         return out
 
     def full_gradient(self, x: Array) -> NDArray[np.float64]:
         """Return a (sub)gradient of f, shape (d,), unit (1, −1)."""
-        out: NDArray[np.float64] = (self.w * self._slope(np.asarray(x, dtype=np.float64) - self.c)).mean(axis=0)
+        out: NDArray[np.float64] = (self.w * self.loss.slope(np.asarray(x, dtype=np.float64) - self.c, FLOATS)).mean(
+            axis=0
+        )
         return out
 
     def rounding(self, x: NDArray[np.float64]) -> tuple[float, float]:
         """Return how far rounding may put the value and the gradient off."""
-        slopes = np.linalg.norm(self.w * self._slope(x - self.c), axis=1)
+        slopes = np.linalg.norm(self.w * self.loss.slope(x - self.c, FLOATS), axis=1)
         # The rounding of x − c_ij moves the slope by at most w_ij times its size.
         moved = np.linalg.norm(self.w * (np.abs(x) + np.abs(self.c)), axis=1)
         room = (self.n + 16.0) * EPS
@@ -219,7 +204,7 @@ class Separable(ArrayProblem):
     def _optimum(self) -> Optimum:
         bracketed = self.id == "pseudo-huber"
         x, away = self._brackets() if bracketed else self._exactly()
-        total = self.w * self._slope(x - self.c)
+        total = self.w * self.loss.slope(x - self.c, FLOATS)
         slope = np.abs(total.sum(axis=0)) + (self.n + 8) * EPS * np.abs(total).sum(axis=0)
         value = self.value(x)
         # Convexity: f(x) − f* ≤ ⟨g, x − x*⟩ for a subgradient g at x; then the rounding of f(x) itself.
@@ -228,15 +213,14 @@ class Separable(ArrayProblem):
         return Optimum(x, value, gap, clip_up(float(np.linalg.norm(away)), self.d + 4), how)
 
     def _exactly(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        delta = None if self.id == "lad" else self.delta
         columns = zip(self.c.T, self.w.T, self.x0.tolist(), strict=True)
-        found = np.array([nearest_zero(c, w, delta, start) for c, w, start in columns])
+        found = np.array([nearest_zero(c, w, self.loss.width, start) for c, w, start in columns])
         return found[:, 0], found[:, 1]
 
     def _brackets(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         x, away = self.x0.astype(np.float64), np.zeros(self.d)  # where no client has a weight, all points are best
         used = (self.w > 0.0).any(axis=0)
-        x[used], away[used] = bisect(self.c[:, used], self.w[:, used], self._slope)
+        x[used], away[used] = bisect(self.c[:, used], self.w[:, used], lambda r: self.loss.slope(r, FLOATS))
         return x, away
 
     def optimum(self) -> Optimum:
@@ -248,7 +232,7 @@ class Separable(ArrayProblem):
         if not self.smooth:
             return None
         best = self._optimum
-        norms = np.linalg.norm(self.w * self._slope(best.x - self.c), axis=1) * (1.0 + (self.d + 16) * EPS)
+        norms = np.linalg.norm(self.w * self.loss.slope(best.x - self.c, FLOATS), axis=1) * (1.0 + (self.d + 16) * EPS)
         # The rounding of x − c_ij moves the slope by at most w_ij times its size.
         moved = EPS * np.linalg.norm(self.w * (np.abs(best.x) + np.abs(self.c)), axis=1)
         out: NDArray[np.float64] = norms + moved + self.w.max(axis=1) * (best.distance or 0.0)
@@ -258,7 +242,7 @@ class Separable(ArrayProblem):
     def _constants(self) -> dict[str, Constant]:
         best = self._optimum
         far = best.distance or 0.0
-        norms = norms_up(self.w, self._steepest)
+        norms = norms_up(self.w, self.loss.steepest)
         how = "closed form max‖w_i‖·|slope|"
         out = {
             "B": Constant(float(norms.max()), "upper", how),
@@ -275,20 +259,16 @@ class Separable(ArrayProblem):
                 out["zeta"] = bounds.zeta(clip_up(away, self.d + 4), far, "closed form max‖x* − c_i‖")
         return bounds.alike(self, out)
 
-    @property
-    def _steepest(self) -> float:
-        return 1.0 if self.id == "lad" else self.delta
-
     def _heterogeneity(self) -> dict[str, Constant]:
         """Return sigma_g and sigma_g_mean: coordinates are independent, so their suprema add up."""
         if self.n**2 * self.d > _PAIRS[self.id] or self.d > _COLUMNS[self.id]:
-            away = against_mean(self.w * self._steepest)
+            away = against_mean(self.w * self.loss.steepest)
             squares, how = (away**2).mean(axis=0), "slopes between ±w_ij·|slope|; the problem is large"
         elif self.id == "pseudo-huber":
             away, squares = smooth_columns(self.c, self.w, self.delta)
             how = "branch and bound, coordinate by coordinate"
         else:
-            away, squares = piecewise_columns(self.c, self.w, None if self.id == "lad" else self.delta)
+            away, squares = piecewise_columns(self.c, self.w, self.loss.width)
             how = "closed form: suprema at the break points"
         each = np.linalg.norm(away, axis=1) * (1.0 + (self.d + 8) * EPS)
         mean = float(np.sqrt(squares.sum())) * (1.0 + (self.n + self.d + 8) * EPS)
@@ -375,18 +355,6 @@ def build(kind: Kind, options: Options) -> Separable:
         source |= noise_spec(sigma, direction) | {"x0": x0.tolist(), "w": w.tolist()}
         source |= {} if kind == "lad" else {"delta": delta}
     return Separable(kind, c, w, delta, x0, sigma, source, direction)
-
-
-def _root(t: Array) -> Array:
-    """Return √(1 + t²); where t² overflows it is |t|."""
-    if t.size < _MANY:
-        near: Array = np.hypot(1.0, t)
-        return near
-    with np.errstate(over="ignore"):  # hypot takes care of that, at five times the cost
-        out: Array = np.sqrt(1.0 + t * t)
-    far = np.isinf(out)
-    out[far] = np.abs(t[far])
-    return out
 
 
 def _weights(options: Options, n: int, d: int) -> NDArray[np.float64]:

@@ -8,6 +8,8 @@ import torch
 from numpy.typing import NDArray
 
 from boundlab.arithmetic.tensors import Batched, Ints, uniforms
+from boundlab.problems.batched.scalar import TENSORS
+from boundlab.problems.losses import LOSSES, scalar_slopes, scalar_values
 from boundlab.problems.risk import Risk
 from boundlab.randomness import Stream
 
@@ -126,15 +128,8 @@ class BatchedRisk(Batched):
         """Return the derivatives in z, 0 at a kink."""
         if self.loss == "softmax":
             return torch.softmax(z, dim=-1).sub_(y)
-        if self.loss == "least-squares":
-            return z.sub_(y)
-        if self.loss == "lad-regression":
-            return z.sub_(y).sign_()
-        if self.loss == "poisson":
-            return z.minimum(y[..., 1:]).exp_().sub_(y[..., :1])
-        if self.loss == "hinge":
-            return (y * z < 1.0).to(z.dtype).mul_(y).neg_()
-        return z.mul_(y).mul_(0.5).tanh_().sub_(1.0).mul_(0.5).mul_(y)
+        out: torch.Tensor = scalar_slopes(LOSSES[self.loss], z, y, TENSORS)
+        return out
 
     def _chunks(self) -> Iterator[tuple[slice, torch.Tensor]]:
         for first in range(0, len(self.X), _ROWS):
@@ -171,13 +166,6 @@ class BatchedRisk(Batched):
         if self.loss == "softmax":
             label = self.y[part].long().view(-1, 1, 1).expand(-1, z.shape[1], 1)
             return torch.logsumexp(z, dim=2) - z.gather(2, label).squeeze(2)
-        if self.loss == "poisson":
-            pairs, z = self.targets[part].to(torch.float64), z.squeeze(2)
-            inside = z.minimum(pairs[:, 1:])
-            return inside.exp().mul_(1.0 + (z - inside)).sub_(pairs[:, :1] * z)
-        y, z = self.targets[part].to(torch.float64).view(-1, 1), z.squeeze(2)
-        if self.loss == "logistic":
-            return torch.logaddexp(torch.zeros_like(z), -y * z)
-        if self.loss == "least-squares":
-            return 0.5 * (z - y) ** 2
-        return (1.0 - y * z).clamp(min=0.0) if self.loss == "hinge" else (z - y).abs()
+        y = self.targets[part].to(torch.float64).view(len(z), -1)
+        out: torch.Tensor = scalar_values(LOSSES[self.loss], z.squeeze(2), y, TENSORS)
+        return out

@@ -7,6 +7,8 @@ import torch
 from boundlab.arithmetic.tensors import Coordinatewise
 from boundlab.objective import Array
 from boundlab.problems.batched.noise import AdditiveNoise
+from boundlab.problems.batched.scalar import TENSORS
+from boundlab.problems.scalar import Kind, loss_of
 
 _ENTRIES = 1 << 24  # of a temporary
 
@@ -16,45 +18,25 @@ class BatchedSeparable(AdditiveNoise):
     """f_i(x) = Σ_j w_ij·φ(x_j − c_ij)."""
 
     def __init__(
-        self, kind: str, c: Array, w: Array, delta: float, sigma: float, vector: Array | None,
+        self, kind: Kind, c: Array, w: Array, delta: float, sigma: float, vector: Array | None,
         device: torch.device, dtype: torch.dtype,
     ) -> None:  # fmt: skip
         super().__init__(c.shape[1], sigma, vector, device, dtype)
-        self.kind, self.delta = kind, delta
+        self.kind, self.delta, self.loss = kind, delta, loss_of(kind, delta)
         self.c = torch.as_tensor(c, device=device, dtype=dtype)
         self.w = torch.as_tensor(w, device=device, dtype=dtype)
 
-    def _slope(self, r: torch.Tensor) -> torch.Tensor:
-        """Return φ'(r); r is overwritten where that saves memory."""
-        if self.kind == "lad":
-            return r.sign_()
-        if self.kind == "huber":
-            return r.clamp_(-self.delta, self.delta)
-        return r / torch.hypot(torch.ones_like(r), r / self.delta)
-
-    def _phi(self, r: torch.Tensor) -> torch.Tensor:
-        size = r.abs()
-        if self.kind == "lad":
-            return size
-        if self.kind == "huber":
-            small = size.clamp(max=self.delta)
-            return small * (size - small / 2.0)
-        return r * r / (1.0 + torch.hypot(torch.ones_like(r), r / self.delta))
-
     def gradients(self, X: torch.Tensor, clients: torch.Tensor) -> torch.Tensor:
         """Return w_i·φ'(x − c_i)."""
-        return self._slope(X - self.c.index_select(0, clients)).mul_(self.w.index_select(0, clients))
+        slope: torch.Tensor = self.loss.slope(X - self.c.index_select(0, clients), TENSORS)
+        return slope.mul_(self.w.index_select(0, clients))
 
     def prox(self, X: torch.Tensor, clients: torch.Tensor, sizes: torch.Tensor) -> torch.Tensor:
         """Return the proximal points of lad and huber; pseudo-huber has none in closed form."""
         if self.kind == "pseudo-huber":
             return super().prox(X, clients, sizes)
         c, a = self.c.index_select(0, clients), self.w.index_select(0, clients) * sizes[:, None]
-        away = X - c
-        steepest = 1.0 if self.kind == "lad" else self.delta
-        out = away.sign() * (away.abs() - a * steepest).clamp(min=0.0)
-        if self.kind == "huber":
-            out = torch.where(away.abs() <= self.delta * (1.0 + a), away / (1.0 + a), out)
+        out: torch.Tensor = self.loss.prox(X - c, a, TENSORS)
         return out + c
 
     def coordinatewise(self) -> Coordinatewise | None:
@@ -70,9 +52,9 @@ class BatchedSeparable(AdditiveNoise):
             c, w = (part[first : first + few].to(torch.float64) for part in (self.c, self.w))
             away = wide.unsqueeze(1) - c
             if what == "value":
-                out += (self._phi(away) * w).sum(dim=(1, 2))
+                out += (self.loss.value(away, TENSORS) * w).sum(dim=(1, 2))
             else:
-                out += (self._slope(away) * w).sum(dim=1)
+                out += (self.loss.slope(away, TENSORS) * w).sum(dim=1)
         return out / n
 
     def values(self, X: torch.Tensor) -> torch.Tensor:

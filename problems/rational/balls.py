@@ -1,4 +1,4 @@
-"""Functions with roots and exponentials, in balls of any precision."""
+"""Logistic losses in balls of any precision."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,49 +8,11 @@ from typing import Any, final
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
-from boundlab.arithmetic.problem import Array, Functions, Rows, Vector, dot
+from boundlab.arithmetic.problem import Functions, Vector, dot
+from boundlab.problems.rational.scalar import EXACT
+from boundlab.problems.scalar import LogisticLoss
 
-
-@final
-@dataclass(frozen=True)
-class PseudoHuberInBalls(Functions):
-    """f_i(x) = Σ_j w_ij·delta²·(√(1 + ((x_j − c_ij)/delta)²) − 1)."""
-
-    c: Rows
-    w: Rows
-    delta: Fraction
-    x0: list[Fraction]
-
-    @classmethod
-    def of(cls, c: Array, w: Array, delta: float, x0: Array) -> "PseudoHuberInBalls":
-        """Return the problem whose numbers are floats; shapes (n, d), (n, d), (d,)."""
-        rows = ([[Fraction(entry) for entry in row] for row in one.tolist()] for one in (c, w, x0[None]))
-        centres, weights, (start,) = rows
-        return cls(centres, weights, Fraction(delta), start)
-
-    @property
-    def n(self) -> int:  # type: ignore[override]
-        """Return the number of clients."""
-        return len(self.c)
-
-    def _parts(self, client: int, x: Vector) -> list[tuple[Scalar, Scalar, Scalar]]:
-        """Return weight, x_j − c_ij, and √(1 + ((x_j − c_ij)/delta)²), coordinate by coordinate."""
-        width, out = numbers.rational(self.delta), []
-        for point, centre, weight in zip(x, self.c[client], self.w[client], strict=True):
-            away = point - numbers.rational(centre)
-            out.append((numbers.rational(weight), away, numbers.ball(1 + (away / width) ** 2).sqrt()))
-        return out
-
-    def gradient(self, client: int, x: Vector) -> Vector:
-        """Return w_ij·(x_j − c_ij)/√(1 + …)."""
-        return [weight * away / root for weight, away, root in self._parts(client, x)]
-
-    def value(self, x: Vector) -> Scalar:
-        """Return f(x); u²/(√(1 + u²) + 1) is √(1 + u²) − 1 without cancellation."""
-        each = [
-            weight * away**2 / (root + 1) for client in range(self.n) for weight, away, root in self._parts(client, x)
-        ]
-        return sum(each[1:], start=each[0]) * numbers.rational(Fraction(1, self.n))
+_LOSS = LogisticLoss()
 
 
 @final
@@ -90,16 +52,16 @@ class LogisticInBalls(Functions):
 
     def gradient(self, client: int, x: Vector) -> Vector:
         """Return w_i·(−mean_j y_j·a_j/(1 + exp(y_j·a_jᵀx)) + nu·x)."""
-        slopes = numbers.flint().arb_mat([[1 / (1 + margin.exp()) for margin in self._margins(client, x)]])
+        slopes = numbers.flint().arb_mat([[_LOSS.slope(margin, EXACT) for margin in self._margins(client, x)]])
         share, nu = numbers.rational(self.weights[client]), numbers.rational(self.nu)
         mean = (slopes * self._matrices[client]).entries()
-        return [share * (nu * entry - part / len(self.rows[client])) for entry, part in zip(x, mean, strict=True)]
+        return [share * (nu * entry + part / len(self.rows[client])) for entry, part in zip(x, mean, strict=True)]
 
     def value(self, x: Vector) -> Scalar:
         """Return f(x)."""
         total, bend = numbers.rational(0), numbers.rational(self.nu / 2) * dot(x, x)
         for client, weight in enumerate(self.weights):
-            losses = [(-margin).exp().log1p() for margin in self._margins(client, x)]
+            losses = [_LOSS.value(margin, EXACT) for margin in self._margins(client, x)]
             mean = sum(losses[1:], start=losses[0]) / len(losses)
             total = total + numbers.rational(weight / self.n) * (mean + bend)
         return total

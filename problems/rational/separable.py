@@ -1,5 +1,6 @@
-"""Huber losses and absolute deviations in rational numbers."""
+"""Huber losses and absolute deviations in rational numbers, pseudo-Huber losses in balls."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -8,10 +9,11 @@ from itertools import pairwise
 from typing import Any, final
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.numbers import Scalar, sign
+from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import (
     Constants,
     Core,
+    Functions,
     Minimum,
     RationalProblem,
     RationalQuadraticForm,
@@ -25,15 +27,74 @@ from boundlab.arithmetic.problem import (
     root,
 )
 from boundlab.arithmetic.writing import Sentence, Written, coordinate, functions, linear, math, say
+from boundlab.problems.rational.scalar import EXACT, step
+from boundlab.problems.scalar import AbsoluteLoss, ScalarLoss, loss_of
 
 ZERO = Fraction(0)
 _PAIRS = 4 * 10**5
 
 
+class SeparableFunctions(Functions):
+    """f_i(x) = Σ_j w_ij·φ(x_j − c_ij) for the loss that a final class names, in the numbers of x.
+
+    ``c`` and ``w`` have n rows of d entries.
+    """
+
+    c: Rows
+    w: Rows
+
+    @property
+    @abstractmethod
+    def loss(self) -> ScalarLoss:
+        """Return φ with a width that adds to the numbers of x."""
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of clients."""
+        return len(self.c)
+
+    @cached_property
+    def _rows(self) -> list[list[tuple[Scalar, Scalar]]]:
+        """Each client's pairs (c_ij, w_ij)."""
+        return [
+            [(numbers.rational(c), numbers.rational(w)) for c, w in zip(*rows, strict=True)]
+            for rows in zip(self.c, self.w, strict=True)
+        ]
+
+    def gradient(self, client: int, x: Vector) -> Vector:
+        """Return w_i·φ'(x − c_i)."""
+        slope = self.loss.slope
+        return [w * slope(at - c, EXACT) for at, (c, w) in zip(x, self._rows[client], strict=True)]
+
+    def value(self, x: Vector) -> Scalar:
+        """Return f(x)."""
+        total: Any = numbers.rational(0)
+        for row in self._rows:
+            for at, (c, w) in zip(x, row, strict=True):
+                total = total + w * self.loss.value(at - c, EXACT)
+        return total * numbers.rational(Fraction(1, self.n))
+
+
 @final
 @dataclass(frozen=True)
-class RationalSeparable(RationalProblem):
-    """f_i(x) = Σ_j w_ij·φ(x_j − c_ij), φ Huber's loss of width ``delta``, or |·| where it is None."""
+class PseudoHuberInBalls(SeparableFunctions):
+    """Pseudo-Huber losses of width ``delta``: their roots are balls, whatever x is."""
+
+    c: Rows
+    w: Rows
+    delta: Fraction
+    x0: list[Fraction]
+
+    @cached_property
+    def loss(self) -> ScalarLoss:
+        """Return φ."""
+        return loss_of("pseudo-huber", numbers.rational(self.delta))
+
+
+@final
+@dataclass(frozen=True)
+class RationalSeparable(SeparableFunctions, RationalProblem):
+    """Huber's losses of width ``delta``, or |·| where it is None."""
 
     c: Rows
     w: Rows
@@ -42,22 +103,14 @@ class RationalSeparable(RationalProblem):
     sigma: Fraction
     direction: list[Fraction] | None = None
 
-    @property
-    def n(self) -> int:  # type: ignore[override]
-        """Return the number of clients."""
-        return len(self.c)
+    @cached_property
+    def loss(self) -> ScalarLoss:
+        """Return φ."""
+        return AbsoluteLoss() if self.delta is None else loss_of("huber", numbers.rational(self.delta))
 
     @cached_property
-    def _c(self) -> list[Vector]:
-        return [[numbers.rational(entry) for entry in row] for row in self.c]
-
-    @cached_property
-    def _w(self) -> list[Vector]:
-        return [[numbers.rational(entry) for entry in row] for row in self.w]
-
-    @cached_property
-    def _delta(self) -> Scalar | None:
-        return None if self.delta is None else numbers.rational(self.delta)
+    def _in_fractions(self) -> ScalarLoss:
+        return AbsoluteLoss() if self.delta is None else loss_of("huber", self.delta)
 
     def sign_noise(self) -> list[Fraction] | None:
         """Return sigma·direction/‖direction‖ where it is rational."""
@@ -105,68 +158,14 @@ class RationalSeparable(RationalProblem):
         """Return the problem with weights factor_i·w_i."""
         return replace(self, w=[[by * entry for entry in row] for by, row in zip(factors, self.w, strict=True)])
 
-    def gradient(self, client: int, x: Vector) -> Vector:
-        """Return w_i·φ'(x − c_i)."""
-        out = []
-        width = self._delta
-        for point, centre, weight in zip(x, self._c[client], self._w[client], strict=True):
-            away = point - centre
-            if width is None:
-                out.append(weight * sign(away))
-            elif sign(away - width) >= 0:
-                out.append(weight * width)
-            elif sign(away + width) <= 0:
-                out.append(-weight * width)
-            else:
-                out.append(weight * away)
-        return out
-
     def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
-        """Do one step; on the quadratic part x ← (1 − size·w)·x + size·w·c."""
-        out = []
-        width = self._delta
-        for point, centre, weight in zip(x, self._c[client], self._w[client], strict=True):
-            away = point - centre
-            if width is None:
-                out.append(point - size * (weight * sign(away)))
-            elif sign(away - width) >= 0:
-                out.append(point - size * (weight * width))
-            elif sign(away + width) <= 0:
-                out.append(point + size * (weight * width))
-            else:
-                part = size * weight
-                out.append((1 - part) * point + part * centre)
-        return out
+        """Do one step; on the quadratic part x ← c + (1 − size·w)(x − c)."""
+        return [c + step(self.loss, at - c, size * w) for at, (c, w) in zip(x, self._rows[client], strict=True)]
 
     def prox(self, client: int, x: Vector, size: Scalar) -> Vector:
         """Return the proximal point: soft thresholding, and its like for Huber's loss."""
-        out = []
-        width = self._delta
-        for point, centre, weight in zip(x, self._c[client], self._w[client], strict=True):
-            away, pull = point - centre, size * weight
-            reach = pull if width is None else width * (1 + pull)
-            move = pull if width is None else width * pull
-            if sign(away - reach) >= 0:
-                out.append(point - move)
-            elif sign(away + reach) <= 0:
-                out.append(point + move)
-            else:
-                out.append(away * 0 + centre if width is None else centre + away / (1 + pull))
-        return out
-
-    def value(self, x: Vector) -> Scalar:
-        """Return f(x)."""
-        total: Any = numbers.rational(0)
-        half = numbers.rational(Fraction(1, 2))
-        for centres, weights in zip(self._c, self._w, strict=True):
-            for point, centre, weight in zip(x, centres, weights, strict=True):
-                away = point - centre
-                size = away if sign(away) >= 0 else -away
-                if self._delta is not None:
-                    far = sign(size - self._delta) >= 0
-                    size = self._delta * (size - half * self._delta) if far else half * (away * away)
-                total = total + weight * size
-        return total * numbers.rational(Fraction(1, self.n))
+        prox = self.loss.prox
+        return [c + prox(at - c, size * w, EXACT) for at, (c, w) in zip(x, self._rows[client], strict=True)]
 
     def minimum(self) -> Minimum:
         """Return the minimiser nearest to x0, coordinate by coordinate."""
@@ -176,14 +175,11 @@ class RationalSeparable(RationalProblem):
     def _sides(self, j: int, x: Fraction) -> tuple[Fraction, Fraction]:
         """Return the left and the right derivative of Σ_i in coordinate j."""
         left = right = ZERO
+        jump = 0 if self.delta is not None else 1
         for row, weights in zip(self.c, self.w, strict=True):
-            away = x - row[j]
-            if self.delta is None:
-                left += weights[j] * (1 if away > 0 else -1)
-                right += weights[j] * (1 if away >= 0 else -1)
-            else:
-                slope = weights[j] * min(max(away, -self.delta), self.delta)
-                left, right = left + slope, right + slope
+            slope = self._in_fractions.slope(x - row[j], EXACT)
+            left += weights[j] * (slope or -jump)
+            right += weights[j] * (slope or jump)
         return left, right
 
     def _breaks(self, j: int) -> list[Fraction]:
@@ -212,8 +208,7 @@ class RationalSeparable(RationalProblem):
 
     def constants(self) -> Constants:
         """Return all constants but those of large problems."""
-        width = Fraction(1) if self.delta is None else self.delta
-        steepest = max(norm_square(row) for row in self.w) * width**2
+        steepest = max(norm_square(row) for row in self.w) * Fraction(self._in_fractions.steepest) ** 2
         found = {**noise(self.sigma), **gradients(steepest, self.sigma), "B": root(steepest), **self.start_constants()}
         if self.delta is not None:
             most = max(max(row) for row in self.w)
@@ -228,15 +223,10 @@ class RationalSeparable(RationalProblem):
 
     def _slopes(self, j: int) -> list[list[Fraction]]:
         """Return all clients' slopes at both sides of every break point; between them |D_i| and ΣD_i² are convex."""
-        if self.delta is not None:
-            width = self.delta
-            return [
-                [w[j] * min(max(x - c[j], -width), width) for c, w in zip(self.c, self.w, strict=True)]
-                for x in self._breaks(j)
-            ]
-        points = self._breaks(j)
-        beyond = [points[0] - 1, *((a + b) / 2 for a, b in pairwise(points)), points[-1] + 1]
-        return [[w[j] * (1 if x > c[j] else -1) for c, w in zip(self.c, self.w, strict=True)] for x in beyond]
+        points, slope = self._breaks(j), self._in_fractions.slope
+        if self.delta is None:
+            points = [points[0] - 1, *((a + b) / 2 for a, b in pairwise(points)), points[-1] + 1]
+        return [[w[j] * slope(x - c[j], EXACT) for c, w in zip(self.c, self.w, strict=True)] for x in points]
 
     def _heterogeneity(self) -> Constants:
         most = [ZERO] * self.n

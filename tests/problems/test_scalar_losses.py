@@ -1,0 +1,86 @@
+"""Each loss of one number is one function, in whatever numbers: arrays, tensors, rational numbers, balls."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from boundlab.arithmetic import numbers
+from boundlab.problems.losses import LOSSES, scalar_slopes, scalar_values
+from boundlab.problems.rational.scalar import EXACT, step
+from boundlab.problems.scalar import FLOATS, loss_of
+
+pytest.importorskip("flint")
+
+POINTS = [Fraction(k, 8) for k in range(-24, 25)]  # with the kinks and both sides of them
+WIDTH = Fraction(5, 4)
+SEPARABLE = ("huber", "pseudo-huber", "lad")
+MODELS = sorted(name for name in LOSSES if name != "softmax")
+
+
+def floats(entries: list) -> np.ndarray:
+    return np.array([float(numbers.ball(entry)) for entry in entries])
+
+
+@pytest.mark.parametrize("kind", SEPARABLE)
+def test_a_separable_loss_is_one_function_in_all_numbers(kind: str) -> None:
+    torch = pytest.importorskip("torch")
+    from boundlab.problems.batched.scalar import TENSORS
+
+    loss, exact, r = loss_of(kind, float(WIDTH)), loss_of(kind, numbers.rational(WIDTH)), np.array(POINTS, dtype=float)
+    for what in ("value", "slope"):
+        one = getattr(loss, what)(r.copy(), FLOATS)
+        np.testing.assert_allclose(getattr(loss, what)(torch.as_tensor(r.copy()), TENSORS).numpy(), one, rtol=1e-15)
+        found = [getattr(exact, what)(numbers.rational(entry), EXACT) for entry in POINTS]
+        np.testing.assert_allclose(floats(found), one, rtol=1e-15)
+    if kind != "pseudo-huber":
+        one = loss.prox(r, 0.75, FLOATS)
+        np.testing.assert_allclose(loss.prox(torch.as_tensor(r), 0.75, TENSORS).numpy(), one, rtol=1e-15)
+        found = [exact.prox(numbers.rational(entry), numbers.rational(Fraction(3, 4)), EXACT) for entry in POINTS]
+        np.testing.assert_allclose(floats(found), one, rtol=1e-15)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_loss_of_margins_is_one_function_in_all_numbers(kind: str) -> None:
+    torch = pytest.importorskip("torch")
+    from boundlab.problems.batched.scalar import TENSORS
+
+    z, signs = np.array(POINTS, dtype=float), np.where(np.arange(len(POINTS)) % 2, 1.0, -1.0)
+    y = np.stack([np.abs(z), np.full(len(z), 2.0)], axis=1) if kind == "poisson" else signs
+    targets = [tuple(map(_exact, row)) for row in y] if kind == "poisson" else [_exact(entry) for entry in y]
+    for function in (scalar_values, scalar_slopes):
+        one = function(LOSSES[kind], z.copy(), y, FLOATS)
+        tensor = torch.as_tensor(z.copy()).view(-1, 1)
+        found = function(LOSSES[kind], tensor, torch.as_tensor(y).view(len(y), -1), TENSORS)
+        np.testing.assert_allclose(found.numpy().ravel(), one, rtol=1e-14, atol=1e-15)
+        if kind != "least-squares":  # its exact form is that of linear algebra
+            exact = [function(LOSSES[kind], _exact(at), target, EXACT) for at, target in zip(z, targets, strict=True)]
+            np.testing.assert_allclose(floats(exact), one, rtol=1e-14, atol=1e-15)
+
+
+def _exact(value: float) -> object:
+    return numbers.rational(Fraction(value))
+
+
+@pytest.mark.parametrize("kind", ["huber", "lad"])
+@pytest.mark.parametrize("a", [Fraction(1, 3), Fraction(2)])
+def test_a_proximal_point_moves_by_the_slope_there(kind: str, a: Fraction) -> None:
+    """(r − s)/a is φ'(s), at a kink between its two sides."""
+    loss = loss_of(kind, numbers.rational(WIDTH))
+    for entry in POINTS:
+        s = loss.prox(numbers.rational(entry), numbers.rational(a), EXACT)
+        pull = (numbers.rational(entry) - s) / numbers.rational(a)
+        assert pull == loss.slope(s, EXACT) or (kind == "lad" and s == 0 and -1 <= pull <= 1)
+
+
+@pytest.mark.parametrize("kind", SEPARABLE)
+def test_a_step_of_exact_numbers_is_one_along_the_slope(kind: str) -> None:
+    loss, a = loss_of(kind, numbers.rational(WIDTH)), numbers.rational(Fraction(2, 7))
+    for entry in map(numbers.rational, POINTS):
+        difference = step(loss, entry, a) - (entry - a * loss.slope(entry, EXACT))
+        assert difference == 0 or abs(float(difference)) < 1e-35
+
+
+def test_a_ball_shrinks_by_a_step_on_the_quadratic_part() -> None:
+    loss, ball = loss_of("huber", numbers.rational(Fraction(2))), numbers.flint().arb(1, "1e-3")
+    assert float(step(loss, ball, numbers.rational(Fraction(3, 4))).rad()) == pytest.approx(0.25e-3, rel=1e-6)
