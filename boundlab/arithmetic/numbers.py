@@ -5,7 +5,7 @@ All three add, multiply and compare by :func:`sign`; a ball that cannot tell its
 
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias, final
 
@@ -122,6 +122,11 @@ def sign(x: Scalar) -> int:
 def rational(value: Fraction | int) -> Any:
     """Return a flint rational."""
     return flint().fmpq(value.numerator, value.denominator)
+
+
+def rationals(entries: Sequence[Any]) -> list[Any]:
+    """Return rational numbers, or nested lists of them, as flint's."""
+    return [rationals(entry) if isinstance(entry, list) else rational(entry) for entry in entries]
 
 
 def fraction(x: Any) -> Fraction:

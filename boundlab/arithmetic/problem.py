@@ -178,14 +178,17 @@ class RationalProblem(Functions):
         """Return the problem with factor_i·f_i in place of f_i, or None if the family has no such problem."""
         return None
 
+    def at(self, x: list[Fraction]) -> Minimum:
+        """Return a point with its value, as the minimum if it is one."""
+        return Minimum(x, numbers.fraction(self.value(numbers.rationals(x))))
+
     def start_constants(self) -> Constants:
         """Return R and F0."""
         best = self.minimum()
         if best is None:
             return {}
-        start = self.value([numbers.rational(x) for x in self.x0])
         squares = sum(((a - b) ** 2 for a, b in zip(self.x0, best.x, strict=True)), Fraction(0))
-        return {"R": root(squares), "F0": number(numbers.fraction(start) - best.value)}
+        return {"R": root(squares), "F0": number(self.at(self.x0).value - best.value)}
 
 
 @final
@@ -208,7 +211,7 @@ class AtMinimum:
         """Return them for a rational minimum; without one slopes can be asked for, and nothing else."""
         if best is None:
             return cls(problem, [], numbers.rational(0))
-        return cls(problem, [numbers.rational(entry) for entry in best.x], numbers.rational(best.value))
+        return cls(problem, numbers.rationals(best.x), numbers.rational(best.value))
 
     def squared_distance(self, x: Vector) -> Scalar:
         """Return ‖x − x*‖²."""

@@ -23,6 +23,7 @@ from boundlab.arithmetic.problem import (
     number,
     root,
 )
+from boundlab.problems.rational.arrays import farthest, smoothness
 
 
 @final
@@ -40,11 +41,11 @@ class RationalLeastSquares(RationalProblem):
 
     @cached_property
     def _rows(self) -> list[list[Vector]]:
-        return [[[numbers.rational(entry) for entry in row] for row in rows] for rows in self.form.rows]
+        return numbers.rationals(self.form.rows)
 
     @cached_property
     def _targets(self) -> list[Vector]:
-        return [[numbers.rational(entry) for entry in targets] for targets in self.form.targets]
+        return numbers.rationals(self.form.targets)
 
     @cached_property
     def _factors(self) -> list[tuple[Scalar, Scalar]]:
@@ -120,7 +121,7 @@ class RationalLeastSquares(RationalProblem):
         share = numbers.rational(Fraction(1, self.n))
         mean = [[share * sum(entries) for entries in zip(*rows, strict=True)] for rows in self._by_row]
         right = [share * sum(entries) for entries in zip(*(one for _, one in self._normal), strict=True)]
-        return _nearest(mean, right, [numbers.rational(entry) for entry in self.x0])
+        return _nearest(mean, right, numbers.rationals(self.x0))
 
     @cached_property
     def own_minimisers(self) -> list[list[Fraction]] | None:
@@ -140,8 +141,7 @@ class RationalLeastSquares(RationalProblem):
 
     def minimum(self) -> Minimum:
         """Solve the normal equations; of many solutions that next to x0."""
-        x = self._best
-        return Minimum(x, numbers.fraction(self.value([numbers.rational(entry) for entry in x])))
+        return self.at(self._best)
 
     def constants(self) -> Constants:
         """Return R, F0, L_max, sigma_star; sigma with full gradients; zeta where every client has one minimiser.
@@ -151,14 +151,14 @@ class RationalLeastSquares(RationalProblem):
         found = self.start_constants() | self._of_rows()
         if self.form.batch == 0:
             found |= noise(Fraction(0))
-        own, best = self.own_minimisers, self._best
+        own = self.own_minimisers
         if own is not None:
-            found["zeta"] = root(max(norm_square([a - b for a, b in zip(best, row, strict=True)]) for row in own))
+            found["zeta"] = farthest(self._best, own)
         hessians = [A for A, _ in self._normal]
         if any(A[j][k] != 0 for A in hessians for j in range(self.d) for k in range(self.d) if j != k):
             return found
         diagonal = [numbers.fraction(A[j][j]) for A in hessians for j in range(self.d)]
-        found |= {"L": number(max(diagonal)), "L_sq": number(max(diagonal) ** 2)}
+        found |= smoothness(max(diagonal))
         if min(diagonal) > 0:
             found["mu"] = number(min(diagonal))
         return found

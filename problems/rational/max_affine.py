@@ -11,10 +11,8 @@ from boundlab.arithmetic.numbers import Scalar, sign
 from boundlab.arithmetic.problem import (
     Constants,
     Minimum,
-    RationalProblem,
     Rows,
     Vector,
-    along,
     dot,
     gradients,
     noise,
@@ -22,11 +20,12 @@ from boundlab.arithmetic.problem import (
     root,
 )
 from boundlab.arithmetic.writing import Sentence, Written, coordinate, functions, linear
+from boundlab.problems.rational.arrays import RationalArrays
 
 
 @final
 @dataclass(frozen=True)
-class RationalMaxAffine(RationalProblem):
+class RationalMaxAffine(RationalArrays):
     """f_i(x) = max_j (a_ij·x + b_ij); the first piece that attains the maximum gives the subgradient."""
 
     a: list[Rows]
@@ -43,11 +42,11 @@ class RationalMaxAffine(RationalProblem):
 
     @cached_property
     def _a(self) -> list[list[Vector]]:
-        return [[[numbers.rational(entry) for entry in row] for row in one] for one in self.a]
+        return numbers.rationals(self.a)
 
     @cached_property
     def _b(self) -> list[Vector]:
-        return [[numbers.rational(entry) for entry in row] for row in self.b]
+        return numbers.rationals(self.b)
 
     def described(self) -> list[Sentence]:
         """Return max(x + 1, −x) and the like."""
@@ -69,10 +68,6 @@ class RationalMaxAffine(RationalProblem):
                 best, most = piece, height
         return best, most
 
-    def sign_noise(self) -> list[Fraction] | None:
-        """Return sigma·direction/‖direction‖ where it is rational."""
-        return along(self.direction, self.sigma)
-
     def scaled(self, factors: Sequence[Fraction]) -> "RationalMaxAffine":
         """Return the problem with slopes factor_i·a_i and offsets factor_i·b_i."""
         a = [[[by * entry for entry in row] for row in one] for by, one in zip(factors, self.a, strict=True)]
@@ -91,8 +86,7 @@ class RationalMaxAffine(RationalProblem):
     def minimum(self) -> Minimum | None:
         """Return the minimum: the point given, if it is one, or in one dimension where two pieces of a client cross."""
         if self.minimiser is not None and self._stationary(self.minimiser):
-            here = self.value([numbers.rational(entry) for entry in self.minimiser])
-            return Minimum(self.minimiser, numbers.fraction(here))
+            return self.at(self.minimiser)
         if self.d > 1:
             return None
         points = {self.x0[0]}
@@ -101,18 +95,18 @@ class RationalMaxAffine(RationalProblem):
                 for other, height in zip(rows[:j], offsets[:j], strict=True):
                     if row[0] != other[0]:
                         points.add((height - offset) / (row[0] - other[0]))
-        values = {point: numbers.fraction(self.value([numbers.rational(point)])) for point in points}
+        values = {point: self.at([point]).value for point in points}
         least = min(values.values())
         # The slopes beyond all crossings must not lead down.
         for edge, step in ((min(points), -1), (max(points), 1)):
-            if numbers.fraction(self.value([numbers.rational(edge + step)])) < least:
+            if self.at([edge + step]).value < least:
                 return None
         best = [point for point, value in values.items() if value == least]
         return Minimum([min(max(self.x0[0], min(best)), max(best))], least)
 
     def _stationary(self, x: list[Fraction]) -> bool:
         """Return whether the slopes that the clients choose at x sum to 0, which makes it a minimiser."""
-        point = [numbers.rational(entry) for entry in x]
+        point = numbers.rationals(x)
         slopes = [self.a[client][self._top(client, point)[0]] for client in range(self.n)]
         return all(sum(column) == 0 for column in zip(*slopes, strict=True))
 

@@ -12,11 +12,9 @@ from boundlab.arithmetic.numbers import Scalar, flint
 from boundlab.arithmetic.problem import (
     Constants,
     Minimum,
-    RationalProblem,
     RationalQuadraticForm,
     Rows,
     Vector,
-    along,
     dot,
     noise,
     norm_square,
@@ -24,11 +22,12 @@ from boundlab.arithmetic.problem import (
     root,
 )
 from boundlab.arithmetic.writing import Sentence, Written, coordinate, functions, linear, math, say, vector
+from boundlab.problems.rational.arrays import RationalArrays, farthest, smoothness
 
 
 @final
 @dataclass(frozen=True)
-class RationalQuadratic(RationalProblem):
+class RationalQuadratic(RationalArrays):
     """f_i(x) = ½(x − b_i)ᵀA_i(x − b_i)."""
 
     A: list[Rows]
@@ -44,11 +43,11 @@ class RationalQuadratic(RationalProblem):
 
     @cached_property
     def _matrices(self) -> list[list[Vector]]:
-        return [[[numbers.rational(entry) for entry in row] for row in one] for one in self.A]
+        return numbers.rationals(self.A)
 
     @cached_property
     def _b(self) -> list[Vector]:
-        return [[numbers.rational(entry) for entry in row] for row in self.b]
+        return numbers.rationals(self.b)
 
     @cached_property
     def _steps(self) -> LinearSteps:
@@ -63,9 +62,9 @@ class RationalQuadratic(RationalProblem):
         found = [say("{} = {} with", math("f_i(x)", "f_i(x)"), formula)]
         for client, (A, b) in enumerate(zip(self.A, self.b, strict=True)):
             names = math(f"A_{client}", f"A_{{{client}}}"), math(f"b_{client}", f"b_{{{client}}}")
-            rows = [vector([numbers.rational(entry) for entry in row]) for row in A]
+            rows = [vector(numbers.rationals(row)) for row in A]
             words = ", ".join(["{}"] * len(rows))
-            centre = vector([numbers.rational(entry) for entry in b])
+            centre = vector(numbers.rationals(b))
             found.append(say(f"{{}} with the rows {words}, {{}} = {{}}", names[0], *rows, names[1], centre))
         return found
 
@@ -74,10 +73,6 @@ class RationalQuadratic(RationalProblem):
         close = ("", "") if b == 0 else ("(", ")")
         text, latex, exact = (f"{close[0]}{one}{close[1]}" for one in (inner.text, inner.latex, inner.exact))
         return linear([(a / 2, Written(f"{text}²", f"{latex}^2", f"{exact}²"))])
-
-    def sign_noise(self) -> list[Fraction] | None:
-        """Return sigma·direction/‖direction‖ where it is rational."""
-        return along(self.direction, self.sigma)
 
     def scaled(self, factors: Sequence[Fraction]) -> "RationalQuadratic":
         """Return the problem with matrices factor_i·A_i."""
@@ -111,21 +106,20 @@ class RationalQuadratic(RationalProblem):
 
     def minimum(self) -> Minimum:
         """Solve mean(A)·x = mean(A·b)."""
-        matrix = flint().fmpq_mat([[numbers.rational(entry) for entry in row] for row in self.quadratic().mean()])
+        matrix = flint().fmpq_mat(numbers.rationals(self.quadratic().mean()))
         zero = [numbers.rational(0)] * self.d
         slope = self.full_gradient(zero)
         found = matrix.solve(flint().fmpq_mat([[-entry] for entry in slope]))
-        x = [numbers.fraction(found[j, 0]) for j in range(self.d)]
-        return Minimum(x, numbers.fraction(self.value([numbers.rational(entry) for entry in x])))
+        return self.at([numbers.fraction(found[j, 0]) for j in range(self.d)])
 
     def constants(self) -> Constants:
         """Return sigma, R, F0, zeta; L and mu of diagonal matrices; sigma_g where all A_i are equal."""
         best = self.minimum().x
         found = {**noise(self.sigma), **self.start_constants()}
-        found["zeta"] = root(max(norm_square([a - b for a, b in zip(best, row, strict=True)]) for row in self.b))
+        found["zeta"] = farthest(best, self.b)
         if not any(one[j][k] for one in self.A for j in range(self.d) for k in range(self.d) if j != k):
             diagonal = [one[j][j] for one in self.A for j in range(self.d)]
-            found |= {"L": number(max(diagonal)), "L_sq": number(max(diagonal) ** 2), "mu": number(min(diagonal))}
+            found |= {**smoothness(max(diagonal)), "mu": number(min(diagonal))}
         if all(one == self.A[0] for one in self.A):
             middle = [sum((row[j] for row in self.b), Fraction(0)) / self.n for j in range(self.d)]
             away = [[a - b for a, b in zip(middle, row, strict=True)] for row in self.b]

@@ -6,7 +6,7 @@ What has kinks asks on which side a number lies; a ball that cannot tell asks fo
 from typing import Final
 
 from boundlab.arithmetic.numbers import Scalar, ball, sign
-from boundlab.problems.scalar import Operations, ScalarLoss
+from boundlab.problems.scalar import Operations
 
 
 def _absolute(r: Scalar) -> Scalar:
@@ -18,7 +18,7 @@ def _minimum(r: Scalar, most: Scalar) -> Scalar:
 
 
 def _clip(r: Scalar, width: Scalar) -> Scalar:
-    """Return r itself where it lies inside: its slope then is that of a quadratic, which :func:`step` wants to know."""
+    """Return r itself where it lies inside: its slope then is that of a quadratic, as who makes steps wants to know."""
     if sign(r - width) >= 0:
         return width
     return -width if sign(r + width) <= 0 else r
@@ -32,12 +32,6 @@ def _shrink(r: Scalar, by: Scalar) -> Scalar:
 
 def _within(r: Scalar, width: Scalar) -> bool:
     return sign(r - width) < 0 < sign(r + width)
-
-
-def step(loss: ScalarLoss, r: Scalar, a: Scalar) -> Scalar:
-    """Return r − a·φ'(r), on a quadratic part (1 − a)·r: r enters once, so that a ball shrinks as its points do."""
-    slope = loss.slope(r, EXACT)
-    return (1 - a) * r if slope is r else r - a * slope
 
 
 EXACT: Final = Operations(

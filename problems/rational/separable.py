@@ -15,19 +15,17 @@ from boundlab.arithmetic.problem import (
     Core,
     Functions,
     Minimum,
-    RationalProblem,
     RationalQuadraticForm,
     Rows,
     Vector,
-    along,
     gradients,
     noise,
     norm_square,
-    number,
     root,
 )
 from boundlab.arithmetic.writing import Sentence, Written, coordinate, functions, linear, math, say
-from boundlab.problems.rational.scalar import EXACT, step
+from boundlab.problems.rational.arrays import RationalArrays, farthest, smoothness
+from boundlab.problems.rational.scalar import EXACT
 from boundlab.problems.scalar import AbsoluteLoss, ScalarLoss, loss_of
 
 ZERO = Fraction(0)
@@ -93,7 +91,7 @@ class PseudoHuberInBalls(SeparableFunctions):
 
 @final
 @dataclass(frozen=True)
-class RationalSeparable(SeparableFunctions, RationalProblem):
+class RationalSeparable(SeparableFunctions, RationalArrays):
     """Huber's losses of width ``delta``, or |·| where it is None."""
 
     c: Rows
@@ -111,10 +109,6 @@ class RationalSeparable(SeparableFunctions, RationalProblem):
     @cached_property
     def _in_fractions(self) -> ScalarLoss:
         return AbsoluteLoss() if self.delta is None else loss_of("huber", self.delta)
-
-    def sign_noise(self) -> list[Fraction] | None:
-        """Return sigma·direction/‖direction‖ where it is rational."""
-        return along(self.direction, self.sigma)
 
     def described(self) -> list[Sentence]:
         """Return sums of |x_j − c_ij|, or of h(x_j − c_ij) and what h is."""
@@ -159,8 +153,13 @@ class RationalSeparable(SeparableFunctions, RationalProblem):
         return replace(self, w=[[by * entry for entry in row] for by, row in zip(factors, self.w, strict=True)])
 
     def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
-        """Do one step; on the quadratic part x ← c + (1 − size·w)(x − c)."""
-        return [c + step(self.loss, at - c, size * w) for at, (c, w) in zip(x, self._rows[client], strict=True)]
+        """Do one step, on a quadratic part x ← c + (1 − size·w)(x − c): x enters once, so that balls shrink."""
+        out = []
+        for at, (c, w) in zip(x, self._rows[client], strict=True):
+            away, a = at - c, size * w
+            slope = self.loss.slope(away, EXACT)
+            out.append(c + (1 - a) * away if slope is away else at - a * slope)
+        return out
 
     def prox(self, client: int, x: Vector, size: Scalar) -> Vector:
         """Return the proximal point: soft thresholding, and its like for Huber's loss."""
@@ -169,8 +168,7 @@ class RationalSeparable(SeparableFunctions, RationalProblem):
 
     def minimum(self) -> Minimum:
         """Return the minimiser nearest to x0, coordinate by coordinate."""
-        x = [self._nearest(j) for j in range(self.d)]
-        return Minimum(x, numbers.fraction(self.value([numbers.rational(entry) for entry in x])))
+        return self.at([self._nearest(j) for j in range(self.d)])
 
     def _sides(self, j: int, x: Fraction) -> tuple[Fraction, Fraction]:
         """Return the left and the right derivative of Σ_i in coordinate j."""
@@ -212,11 +210,9 @@ class RationalSeparable(SeparableFunctions, RationalProblem):
         found = {**noise(self.sigma), **gradients(steepest, self.sigma), "B": root(steepest), **self.start_constants()}
         if self.delta is not None:
             most = max(max(row) for row in self.w)
-            found |= {"L": number(most), "L_sq": number(most**2)}
+            found |= smoothness(most)
             if all(entry > 0 for row in self.w for entry in row):
-                best = self.minimum().x
-                away = max(norm_square([a - b for a, b in zip(best, row, strict=True)]) for row in self.c)
-                found["zeta"] = root(away)
+                found["zeta"] = farthest(self.minimum().x, self.c)
         if self.n**2 * self.d <= _PAIRS:
             found |= self._heterogeneity()
         return found

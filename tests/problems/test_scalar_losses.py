@@ -7,7 +7,8 @@ import pytest
 
 from boundlab.arithmetic import numbers
 from boundlab.problems.losses import LOSSES, scalar_slopes, scalar_values
-from boundlab.problems.rational.scalar import EXACT, step
+from boundlab.problems.rational import RationalSeparable
+from boundlab.problems.rational.scalar import EXACT
 from boundlab.problems.scalar import FLOATS, loss_of
 
 pytest.importorskip("flint")
@@ -73,14 +74,18 @@ def test_a_proximal_point_moves_by_the_slope_there(kind: str, a: Fraction) -> No
         assert pull == loss.slope(s, EXACT) or (kind == "lad" and s == 0 and -1 <= pull <= 1)
 
 
-@pytest.mark.parametrize("kind", SEPARABLE)
-def test_a_step_of_exact_numbers_is_one_along_the_slope(kind: str) -> None:
-    loss, a = loss_of(kind, numbers.rational(WIDTH)), numbers.rational(Fraction(2, 7))
+@pytest.mark.parametrize("width", [WIDTH, None])
+def test_a_step_of_exact_numbers_is_one_along_the_slope(width: Fraction | None) -> None:
+    problem, size = one_client(width), numbers.rational(Fraction(2, 7))
     for entry in map(numbers.rational, POINTS):
-        difference = step(loss, entry, a) - (entry - a * loss.slope(entry, EXACT))
-        assert difference == 0 or abs(float(difference)) < 1e-35
+        assert problem.descend(0, [entry], size) == [entry - size * problem.gradient(0, [entry])[0]]
 
 
 def test_a_ball_shrinks_by_a_step_on_the_quadratic_part() -> None:
-    loss, ball = loss_of("huber", numbers.rational(Fraction(2))), numbers.flint().arb(1, "1e-3")
-    assert float(step(loss, ball, numbers.rational(Fraction(3, 4))).rad()) == pytest.approx(0.25e-3, rel=1e-6)
+    [moved] = one_client(Fraction(2)).descend(0, [numbers.flint().arb(1, "1e-3")], numbers.rational(Fraction(1, 4)))
+    assert float(moved.rad()) == pytest.approx(0.25e-3, rel=1e-6)
+
+
+def one_client(width: Fraction | None) -> RationalSeparable:
+    """Give f(x) = 3·φ(x − ½)."""
+    return RationalSeparable([[Fraction(1, 2)]], [[Fraction(3)]], width, [Fraction(0)], Fraction(0))

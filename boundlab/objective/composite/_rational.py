@@ -13,12 +13,13 @@ from boundlab.arithmetic.numbers import Scalar, flint
 from boundlab.arithmetic.problem import Constants, InexactError, Minimum, RationalProblem, Vector
 from boundlab.arithmetic.writing import Sentence, words
 from boundlab.objective import OF_OBJECTIVE
+from boundlab.objective._wrapped_rational import WrappedRational
 from boundlab.objective.simple import Face, Simple
 
 
 @final
 @dataclass(frozen=True)
-class RationalComposite(RationalProblem):
+class RationalComposite(WrappedRational):
     """F = f + h without rounding.
 
     Parameters
@@ -34,16 +35,6 @@ class RationalComposite(RationalProblem):
     inner: RationalProblem
     h: Simple
     near: NDArray[np.float64] | None
-
-    @property
-    def n(self) -> int:  # type: ignore[override]
-        """Return the number of clients."""
-        return self.inner.n
-
-    @property
-    def x0(self) -> list[Fraction]:  # type: ignore[override]
-        """Return the start."""
-        return self.inner.x0
 
     def described(self) -> list[Sentence]:
         """Return the functions of the clients, and what is added to their mean."""
@@ -77,10 +68,9 @@ class RationalComposite(RationalProblem):
         if face is not None and (found := self._on(face)) is not None:
             candidates.append(found)
         for x in candidates:
-            point = [numbers.rational(entry) for entry in x]
-            pull = [-numbers.fraction(entry) for entry in self.inner.full_gradient(point)]
+            pull = [-numbers.fraction(entry) for entry in self.inner.full_gradient(numbers.rationals(x))]
             if self.h.holds_at(x, pull):
-                return Minimum(x, numbers.fraction(self.value(point)))
+                return self.at(x)
         return None
 
     def _on(self, face: Face) -> list[Fraction] | None:
@@ -93,7 +83,7 @@ class RationalComposite(RationalProblem):
         if form is None:
             return None
         mean = form.mean()
-        slope = self.inner.full_gradient([numbers.rational(entry) for entry in x])
+        slope = self.inner.full_gradient(numbers.rationals(x))
         matrix = flint().fmpq_mat([[numbers.rational(mean[j][k]) for k in free] for j in free])
         right = flint().fmpq_mat([[-slope[j] - numbers.rational(face.slope[j])] for j in free])
         try:

@@ -4,39 +4,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from boundlab.arithmetic.numbers import Scalar, rational
+from boundlab.arithmetic.numbers import Scalar, rationals
 from boundlab.arithmetic.problem import Constants, Minimum, RationalProblem, Vector, number
 from boundlab.arithmetic.writing import Sentence, math, say, vector
 from boundlab.objective import OF_OBJECTIVE
+from boundlab.objective._wrapped_rational import WrappedRational
 from boundlab.objective.weighted._spread import OF_BOTH, spread_factor
 
 
 @final
 @dataclass(frozen=True)
-class RationalWeighted(RationalProblem):
+class RationalWeighted(WrappedRational):
     """F = Σ p_i f_i for the clients of another problem; ``objective`` has n·p_i·f_i in place of f_i."""
 
     inner: RationalProblem
     objective: RationalProblem
     weights: tuple[Fraction, ...]
-
-    @property
-    def n(self) -> int:  # type: ignore[override]
-        """Return the number of clients."""
-        return self.inner.n
-
-    @property
-    def x0(self) -> list[Fraction]:  # type: ignore[override]
-        """Return the start."""
-        return self.inner.x0
-
-    def gradient(self, client: int, x: Vector) -> Vector:
-        """Return the (sub)gradient of f_client."""
-        return self.inner.gradient(client, x)
-
-    def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
-        """Do one step of f_client."""
-        return self.inner.descend(client, x, size)
 
     def prox(self, client: int, x: Vector, size: Scalar) -> Vector:
         """Return the proximal point of f_client."""
@@ -49,7 +32,7 @@ class RationalWeighted(RationalProblem):
     def described(self) -> list[Sentence]:
         """Return the functions of the clients, and their weights in the objective."""
         found = self.inner.described()
-        shares = vector([rational(one) for one in self.weights])
+        shares = vector(rationals(self.weights))
         return [*found, say("and f = {}, p = {}", math("Σ_i p_i f_i", r"\sum_i p_i f_i"), shares)] if found else []
 
     def value(self, x: Vector) -> Scalar:

@@ -1,0 +1,30 @@
+"""Problems around another one, in rational numbers."""
+
+from fractions import Fraction
+
+from boundlab.arithmetic.numbers import Scalar
+from boundlab.arithmetic.problem import RationalProblem, Vector
+
+
+class WrappedRational(RationalProblem):
+    """As :class:`boundlab.objective.Wrapped`, in rational numbers: start, steps and noise are those of the clients."""
+
+    inner: RationalProblem
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of clients."""
+        return self.inner.n
+
+    @property
+    def x0(self) -> list[Fraction]:  # type: ignore[override]
+        """Return the start."""
+        return self.inner.x0
+
+    def gradient(self, client: int, x: Vector) -> Vector:
+        """Return the (sub)gradient of f_client."""
+        return self.inner.gradient(client, x)
+
+    def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
+        """Do one step of f_client."""
+        return self.inner.descend(client, x, size)
