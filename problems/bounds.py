@@ -11,17 +11,37 @@ from boundlab.objective import Constant, Optimum, Problem
 from boundlab.problems.common import EPS, clip_up
 
 Floats = NDArray[np.float64]
-# Assumptions that most families meet.
-ALWAYS_BOUNDED = (
-    "bounded-variance",
-    "bounded-gradients",
-    "bounded-second-moment",
-    "bounded-heterogeneity",
-    "bounded-below",
-    "minimiser",
-)
 SHARED = Constant(0.0, "exact", "x* is the minimiser of every client")  # as zeta
 NONNEGATIVE = "f(x0) − inf f ≤ f(x0), as the loss ≥ 0"
+
+
+def met(
+    *, strongly_convex: str = "", smooth: str = "", steep: str = "", variance: str = "", spread: str = "",
+    minimiser: str = "", below: str | None = None,
+) -> dict[str, str]:  # fmt: skip
+    """Return what convex functions say of the assumptions about them: each argument is a reason, or met where empty.
+
+    Parameters
+    ----------
+    strongly_convex, smooth, variance, minimiser
+        Why they are not that, why the oracle's variance has no bound, and why no minimiser is certified.
+    steep
+        Why gradients are unbounded.
+    spread
+        Why the clients' gradients differ by more and more.
+    below
+        Why f has no lower bound; by default the reason that there is for the minimiser.
+    """
+    return {
+        "convex": "",
+        "strongly-convex": strongly_convex,
+        "smooth": smooth,
+        **dict.fromkeys(("lipschitz", "bounded-gradients", "bounded-second-moment"), steep),
+        "bounded-variance": variance,
+        "bounded-heterogeneity": spread,
+        "bounded-below": minimiser if below is None else below,
+        "minimiser": minimiser,
+    }
 
 
 def alike(problem: Problem, found: dict[str, Constant]) -> dict[str, Constant]:

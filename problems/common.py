@@ -95,6 +95,19 @@ def _flatten(raw: Any, shape: tuple[int, ...], what: str, out: list[float]) -> N
         _flatten(row, shape[1:], what, out)
 
 
+def check_shape(options: Options, key: str, array: Array, shape: tuple[int, ...], axes: str, other: str) -> None:
+    """Refuse an array whose shape does not fit to that of another one.
+
+    Raises
+    ------
+    SpecError
+        Naming the axes, in words such as n×d, and both shapes.
+    """
+    if array.shape != shape:
+        wanted, got = ("×".join(map(str, one)) for one in (shape, array.shape))
+        raise SpecError(f"{options.owner}: {key} must be {axes} = {wanted} to fit {other}, got {got}")
+
+
 def read_start(options: Options, d: int, default: float = 0.0) -> NDArray[np.float64]:
     """Return the start point x0, shape (d,), unit (0, 1), from a number or a list of d numbers.
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.errors import CertificateError
 from boundlab.objective import Array, Constant, Optimum
 from boundlab.problems import bounds, losses, piecewise, smooth
 from boundlab.problems.common import EPS, calm, clip_up, distance
 from boundlab.problems.confinement import OfRisk
-from boundlab.problems.linear_model import LinearModel
+from boundlab.problems.linear_model import BoundedSlopes
 from boundlab.problems.reach import Reach, of_risks
 from boundlab.problems.smooth import Solver
+from boundlab.problems.sought import SoughtMinimiser
 
 if TYPE_CHECKING:
     from boundlab.arithmetic.problem import Functions
@@ -26,7 +26,7 @@ _COMPARISON = "distance to the solver's point; its gap widens the comparison"
 
 @final
 @dataclass(frozen=True, eq=False)
-class EmpiricalRisk(LinearModel):
+class EmpiricalRisk(BoundedSlopes, SoughtMinimiser):
     """Losses of bounded slope: ``logistic``, ``softmax``, ``hinge`` or ``lad-regression``.
 
     Parameters
@@ -46,10 +46,7 @@ class EmpiricalRisk(LinearModel):
         # Margins are rounded, too: by about as much as the points move them.
         return np.asarray((away <= 2.0 * room * np.linalg.norm(self.X[rows], axis=1)).any(axis=1))
 
-    def rounding(self, x: NDArray[np.float64]) -> tuple[float, float] | None:
-        """Return how far rounding may put the value and the gradient off; None where margins are float32."""
-        if self.X.dtype != np.float64:
-            return None
+    def _rounding(self, x: NDArray[np.float64]) -> tuple[float, float]:
         return self.total.value_rounding(x), self.total.rounding(x)
 
     def in_balls(self) -> "Functions | None":
@@ -67,26 +64,12 @@ class EmpiricalRisk(LinearModel):
         """Return what no mini-batch changes: see :mod:`boundlab.problems.confinement`."""
         norm, factor = float(self._row_norms.max()), float(self.factors.max())
         data = self.loss, self.X, self.y, norm, factor, self.nu, self.classes, self.x0
-        return OfRisk(*data, solved=lambda: self._optimum.x)
-
-    @cached_property
-    def _attempt(self) -> Optimum | CertificateError:
-        """The optimum, or why there is none: smooth losses without regulariser need not have a minimiser.
-
-        All others have one; there a missing certificate is an error like any other.
-        """
-        try:
-            return self._solve()
-        except CertificateError as error:
-            if self.nu > 0.0 or not self.loss.smooth:
-                raise
-            return error.with_traceback(None)
+        return OfRisk(*data, solved=lambda: self.optimum().x)
 
     @property
-    def _optimum(self) -> Optimum:
-        if isinstance(self._attempt, Optimum):
-            return self._attempt
-        raise CertificateError(str(self._attempt))
+    def _surely_attained(self) -> bool:
+        """True but for smooth losses without regulariser, which need not have a minimiser."""
+        return self.nu > 0.0 or not self.loss.smooth
 
     def _solve(self) -> Optimum:
         with calm(len(self.X) * self.d):
@@ -94,10 +77,6 @@ class EmpiricalRisk(LinearModel):
                 return smooth.solve(self.total, self.solver, self._what)
             start = np.asarray(self.x0, dtype=np.float64)
             return piecewise.solve(self.total, start, self.solver, self._what)
-
-    def optimum(self) -> Optimum:
-        """Return x* and f* with their certificate."""
-        return self._optimum
 
     @cached_property
     def _reach(self) -> Reach:
@@ -111,16 +90,13 @@ class EmpiricalRisk(LinearModel):
 
     @cached_property
     def _sigma(self) -> Constant:
-        if self.batch == 0:
-            return Constant(0.0, "exact", "full gradients")
-        value = float((self.factors * np.sqrt(self._second * self._share)).max())
         slope = "√2" if self.id == "softmax" else "1"
         kind = "with" if self.replacement else "without"
-        return Constant(clip_up(value, 16), "upper", f"second moment, |loss'| ≤ {slope}, {kind} replacement")
+        return self._second_moment(f"second moment, |loss'| ≤ {slope}, {kind} replacement")
 
     @cached_property
     def _gradient_norms(self) -> NDArray[np.float64]:
-        best = self._optimum
+        best = self.optimum()
         norms = []
         for client in range(self.n):
             part = self.part(client)
@@ -131,18 +107,18 @@ class EmpiricalRisk(LinearModel):
 
     def gradient_norms_at_optimum(self) -> NDArray[np.float64] | None:
         """Return ‖∇f_i(x*)‖ from above, shape (n,), unit (1, −1); None where not smooth."""
-        return self._gradient_norms if self.loss.smooth and isinstance(self._attempt, Optimum) else None
+        return self._gradient_norms if self.loss.smooth and self._best is not None else None
 
     @cached_property
     def minimisers(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return points near the n local minimisers, shape (n, d), and bounds ‖∇f_i‖/μ_i on how near, (n,)."""
         order = np.argsort(-self._gradient_norms).tolist()
-        return smooth.local_minimisers(self.part, order, np.asarray(self._optimum.x, dtype=np.float64))
+        return smooth.local_minimisers(self.part, order, np.asarray(self.optimum().x, dtype=np.float64))
 
     @cached_property
     def _zeta(self) -> Constant:
         points, errors = self.minimisers
-        best = self._optimum
+        best = self.optimum()
         away = np.linalg.norm(points - best.x, axis=1) * (1.0 + (self.d + 4) * EPS)
         off = best.distance or 0.0
         if (away <= 2.0 * (errors + off)).all() and self._same_samples:
@@ -157,7 +133,7 @@ class EmpiricalRisk(LinearModel):
             return bounds.alike(self, self._find_constants())
 
     def _find_constants(self) -> dict[str, Constant]:
-        best = self._attempt if isinstance(self._attempt, Optimum) else None
+        best = self._best
         out = bounds.noise(self._sigma)
         if self.loss.smooth:
             how = f"{'¼' if self.id == 'logistic' else '½'}·λ_max(A_iᵀA_i/s_i) + nu"
@@ -169,10 +145,7 @@ class EmpiricalRisk(LinearModel):
         else:
             steep = float((self.factors * self.loss.slope * self._means(self._row_norms)).max())
             out["B"] = Constant(clip_up(steep, 16), "upper", "mean ‖a‖ times the largest |loss'|")
-            norms = self._reach.gradient_norms()
-            # E‖g‖² = ‖∇f_i‖² + share·(mean_j ‖∇loss_j‖² − ‖∇f_i‖²), with and without replacement.
-            second = (1.0 - self._share) * norms**2 + self._share * self.factors**2 * self._second
-            out |= bounds.gradients(norms, second * (1.0 + 16 * EPS), "range of the slopes, feature by feature")
+            out |= self._gradient_bounds(self._reach.gradient_norms(), "range of the slopes, feature by feature")
         if self._cancels:
             how = "range of the slopes, feature by feature"
             out |= bounds.heterogeneity(self._reach.deviations(), self._reach.mean_deviation(), how)
@@ -202,19 +175,7 @@ class EmpiricalRisk(LinearModel):
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""
-        kink = f"{self.id} has a kink; try logistic or softmax"
-        unbounded = "the regulariser's gradient is unbounded; set nu=0" if self.nu > 0.0 else ""
-        differ = "clients of different weight pull differently by the regulariser; set nu=0 or weights=equal"
-        # Only here may there be no minimiser; in all other cases nothing needs to be solved for the answer.
-        sought = self.loss.smooth and self.nu == 0.0 and not isinstance(self._attempt, Optimum)
-        return {
-            "convex": "",
-            "strongly-convex": "" if self.nu > 0.0 else "without regulariser it has no mu; set nu > 0",
-            "smooth": "" if self.loss.smooth else kink,
-            "lipschitz": unbounded,
-            **dict.fromkeys(bounds.ALWAYS_BOUNDED, ""),
-            "bounded-gradients": unbounded,
-            "bounded-second-moment": unbounded,
-            "bounded-heterogeneity": "" if self._cancels else differ,
-            "minimiser": str(self._attempt).removeprefix(f"{self._what}: ") if sought else "",
-        }
+        kink = "" if self.loss.smooth else f"{self.id} has a kink; try logistic or softmax"
+        # Where there surely is a minimiser, nothing needs to be solved for the answer.
+        missing = "" if self._surely_attained else self._no_minimiser
+        return bounds.met(**self._of_regulariser, smooth=kink, minimiser=missing, below="")

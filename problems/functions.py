@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import CertificateError, SpecError
-from boundlab.objective import Array, Constant, Optimum, Oracle, Problem
+from boundlab.objective import Array, Constant, Optimum, Oracle
 from boundlab.problems import bounds
 from boundlab.problems.common import EPS, clip_up, distance
 from boundlab.problems.noise import additive_noise
+from boundlab.problems.sought import SoughtMinimiser
 from boundlab.randomness import Stream, Streams
 
 Floats = NDArray[np.float64]
@@ -106,7 +107,7 @@ def _by_client(given: Any) -> Any:
 
 @final
 @dataclass(frozen=True, eq=False)
-class SmoothProblem(Problem):
+class SmoothProblem(SoughtMinimiser):
     """The mean of somebody's functions; see :func:`smooth_problem`, which checks what is said of them."""
 
     function: Value
@@ -150,10 +151,10 @@ class SmoothProblem(Problem):
         found = {"L": Constant(self.L, "upper", _SAID), "mu": Constant(self.mu, "lower", _SAID)}
         return found | ({} if self.lower is None else {"F0": self.constants()["F0"]})
 
-    @cached_property
-    def _attempt(self) -> Optimum | CertificateError:
+    def _solve(self) -> Optimum:
+        """Find a point x with ‖x − x*‖ ≤ ‖∇f(x)‖/mu and f(x) − f* ≤ ‖∇f(x)‖²/(2mu)."""
         if self.mu == 0.0:
-            return CertificateError(
+            raise CertificateError(
                 f"problem {self.id}: with mu = 0 a small gradient does not tell how near x* is; give mu > 0"
             )
         from scipy.optimize import minimize
@@ -182,22 +183,10 @@ class SmoothProblem(Problem):
         sizes = [float(np.linalg.norm(self.gradient(client, x))) for client in range(self.n)]
         return 64.0 * EPS * (float(np.mean(sizes)) + self.L * float(np.linalg.norm(x)))
 
-    def optimum(self) -> Optimum:
-        """Return the minimiser with ‖x − x*‖ ≤ ‖∇f(x)‖/mu and f(x) − f* ≤ ‖∇f(x)‖²/(2mu).
-
-        Raises
-        ------
-        CertificateError
-            If mu is 0.
-        """
-        if isinstance(self._attempt, Optimum):
-            return self._attempt
-        raise CertificateError(str(self._attempt))
-
     def gradient_norms_at_optimum(self) -> Floats | None:
         """Return ‖∇f_i(x*)‖ from above, shape (n,), unit (1, −1), by L and mu; None where mu is 0."""
-        best = self._attempt
-        if not isinstance(best, Optimum) or best.distance is None:
+        best = self._best
+        if best is None or best.distance is None:
             return None
         norms = np.array([float(np.linalg.norm(self.gradient(client, best.x))) for client in range(self.n)])
         return np.asarray(norms * (1.0 + (self.d + 64) * EPS) + self._rounding(best.x) + self.L * best.distance)
@@ -206,7 +195,7 @@ class SmoothProblem(Problem):
     def _constants(self) -> dict[str, Constant]:
         out = bounds.smoothness(Constant(self.L, "upper", _SAID))
         out |= bounds.noise(Constant(self.sigma, "exact", "additive Gaussian noise"))
-        best = self._attempt if isinstance(self._attempt, Optimum) else None
+        best = self._best
         start = self.value(self.x0)
         out |= bounds.start_gap(start + 64.0 * (self.n + 8.0) * EPS * abs(start), best, self.lower)
         if best is not None:
@@ -224,19 +213,14 @@ class SmoothProblem(Problem):
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met, if L and mu are what they are said to be."""
-        unknown = "" if isinstance(self._attempt, Optimum) else "mu is 0; give mu > 0"
-        return {
-            "convex": "",
-            "strongly-convex": "" if self.mu > 0.0 else "mu is 0; give mu > 0",
-            "smooth": "",
-            "lipschitz": _UNSAID,
-            "bounded-variance": "",
-            "bounded-gradients": _UNSAID,
-            "bounded-second-moment": _UNSAID,
-            "bounded-heterogeneity": "" if self.n == 1 else _UNSAID,
-            "bounded-below": "" if not unknown or self.lower is not None else f"{unknown}, or lower",
-            "minimiser": unknown,
-        }
+        unknown = "mu is 0; give mu > 0" if self._best is None else ""
+        return bounds.met(
+            strongly_convex="" if self.mu > 0.0 else "mu is 0; give mu > 0",
+            steep=_UNSAID,
+            spread="" if self.n == 1 else _UNSAID,
+            minimiser=unknown,
+            below="" if not unknown or self.lower is not None else f"{unknown}, or lower",
+        )
 
     def spec(self) -> dict[str, Any]:
         """Return what rebuilds the problem; without a family, what is said of its functions, which are no JSON."""

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.errors import CertificateError
 from boundlab.objective import Array, Constant, LeastSquaresForm, Optimum, QuadraticForm
 from boundlab.problems import bounds, normal_equations
 from boundlab.problems.common import EPS, calm, clip_up, distance
 from boundlab.problems.linear_model import LinearModel
+from boundlab.problems.sought import SoughtMinimiser
 
 if TYPE_CHECKING:
     from boundlab.arithmetic.problem import Reader, Rows
@@ -31,7 +31,7 @@ _DIFFERENT = "the clients' AᵀA differ, so ∇f_i − ∇f is unbounded; try la
 
 @final
 @dataclass(frozen=True, eq=False)
-class LeastSquares(LinearModel):
+class LeastSquares(LinearModel, SoughtMinimiser):
     """Squared errors of linear predictions; targets are numbers, of classes their labels."""
 
     def gradients(self, client: int, X: Array) -> Array:
@@ -47,10 +47,7 @@ class LeastSquares(LinearModel):
         errors, wide = X @ self.X.T - self.y, np.asarray(X, dtype=np.float64)
         return np.asarray(0.5 * (errors**2 @ self.total.omega + self.total.nu * (wide**2).sum(axis=1)))
 
-    def rounding(self, x: Floats) -> tuple[float, float] | None:
-        """Return how far rounding may put the value and the gradient off; None where data are float32."""
-        if self.X.dtype != np.float64:
-            return None
+    def _rounding(self, x: Floats) -> tuple[float, float]:
         return normal_equations.value_rounding(self.total, x), normal_equations.gradient_rounding(self.total, x)
 
     def prox(self, client: int, x: Array, step_size: float) -> Array:
@@ -109,19 +106,10 @@ class LeastSquares(LinearModel):
         values = read.vector("targets", self.y[back])
         return [given[at] + bias for at in order], [values[at] for at in order]
 
-    @cached_property
-    def _attempt(self) -> Optimum | CertificateError:
+    def _solve(self) -> Optimum:
+        """Solve the normal equations; of many solutions that next to x0 is taken."""
         with calm(self.d**2):
-            try:
-                return normal_equations.solve(self.total, self.x0, self._what)
-            except CertificateError as error:
-                return error.with_traceback(None)
-
-    def optimum(self) -> Optimum:
-        """Return the solution of the normal equations with its certificate; where there are many, that next to x0."""
-        if isinstance(self._attempt, Optimum):
-            return self._attempt
-        raise CertificateError(str(self._attempt))
+            return normal_equations.solve(self.total, self.x0, self._what)
 
     @cached_property
     def _mu(self) -> float:
@@ -142,7 +130,7 @@ class LeastSquares(LinearModel):
 
     def gradient_norms_at_optimum(self) -> Floats | None:
         """Return ‖∇f_i(x*)‖ from above, shape (n,), unit (1, −1); None where x* is not certified."""
-        return self._gradient_norms if isinstance(self._attempt, Optimum) else None
+        return None if self._best is None else self._gradient_norms
 
     @cached_property
     def _zeta(self) -> Constant:
@@ -177,7 +165,7 @@ class LeastSquares(LinearModel):
         out = bounds.smoothness(Constant(float(self._smoothness.max()), "upper", "λ_max(A_iᵀA_i/s_i) + nu"))
         if self._sigma is not None:
             out |= bounds.noise(self._sigma)
-        best = self._attempt if isinstance(self._attempt, Optimum) else None
+        best = self._best
         if self._mu > 0.0:
             how = "λ_min(A_iᵀA_i/s_i) + nu, rounding allowed for" if self._mu > self._ridge else "nu·min w_i"
             out["mu"] = Constant(self._mu, "lower", how)
@@ -230,17 +218,12 @@ class LeastSquares(LinearModel):
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""
-        sought = isinstance(self._attempt, Optimum)
-        return {
-            "convex": "",
-            "strongly-convex": "" if self._mu > 0.0 else "the AᵀA of some client is singular, or nearly; set nu > 0",
-            "smooth": "",
-            "lipschitz": _UNBOUNDED,
-            "bounded-variance": _GROWS if self._sigma is None else "",
-            "sampled-functions": "",
-            "bounded-gradients": _UNBOUNDED,
-            "bounded-second-moment": _UNBOUNDED,
-            "bounded-heterogeneity": "" if self._equal else _DIFFERENT,
-            "bounded-below": "",
-            "minimiser": "" if sought else str(self._attempt).removeprefix(f"{self._what}: "),
-        }
+        found = bounds.met(
+            strongly_convex="" if self._mu > 0.0 else "the AᵀA of some client is singular, or nearly; set nu > 0",
+            steep=_UNBOUNDED,
+            variance=_GROWS if self._sigma is None else "",
+            spread="" if self._equal else _DIFFERENT,
+            minimiser=self._no_minimiser,
+            below="",
+        )
+        return found | {"sampled-functions": ""}

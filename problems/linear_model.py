@@ -1,5 +1,6 @@
 """Linear models on data split over clients: what their empirical risks share, whatever the loss."""
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -10,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.objective import Array, FullGradients, Oracle, Problem, StepBounds
+from boundlab.objective import Array, Constant, FullGradients, Oracle, Problem, StepBounds
+from boundlab.problems import bounds, losses
 from boundlab.problems import data as datasets
-from boundlab.problems import losses
-from boundlab.problems.common import EPS, key_of
+from boundlab.problems.common import EPS, clip_up, key_of
 from boundlab.problems.losses import LOSSES, Loss, LossId, Targets
 from boundlab.problems.minibatch import MiniBatch
 from boundlab.problems.risk import Risk, largest_eigenvalue
@@ -95,6 +96,10 @@ class LinearModel(Problem):
     def classes(self) -> int:
         """Return the number of classes for softmax, else 1."""
         return int(self.y.max()) + 1 if self.id == "softmax" else 1
+
+    @abstractmethod
+    def _rounding(self, x: Floats) -> tuple[float, float]:
+        """Bound what rounding does to the value and to the gradient, in float64."""
 
     def scaled(self, factors: Sequence[Fraction]) -> Self:
         """Return the problem with factor_i·w_i in place of w_i."""
@@ -243,6 +248,10 @@ class LinearModel(Problem):
         out: Floats = (self.sizes - b) / (b * np.maximum(self.sizes - 1.0, 1.0))
         return out
 
+    def rounding(self, x: Floats) -> tuple[float, float] | None:
+        """Return how far rounding may put the value and the gradient off; None where margins are float32."""
+        return self._rounding(x) if self.X.dtype == np.float64 else None
+
     def _means(self, values: Floats) -> Floats:
         """Return the means of the clients' rows, shape (n,), of a number for each of all rows."""
         out: Floats = np.add.reduceat(values, self.offsets) / self.sizes
@@ -272,3 +281,35 @@ class LinearModel(Problem):
     def spec(self) -> dict[str, Any]:
         """Return the options that rebuild this problem."""
         return {"type": self.id, **self.source}
+
+
+class BoundedSlopes(LinearModel):
+    """A linear model whose loss has bounded slopes in all margins that it is asked for."""
+
+    @property
+    @abstractmethod
+    def _second(self) -> Floats:
+        """Bounds of the mean squared gradient of a single sample's loss, shape (n,)."""
+
+    def _second_moment(self, how: str) -> Constant:
+        """Return sigma from the mean squared gradients of single samples, where these are bounded."""
+        if self.batch == 0:
+            return Constant(0.0, "exact", "full gradients")
+        value = float((self.factors * np.sqrt(self._second * self._share)).max())
+        return Constant(clip_up(value, 16), "upper", how)
+
+    def _gradient_bounds(self, norms: Floats, how: str) -> dict[str, Constant]:
+        """Return G_sq and G from bounds of ‖∇f_i‖, shape (n,), where there is no regulariser."""
+        # E‖g‖² = ‖∇f_i‖² + share·(mean_j ‖∇loss_j‖² − ‖∇f_i‖²), with and without replacement.
+        second = (1.0 - self._share) * norms**2 + self._share * self.factors**2 * self._second
+        return bounds.gradients(norms, second * (1.0 + 16 * EPS), how)
+
+    @property
+    def _of_regulariser(self) -> dict[str, str]:
+        """Reasons against assumptions that a regulariser brings, as :func:`boundlab.problems.bounds.met` takes them."""
+        differ = "clients of different weight pull differently by the regulariser; set nu=0 or weights=equal"
+        return {
+            "strongly_convex": "" if self.nu > 0.0 else "without regulariser it has no mu; set nu > 0",
+            "steep": "the regulariser's gradient is unbounded; set nu=0" if self.nu > 0.0 else "",
+            "spread": "" if self._cancels else differ,
+        }

@@ -1,7 +1,7 @@
 """Maxima of affine functions: f_i(x) = max_j (a_ij·x + b_ij)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
@@ -9,21 +9,12 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.errors import CertificateError, SpecError
+from boundlab.errors import SpecError
 from boundlab.objective import Array, Constant, Optimum, StepBounds
 from boundlab.options import Options
 from boundlab.problems import bounds
-from boundlab.problems.common import (
-    EPS,
-    START_OPTION,
-    check_size,
-    distance,
-    key_of,
-    norms_up,
-    read_array,
-    read_start,
-)
-from boundlab.problems.noise import NOISE_OPTIONS, ArrayProblem, noise_spec, read_noise
+from boundlab.problems.common import EPS, check_shape, check_size, distance, key_of, norms_up, read_array
+from boundlab.problems.noise import HEAD_OPTIONS, ArrayProblem, head_spec, read_head
 from boundlab.problems.reach import Reach
 from boundlab.problems.solvers import TIGHT, check_gap, clarabel, cvxpy, repair
 from boundlab.randomness import Stream, Streams
@@ -34,6 +25,7 @@ if TYPE_CHECKING:
     from boundlab.arithmetic.tensors import Batched
     from boundlab.problems.rational import RationalMaxAffine
 
+Floats = NDArray[np.float64]
 _LARGEST_PROGRAM = 5_000_000  # entries of the dual's equations
 
 
@@ -50,24 +42,14 @@ class MaxAffine(ArrayProblem):
         Shape (n, m), unit (1, 0).
     x0
         Shape (d,), unit (0, 1).
-    sigma
-        E‖noise‖² = sigma², unit (1, −1).
-    source
-        The options that rebuild the problem, or empty: then ``spec`` writes the arrays out.
     minimiser
         Shape (d,), the x* to be certified where there are many; None: Clarabel's.
-    direction
-        Shape (d,), not 0, of any length: the noise is ±sigma·direction/‖direction‖, each with probability ½; None: it
-        is N(0, sigma²/d·I).
     """
 
     a: NDArray[np.float64]
     b: NDArray[np.float64]
     x0: NDArray[np.float64]
-    sigma: float = 0.0
-    source: Mapping[str, Any] = field(default_factory=dict)
     minimiser: NDArray[np.float64] | None = None
-    direction: NDArray[np.float64] | None = None
     id = "max-affine"
 
     @property
@@ -155,13 +137,6 @@ class MaxAffine(ArrayProblem):
         out: NDArray[np.float64] = self.a[np.arange(self.n), pieces].mean(axis=0)
         return out
 
-    @cached_property
-    def _attempt(self) -> Optimum | SpecError | CertificateError:
-        try:
-            return self._solve()
-        except (SpecError, CertificateError) as error:
-            return error.with_traceback(None)
-
     def _solve(self) -> Optimum:
         n, m, d = self.a.shape
         if (n + d) * n * m > _LARGEST_PROGRAM:
@@ -213,12 +188,6 @@ class MaxAffine(ArrayProblem):
             total = [old + new for old, new in zip(total, top, strict=True)]
         return not any(total)
 
-    def optimum(self) -> Optimum:
-        """Return the given minimiser, or Clarabel's, with the bound of its repaired dual point."""
-        if isinstance(self._attempt, Optimum):
-            return self._attempt
-        raise type(self._attempt)(str(self._attempt))
-
     @cached_property
     def _constants(self) -> dict[str, Constant]:
         norms = norms_up(self.a.reshape(-1, self.d)).reshape(self.a.shape[:2]).max(axis=1)
@@ -230,8 +199,8 @@ class MaxAffine(ArrayProblem):
             **bounds.additive(norms, self.sigma, how),
             **bounds.heterogeneity(reach.deviations(), reach.mean_deviation(), "balls around each client's slopes"),
         }
-        best = self._attempt
-        if isinstance(best, Optimum):
+        best = self._best
+        if best is not None:
             how = "distance to the solver's point; its gap widens the comparison"
             out["R"] = Constant(distance(self.x0, best.x), "exact", how)
             size = float((np.abs(self.a) @ np.abs(self.x0) + np.abs(self.b)).max())
@@ -253,24 +222,15 @@ class MaxAffine(ArrayProblem):
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""
-        reason = "" if isinstance(self._attempt, Optimum) else str(self._attempt).removeprefix("problem max-affine: ")
-        return {
-            "convex": "",
-            "strongly-convex": "maxima of affine functions have no mu; try quadratic or logistic with nu > 0",
-            "smooth": "maxima of affine functions have kinks; try huber or logistic",
-            "lipschitz": "",
-            **dict.fromkeys(bounds.ALWAYS_BOUNDED, ""),
-            "bounded-below": reason,
-            "minimiser": reason,
-        }
+        return bounds.met(
+            strongly_convex="maxima of affine functions have no mu; try quadratic or logistic with nu > 0",
+            smooth="maxima of affine functions have kinks; try huber or logistic",
+            minimiser=self._no_minimiser,
+        )
 
-    def spec(self) -> dict[str, Any]:
-        """Return the options that rebuild this problem."""
-        if self.source:
-            return {"type": self.id, **self.source}
+    def _arrays(self) -> dict[str, Any]:
         arrays = {"a": self.a.tolist(), "b": self.b.tolist(), "x0": self.x0.tolist()}
-        given = {} if self.minimiser is None else {"minimiser": self.minimiser.tolist()}
-        return {"type": self.id, **arrays, **given, **noise_spec(self.sigma, self.direction)}
+        return arrays | given_minimiser(self.minimiser)
 
 
 GENERATED = {
@@ -279,8 +239,7 @@ GENERATED = {
     "dimension": "dimension d of a generated problem (default 3)",
     "spread": "standard deviation of the generated offsets (default 1)",
     "seed": "seed of the generated problem (default 0)",
-    **NOISE_OPTIONS,
-    "x0": f"{START_OPTION} (default 0)",
+    **HEAD_OPTIONS,
 }
 OPTIONS = {
     "a": "n×m×d slopes (JSON); without them the problem is generated",
@@ -290,39 +249,32 @@ OPTIONS = {
 }
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Pieces:
-    """Data given by explicit options: slopes (n, m, d), offsets (n, m), start and minimiser (d,), and the noise."""
+def given_minimiser(x: Floats | None) -> dict[str, Any]:
+    """Return the option minimiser, if there is one."""
+    return {} if x is None else {"minimiser": x.tolist()}
 
-    a: NDArray[np.float64]
-    b: NDArray[np.float64]
-    x0: NDArray[np.float64]
-    minimiser: NDArray[np.float64] | None
-    sigma: float
-    direction: NDArray[np.float64] | None
 
-    @classmethod
-    def read(cls, options: Options, offsets: str) -> "Pieces":
-        """Read all that is left of the options; the offsets stand under a name of the family's own.
+def read_pieces(options: Options, key: str) -> tuple[Floats, Floats, dict[str, Any]]:
+    """Read all that is left of explicit options; the offsets stand under a name of the family's own.
 
-        Raises
-        ------
-        SpecError
-            If an option is wrong or the shapes do not fit.
-        """
-        a, b = read_array(options, "a", 3), read_array(options, offsets, 2)
-        if b.shape != a.shape[:2]:
-            raise SpecError(
-                f"{options.owner}: {offsets} must be n×m = {len(a)}×{a.shape[1]} to fit a, got {len(b)}×{b.shape[1]}"
-            )
-        x0 = read_start(options, a.shape[2])
-        minimiser = read_array(options, "minimiser", 1) if options.has("minimiser") else None
-        if minimiser is not None and minimiser.shape != x0.shape:
-            raise SpecError(f"{options.owner}: minimiser has {len(minimiser)} entries, the dimension is {len(x0)}")
-        sigma, direction = read_noise(options, a.shape[2])
-        options.finish()
-        return cls(a, b, x0, minimiser, sigma, direction)
+    Returns
+    -------
+    tuple
+        Slopes (n, m, d), offsets (n, m), and what :func:`boundlab.problems.noise.read_head` returns, with a minimiser
+        (d,) or None.
+
+    Raises
+    ------
+    SpecError
+        If an option is wrong or the shapes do not fit.
+    """
+    a, offsets = read_array(options, "a", 3), read_array(options, key, 2)
+    check_shape(options, key, offsets, a.shape[:2], "n×m", "a")
+    d = a.shape[2]
+    minimiser = read_array(options, "minimiser", 1) if options.has("minimiser") else None
+    if minimiser is not None and len(minimiser) != d:
+        raise SpecError(f"{options.owner}: minimiser has {len(minimiser)} entries, the dimension is {d}")
+    return a, offsets, {"minimiser": minimiser, **read_head(options, d)}
 
 
 def build(options: Options) -> MaxAffine:
@@ -334,21 +286,18 @@ def build(options: Options) -> MaxAffine:
         If an option is wrong or the shapes do not fit.
     """
     if options.has("a") or options.has("b"):
-        given = Pieces.read(options, "b")
-        return MaxAffine(given.a, given.b, given.x0, given.sigma, {}, given.minimiser, given.direction)
+        a, b, rest = read_pieces(options, "b")
+        return MaxAffine(a, b, **rest)
     n = options.integer("clients", 5, minimum=1)
     m = options.integer("pieces", 4, minimum=2)
     d = options.integer("dimension", 3, minimum=1)
     spread = options.number("spread", 1.0, minimum=0.0)
     seed = options.integer("seed", 0)
     check_size(options, n * m * d, "a")
-    x0 = read_start(options, d)
-    sigma, direction = read_noise(options, d)
-    options.finish()
+    head = read_head(options, d)
     streams, clients = Streams(seed), np.arange(n)
     a = streams.normals(Stream.PARTITION, clients, 0, m * d).reshape(n, m, d)
     a -= a.mean(axis=1, keepdims=True)  # 0 is a convex combination of the slopes: f_i is bounded below
     b = spread * streams.normals(Stream.PARTITION, clients, 1, m)
     source = {"clients": n, "pieces": m, "dimension": d, "spread": spread, "seed": seed}
-    source |= noise_spec(sigma, direction) | {"x0": x0.tolist()}
-    return MaxAffine(a, b, x0, sigma, source, direction=direction)
+    return MaxAffine(a, b, source=source | head_spec(**head), **head)

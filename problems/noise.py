@@ -1,7 +1,8 @@
 """Problems given by arrays, and the noise that is added to their gradients: Gaussian, or a vector of either sign."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 from boundlab.errors import SpecError
 from boundlab.objective import Array, Constant, FullGradients, Oracle, Problem, along
 from boundlab.options import Options
-from boundlab.problems.common import read_vector
+from boundlab.problems.common import START_OPTION, read_start, read_vector
+from boundlab.problems.sought import SoughtMinimiser
 from boundlab.randomness import Stream, Streams
 
 Floats = NDArray[np.float64]
@@ -19,6 +21,7 @@ NOISE_OPTIONS = {
     "noise": "gaussian: N(0, sigma²/d·I); sign: ±sigma·u, each with probability ½ (default gaussian)",
     "direction": "of noise=sign: a list of d numbers, u = direction/‖direction‖ (default the first coordinate)",
 }
+HEAD_OPTIONS = {**NOISE_OPTIONS, "x0": f"{START_OPTION} (default 0)"}
 
 
 def read_noise(options: Options, d: int) -> tuple[float, Floats | None]:
@@ -42,20 +45,51 @@ def read_noise(options: Options, d: int) -> tuple[float, Floats | None]:
     return sigma, direction
 
 
-def noise_spec(sigma: float, direction: Floats | None) -> dict[str, Any]:
-    """Return the options that :func:`read_noise` reads as these."""
-    return {"sigma": sigma} | ({} if direction is None else {"noise": "sign", "direction": direction.tolist()})
+def read_head(options: Options, d: int, start: float = 0.0) -> dict[str, Any]:
+    """Read the options of all problems given by arrays, which are the last ones.
+
+    Returns
+    -------
+    dict
+        x0, sigma and direction, as the classes take them.
+
+    Raises
+    ------
+    SpecError
+        If one is wrong, or an option is left that nobody reads.
+    """
+    x0 = read_start(options, d, start)
+    sigma, direction = read_noise(options, d)
+    options.finish()
+    return {"x0": x0, "sigma": sigma, "direction": direction}
 
 
-class ArrayProblem(Problem):
+def head_spec(x0: Array, sigma: float, direction: Floats | None) -> dict[str, Any]:
+    """Return the options that :func:`read_head` reads as these."""
+    sign = {} if direction is None else {"noise": "sign", "direction": direction.tolist()}
+    return {"sigma": sigma, **sign, "x0": x0.tolist()}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ArrayProblem(SoughtMinimiser):
     """A problem given by arrays, one row a client, with additive noise.
 
-    A final class names the array whose first axis counts clients and whose last is the dimension. ``direction`` is that
-    of noise with two signs, shape (d,), of any length; None: the noise is Gaussian.
+    A final class names the array whose first axis counts clients and whose last is the dimension.
+
+    Parameters
+    ----------
+    sigma
+        E‖noise‖² = sigma², unit (1, −1).
+    source
+        The options that rebuild the problem, or empty: then ``spec`` writes the arrays out.
+    direction
+        Shape (d,), not 0, of any length: the noise is ±sigma·direction/‖direction‖, each with probability ½; None: it
+        is N(0, sigma²/d·I).
     """
 
-    sigma: float
-    direction: Floats | None
+    sigma: float = 0.0
+    source: Mapping[str, Any] = field(default_factory=dict)
+    direction: Floats | None = None
 
     @property
     @abstractmethod
@@ -76,6 +110,15 @@ class ArrayProblem(Problem):
         """Return sigma·u, shape (d,), unit (1, −1), or None: there is no noise, or it is Gaussian."""
         return None if self.direction is None or self.sigma == 0.0 else along(self.direction, self.sigma)
 
+    @abstractmethod
+    def _arrays(self) -> dict[str, Any]:
+        """Return the options that give the functions; x0 follows unless it is among them."""
+
+    def spec(self) -> dict[str, Any]:
+        """Return the options that rebuild this problem."""
+        written = self.source or {**self._arrays(), **head_spec(self.x0, self.sigma, self.direction)}
+        return {"type": self.id, **written}
+
     def oracle(self, streams: Streams) -> Oracle:
         """Return the oracle with additive noise."""
         return additive_noise(self, self.sigma, streams)
@@ -91,54 +134,41 @@ def additive_noise(problem: Problem, sigma: float, streams: Streams) -> Oracle:
 
     The noise is ±:attr:`boundlab.objective.Problem.sign_noise` where the problem gives that, else N(0, sigma²/d·I).
     """
-    if sigma == 0.0:
-        return FullGradients(problem)
-    vector = problem.sign_noise
-    return GaussianNoise(problem, sigma, streams) if vector is None else SignNoise(problem, vector, streams)
+    return NoisyGradients(problem, sigma, problem.sign_noise, streams) if sigma else FullGradients(problem)
 
 
 @final
 @dataclass(slots=True)
-class GaussianNoise(Oracle):
-    """Exact (sub)gradients plus independent Gaussian noise with E‖noise‖² = sigma²."""
+class NoisyGradients(Oracle):
+    """Exact (sub)gradients plus independent noise.
+
+    Parameters
+    ----------
+    sigma
+        Of Gaussian noise: E‖noise‖² = sigma², unit (1, −1).
+    vector
+        Shape (d,), unit (1, −1): plus or minus this is the noise, each with probability ½; None: it is Gaussian.
+    """
 
     problem: Problem
     sigma: float
+    vector: Floats | None
     streams: Streams
 
     def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
-        """Return the noise vectors, shape (B, steps, d), unit (1, −1)."""
+        """Return the noise vectors, shape (B, steps, d), unit (1, −1); of noise with two signs these, (B, steps)."""
+        if self.vector is not None:
+            return np.where(self.streams.uniforms(Stream.NOISE, clients, updates, steps) < 0.5, 1.0, -1.0)
         d = self.problem.d
         normal = self.streams.normals(Stream.NOISE, clients, updates, steps * d)
         normal *= self.sigma / np.sqrt(d)
         return normal.reshape(-1, steps, d)
 
     def draw_size(self, steps: int) -> int:
-        """Return steps·d."""
-        return steps * self.problem.d
+        """Return steps·d, or of noise with two signs steps."""
+        return steps * self.problem.d if self.vector is None else steps
 
     def step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
         """Do one noisy (sub)gradient step in place."""
-        x -= step_size * (self.problem.gradient(client, x) + draw)
-
-
-@final
-@dataclass(slots=True)
-class SignNoise(Oracle):
-    """Exact (sub)gradients plus or minus one vector, shape (d,), unit (1, −1), each with probability ½."""
-
-    problem: Problem
-    vector: Floats
-    streams: Streams
-
-    def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
-        """Return the signs, shape (B, steps)."""
-        return np.where(self.streams.uniforms(Stream.NOISE, clients, updates, steps) < 0.5, 1.0, -1.0)
-
-    def draw_size(self, steps: int) -> int:
-        """Return steps."""
-        return steps
-
-    def step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
-        """Do one noisy (sub)gradient step in place."""
-        x -= step_size * (self.problem.gradient(client, x) + draw * self.vector)
+        noise = draw if self.vector is None else draw * self.vector
+        x -= step_size * (self.problem.gradient(client, x) + noise)

@@ -21,7 +21,7 @@ from boundlab.objective.simple import Simple, read_simple
 from boundlab.options import Options
 from boundlab.problems import bounds
 from boundlab.problems.common import EPS, calm, clip_up
-from boundlab.problems.linear_model import LinearModel
+from boundlab.problems.linear_model import BoundedSlopes
 from boundlab.problems.reach import Reach
 from boundlab.problems.risk import largest_eigenvalue
 
@@ -69,7 +69,7 @@ def pairs(owner: str, X: Array, y: Floats, h: Simple) -> Floats:
 
 @final
 @dataclass(frozen=True, eq=False)
-class PoissonRegression(LinearModel):
+class PoissonRegression(BoundedSlopes):
     """Exponentials of linear predictions, tangents beyond the margins of a set; ``y`` is what :func:`pairs` gives."""
 
     @cached_property
@@ -104,10 +104,7 @@ class PoissonRegression(LinearModel):
 
     @cached_property
     def _sigma(self) -> Constant:
-        if self.batch == 0:
-            return Constant(0.0, "exact", "full gradients")
-        value = float((self.factors * np.sqrt(self._second * self._share)).max())
-        return Constant(clip_up(value, 16), "upper", "second moment, largest margins on the set")
+        return self._second_moment("second moment, largest margins on the set")
 
     @cached_property
     def _reach(self) -> Reach:
@@ -124,13 +121,11 @@ class PoissonRegression(LinearModel):
             norms[client] = weight * float(self._steepest[rows].sum()) * (1.0 + slip)
         return Reach(centre, half, np.linalg.norm(half, axis=1) * (1.0 + (p + 8) * EPS), norms)
 
-    def rounding(self, x: Floats) -> tuple[float, float] | None:
-        """Return how far rounding may put the value and the gradient off; None where margins are float32.
+    def _rounding(self, x: Floats) -> tuple[float, float]:
+        """Bound what rounding does to the value and to the gradient.
 
         A margin's error moves the loss by its slope, and its slope by the rate, both taken a little further on.
         """
-        if self.X.dtype != np.float64:
-            return None
         (S, p), size, omega = self.X.shape, float(np.linalg.norm(x)), self.total.omega
         z = self.X @ x
         rate = np.exp(np.minimum(z, self.y[:, 1])) * (1.0 + np.maximum(z - self.y[:, 1], 0.0))
@@ -169,9 +164,7 @@ class PoissonRegression(LinearModel):
         else:
             norms = self._reach.gradient_norms()
             out["B"] = Constant(clip_up(float(norms.max()), 4), "upper", how)
-            # E‖g‖² = ‖∇f_i‖² + share·(mean_j ‖∇loss_j‖² − ‖∇f_i‖²), with and without replacement.
-            second = (1.0 - self._share) * norms**2 + self._share * self.factors**2 * self._second
-            out |= bounds.gradients(norms, second * (1.0 + 16 * EPS), how)
+            out |= self._gradient_bounds(norms, how)
         if self._cancels:
             out |= bounds.heterogeneity(self._reach.deviations(), self._reach.mean_deviation(), how)
         return out
@@ -182,14 +175,4 @@ class PoissonRegression(LinearModel):
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""
-        unbounded = "the regulariser's gradient is unbounded; set nu=0" if self.nu > 0.0 else ""
-        differ = "clients of different weight pull differently by the regulariser; set nu=0 or weights=equal"
-        return {
-            "convex": "",
-            "strongly-convex": "" if self.nu > 0.0 else "without regulariser it has no mu; set nu > 0",
-            "smooth": "",
-            **dict.fromkeys(bounds.ALWAYS_BOUNDED, ""),
-            **dict.fromkeys(("lipschitz", "bounded-gradients", "bounded-second-moment"), unbounded),
-            "bounded-heterogeneity": "" if self._cancels else differ,
-            **dict.fromkeys(("bounded-below", "minimiser", "sampled-functions"), _OUTSIDE),
-        }
+        return bounds.met(**self._of_regulariser, minimiser=_OUTSIDE) | {"sampled-functions": _OUTSIDE}

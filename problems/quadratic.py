@@ -1,7 +1,7 @@
 """Heterogeneous quadratics: f_i(x) = ½(x − b_i)ᵀA_i(x − b_i) with additive noise."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
@@ -13,16 +13,8 @@ from boundlab.errors import SpecError
 from boundlab.objective import Array, Constant, Optimum, QuadraticForm
 from boundlab.options import Options
 from boundlab.problems import bounds
-from boundlab.problems.common import (
-    EPS,
-    check_size,
-    clip_up,
-    distance,
-    key_of,
-    read_array,
-    read_start,
-)
-from boundlab.problems.noise import NOISE_OPTIONS, ArrayProblem, noise_spec, read_noise
+from boundlab.problems.common import EPS, check_shape, check_size, clip_up, distance, key_of, read_array
+from boundlab.problems.noise import HEAD_OPTIONS, ArrayProblem, head_spec, read_head
 from boundlab.problems.reach import root_mean_square
 from boundlab.randomness import Stream, Streams
 
@@ -50,13 +42,6 @@ class Quadratic(ArrayProblem):
         Shape (n, d), unit (0, 1).
     x0
         Shape (d,), unit (0, 1).
-    sigma
-        E‖noise‖² = sigma², unit (1, −1).
-    source
-        The options that rebuild the problem, or empty: then ``spec`` writes the arrays out.
-    direction
-        Shape (d,), not 0, of any length: the noise is ±sigma·direction/‖direction‖, each with probability ½; None: it
-        is N(0, sigma²/d·I).
 
     Raises
     ------
@@ -67,9 +52,6 @@ class Quadratic(ArrayProblem):
     A: NDArray[np.float64]
     b: NDArray[np.float64]
     x0: NDArray[np.float64]
-    sigma: float = 0.0
-    source: Mapping[str, Any] = field(default_factory=dict)
-    direction: NDArray[np.float64] | None = None
     id = "quadratic"
 
     def __post_init__(self) -> None:
@@ -209,8 +191,8 @@ class Quadratic(ArrayProblem):
 
     @cached_property
     def _gradient_norms(self) -> NDArray[np.float64]:
-        best = self._optimum
-        assert best.distance is not None  # noqa: S101  (a fact of _optimum, for the type checker)
+        best = self.optimum()
+        assert best.distance is not None  # noqa: S101  (a fact of _solve, for the type checker)
         gradients = np.einsum("nde,ne->nd", self.A, best.x - self.b)
         norms = np.linalg.norm(gradients, axis=1) * (1.0 + (self.d + 4) * EPS)
         out: NDArray[np.float64] = norms + (self._range[1] + self._slack) * best.distance + self._rounding(best.x)
@@ -228,8 +210,8 @@ class Quadratic(ArrayProblem):
         away, reach = (np.linalg.norm(one, axis=1) for one in (x - self.b, np.abs(x) + np.abs(self.b)))
         return room * float((sizes * away**2).mean()), room * float((sizes * reach).mean())
 
-    @cached_property
-    def _optimum(self) -> Optimum:
+    def _solve(self) -> Optimum:
+        """Solve mean(A_i)·x = mean(A_i·b_i), with its residual certificate."""
         x = np.linalg.solve(self._mean, self._right)
         for _ in range(2):  # iterative refinement
             x = x - np.linalg.solve(self._mean, np.einsum("nde,ne->d", self.A, x - self.b) / self.n)
@@ -243,10 +225,6 @@ class Quadratic(ArrayProblem):
         rounding = (self.n + 2 * self.d + 8) * EPS * float(sizes.mean())
         return Optimum(x, self.value(x), residual**2 / (2.0 * mu) + rounding, residual / mu, "linear solve, ‖∇f‖/mu")
 
-    def optimum(self) -> Optimum:
-        """Return the solution of mean(A_i)·x = mean(A_i·b_i) with its residual certificate."""
-        return self._optimum
-
     def gradient_norms_at_optimum(self) -> NDArray[np.float64]:
         """Return ‖A_i(x* − b_i)‖ from above, shape (n,), unit (1, −1)."""
         return self._gradient_norms
@@ -259,7 +237,7 @@ class Quadratic(ArrayProblem):
     def _constants(self) -> dict[str, Constant]:
         exact = not self._slack.any()
         how = "diagonal entries" if exact else "eigenvalues, rounding allowed for"
-        best = self._optimum
+        best = self.optimum()
         assert best.distance is not None  # noqa: S101
         top = Constant(float((self._range[1] + self._slack).max()), "exact" if exact else "upper", how)
         sizes = np.abs(self.x0 - self.b)
@@ -300,28 +278,11 @@ class Quadratic(ArrayProblem):
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""
         singular = "" if self._mu > 0.0 else "some A_i has the eigenvalue 0"
-        return {
-            "convex": "",
-            "strongly-convex": singular,
-            "smooth": "",
-            "lipschitz": _UNBOUNDED,
-            **dict.fromkeys(bounds.ALWAYS_BOUNDED, ""),
-            "bounded-gradients": _UNBOUNDED,
-            "bounded-second-moment": _UNBOUNDED,
-            "bounded-heterogeneity": "" if self._equal else _DIFFERENT,
-        }
+        different = "" if self._equal else _DIFFERENT
+        return bounds.met(strongly_convex=singular, steep=_UNBOUNDED, spread=different)
 
-    def spec(self) -> dict[str, Any]:
-        """Return the options that rebuild this problem."""
-        if self.source:
-            return {"type": self.id, **self.source}
-        return {
-            "type": self.id,
-            "A": self.A.tolist(),
-            "b": self.b.tolist(),
-            **noise_spec(self.sigma, self.direction),
-            "x0": self.x0.tolist(),
-        }
+    def _arrays(self) -> dict[str, Any]:
+        return {"A": self.A.tolist(), "b": self.b.tolist()}
 
 
 OPTIONS = {
@@ -333,8 +294,7 @@ OPTIONS = {
     "L": "largest eigenvalue of the generated A_i (default 10)",
     "spread": "E‖b_i‖ about their mean is close to this (default 1)",
     "seed": "seed of the generated problem (default 0)",
-    **NOISE_OPTIONS,
-    "x0": "start point: a number for every coordinate, or a list (default 0)",
+    **HEAD_OPTIONS,
 }
 
 
@@ -350,15 +310,8 @@ def build(options: Options) -> Quadratic:
         A, b = read_array(options, "A", 3), read_array(options, "b", 2)
         if A.shape[1] != A.shape[2]:
             raise SpecError(f"{options.owner}: A must be n×d×d, got {'×'.join(map(str, A.shape))}")
-        if b.shape != A.shape[:2]:
-            raise SpecError(
-                f"{options.owner}: b must be n×d = {A.shape[0]}×{A.shape[1]} to fit A, "
-                f"got {'×'.join(map(str, b.shape))}"
-            )
-        x0 = read_start(options, A.shape[1])
-        sigma, direction = read_noise(options, A.shape[1])
-        options.finish()
-        return Quadratic(A, b, x0, sigma, direction=direction)
+        check_shape(options, "b", b, A.shape[:2], "n×d", "A")
+        return Quadratic(A, b, **read_head(options, A.shape[1]))
     n = options.integer("clients", 5, minimum=1)
     d = options.integer("dimension", 10, minimum=1)
     mu = options.number("mu", 1.0, above=0.0)
@@ -366,21 +319,10 @@ def build(options: Options) -> Quadratic:
     spread = options.number("spread", 1.0, minimum=0.0)
     seed = options.integer("seed", 0)
     check_size(options, n * d * d, "A")
-    x0 = read_start(options, d)
-    sigma, direction = read_noise(options, d)
-    options.finish()
+    head = read_head(options, d)
     A, b = _generate(n, d, mu, L, spread, Streams(seed))
-    source = {
-        "clients": n,
-        "dimension": d,
-        "mu": mu,
-        "L": L,
-        "spread": spread,
-        "seed": seed,
-        **noise_spec(sigma, direction),
-        "x0": x0.tolist(),
-    }
-    return Quadratic(A, b, x0, sigma, source, direction)
+    source = {"clients": n, "dimension": d, "mu": mu, "L": L, "spread": spread, "seed": seed, **head_spec(**head)}
+    return Quadratic(A, b, source=source, **head)
 
 
 def _generate(

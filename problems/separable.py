@@ -1,7 +1,7 @@
 """Huber, pseudo-Huber and least absolute deviations: f_i(x) = Σ_j w_ij·φ(x_j − c_ij)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, final
@@ -13,10 +13,10 @@ from boundlab.errors import SpecError
 from boundlab.objective import Array, Constant, Optimum, StepBounds
 from boundlab.options import Options
 from boundlab.problems import bounds
-from boundlab.problems.common import EPS, check_size, clip_up, distance, key_of, norms_up, read_array, read_start
+from boundlab.problems.common import EPS, check_shape, check_size, clip_up, distance, key_of, norms_up, read_array
 from boundlab.problems.heterogeneity import piecewise_columns, smooth_columns
 from boundlab.problems.minimisers import bisect, nearest_zero
-from boundlab.problems.noise import NOISE_OPTIONS, ArrayProblem, noise_spec, read_noise
+from boundlab.problems.noise import NOISE_OPTIONS, ArrayProblem, head_spec, read_head
 from boundlab.problems.reach import against_mean
 from boundlab.problems.scalar import FLOATS, Kind, ScalarLoss, loss_of
 from boundlab.randomness import Stream, Streams
@@ -54,13 +54,6 @@ class Separable(ArrayProblem):
         Positive, unit (0, 1).
     x0
         Shape (d,), unit (0, 1).
-    sigma
-        E‖noise‖² = sigma², unit (1, −1).
-    source
-        The options that rebuild the problem, or empty: then ``spec`` writes the arrays out.
-    direction
-        Shape (d,), not 0, of any length: the noise is ±sigma·direction/‖direction‖, each with probability ½; None: it
-        is N(0, sigma²/d·I).
     """
 
     id: Kind
@@ -68,9 +61,6 @@ class Separable(ArrayProblem):
     w: NDArray[np.float64]
     delta: float
     x0: NDArray[np.float64]
-    sigma: float = 0.0
-    source: Mapping[str, Any] = field(default_factory=dict)
-    direction: NDArray[np.float64] | None = None
 
     @property
     def _rows(self) -> NDArray[np.float64]:
@@ -200,8 +190,8 @@ class Separable(ArrayProblem):
         heaviest = float(w.max())
         return StepBounds(0.0, heaviest, 16.0 * EPS * float(np.linalg.norm(w * c)), 16.0 * EPS * heaviest)
 
-    @cached_property
-    def _optimum(self) -> Optimum:
+    def _solve(self) -> Optimum:
+        """Find the minimiser: weighted median, piecewise-linear root or bracket."""
         bracketed = self.id == "pseudo-huber"
         x, away = self._brackets() if bracketed else self._exactly()
         total = self.w * self.loss.slope(x - self.c, FLOATS)
@@ -223,15 +213,11 @@ class Separable(ArrayProblem):
         x[used], away[used] = bisect(self.c[:, used], self.w[:, used], lambda r: self.loss.slope(r, FLOATS))
         return x, away
 
-    def optimum(self) -> Optimum:
-        """Return the minimiser: weighted median, piecewise-linear root or bracket."""
-        return self._optimum
-
     def gradient_norms_at_optimum(self) -> NDArray[np.float64] | None:
         """Return ‖∇f_i(x*)‖ from above, shape (n,), unit (1, −1); None for lad."""
         if not self.smooth:
             return None
-        best = self._optimum
+        best = self.optimum()
         norms = np.linalg.norm(self.w * self.loss.slope(best.x - self.c, FLOATS), axis=1) * (1.0 + (self.d + 16) * EPS)
         # The rounding of x − c_ij moves the slope by at most w_ij times its size.
         moved = EPS * np.linalg.norm(self.w * (np.abs(best.x) + np.abs(self.c)), axis=1)
@@ -240,7 +226,7 @@ class Separable(ArrayProblem):
 
     @cached_property
     def _constants(self) -> dict[str, Constant]:
-        best = self._optimum
+        best = self.optimum()
         far = best.distance or 0.0
         norms = norms_up(self.w, self.loss.steepest)
         how = "closed form max‖w_i‖·|slope|"
@@ -280,23 +266,13 @@ class Separable(ArrayProblem):
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""
-        return {
-            "convex": "",
-            "strongly-convex": f"{self.id} grows linearly, it has no mu; try quadratic, or logistic with nu",
-            "smooth": "" if self.smooth else "|x| has a kink; try huber or pseudo-huber",
-            "lipschitz": "",
-            **dict.fromkeys(bounds.ALWAYS_BOUNDED, ""),
-        }
+        flat = f"{self.id} grows linearly, it has no mu; try quadratic, or logistic with nu"
+        kink = "" if self.smooth else "|x| has a kink; try huber or pseudo-huber"
+        return bounds.met(strongly_convex=flat, smooth=kink)
 
-    def spec(self) -> dict[str, Any]:
-        """Return the options that rebuild this problem."""
-        if self.source:
-            return {"type": self.id, **self.source}
-        out = {"type": self.id, "c": self.c.tolist(), "w": self.w.tolist()}
-        return out | self._width() | noise_spec(self.sigma, self.direction) | {"x0": self.x0.tolist()}
-
-    def _width(self) -> dict[str, float]:
-        return {} if self.id == "lad" else {"delta": self.delta}
+    def _arrays(self) -> dict[str, Any]:
+        width = {} if self.id == "lad" else {"delta": self.delta}
+        return {"c": self.c.tolist(), "w": self.w.tolist(), **width}
 
 
 _OPTIONS = {
@@ -348,13 +324,11 @@ def build(kind: Kind, options: Options) -> Separable:
     w = _weights(options, n, d)
     if (w < 0.0).any() or not (w > 0.0).any():
         raise SpecError(f"{options.owner}: the weights w must not be negative, and not all 0; got {w.min():g}")
-    x0 = read_start(options, d, 0.0 if c.any() else 1.0)
-    sigma, direction = read_noise(options, d)
-    options.finish()
+    head = read_head(options, d, 0.0 if c.any() else 1.0)
     if source:
-        source |= noise_spec(sigma, direction) | {"x0": x0.tolist(), "w": w.tolist()}
+        source |= head_spec(**head) | {"w": w.tolist()}
         source |= {} if kind == "lad" else {"delta": delta}
-    return Separable(kind, c, w, delta, x0, sigma, source, direction)
+    return Separable(kind, c, w, delta, source=source, **head)
 
 
 def _weights(options: Options, n: int, d: int) -> NDArray[np.float64]:
@@ -362,7 +336,6 @@ def _weights(options: Options, n: int, d: int) -> NDArray[np.float64]:
     if isinstance(raw, (int, float)) or (isinstance(raw, str) and not raw.startswith(("[", "@"))):
         return np.full((n, d), options.number("w", 1.0, above=0.0))
     w = read_array(options, "w", 2)
-    rows, columns = int(w.shape[0]), int(w.shape[1])
-    if rows != n or columns not in (1, d):
-        raise SpecError(f"{options.owner}: w must be n×d = {n}×{d} to fit c, got {rows}×{columns}")
-    return np.repeat(w, d, axis=1) if columns < d else w
+    if w.shape != (n, 1):
+        check_shape(options, "w", w, (n, d), "n×d", "c")
+    return np.repeat(w, d, axis=1) if w.shape[1] < d else w

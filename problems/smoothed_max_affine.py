@@ -7,7 +7,7 @@ these (Taylor, Hendrickx and Glineur, Mathematical Programming 2017, Theorem 4 a
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, final
@@ -15,7 +15,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.errors import CertificateError, SpecError
+from boundlab.errors import SpecError
 from boundlab.objective import Array, Constant, Optimum, StepBounds
 from boundlab.options import Options
 from boundlab.problems import bounds, max_affine
@@ -26,7 +26,7 @@ from boundlab.problems.common import (
     key_of,
     norm_up,
 )
-from boundlab.problems.noise import ArrayProblem, noise_spec
+from boundlab.problems.noise import ArrayProblem
 from boundlab.problems.polytope import dot, fractions, maximise, steepest_mean
 from boundlab.problems.solvers import TIGHT, check_gap, clarabel, cvxpy
 
@@ -51,13 +51,6 @@ class SmoothedMaxAffine(ArrayProblem):
         Shape (d,), unit (0, 1).
     minimiser
         Shape (d,), a point to be certified as x*; None: Clarabel looks for it.
-    sigma
-        E‖noise‖² = sigma², unit (1, −1).
-    source
-        The options that rebuild the problem, or empty: then ``spec`` writes the arrays out.
-    direction
-        Shape (d,), not 0, of any length: the noise is ±sigma·direction/‖direction‖, each with probability ½; None: it
-        is N(0, sigma²/d·I).
     """
 
     a: Floats
@@ -66,9 +59,6 @@ class SmoothedMaxAffine(ArrayProblem):
     mu: float
     x0: Floats
     minimiser: Floats | None = None
-    sigma: float = 0.0
-    source: Mapping[str, Any] = field(default_factory=dict)
-    direction: Floats | None = None
     id = "smoothed-max-affine"
 
     @property
@@ -118,13 +108,6 @@ class SmoothedMaxAffine(ArrayProblem):
         weights = maximise(self.c[client] + slopes @ x * shrink, slopes, width)
         out: Array = (x - step_size * (weights @ slopes)) * shrink
         return out
-
-    @cached_property
-    def _attempt(self) -> Optimum | SpecError | CertificateError:
-        try:
-            return self._solve()
-        except (SpecError, CertificateError) as error:
-            return error.with_traceback(None)
 
     def _solve(self) -> Optimum:
         given = self.minimiser is not None
@@ -255,12 +238,6 @@ class SmoothedMaxAffine(ArrayProblem):
             raise SpecError(f"problem {self.id}: f is unbounded below; 0 must be a mean of combinations of slopes")
         return np.asarray(x.value, dtype=np.float64)
 
-    def optimum(self) -> Optimum:
-        """Return the given minimiser or Clarabel's, with the bound that its gradient gives."""
-        if isinstance(self._attempt, Optimum):
-            return self._attempt
-        raise type(self._attempt)(str(self._attempt))
-
     @cached_property
     def _constants(self) -> dict[str, Constant]:
         norms = np.linalg.norm(self.a, axis=2).max(axis=1) * (1.0 + (self.d + 4) * EPS)
@@ -275,8 +252,8 @@ class SmoothedMaxAffine(ArrayProblem):
             away = np.linalg.norm(self.a - means, axis=2).max(axis=1) * (1.0 + (self.d + 8) * EPS)
             wide = np.where(self.n > 1, away + away.max(), 0.0)
             out |= bounds.heterogeneity(wide, float(wide.max()), "distances of the slopes from their mean")
-        best = self._attempt
-        if isinstance(best, Optimum):
+        best = self._best
+        if best is not None:
             away_by = best.distance or 0.0
             out["R"] = Constant(
                 clip_up(distance(self.x0, best.x) + away_by, 2), "upper" if away_by else "exact", best.how
@@ -294,8 +271,8 @@ class SmoothedMaxAffine(ArrayProblem):
 
     def gradient_norms_at_optimum(self) -> NDArray[np.float64] | None:
         """Return upper bounds of ‖∇f_i(x*)‖, shape (n,)."""
-        best = self._attempt
-        if not isinstance(best, Optimum) or best.distance is None:
+        best = self._best
+        if best is None or best.distance is None:
             return None
         return np.asarray(self._norms(best.x)[1] + self.L * best.distance)
 
@@ -305,36 +282,14 @@ class SmoothedMaxAffine(ArrayProblem):
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""
-        best = self._attempt
-        reason = "" if isinstance(best, Optimum) else str(best).removeprefix(f"problem {self.id}: ")
+        flat = "" if self.mu > 0.0 else "mu = 0; give mu > 0"
         steep = "strongly convex functions have unbounded gradients; mu=0 would fit" if self.mu > 0.0 else ""
-        return {
-            "convex": "",
-            "strongly-convex": "" if self.mu > 0.0 else "mu = 0; give mu > 0",
-            "smooth": "",
-            "lipschitz": steep,
-            "bounded-variance": "",
-            "bounded-gradients": steep,
-            "bounded-second-moment": steep,
-            "bounded-heterogeneity": steep if self.n > 1 else "",
-            "bounded-below": reason,
-            "minimiser": reason,
-        }
+        spread = steep if self.n > 1 else ""
+        return bounds.met(strongly_convex=flat, steep=steep, spread=spread, minimiser=self._no_minimiser)
 
-    def spec(self) -> dict[str, Any]:
-        """Return the options that rebuild this problem."""
-        if self.source:
-            return {"type": self.id, **self.source}
-        arrays = {"a": self.a.tolist(), "c": self.c.tolist(), "x0": self.x0.tolist()}
-        given = {} if self.minimiser is None else {"minimiser": self.minimiser.tolist()}
-        return {
-            "type": self.id,
-            **arrays,
-            "L": self.L,
-            "mu": self.mu,
-            **given,
-            **noise_spec(self.sigma, self.direction),
-        }
+    def _arrays(self) -> dict[str, Any]:
+        arrays = {"a": self.a.tolist(), "c": self.c.tolist(), "x0": self.x0.tolist(), "L": self.L, "mu": self.mu}
+        return arrays | max_affine.given_minimiser(self.minimiser)
 
 
 OPTIONS = {
@@ -362,11 +317,7 @@ def build(options: Options) -> SmoothedMaxAffine:
     if not (options.has("a") or options.has("c")):
         rest = {name: value for name, value in options.values.items() if name not in ("L", "mu")}
         pieces = max_affine.build(Options(options.owner, rest))
-        source = {**pieces.source, "L": L, "mu": mu}
-        return SmoothedMaxAffine(
-            pieces.a, pieces.b, L, mu, pieces.x0, None, pieces.sigma, source, pieces.direction
-        )  # fmt: skip
-    given = max_affine.Pieces.read(options, "c")
-    return SmoothedMaxAffine(
-        given.a, given.b, L, mu, given.x0, given.minimiser, given.sigma, direction=given.direction
-    )  # fmt: skip
+        given = {"x0": pieces.x0, "sigma": pieces.sigma, "direction": pieces.direction}
+        return SmoothedMaxAffine(pieces.a, pieces.b, L, mu, source={**pieces.source, "L": L, "mu": mu}, **given)
+    a, c, given = max_affine.read_pieces(options, "c")
+    return SmoothedMaxAffine(a, c, L, mu, **given)

@@ -1,0 +1,53 @@
+"""Problems whose minimiser is sought once, when it is first asked for."""
+
+from abc import abstractmethod
+from functools import cached_property
+
+from boundlab.errors import CertificateError, SpecError
+from boundlab.objective import Optimum, Problem
+
+
+class SoughtMinimiser(Problem):
+    """A problem that solves for its minimiser once, and remembers what it found, or why there is no certificate."""
+
+    _surely_attained: bool | property = False
+
+    @abstractmethod
+    def _solve(self) -> Optimum:
+        """Return the minimiser with its certificate.
+
+        Raises
+        ------
+        CertificateError, SpecError
+            If there is none.
+        """
+
+    @cached_property
+    def _attempt(self) -> Optimum | CertificateError | SpecError:
+        try:
+            return self._solve()
+        except (CertificateError, SpecError) as error:
+            if self._surely_attained:  # a missing certificate is an error like any other
+                raise
+            return error.with_traceback(None)
+
+    def optimum(self) -> Optimum:
+        """Return x* and f* with their certificate.
+
+        Raises
+        ------
+        CertificateError, SpecError
+            If there is none.
+        """
+        if isinstance(self._attempt, Optimum):
+            return self._attempt
+        raise type(self._attempt)(str(self._attempt))
+
+    @property
+    def _best(self) -> Optimum | None:
+        return self._attempt if isinstance(self._attempt, Optimum) else None
+
+    @property
+    def _no_minimiser(self) -> str:
+        """Reason why none is certified; nothing where one is."""
+        return "" if self._best else str(self._attempt).removeprefix(f"problem {self.id}: ")
