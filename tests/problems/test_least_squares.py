@@ -1,6 +1,5 @@
 """Least squares: by hand, against independent solvers, and what mini-batches of them are."""
 
-import itertools
 from fractions import Fraction
 from typing import Any
 
@@ -216,23 +215,10 @@ def test_a_solver_is_not_chosen() -> None:
         squares(solver="newton")
 
 
-def test_tensors_do_the_same_steps() -> None:
-    torch = pytest.importorskip("torch")
-    for batch, replacement in itertools.product((0, 2), (True, False)):
-        problem = tiny("least-squares", 5, batch=batch, replacement=replacement, nu=0.1)
-        batched = problem.tensors(torch.device("cpu"), torch.float64)
-        X = np.array([point(problem, seed) for seed in range(4)])
-        np.testing.assert_allclose(batched.values(torch.as_tensor(X)), problem.values(X), rtol=1e-12)
-        slopes = [problem.full_gradient(x) for x in X]
-        np.testing.assert_allclose(batched.full_gradients(torch.as_tensor(X)), slopes, rtol=1e-10, atol=1e-12)
-        clients, updates = torch.tensor([[0, 1]]), torch.tensor([[3, 4]])
-        drawn = batched.draws(9, torch.tensor([0, 1]), clients, updates, np.array([[1, 1]]))
-        for trial, client in enumerate((0, 1)):
-            oracle, x, rows = problem.oracle(Streams(9, trial)), X[0].copy(), torch.as_tensor(X[:1]).clone()
-            own = oracle.draws(np.array([client]), np.array([3 + trial]), 1)[0]
-            oracle.step(x, client, own[0], 0.25)
-            batched.step(rows, clients[:, trial], drawn[0, trial : trial + 1, 0], torch.tensor([0.25]))
-            np.testing.assert_allclose(rows[0].numpy(), x, rtol=1e-12)
+@pytest.mark.parametrize("replacement", [True, False])
+def test_mini_batches_conform_on_tensors_too(replacement: bool) -> None:
+    pytest.importorskip("torch")
+    conform.problem(tiny("least-squares", 5, batch=2, replacement=replacement, nu=0.1))
 
 
 def test_with_full_gradients_exact_engines_see_the_same_quadratic() -> None:

@@ -10,12 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problem_makers import EXPLICIT, MODELS, from_text, generated, make, point, tiny
 
-from boundlab.assumptions import BUILT_IN
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.problems import PROBLEMS
 from boundlab.randomness import Streams
 
-SMOOTH = ("huber", "pseudo-huber", "quadratic")
 KINDS = st.sampled_from(EXPLICIT)
 SEEDS = st.integers(0, 10_000)
 
@@ -39,65 +37,9 @@ def test_to_descend_is_to_go_along_the_gradient(kind: str) -> None:
             np.testing.assert_allclose(rows, expected, rtol=0.0, atol=64 * np.finfo(rows.dtype).eps * np.abs(x).max())
 
 
-@pytest.mark.parametrize("kind", EXPLICIT)
-def test_the_default_problem_meets_or_explains_every_assumption(kind: str) -> None:
-    problem = make(kind)
-    reasons = problem.assumptions()
-    assert set(reasons) == {one.id for one in BUILT_IN if one.of == "functions" and one.check is None}
-    assert ("mu" in problem.constants()) == (reasons["strongly-convex"] == "")
-    assert ("L" in problem.constants()) == (reasons["smooth"] == "")
-    assert ("B" in problem.constants()) == (reasons["lipschitz"] == "")
-
-
 def test_a_quadratic_has_no_lipschitz_constant_and_says_why() -> None:
     with pytest.raises(AssumptionError, match=r"area.theorem8 assumes lipschitz .* quadratic is unbounded"):
         make("quadratic").require("lipschitz", "area.theorem8")
-
-
-@given(KINDS, SEEDS)
-def test_f_is_the_mean_of_the_clients(kind: str, seed: int) -> None:
-    problem = generated(kind, seed)
-    x = point(problem, seed)
-    clients = [problem.client_value(i, x) for i in range(problem.n)]
-    assert problem.value(x) == pytest.approx(np.mean(clients), rel=1e-12, abs=1e-12)
-
-
-@given(KINDS, SEEDS)
-def test_every_gradient_is_a_subgradient(kind: str, seed: int) -> None:
-    problem = generated(kind, seed)
-    x, y = point(problem, seed), point(problem, seed + 1)
-    for i in range(problem.n):
-        below = problem.client_value(i, x) + problem.gradient(i, x) @ (y - x)
-        assert problem.client_value(i, y) >= below - 1e-9 * (1 + abs(below))
-
-
-@given(st.sampled_from(SMOOTH), SEEDS)
-def test_gradients_equal_central_differences(kind: str, seed: int) -> None:
-    problem = generated(kind, seed)
-    x, h = point(problem, seed), 1e-5
-    for i in range(problem.n):
-        slope = [
-            (problem.client_value(i, x + h * e) - problem.client_value(i, x - h * e)) / (2 * h)
-            for e in np.eye(problem.d)
-        ]
-        np.testing.assert_allclose(problem.gradient(i, x), slope, rtol=1e-4, atol=1e-4)
-
-
-@given(KINDS, SEEDS)
-def test_no_point_finds_a_constant_on_the_wrong_side(kind: str, seed: int) -> None:
-    problem = generated(kind, seed)
-    constants = {name: constant.value for name, constant in problem.constants().items()}
-    x, y = point(problem, seed), point(problem, seed + 1)
-    for i in range(problem.n):
-        move, turn = y - x, problem.gradient(i, y) - problem.gradient(i, x)
-        rounding = 1e-12 * (1 + np.linalg.norm(problem.gradient(i, x)))
-        if "L" in constants:
-            assert np.linalg.norm(turn) <= constants["L"] * np.linalg.norm(move) + rounding
-        if "mu" in constants:
-            assert turn @ move >= constants["mu"] * move @ move - rounding * np.linalg.norm(move)
-        if "B" in constants:
-            assert np.linalg.norm(problem.gradient(i, x)) <= constants["B"]
-    assert constants["sigma"] == 0.3
 
 
 @given(st.floats(0.01, 10), st.floats(1, 100), SEEDS)
