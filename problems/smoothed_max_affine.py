@@ -317,7 +317,7 @@ def build(options: Options) -> SmoothedMaxAffine:
     if not (options.has("a") or options.has("c")):
         rest = {name: value for name, value in options.values.items() if name not in ("L", "mu")}
         pieces = max_affine.build(Options(options.owner, rest))
-        given = {"x0": pieces.x0, "sigma": pieces.sigma, "direction": pieces.direction}
+        given: dict[str, Any] = {"x0": pieces.x0, "sigma": pieces.sigma, "direction": pieces.direction}
         return SmoothedMaxAffine(pieces.a, pieces.b, L, mu, source={**pieces.source, "L": L, "mu": mu}, **given)
     a, c, given = max_affine.read_pieces(options, "c")
     return SmoothedMaxAffine(a, c, L, mu, **given)

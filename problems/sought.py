@@ -10,7 +10,10 @@ from boundlab.objective import Optimum, Problem
 class SoughtMinimiser(Problem):
     """A problem that solves for its minimiser once, and remembers what it found, or why there is no certificate."""
 
-    _surely_attained: bool | property = False
+    @property
+    def _surely_attained(self) -> bool:
+        """True where there is a minimiser: a missing certificate is then an error like any other."""
+        return False
 
     @abstractmethod
     def _solve(self) -> Optimum:
@@ -27,7 +30,7 @@ class SoughtMinimiser(Problem):
         try:
             return self._solve()
         except (CertificateError, SpecError) as error:
-            if self._surely_attained:  # a missing certificate is an error like any other
+            if self._surely_attained:
                 raise
             return error.with_traceback(None)
 
