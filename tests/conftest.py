@@ -1,6 +1,7 @@
 """Shared fixtures and strategies."""
 
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 # One BLAS thread a worker: the matrices are small, and two workers share two cores.
@@ -29,6 +30,29 @@ def data_folder() -> Path:
     if not where:
         pytest.skip("BOUNDLAB_DATA is not set: MNIST and a9a are not bundled")
     return Path(where)
+
+
+def _processor() -> float:
+    """Seconds that this process and those it has waited for have had of a processor."""
+    return sum(os.times()[:4])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Append what a test costs, fixtures included, to the file that BOUNDLAB_TEST_TIMES names."""
+    where = os.environ.get("BOUNDLAB_TEST_TIMES")
+    before = _processor()
+    try:
+        return (yield)
+    finally:
+        if where:
+            with Path(where).open("a", encoding="utf-8") as lines:
+                lines.write(f"{_processor() - before:.2f}\t{item.nodeid}\n")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes long, so that no worker ends with it; what belongs together stays together."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 _LEFT = pytest.StashKey[set[Path]]()
