@@ -18,21 +18,11 @@ from typing import Any
 
 from benchmarks.mutation import report
 from benchmarks.mutation.edits import Mutant, mutants, sample
+from benchmarks.mutation.rooms import GUARDED, GUARDS, modules, room
 from benchmarks.mutation.run import Result, copy_tree, judge, preload
 from benchmarks.mutation.tests_of import Records
 
 ROOT = Path(__file__).parents[2]
-# Where a slip makes a wrong verdict.
-GUARDED = (
-    "boundlab/algorithms", "boundlab/checks", "boundlab/compare", "boundlab/delays", "boundlab/exact",
-    "boundlab/execute", "boundlab/expectation", "boundlab/formulas", "boundlab/instance", "boundlab/metrics",
-    "boundlab/theorems", "boundlab/worst_case", "problems",
-)  # fmt: skip
-# Text for people, files of data, and the reading of options: no number of a verdict.
-LEFT_OUT = (
-    "boundlab/theorems/_show.py", "boundlab/theorems/_toml.py", "boundlab/formulas/assignments.py",
-    "problems/data.py", "problems/idx.py",
-)  # fmt: skip
 
 
 def arguments(words: Sequence[str] | None) -> argparse.Namespace:
@@ -51,22 +41,29 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
 
 def planted(only: Sequence[str] | None, wanted: int, seed: int) -> list[Mutant]:
     """Return the sample of all errors that can be planted in the guarded modules."""
-    everything = []
-    for place in only or GUARDED:
-        files = [ROOT / place] if place.endswith(".py") else sorted((ROOT / place).rglob("*.py"))
-        names = [str(file.relative_to(ROOT)) for file in files]
-        everything += [one for name in names if name not in LEFT_OUT for one in mutants(ROOT, name)]
+    everything = [one for name in modules(ROOT, only or GUARDED) for one in mutants(ROOT, name)]
     return sample(everything, wanted, seed)
 
 
-def record(tree: Path, folder: Path) -> None:
-    """Run the suite once, room by room, and write which tests run which lines."""
+def recorded(tree: Path, only: Sequence[str] | None) -> list[list[str]]:
+    """Return the tests that are run together to record them: one folder at a time, and what lies beside the folders.
+
+    Where some rooms are asked for only, these are the tests that guard them.
+    """
+    if only:
+        return [[test] for test in sorted({test for place in only for test in GUARDS.get(room(place), ())})]
+    tests = tree / "tests"
+    folders = sorted(path for path in tests.iterdir() if path.is_dir() and any(path.glob("test_*.py")))
+    return [*([str(path)] for path in folders), [str(path) for path in sorted(tests.glob("test_*.py"))]]
+
+
+def record(tree: Path, folder: Path, only: Sequence[str] | None) -> None:
+    """Run the suite once and write which tests run which lines."""
     folder.mkdir(parents=True, exist_ok=True)
-    rooms = sorted(path for path in (tree / "tests").iterdir() if path.is_dir() and any(path.glob("test_*.py")))
-    for name, paths in (*((room.name, [room]) for room in rooms), ("top", sorted((tree / "tests").glob("test_*.py")))):
-        env = {**os.environ, "PYTHONPATH": str(tree), "MUTATION_RECORD": str(folder / f"{name}.json")}
+    for number, paths in enumerate(recorded(tree, only)):
+        env = {**os.environ, "PYTHONPATH": str(tree), "MUTATION_RECORD": str(folder / f"{number}.json")}
         command = [sys.executable, "-m", "pytest", "-q", "-p", "benchmarks.mutation.recorder", "-p", "no:xdist"]
-        subprocess.run([*command, *map(str, paths)], cwd=tree, env=env, check=False)
+        subprocess.run([*command, *paths], cwd=tree, env=env, check=False)
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -79,7 +76,7 @@ def main(words: Sequence[str] | None = None) -> int:
             copy_tree(ROOT, tree)
         folder = asked.records or Path(scratch) / "records"
         if asked.records is None:
-            record(trees[0], folder)
+            record(trees[0], folder, asked.only)
         records = Records.read(sorted(folder.glob("*.json")))
         chosen = planted(asked.only, asked.mutants, asked.seed)
         done = report.read(asked.results)

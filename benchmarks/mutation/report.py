@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+from benchmarks.mutation.rooms import room
 from benchmarks.mutation.run import Result
-from benchmarks.mutation.tests_of import room
 
 ENOUGH = 0.95
 JUDGED = Path(__file__).with_name("survivors.toml")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self, final
 
 from benchmarks.mutation.edits import Mutant
+from benchmarks.mutation.rooms import GUARDS, room
 
 
 @final
@@ -49,34 +50,26 @@ class Records:
     def guards(self, mutant: Mutant, budget: float) -> list[str]:
         """Return the tests to run, in their order; together they took at most ``budget`` seconds.
 
-        What runs when a module is imported belongs to no test: there, the tests of the room are asked, and all that
-        run any line of the module.
+        What runs when a module is imported belongs to no test: there, all that run any line of the module are asked.
+        What tests share, and compute once, is put down to the first that asks for it: the room's other tests come last.
         """
         first, last = mutant.lines
         module = self.lines.get(mutant.file, {})
         found = frozenset().union(*(module.get(line, frozenset()) for line in range(first, last + 1)))
-        home = f"tests/{room(mutant.file)}/"
         if mutant.at_import or not found:
             found = self._by_module.get(mutant.file, frozenset())
-            found |= {test for test in self.seconds if test.startswith(home)}
+        home = GUARDS.get(room(mutant.file), ())
+        own = {test for test in self.seconds if test.startswith(home)}
         stem = Path(mutant.file).stem.strip("_")
 
-        def rank(test: str) -> tuple[int, float]:
-            file = test.split("::")[0]
-            return (0 if file.startswith(home) and stem in file else 1 if file.startswith(home) else 2), self.seconds[
-                test
-            ]
+        def rank(test: str) -> tuple[bool, bool, bool, float]:
+            named = stem in test.split("::")[0]
+            return test not in found, test not in own, not named, self.seconds[test]
 
         chosen, spent = [], 0.0
-        for test in sorted(found, key=rank):
+        for test in sorted(found | own, key=rank):
             spent += self.seconds[test]
             if spent > budget and chosen:
                 break
             chosen.append(test)
         return chosen
-
-
-def room(file: str) -> str:
-    """Return the folder of tests that mirrors a module's own: boundlab/checks/units.py → checks."""
-    parts = Path(file).parts
-    return parts[0] if parts[0] != "boundlab" else parts[1].removesuffix(".py")

@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.mutation import report  # noqa: E402 -- the benchmarks are no installed package
 from benchmarks.mutation.edits import mutants, sample  # noqa: E402
+from benchmarks.mutation.rooms import GUARDED, GUARDS, LEFT_OUT, modules, room  # noqa: E402
 from benchmarks.mutation.run import Result  # noqa: E402
 from benchmarks.mutation.tests_of import Records  # noqa: E402
 
@@ -83,6 +84,24 @@ def test_every_edit_of_boundlab_can_be_parsed(room):
             ast.parse(one.applied(source))
 
 
+def test_every_room_has_tests_that_guard_it_and_what_is_left_out_exists():
+    every = {room(str(path.relative_to(ROOT))) for path in (ROOT / "boundlab").iterdir()} - {
+        "__pycache__",
+        "schemas",
+        "py",
+    }
+    assert set(GUARDS) == {one for one in every if not one.endswith(".typed")} | {"problems", "proofs"}
+    for test in {test for tests in GUARDS.values() for test in tests}:
+        assert (ROOT / test).exists(), test
+    for file in LEFT_OUT:
+        assert (ROOT / file).is_file(), file
+    found = modules(ROOT)
+    assert {room(name) for name in found} == {room(place) for place in GUARDED}
+    assert "boundlab/prove/_kernel.py" in found
+    assert "boundlab/audit/_ruling.py" in found
+    assert not {"boundlab/audit/_style.py", *LEFT_OUT} & set(found)
+
+
 def test_the_sample_is_a_function_of_its_seed_and_spread_over_the_text():
     everything = mutants(ROOT, "boundlab/theorems/area.py")
     first = sample(everything, 30, seed=0)
@@ -113,6 +132,9 @@ def test_the_tests_that_run_a_line_guard_it_the_rooms_own_and_the_quick_ones_fir
         "tests/checks/test_checks.py::quick", "tests/checks/test_checks.py::slow", "tests/cli/test_cli.py::quick",
     ]  # fmt: skip
     assert records.guards(body, 2) == ["tests/checks/test_checks.py::quick"]
+    # What one test runs may be computed once, and looked at by those of the room.
+    alone = next(one for one in everything if one.before == "a < b")
+    assert records.guards(alone, 60) == ["tests/cli/test_cli.py::quick", *records.guards(body, 60)[:2]]
     # What runs at import belongs to no test: all of the module, and all of the room.
     assert len(records.guards(next(one for one in everything if not one.place), 60)) == 3
 
