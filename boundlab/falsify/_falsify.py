@@ -11,7 +11,7 @@ from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._judge import FAILURES, Judge, Score
 from boundlab.falsify._largest_reading import generously
 from boundlab.falsify._rates import local_rate, unknown
-from boundlab.falsify._repeat import trials_that_tell
+from boundlab.falsify._repeat import Telling
 from boundlab.falsify._result import Falsification, JudgedInstance, confirm
 from boundlab.falsify._search import search
 from boundlab.falsify._shrink import Keep
@@ -156,7 +156,7 @@ def _repeatable(theorem: Theorem, found: JudgedInstance | None, broken: bool) ->
     """Return an instance with the number of trials that tell it."""
     if found is None:
         return None
-    return replace(found, trials=trials_that_tell(theorem, found.candidate, violated=broken))
+    return replace(found, telling=Telling(theorem, found.candidate, violated=broken))
 
 
 def _clearer(theorem: Theorem, judge: Judge, smallest: JudgedInstance, score: Score) -> JudgedInstance | None:

@@ -1,5 +1,8 @@
 """The comparison that repeats what a search found; it is tried before anybody is told of it."""
 
+from functools import cached_property
+from typing import final
+
 from boundlab.compare import compare
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._judge import FAILURES
@@ -8,6 +11,28 @@ from boundlab.verdict import Verdict
 
 # Two where it computes; a sample grows only so far, since a search must not wait minutes for its own last line.
 _TRIALS = (2, 100, 1000)
+
+
+@final
+class Telling:
+    """The number of trials that tell of a candidate what the search says; found when it is first asked for.
+
+    Parameters
+    ----------
+    theorem, candidate
+        What was searched, and what was found.
+    violated
+        What the search says of it.
+    """
+
+    def __init__(self, theorem: Theorem, candidate: Candidate, *, violated: bool) -> None:
+        self._asked = theorem, candidate, violated
+
+    @cached_property
+    def trials(self) -> int | None:
+        """As :func:`trials_that_tell` returns it."""
+        theorem, candidate, violated = self._asked
+        return trials_that_tell(theorem, candidate, violated=violated)
 
 
 def trials_that_tell(theorem: Theorem, candidate: Candidate, *, violated: bool) -> int | None:

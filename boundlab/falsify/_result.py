@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, final
 
@@ -15,6 +15,7 @@ from boundlab.errors import AssumptionError, UndecidedError
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._expectation import horizon, left_of, plan_of
 from boundlab.falsify._judge import FAILURES, Judge, Score
+from boundlab.falsify._repeat import Telling
 from boundlab.falsify._shared_runs import several
 from boundlab.files import Document, json_value, schema
 from boundlab.instance import Plan
@@ -49,8 +50,8 @@ class JudgedInstance:
         Whether the left side is above the right one, for certain.
     objective
         What is minimised and measured, in words.
-    trials
-        With which a comparison says the same of it; None where no number that was tried does.
+    telling
+        The number of trials with which a comparison says the same of it.
     generous
         left/right where the symbols that the paper may count larger are counted larger; None where there are none.
     """
@@ -67,7 +68,12 @@ class JudgedInstance:
     violated: bool
     generous: float | None = None
     objective: str = ""
-    trials: int | None = None
+    telling: Telling | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def trials(self) -> int | None:
+        """Number of trials with which a comparison says the same of it; None where no number that was tried does."""
+        return None if self.telling is None else self.telling.trials
 
     @property
     def ratio(self) -> float:

@@ -22,6 +22,9 @@ LONG = "noise of AREA where gradients are bounded"
 )
 def test_a_wrong_theorem_is_refuted(words: str) -> None:
     found = falsify(WRONG[words], limit=900)
+    if words == "hardly below what is attained":
+        # Within a hundredth of the tight bound, from K = 2 on: no |x| comes so near.
+        assert found.tried["worst function of the class"] > 0
     assert found.violated
     assert found.best is not None
     assert found.ratio > 1.0 + 1e-6
@@ -31,14 +34,6 @@ def test_a_wrong_theorem_is_refuted(words: str) -> None:
 def test_the_true_theorem_is_not(name: str) -> None:
     found = falsify(load_theorem(name), limit=100)
     assert not found.violated
-
-
-def test_the_worst_function_of_the_class_is_asked_for_where_structured_ones_do_not_reach() -> None:
-    # Within a hundredth of the tight bound, from K = 2 on: no |x| comes so near.
-    theorem = WRONG["hardly below what is attained"]
-    found = falsify(theorem, limit=900)
-    assert found.violated
-    assert found.tried["worst function of the class"] > 0
 
 
 @pytest.mark.parametrize("seed", [5])

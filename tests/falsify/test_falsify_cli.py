@@ -6,20 +6,29 @@ from pathlib import Path
 import pytest
 
 from boundlab.cli import invoke
+from boundlab.falsify import _repeat
 
 SMALL = ("--candidates", "30")
 
 
-def test_a_counterexample_leaves_a_case_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code = invoke(["falsify", "area.theorem8", "--candidates", "200", "--out", str(tmp_path), "--json"])
-    shown = json.loads(capsys.readouterr().out)
-    assert code == 1
+def test_a_counterexample_leaves_a_case_file_and_a_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As where no sample tells the smallest one, whose ratio is near 1: the clearest one is compared.
+    monkeypatch.setattr(_repeat, "trials_that_tell", lambda _, one, **__: 100 if one.iterations > 3 else None)
+    assert invoke(["falsify", "area.theorem8", "--candidates", "200", "--out", str(tmp_path)]) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    case = tmp_path / "area.theorem8.counterexample.json"
+    for words in ("smallest counterexample", "upper", "ratio", "repeat: boundlab exact area.theorem8"):
+        assert words in out
+    assert "or: boundlab compare area.theorem8" in out
+    assert "--iterations 6 --trials 100" in out
+    shown = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
     assert shown["verdict"] == "violated"
     assert shown["instance"]["ratio"] > 1.0
+    assert shown["instance"]["compare"] is None
     assert shown["clearest"]["ratio"] >= 1.15
     assert {"B", "R"} <= set(shown["instance"]["constants"])
-    case = tmp_path / "area.theorem8.counterexample.json"
-    assert shown["written"] == [str(case), str(tmp_path / "result.json")]
     assert invoke(["exact", "area.theorem8", str(case)]) == 1
 
 
@@ -34,7 +43,8 @@ def test_nothing_found_is_never_holds(tmp_path: Path, capsys: pytest.CaptureFixt
     assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
 
 
-def test_the_page_of_a_counterexample(
+@pytest.mark.nightly
+def test_the_page_of_a_counterexample_that_a_large_sample_does_not_tell(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -78,6 +88,9 @@ def test_a_bound_of_zero_is_refuted_with_no_finite_ratio(tmp_path: Path, capsys:
     )
     assert invoke(["falsify", str(file), "--candidates", "3", "--json", "--out", str(tmp_path / "out")]) == 1
     best = json.loads(capsys.readouterr().out)
-    assert (tmp_path / "out" / "result.json").exists()
+    case, result = tmp_path / "out" / "zero.counterexample.json", tmp_path / "out" / "result.json"
+    assert best["written"] == [str(case), str(result)]
+    assert case.exists()
+    assert result.exists()
     assert "Infinity" not in json.dumps(best)
     assert None in [part.get("ratio", 0) for part in [best, *best.values()] if isinstance(part, dict)]

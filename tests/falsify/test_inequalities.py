@@ -72,13 +72,9 @@ def test_instances_meet_the_conditions(words: str, tmp_path: Path) -> None:
     assert sum(found.tried.values()) >= 3
     assert found.best is not None
     assert not found.unmet
-
-
-def test_a_false_theorem_about_far_numbers_is_refuted(tmp_path: Path) -> None:
-    found = searched(tmp_path, MET["badly conditioned"])
-    assert found.violated
-    assert found.best is not None
-    assert found.best.constants["L"].value >= 1e5 * found.best.constants["mu"].value
+    if words == "badly conditioned":  # a false theorem
+        assert found.violated
+        assert found.best.constants["L"].value >= 1e5 * found.best.constants["mu"].value
 
 
 @pytest.mark.parametrize(

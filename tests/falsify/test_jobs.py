@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,10 @@ from boundlab.theorems import load_theorem
 
 
 def answer(theorem: str, limit: int, seed: int, jobs: int) -> dict[str, Any]:
-    found = falsify(load_theorem(theorem), 1e9, seed, None, limit, jobs).as_dict()
+    search = falsify(load_theorem(theorem), 1e9, seed, None, limit, jobs)
+    # The comparison that repeats an instance follows from it, and takes longer than to find it.
+    best, clearest = (one and replace(one, telling=None) for one in (search.best, search.clearest))
+    found = replace(search, best=best, clearest=clearest).as_dict()
     found.pop("seconds")
     plain: dict[str, Any] = json.loads(json.dumps(found, default=str))
     return plain
@@ -64,7 +68,14 @@ def test_processes_end_when_work_fails_or_is_no_longer_asked_for() -> None:
             assert next(workers.map(iter(int, 1))) == bytes(200_000)
 
 
-@pytest.mark.parametrize("theorem", ["area.theorem8.fixed-step", "classics.incremental", "classics.gd.convex"])
+@pytest.mark.parametrize(
+    "theorem",
+    [
+        pytest.param("area.theorem8.fixed-step", marks=pytest.mark.nightly),
+        pytest.param("classics.incremental", marks=pytest.mark.nightly),
+        "classics.gd.convex",
+    ],
+)
 def test_equal_searches_print_equal_json_and_keep_to_their_limit(
     theorem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

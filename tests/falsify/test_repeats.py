@@ -8,12 +8,12 @@ import pytest
 from own_theorem import own_theorem
 
 from boundlab.cli import invoke
-from boundlab.falsify import Candidate
+from boundlab.falsify import Candidate, _repeat
 from boundlab.falsify._repeat import trials_that_tell
 from boundlab.pages.search import BOTH_SIDES, OR, REPEAT
 from boundlab.registry import registered
 from boundlab.theorems import load_theorem
-from boundlab.verdict import ExitCode
+from boundlab.verdict import ExitCode, Verdict
 
 REFUTED = sorted(name for name, one in registered("theorems").items() if one.status == "as printed" and not one.shape)
 QUICK = ("area.theorem8",)
@@ -64,6 +64,33 @@ def test_of_the_closest_instance_both_sides_are_shown(tmp_path: Path, capsys: An
     code, again, shown = printed(["falsify", "classics.gd.convex", "--candidates", "30"], capsys)
     assert (code, again, len(shown)) == (ExitCode.UNDECIDED, [], 1)
     assert invoke(shown[0][1:]) == ExitCode.STANDS
+
+
+@pytest.mark.parametrize(
+    ("violated", "computed", "said", "trials"),
+    [
+        # What a comparison of 2, of 100 and of 1000 trials says: violated or not.
+        (True, True, {2: True}, 2),
+        (True, True, {2: False}, None),
+        (True, False, {2: False, 100: True}, 100),
+        (True, False, {2: False, 100: False, 1000: True}, 1000),
+        (True, False, {2: False, 100: False, 1000: False}, None),
+        (False, True, {2: False}, 2),
+        (False, True, {2: True}, None),
+        (False, False, {2: False, 100: False}, 100),
+        (False, False, {2: False, 100: True}, None),
+    ],
+)
+def test_the_number_of_trials_is_the_least_that_tells(
+    violated: bool, computed: bool, said: dict[int, bool], trials: int | None, monkeypatch: Any
+) -> None:
+    def answer(_theorem: Any, _candidate: Any, asked: int) -> tuple[bool, Verdict]:
+        return computed, Verdict.VIOLATED if said.pop(asked) else Verdict.INCONCLUSIVE
+
+    monkeypatch.setattr(_repeat, "_said", answer)
+    one = Candidate("given", {}, "exponential", {}, {}, 1)
+    assert trials_that_tell(load_theorem("classics.gd.convex"), one, violated=violated) == trials
+    assert not said
 
 
 @pytest.mark.slow

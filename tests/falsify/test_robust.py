@@ -1,7 +1,9 @@
 """Whatever engines say or fail at, a search drops the candidate, says so, and goes on."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,8 +30,16 @@ def wrong() -> Theorem:
     return replace(theorem, id="wrong", status="user", bound=FormulaBound({"nothing": Integer(0)}))
 
 
-@pytest.mark.parametrize("failure", FAILURES, ids=lambda one: type(one).__name__)
-@pytest.mark.parametrize("where", ["confirm", "evaluate", "alone"])
+def everywhere() -> Iterator[Any]:
+    """Yield each failure where an instance is confirmed, and by day the last one where candidates are evaluated."""
+    for where in ("confirm", "evaluate", "alone"):
+        for failure in FAILURES:
+            by_day = where == "confirm" or failure is FAILURES[-1]
+            marks = () if by_day else pytest.mark.nightly
+            yield pytest.param(failure, where, marks=marks, id=f"{where}-{type(failure).__name__}")
+
+
+@pytest.mark.parametrize(("failure", "where"), list(everywhere()))
 def test_what_fails_is_counted_and_ends_nothing(
     failure: Exception, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
