@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, TypeAlias, final
 
 import sympy
@@ -138,7 +139,7 @@ class Model(SymbolNumbers):
             if lower(value) < 0 or (value and fact.claim.equality):
                 raise UnfitError(f"{fact.claim} is not met")
 
-    @property
+    @cached_property
     def runs(self) -> Runs:
         """The runs, made when they are first asked for."""
         setting = self.setting
