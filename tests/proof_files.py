@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
+from unittest import mock
 
 import boundlab.proofs
 from boundlab.prove import Outcome, Proof, Range, Script, expr, run, scalar, variable
@@ -16,7 +17,7 @@ from boundlab.prove.trace import write_trace
 from boundlab.recheck import Finding
 from boundlab.recheck._errors import WrongError
 from boundlab.recheck._numbers import NumberError
-from boundlab.recheck._proof import _RULES, recheck_proof
+from boundlab.recheck._proof import recheck_proof
 from boundlab.recheck._replay import Replay
 
 # What is asked of every proof is asked of these at night: they are long, or go line by line like one that is left here.
@@ -152,29 +153,39 @@ def changed(raw: Any, path: Path, value: Any) -> Any:
     return new
 
 
-def replayed(raw: Mapping[str, Any]) -> Replay:
-    """Return a file that was checked."""
-    found = Replay(raw, _RULES)
-    list(found.run())
-    return found
+@lru_cache(maxsize=64)
+def _seen(name: str) -> tuple[Replay, Finding]:
+    kept: list[Replay] = []
+
+    def keep(raw: Mapping[str, Any], rules: Any) -> Replay:
+        kept.append(Replay(raw, rules))
+        return kept[0]
+
+    with mock.patch("boundlab.recheck._proof.Replay", keep):
+        found = recheck_proof(file_of(name))
+    return kept[0], found
 
 
-def ends_with_0(name: str, good: Replay, forged: Mapping[str, Any], number: int) -> bool:
+def replayed(name: str) -> Replay:
+    """Return the file of a proof, every line of which was checked."""
+    return _seen(name)[0]
+
+
+def ends_with_0(name: str, forged: Mapping[str, Any], number: int) -> bool:
     """Return whether a file is accepted that differs from a good one in one fact.
 
     The setting of its theorem is asked as well, where the second checker finds nothing.
     """
-    if refused(good, forged, number) or (
+    if refused(name, forged, number) or (
         forged["facts"][number]["rule"] in ("claimed", "axiom") and not file_of(name)["theorem"]
     ):
         return False
     return answered(name, forged, checked(name)).accepted
 
 
-@lru_cache(maxsize=64)
 def checked(name: str) -> Finding:
     """Return what the second checker says of a good file by itself."""
-    return recheck_proof(file_of(name))
+    return _seen(name)[1]
 
 
 def answered(name: str, raw: Mapping[str, Any], found: Finding) -> Finding:
@@ -183,11 +194,12 @@ def answered(name: str, raw: Mapping[str, Any], found: Finding) -> Finding:
     return found if setting is None else with_setting(raw, found, setting.theorem)
 
 
-def refused(good: Replay, forged: Mapping[str, Any], number: int) -> str:
-    """Return why a file is refused that differs from a good one in one fact; empty where it is not.
+def refused(name: str, forged: Mapping[str, Any], number: int) -> str:
+    """Return why a file is refused that differs from that of a proof in one fact; empty where it is not.
 
     What stands before that fact is not checked again.
     """
+    good = replayed(name)
     new = Replay.__new__(Replay)
     new.__dict__.update(good.__dict__)
     new.raw, new.lines, new.facts = forged, forged["facts"], good.facts[:number]

@@ -4,7 +4,6 @@ import copy
 import json
 import random
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from proof_files import HEAVY, answered, changed, checked, coefficients, file_of
 from boundlab.cli import invoke
 from boundlab.prove.binding import registered_theorem, with_setting
 from boundlab.recheck import Finding, digest, recheck_loaded
-from boundlab.recheck._replay import Replay
 from boundlab.theorems import core, load_theorem
 
 FINISHED = [one.id for one in registered().values() if not one.printed and one.id != "area.sums"]
@@ -214,11 +212,6 @@ class TestWork:
 # ---------------------------------------------------------------------- random forgeries
 
 
-@lru_cache(maxsize=64)
-def good(name: str) -> Replay:
-    return replayed(file_of(name))
-
-
 def said(raw: dict[str, Any], place: int) -> tuple[Any, ...]:
     return tuple(raw["facts"][place].get(key) for key in ("axioms", "claim", "left", "right"))
 
@@ -238,7 +231,7 @@ def forged(name: str, rng: random.Random) -> tuple[str, int | None, dict[str, An
             line = raw["facts"][place]
             keys = ("claim", "left", "right") if kind == "claim" else ("data",)
             found = [one for key in keys if key in line for one in coefficients(line[key], (key,))]
-            if kind == "claim" and "claim" in line and good(name).facts[place].says.body and rng.random() < 0.2:
+            if kind == "claim" and "claim" in line and replayed(name).facts[place].says.body and rng.random() < 0.2:
                 other = rng.choice([one for one in ("<=", ">=", "=") if one != line["claim"]["relation"]])
                 found = [(("claim", "relation"), other)]
             if line["rule"] == "square":
@@ -281,7 +274,7 @@ def ends_with_0(name: str, place: int | None, raw: dict[str, Any]) -> bool:
     """Return whether a forged file is accepted; what stands before the line that was changed is not checked again."""
     if place is None:
         return answered(name, raw, checked(name)).accepted and judged(raw).accepted
-    if raw["facts"][place]["rule"] in ("claimed", "because") or refused(good(name), raw, place):
+    if raw["facts"][place]["rule"] in ("claimed", "because") or refused(name, raw, place):
         return False
     return judged(raw).accepted
 
