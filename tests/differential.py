@@ -5,7 +5,6 @@ engine that says ``violated`` is wrong. Both are asked of the same instance by a
 """
 
 import contextlib
-import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from statements import toml
 
 import boundlab as bl
 from boundlab.errors import BoundlabError, SpecError
@@ -68,26 +68,6 @@ def true_statements() -> dict[str, dict[str, Any]]:
     return {name: data for name, data in found.items() if not data.get("shape")}
 
 
-def written(data: Mapping[str, Any]) -> str:
-    """Return a file that says what ``tomllib`` read."""
-    plain = {key: one for key, one in data.items() if not isinstance(one, dict)}
-    lines = [f"{key} = {_value(one)}" for key, one in plain.items()]
-    for key, table in data.items():
-        if isinstance(table, dict):
-            inner = {name: one for name, one in table.items() if not isinstance(one, dict)}
-            lines += [f"[{key}]", *(f"{_value(name)} = {_value(one)}" for name, one in inner.items())]
-            lines += [line for name, one in table.items() if isinstance(one, dict) for line in _table(key, name, one)]
-    return "\n".join(lines) + "\n"
-
-
-def _table(key: str, name: str, table: Mapping[str, Any]) -> list[str]:
-    return [f"[{key}.{_value(name)}]", *(f"{_value(one)} = {_value(value)}" for one, value in table.items())]
-
-
-def _value(one: Any) -> str:
-    return json.dumps(one, ensure_ascii=False)
-
-
 @dataclass(frozen=True)
 class Asked:
     """A statement and an instance.
@@ -114,7 +94,7 @@ class Asked:
     def theorem(self, folder: Path, data: Mapping[str, Any] | None = None) -> Theorem:
         """Return the statement, read from a file."""
         path = folder / "statement.toml"
-        path.write_text(written(self.data if data is None else data), encoding="utf-8")
+        path.write_text(toml(self.data if data is None else data), encoding="utf-8")
         return load_theorem(str(path))
 
     def plainly(self) -> tuple[Mapping[str, Any], dict[str, str]]:

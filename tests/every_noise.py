@@ -153,6 +153,13 @@ class Played:
         """Δ of each row: its end minus its start."""
         return [end - points[0] for end, points in zip(self.ends, self.points, strict=True)]
 
+    @cached_property
+    def flips(self) -> dict[Draw, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """For each draw the patterns with + there, and those that are the same but for − there."""
+        every = np.arange(len(self.signs))
+        plus = {draw: every[every >> bit & 1 == 1] for bit, draw in enumerate(self.draws)}
+        return {draw: (high, high ^ (1 << bit)) for bit, (draw, high) in enumerate(plus.items())}
+
     def sizes(self, row: int) -> Floats:
         """Return the step sizes of a row."""
         return sizes(self.tape, row)
@@ -236,3 +243,11 @@ class LocalSteps:
     @property
     def beta(self) -> float:
         return float((self.eta**2).sum())
+
+
+def assert_centred(played: Played, draw: Draw, point: Floats, noise: Floats) -> None:
+    """Assert that a draw changes the sign of its noise alone, whatever else is drawn, and that it is not too loud."""
+    high, low = played.flips[draw]
+    assert np.array_equal(point[high], point[low])
+    assert np.abs(noise[high] + noise[low]).max() == 0
+    assert at_most(float((noise**2).sum(-1).max()), played.clients.noise**2)

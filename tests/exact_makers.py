@@ -1,24 +1,31 @@
-"""An expectation of AREA that shares nothing with the exact engines: every event sequence, from the pseudocode."""
+"""Expectations of AREA that share nothing with the exact engines: every event sequence, from the pseudocode."""
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from boundlab.algorithms.area import AREA
+from boundlab.case import read_case
 from boundlab.events import Events
+from boundlab.exact import ExactResult, evaluate
 from boundlab.execute.floats import run
 from boundlab.metrics import Certified, metric
 from boundlab.tape import RecordAt
+from boundlab.theorems import Theorem, load_theorem
 
-SERVER = "s"
+
+def exact_of(theorem: Theorem | str, case: dict[str, Any], **more: Any) -> ExactResult:
+    """Return the exact value of a case that is given as what its file would hold."""
+    statement = load_theorem(theorem) if isinstance(theorem, str) else theorem
+    return evaluate(statement, read_case(case, has_theorem=True), **more)
 
 
-def brute_force(
+def runs(
     gradient: Callable[[int, Any], Any],
-    p: Sequence[Fraction],
+    p: Sequence[Any],
     x0: Any,
     alpha: Callable[[int], Any],
     M: int,
@@ -26,22 +33,18 @@ def brute_force(
     *,
     start: str = "analysis",
     clock: str = "algorithm",
-    average: bool = True,
-    left: Callable[[Any], Any],
-) -> Any:
-    """Return E left(x̄_K or x_s,K) in one dimension, over all (n+1)^K sequences, one after the other.
+) -> Iterator[tuple[Any, list[Any]]]:
+    """Yield each of the (n+1)^K event sequences: its probability, and the server models x_s,0 … x_s,K.
 
     Parameters
     ----------
     gradient
-        gradient(i, x) of client i.
+        gradient(i, x) of client i, in one dimension.
     alpha
         alpha(k) for k = 0, 1, ….
     """
     n = len(p)
-    actors = [*range(n), SERVER]
     weight = [*p, 1 - sum(p)]
-    total = 0 * x0
 
     def descend(i: int, x: Any, size: Any) -> Any:
         for _ in range(M):
@@ -49,39 +52,43 @@ def brute_force(
         return x
 
     for sequence in itertools.product(range(n + 1), repeat=K):
-        probability = Fraction(1)
-        x_s, u, seen = x0, 0 * x0, 0 * x0
+        probability: Any = Fraction(1)
+        x_s, u, seen = x0, 0 * x0, [x0]
         x = [descend(i, x0, alpha(0)) if start == "algorithm" else x0 for i in range(n)]
         y = [x0] * n
-        for k, choice in enumerate(sequence):
-            probability *= weight[choice]
-            seen = seen + x_s
-            who = actors[choice]
-            if who == SERVER:
+        for k, who in enumerate(sequence):
+            probability *= weight[who]
+            if who == n:
                 x_s, u = x_s + u, 0 * x0
             else:
                 u = u + (x[who] - y[who]) / n
                 y[who] = x[who]
                 x[who] = descend(who, x_s, alpha(k + 1 if clock == "algorithm" else k))
-        total = total + probability * left(seen / K if average else x_s)
-    return total
+            seen.append(x_s)
+        yield probability, seen
+
+
+def brute_force(*arguments: Any, left: Callable[[Any], Any], **options: Any) -> Any:
+    """Return E left(x̄_K) over all :func:`runs`."""
+    return sum(chance * left(sum(models[:-1]) / (len(models) - 1)) for chance, models in runs(*arguments, **options))
+
+
+def sequences(p: Sequence[Any], p_s: Any, K: int, count: int | None) -> Iterator[tuple[float, Events]]:
+    """Yield all event lists of K iterations with their probabilities; under a count the server's events follow."""
+    length = K if count is None else K - K // (count + 1)
+    actors = [*range(len(p))] + ([-1] if count is None else [])
+    weights = [*map(float, p), float(p_s)] if count is None else [float(one / sum(p)) for one in p]
+    for sequence in itertools.product(range(len(actors)), repeat=length):
+        who = np.array([actors[one] for one in sequence], dtype=np.int32)
+        yield float(np.prod([weights[one] for one in sequence])), Events(np.arange(1.0, length + 1), who)
 
 
 def over_tapes(problem: Any, parameters: Any, p: np.ndarray, p_s: float, side: str, K: int) -> float:
     """Return the expectation by the tape executor, sequence by sequence; under a count p_s is not read."""
-    count = parameters.count
-    length = K if count is None else K - K // (count + 1)
-    actors = [*range(problem.n)] + ([-1] if count is None else [])
-    weights = [*p, p_s] if count is None else list(p / p.sum())
     left, total = metric(side), 0.0
-    for sequence in itertools.product(range(len(actors)), repeat=length):
-        events = Events(np.arange(1.0, length + 1), np.array([actors[j] for j in sequence], dtype=np.int32))
-        records = RecordAt(np.array([K]), average=left.over.averages_iterates)
-        tape = AREA.schedule(parameters, events, problem.n, records, K)
-        seen: list[float] = []
-        run(
-            tape, problem.x0, problem.full_gradients(),
-            lambda _m, x, seen=seen: seen.append(left.at(Certified(problem), x)[0]),
-        )  # fmt: skip
-        total += float(np.prod([weights[j] for j in sequence])) * seen[0]
+    records = RecordAt(np.array([K]), average=left.over.averages_iterates)
+    for weight, events in sequences(p, p_s, K, parameters.count):
+        tape, seen = AREA.schedule(parameters, events, problem.n, records, K), []
+        run(tape, problem.x0, problem.full_gradients(), lambda _m, x, seen=seen: seen.append(x.copy()))
+        total += weight * left.at(Certified(problem), seen[0])[0]
     return total

@@ -47,3 +47,15 @@ def at(theorem: Theorem, point: dict[str, Any]) -> dict[str, Any]:
     if theorem.id == "fedcompass.group":
         values["A_max"] = values["Q_mean"]
     return {name: values[name] for name in theorem.inputs()} | ({"N": values["N"]} if "N" in theorem.settable else {})
+
+
+def with_server_step(theorem: Theorem, point: dict[str, Any], size: float) -> dict[str, Any]:
+    """Return the values of a point, with this server step where the theorem leaves it open and it is not 1."""
+    opened = size != 1.0 and "eta_g" in theorem.settable and theorem.id != "fedfa.corollary"
+    return at(theorem, point) | ({"eta_g": size} if opened else {})
+
+
+def bound_at(theorem: Theorem, values: dict[str, Any]) -> float:
+    """Return the registered bound at those of the values that the theorem reads or that may be set."""
+    wanted = {*theorem.inputs(), *theorem.settable}
+    return float(theorem.evaluate({name: value for name, value in values.items() if name in wanted}).total)

@@ -4,15 +4,16 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from differential import BATTERY, Answers, ask, asked, written
+from differential import BATTERY, Answers, ask, asked
 from hypothesis import HealthCheck, Phase, given, note, seed, settings
 from hypothesis import strategies as st
+from statements import statement_file
 
 import boundlab as bl
 from boundlab.verdict import Verdict
 
 DRAWN = next(path for path in BATTERY if path.stem == "drawn-strong-quarter")
-STATEMENTS = 200  # about 50 seconds of one core
+STATEMENTS = 100  # about 25 seconds of one core
 EACH_NIGHT = 5000
 
 
@@ -73,17 +74,14 @@ TINY = {
 def test_no_check_takes_a_symbol_for_one_of_its_own(name: str, tmp_path: Path) -> None:
     own = {name: {"meaning": "its own", "domain": "above-one", "units": [0, 0]}}
     terms = {"bound": TINY["terms"]["bound"].replace("e * ", f"{name} * ")}
-    path = tmp_path / "tiny.toml"
-    path.write_text(written({**TINY, "terms": terms, "symbols": own}), encoding="utf-8")
-    assert bl.check(str(path)).failed == ()
+    assert bl.check(statement_file(tmp_path, **{**TINY, "terms": terms}, symbols=own)).failed == ()
 
 
 def test_a_bound_of_0_is_0_whatever_its_digits(tmp_path: Path) -> None:
     # (1 - 1/sqrt(kappa))**K at kappa = 1: a ball around 0 to a whole power.
-    path = tmp_path / "tiny.toml"
     own = {"definitions": {"kappa": "L/mu"}, "terms": {"bound": "(1 - 1/sqrt(kappa))**K*R**2"}}
-    path.write_text(written({**TINY, **own}), encoding="utf-8")
-    found = bl.compare(str(path), "quadratic:A=[[[0.1]]],b=[[0.5]],x0=0", "deterministic", iterations=3, trials=2)
+    path = statement_file(tmp_path, **{**TINY, **own})
+    found = bl.compare(path, "quadratic:A=[[[0.1]]],b=[[0.5]],x0=0", "deterministic", iterations=3, trials=2)
     assert (found.verdict, found.bound.tolist()) == (Verdict.HOLDS, [0.0] * 3)
 
 

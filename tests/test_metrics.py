@@ -7,46 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundlab.arithmetic import numbers
-from boundlab.arithmetic.problem import AtMinimum
 from boundlab.case.build import build_problem
 from boundlab.errors import SpecError
-from boundlab.metrics import METRICS, Certified, Enclosure, Quantity, Series, Watch, metric
+from boundlab.metrics import METRICS, Enclosure, Quantity, Series, Watch, metric
 
 EVERY = sorted(METRICS)
 OPTIONS = {"A": [[[2, 0], [0, 1]], [[1, 0], [0, 3]]], "b": [[0, 1], [3, -1]], "x0": [1, 2], "sigma": 0}
 QUADRATIC = build_problem("quadratic", OPTIONS)
-
-
-@pytest.mark.parametrize("name", EVERY)
-@given(st.lists(st.integers(-5, 5), min_size=2, max_size=2))
-def test_floats_rationals_and_second_moments_give_the_same_quantity(name, x):
-    one = METRICS[name]
-    low, high = one.at(Certified(QUADRATIC), np.array(x, dtype=np.float64))
-    rational = QUADRATIC.rational(OPTIONS)
-    function = AtMinimum.of(rational, rational.minimum())
-    exact = one.at(function, [numbers.rational(value) for value in x])
-    exact = float(numbers.ball(exact))
-    assert low <= exact + 1e-12
-    assert exact <= high + 1e-12
-    assert high - low <= 1e-6
-    away = np.array(x) - QUADRATIC.optimum().x
-    moment = one.of_second_moment(QUADRATIC.A.mean(axis=0)[None], np.outer(away, away)[None])
-    assert float(moment) == pytest.approx(exact, abs=1e-9)
-
-
-@pytest.mark.parametrize("name", EVERY)
-@given(st.lists(st.floats(0, 10), min_size=6, max_size=6), st.sets(st.integers(1, 6), min_size=1))
-def test_a_series_is_what_the_records_make_at_each_horizon(name, shown, horizons):
-    one, ks = METRICS[name], np.array(sorted(horizons))
-    records = one.records(ks)
-    series = Series(one, ks)
-    seen = [shown[k % 6] for k in records.at(int(ks[-1])).tolist()] if one.over.one_record else shown[: int(ks[-1])]
-    for value in seen:
-        series.add(value)
-    for place, k in enumerate(ks.tolist()):
-        wanted = seen[place] if one.over.one_record else sum(shown[:k]) / k
-        assert series.values[place] == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize("name", EVERY)

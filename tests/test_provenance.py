@@ -16,8 +16,6 @@ from boundlab.randomness import Streams
 from boundlab.theorems import load_theorem
 
 README = ("--problem=lad:x0=3", "--delays=iid:p_s=0.5", "--iterations=6", "--set=M=50")
-# A word for each option of a delay model that has no default which the test could take.
-WORDS = {"p": "[0.3,0.4]", "p_s": "0.3"}
 
 
 MINE = """
@@ -31,28 +29,15 @@ steps = "alpha*(sigma**2 + M*B**2)/2"
 """
 
 
-def options_of(kind: str, tmp_path: Path) -> dict[str, str]:
-    if kind == "trace":
-        (tmp_path / "trace.csv").write_text("time,client\n1,0\n2,1\n3,0\n")
-        return {"file": str(tmp_path / "trace.csv")}
-    if kind == "iid":
-        return dict(WORDS)
+def test_a_delay_model_is_rebuilt_from_its_spec_without_the_file_that_it_was_read_from(tmp_path: Path) -> None:
+    """From options of its own each is: the suite of conformance says so."""
     (tmp_path / "rates.txt").write_text("3\n1.25\n")
-    return {"rates": f"@{tmp_path / 'rates.txt'}"}
-
-
-@pytest.mark.parametrize("kind", [one.id for one in DELAYS])
-def test_a_delay_model_is_rebuilt_from_its_spec_alone(kind: str, tmp_path: Path) -> None:
-    model = build_delays(kind, options_of(kind, tmp_path), 2)
+    model = build_delays("gamma", {"rates": f"@{tmp_path / 'rates.txt'}"}, 2)
     spec = json.loads(json.dumps(plain(model.spec())))
-    if kind != "trace":
-        for path in tmp_path.iterdir():
-            path.unlink()
+    (tmp_path / "rates.txt").unlink()
     again = build_delays(spec.pop("type"), spec, 2)
     assert again.spec() == model.spec()
-    count = 3 if kind == "trace" else 50
-    server = model.p_s if kind == "iid" else 0.0
-    assert np.array_equal(again.sample(Streams(1), count, server).time, model.sample(Streams(1), count, server).time)
+    assert np.array_equal(again.sample(Streams(1), 50, 0.0).time, model.sample(Streams(1), 50, 0.0).time)
 
 
 @pytest.mark.parametrize("kind", [one.id for one in DELAYS if one.id not in ("trace", "iid")])
@@ -112,6 +97,10 @@ def test_the_violation_of_the_readme_is_confirmed_exactly_from_the_file_that_it_
 ) -> None:
     monkeypatch.chdir(tmp_path)
     left = output(capsys, "compare", "area.theorem8", *README, "--trials=400", code=1)["written"]
+    assert left == ["area.theorem8.case.json"]
+    case = json.loads((tmp_path / left[0]).read_text(encoding="utf-8"))
+    assert case["claim"]["lower"] > case["claim"]["bound"]
+    assert case["constants"]["B"]["how"]
     exact = output(capsys, "exact", "area.theorem8", *left, code=1)
     assert (exact["verdict"], exact["kind"]) == ("violated", "exact")
     assert exact["left"] == pytest.approx(3 - 9 * 51**0.5 / 136, rel=1e-15)

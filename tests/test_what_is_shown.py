@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_makers import plan_of
 
-from boundlab.case.build import build_delays, delays_from, problem_from
+from boundlab.case.build import build_delays
 from boundlab.cli import invoke
 from boundlab.compare import Comparison, compare
 from boundlab.delays import DELAYS, RATE_OPTIONS
-from boundlab.instance import make_plan
-from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.theorems import load_theorem
 
 
 def simulated(capsys: Any, *arguments: str) -> dict[str, Any]:
@@ -55,9 +53,6 @@ def test_rates_mean_what_the_help_says(kind: str) -> None:
     words = next(one.options["rates"] for one in DELAYS if one.id == kind)
     given = np.array([3.0, 0.5])
     model = build_delays(kind, {"rates": given.tolist()}, 2)
-    events = model.sample(Streams(3), 40_000, 0.0)
-    updates = np.bincount(events.actor, minlength=2) / events.time[-1]
-    assert np.allclose(updates, model.rates(), rtol=0.15)
     # "updates per unit of time" is said of a model exactly where it is so.
     assert (words == RATE_OPTIONS["rates"]) == (np.allclose(model.rates(), given) and kind != "per-step")
 
@@ -75,12 +70,8 @@ def test_the_help_shows_every_meaning_of_rates(capsys: Any) -> None:
 
 
 def comparison(problem: str, delays: str, *, exact: bool = False, name: str = "fedbuff.rf1") -> Comparison:
-    statement, chosen = load_theorem(name), problem_from(problem)
-    model = delays_from(delays, chosen.n)
-    policy = lookup("algorithms", statement.algorithm).policy(None, model)
     settings = {"count": "2"} if name == "fedbuff.rf1" else {"M": "2"}
-    plan = make_plan(statement, chosen, model, policy, 8, settings, trials=4, seed=0)
-    return compare(plan, 4, 0, exact=exact)
+    return compare(plan_of(name, problem, delays, 8, trials=4, **settings), 4, 0, exact=exact)
 
 
 def labels(result: Comparison, path: Path, monkeypatch: Any) -> list[str]:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from page_makers import RESULTS, result_of
+from statements import statement_file
 
 import boundlab as bl
 from boundlab.api._settings import texts
@@ -138,12 +139,8 @@ def results() -> dict[str, Any]:
 
 
 def test_nothing_of_a_theorem_is_markup(tmp_path: Path) -> None:
-    file = tmp_path / "mine.toml"
-    file.write_text(
-        'id = "mine"\ntitle = "<script>alert(1)</script> [bold]x[/bold]"\nalgorithm = "gd"\nassumptions = ["convex"]\n'
-        'metric = "gap"\n[step]\nalpha = "alpha"\n[terms]\nall = "L*R**2"\n'
-    )
-    page = bl.check(str(file), "units")._repr_html_()
+    mine = statement_file(tmp_path, title="<script>alert(1)</script> [bold]x[/bold]", assumptions="convex")
+    page = bl.check(mine, "units")._repr_html_()
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
     assert "[bold]" in page

@@ -15,16 +15,16 @@ conditions = [{conditions}]
 [step]
 {step}
 [terms]
-only = "{term}"
+{terms}
 """
 _USUAL = {
     "metric": "squared-distance", "algorithm": "gd", "top": "", "assumptions": '"smooth", "strongly-convex"',
-    "conditions": '"alpha <= 1/L"', "more": "", "step": 'alpha = "alpha"', "term": "R**2*(1 - alpha*mu)**(2*K)",
+    "conditions": '"alpha <= 1/L"', "more": "", "step": 'alpha = "alpha"',
 }  # fmt: skip
 
 
-def own_theorem(folder: Path, **changes: str) -> Theorem:
-    """Return gradient descent on strongly convex functions, with changes."""
+def own_theorem(folder: Path, *, term: str = "R**2*(1 - alpha*mu)**(2*K)", **changes: str) -> Theorem:
+    """Return gradient descent on strongly convex functions, with changes; ``terms`` are lines in place of one term."""
     path = folder / "mine.toml"
-    path.write_text(_TEXT.format(**{**_USUAL, **changes}), encoding="utf-8")
+    path.write_text(_TEXT.format(**{**_USUAL, "terms": f'only = "{term}"', **changes}), encoding="utf-8")
     return load_theorem(str(path))

@@ -97,18 +97,20 @@ def test_a_formula_that_explodes_is_not_multiplied_out(tmp_path: Path, term: str
     assert not any("not decided in" in one.witness for one in found)
 
 
-@pytest.mark.parametrize(
-    ("metric", "term"),
-    [("squared-distance", "R**2"), ("gap", "F0"), ("gradient-norm", "2*L*F0"), ("ergodic-gap", "L*R**2")],
-)
-def test_a_bound_without_its_counter_gets_its_table(tmp_path: Path, metric: str, term: str) -> None:
-    for step in ('alpha = "alpha"', 'alpha = "1/L"', 'alpha = "2/(mu + L)"'):
-        found = check(own_theorem(tmp_path, metric=metric, term=term, step=step))
-        assert {one.group for one in found} == set(groups())
+# Bounds that read no counter, of right and of wrong units and of none; and bounds that are 0 where mu = L.
+CORNERS = {
+    "squared-distance": ("R**2", "sigma**2", "n", "R**2*((L-mu)/(L+mu))**(2*K)", "R**2*(L-mu)/L", "R**2*(1-mu/L)**K",
+                         "R**2*log(L/mu)"),
+    "ergodic-gap": ("L*R**2", "B*R", "alpha*B**2"), "gap": ("F0", "mu*R**2", "0"),
+    "gradient-norm": ("2*L*F0", "G_sq", "alpha"), "gradient-norm-last": ("G_sq", "3"),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("term", ["R**2*((L-mu)/(L+mu))**(2*K)", "R**2*(L-mu)/L", "R**2*(1-mu/L)**K", "R**2*log(L/mu)"])
-def test_a_bound_that_is_zero_where_mu_is_l_gets_its_table(tmp_path: Path, term: str) -> None:
+@pytest.mark.parametrize(("metric", "term"), [(metric, term) for metric, terms in CORNERS.items() for term in terms])
+def test_a_bound_without_its_counter_or_zero_where_mu_is_l_gets_its_table(
+    tmp_path: Path, metric: str, term: str
+) -> None:
     for step in ('alpha = "alpha"', 'alpha = "1/L"', 'alpha = "2/(mu + L)"'):
-        found = check(own_theorem(tmp_path, term=term, step=step, conditions=""))
+        found = check(own_theorem(tmp_path, metric=metric, term=term, step=step, conditions=""))
         assert {one.group for one in found} == set(groups())
+        assert len({one.id for one in found}) == len(found)

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from own_theorems import own_theorem
 
 from boundlab.checks import Check, check, exit_code, groups, read_groups
 from boundlab.cli import invoke
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.registry import registered
-from boundlab.theorems import Theorem, load_theorem
+from boundlab.theorems import Theorem
 
 THEOREMS: dict[str, Theorem] = registered("theorems")
 PRINTED = sorted(name for name, theorem in THEOREMS.items() if theorem.status == "as printed")
@@ -133,28 +134,11 @@ def test_repaired_bias_terms_are_exactly_as_large_as_the_truth() -> None:
 
 # ------------------------------------------------------------------------------------------- own theorems
 
-OWN = """
-id = "mine"
-metric = "{metric}"
-algorithm = "{algorithm}"
-assumptions = [{assumptions}]
-conditions = [{conditions}]
-[parameters]
-[step]
-{step}
-[terms]
-{terms}
-"""
+NONCONVEX = {"metric": "gradient-norm", "assumptions": '"smooth", "bounded-below", "bounded-variance"'}
 
 
 def mine(tmp_path: Path, terms: str, **changes: str) -> Theorem:
-    fields = {
-        "metric": "gradient-norm", "algorithm": "gd", "assumptions": '"smooth", "bounded-below", "bounded-variance"',
-        "conditions": '"alpha <= 1/L"', "step": 'alpha = "alpha"', "terms": terms, **changes,
-    }  # fmt: skip
-    path = tmp_path / "mine.toml"
-    path.write_text(OWN.format(**fields), encoding="utf-8")
-    return load_theorem(str(path))
+    return own_theorem(tmp_path, terms=terms, **{**NONCONVEX, **changes})
 
 
 def test_a_true_theorem_from_a_file_passes(tmp_path: Path) -> None:
@@ -223,18 +207,6 @@ def test_a_bound_that_says_nothing(tmp_path: Path) -> None:
     )
     found = one(check(theorem, ["vacuity"]), "vacuity")
     assert (found.verdict, found.consequence) == ("suspicious", "claim vacuous")
-
-
-@pytest.mark.parametrize("metric", ["squared-distance", "ergodic-gap", "gap", "gradient-norm", "gradient-norm-last"])
-@pytest.mark.parametrize(
-    "terms", ["R**2", "F0", "L*R**2", "mu*R**2", "G_sq", "B*R", "sigma**2", "alpha*B**2", "alpha", "n", "3", "0"]
-)
-def test_a_bound_that_reads_no_counter_goes_through_every_check(tmp_path: Path, metric: str, terms: str) -> None:
-    theorem = mine(tmp_path, f'only = "{terms}"', metric=metric, assumptions='"smooth", "lipschitz"', conditions="")
-    assert theorem.counter not in theorem.inputs()
-    found = check(theorem)
-    assert {each.group for each in found} == set(groups())
-    assert len({each.id for each in found}) == len(found)
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,11 @@
 """The instances on which checks state known truths are runs that there are."""
 
-import numpy as np
 import pytest
+from run_makers import tape_of
 
-from boundlab.case.build import build_delays
 from boundlab.checks._instances import ALONE
 from boundlab.options import Options
-from boundlab.randomness import Streams
 from boundlab.registry import registered
-from boundlab.simulate.trial import compile_trial
-from boundlab.tape import RecordAt
 
 ALGORITHMS = {name: one for name, one in registered("algorithms").items() if one.alone is not None}
 # One local step, one update a buffer or window.
@@ -19,12 +15,8 @@ SMALLEST = {"fedcompass": {"Qmin": 1, "Qmax": 1}, "fedfa": {"K": 1}}
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_one_client_without_delay_has_the_symbols_of_gradient_descent(name: str) -> None:
     algorithm = ALGORITHMS[name]
-    parameters = algorithm.read(
-        Options(name, {**dict.fromkeys(algorithm.local_rates[:1], 0.1), **SMALLEST.get(name, {})})
-    )
-    delays = build_delays("deterministic", {}, 1)
-    policy = algorithm.policy(None, delays)
-    tape = compile_trial(algorithm, parameters, 1, delays, policy, 8, RecordAt(np.arange(1, 9)), Streams(0))
+    options = {**dict.fromkeys(algorithm.local_rates[:1], 0.1), **SMALLEST.get(name, {})}
+    parameters, tape = algorithm.read(Options(name, options)), tape_of(name, options, 1, 8, "deterministic")
     found = algorithm.quantities(parameters, tape, 6, {"n": 1, "N": 1})
     stated = {**ALONE, **algorithm.alone}
     shared = {one for one in stated if one in found}

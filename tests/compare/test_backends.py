@@ -8,17 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_makers import plan_of
 
 from boundlab.case.build import delays_from, problem_from
 from boundlab.cli import invoke
 from boundlab.compare import compare
 from boundlab.compare.trials import compute_trials, run_trials
 from boundlab.errors import MissingExtraError, SpecError
-from boundlab.instance import make_plan
-from boundlab.registry import lookup
 from boundlab.simulate import Backend, pick, simulate
 from boundlab.simulate.parallel import in_order
-from boundlab.theorems import load_theorem
 
 NUMPY, TWO, TORCH = Backend(), Backend("numpy", "cpu", 2), Backend("torch", "cpu")
 SOFTMAX = "softmax:data=digits,clients=4,batch=8,nu=0.1"
@@ -28,13 +26,6 @@ def run(backend: Backend, trials: int = 5, algorithm: str = "area", problem: str
     built = problem_from(problem)
     chosen = settings or {"alpha": "0.5"}
     return simulate(algorithm, built, delays_from("exponential", built.n), None, chosen, 60, trials, 3, None, backend)
-
-
-def plan_of(theorem: str, problem: str, **settings: str) -> Any:
-    statement, built = load_theorem(theorem), problem_from(problem)
-    delays = delays_from("exponential", built.n)
-    policy = lookup("algorithms", statement.algorithm).policy(None, delays)
-    return make_plan(statement, built, delays, policy, 50, settings)
 
 
 def test_more_processes_change_no_bit() -> None:
@@ -84,7 +75,7 @@ def test_lock_step_shows_the_same_errors(problem: str) -> None:
 )
 def test_lock_step_gives_the_same_comparison(theorem: str, problem: str, settings: dict[str, str]) -> None:
     pytest.importorskip("torch")
-    plan = plan_of(theorem, problem, **settings)
+    plan = plan_of(theorem, problem, "exponential", 50, **settings)
     one, two, other = (compare(plan, 6, 5, exact=False, backend=backend) for backend in (NUMPY, TWO, TORCH))
     assert one.as_dict() == two.as_dict()
     assert other.verdict == one.verdict
@@ -186,9 +177,10 @@ def test_numpy_runs_without_torch() -> None:
 
 @pytest.mark.parametrize("backend", [NUMPY, TWO])
 def test_every_way_tells_how_far_it_is(backend: Backend) -> None:
-    plan, told = plan_of("area.theorem7.recursion", "quadratic:clients=2,dimension=2,sigma=0.5", alpha="0.02"), []
+    problem, told = "quadratic:clients=2,dimension=2,sigma=0.5", []
+    plan = plan_of("area.theorem7.recursion", problem, "exponential", 50, alpha="0.02")
     run_trials(plan, 3, 0, told.append, backend=backend)
     assert told == [1, 2, 3]
-    plan = plan_of("fedbuff.rf1", "huber:clients=2,dimension=2")
+    plan = plan_of("fedbuff.rf1", "huber:clients=2,dimension=2", "exponential", 50)
     compute_trials(plan, 3, 0, told.append, backend.jobs)
     assert told == [1, 2, 3, 1, 2, 3]

@@ -2,30 +2,21 @@
 
 import numpy as np
 import pytest
-from trial_makers import run_trial
+import run_makers
+from run_makers import run_trial
 
-from boundlab.case.build import build_delays, build_problem
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.instance import make_plan
-from boundlab.metrics import METRICS, Watch
-from boundlab.options import parse_spec
-from boundlab.registry import lookup
-from boundlab.theorems import load_theorem
+from boundlab.execute.floats import run
+from boundlab.randomness import Streams
 from boundlab.verdict import Verdict
 
 NOISY = "huber:clients=4,dimension=2,sigma=0.3,x0=2"
 QUIET = "huber:clients=4,dimension=2,sigma=0,x0=2"
 
 
-def plan_of(theorem, problem, delays, iterations=60, trials=6, beyond=(), server=None, **settings):
-    statement = load_theorem(theorem)
-    built = build_problem(*parse_spec(problem, "problem"))
-    model = build_delays(*parse_spec(delays, "delays"), built.n)
-    algorithm = lookup("algorithms", statement.algorithm)
-    policy = algorithm.policy(server, model)
-    chosen = {key: str(value) for key, value in settings.items()}
-    return make_plan(statement, built, model, policy, iterations, chosen, beyond, trials=trials)
+def plan_of(theorem, problem, delays, iterations=60, **options):
+    return run_makers.plan_of(theorem, problem, delays, iterations, **{"trials": 6, **options})
 
 
 def verdict_of(*arguments, trials=6, **options):
@@ -40,9 +31,6 @@ def test_the_left_side_is_the_mean_over_every_server_model_the_initial_one_inclu
     def see(_row, x):
         gradient = plan.problem.full_gradient(x)
         squares.append(float(gradient @ gradient))
-
-    from boundlab.execute.floats import run
-    from boundlab.randomness import Streams
 
     run(tape, plan.problem.x0, plan.problem.oracle(Streams(0, 0)), see)
     assert squares[0] == pytest.approx(float(np.sum(plan.problem.full_gradient(plan.problem.x0) ** 2)))
@@ -115,8 +103,7 @@ def test_a_window_is_chosen_by_the_bound_and_may_be_set():
 
 def test_a_default_step_suits_the_schedules_of_all_trials():
     plan = plan_of(
-        "afl_dga.r3", NOISY, "exponential:spread=10", 60, trials=6, local_steps="1..3", participation=0.6,
-        correction_delay="0..4",
+        "afl_dga.r3", NOISY, "exponential:spread=10", local_steps="1..3", participation=0.6, correction_delay="0..4",
     )  # fmt: skip
     seen = [plan.schedules.read(plan.schedules.tape(trial), 60, plan.fixed)["S"] for trial in range(6)]
     smoothness = plan.constants["L"].value
@@ -162,10 +149,3 @@ def test_symbols_that_the_schedule_decides_may_be_set_on_the_safe_side_only():
     with pytest.raises(AssumptionError, match="tau_max = 3 is set, but the schedule has tau_max = 19"):
         plan_of("fedbuff.rf1", NOISY, "exponential", tau_max=3)
     assert plan_of("fedbuff.rf1", NOISY, "exponential", tau_max=100).values["tau_max"] == 100
-
-
-def test_a_watch_on_an_average_needs_every_version():
-    problem = build_problem("huber", {"sigma": "0"})
-    watch = Watch(METRICS["gradient-norm"], problem, np.array([2, 5]))
-    assert watch.records.iterations.tolist() == [0, 1, 2, 3, 4]
-    assert Watch(METRICS["gap"], problem, np.array([2, 5])).records.iterations.tolist() == [2, 5]

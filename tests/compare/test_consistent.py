@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from test_compare import plan_of, verdict_of
+from run_makers import plan_of
+from test_compare import verdict_of
 
 from boundlab.compare import compare
 from boundlab.compare.judge import side

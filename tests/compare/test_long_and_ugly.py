@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 
 import pytest
 import sympy
+from run_makers import plan_of
 
-from boundlab.case.build import delays_from, problem_from
 from boundlab.compare import compare
 from boundlab.errors import BoundlabError
-from boundlab.instance import make_plan
-from boundlab.registry import lookup, registered
+from boundlab.registry import registered
 from boundlab.theorems import FormulaBound, load_theorem
 from boundlab.verdict import Verdict
 
@@ -69,16 +68,12 @@ def runs(seed: int, longest: int = HORIZONS[-1]) -> Iterator[Run]:
 def verdict(run: Run, factor: float = 1.0) -> Any:
     """Return what ``compare`` says of a run where the bound is so much larger, or None if it does not fit."""
     try:
-        theorem, problem = load_theorem(run.theorem), problem_from(run.problem)
+        theorem = load_theorem(run.theorem)
         if factor != 1.0:
             more = sympy.Rational(Fraction(factor))
             terms = {name: more * term for name, term in theorem.bound.expressions().items()}
             theorem = replace(theorem, bound=FormulaBound(terms), written={})
-        delays = delays_from(run.delays, problem.n)
-        algorithm = lookup("algorithms", theorem.algorithm)
-        policy = algorithm.policy(None, delays)
-        plan = make_plan(theorem, problem, delays, policy, run.iterations, run.settings)
-        return compare(plan, 2, run.seed)
+        return compare(plan_of(theorem, run.problem, run.delays, run.iterations, **run.settings), 2, run.seed)
     except BoundlabError:
         return None
 

@@ -3,34 +3,24 @@
 import numpy as np
 import pytest
 from problem_makers import make
+from run_makers import tape_of
 
 from boundlab import files
 from boundlab.case.build import delays_from, problem_from
 from boundlab.errors import SpecError
-from boundlab.options import Options
 from boundlab.problems import common
-from boundlab.randomness import Streams
-from boundlab.registry import lookup
 from boundlab.simulate import Backend, fit, simulate
 from boundlab.simulate.fit import at_a_time, bytes_of, fitting, room
-from boundlab.simulate.trial import compile_trial
-from boundlab.tape import RecordAt, Tape, recycle
+from boundlab.tape import Tape, recycle
 
 
-def tape_of(clients: int, iterations: int) -> Tape:
-    who, delays = lookup("algorithms", "area"), delays_from("exponential", clients)
-    parameters, records = who.read(Options(who.id, {"alpha": "0.01"})), RecordAt(np.array([iterations]))
-    return compile_trial(who, parameters, clients, delays, who.policy(None, delays), iterations, records, Streams(0))
+def area(clients: int, iterations: int) -> Tape:
+    return tape_of("area", {"alpha": "0.01"}, clients, iterations)
 
 
 def test_bytes_for_people() -> None:
-    assert [files.bytes_text(one) for one in (0, 999, 8_000, 1.25e6, 1.6e9)] == [
-        "0 bytes",
-        "999 bytes",
-        "8 kB",
-        "1.25 MB",
-        "1.6 GB",
-    ]
+    shown = {0: "0 bytes", 999: "999 bytes", 8_000: "8 kB", 1.25e6: "1.25 MB", 1.6e9: "1.6 GB"}
+    assert {one: files.bytes_text(one) for one in shown} == shown
 
 
 def test_what_is_free_is_the_machine_or_the_container(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +39,7 @@ def test_a_generated_problem_that_does_not_fit_is_refused(monkeypatch: pytest.Mo
 
 
 def test_as_many_trials_as_fit() -> None:
-    tape, problem = tape_of(3, 50), problem_from("huber:clients=3,dimension=100")
+    tape, problem = area(3, 50), problem_from("huber:clients=3,dimension=100")
     each = bytes_of(tape, problem)
     assert each == (tape.registers + 4) * 800
     assert at_a_time(tape, problem, 7, None, "here") == 7
@@ -63,7 +53,7 @@ def test_as_many_trials_as_fit() -> None:
 
 def test_only_wide_registers_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fit, "free_bytes", lambda: 1)
-    tape, small = tape_of(3, 50), problem_from("huber:clients=3")
+    tape, small = area(3, 50), problem_from("huber:clients=3")
     assert room(lambda: tape, small, 5) == 5
     monkeypatch.setattr(fit, "_WIDE", 1)
     with pytest.raises(SpecError, match="take fewer clients or dimensions"):
@@ -72,7 +62,7 @@ def test_only_wide_registers_are_counted(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_large_registers_are_given_on_and_nothing_else_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, delays = problem_from("huber:clients=3,sigma=1"), delays_from("exponential", 3)
-    tape = tape_of(3, 50)
+    tape = area(3, 50)
     assert fitting(tape, problem) is tape
     before = simulate("fedbuff", problem, delays, None, {"eta_l": "0.1", "M": "2"}, 40, 3, 0, None, Backend())
     monkeypatch.setattr(fit, "_LARGE", 0)

@@ -9,18 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
+from run_makers import plan_of
+from statements import statement
 
-from boundlab.case.build import delays_from, problem_from
 from boundlab.compare import compare
 from boundlab.compare.comparison import Comparison
-from boundlab.instance import make_plan
 from boundlab.instance.example_options import surroundings
 from boundlab.registry import lookup, registered
-from boundlab.theorems import FormulaBound, load_theorem
+from boundlab.theorems import FormulaBound
 from boundlab.verdict import Verdict
 
 BATTERY = Path(__file__).parents[1] / "battery" / "theorems"
 DATA = "least-squares:features=[[1,0],[1,1],[0,2],[1,-1]],targets=[1,3,-1,0],owners=[0,0,1,1],nu=1"
+ANY, NOTHING = {"*": "any"}, MappingProxyType[str, str]({})
 COUNTED = ("asfedavg", "fedbuff", "fedstaleweight")  # whose server waits for so many arrivals
 FACTOR = "(1-mu/L)**(2*K)"  # of gd with the step 1/L: squares of distances and gradients shrink by it at least
 
@@ -28,23 +29,14 @@ FACTOR = "(1-mu/L)**(2*K)"  # of gd with the step 1/L: squares of distances and 
 def verdict(
     folder: Path, algorithm: str, metric: str, bound: str, step: dict[str, str], problem: str, delays: str, K: int,
     trials: int = 2, assumptions: str = "", horizon: str = "every", smooth: bool = True,
-    settings: Mapping[str, str] = MappingProxyType({}), options: str = "", condition: str = "", **more: Any,
+    settings: Mapping[str, str] = NOTHING, options: Mapping[str, str] = NOTHING, condition: str = "", **more: Any,
 ) -> Comparison:  # fmt: skip
-    convex = "convex" if horizon == "fixed" else "strongly-convex"
-    names = ", ".join(f'"{name}"' for name in (convex, *["smooth"] * smooth, *assumptions.split()))
-    file = folder / "statement.toml"
-    file.write_text(
-        f'id = "statement"\ntitle = "a statement"\nalgorithm = "{algorithm}"\nmetric = "{metric}"\n'
-        f'horizon = "{horizon}"\nassumptions = [{names}]\n'
-        + f'conditions = ["{condition}"]\n' * bool(condition)
-        + "[step]\n"
-        + "".join(f'{name} = "{rule}"\n' for name, rule in step.items())
-        + f'[options]\n{options}\n[terms]\nall = "{bound}"\n'
-    )
-    theorem, built = load_theorem(str(file)), problem_from(problem)
-    model = delays_from(delays, built.n)
-    policy = lookup("algorithms", algorithm).policy(None, model)
-    return told(compare(make_plan(theorem, built, model, policy, K, settings), trials, 0, **more))
+    names = ["convex" if horizon == "fixed" else "strongly-convex", *["smooth"] * smooth, *assumptions.split()]
+    theorem = statement(
+        folder, algorithm=algorithm, metric=metric, horizon=horizon, assumptions=names, step=step, options=options,
+        terms={"all": bound}, conditions=[condition] * bool(condition),
+    )  # fmt: skip
+    return told(compare(plan_of(theorem, problem, delays, K, **settings), trials, 0, **more))
 
 
 def told(found: Comparison) -> Comparison:
@@ -117,10 +109,8 @@ def test_exponentials_are_enclosed_by_more_digits(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_momentum_on_smooth_losses_is_told_from_its_half(problem: str) -> None:
     """Errors of floats grow by 1 + 2·beta in each step."""
-    theorem, built = load_theorem("classics.nesterov"), problem_from(problem)
-    model = delays_from("deterministic", built.n)
-    plan = make_plan(theorem, built, model, lookup("algorithms", "nesterov").policy(None, model), 90, {"alpha": "0.01"})
-    found = told(compare(plan, 2, 0))
+    plan = plan_of("classics.nesterov", problem, "deterministic", 90, alpha="0.01")
+    theorem, found = plan.theorem, told(compare(plan, 2, 0))
     assert found.verdict is Verdict.HOLDS, found.reason
     half = sympy.Rational(float(found.band.mean[-1]) / float(found.bound[-1]) / 2.0)
     low = replace(
@@ -161,11 +151,8 @@ def test_a_billionth_more_or_less_than_what_happens_tells(tmp_path: Path, factor
 )
 def test_momentum_that_is_no_fraction_does_not_settle_beside_the_minimiser(theorem: str, problem: str) -> None:
     # 1 + β and −β as floats do not sum to 1, and the bound falls below what that leaves: at K = 285 it is 1e-48.
-    own = load_theorem(str(BATTERY / theorem) if theorem.endswith(".toml") else theorem)
-    built = problem_from(problem)
-    model = delays_from("deterministic", built.n)
-    plan = make_plan(own, built, model, lookup("algorithms", "nesterov").policy(None, model), 1000, {})
-    found = told(compare(plan, 2, 0))
+    own = str(BATTERY / theorem) if theorem.endswith(".toml") else theorem
+    found = told(compare(plan_of(own, problem, "deterministic", 1000), 2, 0))
     assert found.verdict is Verdict.HOLDS, found.reason
 
 
@@ -194,7 +181,7 @@ def test_a_sample_of_steps_that_aim_at_a_kink_does_not_contradict_the_exact_valu
                 tmp_path, name, metric, "B**2/1000", {rate: f"R/(B*sqrt({counter}))"}, "lad:c=[-2],w=[0.1],x0=0",
                 "exponential", 1, horizon="fixed", smooth=False, assumptions="lipschitz minimiser",
                 settings={key: value for key, value in options.items() if key not in algorithm.local_rates},
-                options='"*" = "any"', exact=exact,
+                options=ANY, exact=exact,
             ).verdict
             for exact in (None, False)
         }  # fmt: skip
@@ -206,7 +193,7 @@ def test_a_sample_that_nothing_encloses_is_not_decided(tmp_path: Path, monkeypat
     found = verdict(
         tmp_path, "asfedavg", "gradient-norm-last", "B**2/1000", {"alpha": "R/(B*sqrt(K))"}, "lad:c=[-2],w=[0.1],x0=0",
         "exponential", 1, horizon="fixed", smooth=False, assumptions="lipschitz minimiser", settings={"count": "20"},
-        options='"*" = "any"', exact=False,
+        options=ANY, exact=False,
     )  # fmt: skip
     assert found.verdict is Verdict.INCONCLUSIVE
     assert found.reason.startswith("rounding of trial 1 is not enclosed (a step near a kink")
@@ -234,11 +221,9 @@ def test_a_mean_over_many_records_is_not_rounded_away(tmp_path: Path, bound: str
 
 def test_a_step_that_stays_at_the_end_of_a_box_has_no_gap() -> None:
     """0.3 is a float for f, x0 and R, and so for h: 3/10 would be a point beside it."""
-    theorem = load_theorem("classics.proximal-gradient")
-    built = problem_from("quadratic:A=[[[1]]],b=[[2]],x0=0.3,box=[0,0.3]")
-    model = delays_from("deterministic", 1)
-    policy = lookup("algorithms", "gd").policy(None, model)
-    found = told(compare(make_plan(theorem, built, model, policy, 3, {"alpha": "1e-20"}), 2, 0))
+    problem = "quadratic:A=[[[1]]],b=[[2]],x0=0.3,box=[0,0.3]"
+    plan = plan_of("classics.proximal-gradient", problem, "deterministic", 3, alpha="1e-20")
+    found = told(compare(plan, 2, 0))
     assert found.verdict is Verdict.HOLDS, found.reason
 
 
@@ -254,7 +239,7 @@ def test_a_sample_and_the_exact_value_agree_at_the_start(tmp_path: Path, problem
     found = {
         verdict(
             tmp_path, "area", metric, bound, {"alpha": "0.1"}, problem, "exponential", 1, 40, horizon="fixed",
-            smooth=False, assumptions="lipschitz minimiser iid-events", options='"*" = "any"', condition="K <= 1",
+            smooth=False, assumptions="lipschitz minimiser iid-events", options=ANY, condition="K <= 1",
             exact=exact,
         ).verdict
         for exact in (None, False)

@@ -4,14 +4,10 @@ from pathlib import Path
 
 import pytest
 from exact_smoothed import PAIRS
+from statements import statement
 from test_compare import verdict_of
 
 from boundlab.verdict import Verdict
-
-GAP = (
-    'id = "twin"\ntitle = "a multiple of the gap"\nstatus = "user"\nalgorithm = "gd"\nmetric = "gap"\n'
-    'horizon = "fixed"\nassumptions = ["convex", "smooth"]\n[step]\nalpha = "1/L"\n[terms]\n'
-)
 
 
 @pytest.mark.parametrize("problem", ["smoothed-max-affine:clients=2,seed=0", PAIRS, PAIRS + ",mu=0.125"])
@@ -24,7 +20,9 @@ def test_the_textbook_bound_holds(problem: str) -> None:
 def test_a_bound_a_little_below_the_left_side_is_violated_and_one_above_holds(tmp_path: Path, problem: str) -> None:
     left = verdict_of("classics.gd.convex", problem, "deterministic", 4, trials=2).band.mean[-1]
     for factor, verdict in ((1.0 - 1e-9, Verdict.VIOLATED), (1.0 + 1e-9, Verdict.HOLDS)):
-        file = tmp_path / f"twin{factor > 1.0:d}.toml"
-        file.write_text(f'{GAP}all = "{float(left) * factor!r}"\n')
-        found = verdict_of(str(file), problem, "deterministic", 4, trials=2)
+        twin = statement(
+            tmp_path, horizon="fixed", assumptions="convex smooth", step={"alpha": "1/L"},
+            terms={"all": repr(float(left) * factor)},
+        )  # fmt: skip
+        found = verdict_of(twin, problem, "deterministic", 4, trials=2)
         assert found.verdict is verdict, found.reason

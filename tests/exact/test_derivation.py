@@ -8,16 +8,18 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from exact_makers import exact_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from statements import statement
 
 from boundlab.arithmetic.numbers import rational
-from boundlab.case import load_case
 from boundlab.cli import invoke
-from boundlab.exact import Chain, Table, evaluate
+from boundlab.exact import Chain, Table
 from boundlab.exact._derive import require_same
 from boundlab.exact._linear import joint, power, rules, total
 from boundlab.expectation._history import _Words
+from boundlab.files import read_json
 from boundlab.pages.derivation import derived
 from boundlab.pages.latex import plain_latex
 from boundlab.theorems import load_theorem
@@ -88,37 +90,21 @@ CASES = {
     "many records": MANY_RECORDS, "signs": SIGNS, "quadratics": QUADRATICS, "average": AVERAGE,
     "schedule": SCHEDULE, "composite": COMPOSITE, "plane": PLANE,
 }  # fmt: skip
-OWN = """
-id = "own"
-algorithm = "{algorithm}"
-metric = "{metric}"
-assumptions = ["strongly-convex", "smooth"]
-[options]
-"*" = "any"
-[step]
-{rate} = "{rate}"
-[terms]
-bound = "{bound}"
-"""
 FILES = sorted(path.stem for path in WITNESSES.glob("*.json"))
 
 
-@pytest.fixture(scope="module")
-def found(tmp_path_factory):
+@functools.cache
+def found(name):
     """Return the result of a case, by its name, each computed once."""
-    folder, known = tmp_path_factory.mktemp("cases"), {}
+    case = CASES[name] if name in CASES else read_json(WITNESSES / f"{name}.json")
+    return exact_of(case["theorem"], case, derive=True)
 
-    def result(name):
-        if name not in known:
-            file = WITNESSES / f"{name}.json"
-            if name in CASES:
-                file = folder / f"{name}.json"
-                file.write_text(json.dumps(CASES[name]))
-            case = load_case(file)
-            known[name] = evaluate(load_theorem(case.raw["theorem"]), case, derive=True)
-        return known[name]
 
-    return result
+def own(folder, algorithm, metric, rate, bound):
+    return statement(
+        folder, algorithm=algorithm, metric=metric, assumptions="strongly-convex smooth", options={"*": "any"},
+        step={rate: rate}, terms={"bound": bound},
+    )  # fmt: skip
 
 
 def section(result, title):
@@ -144,7 +130,7 @@ def rows(result):
     return [[entry.text for entry in row] for row in table(result).rows]
 
 
-def test_one_path_of_probability_one_eighth_moves_before_the_end(found):
+def test_one_path_of_probability_one_eighth_moves_before_the_end():
     # f = |x|, α = √(6/(4·4·5/2)) = √15/10. Client, client, aggregation: the first pass took 1 to 1 − 2α, down three
     # steps and back one, so x̄_4 = (3 + 1 − 2α)/4 = 1 − √15/20. Whatever else comes first, x_0 = … = x_3 = 1.
     result = found("one path")
@@ -176,7 +162,7 @@ def test_one_path_of_probability_one_eighth_moves_before_the_end(found):
     assert result.derivation.by_hand
 
 
-def test_where_nothing_can_move_there_is_one_row(found):
+def test_where_nothing_can_move_there_is_one_row():
     # A = 2·5/3 + 5/2 = 35/6, and the bound is √(35/6 · 51/2 / 150) = √3570/60 < 1 = f(x_0).
     result = found("nothing moves")
     assert rows(result) == [["all: nothing moves", "1", "1 (×3)", "1", "1"]]
@@ -185,7 +171,7 @@ def test_where_nothing_can_move_there_is_one_row(found):
     assert said(result, "The right side")[-1].endswith("= √3570/60 ≈ 0.995825")
 
 
-def test_two_clients_have_a_row_each(found):
+def test_two_clients_have_a_row_each():
     # A pass of client 0 goes from 2 to 7/4, 3/2; of client 1 to 3/2, 5/4. Half of it reaches x_3.
     result = found("two clients")
     assert rows(result) == [
@@ -195,14 +181,14 @@ def test_two_clients_have_a_row_each(found):
     ]
 
 
-def test_signs_of_the_noise_stand_behind_the_events_that_draw_them(found):
+def test_signs_of_the_noise_stand_behind_the_events_that_draw_them():
     # From 1 a step is down by (1 ± 1/2)/4, and the second pass is not seen.
     result = found("signs")
     assert {row[0]: row[1] for row in rows(result)}["0+0±S*"] == "1/16"
     assert {row[0]: row[2] for row in rows(result)}["0−0±S*"] == "1 (×3), 7/8 (×2)"
 
 
-def test_signs_of_one_schedule_are_a_row_each(found):
+def test_signs_of_one_schedule_are_a_row_each():
     # Both slopes are 1 at 2 and beyond 3/2: every update is −(1 ± 1/2)/8, and f' = (1 + w − 1)/2 below 2.
     result = found("schedule")
     assert table(result).columns[0].text == "signs of the noise"
@@ -213,7 +199,7 @@ def test_signs_of_one_schedule_are_a_row_each(found):
     assert rows(result)[0][3] == str((1 + Fraction(29, 32) ** 2 + Fraction(13, 16) ** 2) / 3)
 
 
-def test_stochastic_gradients_have_moments_in_closed_form(found):
+def test_stochastic_gradients_have_moments_in_closed_form():
     # x ← x − η(x ± 1) from 0: E x_{k+1}² = (1 − η)² E x_k² + η², here with η = 1/500, which sums to the left side.
     result = found("sgd")
     q, c, v = Fraction(499, 500) ** 2, Fraction(1, 500) ** 2, [Fraction(0)]
@@ -230,7 +216,7 @@ def test_stochastic_gradients_have_moments_in_closed_form(found):
     assert round(result.ratio, 3) == 1.115
 
 
-def test_moments_of_quadratics_over_drawn_clients(found):
+def test_moments_of_quadratics_over_drawn_clients():
     # E x − 3 shrinks by 1 − (1 + 3)/2/10 = 4/5; the table is that of the recursion by hand.
     result = found("quadratics")
     m, s = Fraction(1), Fraction(4)
@@ -246,7 +232,7 @@ def test_moments_of_quadratics_over_drawn_clients(found):
     assert result.derivation.by_hand
 
 
-def test_moments_of_an_average_follow_from_their_columns(found):
+def test_moments_of_an_average_follow_from_their_columns():
     # z_k = −2(4/5)^k, S_3 = −2(1 + 4/5 + 16/25) = −122/25, f(x̄) − f* = (122/75)².
     result = found("average")
     last = [Fraction(entry) for entry in rows(result)[-1][2:]]
@@ -256,7 +242,7 @@ def test_moments_of_an_average_follow_from_their_columns(found):
     assert not result.derivation.by_hand
 
 
-def test_a_schedule_has_a_row_an_update_and_its_recursion(found):
+def test_a_schedule_has_a_row_an_update_and_its_recursion():
     # Two clients in turns, each working on the model before the other's: w_{t+2} = (1 − η)w_t + η·c_i.
     result = found("in turns")
     assert rows(result)[3] == ["3", "client 1 from w_1", "400039999/800000000", "≈ 2.49988·10⁻⁹"]
@@ -270,7 +256,7 @@ def test_a_schedule_has_a_row_an_update_and_its_recursion(found):
     assert not result.derivation.by_hand
 
 
-def test_a_slope_that_saturates_gives_whole_numbers(found):
+def test_a_slope_that_saturates_gives_whole_numbers():
     result = found("afl_dga.theorem1")
     assert {row[3] for row in rows(result)} == {"36"}
     # The client is at 2 − 2·6/26; the server takes half of the sum of its two steps.
@@ -296,11 +282,8 @@ def test_what_enters_is_told_only_where_the_models_follow_from_it(name, tmp_path
     options, events, adds = ADDING[name]
     clients = 1 if events[0][1] == "s" else 2
     problem = {"type": "quadratic", "A": [[[1]], [[2]]][:clients], "b": [[0], [3]][:clients]}
-    file, theorem, rate = tmp_path / "case.json", tmp_path / "own.toml", next(iter(options))
     case = {"algorithm": name, "problem": problem, "x0": [1], "parameters": options, "events": events}
-    file.write_text(json.dumps(case), encoding="utf-8")
-    theorem.write_text(OWN.format(algorithm=name, metric="gap", rate=rate, bound="L*R**2"), encoding="utf-8")
-    result = evaluate(load_theorem(str(theorem)), load_case(file), derive=True)
+    result = exact_of(own(tmp_path, name, "gap", next(iter(options)), "L*R**2"), case, derive=True)
     happened = said(result, "What happens")
     assert any("Σ weight·(y − y_0)" in one for one in happened) == adds
     assert any("is the algorithm's, and not written out here" in one for one in happened) != adds
@@ -308,7 +291,7 @@ def test_what_enters_is_told_only_where_the_models_follow_from_it(name, tmp_path
 
 
 @pytest.mark.parametrize("name", ["many", "many records"])
-def test_no_table_has_more_than_64_rows_and_what_is_left_out_is_said(found, name):
+def test_no_table_has_more_than_64_rows_and_what_is_left_out_is_said(name):
     result = found(name)
     assert len(rows(result)) == 64
     others = rows(result)[-1]
@@ -317,7 +300,7 @@ def test_no_table_has_more_than_64_rows_and_what_is_left_out_is_said(found, name
     assert not result.derivation.by_hand
 
 
-def test_a_long_schedule_shows_its_first_and_last_rows(found):
+def test_a_long_schedule_shows_its_first_and_last_rows():
     result = found("fedcompass.theorem1")
     assert [row[0] for row in rows(result)] == [*map(str, range(12)), "…", "65", "66"]
     happened = said(result, "What happens")
@@ -326,7 +309,7 @@ def test_a_long_schedule_shows_its_first_and_last_rows(found):
 
 
 @pytest.mark.parametrize("name", ["area.theorem8", "area.theorem8.one-path"])
-def test_known_counterexamples_are_checked_by_hand(found, name):
+def test_known_counterexamples_are_checked_by_hand(name):
     result = found(name)
     assert result.violated
     assert result.derivation.by_hand
@@ -352,18 +335,17 @@ small = st.fractions(min_value=-3, max_value=3, max_denominator=3)
     K=st.integers(1, 5), start=st.sampled_from(["analysis", "algorithm"]), odds=st.integers(1, 5),
 )  # fmt: skip
 def test_rows_of_random_cases_sum_to_the_left_side_and_their_events_have_their_probabilities(
-    kind, centres, x0, alpha, M, K, start, odds, tmp_path_factory
+    kind, centres, x0, alpha, M, K, start, odds
 ):
     n = len(centres)
     p = {**{str(i): Fraction(1, odds + 1) / n for i in range(n)}, "S": 1 - Fraction(1, odds + 1)}
-    file = tmp_path_factory.mktemp("case") / "case.json"
     name = "area.theorem8.repaired.fixed-step" if start == "analysis" else "area.theorem8.algorithm-start"
-    file.write_text(json.dumps({
-        "algorithm": "area", "theorem": name, "iterations": K, "x0": [str(x0)],
-        "problem": {"type": kind, "c": [[str(c)] for c in centres]}, "parameters": {"M": M, "alpha": str(alpha)},
+    case = {
+        "algorithm": "area", "iterations": K, "x0": [str(x0)], "parameters": {"M": M, "alpha": str(alpha)},
+        "problem": {"type": kind, "c": [[str(c)] for c in centres]},
         "delays": {"type": "iid", "p": [str(p[str(i)]) for i in range(n)]},
-    }))  # fmt: skip
-    result = evaluate(load_theorem(name), load_case(file), derive=True)
+    }  # fmt: skip
+    result = exact_of(name, case, derive=True)
     exact = [[entry.exact.replace("−", "-") for entry in row] for row in table(result).rows]
     left = sum(Fraction(row[1]) * Fraction(row[-1]) for row in exact)
     assert left == Fraction(result.left_text.split(" = ")[0])
@@ -411,11 +393,7 @@ def on_a_parabola(tmp_path, metric, bound, events, **more):
         "algorithm": "gd", "problem": {"type": "quadratic", "A": [[[1]]], "b": [[0]], **more.pop("problem", {})},
         "x0": [1], "events": [[t, "s"] for t in range(1, events + 1)], **more,
     }  # fmt: skip
-    file, theorem = tmp_path / "case.json", tmp_path / "own.toml"
-    file.write_text(json.dumps(case), encoding="utf-8")
-    text = OWN.format(algorithm="gd", metric=metric, rate="alpha", bound=bound)
-    theorem.write_text(text, encoding="utf-8")
-    return evaluate(load_theorem(str(theorem)), load_case(file), derive=True)
+    return exact_of(own(tmp_path, "gd", metric, "alpha", bound), case, derive=True)
 
 
 def test_to_and_fro_has_no_geometric_sum(tmp_path):
@@ -452,7 +430,7 @@ ENVIRONMENT = re.compile(r"\\(begin|end)\{([a-z*]+)\}")
 
 
 @pytest.mark.parametrize("name", [*CASES, *FILES])
-def test_latex_is_well_formed(found, name):
+def test_latex_is_well_formed(name):
     text = plain_latex(derived(found(name).derivation))
     assert text.isascii()
     open_ones: list[str] = []
@@ -481,7 +459,7 @@ def test_latex_is_well_formed(found, name):
 
 
 @pytest.mark.parametrize("name", [*CASES, *FILES])
-def test_json_has_all_digits(found, name):
+def test_json_has_all_digits(name):
     fields = found(name).as_dict()["derivation"]
     tables = [
         item for part in fields["sections"] for item in part["items"] if isinstance(item, dict) and "rows" in item
@@ -494,7 +472,7 @@ def test_json_has_all_digits(found, name):
 
 
 @pytest.mark.parametrize("name", [*CASES, *FILES])
-def test_a_derivation_ends_with_each_condition_and_what_was_read_off_the_run_in_numbers(found, name):
+def test_a_derivation_ends_with_each_condition_and_what_was_read_off_the_run_in_numbers(name):
     result = found(name)
     theorem, last = load_theorem(result.derivation.theorem), result.derivation.sections[-1]
     shown = [item.text for item in last.items if last.title == "What it stands on"]

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exact_makers import brute_force, over_tapes
+from exact_makers import brute_force, exact_of, over_tapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,11 +16,9 @@ from boundlab.case.build import build_delays, build_problem
 from boundlab.cli import invoke
 from boundlab.delays import ServerPolicy, read_policy
 from boundlab.errors import AssumptionError, CaseError, SpecError
-from boundlab.exact import evaluate
 from boundlab.expectation import applicable, left_side
 from boundlab.options import Options
 from boundlab.registry import lookup
-from boundlab.theorems import load_theorem
 
 pytest.importorskip("flint")
 
@@ -44,16 +42,12 @@ def case_of(tmp_path, **fields):
     return load_case(file)
 
 
-def result_of(tmp_path, **fields):
-    return evaluate(load_theorem(fields["theorem"]), case_of(tmp_path, **fields))
-
-
-def test_the_published_bound_is_below_an_exact_number(tmp_path):
+def test_the_published_bound_is_below_an_exact_number():
     # A = (2 + 2·2)·9 = 54, so α = √(54/(25.5·50·6)) = √51/85. A pass takes 3 to 3 − 36α = −0.02…: 36 steps down, then
     # 14 that cancel each other; from there on it moves nothing. Before k = 6, Σ_{j<6}(3 − x_s,j) is 36α times the
     # number of iterations after the events client, client, server; their expected share of 6 is 5/32. So
     # E|x̄_6| = 3 − 36α·5/32 = 3 − 45/8·α = 3 − 9√51/136.
-    found = result_of(tmp_path, **PRINTED)
+    found = exact_of("area.theorem8", PRINTED)
     assert found.left_text == "3 - 9/136*sqrt(51) = 2.527405472"
     assert found.right_text.startswith("3*sqrt(51)/10 in [2.142428528562854")
     assert (found.kind, found.violated, round(found.ratio, 4)) == ("exact", True, 1.1797)
@@ -112,9 +106,7 @@ fractions = st.fractions(min_value=-4, max_value=4, max_denominator=4)
     alpha=st.fractions(min_value=Fraction(1, 6), max_value=2, max_denominator=6), M=st.integers(1, 3),
     K=st.integers(1, 4), start=st.sampled_from(["analysis", "algorithm"]), odds=st.integers(1, 5),
 )  # fmt: skip
-def test_random_tiny_cases_equal_brute_force_in_rational_numbers(
-    kind, centres, x0, alpha, M, K, start, odds, tmp_path_factory
-):
+def test_random_tiny_cases_equal_brute_force_in_rational_numbers(kind, centres, x0, alpha, M, K, start, odds):
     n = len(centres)
     delta = None if kind == "lad" else Fraction(1)
     p = [Fraction(1, odds + 1) / n] * n
@@ -133,14 +125,14 @@ def test_random_tiny_cases_equal_brute_force_in_rational_numbers(
     best = min(value(middle + (max(centres) - middle) * Fraction(j, 64)) for j in range(65))
     expected = brute_force(gradient, p, x0, lambda _k: alpha, M, K, start=start, left=value) - best
     name = "area.theorem8.repaired.fixed-step" if start == "analysis" else "area.theorem8.algorithm-start"
-    found = result_of(
-        tmp_path_factory.mktemp("case"), algorithm="area", theorem=name, iterations=K, x0=str(x0),
-        problem={"type": kind, "c": [[str(c)] for c in centres]},
-        parameters={"M": M, "alpha": str(alpha)}, delays={"type": "iid", "p": [str(one) for one in p]},
-    )  # fmt: skip
+    found = exact_of(name, {
+        "algorithm": "area", "x0": str(x0), "iterations": K,
+        "problem": {"type": kind, "c": [[str(c)] for c in centres]},
+        "parameters": {"M": M, "alpha": str(alpha)}, "delays": {"type": "iid", "p": [str(one) for one in p]},
+    })  # fmt: skip
     assert found.kind == "exact"
     assert not found.violated
-    assert found.left_text.split(" = ")[0] == _as_text(expected)
+    assert found.left_text.split(" = ")[0] == str(expected)
     # The float engine says the same.
     problem = build_problem(kind, {"c": [[float(c)] for c in centres], "x0": float(x0)})
     delays = build_delays("iid", {"p": [float(one) for one in p]}, n)
@@ -151,7 +143,7 @@ def test_random_tiny_cases_equal_brute_force_in_rational_numbers(
 
 @pytest.mark.parametrize("start", ["analysis", "algorithm"])
 @pytest.mark.parametrize(("x0", "alpha"), [("3", "1/2"), ("-5/3", "1/4"), ("1/2", "2")])
-def test_maxima_of_affine_functions_equal_brute_force_in_rational_numbers(start, x0, alpha, tmp_path):
+def test_maxima_of_affine_functions_equal_brute_force_in_rational_numbers(start, x0, alpha):
     # Kinks of one client at 1, of the other at 1/6; the minimum 1/4 lies between, and p and the slopes are unequal.
     pieces = [[(-1, Fraction(0)), (2, Fraction(-3))], [(-2, Fraction(1)), (1, Fraction(1, 2))]]
     p = [Fraction(1, 3), Fraction(1, 4)]
@@ -165,17 +157,13 @@ def test_maxima_of_affine_functions_equal_brute_force_in_rational_numbers(start,
     x, size = Fraction(x0), Fraction(alpha)
     expected = brute_force(gradient, p, x, lambda _k: size, 2, 4, start=start, left=value) - Fraction(1, 4)
     name = "area.theorem8.repaired.fixed-step" if start == "analysis" else "area.theorem8.algorithm-start"
-    found = result_of(
-        tmp_path, algorithm="area", theorem=name, iterations=4, x0=x0,
-        problem={"type": "max-affine", "a": [[[-1], [2]], [[-2], [1]]], "b": [[0, -3], [1, "1/2"]]},
-        parameters={"M": 2, "alpha": alpha}, delays={"type": "iid", "p": ["1/3", "1/4"]},
-    )  # fmt: skip
+    found = exact_of(name, {
+        "algorithm": "area", "x0": x0, "iterations": 4, "parameters": {"M": 2, "alpha": alpha},
+        "problem": {"type": "max-affine", "a": [[[-1], [2]], [[-2], [1]]], "b": [[0, -3], [1, "1/2"]]},
+        "delays": {"type": "iid", "p": ["1/3", "1/4"]},
+    })  # fmt: skip
     assert found.kind == "exact"
     assert found.left_text.split(" = ")[0] == str(expected)
-
-
-def _as_text(value):
-    return str(value)
 
 
 @settings(max_examples=20, deadline=None)
@@ -183,13 +171,14 @@ def _as_text(value):
     b=st.lists(fractions, min_size=1, max_size=2), x0=fractions, M=st.integers(1, 3), K=st.integers(0, 5),
     sigma=st.sampled_from([0, 1, 2]), D=st.sampled_from(["1/40", "1/60"]),
 )  # fmt: skip
-def test_rational_moments_are_those_in_floating_point(b, x0, M, K, sigma, D, tmp_path_factory):
+def test_rational_moments_are_those_in_floating_point(b, x0, M, K, sigma, D):
     n = len(b)
-    found = result_of(
-        tmp_path_factory.mktemp("case"), algorithm="area", theorem="area.theorem7.explicit", iterations=max(K, 1),
-        problem={"type": "quadratic", "A": [[[2 + i]] for i in range(n)], "b": [[str(c)] for c in b], "sigma": sigma},
-        x0=str(x0), parameters={"M": M}, settings={"D": D}, delays="iid:p_s=0.4",
-    )  # fmt: skip
+    found = exact_of("area.theorem7.explicit", {
+        "algorithm": "area", "x0": str(x0), "iterations": max(K, 1), "parameters": {"M": M}, "settings": {"D": D},
+        "problem": {"type": "quadratic", "A": [[[2 + i]] for i in range(n)], "b": [[str(c)] for c in b],
+                    "sigma": sigma},
+        "delays": "iid:p_s=0.4",
+    })  # fmt: skip
     # c and d are rational for rational D.
     assert found.kind == "exact"
     assert all(isinstance(value, str) and Fraction(value) == Fraction(value) for value in found.values.values())
@@ -205,7 +194,7 @@ def test_rational_moments_are_those_in_floating_point(b, x0, M, K, sigma, D, tmp
     assert found.left == pytest.approx(floats[0], rel=1e-10, abs=1e-12)
 
 
-def test_the_second_moment_of_one_answered_client_by_hand(tmp_path):
+def test_the_second_moment_of_one_answered_client_by_hand():
     # f = x²/2, one client, M = 1, σ = 1, x0 = 1, p = p_s = 1/2, constant α: x_s,3 ≠ 1 only for the events 0, 0, s:
     # then x_s = y = (1 − α) + α·noise, so E x² = (7 + (1 − α)² + α²)/8.
     problem = build_problem("quadratic", {"A": [[[1]]], "b": [[0]], "sigma": 1, "x0": 1})
@@ -215,24 +204,24 @@ def test_the_second_moment_of_one_answered_client_by_hand(tmp_path):
     assert found[0] == pytest.approx((7 + 0.75**2 + 0.25**2) / 8, rel=1e-15)
 
 
-def test_a_schedule_in_place_of_a_law_is_refused_for_theorems_about_means(tmp_path):
+def test_a_schedule_in_place_of_a_law_is_refused_for_theorems_about_means():
     fields = {key: value for key, value in PRINTED.items() if key != "delays"} | {"events": [[1, 0], [2, "s"]]}
     with pytest.raises(AssumptionError, match="assumes iid-events and bounds a mean over random events"):
-        result_of(tmp_path, **fields)
+        exact_of("area.theorem8", fields)
 
 
-def test_a_step_of_the_case_must_be_that_of_the_theorem(tmp_path):
+def test_a_step_of_the_case_must_be_that_of_the_theorem():
     same = {**PRINTED, "parameters": {"M": 50, "alpha": "sqrt(51)/85"}}
-    assert result_of(tmp_path, **same).violated
+    assert exact_of("area.theorem8", same).violated
     other = {**PRINTED, "parameters": {"M": 50, "alpha": 0.1}}
     with pytest.raises(AssumptionError, match=r"sets its own step size, alpha = 0\.084"):
-        result_of(tmp_path, **other)
+        exact_of("area.theorem8", other)
 
 
-def test_noise_on_a_kink_has_no_exact_engine(tmp_path):
+def test_noise_on_a_kink_has_no_exact_engine():
     fields = {**PRINTED, "problem": {"type": "lad", "sigma": 1}}
     with pytest.raises(SpecError, match="no exact engine applies: problem lad with noise: moments need a quadratic"):
-        result_of(tmp_path, **fields)
+        exact_of("area.theorem8", fields)
     problem = build_problem("lad", {"sigma": 1})
     delays = build_delays("deterministic", {}, 1)
     policy = read_policy(None, delays)

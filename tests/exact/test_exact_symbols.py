@@ -1,6 +1,5 @@
 """The exact values of a theorem's symbols are the floats that every other judge reads."""
 
-import json
 from fractions import Fraction
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 
 from boundlab.algorithms import EventLaw
-from boundlab.case import load_case
+from boundlab.case import read_case
 from boundlab.case.build import build_delays
 from boundlab.delays import frequencies, read_policy
 from boundlab.exact import evaluate
@@ -43,11 +42,9 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_exact_symbols_and_the_exact_bound_are_those_of_floats(name: str, tmp_path: Any) -> None:
+def test_exact_symbols_and_the_exact_bound_are_those_of_floats(name: str) -> None:
     theorem_id, fields = CASES[name]
-    theorem, file = load_theorem(theorem_id), tmp_path / "case.json"
-    file.write_text(json.dumps({**fields, "theorem": theorem_id}))
-    case = load_case(file)
+    theorem, case = load_theorem(theorem_id), read_case(fields, has_theorem=True)
     found, plan = evaluate(theorem, case), plan_of(theorem, case)
     known = {**plan.values, **plan.parameter_values}
     if "p" in known:

@@ -1,15 +1,16 @@
 """Exact runs of one schedule: rational numbers, balls, and the moments of the noise, for every algorithm."""
 
-import json
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from exact_makers import exact_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from run_makers import plan_of, tape_of
 
-from boundlab.arithmetic.numbers import ball, digits, fraction, rational
-from boundlab.case import load_case, own_case
+from boundlab.arithmetic.numbers import fraction, rational
+from boundlab.case import load_case, own_case, read_case
 from boundlab.case.build import build_delays, build_problem
 from boundlab.compare import compare
 from boundlab.delays import read_policy
@@ -18,12 +19,11 @@ from boundlab.exact import evaluate
 from boundlab.execute import moments
 from boundlab.execute.rationals import run, understand
 from boundlab.expectation import left_side
-from boundlab.instance import make_plan
 from boundlab.metrics import Watch, metric
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.trial import compile_trial, run_once
+from boundlab.simulate.trial import run_once
 from boundlab.tape import RecordAt
 from boundlab.theorems import load_theorem
 
@@ -41,49 +41,18 @@ ALGORITHMS = {
     "fedstaleweight": ({"eta_l": 0.125}, {"count": 2}),
     "sfedavg": ({"alpha": 0.125}, {"sampled": 2}),
 }
-HUBER = {"c": [0, 1, 3], "w": [1, 2, 1], "x0": 4.3}
 
 
-def tape_of(name, problem, iterations, records, **rates):
-    algorithm = lookup("algorithms", name)
+def drawn(name, problem, iterations, records, **rates):
+    """Return a tape of an algorithm with its options above."""
     given_rates, options = ALGORITHMS[name]
-    parameters = algorithm.read(Options(name, {**given_rates, **options, **rates}))
-    delays = build_delays("exponential", {"spread": 3}, problem.n)
-    policy = read_policy(None, delays, algorithm.server, name)
-    return compile_trial(algorithm, parameters, problem.n, delays, policy, iterations, records, Streams(5))
-
-
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_every_algorithm_in_rational_numbers_and_balls_is_what_floats_say(name):
-    problem = build_problem("huber", HUBER)
-    model = problem.rational(HUBER)
-    records = RecordAt(np.arange(0, 13))
-    rates = ALGORITHMS[name][0]
-    floats: list[float] = []
-    run_once(tape_of(name, problem, 12, records), problem, Streams(0), lambda _m, x: floats.append(float(x[0])))
-    tape = understand(lambda values: tape_of(name, problem, 12, records, **values), rates)
-    exact = [rational(Fraction(value)) for value in rates.values()]
-    in_balls, in_rationals = [], []
-    with digits(256):
-        run(tape, model, exact, lambda _m, x: in_balls.append(x[0]), balls=True)
-        assert np.allclose([float(x) for x in in_balls], floats, rtol=1e-13)
-        run(tape, model, exact, lambda _m, x: in_rationals.append(x[0]), balls=False)
-        assert all(x.contains(ball(y)) for x, y in zip(in_balls, in_rationals, strict=True))
-    assert tape.rational
-    assert in_rationals
+    options = {**given_rates, **options, **rates}
+    return tape_of(name, options, problem.n, iterations, "exponential:spread=3", records=records, seed=5)
 
 
 def test_a_step_size_of_one_third_stays_one_third():
     problem = build_problem("quadratic", {"A": [[[1]]], "b": [[0]], "x0": 1})
-    algorithm = lookup("algorithms", "fedbuff")
-    delays = build_delays("deterministic", {}, 1)
-    policy = read_policy(None, delays, algorithm.server, "fedbuff")
-    records = RecordAt(np.array([4]))
-
-    def compiled(rates):
-        parameters = algorithm.read(Options("fedbuff", {"count": 1, **rates}))
-        return compile_trial(algorithm, parameters, 1, delays, policy, 4, records, Streams(0))
-
+    compiled = lambda rates: tape_of("fedbuff", {"count": 1, **rates}, 1, 4, "deterministic")  # noqa: E731
     seen: list[Fraction] = []
     rates = {"eta_l": 1 / 3, "eta_g": 1.0}
     run(
@@ -94,27 +63,21 @@ def test_a_step_size_of_one_third_stays_one_third():
     assert seen == [Fraction(2, 3) ** 4]
 
 
-def write(tmp_path, **fields):
-    file = tmp_path / "case.json"
-    file.write_text(json.dumps(fields))
-    return load_case(file)
-
-
-def test_gradient_descent_on_a_parabola_attains_r0_of_afl_dga_in_rational_numbers(tmp_path):
+def test_gradient_descent_on_a_parabola_attains_r0_of_afl_dga_in_rational_numbers():
     # One client without delay is gradient descent: on f = x²/2 from 1, ‖∇f(w^t)‖² = (1 − η)^{2t}.
     compiler = lookup("algorithms", "afl_dga")
     delays = build_delays("deterministic", {}, 1)
     events = compiler.sample(
         compiler.read(Options("afl_dga", {"eta": 0.25})), delays, read_policy(None, delays, "none"), Streams(0), 1, 40
     )
-    case = write(
-        tmp_path, algorithm="afl_dga", theorem="afl_dga.r0", iterations=8, x0=1, parameters={"eta": "1/4"},
-        problem={"type": "huber", "c": [0], "delta": 1}, events=compiler.events_as_json(events),
-    )  # fmt: skip
-    found = evaluate(load_theorem("afl_dga.r0"), case)
+    fields = {
+        "algorithm": "afl_dga", "theorem": "afl_dga.r0", "iterations": 8, "x0": 1, "parameters": {"eta": "1/4"},
+        "problem": {"type": "huber", "c": [0], "delta": 1}, "events": compiler.events_as_json(events),
+    }  # fmt: skip
+    found, problem = exact_of("afl_dga.r0", fields), read_case(fields, has_theorem=True).problem
     tape = compiler.schedule(compiler.read(Options("afl_dga", {"eta": 0.25})), events, 1, RecordAt(np.arange(8)), 8)
     models: list[float] = []
-    run_once(tape, case.problem, Streams(0), lambda _m, x: models.append(float(x[0])))
+    run_once(tape, problem, Streams(0), lambda _m, x: models.append(float(x[0])))
     assert found.left == pytest.approx(np.mean(np.array(models) ** 2), rel=1e-13)
     assert found.kind == "exact"
     assert not found.violated
@@ -127,7 +90,7 @@ def test_the_mean_over_the_noise_lies_where_samples_say(name, side):
     problem = build_problem("quadratic", {"clients": 3, "dimension": 2, "x0": 1, "sigma": 0.7})
     left, ks = metric(side), np.array([3, 10])
     size = dict.fromkeys(ALGORITHMS[name][0], 0.05)
-    tape = tape_of(name, problem, 10, Watch(left, problem, ks).records, **size)
+    tape = drawn(name, problem, 10, Watch(left, problem, ks).records, **size)
     mean = moments.conditional(left, problem, tape, problem.sigma, ks).value
     samples = []
     for trial in range(400):
@@ -155,7 +118,7 @@ def test_coordinates_that_do_not_mix_give_the_same_moments_as_one_block(seed, st
     found = []
     for options in (plain, turned):
         problem = build_problem("quadratic", options)
-        tape = tape_of("area", problem, 15, RecordAt(np.array([5, 15])))
+        tape = drawn("area", problem, 15, RecordAt(np.array([5, 15])))
         given_tape = moments.conditional(metric("gap"), problem, tape, 0.5, np.array([5, 15])).value
         delays = build_delays("exponential", {}, 3)
         compiler = lookup("algorithms", "area")
@@ -166,17 +129,10 @@ def test_coordinates_that_do_not_mix_give_the_same_moments_as_one_block(seed, st
     assert np.allclose(found[0], found[1], rtol=1e-10)
 
 
-def plan_of(theorem, problem, delays, iterations, **more):
-    statement = load_theorem(theorem)
-    model = build_delays(*delays, problem.n)
-    policy = read_policy(None, model, lookup("algorithms", statement.algorithm).server, statement.algorithm)
-    return make_plan(statement, problem, model, policy, iterations, more)
-
-
 def test_exact_comparison_lies_in_the_band_of_samples():
     # The joint band has level 0.99: this seed is inside, as all but one in a hundred are.
     problem = build_problem("quadratic", {"clients": 3, "dimension": 2, "x0": 1, "sigma": 0.5})
-    plan = plan_of("area.theorem7.recursion", problem, ("exponential", {}), 60, M="3", alpha="0.05")
+    plan = plan_of("area.theorem7.recursion", problem, "exponential", 60, M=3, alpha=0.05)
     exact, sampled = compare(plan, 2, 0, exact=True), compare(plan, 150, 1, exact=False)
     assert exact.exact == "expectation"
     assert exact.as_dict()["kind"] == "numeric"
@@ -187,11 +143,7 @@ def test_exact_comparison_lies_in_the_band_of_samples():
 
 def test_averaging_the_noise_given_each_schedule_leaves_less_spread():
     problem = build_problem("quadratic", {"clients": 2, "dimension": 1, "mu": 1, "L": 2, "x0": 1, "sigma": 1})
-    statement = load_theorem("area.theorem7.recursion")
-    delays = build_delays("gamma", {}, 2)
-    plan = make_plan(
-        statement, problem, delays, read_policy(None, delays), 40, {"M": "2", "alpha": "0.1"}, ("iid-events",)
-    )
+    plan = plan_of("area.theorem7.recursion", problem, "gamma", 40, beyond=("iid-events",), M=2, alpha=0.1)
     averaged, sampled = compare(plan, 60, 3, exact=True), compare(plan, 60, 3, exact=False)
     assert averaged.exact == "given schedules"
     assert averaged.as_dict()["kind"] == "sampled"
@@ -201,29 +153,9 @@ def test_averaging_the_noise_given_each_schedule_leaves_less_spread():
 
 def test_an_exact_comparison_says_why_there_is_none():
     problem = build_problem("huber", {"clients": 2, "x0": 1, "sigma": 1})
-    plan = plan_of("area.theorem8.repaired", problem, ("exponential", {}), 10)
+    plan = plan_of("area.theorem8.repaired", problem, "exponential", 10)
     with pytest.raises(SpecError, match=r"no exact engine applies: problem huber.*needs a quadratic, not huber"):
         compare(plan, 2, 0, exact=True)
-
-
-@settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 10**6), M=st.integers(1, 4), start=st.sampled_from(["", ".algorithm-start"]))
-def test_the_recursion_of_theorem7_is_never_below_the_exact_second_moment(seed, M, start):
-    rng = np.random.default_rng(seed)
-    n, sigma = int(rng.integers(1, 4)), float(rng.choice([0.0, 0.5]))
-    problem = build_problem("quadratic", {"clients": n, "dimension": 2, "seed": seed, "x0": 2, "sigma": sigma, "L": 3})
-    plan = plan_of(f"area.theorem7.recursion{start}", problem, ("exponential", {"spread": 4}), 80, M=str(M))
-    found = compare(plan, 2, 0, exact=True)
-    assert found.verdict.value in ("holds", "consistent")  # equal at K = 0
-    assert (found.band.mean <= found.bound * (1.0 + 1e-12)).all()
-
-
-def test_the_recursion_of_theorem7_is_attained():
-    # One client, f = μx²/2, one local step: no cross terms, and mean squares follow the recursion with equality.
-    problem = build_problem("quadratic", {"A": [[[1]]], "b": [[0]], "x0": 2, "sigma": 1})
-    plan = plan_of("area.theorem7.recursion", problem, ("iid", {"p_s": 0.5}), 200, M="1", alpha="0.3")
-    found = compare(plan, 2, 0, exact=True)
-    assert np.allclose(found.band.mean, found.bound, rtol=1e-12)
 
 
 ON_A_TAPE = {
@@ -235,22 +167,22 @@ ON_A_TAPE = {
 
 
 @pytest.mark.parametrize("theorem_id", ON_A_TAPE)
-def test_the_left_side_of_a_schedule_is_that_of_the_run_with_all_its_parameters(theorem_id, tmp_path):
+def test_the_left_side_of_a_schedule_is_that_of_the_run_with_all_its_parameters(theorem_id):
     theorem, parameters = load_theorem(theorem_id), ON_A_TAPE[theorem_id]
     compiler, T = lookup("algorithms", theorem.algorithm), 5
     stated = {name: value for name, value in theorem.options.items() if name in ("mode", "server", "scaling")}
     read = compiler.read(Options(theorem.algorithm, {**stated, **parameters}))
     delays = build_delays("exponential", {"spread": 3}, 3)
     events = compiler.sample(read, delays, compiler.policy(None, delays), Streams(7), 3, 120)
-    case = write(
-        tmp_path, algorithm=theorem.algorithm, theorem=theorem_id, iterations=T, x0=4.3, parameters=parameters,
-        problem={"type": "huber", "c": [0, 1, 3], "w": [1, 2, 1]}, events=compiler.events_as_json(events),
-    )  # fmt: skip
-    found = evaluate(theorem, case)
+    fields = {
+        "algorithm": theorem.algorithm, "theorem": theorem_id, "iterations": T, "x0": 4.3, "parameters": parameters,
+        "problem": {"type": "huber", "c": [0, 1, 3], "w": [1, 2, 1]}, "events": compiler.events_as_json(events),
+    }  # fmt: skip
+    found, problem = exact_of(theorem, fields), read_case(fields, has_theorem=True).problem
     tape = compiler.schedule(read, events, 3, RecordAt(np.arange(T)), T)
     slopes: list[float] = []
-    full = case.problem.full_gradient
-    run_once(tape, case.problem, Streams(0), lambda _m, x: slopes.append(float((full(x) ** 2).sum())))
+    full = problem.full_gradient
+    run_once(tape, problem, Streams(0), lambda _m, x: slopes.append(float((full(x) ** 2).sum())))
     assert found.kind in ("exact", "enclosure")
     assert found.left == pytest.approx(np.mean(slopes[:T]), rel=1e-12)
 
@@ -270,10 +202,8 @@ def mean_of_squares(rate: Fraction, T: int) -> Fraction:
     return sum(squares, Fraction(0)) / T
 
 
-def test_noise_that_no_run_leaves_the_quadratic_by_refutes_fedstaleweight_exactly(tmp_path):
-    path = tmp_path / "signs.json"
-    path.write_text(json.dumps(SIGNS))
-    result = evaluate(load_theorem("fedstaleweight.theorem1"), load_case(path))
+def test_noise_that_no_run_leaves_the_quadratic_by_refutes_fedstaleweight_exactly():
+    result = exact_of("fedstaleweight.theorem1", SIGNS)
     rate = Fraction(1, 500)
     assert result.violated
     assert result.kind == "exact"
@@ -283,14 +213,13 @@ def test_noise_that_no_run_leaves_the_quadratic_by_refutes_fedstaleweight_exactl
     assert "no run leaves the box" in result.method
 
 
-def test_noise_that_may_leave_the_quadratic_is_followed_sign_by_sign(tmp_path):
+def test_noise_that_may_leave_the_quadratic_is_followed_sign_by_sign():
     # Two steps of size 1/2 from 0 reach 3/4; where the slope stops growing at 1/4, the second one is another.
-    path = tmp_path / "signs.json"
     for delta, method in (("1", "no run leaves the box"), ("1/4", "enumeration")):
         problem = {**SIGNS["problem"], "delta": delta}
-        path.write_text(json.dumps({**SIGNS, "problem": problem, "iterations": 3, "parameters": {
-            **SIGNS["parameters"], "eta_l": "1/2"}}))  # fmt: skip
-        result = evaluate(load_theorem("fedstaleweight.theorem1"), load_case(path))
+        parameters = {**SIGNS["parameters"], "eta_l": "1/2"}
+        case = {**SIGNS, "problem": problem, "iterations": 3, "parameters": parameters}
+        result = exact_of("fedstaleweight.theorem1", case)
         slope = min(Fraction(delta), Fraction(1, 2))  # at ±1/2
         second = [Fraction(1, 2) - slope / 2 + sign * Fraction(1, 2) for sign in (1, -1)]
         squares = [min(abs(x), Fraction(delta)) ** 2 for x in second]
@@ -298,12 +227,11 @@ def test_noise_that_may_leave_the_quadratic_is_followed_sign_by_sign(tmp_path):
         assert method in result.method
 
 
-def test_a_theorem_about_each_schedule_asks_for_one(tmp_path):
-    path = tmp_path / "law.json"
+def test_a_theorem_about_each_schedule_asks_for_one():
     fields = {"algorithm": "fedbuff", "delays": "exponential", "iterations": 5, "x0": [1]}
-    path.write_text(json.dumps({**fields, "problem": {"type": "huber", "c": [0, 1]}, "parameters": {"eta_l": 0.1}}))
+    case = {**fields, "problem": {"type": "huber", "c": [0, 1]}, "parameters": {"eta_l": 0.1}}
     with pytest.raises(SpecError, match=r'fedbuff\.rf1 is about each schedule by itself: give "events" in place'):
-        evaluate(load_theorem("fedbuff.rf1"), load_case(path))
+        exact_of("fedbuff.rf1", case)
 
 
 def test_a_schedule_too_short_for_the_windows_of_a_theorem_is_refused_in_words():
@@ -312,12 +240,10 @@ def test_a_schedule_too_short_for_the_windows_of_a_theorem_is_refused_in_words()
         evaluate(load_theorem("fedfa.delta.a"), case)
 
 
-def test_mini_batches_along_a_schedule_are_those_over_its_certain_events(tmp_path):
+def test_mini_batches_along_a_schedule_are_those_over_its_certain_events():
     rows = {"type": "least-squares", "features": [[1], [2]], "targets": [1, -2], "owners": [0, 0], "bias": "no"}
     fields = {"algorithm": "gd", "problem": {**rows, "nu": "1/3", "batch": 1}, "parameters": {"alpha": "1/9"}}
-    path, found = tmp_path / "rows.json", []
-    for events in ({"events": [[1, "s"], [2, "s"], [3, "s"]]}, {"delays": "deterministic", "iterations": 3}):
-        path.write_text(json.dumps({**fields, "x0": ["1/7"], **events}))
-        found.append(evaluate(load_theorem("classics.sgd.sampled"), load_case(path)))
+    ways = {"events": [[1, "s"], [2, "s"], [3, "s"]]}, {"delays": "deterministic", "iterations": 3}
+    found = [exact_of("classics.sgd.sampled", {**fields, "x0": ["1/7"], **way}) for way in ways]
     assert found[0].left == found[1].left
     assert [one.kind for one in found] == ["exact", "exact"]

@@ -1,14 +1,10 @@
 """Two executors agree until a slope jumps: the first step that they take from different pieces is found."""
 
-import numpy as np
 import pytest
+from run_makers import tape_of
 
-from boundlab.case.build import delays_from, problem_from
-from boundlab.options import Options
-from boundlab.randomness import Streams
-from boundlab.registry import lookup
-from boundlab.simulate.trial import compile_trial
-from boundlab.tape import RecordAt, Tape
+from boundlab.case.build import problem_from
+from boundlab.tape import Tape
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install boundlab[torch]")
 
@@ -24,13 +20,8 @@ KINKED = (
 
 
 def tapes_of(algorithm: str, settings: dict[str, str], clients: int, iterations: int) -> list[Tape]:
-    who, delays = lookup("algorithms", algorithm), delays_from("exponential:spread=3", clients)
-    policy, parameters = who.policy(None, delays), who.read(Options(who.id, settings))
-    records = RecordAt(np.array([iterations]))
-    return [
-        compile_trial(who, parameters, clients, delays, policy, iterations, records, Streams(7, trial))
-        for trial in range(3)
-    ]
+    words = (algorithm, settings, clients, iterations, "exponential:spread=3")
+    return [tape_of(*words, seed=7, trial=trial) for trial in range(3)]
 
 
 @pytest.mark.parametrize("spec", KINKED)

@@ -13,13 +13,14 @@ import pytest
 from exact_smoothed import PAIRS, Smoothed
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from run_makers import tape_of
 
 from boundlab.algorithms import Algorithm
 from boundlab.arithmetic.numbers import ball, digits, flint
 from boundlab.arithmetic.numbers import rational as rational_number
 from boundlab.arithmetic.problem import AtMinimum
 from boundlab.arithmetic.rational import ENGINE, rational
-from boundlab.case.build import build_delays, build_problem, delays_from, problem_from
+from boundlab.case.build import build_problem, problem_from
 from boundlab.errors import BoundlabError, SpecError, UndecidedError
 from boundlab.execute import iterates, rationals
 from boundlab.expectation import folded
@@ -28,9 +29,7 @@ from boundlab.metrics import METRICS, Enclosure, Metric, Quantity, Series
 from boundlab.objective import Problem
 from boundlab.options import Options
 from boundlab.problems.smoothed_max_affine import SmoothedMaxAffine
-from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
-from boundlab.simulate.trial import compile_trial
 from boundlab.tape import Tape
 
 EXAMPLES = int(os.environ.get("BOUNDLAB_EXAMPLES", "50"))
@@ -72,17 +71,13 @@ def drawn(
     iterations = min(longest, rng.choice((3, 10, 40, 100, 1000)))
     chosen |= {rate: repr(rng.choice(STEPS) / (bounds.L or 1.0)) for rate in a.local_rates[:1]}
     chosen |= {"K": str(iterations)} if "K" in chosen else {}
-    delays = delays_from(rng.choice(("exponential", "deterministic:spread=3", "uniform", "markov")), problem.n)
+    delays = rng.choice(("exponential", "deterministic:spread=3", "uniform", "markov"))
     ks = np.array(sorted({max(metric.first, 1), max(iterations // 2, 1), iterations}))
     try:
-        parameters = a.read(Options(name, chosen))
-        policy, streams = a.policy(None, delays), Streams(seed, 0)
-        tape = compile_trial(
-            a, parameters, problem.n, delays, policy, iterations, metric.records(ks), streams
-        )  # fmt: skip
+        tape = tape_of(name, chosen, problem.n, iterations, delays, records=metric.records(ks), seed=seed)
     except BoundlabError:
         return None
-    return problem, metric, understood(a, parameters, tape), ks
+    return problem, metric, understood(a, a.read(Options(name, chosen)), tape), ks
 
 
 def understood(a: Algorithm[Any], parameters: Any, tape: Tape) -> rationals.ExactTape:
@@ -173,18 +168,16 @@ def test_the_interval_holds_it_where_gradients_are_looked_for(seed: int) -> None
 def test_what_an_algorithm_adds_up_is_enclosed_where_a_proximal_map_follows_short_steps(name: str, spec: str) -> None:
     """The difference of a result and its start is no longer the sum of short steps, whose errors are small."""
     a: Algorithm[Any] = lookup("algorithms", name)
-    problem, metric, ks = problem_from(spec), METRICS["squared-distance"], np.array([40])
+    problem, metric, ks = problem_from(spec), METRICS["squared-distance"], np.array([15])
     for setting in surroundings(name, a, problem.n, 1):
         own = dict.fromkeys(a.local_rates[:1], "1e-6") | ({"eta_g": "1.5"} if "eta_g" in a.parameters else {})
-        own |= {"K": "40"} if "K" in setting else {}
-        for delays in (delays_from(law, problem.n) for law in ("deterministic", "exponential")):
+        own |= {"K": "15"} if "K" in setting else {}
+        for law in ("deterministic", "exponential"):
             try:
-                parameters = a.read(Options(name, {**setting, **own}))
-                tape = compile_trial(
-                    a, parameters, problem.n, delays, a.policy(None, delays), 40, metric.records(ks), Streams(0, 0)
-                )  # fmt: skip
+                tape = tape_of(name, {**setting, **own}, problem.n, 15, law, records=metric.records(ks))
             except BoundlabError:  # options that do not go together, or with three clients
                 continue
+            parameters = a.read(Options(name, {**setting, **own}))
             encloses((problem, metric, understood(a, parameters, tape), ks))
 
 
@@ -214,14 +207,12 @@ def test_weights_that_sum_to_a_whole_number_do_so_in_balls(name: str) -> None:
     # 1 + β and −β, rounded one by one, do not: a run of such a tape settles beside x*.
     a: Algorithm[Any] = lookup("algorithms", name)
     n = 1 if name == "proximal_point" else 3
-    delays, exact = delays_from("exponential", n), lambda one: ball(rational_number(Fraction(one)))
-    policy, records, seen = a.policy(None, delays), METRICS["gap"].records(np.array([9])), 0
+    exact, seen = (lambda one: ball(rational_number(Fraction(one)))), 0
     for chosen in surroundings(name, a, n, 0):
         rates = {rate: float(chosen[rate]) for rate in a.local_rates if rate in chosen}
 
         def compiled(values: Any, chosen: dict[str, str] = chosen) -> Tape:
-            options = Options(name, {**chosen, **{rate: repr(value) for rate, value in values.items()}})
-            return compile_trial(a, a.read(options), n, delays, policy, 9, records, Streams(1, 0))
+            return tape_of(name, {**chosen, **{rate: repr(value) for rate, value in values.items()}}, n, 9, seed=1)
 
         try:
             own = a.read(Options(name, dict(chosen)))
@@ -289,19 +280,15 @@ def test_registers_that_hold_differences_do_not_make_errors_grow(name: str) -> N
     problem = build_problem("quadratic", {"clients": 4, "dimension": 3})
     rate = a.local_rates[0]
     chosen = {**surroundings(name, a, 4, 0)[0], rate: "0.005"}
-    delays = build_delays("exponential", {}, 4)
     metric, ks = METRICS["squared-distance"], np.array([200])
-    parameters = a.read(Options(name, chosen))
-    tape = compile_trial(a, parameters, 4, delays, a.policy(None, delays), 200, metric.records(ks), Streams(1))
+    tape = tape_of(name, chosen, 4, 200, seed=1)
     found = iterates.along(metric, problem, tape, problem.full_gradients(), ks)
     assert found.upper[0] - found.lower[0] < 1e-6 * found.value[0]
 
 
 def test_a_run_that_leaves_floats_proves_nothing() -> None:
     problem = build_problem("quadratic", {"A": [[[1.0]]], "b": [[0.0]], "x0": 1})
-    a, delays = lookup("algorithms", "gd"), build_delays("deterministic", {}, 1)
     metric, ks = METRICS["gap"], np.array([2000])
-    parameters = a.read(Options("gd", {"alpha": 9}))
-    tape = compile_trial(a, parameters, 1, delays, a.policy(None, delays), 2000, metric.records(ks), Streams(1))
+    tape = tape_of("gd", {"alpha": 9}, 1, 2000, "deterministic")
     found = iterates.along(metric, problem, tape, problem.full_gradients(), ks)
     assert not np.isfinite(found.upper[0])

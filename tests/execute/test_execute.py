@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
+from run_makers import tape_of
+from statements import statement_file
 
 from boundlab.arithmetic import numbers
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case.build import build_problem
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError
 from boundlab.execute import (
@@ -29,10 +31,8 @@ from boundlab.execute import (
 )
 from boundlab.metrics import metric
 from boundlab.objective import Problem
-from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.registry import lookup, registered
-from boundlab.simulate.trial import compile_trial
+from boundlab.registry import registered
 from boundlab.tape import RecordAt, Tape
 from boundlab.worst_case.pepit_isolation import Session
 
@@ -64,14 +64,13 @@ SETTINGS: list[tuple[str, dict[str, Any]]] = [
 NAMES = [f"{name} {' '.join(f'{key}={value}' for key, value in options.items())}" for name, options in SETTINGS]
 
 
-def tape_of(name: str, options: dict[str, Any], records: RecordAt | None = None) -> Tape:
-    algorithm = lookup("algorithms", name)
+def run_of(name: str, options: dict[str, Any], records: RecordAt | None = None) -> Tape:
     clients = 1 if name in ("heavy_ball", "nesterov", "ogm", "proximal_point") else 3
-    delays = build_delays("deterministic", {"rates": [3, 2, 1][:clients]}, clients)
-    parameters = algorithm.read(Options(name, options))
-    policy = algorithm.policy("count:every=2" if "count" in options and name == "area" else None, delays)
-    shown = records or RecordAt(np.arange(1, 5))
-    return compile_trial(algorithm, parameters, clients, delays, policy, 4, shown, Streams(3, 0))
+    delays = f"deterministic:rates={[3, 2, 1][:clients]}".replace(" ", "")
+    server = "count:every=2" if "count" in options and name == "area" else None
+    return tape_of(
+        name, options, clients, 4, delays, server=server, records=records or RecordAt(np.arange(1, 5)), seed=3
+    )
 
 
 def problem_of(tape: Tape, sigma: float = 0.0) -> Problem:
@@ -155,7 +154,7 @@ def by_points(tape: Tape, problem: Problem) -> list[float]:
 @pytest.mark.parametrize(("name", "options"), SETTINGS, ids=NAMES)
 @pytest.mark.parametrize("average", [False, True])
 def test_all_arithmetics_run_the_same_program(name: str, options: dict[str, Any], average: bool) -> None:
-    tape = tape_of(name, options, RecordAt(np.arange(1, 5), average=average))
+    tape = run_of(name, options, RecordAt(np.arange(1, 5), average=average))
     problem = problem_of(tape)
     wanted = by_floats(tape, problem)
     assert len(wanted) >= 4
@@ -165,6 +164,8 @@ def test_all_arithmetics_run_the_same_program(name: str, options: dict[str, Any]
         "floats with errors": with_errors(tape, problem),
         "points": by_points(tape, problem),
     }
+    if rationals.understand(lambda _rates: tape, {}).rational:
+        others["rationals"] = by_rationals(tape, problem, balls=False)
     if not tape.implicit.any():
         others["symbols"] = by_symbols(tape, problem)
     for arithmetic, found in others.items():
@@ -176,7 +177,7 @@ def test_no_registered_algorithm_is_missing() -> None:
 
 
 def test_rows_scale_each_local_step_in_the_arithmetic_of_the_reader() -> None:
-    tape = tape_of("fedbuff", {"eta_l": [0.5, 0.25], "count": 2})
+    tape = run_of("fedbuff", {"eta_l": [0.5, 0.25], "count": 2})
     half = sympy.Rational(1, 2)
     exact = Numbers([sympy.Rational(weight) for weight in tape.affine.coef], [half] * 99, [sympy.Integer(1), half])
     sizes = {row.sizes for row in rows(tape, exact) if isinstance(row, Update)}
@@ -185,23 +186,17 @@ def test_rows_scale_each_local_step_in_the_arithmetic_of_the_reader() -> None:
 
 # ------------------------------------------------------------------------------------------- implicit steps and noise
 
-PROXIMAL = """
-id = "user.proximal"
-title = "the proximal point algorithm"
-assumptions = ["convex", "minimiser", "bounded-variance"]
-algorithm = "proximal_point"
-metric = "gap"
 
-[step]
-alpha = "1/10"
-
-[terms]
-all = "R**2/(alpha*(K + 1))"
-"""
+def proximal(folder: Path) -> str:
+    """Return the file of a theorem about the proximal point algorithm."""
+    return str(statement_file(
+        folder, algorithm="proximal_point", assumptions="convex minimiser bounded-variance", step={"alpha": "1/10"},
+        terms={"all": "R**2/(alpha*(K + 1))"},
+    ))  # fmt: skip
 
 
 def test_noise_and_implicit_steps_are_refused_by_every_reader_alike() -> None:
-    tape = tape_of("proximal_point", {"alpha": 0.5})
+    tape = run_of("proximal_point", {"alpha": 0.5})
     problem = problem_of(tape, sigma=1.0)
     with pytest.raises(AssumptionError, match="needs the function itself, not noisy gradients"):
         floats.run(tape, problem.x0, problem.oracle(Streams(0)), lambda _row, _x: None)
@@ -213,20 +208,17 @@ def test_noise_and_implicit_steps_are_refused_by_every_reader_alike() -> None:
 def test_every_comparison_of_a_noisy_proximal_run_is_refused(
     more: tuple[str, ...], tmp_path: Path, capsys: Any
 ) -> None:
-    theorem = tmp_path / "proximal.toml"
-    theorem.write_text(PROXIMAL)
     problem = "quadratic:A=[[[1]]],b=[[0]],x0=[1],sigma=3"
-    code = invoke(["compare", str(theorem), "--problem", problem, "-d", "deterministic", "-k", "5", "-r", "2", *more])
-    assert code == 4
+    words = ["--problem", problem, "-d", "deterministic", "-k", "5", "-r", "2", *more]
+    assert invoke(["compare", proximal(tmp_path), *words]) == 4
     assert "a proximal step needs the function itself, not noisy gradients" in capsys.readouterr().err
 
 
 def test_the_exact_value_of_a_noisy_proximal_run_is_refused(tmp_path: Path, capsys: Any) -> None:
-    theorem, case = tmp_path / "proximal.toml", tmp_path / "case.json"
-    theorem.write_text(PROXIMAL)
+    case = tmp_path / "case.json"
     case.write_text(
         '{"algorithm": "proximal_point", "problem": {"type": "quadratic", "A": [[[1]]], "b": [[0]], "x0": [1], '
-        '"sigma": 3}, "parameters": {}, "events": [[1, "s"], [2, "s"]], "theorem": "user.proximal"}'
+        '"sigma": 3}, "parameters": {}, "events": [[1, "s"], [2, "s"]]}'
     )
-    assert invoke(["exact", str(theorem), str(case)]) == 4
+    assert invoke(["exact", proximal(tmp_path), str(case)]) == 4
     assert "a proximal step needs the function itself" in capsys.readouterr().err

@@ -1,21 +1,17 @@
 """A kink means the same in all arithmetics: floats that rounding may have put on its other side are not believed."""
 
-import json
-
 import numpy as np
 import pytest
+from exact_makers import exact_of
 from hypothesis import given
 from hypothesis import strategies as st
 from problem_makers import EXPLICIT, MODELS, from_text, generated, make, tiny
 
 from boundlab.algorithms.area import AREA
-from boundlab.case import load_case
 from boundlab.case.build import build_delays
 from boundlab.errors import SpecError, UndecidedError
-from boundlab.exact import evaluate
 from boundlab.expectation import left_side
 from boundlab.options import Options
-from boundlab.theorems import load_theorem
 
 SHARP = ("lad", "max-affine", "hinge", "lad-regression")
 
@@ -84,16 +80,14 @@ def test_the_absolute_value_from_three_tenths_by_tenths_is_81_over_320():
     M=st.integers(1, 5),
     K=st.integers(1, 5),
 )
-def test_floats_and_fractions_give_one_number_wherever_iterates_meet_kinks(c, x0, alpha, M, K, tmp_path_factory):
+def test_floats_and_fractions_give_one_number_wherever_iterates_meet_kinks(c, x0, alpha, M, K):
     problem = {"type": "lad", "c": [[f"{one}/10"] for one in c]}
     start = f"{x0}/10"
     case = {
         "algorithm": "area", "problem": problem, "x0": [start], "delays": {"type": "iid", "p_s": "1/2"},
         "iterations": K, "parameters": {"alpha": alpha, "M": M},
     }  # fmt: skip
-    path = tmp_path_factory.mktemp("case") / "case.json"
-    path.write_text(json.dumps(case), encoding="utf-8")
-    exact = evaluate(load_theorem("area.theorem8.repaired.fixed-step"), load_case(path))
+    exact = exact_of("area.theorem8.repaired.fixed-step", case)
     assert exact.kind == "exact"
     floats = make("lad", c=[[one / 10] for one in c], x0=x0 / 10)
     assert expectation(floats, float(alpha), M, K, 0.5) == pytest.approx(exact.left, rel=1e-12, abs=1e-15)
@@ -106,17 +100,14 @@ def test_what_has_no_fractions_is_refused_at_a_kink():
 
 
 @pytest.mark.parametrize("x0", [0.5, 0.1])
-def test_an_exact_value_in_floats_is_refused_at_a_kink(tmp_path, x0):
+def test_an_exact_value_in_floats_is_refused_at_a_kink(x0):
     data = {"features": [[2], [-2]], "targets": [1, -1], "owners": [0, 0], "nu": 0, "bias": "no"}
     case = {
         "algorithm": "gd", "iterations": 2, "events": [[1, "s"], [2, "s"]], "parameters": {"alpha": 0.1},
         "problem": {"type": "hinge", **data}, "x0": [x0],
     }  # fmt: skip
-    path = tmp_path / "case.json"
-    path.write_text(json.dumps(case), encoding="utf-8")
-    theorem = load_theorem("classics.subgradient.fixed-step")
     if x0 == 0.1:
-        assert evaluate(theorem, load_case(path)).kind == "numeric"
+        assert exact_of("classics.subgradient.fixed-step", case).kind == "numeric"
         return
     with pytest.raises(SpecError, match="meets a kink too closely"):
-        evaluate(theorem, load_case(path))
+        exact_of("classics.subgradient.fixed-step", case)

@@ -1,6 +1,7 @@
 """Many tapes in lock step on tensors are the tapes one by one in NumPy: same numbers drawn, same trajectories."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from instance_makers import BUILT_IN, fitting
+from run_makers import tape_of
 
 from boundlab.case.build import problem_from
 from boundlab.compare.trials import trial_tape
 from boundlab.errors import AssumptionError
 from boundlab.execute import floats
 from boundlab.execute.packing import pack
+from boundlab.metrics import METRICS, Certified
 from boundlab.objective import Problem
 from boundlab.randomness import Stream, Streams
-from boundlab.registry import lookup
-from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install boundlab[torch]")
@@ -61,18 +62,8 @@ def tapes_of(algorithm: str, clients: int, trials: int, iterations: int = 30) ->
         plan = fitting(theorem).plan()
         assert plan.problem.n <= clients
         return [trial_tape(plan, 7, trial) for trial in range(trials)]
-    from boundlab.case.build import delays_from
-    from boundlab.options import Options
-
-    who = lookup("algorithms", algorithm)
-    delays = delays_from("exponential:spread=3", clients)
-    policy = who.policy(None, delays)
-    chosen: dict[str, Any] = {**OTHERS[algorithm], **({} if policy.count is None else {"count": policy.count})}
-    parameters, records = who.read(Options(who.id, chosen)), RecordAt(np.arange(0, iterations + 1, 10))
-    return [
-        compile_trial(who, parameters, clients, delays, policy, iterations, records, Streams(7, trial))
-        for trial in range(trials)
-    ]
+    words, shown = (algorithm, OTHERS[algorithm], clients, iterations), RecordAt(np.arange(0, iterations + 1, 10))
+    return [tape_of(*words, "exponential:spread=3", records=shown, seed=7, trial=trial) for trial in range(trials)]
 
 
 def in_lock_step(
@@ -130,34 +121,18 @@ def test_local_steps_of_different_number_and_size() -> None:
 
 
 def test_ten_thousand_events_stay_together() -> None:
-    from boundlab.case.build import delays_from
-    from boundlab.options import Options
-
     problem = problem_from("softmax:data=digits,clients=3,batch=2,nu=0.1")
-    who, delays = lookup("algorithms", "area"), delays_from("exponential", 3)
-    policy = who.policy(None, delays)
-    parameters = who.read(Options(who.id, {"alpha": "0.01"}))
-    tapes = [
-        compile_trial(who, parameters, 3, delays, policy, 10_000, RecordAt(np.array([10_000])), Streams(7, trial))
-        for trial in range(2)
-    ]
+    tapes = [tape_of("area", {"alpha": "0.01"}, 3, 10_000, seed=7, trial=trial) for trial in range(2)]
     assert_one_by_one(problem, tapes)
 
 
 @pytest.mark.parametrize("spec", ["huber:c=[0,1,3],delta=0.5,x0=2", "lad:c=[0,1,3],x0=2", "quadratic:clients=3,x0=1"])
 def test_proximal_steps(spec: str) -> None:
     problem = problem_from(spec)
-    who = lookup("algorithms", "incremental")
-    from boundlab.options import Options
-
     tapes = tapes_of("incremental", 3, 2)
-    assert who.read(Options(who.id, {"alpha": "0.1"})) is not None
-    implicit = [
-        Tape(*(getattr(tape, name) if name != "implicit" else np.ones(len(tape.descend.dst), dtype=np.bool_)
-               for name in Tape.__dataclass_fields__))
-        for tape in tapes
-    ]  # fmt: skip
-    assert_one_by_one(problem, implicit)
+    assert_one_by_one(
+        problem, [replace(tape, implicit=np.ones(len(tape.descend.dst), dtype=np.bool_)) for tape in tapes]
+    )
 
 
 @pytest.mark.parametrize(
@@ -228,8 +203,6 @@ def test_values_and_gradients_of_the_whole_function(spec: str) -> None:
 
 
 def test_intervals_are_those_of_single_points() -> None:
-    from boundlab.metrics import METRICS, Certified
-
     problem = problem_from("quadratic:clients=3,dimension=4,x0=1")
     points = np.random.default_rng(0).normal(size=(5, 4))
     batched = tensors_of(problem, CPU, torch.float64)

@@ -7,16 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 from moment_makers import first_and_second, left
+from run_makers import tape_of
 
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case.build import build_problem
 from boundlab.errors import AssumptionError
 from boundlab.execute import floats, moments
 from boundlab.metrics import Watch, metric
 from boundlab.objective import Oracle, Problem
-from boundlab.options import Options
-from boundlab.randomness import Streams
-from boundlab.registry import lookup
-from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
 
 SIGMA = 1.5
@@ -50,13 +47,9 @@ class Signed(Oracle):
         x -= step_size * (self.problem.gradient(client, x) + next(self.signs) * self.problem.sign_noise)
 
 
-def tape_of(name: str, options: dict[str, Any], records: RecordAt, iterations: int = 6) -> Tape:
-    algorithm = lookup("algorithms", name)
-    delays = build_delays("exponential", {"spread": 2}, 2)
-    policy = algorithm.policy("poisson" if name == "area" else None, delays)
-    return compile_trial(
-        algorithm, algorithm.read(Options(name, options)), 2, delays, policy, iterations, records, Streams(4)
-    )
+def drawn(name: str, options: dict[str, Any], records: RecordAt, iterations: int = 6) -> Tape:
+    server = "poisson" if name == "area" else None
+    return tape_of(name, options, 2, iterations, "exponential:spread=2", server=server, records=records, seed=4)
 
 
 @pytest.mark.parametrize("problem", [build_problem("quadratic", one) for one in PROBLEMS.values()], ids=PROBLEMS)
@@ -66,7 +59,7 @@ def test_moments_are_those_of_all_units_of_noise_together(
     side: str, algorithm: tuple[str, dict[str, Any]], problem: Problem
 ) -> None:
     ks = np.array([1, 3, 6])
-    tape = tape_of(*algorithm, Watch(metric(side), problem, ks).records)
+    tape = drawn(*algorithm, Watch(metric(side), problem, ks).records)
     expected = [
         left(side, problem, mean, cov) for mean, cov in zip(*first_and_second(tape, problem, SIGMA), strict=True)
     ]
@@ -87,7 +80,7 @@ def test_noise_of_either_sign_has_a_covariance_along_its_direction(
     direction, ks = np.array([2.0, -1.0]), np.array([1, 3, 6])
     problem = build_problem("quadratic", {**options, "sigma": SIGMA, "noise": "sign", "direction": [2, -1]})
     for side in ("squared-distance", "gap", "gradient-norm-last"):
-        tape = tape_of(*algorithm, Watch(metric(side), problem, ks).records)
+        tape = drawn(*algorithm, Watch(metric(side), problem, ks).records)
         second = first_and_second(tape, problem, SIGMA, direction)
         expected = [left(side, problem, mean, cov) for mean, cov in zip(*second, strict=True)]
         assert moments.conditional(metric(side), problem, tape, SIGMA, ks).value == pytest.approx(expected, rel=1e-11)
@@ -96,7 +89,7 @@ def test_noise_of_either_sign_has_a_covariance_along_its_direction(
 def test_the_mean_over_all_sequences_of_signs_is_what_moments_give() -> None:
     problem = build_problem("quadratic", {**PROBLEMS["no common basis"], "sigma": 1.5, "noise": "sign"})
     ks = np.array([1, 2])
-    tape = tape_of("fedbuff", {"eta_l": 0.25, "M": 2, "count": 2}, Watch(metric("gap"), problem, ks).records, 2)
+    tape = drawn("fedbuff", {"eta_l": 0.25, "M": 2, "count": 2}, Watch(metric("gap"), problem, ks).records, 2)
     best, steps = problem.optimum(), int(tape.descend.steps.sum())
     total = np.zeros(2)
     for signs in itertools.product((1.0, -1.0), repeat=steps):
@@ -112,11 +105,7 @@ def test_the_mean_over_all_sequences_of_signs_is_what_moments_give() -> None:
 def test_two_unequal_local_steps_by_hand() -> None:
     # f = x²/2 from 1, steps 1/2 and 1/4, σ = 1: mean 1·(1/2)·(3/4); noise (1/2)²·(3/4)² + (1/4)².
     problem = build_problem("quadratic", {"A": [[[1]]], "b": [[0]], "x0": 1})
-    algorithm = lookup("algorithms", "fedbuff")
-    delays = build_delays("deterministic", {}, 1)
-    parameters = algorithm.read(Options("fedbuff", {"eta_l": [0.5, 0.25], "M": 2, "count": 1}))
-    records = Watch(metric("squared-distance"), problem, np.array([1])).records
-    tape = compile_trial(algorithm, parameters, 1, delays, algorithm.policy(None, delays), 1, records, Streams(0))
+    tape = tape_of("fedbuff", {"eta_l": [0.5, 0.25], "M": 2, "count": 1}, 1, 1, "deterministic")
     found = moments.conditional(metric("squared-distance"), problem, tape, 1.0, np.array([1]))
     exact = (3 / 8) ** 2 + 9 / 64 + 1 / 16
     assert found.value == pytest.approx([exact], rel=1e-14)
@@ -126,11 +115,8 @@ def test_two_unequal_local_steps_by_hand() -> None:
 def test_noise_of_more_sources_than_registers_have_coordinates_is_the_same_noise() -> None:
     """All registers times an orthogonal matrix: f = x²/2 with steps of 1/8 has variance (1/64)·Σ (7/8)^{2j}."""
     problem = build_problem("quadratic", {"A": [[[1]]], "b": [[0]], "x0": 1})
-    algorithm = lookup("algorithms", "gd")
-    delays, ks = build_delays("deterministic", {}, 1), np.array([100, 6000])
-    parameters = algorithm.read(Options("gd", {"alpha": 0.125}))
-    records = Watch(metric("squared-distance"), problem, ks).records
-    tape = compile_trial(algorithm, parameters, 1, delays, algorithm.policy(None, delays), 6000, records, Streams(0))
+    ks = np.array([100, 6000])
+    tape = tape_of("gd", {"alpha": 0.125}, 1, 6000, "deterministic", records=RecordAt(ks))
     found = moments.conditional(metric("squared-distance"), problem, tape, 1.0, ks)
     expected = (7 / 8) ** (2.0 * ks) + (1 - (7 / 8) ** (2.0 * ks)) / 15
     assert found.value == pytest.approx(expected, rel=1e-9)
@@ -140,10 +126,6 @@ def test_noise_of_more_sources_than_registers_have_coordinates_is_the_same_noise
 
 def test_proximal_steps_have_no_noise() -> None:
     problem = build_problem("quadratic", {**PROBLEMS["diagonal"], "sigma": 1})
-    algorithm = lookup("algorithms", "proximal_point")
-    delays = build_delays("deterministic", {}, 1)
-    parameters = algorithm.read(Options("proximal_point", {"alpha": 0.5}))
-    policy, records = algorithm.policy(None, delays), RecordAt(np.array([3]))
-    tape = compile_trial(algorithm, parameters, 1, delays, policy, 3, records, Streams(0))
+    tape = tape_of("proximal_point", {"alpha": 0.5}, 1, 3, "deterministic")
     with pytest.raises(AssumptionError, match="proximal"):
         moments.conditional(metric("gap"), problem, tape, 0.5, np.array([3]))

@@ -6,15 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from instance_makers import BUILT_IN, fitting
 from tape_makers import gradient, one_by_one, programs, tape_of
 
-from boundlab.compare.trials import trial_tape
 from boundlab.errors import TapeError
 from boundlab.execute.packing import WIDTH, Program, pack
 from boundlab.tape import Initial, Op, Tape
-
-ALGORITHMS = {theorem.algorithm: name for name, theorem in BUILT_IN.items()}
 
 
 def side_by_side(program: Program, x0: np.ndarray) -> tuple[np.ndarray, list[dict[int, np.ndarray]]]:
@@ -52,13 +48,6 @@ def assert_the_same(tapes: list[Tape], x0: np.ndarray, size: int = 0) -> None:
 @given(st.integers(1, 5).flatmap(lambda count: st.lists(programs(count), min_size=1, max_size=4)), st.integers(0, 6))
 def test_packing_never_changes_what_a_program_means(tapes: list[Tape], size: int) -> None:
     assert_the_same(tapes, np.array([0.7, -1.3]), size)
-
-
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_packing_never_changes_what_an_algorithm_does(algorithm: str) -> None:
-    theorem = BUILT_IN[ALGORITHMS[algorithm]]
-    plan = fitting(theorem).plan()
-    assert_the_same([trial_tape(plan, 3, trial) for trial in range(3)], np.array([0.7, -1.3]), 4)
 
 
 def test_by_hand() -> None:

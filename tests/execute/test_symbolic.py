@@ -101,26 +101,6 @@ def test_symbols_agree_with_numbers_after_substitution(actors, M, start):
         assert np.allclose(np.array(record.x.subs(values), dtype=float).ravel(), numbers, rtol=1e-11, atol=1e-11)
 
 
-@given(st.lists(st.integers(-1, 2), min_size=1, max_size=15), st.integers(1, 3))
-def test_named_gradients_agree_with_numbers_when_they_get_their_values(actors, M):
-    # Constant gradients, a number for each local step: what the letters stand for.
-    tape = area_tape(actors, clients=3, alpha=0.2, M=M)
-    found = run(tape, "x", named_gradients())
-    problem = build_problem("quadratic", {"A": [[[1]], [[2]], [[3]]], "b": [[1], [-2], [4]], "x0": [3]})
-    seen = {}
-
-    def remember(step: LocalStep, point):
-        value = (step.client + 1) * (point - [1, -2, 4][step.client])
-        seen[Vector(f"g_{{{step.client},{step.step}}}^{{{step.update}}}")] = value
-        return value
-
-    run(tape, sympy.Integer(3), remember)
-    expected = []
-    run_numbers(tape, problem.x0, problem.full_gradients(), lambda _row, x: expected.append(float(x[0])))
-    values = {**seen, Vector("x"): 3}
-    assert np.allclose([float(record.x.subs(values)) for record in found.records], expected, rtol=1e-11, atol=1e-11)
-
-
 def test_relative_local_step_sizes_multiply_the_step_size():
     tape = dataclasses.replace(area_tape([0, -1], clients=1, M=3), local=np.array([1.0, 0.5, 1 / 3]))
     last = run(tape, "x", named_gradients(), {0.5: alpha}).records[-1].x

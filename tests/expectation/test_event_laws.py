@@ -10,7 +10,6 @@ from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.case.build import build_delays, build_problem
 from boundlab.delays import read_policy
 from boundlab.events import SERVER
-from boundlab.exact import _symbols
 from boundlab.expectation import _cost, operations
 from boundlab.options import Options
 from boundlab.registry import lookup
@@ -41,13 +40,6 @@ def test_who_waits_does_not_arrive() -> None:
     program = fedbuff.program(waiting, 2)
     after = program.event(program.opening()[1], (1,), 0).control
     assert program.choices(after, LAW) == [((0,), 1)]
-
-
-def test_long_run_fractions_under_a_count() -> None:
-    # Three arrivals, then an aggregation: p_s = 1/4, and the clients share 3/4 as 1 : 2.
-    found = _symbols._frequencies(LAW, 3)
-    values = {name: one.exact for name, one in found.items()}
-    assert values == {"n": 2, "p_s": Fraction(1, 4), "p_min": Fraction(1, 4), "qbar": 3}
 
 
 def test_what_would_not_fit_into_memory_is_predicted_to_take_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,11 @@
 """AREA's expectation over events and noise, in floats and in rational numbers, against all sequences one by one."""
 
-import itertools
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from exact_makers import sequences
 from moment_makers import Floats, first_and_second, left
 
 from boundlab.algorithms import EventLaw, StepSize
@@ -13,7 +13,6 @@ from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.arithmetic import numbers
 from boundlab.case.build import build_delays, build_problem
 from boundlab.delays import ServerPolicy
-from boundlab.events import Events
 from boundlab.expectation import exact_arithmetic, left_side, second_moments
 from boundlab.metrics import metric
 from boundlab.objective import Problem
@@ -34,15 +33,10 @@ def one_by_one(
     problem: Problem, parameters: AreaParameters, side: str, K: int, direction: Floats | None = None
 ) -> float:
     """Return the expectation as the sum over all (n+1)^K sequences, or over arrivals alone under a count."""
-    count, average, total = parameters.count, SIDES[side], 0.0
-    length = K if count is None else K - K // (count + 1)
-    share = [*P, 1 - sum(P)] if count is None else [one / sum(P) for one in P]
-    actors = [0, 1, -1] if count is None else [0, 1]
-    for sequence in itertools.product(range(len(actors)), repeat=length):
-        events = Events(np.arange(1.0, length + 1), np.array([actors[one] for one in sequence], dtype=np.int32))
+    average, total = SIDES[side], 0.0
+    for weight, events in sequences(P, 1 - sum(P), K, parameters.count):
         tape = AREA.schedule(parameters, events, problem.n, RecordAt(np.array([K]), average=average), K)
         mean, cov = first_and_second(tape, problem, SIGMA, direction)
-        weight = np.prod([float(share[one]) for one in sequence])
         total += weight * left("gap" if average else side, problem, mean[-1], cov[-1])
     return total
 
@@ -63,14 +57,9 @@ def test_noise_in_the_plane_over_all_sequences(
     problem = build_problem("quadratic", options)
     parameters = AreaParameters(STEPS[step], 2, count, "pre", start, clock)
     K = 5 if count else 3
-    if count:
-        delays, policy = (
-            build_delays("exponential", {"rates": [float(one) for one in P]}, 2),
-            ServerPolicy("count", 1.0),
-        )
-    else:
-        delays = build_delays("iid", {"p": [float(one) for one in P]}, 2)
-        policy = AREA.policy(None, delays)
+    rates = [float(one) for one in P]
+    delays = build_delays("exponential", {"rates": rates}, 2) if count else build_delays("iid", {"p": rates}, 2)
+    policy = ServerPolicy("count", 1.0) if count else AREA.policy(None, delays)
     noisy = build_problem("quadratic", {**options, "sigma": SIGMA})
     model = noisy.rational({})
     law = EventLaw(np.array(P, dtype=object), 1 - sum(P))

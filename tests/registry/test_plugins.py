@@ -1,4 +1,4 @@
-"""What a plug-in may add, and that a broken one is a row in ``boundlab list`` and takes no other down."""
+"""Built-in objects and those of plug-ins are found by their ids; a broken plug-in is a row and takes no other down."""
 
 import json
 import os
@@ -7,7 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from statements import statement, statement_file
 
+from boundlab import assumptions, metrics
+from boundlab.assumptions import assumption
 from boundlab.cli import invoke
 from boundlab.errors import SpecError
 from boundlab.registry import KINDS, TYPES, WORDS, catalogue, lookup, registered
@@ -32,8 +35,8 @@ def mood(view):
 
 
 THEOREM = dataclasses.replace(load_theorem("area.theorem8"), id="mine.theorem", status="user")
-BOUNDLAB = {"delays": DelayType("sleepy", "a law of a user's own", lambda options, n: None, {}),
-            "theorems": [THEOREM], "checks": (mood,)}
+SLEEPY = DelayType("sleepy", "a law of a user's own", lambda options, n: None, {})
+BOUNDLAB = {"delays": SLEEPY, "theorems": [THEOREM], "checks": (mood,)}
 """
 # What a file may hold, and the words of the refusal.
 BROKEN = {
@@ -95,9 +98,50 @@ def test_every_kind_has_its_word_its_type_and_its_place_in_the_help(capsys):
     assert f"[{'|'.join((*KINDS, 'symbols'))}]" in "".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_built_in_entries_whose_keys_are_their_ids(kind):
+    found = registered(kind)
+    assert found
+    assert all(key == item.id for key, item in found.items())
+
+
+POINTS = "[boundlab.delays]\nsleepy = fine_plugin:SLEEPY\n[boundlab.theorems]\nmine = fine_plugin:THEOREM\n"
+
+
+def test_a_package_with_entry_points_is_listed_and_looked_up(package):
+    package("fine", POINTS, fine_plugin=GOOD)
+    assert "sleepy" in registered("delays")
+    assert lookup("theorems", "mine.theorem").status == "user"
+    assert lookup("theorems", "area.theorem8").status == "as printed"
+
+
+def test_two_packages_must_not_register_the_same_id(package):
+    package("fine", POINTS, fine_plugin=GOOD.replace("mine.theorem", "area.theorem8"))
+    with pytest.raises(SpecError, match=r"two packages register theorem area\.theorem8"):
+        registered("theorems")
+
+
+def test_an_unknown_id_is_answered_with_the_nearest():
+    with pytest.raises(SpecError, match=r"unknown delay model 'exponentiel'; did you mean exponential\?"):
+        lookup("delays", "exponentiel")
+
+
+@pytest.mark.parametrize(("choices", "find"), [(metrics.choices, metrics.metric), (assumptions.choices, assumption)])
+def test_for_an_id_that_is_built_in_no_plug_in_is_loaded(choices, find, monkeypatch):
+    def loaded(*_arguments):
+        raise AssertionError("a plug-in was asked")
+
+    monkeypatch.setattr("boundlab.registry._registry.sources", loaded)
+    for name, item in choices("gap" if find is metrics.metric else "convex").items():
+        assert find(name) is item
+    for ask in (choices, find):
+        with pytest.raises(AssertionError, match="a plug-in was asked"):
+            ask("of a plug-in")
+
+
 def test_a_broken_entry_point_is_a_row_and_takes_no_other_down(package, capsys):
     package("broken", "[boundlab.algorithms]\nmyrennala = broken_plugin:MYRENNALA\n", broken_plugin="import numpi")
-    package("fine", "[boundlab.delays]\nsleepy = fine_plugin:SLEEPY\n", fine_plugin=GOOD.replace("BOUNDLAB", "_NOT"))
+    package("fine", POINTS, fine_plugin=GOOD)
     assert "area" in registered("algorithms")
     assert invoke(["list", "algorithms"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
@@ -211,32 +255,22 @@ def test_nonsense_in_the_variable_takes_nothing_down(text, monkeypatch, capsys):
 
 
 def test_a_theorem_may_be_about_a_metric_of_a_plugin(file, tmp_path):
-    from boundlab.theorems import load_theorem
-
-    theorem = tmp_path / "mine.toml"
-    theorem.write_text(
-        'id = "mine.k"\nalgorithm = "gd"\nmetric = "my-gap"\n[step]\nalpha = "alpha"\n[terms]\nx = "F0/K"\n'
-    )
     with pytest.raises(SpecError, match="unknown metric 'my-gap'"):
-        load_theorem(str(theorem))
+        statement(tmp_path, metric="my-gap", terms={"x": "F0/K"})
     text = "from dataclasses import replace\nfrom boundlab.metrics import metric\n"
     file(f"{text}BOUNDLAB = {{'metrics': replace(metric('gap'), id='my-gap', label='mine')}}\n")
-    assert load_theorem(str(theorem)).left.label == "mine"
+    assert statement(tmp_path, metric="my-gap", terms={"x": "F0/K"}).left.label == "mine"
 
 
 def test_a_theorem_may_assume_what_a_plugin_says(file, tmp_path, capsys):
-    theorem = tmp_path / "mine.toml"
-    theorem.write_text(
-        'id = "mine.k"\nalgorithm = "gd"\nmetric = "gap"\nassumptions = ["smooth", "quasar"]\n[step]\nalpha = "1/L"\n'
-        '[terms]\nx = "L*R**2/K"\n'
-    )
+    theorem = statement_file(tmp_path, assumptions="smooth quasar", step={"alpha": "1/L"})
     compare = ["compare", str(theorem), "--delays=deterministic", "--iterations=5", "--trials=2"]
     assert invoke(compare) == 2
     assert "unknown assumption 'quasar'" in capsys.readouterr().err
     text = "from boundlab.assumptions import Assumption\n"
     file(f"{text}BOUNDLAB = {{'assumptions': Assumption('quasar', 'f is star-like')}}\n")
     assert invoke(compare) == 4
-    assert "mine.k assumes quasar (f is star-like)" in capsys.readouterr().err
+    assert "mine assumes quasar (f is star-like)" in capsys.readouterr().err
 
 
 def test_a_file_is_run_again_only_when_it_has_changed(file):

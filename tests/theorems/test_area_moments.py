@@ -3,11 +3,11 @@
 The functions serve the tests of the theorems; the tests here check them against each other and by hand.
 """
 
-from collections.abc import Callable, Sequence
-from itertools import product
+from collections.abc import Callable
 
 import numpy as np
 import pytest
+from exact_makers import runs
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -76,45 +76,6 @@ def mean_squares(
     return np.array(found)
 
 
-def ergodic_gaps(
-    value: Callable[[float], float],
-    slopes: Sequence[Callable[[float], float]],
-    p: Sequence[float],
-    *,
-    M: int,
-    alpha: float,
-    x0: float,
-    K: int,
-    best: float,
-    start: str = "analysis",
-) -> Floats:
-    """Return E f(x̄_k) − f* for k = 1 … K by running all (n+1)^K event sequences, without gradient noise."""
-    n = len(slopes)
-    chances = [*p, 1.0 - sum(p)]
-
-    def descend(i: int, x: float) -> float:
-        for _ in range(M):
-            x -= alpha * slopes[i](x)
-        return x
-
-    total = np.zeros(K)
-    for events in product(range(n + 1), repeat=K):
-        weight = float(np.prod([chances[event] for event in events]))
-        xs = x0
-        x = [descend(i, x0) for i in range(n)] if start == "algorithm" else [x0] * n
-        y = [x0] * n
-        partial = 0.0
-        for k, event in enumerate(events):
-            partial += xs
-            total[k] += weight * (value(partial / (k + 1)) - best)
-            if event == n:
-                xs = sum(y) / n
-            else:
-                y[event] = x[event]
-                x[event] = descend(event, xs)
-    return total
-
-
 def test_the_server_moves_only_after_a_client_was_answered_and_heard() -> None:
     # start=analysis, one client, p = p_s = 1/2: answer, arrival, aggregation need three events.
     found = mean_squares(np.ones(1), np.zeros(1), np.array([0.5]), M=1, sigma=0.0, x0=1.0, alpha=lambda _: 0.5, K=3)
@@ -123,37 +84,9 @@ def test_the_server_moves_only_after_a_client_was_answered_and_heard() -> None:
     assert found[3] == 7 / 8 + 1 / 8 / 4
 
 
-def test_moments_and_enumeration_agree_on_a_quadratic_without_noise() -> None:
-    for start in ("analysis", "algorithm"):
-        squares = mean_squares(
-            np.array([1.0, 0.5]), np.array([1.0, -2.0]), np.array([0.3, 0.4]), M=2, sigma=0.0, x0=1.5,
-            alpha=lambda _: 0.4, K=5, start=start,
-        )  # fmt: skip
-        assert squares == pytest.approx(_by_enumeration(start), rel=1e-13)
-
-
-def _by_enumeration(start: str) -> list[float]:
-    a, b, chances = (1.0, 0.5), (1.0, -2.0), (0.3, 0.4, 0.3)
-    best = (1.0 - 1.0) / 1.5
-
-    def pass_of(i: int, x: float) -> float:
-        for _ in range(2):
-            x -= 0.4 * a[i] * (x - b[i])
-        return x
-
-    found = []
-    for K in range(6):
-        mean = 0.0
-        for events in product(range(3), repeat=K):
-            xs, y = 1.5, [1.5, 1.5]
-            x = [pass_of(i, xs) for i in (0, 1)] if start == "algorithm" else [xs, xs]
-            weight = 1.0
-            for event in events:
-                weight *= chances[event]
-                if event == 2:
-                    xs = sum(y) / 2
-                else:
-                    x[event], y[event] = pass_of(event, xs), x[event]
-            mean += weight * (xs - best) ** 2
-        found.append(mean)
-    return found
+@pytest.mark.parametrize("start", ["analysis", "algorithm"])
+def test_moments_and_enumeration_agree_on_a_quadratic_without_noise(start: str) -> None:
+    a, b, p, alpha = np.array([1.0, 0.5]), np.array([1.0, -2.0]), np.array([0.3, 0.4]), lambda _: 0.4
+    squares = mean_squares(a, b, p, M=2, sigma=0.0, x0=1.5, alpha=alpha, K=5, start=start)
+    each = runs(lambda i, x: a[i] * (x - b[i]), p.tolist(), 1.5, alpha, 2, 5, start=start)
+    assert squares == pytest.approx(sum(chance * np.array(models) ** 2 for chance, models in each), rel=1e-13)  # x* = 0

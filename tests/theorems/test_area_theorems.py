@@ -1,21 +1,21 @@
 """AREA's theorems against each other, against goldens, and against exact expectations."""
 
 import math
-from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from exact_makers import runs
 from hypothesis import given
 from hypothesis import strategies as st
-from test_area_moments import ergodic_gaps, mean_squares
+from test_area_moments import mean_squares
 
 from boundlab.errors import AssumptionError, SymbolError
 from boundlab.theorems.area import THEOREMS
 from boundlab.theorems.area_recursion import local_pass, recursion
 
 BY_ID = {theorem.id: theorem for theorem in THEOREMS}
-EXAMPLE: dict[str, Any] = {"p": np.array([0.5]), "p_s": 0.5, "M": 50, "K": 6, "R": 3, "B": 1, "sigma": 0}
 SMOOTH: dict[str, Any] = {
     "p": np.array([0.2, 0.3, 0.35]),
     "mu": 0.1,
@@ -29,40 +29,6 @@ SMOOTH: dict[str, Any] = {
 
 
 # ------------------------------------------------------------------------------------------------ Theorem 8
-
-
-def test_theorem_8_is_refuted_by_the_absolute_value_and_one_client() -> None:
-    # A = (2 + 2·2)·9 = 54; printed: √(54·25.5/300) = √4.59; repaired: √(54·50/300) = 3.
-    printed = BY_ID["area.theorem8"].evaluate(EXAMPLE)
-    repaired = BY_ID["area.theorem8.repaired"].evaluate(EXAMPLE)
-    assert printed.total == pytest.approx(math.sqrt(4.59), rel=1e-14)
-    assert repaired.total == pytest.approx(3, rel=1e-14)
-    assert printed.derived["alpha"] == pytest.approx(math.sqrt(54 / 7650), rel=1e-14)
-    exact = ergodic_gaps(
-        abs, [lambda x: math.copysign(1.0, x)], [0.5], M=50, alpha=float(printed.derived["alpha"]), x0=3.0,
-        K=6, best=0.0,
-    )  # fmt: skip
-    assert exact[-1] == pytest.approx(2.527, abs=5e-4)
-    assert exact[-1] > printed.total + 0.38
-
-
-def test_the_own_step_is_the_minimiser_of_the_fixed_step_form() -> None:
-    for name in ("area.theorem8", "area.theorem8.repaired"):
-        own = BY_ID[name].evaluate(EXAMPLE)
-        alpha = own.derived["alpha"] * np.array([0.5, 0.99, 1, 1.01, 2])
-        fixed = BY_ID[f"{name}.fixed-step"].evaluate({**EXAMPLE, "alpha": alpha}).total
-        assert fixed[2] == pytest.approx(own.total, rel=1e-14)
-        assert fixed.argmin() == 2
-
-
-def test_the_printed_and_the_repaired_form_agree_for_one_local_step_only() -> None:
-    one = {**EXAMPLE, "M": 1}
-    assert BY_ID["area.theorem8"].evaluate(one).total == BY_ID["area.theorem8.repaired"].evaluate(one).total
-    assert BY_ID["area.theorem8"].evaluate(EXAMPLE).total < BY_ID["area.theorem8.repaired"].evaluate(EXAMPLE).total
-
-
-def _slope_towards(centre: float) -> Callable[[float], float]:
-    return lambda x: float(np.sign(x - centre))
 
 
 LAD = st.fixed_dictionaries(
@@ -85,12 +51,12 @@ def test_the_repaired_theorem_8_is_above_every_exact_ergodic_gap(
     name: str, start: str, problem: dict[str, Any]
 ) -> None:
     centres, p = problem["centres"], problem["p"]
-    exact = ergodic_gaps(
-        lambda x: sum(abs(x - c) for c in centres) / 2,
-        [_slope_towards(c) for c in centres],
-        p, M=problem["M"], alpha=problem["alpha"], x0=problem["x0"], K=5,
-        best=abs(centres[0] - centres[1]) / 2, start=start,
-    )  # fmt: skip
+    slope = lambda i, x: np.sign(x - centres[i])  # noqa: E731
+    every = runs(slope, p, problem["x0"], lambda _: problem["alpha"], problem["M"], 5, start=start)
+    best, exact = abs(centres[0] - centres[1]) / 2, np.zeros(5)
+    for chance, models in every:
+        averages = np.cumsum(models[:5]) / np.arange(1, 6)
+        exact += chance * (np.abs(averages[:, None] - centres).mean(axis=1) - best)
     # Every point between the centres is optimal; take the nearest one, which makes R smallest.
     nearest = min(max(problem["x0"], min(centres)), max(centres))
     values = {"p": np.array(p), "R": abs(problem["x0"] - nearest), "B": 1, "sigma": 0}
@@ -100,53 +66,6 @@ def test_the_repaired_theorem_8_is_above_every_exact_ergodic_gap(
 
 
 # ------------------------------------------------------------------------------------------------ Theorem 7
-
-
-def test_with_one_local_step_the_printed_first_step_is_2_over_mu_plus_l_without_a_warning() -> None:
-    for name in ("area.theorem7", "area.theorem7.explicit"):
-        found = BY_ID[name].evaluate({**SMOOTH, "M": 1})
-        assert found.derived["D"] == pytest.approx(2 / 1.1, rel=1e-15)
-        assert found.derived["delta"] == 0
-        assert math.isfinite(float(found.total))
-
-
-def test_the_first_step_is_the_least_of_its_four_parts() -> None:
-    gamma = 2 * 0.1 / 1.1
-    parts = [
-        2 / (5 * 1.1),
-        gamma / 4,
-        math.sqrt(5 * gamma**2 / (64 * 4**3)),
-        (gamma / (32 * 4**3)) ** (1 / 3),
-    ]
-    assert BY_ID["area.theorem7"].evaluate(SMOOTH).derived["D"] == pytest.approx(min(parts), rel=1e-14)
-
-
-def test_theorem_7_as_printed_is_a_shape() -> None:
-    found = BY_ID["area.theorem7"].evaluate(SMOOTH)
-    assert found.kind == "shape"
-    assert set(found.terms) == {"noise", "synchronization", "mixed", "heterogeneity"}
-    # r_p = 1, delta·kappa = 8: (1 + 8)/(0.15·5·1000)
-    assert found.terms["noise"] == pytest.approx(9 / 750, rel=1e-12)
-
-
-def test_the_explicit_form_by_hand() -> None:
-    p_s, p_min, qbar, gamma, D = 0.5, 0.5, 2.0, 1.0, 1.0
-    c, d = 48 / (p_min * gamma), 48 / (p_min * gamma * D)
-    shifted = 100 + d - 1
-    by_hand = ((d - 1) / shifted) ** 6 * (
-        (1 + 5.2 * p_s * qbar) * 4 + 5.2 * p_s * qbar * (c / d * 3) ** 2
-    ) + 1130 * p_s * 4 / (p_min**2 * shifted) + p_s * 9 / shifted**2 * 1550 * qbar / p_min**2  # fmt: skip
-    values: dict[str, Any] = {
-        "p": np.array([0.5]),
-        "mu": 1,
-        "L": 1,
-        "M": 1,
-        "sigma": 2,
-        "zeta": 3,
-        "R": 2,
-        "K": 100,
-    }
-    assert BY_ID["area.theorem7.explicit"].evaluate(values).total == pytest.approx(by_hand, rel=1e-13)
 
 
 REGIMES = st.fixed_dictionaries(
@@ -161,24 +80,15 @@ REGIMES = st.fixed_dictionaries(
 )
 
 
-@given(REGIMES)
-def test_recursion_below_onepass_below_explicit(values: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "forms", [("recursion", "onepass", "explicit"), ("recursion.algorithm-start", "onepass.algorithm-start")]
+)
+@given(values=REGIMES)
+def test_recursion_below_onepass_below_explicit(forms: tuple[str, ...], values: dict[str, Any]) -> None:
     ks = np.array([0, 1, 10, 100, 1000])
-    values = {**values, "L": 1.0}
-    tight = BY_ID["area.theorem7.recursion"].value_at(values, ks)
-    middle = BY_ID["area.theorem7.onepass"].value_at(values, ks)
-    wide = BY_ID["area.theorem7.explicit"].value_at(values, ks)
-    assert (tight <= middle * (1 + 1e-9) + 1e-12).all()
-    assert (middle <= wide * (1 + 1e-9) + 1e-12).all()
-
-
-@given(REGIMES)
-def test_the_same_holds_for_the_start_and_the_clock_of_the_algorithm(values: dict[str, Any]) -> None:
-    ks = np.array([0, 1, 10, 100, 1000])
-    values = {**values, "L": 1.0}
-    tight = BY_ID["area.theorem7.recursion.algorithm-start"].value_at(values, ks)
-    middle = BY_ID["area.theorem7.onepass.algorithm-start"].value_at(values, ks)
-    assert (tight <= middle * (1 + 1e-9) + 1e-12).all()
+    bounds = [BY_ID[f"area.theorem7.{form}"].value_at({**values, "L": 1.0}, ks) for form in forms]
+    for tight, wide in pairwise(bounds):
+        assert (tight <= wide * (1 + 1e-9) + 1e-12).all()
 
 
 QUADRATICS = st.fixed_dictionaries(

@@ -10,14 +10,15 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 from problem_makers import from_text, make
+from run_makers import plan_of
+from theorem_points import BY_HAND, NOISY, needed
+from theorem_points import TEXTBOOK as BY_ID
 
 from boundlab.case.build import build_problem
 from boundlab.compare import compare
-from boundlab.delays import read_policy
 from boundlab.errors import AssumptionError
 from boundlab.events import Events
 from boundlab.execute import symbolic
-from boundlab.instance import make_plan
 from boundlab.metrics import Certified, Watch, metric
 from boundlab.options import Options, parse_spec
 from boundlab.randomness import Streams
@@ -27,57 +28,6 @@ from boundlab.tape import RecordAt
 from boundlab.theorems import FormulaBound, load_theorem
 from boundlab.theorems.classics import THEOREMS, TIGHT
 from boundlab.verdict import Verdict
-
-BY_ID = {theorem.id.removeprefix("classics."): theorem for theorem in THEOREMS}
-SMOOTH = {"L": 4.0, "R": 3.0, "F0": 5.0, "mu": 1.0, "sigma": 0.0, "K": 3, "T": 3, "n": 2}
-NOISY = {**SMOOTH, "sigma": 2.0}
-SHARP = {"B": 2.0, "R": 3.0, "sigma": 0.0, "K": 4, "n": 2, "mu": 1.0}
-
-# id: (values, bound) with the default step unless one is given.
-BY_HAND = {
-    "gd.convex": (SMOOTH, 36 / 14),
-    "gd.convex.book": (SMOOTH, 72 / 7),
-    "gd.ergodic": (SMOOTH, 9 / (2 * 3 / 4)),
-    "gd.decaying": (SMOOTH, 36 / (8 * (2 - 1) + 2)),
-    "gd.gradient": (SMOOTH, 16 * 9 / 4**2),
-    "gd.gradient-gap": (SMOOTH, 2 * 4 * 5 / 7),
-    "gd.strongly-convex": (SMOOTH, 0.6**6 * 9),  # α = 2/5: 1 − αμ = αL − 1 = 3/5
-    "gd.strongly-convex.gap": (SMOOTH, 0.6**6 * 5),
-    "gd.pl": (SMOOTH, 0.75**3 * 5),
-    "gd.nonconvex": (SMOOTH, 10 * 4 / 3),
-    "nesterov": (SMOOTH, 2 * 9 * 4 / 16),
-    "nesterov.strongly-convex": (SMOOTH, 0.5**3 * (5 + 4.5)),
-    "heavy-ball": (SMOOTH, 6 + 6),  # β = 1/2, α = 1/8
-    "ogm": ({**SMOOTH, "K": 1}, 36 / (2 * 2**2)),  # θ_1 = (1 + √9)/2 = 2
-    "subgradient": (SHARP, 2 * 3 / 2),
-    "subgradient.fixed-step": ({**SHARP, "alpha": 0.5}, 9 / 4 + 1),
-    "subgradient.last-iterate": ({**SHARP, "K": 3}, 2 * 3 / 2),
-    "incremental": (SHARP, 2 * 3 / 2),
-    "proximal-point": ({**SHARP, "K": 3, "alpha": 0.5}, 9 / 6),
-    "proximal-point.strongly-convex": ({**SHARP, "K": 3, "alpha": 0.5}, 9 / 1.5**6),
-    "sgd.convex": ({**SHARP, "sigma": sqrt(5)}, 3 * 3 / 2),
-    "sgd.gap": ({**NOISY, "K": 2}, 0.75**2 * 5 + (1 - 0.75**2) * 1),  # α = 1/4: αLσ²/(2μn) = 1
-    "sgd.gap.decreasing": ({**NOISY, "K": 2}, 40 / 10),  # c = 2, d = 8: max(16, 40)
-    "sgd.distance": ({**NOISY, "K": 1}, 0.36 * 9 + 0.16 * 4 / 2),
-    "sgd.distance.decreasing": ({**NOISY, "K": 4}, 45 / 9),  # c = 2, d = 5: max(8, 45)
-    "sgd.nonconvex": ({**NOISY, "T": 4}, 20 + 1),  # α = 1/8
-    "sgd.heterogeneous": ({**NOISY, "K": 1, "zeta": 0.5}, 7 / 8 * 9 + 4 / 64 + 2 * 16 / 4 / 64),
-    # α = 1/16: 2ασ_star²/(nμ) times 1 − 15/16.
-    "sgd.sampled": ({**SMOOTH, "K": 1, "n": 2, "L_max": 8, "sigma_star": 4}, 15 / 16 * 9 + 1 / 16),
-    # α = 1/20: 10/(4/20), 4·4/20, 2·16·2·4/400.
-    "delayed-sgd": ({**NOISY, "T": 4, "tau_max": 2}, 50 + 0.8 + 0.64),
-    "proximal-gradient": (SMOOTH, 9 / (2 * 3 / 4)),
-    "proximal-gradient.strongly-convex": (SMOOTH, 0.6**6 * 9),
-    "proximal-gradient.local": ({**SMOOTH, "K": 1, "M": 2, "sigma_g": 0.5}, (0.75**2 * 3 + (1 - 0.75**2) / 2) ** 2),
-    "fista": (SMOOTH, 2 * 9 * 4 / 16),
-    "subgradient.projected": (SHARP, 2 * 3 / 2),
-    "sgd.projected": ({**SHARP, "sigma": sqrt(5)}, 3 * 3 / 2),
-    "local-gd": ({**SMOOTH, "K": 1, "M": 2, "zeta": 0.5}, (0.75**2 * 3 + 0.5) ** 2),
-}
-
-
-def needed(theorem, values):
-    return {name: values[name] for name in (*theorem.inputs(), *theorem.settable) if name in values}
 
 
 @pytest.mark.parametrize("name", sorted(BY_ID))
@@ -139,7 +89,8 @@ COMPOSITE = {
 
 
 # What a mini-batch is drawn from: rows of data.
-ROWS = ("least-squares:data=diabetes,clients=4,batch=8,nu=0.1", "least-squares:data=diabetes,clients=2,batch=1,nu=0.2")
+DRAWN = "least-squares:features=[[1,0],[1,1],[0,2],[1,-1]],targets=[1,3,-1,0],owners=[0,0,1,1]"
+ROWS = (f"{DRAWN},batch=1,nu=1", f"{DRAWN},batch=2,nu=0.2")
 
 
 # Several clients with one function: of one client alone nothing is stale.
@@ -175,9 +126,7 @@ def test_each_holds_on_two_problems(name, text):
     if noisy:
         options = {**options, **({"batch": 8} if kind == "logistic" else {"sigma": 0.5})}
     problem = build_problem(kind, options)
-    delays = lookup("delays", "exponential").build(Options("delays exponential", {}), problem.n)
-    policy = read_policy(None, delays, "none", theorem.algorithm)
-    plan = make_plan(theorem, problem, delays, policy, 25, FREE.get(name, {}))
+    plan = plan_of(theorem, problem, "exponential", 25, **FREE.get(name, {}))
     found = compare(plan, 30 if noisy else 1, 0)
     assert found.verdict in (Verdict.HOLDS, Verdict.CONSISTENT)
     # Without noise only a tie, or rounding that nobody encloses, may keep a bound from holding.
@@ -335,31 +284,19 @@ def test_a_quadratic_attains_the_average_squared_gradient(T):
     assert watch.low[0] == pytest.approx(float(theorem.evaluate(values).total))
 
 
-def rapid(K):
-    """Compare where the bound falls below what floats resolve."""
-    theorem, problem = BY_ID["gd.strongly-convex"], make("quadratic", A=[[[1.0]], [[1.5]]], b=[[0.3], [0.7]], x0=2.0)
-    delays = lookup("delays", "exponential").build(Options("delays exponential", {}), 2)
-    plan = make_plan(theorem, problem, delays, read_policy(None, delays, "none", "gd"), K, {})
-    return compare(plan, 1, 0)
-
-
 def test_a_bound_below_the_rounding_of_the_iterates_is_no_reason_for_an_alarm():
-    found = rapid(60)
+    problem = make("quadratic", A=[[[1.0]], [[1.5]]], b=[[0.3], [0.7]], x0=2.0)
+    found = compare(plan_of(BY_ID["gd.strongly-convex"], problem, "exponential", 60), 1, 0)
     assert found.bound[-1] < 1e-60
     assert found.verdict is Verdict.HOLDS
 
 
 def test_a_bound_that_is_too_small_by_little_is_still_violated():
     # One part in 10⁹ below what a quadratic attains.
-    theorem = dataclasses.replace(
-        BY_ID["gd.strongly-convex"],
-        bound=FormulaBound(
-            {"half": next(iter(BY_ID["gd.strongly-convex"].bound.terms.values())) * (1 - sympy.Rational(1, 10**9))}
-        ),
-    )
-    problem = one_quadratic(1.0, 3.0)
-    delays = lookup("delays", "exponential").build(Options("delays exponential", {}), 1)
-    plan = make_plan(theorem, problem, delays, read_policy(None, delays, "none", "gd"), 5, {"alpha": "0.5"})
+    known = BY_ID["gd.strongly-convex"]
+    (term,) = known.bound.terms.values()
+    theorem = dataclasses.replace(known, bound=FormulaBound({"less": term * (1 - sympy.Rational(1, 10**9))}))
+    plan = plan_of(theorem, one_quadratic(1.0, 3.0), "exponential", 5, alpha=0.5)
     assert compare(plan, 1, 0).verdict is Verdict.VIOLATED
 
 

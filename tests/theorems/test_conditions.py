@@ -1,23 +1,18 @@
 """Conditions have no tolerance where sides are compared, and a step is one number that meets them."""
 
-import json
 import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from exact_makers import exact_of
 from hypothesis import given
 from hypothesis import strategies as st
-from problem_makers import from_text
+from run_makers import plan_of
 
-from boundlab.case import load_case
-from boundlab.case.build import build_delays
 from boundlab.errors import AssumptionError, SymbolError
-from boundlab.exact import evaluate
 from boundlab.formulas.symbols import names_of
-from boundlab.instance import make_plan
-from boundlab.registry import lookup, registered
-from boundlab.theorems import load_theorem
+from boundlab.registry import registered
 from boundlab.verdict import Verdict
 
 THEOREMS = {name: one for name, one in registered("theorems").items() if not one.shape}
@@ -115,30 +110,23 @@ CASE = {
 }  # fmt: skip
 
 
-def case_with(tmp_path, alpha):
-    path = tmp_path / "case.json"
-    path.write_text(json.dumps({**CASE, "parameters": {"alpha": alpha}}), encoding="utf-8")
-    return load_case(path)
+def decided(alpha):
+    return exact_of("classics.gd.ergodic", {**CASE, "parameters": {"alpha": alpha}})
 
 
 @pytest.mark.parametrize("alpha", ["1.0000000000009/49", "1.00000000000000000001/49", 0.020408163265306124])
-def test_an_exact_comparison_takes_words_at_their_word(tmp_path, alpha):
-    theorem = load_theorem("classics.gd.ergodic")
-    found = evaluate(theorem, case_with(tmp_path, "1/49"))
+def test_an_exact_comparison_takes_words_at_their_word(alpha):
+    found = decided("1/49")
     assert (found.left_text, found.right_text) == ("49/8 = 6.125", "49/8 = 6.125")
     assert found.verdict is Verdict.HOLDS
     with pytest.raises(AssumptionError, match="needs α ≤ 1/L, got"):
-        evaluate(theorem, case_with(tmp_path, alpha))
+        decided(alpha)
 
 
 @given(st.integers(1, 300))
 def test_one_over_the_smoothness_is_a_step_however_it_is_rounded(L):
-    theorem = load_theorem("classics.gd.ergodic")
-    delays = build_delays("deterministic", {}, 1)
-    policy = lookup("algorithms", "gd").policy(None, delays)
-    problem = from_text(f"huber:c=[0],w=[{L}],x0=1")
     for settings in ({}, {"alpha": f"1/{L}"}, {"alpha": repr(1 / L)}):
-        plan = make_plan(theorem, problem, delays, policy, 4, settings)
+        plan = plan_of("classics.gd.ergodic", f"huber:c=[0],w=[{L}],x0=1", iterations=4, **settings)
         alpha = Fraction(plan.parameter_values["alpha"])
         assert alpha * L <= 1
         assert alpha == Fraction(plan.values["alpha"]), "the run and the bound have one step"

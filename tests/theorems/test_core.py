@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from statements import statement
 
 import boundlab as bl
 from boundlab.cli import invoke
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.registry import lookup, registered
-from boundlab.theorems import as_toml, core, load_theorem, words_of_core
+from boundlab.theorems import as_toml, core, load_theorem, over, words_of_core
 
 THEOREMS = sorted(registered("theorems"))
 ITERATED = {name for name in THEOREMS if not registered("theorems")[name].bound.closed}
@@ -48,7 +49,12 @@ def test_every_option_and_every_source_of_randomness_is_listed(name: str) -> Non
         assert (one.how == "step") == (one.id in theorem.step)
         assert (one.how == "fixed") == (theorem.options.get(one.id, "any") != "any")
         assert one.varies >= (theorem.options.get(one.id) == "any")
+    sources = over(theorem)
+    assert [one.id for one in found.over] == [one.id for one in sources.sources]
     assert [one.id for one in found.over] == ["events", "noise", "batches", *(one.id for one in algorithm.draws)]
+    assert (sources["events"] == "absent") == (not algorithm.arrivals)
+    # What is registered means what it has always meant: draws are averaged where an assumption says their law.
+    assert all(one.how in ("absent", "averaged" if sources.lawful else "given") for one in sources.draws)
     assert {one.name for one in found.symbols} >= set(theorem.inputs())
 
 
@@ -88,14 +94,11 @@ def test_what_only_people_read_is_no_part_of_it(tmp_path: Path) -> None:
 
 
 def test_what_cancels_in_a_formula_is_demanded_still(tmp_path: Path) -> None:
-    path = tmp_path / "mine.toml"
-    path.write_text(
-        'id = "mine"\nalgorithm = "async_sgd"\nmetric = "gap"\nassumptions = ["convex", "smooth"]\n[step]\n'
-        'alpha = "1/L"\n[terms]\nbound = "R**2*tau_max/tau_max"\n'
-    )
-    found = core(load_theorem(str(path)))
+    terms = {"bound": "R**2*tau_max/tau_max"}
+    mine = statement(tmp_path, algorithm="async_sgd", assumptions="convex smooth", step={"alpha": "1/L"}, terms=terms)
+    found = core(mine)
     assert found.right[0][1].where == ("tau_max != 0",)
-    assert core(again(tmp_path, load_theorem(str(path)))) == found
+    assert core(again(tmp_path, mine)) == found
 
 
 @pytest.mark.parametrize(

@@ -7,27 +7,24 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
+from statements import statement
 
 from boundlab.errors import AssumptionError, SilentError
 from boundlab.formulas.defined import broken, demands, looked_at
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.registry import registered
-from boundlab.theorems import Theorem, load_theorem
+from boundlab.theorems import Theorem
 
 _NAMES = {name: info.symbol for name, info in SYMBOLS.items() if not info.vector}
 _AT: dict[str, Any] = {"L": 2, "F0": 1, "alpha": 0.5, "T": 10, "tau_max": 0, "sigma": 0, "concurrency": 1, "S": 0}
 
 
-def _theorem(
-    folder: Path, *, condition: str = "0 <= 1", step: str = "alpha", term: str = "F0", more: str = ""
-) -> Theorem:
-    file = folder / "mine.toml"
-    file.write_text(
-        f'id = "mine"\nalgorithm = "async_sgd"\nmetric = "gradient-norm"\nassumptions = ["smooth", "bounded-below"]\n'
-        f'conditions = ["{condition}"]\n[step]\nalpha = "{step}"\n[definitions]\n{more}\n[terms]\nall = "{term}"\n'
-    )
-    return load_theorem(str(file))
+def _theorem(folder: Path, *conditions: str, step: str = "alpha", term: str = "F0", **definitions: str) -> Theorem:
+    return statement(
+        folder, algorithm="async_sgd", metric="gradient-norm", assumptions="smooth bounded-below",
+        conditions=conditions, step={"alpha": step}, definitions=definitions, terms={"all": term},
+    )  # fmt: skip
 
 
 UNDEFINED = [
@@ -45,13 +42,13 @@ DEFINED = [
 @pytest.mark.parametrize("formula", UNDEFINED)
 def test_what_divides_by_0_as_it_is_written_makes_a_theorem_not_applicable(formula: str, tmp_path: Path) -> None:
     """Also where SymPy has made 1 of tau_max/tau_max before anybody sees it."""
-    for place in (
-        {"condition": f"alpha <= {formula}"}, {"condition": f"{formula} <= alpha"}, {"step": f"1/L + {formula}"},
-        {"term": formula}, {"more": f'A = "{formula}"', "term": "A*F0"},
+    for conditions, place in (
+        ((f"alpha <= {formula}",), {}), ((f"{formula} <= alpha",), {}), ((), {"step": f"1/L + {formula}"}),
+        ((), {"term": formula}), ((), {"A": formula, "term": "A*F0"}),
     ):  # fmt: skip
         if "step" in place and "alpha" in formula:
             continue
-        theorem = _theorem(tmp_path, **place)
+        theorem = _theorem(tmp_path, *conditions, **place)
         at = {name: value for name, value in _AT.items() if name != "alpha" or "step" not in place}
         for exactly in (True, False):
             with pytest.raises(AssumptionError, match=r"divides by 0|takes the logarithm|takes a root"):
@@ -65,22 +62,22 @@ def test_what_has_a_value_is_not_refused(formula: str, tmp_path: Path) -> None:
 
 def test_the_words_say_where_and_what_to_do(tmp_path: Path) -> None:
     condition = "alpha <= 1/(4*L*sqrt(concurrency*tau_max))"
-    theorem = _theorem(tmp_path, condition=condition)
+    theorem = _theorem(tmp_path, condition)
     with pytest.raises(AssumptionError, match=r"divides by 0, .* at tau_max = 0; say 1 <= tau_max or multiply it out$"):
         theorem.evaluate(_AT)
     assert theorem.evaluate(_AT | {"tau_max": 1, "alpha": 0.1}).total == 1.0
-    guarded = _theorem(tmp_path, condition=f'1 <= tau_max", "{condition}')
+    guarded = _theorem(tmp_path, "1 <= tau_max", condition)
     with pytest.raises(AssumptionError):
         guarded.evaluate(_AT)
 
 
 def test_what_overflows_is_not_undefined(tmp_path: Path) -> None:
     """3 ≤ e^1000 is true, e^1000 ≤ 3 is not, and neither divides by anything."""
-    assert _theorem(tmp_path, condition="3 <= exp(50*L*T)").evaluate(_AT, exactly=True)
+    assert _theorem(tmp_path, "3 <= exp(50*L*T)").evaluate(_AT, exactly=True)
     with pytest.raises(AssumptionError, match="needs"):
-        _theorem(tmp_path, condition="exp(50*L*T) <= 3").evaluate(_AT, exactly=True)
+        _theorem(tmp_path, "exp(50*L*T) <= 3").evaluate(_AT, exactly=True)
     with pytest.raises(AssumptionError, match="needs"):
-        _theorem(tmp_path, condition="exp(60*L*T) <= exp(50*L*T)").evaluate(_AT, exactly=True)
+        _theorem(tmp_path, "exp(60*L*T) <= exp(50*L*T)").evaluate(_AT, exactly=True)
 
 
 def test_where_only_the_horizon_divides_by_0_other_horizons_have_a_value(tmp_path: Path) -> None:

@@ -1,28 +1,24 @@
-"""Theorems about the average squared gradient norm: their numbers, units, limits and conditions."""
+"""Theorems about the average squared gradient norm: their numbers, limits and steps, written down a second time."""
 
-import json
 import math
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
-from gradient_theorems import BY_ID, FIRST, GRADIENT_THEOREMS, SECOND, at
+from gradient_theorems import BY_ID, FIRST, GRADIENT_THEOREMS, SECOND, at, with_server_step
 
-from boundlab.assumptions import ASSUMPTIONS
-from boundlab.errors import AssumptionError, FormulaError, SpecError, SymbolError
-from boundlab.formulas.parse import parse
+from boundlab.errors import AssumptionError, SpecError
 from boundlab.formulas.symbols import SYMBOLS
-from boundlab.formulas.units import degrees
 from boundlab.metrics import MEAN, METRICS
-from boundlab.theorems import FormulaBound, Theorem
+from boundlab.theorems import Theorem
 
 Terms = dict[str, float]
-UNITS = METRICS["gradient-norm"].units
 EVERY = pytest.mark.parametrize("theorem", GRADIENT_THEOREMS, ids=lambda theorem: theorem.id)
 
 # ------------------------------------------------------------- the formulas once more, in plain floating point
+
+# Steps are those of the theorem where none is set: OWN_STEPS, below.
 
 
 def _positive_root(b: float, c: float) -> float:
@@ -30,18 +26,12 @@ def _positive_root(b: float, c: float) -> float:
     return b / 2 + math.sqrt(b * b / 4 + c)
 
 
-def _step(v: SimpleNamespace, own: float, name: str = "eta") -> float:
-    """Return the step that was set, or the theorem's own."""
-    return float(getattr(v, name, own))
-
-
 def _compass(v: SimpleNamespace, g1: float, g2: float) -> Terms:
     sigma2 = v.sigma_l**2 + v.sigma_g**2 + v.G_sq
-    eta = _step(v, 1 / (2 * v.L * v.Qmax))
     return {
-        "initial": 2 * g2 * v.F0 / (eta * v.Qmin * v.T),
-        "noise": 2 * g2 * eta * v.n**2 * v.sigma_l**2 * v.L * v.Qmax**2 / (g1**2 * v.Qmin),
-        "staleness": 6 * g2 * v.n * eta**2 * sigma2 * v.L**2 * v.Qmax**3 / (g1 * v.Qmin) * (v.tau_max**2 + 1),
+        "initial": 2 * g2 * v.F0 / (v.eta * v.Qmin * v.T),
+        "noise": 2 * g2 * v.eta * v.n**2 * v.sigma_l**2 * v.L * v.Qmax**2 / (g1**2 * v.Qmin),
+        "staleness": 6 * g2 * v.n * v.eta**2 * sigma2 * v.L**2 * v.Qmax**3 / (g1 * v.Qmin) * (v.tau_max**2 + 1),
     }
 
 
@@ -63,8 +53,7 @@ def _compass_corollary(v: SimpleNamespace) -> Terms:
 
 
 def _window(v: SimpleNamespace, noise: bool, form: str) -> Terms:
-    eta = _step(v, 1 / (2 * v.L * v.W_max))
-    c = math.sqrt(v.G_sq + v.sigma_l**2)
+    eta, c = v.eta, math.sqrt(v.G_sq + v.sigma_l**2)
     B = v.sigma_g * v.share_bias
     e = v.L * eta * c * (v.A_max * max(v.tau_max, v.N - 1) + (v.Qmax - 1) / 2)
     start = (v.N * v.F0 + eta * math.sqrt(v.G_sq) * c * v.A_max * v.N * (v.N - 1) / 2) / (eta * v.W_min * v.T)
@@ -76,8 +65,7 @@ def _window(v: SimpleNamespace, noise: bool, form: str) -> Terms:
 
 
 def _group(v: SimpleNamespace) -> Terms:
-    eta = _step(v, 1 / (2 * v.L * v.Q_mean))
-    c = math.sqrt(v.G_sq + v.sigma_l**2)
+    eta, c = v.eta, math.sqrt(v.G_sq + v.sigma_l**2)
     return {
         "initial": 2 * v.F0 / (eta * v.Q_mean * v.T),
         "noise": 2 * v.L * eta * v.sigma_l**2 / v.n,
@@ -86,9 +74,7 @@ def _group(v: SimpleNamespace) -> Terms:
 
 
 def _fedfa1(v: SimpleNamespace, smooth: float) -> Terms:
-    server = _step(v, 1.0, "eta_g")
-    local = _step(v, 1 / (smooth * v.Q * server), "eta_l")
-    alpha, beta = v.Q * local, v.Q * local**2  # Σ η and Σ η² of Q equal steps
+    server, alpha, beta = v.eta_g, v.Q * v.eta_l, v.Q * v.eta_l**2  # Σ η and Σ η² of Q equal steps
     return {
         "initial": 2 * v.F0 / (server * alpha * v.T),
         "staleness and drift": 3 * smooth**2 * v.Q * beta * (server**2 * v.tau_max**2 + 1)
@@ -109,11 +95,9 @@ def _fedfa_corollary(v: SimpleNamespace) -> Terms:
 
 def _fedfa(v: SimpleNamespace, mode: str, form: str) -> Terms:
     late = (v.window - 1) / 2
-    server = _step(v, 1.0, "eta_g")
-    rate, age = (server, v.tau_a) if mode == "delta" else (1 / (1 + v.lag + late), v.lag)
-    away = server * late if mode == "delta" else v.C_lag
-    step = _step(v, 1 / (2 * v.L * rate * v.Q * v.N), "eta_l")
-    alpha, beta = v.Q * step, v.Q * step**2
+    rate, age = (v.eta_g, v.tau_a) if mode == "delta" else (1 / (1 + v.lag + late), v.lag)
+    away = v.eta_g * late if mode == "delta" else v.C_lag
+    alpha, beta = v.Q * v.eta_l, v.Q * v.eta_l**2
     c, root_g = math.sqrt(v.G_sq + v.sigma_l**2), math.sqrt(v.G_sq)
     B = v.sigma_g * v.share_bias
     e = v.L * c * (rate * alpha * max(age, v.N - 1) + away * alpha + (alpha**2 - beta) / (2 * alpha))
@@ -130,10 +114,9 @@ def _fedfa(v: SimpleNamespace, mode: str, form: str) -> Terms:
 
 
 def _afl1(v: SimpleNamespace) -> Terms:
-    eta, power = _step(v, 1 / v.T), v.sigma**2 + v.G**2
-    x = v.L * eta
+    x, power = v.L * v.eta, v.sigma**2 + v.G**2
     return {
-        "initial": 2 * v.F0 / (eta * v.T),
+        "initial": 2 * v.F0 / (v.eta * v.T),
         "noise": x / v.n * power,
         "local steps": x**2 * (v.K_m + v.D_m) ** 2 * v.G**2,
         "delays": x**2 / v.n**2 * power * v.tau_sum,
@@ -150,37 +133,35 @@ def _afl_corollary(v: SimpleNamespace) -> Terms:
     }
 
 
-def _afl(v: SimpleNamespace, x: float, **terms: float) -> Terms:
-    return {"initial": 2 * v.F0 * v.L / (x * v.T), **{name.replace("_", " "): term for name, term in terms.items()}}
+def _afl(v: SimpleNamespace, **terms: float) -> Terms:
+    return {"initial": 2 * v.F0 / (v.eta * v.T), **{name.replace("_", " "): term for name, term in terms.items()}}
 
 
 def _afl_r1(v: SimpleNamespace) -> Terms:
-    x = v.L * _step(v, 1 / v.L / (1 + (math.sqrt(2) if v.M_own else 1) * v.S))
-    return _afl(v, x, local_steps=2 * x**2 * v.M_own**2 * v.G**2)
+    x = v.L * v.eta
+    return _afl(v, local_steps=2 * x**2 * v.M_own**2 * v.G**2)
 
 
 def _afl_r2(v: SimpleNamespace) -> Terms:
-    x = v.L * _step(v, 1 / (4 * v.L))
-    found = _afl(v, x, second_order=x * v.G**2, staleness=x**2 * v.G**2 * v.SM2)
+    x = v.L * v.eta
+    found = _afl(v, second_order=x * v.G**2, staleness=x**2 * v.G**2 * v.SM2)
     return {**found, "re-use": 2 * x * v.G * v.sigma * v.reuse}
 
 
 def _afl_r2b(v: SimpleNamespace) -> Terms:
-    x = v.L * _step(v, 1 / (4 * v.L))
-    found = _afl(v, x, noise=2 * x * v.sigma**2 / v.n, staleness=x**2 * v.G**2 * v.SM2)
+    x = v.L * v.eta
+    found = _afl(v, noise=2 * x * v.sigma**2 / v.n, staleness=x**2 * v.G**2 * v.SM2)
     return {**found, "re-use": 2 * x * v.G * v.sigma * v.reuse_n}
 
 
 def _afl_r3(v: SimpleNamespace) -> Terms:
-    x, noise = v.L * _step(v, 1 / (4 * v.L * (1 + v.S))), v.sigma**2 / v.n
-    found = _afl(v, x, local_steps=2 * x**2 * v.M_own**2 * v.G**2, noise=noise * (2 * x + 4 * x**2 * v.S**2))
+    x, noise = v.L * v.eta, v.sigma**2 / v.n
+    found = _afl(v, local_steps=2 * x**2 * v.M_own**2 * v.G**2, noise=noise * (2 * x + 4 * x**2 * v.S**2))
     return {**found, "re-use": noise * (2 * x * v.Q_age**1.5 + 4 * x**2 * v.Q_age**3)}
 
 
 def _stale1(v: SimpleNamespace) -> Terms:
-    server = _step(v, 1.0, "eta_g")
-    local = _step(v, 1 / (v.L * v.Q * server), "eta_l")
-    A, beta = v.Q * local, v.Q * local**2
+    server, A, beta = v.eta_g, v.Q * v.eta_l, v.Q * v.eta_l**2
     sigma2 = v.sigma_l**2 + v.sigma_g_mean**2 + v.G_sq
     a_max = (v.b * v.tau_max + 1) / (v.b * (v.tau_max + 1))
     a_min = 1 / ((v.b - 1) * (v.b * v.tau_max + 1) + 1)
@@ -195,8 +176,7 @@ def _stale1(v: SimpleNamespace) -> Terms:
 
 
 def _buffer(v: SimpleNamespace, which: int) -> Terms:
-    server = _step(v, 1.0, "eta_g")
-    etas = [_step(v, 1 / (2 * v.L * v.Q * server * (1 + v.tau_max)), "eta_l")] * v.Q
+    server, etas = v.eta_g, [v.eta_l] * v.Q
     A, beta, s2 = sum(etas), sum(eta**2 for eta in etas), v.sigma_l**2 + v.G_sq
     drift = sum(eta * (server * A * v.tau_max + sum(etas[:q])) ** 2 for q, eta in enumerate(etas)) / A
     terms = {"initial": 2 * v.F0 / (server * A * v.T), "staleness and drift": 2 * v.L**2 * s2 * drift}
@@ -221,12 +201,10 @@ ONCE_MORE: dict[str, Callable[[SimpleNamespace], Terms]] = {
     "fedcompass.group": _group,
     "afl_dga.theorem1": _afl1,
     "afl_dga.corollary1": _afl_corollary,
-    "afl_dga.r0": lambda v: _afl(v, v.L * _step(v, 1 / v.L), noise=v.L * _step(v, 1 / v.L) * v.sigma**2 / v.n),
+    "afl_dga.r0": lambda v: _afl(v, noise=v.L * v.eta * v.sigma**2 / v.n),
     "afl_dga.r1": _afl_r1,
     "afl_dga.r2": _afl_r2,
-    "afl_dga.r2n": lambda v: _afl(
-        v, v.L * _step(v, 1 / (4 * v.L)), staleness=(v.L * _step(v, 1 / (4 * v.L)) * v.G) ** 2 * v.SM2
-    ),
+    "afl_dga.r2n": lambda v: _afl(v, staleness=(v.L * v.eta * v.G) ** 2 * v.SM2),
     "afl_dga.r2b": _afl_r2b,
     "afl_dga.r3": _afl_r3,
     "fedfa.theorem1": lambda v: _fedfa1(v, v.L),
@@ -246,167 +224,67 @@ ONCE_MORE: dict[str, Callable[[SimpleNamespace], Terms]] = {
 }
 
 
+OWN_STEPS: dict[str, Callable[[SimpleNamespace], dict[str, float]]] = {
+    "fedcompass.theorem1": lambda v: {"eta": 1 / (2 * v.L * v.Qmax)},
+    "fedcompass.corollary1": lambda v: {"eta": 1 / (2 * v.L * v.Qmax * math.sqrt(v.T))},
+    "fedcompass.corollary1.explicit": lambda v: {"eta": 1 / (2 * v.L * v.Qmax)},
+    **dict.fromkeys(
+        ("fedcompass.window.a", "fedcompass.window.b", "fedcompass.window.b.noiseless"),
+        lambda v: {"eta": 1 / (2 * v.L * v.W_max)},
+    ),
+    "fedcompass.group": lambda v: {"eta": 1 / (2 * v.L * v.Q_mean)},
+    "afl_dga.theorem1": lambda v: {"eta": 1 / v.T},
+    "afl_dga.corollary1": lambda v: {"eta": math.sqrt(v.n / v.T) / v.L},
+    "afl_dga.r0": lambda v: {"eta": 1 / v.L},
+    "afl_dga.r1": lambda v: {"eta": 1 / v.L / (1 + v.S * (math.sqrt(2) if v.M_own else 1))},
+    **dict.fromkeys(("afl_dga.r2", "afl_dga.r2n", "afl_dga.r2b"), lambda v: {"eta": 1 / (4 * v.L)}),
+    "afl_dga.r3": lambda v: {"eta": 1 / (4 * v.L * (1 + v.S))},
+    "fedfa.theorem1": lambda v: {"eta_g": v.eta_g, "eta_l": 1 / (v.L * v.Q * v.eta_g)},
+    "fedfa.theorem1.squared-smoothness": lambda v: {"eta_g": v.eta_g, "eta_l": 1 / (v.L**2 * v.Q * v.eta_g)},
+    "fedfa.corollary": lambda v: {
+        "eta_g": v.window, "eta_l": 1 / (v.L * v.window * max(v.Q, math.sqrt(v.T * v.Q))),
+    },
+    **dict.fromkeys(
+        ("fedfa.delta.a", "fedfa.delta.b", "fedfa.delta.b.noiseless"),
+        lambda v: {"eta_g": v.eta_g, "eta_l": 1 / (2 * v.L * v.N * v.Q * v.eta_g)},
+    ),
+    **dict.fromkeys(
+        ("fedfa.param.a", "fedfa.param.b", "fedfa.param.b.noiseless"),
+        lambda v: {"eta_l": (1 + v.lag + (v.window - 1) / 2) / (2 * v.L * v.N * v.Q)},
+    ),
+    "fedstaleweight.theorem1": lambda v: {"scale": v.b, "eta_g": v.eta_g, "eta_l": 1 / (v.L * v.Q * v.eta_g)},
+    **dict.fromkeys(
+        (f"{name}.rf{form}" for name in ("fedbuff", "fedstaleweight") for form in (1, 2, 3)),
+        lambda v: {"eta_g": v.eta_g, "eta_l": 1 / (2 * v.L * v.Q * v.eta_g * (1 + v.tau_max))},
+    ),
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("point", [FIRST, SECOND], ids=["first", "second"])
+@pytest.mark.parametrize("server", [1.0, 1.5])
 @EVERY
-def test_the_terms_are_those_of_the_formula_written_down_once_more(theorem: Theorem, point: dict[str, Any]) -> None:
-    values = at(theorem, point)
-    expected = ONCE_MORE[theorem.id](SimpleNamespace(**{**point, **values}))
-    found = theorem.evaluate(values)
-    assert {name: float(term) for name, term in found.terms.items()} == pytest.approx(expected, rel=1e-12)
-    assert float(found.total) == pytest.approx(sum(expected.values()), rel=1e-12)
-
-
-# Shapes have no step in their terms.
-WITH_STEPS = [one for one in GRADIENT_THEOREMS if not one.shape]
-
-
-@pytest.mark.parametrize("point", [FIRST, SECOND], ids=["first", "second"])
-@pytest.mark.parametrize("share", [0.4, 0.9])
-@pytest.mark.parametrize("theorem", WITH_STEPS, ids=lambda theorem: theorem.id)
-def test_the_terms_are_those_of_the_formula_at_every_other_step(
-    theorem: Theorem, share: float, point: dict[str, Any]
+def test_terms_and_steps_are_those_of_the_second_transcription(
+    theorem: Theorem, server: float, point: dict[str, Any]
 ) -> None:
-    """Local steps below the theorem's own, and a server step of 5/4 where there is one."""
-    values = at(theorem, point)
-    server = {"eta_g": 1.25} if "eta_g" in theorem.settable else {}
-    local = next(name for name in theorem.step if name in ("eta", "eta_l"))
-    step = {**server, local: share * theorem.step_options({**values, **server})[local]}
-    expected = ONCE_MORE[theorem.id](SimpleNamespace(**{**point, **values, **step}))
-    found = theorem.evaluate({**values, **step})
-    assert {name: float(term) for name, term in found.terms.items()} == pytest.approx(expected, rel=1e-12)
+    """At the theorem's own local step, and at 2/5 and 9/10 of it; shapes have no step in their terms."""
+    values = with_server_step(theorem, point, server)
+    v = SimpleNamespace(**{"eta_g": server, **point, **values})
+    own = OWN_STEPS[theorem.id](v)
+    assert dict(theorem.step_options(values)) == pytest.approx(own, rel=1e-12)
+    local = next(name for name in own if name in ("eta", "eta_l"))
+    for share in (1.0,) if theorem.shape else (1.0, 0.4, 0.9):
+        step = {} if share == 1.0 else {local: share * own[local]}
+        expected = ONCE_MORE[theorem.id](SimpleNamespace(**{**vars(v), **own, **step}))
+        found = theorem.evaluate({**values, **step})
+        assert {name: float(term) for name, term in found.terms.items()} == pytest.approx(expected, rel=1e-12)
+        assert float(found.total) == pytest.approx(sum(expected.values()), rel=1e-12)
 
 
 def test_one_term_of_the_printed_theorem_by_hand() -> None:
     # Q = 16/4 = 4, μ = 20: μ' = 4² = 16; γ₁ = 1 + 4/16 = 5/4, γ₂ = 1 + 16·4 = 65; η = 1/(2·2·16) = 1/64;
     # 2·65·3/((1/64)·4·400) = 390·64/1600 = 15.6.
-    assert BY_ID["fedcompass.theorem1"].evaluate(at(BY_ID["fedcompass.theorem1"], FIRST)).terms[
-        "initial"
-    ] == pytest.approx(15.6)
-
-
-# ------------------------------------------------------------------------------------------- what they say
-
-
-@EVERY
-def test_every_theorem_says_what_it_needs_and_prints_its_symbols(theorem: Theorem) -> None:
-    values = at(theorem, FIRST)
-    assert set(theorem.assumptions) <= set(ASSUMPTIONS)
-    assert theorem.counter == "T"
-    assert "T" in theorem.inputs()
-    for name in theorem.inputs():
-        rest = {other: value for other, value in values.items() if other != name}
-        with pytest.raises(SymbolError, match=rf"{theorem.id} needs {name}: .*units .*; set {name}="):
-            theorem.evaluate(rest)
-    latex = theorem.latex()
-    assert latex.startswith(METRICS["gradient-norm"].latex)
-    used = {symbol.name for term in _formula(theorem).values() for symbol in term.free_symbols}
-    assert all(SYMBOLS[name].latex in latex for name in used)
-    assert all(f"{SYMBOLS[name].latex} = " in latex for name, rule in theorem.step.items() if str(rule) != name)
-    assert json.loads(json.dumps(theorem.as_dict()))["left_side"] == "(1/T) Σ_{t<T} E‖∇f(w^t)‖²"
-    assert theorem.kind == ("shape" if "corollary" in theorem.id and "explicit" not in theorem.id else "bound")
-
-
-@EVERY
-def test_formulas_are_shown_as_text_that_reads_back_to_the_same_number(theorem: Theorem) -> None:
-    fields = theorem.as_dict()
-    names = {name: info.symbol for name, info in SYMBOLS.items()}
-    values = at(theorem, FIRST)
-    found = theorem.evaluate(values)
-    known = {**{name: float(value) for name, value in values.items()}}
-    known |= {name: float(value) for name, value in found.derived.items()} | theorem.step_options(values)
-    for name, text in fields["terms"].items():
-        expression = parse(text, names)
-        read = float(expression.subs({names[other]: value for other, value in known.items()}))
-        assert read == pytest.approx(float(found.terms[name]), rel=1e-9)
-    for text in (*fields["definitions"].values(), *fields["step"].values()):
-        parse(text, names)
-
-
-@EVERY
-def test_the_default_step_meets_the_theorems_own_conditions(theorem: Theorem) -> None:
-    options = theorem.step_options(at(theorem, FIRST))
-    assert set(options) == set(theorem.step)
-    assert all(value > 0 for value in options.values())
-    own = theorem.evaluate(at(theorem, FIRST))
-    given = theorem.evaluate({**at(theorem, FIRST), **options})
-    assert given.total == pytest.approx(own.total, rel=1e-14)
-
-
-LIMITED = [t for t in GRADIENT_THEOREMS if any(_name in str(c.quantity) for c in t.conditions for _name in ("eta",))]
-
-
-@pytest.mark.parametrize("theorem", LIMITED, ids=lambda theorem: theorem.id)
-def test_a_step_above_the_condition_is_not_covered(theorem: Theorem) -> None:
-    values = at(theorem, FIRST)
-    name, size = next(iter(theorem.step_options(values).items()))
-    with pytest.raises(AssumptionError, match=rf"{theorem.id} needs .*got .* > ") as error:
-        theorem.evaluate({**values, name: 1e3 * size})
-    assert error.value.exit_code == 4
-
-
-def test_theorems_without_a_step_condition_take_any_step() -> None:
-    free = {theorem.id for theorem in GRADIENT_THEOREMS} - {theorem.id for theorem in LIMITED}
-    assert free == {
-        "fedcompass.window.a", "afl_dga.corollary1", "afl_dga.r2", "fedfa.delta.a", "fedfa.param.a",
-        "fedbuff.rf1", "fedbuff.rf2", "fedstaleweight.rf1", "fedstaleweight.rf2",
-    }  # fmt: skip
-
-
-# ---------------------------------------------------------------------------------------------------- units
-
-# Printed formulas whose two sides behave differently under f → c·f and x → s·x: term → its degrees.
-WRONG_TERMS = {
-    "fedcompass.corollary1": {"initial": (1, 0), "noise": (3, -4), "staleness": (4, -6)},
-    "fedfa.theorem1.squared-smoothness": {"staleness and drift": (4, -6), "noise": (3, -4)},
-    "fedfa.corollary": {"initial": (1, 0)},
-}
-WRONG_CONDITIONS = {"afl_dga.theorem1": ["η ≤ 1/T"], "fedfa.theorem1.squared-smoothness": ["η_g·η_ℓ·Q ≤ 1/L_(2)"]}
-WRONG_STEPS = {"afl_dga.theorem1": {"eta": (0, 0)}, "fedfa.theorem1.squared-smoothness": {"eta_l": (-2, 4)}}
-
-
-def _formula(theorem: Theorem) -> Any:
-    assert isinstance(theorem.bound, FormulaBound)
-    return theorem.bound.terms
-
-
-@EVERY
-def test_terms_steps_and_conditions_have_the_right_units_but_for_those_recorded(theorem: Theorem) -> None:
-    found = {name: degrees(term) for name, term in _formula(theorem).items()}
-    assert {name: own for name, own in found.items() if own != UNITS} == WRONG_TERMS.get(theorem.id, {})
-    rules = {name: (degrees(rule), SYMBOLS[name].units) for name, rule in theorem.step.items()}
-    assert {name: own for name, (own, right) in rules.items() if own != right} == WRONG_STEPS.get(theorem.id, {})
-    for name, rule in theorem.definitions.items():
-        assert degrees(rule) in (SYMBOLS[name].units, None), name
-    wrong = []
-    for condition in theorem.conditions:
-        left, right = degrees(condition.quantity), degrees(condition.limit)
-        if right is not None and left != right:
-            wrong.append(condition.statement)
-    assert wrong == WRONG_CONDITIONS.get(theorem.id, [])
-
-
-def test_only_printed_statements_have_wrong_units() -> None:
-    assert {BY_ID[name].status for name in (*WRONG_TERMS, *WRONG_CONDITIONS)} == {"as printed"}
-
-
-@pytest.mark.parametrize(("c", "s"), [(7.0, 1.0), (1.0, 3.0)])
-@EVERY
-def test_rescaling_f_or_x_rescales_the_number_by_the_units(theorem: Theorem, c: float, s: float) -> None:
-    values = at(theorem, FIRST)
-    # With the step given; half of the default leaves room for conditions whose sides scale differently.
-    values |= {name: size / 400 for name, size in theorem.step_options(values).items() if name in ("eta", "eta_l")}
-    scaled = {
-        name: np.asarray(value) * c ** SYMBOLS[name].units[0] * s ** SYMBOLS[name].units[1]
-        for name, value in values.items()
-    }
-    ratio = theorem.evaluate(scaled).total / theorem.evaluate(values).total
-    assert (ratio == pytest.approx(c ** UNITS[0] * s ** UNITS[1], rel=1e-9)) == (theorem.id not in WRONG_TERMS)
-
-
-def test_a_sum_that_mixes_units_is_told() -> None:
-    names = {name: SYMBOLS[name].symbol for name in ("L", "L_sq")}
-    with pytest.raises(FormulaError, match="has units"):
-        degrees(names["L"] + names["L_sq"])
+    theorem = BY_ID["fedcompass.theorem1"]
+    assert theorem.evaluate(at(theorem, FIRST)).terms["initial"] == pytest.approx(15.6)
 
 
 # ------------------------------------------------------------------------------------- monotone, and limits
@@ -502,22 +380,6 @@ def test_a_model_that_never_settles_is_refused() -> None:
     assert float(theorem.evaluate({**at(theorem, FIRST), "window": 1, "lag": 0}).total) > 0
 
 
-def test_own_steps_cost_a_factor_root_2_of_the_step_size() -> None:
-    theorem = BY_ID["afl_dga.r1"]
-    values = at(theorem, FIRST)
-    with_own, without = (theorem.step_options({**values, "M_own": m})["eta"] for m in (3, 0))
-    assert (1 / (values["L"] * with_own) - 1) == pytest.approx(math.sqrt(2) * (1 / (values["L"] * without) - 1))
-
-
-def test_a_bound_for_full_gradients_refuses_noise() -> None:
-    for name in ("afl_dga.r1", "afl_dga.r2n"):
-        with pytest.raises(AssumptionError, match="σ = 0"):
-            BY_ID[name].evaluate({**at(BY_ID[name], FIRST), "sigma": 0.1})
-    noiseless = BY_ID["fedcompass.window.b.noiseless"]
-    with pytest.raises(AssumptionError, match="σ_ℓ = 0"):
-        noiseless.evaluate({**at(noiseless, FIRST), "sigma_l": 0.1})
-
-
 def test_equal_weights_and_no_staleness_leave_no_weight_term() -> None:
     theorem = BY_ID["fedstaleweight.theorem1"]
     found = theorem.evaluate({**at(theorem, FIRST), "tau_max": 0})
@@ -527,37 +389,7 @@ def test_equal_weights_and_no_staleness_leave_no_weight_term() -> None:
     assert theorem.evaluate({**at(theorem, FIRST), "scale": 1}).total == theorem.evaluate(at(theorem, FIRST)).total
 
 
-def test_no_printed_bias_term_survives_small_steps_but_the_repaired_one_does() -> None:
-    limits = {}
-    for name, step in (
-        ("fedcompass.theorem1", "eta"), ("fedcompass.window.b", "eta"), ("fedfa.theorem1", "eta_l"),
-        ("fedfa.delta.b", "eta_l"),
-    ):  # fmt: skip
-        values = {**at(BY_ID[name], FIRST), step: 1e-9, "T": 10**15}
-        limits[name] = float(BY_ID[name].evaluate(values).total)
-    assert limits["fedcompass.theorem1"] < 1e-3
-    assert limits["fedfa.theorem1"] < 1e-3
-    bias = (0.75 * 0.1) ** 2
-    assert limits["fedcompass.window.b"] == pytest.approx(15 / 12 * bias, rel=1e-2)
-    assert limits["fedfa.delta.b"] == pytest.approx(bias, rel=1e-2)
-
-
 # ------------------------------------------------------------------------------------ counters, steps, fields
-
-
-def test_a_bound_is_read_off_at_many_server_updates() -> None:
-    theorem = BY_ID["fedcompass.theorem1"]
-    values = at(theorem, FIRST)
-    ks = np.array([1, 10, 400])
-    found = theorem.value_at(values, ks)
-    assert found == pytest.approx([float(theorem.evaluate({**values, "T": int(k)}).total) for k in ks])
-    with pytest.raises(SymbolError, match="T must be an integer ≥ 1, got 0"):
-        theorem.value_at(values, np.array([0]))
-    fixed = BY_ID["afl_dga.theorem1"]
-    own = at(fixed, FIRST)
-    assert fixed.value_at(own, np.array([400])) == fixed.evaluate(own).total
-    with pytest.raises(SymbolError, match=r"about the one T for which its step size is chosen, and T is 400"):
-        fixed.value_at(own, np.array([10, 400]))
 
 
 def test_all_rates_that_a_theorem_sets_are_options_of_the_algorithm() -> None:

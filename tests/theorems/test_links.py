@@ -2,11 +2,12 @@
 
 import json
 import re
-import tomllib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from statements import statement_file
 from typer.testing import CliRunner
 
 from boundlab.case import load_case, own_case
@@ -21,25 +22,13 @@ from boundlab.verdict import ExitCode
 ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
 THEOREMS = registered("theorems")
 PRINTED = [one for one in THEOREMS.values() if one.status == "as printed"]
-OWN = """
-id = "mine"
-algorithm = "gd"
-metric = "gap"
-assumptions = ["convex", "smooth", "minimiser"]
-settable = ["alpha"]
-{more}
-[step]
-alpha = "1/L"
-[terms]
-bound = "R**2/(2*alpha*K)"
-{tables}
-"""
 
 
-def own(folder: Path, more: str = "", tables: str = "") -> Path:
-    path = folder / "mine.toml"
-    path.write_text(OWN.format(more=more, tables=tables), encoding="utf-8")
-    return path
+def own(folder: Path, **more: Any) -> Path:
+    return statement_file(folder, **{
+        "assumptions": "convex smooth minimiser", "settable": ["alpha"], "step": {"alpha": "1/L"},
+        "terms": {"bound": "R**2/(2*alpha*K)"}, **more,
+    })  # fmt: skip
 
 
 @cache
@@ -123,41 +112,39 @@ def test_a_theorem_names_the_proofs_that_decide_it_and_no_others() -> None:
 def test_a_theorem_of_ones_own_says_what_it_knows(tmp_path: Path) -> None:
     path = own(tmp_path)
     assert trail(load_theorem(str(path))) == ""
-    more = (
-        'refuted_by = "cases/mine.json"\nrepaired_by = ["classics.gd.ergodic"]\npage = "notes.md"\n'
-        'proof = "notes.md#the-proof"\nproofs = ["mine.first"]'
-    )
-    theorem = load_theorem(str(own(tmp_path, more, '[letters]\nR = "D_0"\nalpha = "\\\\gamma"')))
+    said = {
+        "refuted_by": "cases/mine.json", "repaired_by": ["classics.gd.ergodic"], "page": "notes.md",
+        "proof": "notes.md#the-proof", "proofs": ["mine.first"], "letters": {"R": "D_0", "alpha": r"\gamma"},
+    }  # fmt: skip
+    theorem = load_theorem(str(own(tmp_path, **said)))
     assert trail(theorem) == (
         "refuted: cases/mine.json\nrepaired: classics.gd.ergodic\nproof: notes.md#the-proof\n"
         "step by step: boundlab prove mine.first\nwhy: notes.md"
     )
     fields = json.loads(json.dumps(theorem.as_dict()))
-    assert {key: fields[key] for key in ("refuted_by", "repaired_by", "page", "proof", "proofs", "letters")} == {
-        **tomllib.loads(more), "letters": {"R": "D_0", "alpha": r"\gamma"},
-    }  # fmt: skip
+    assert {key: fields[key] for key in said} == said
     assert theorem.latex().endswith(r"\text{the paper writes } D_0 \text{ for } R,\ \gamma \text{ for } \alpha")
 
 
 @pytest.mark.parametrize(
-    ("more", "tables", "words"),
+    ("more", "words"),
     [
-        ('refuted_by = "case.txt"', "", "refuted_by must be the path of a case file"),
-        ('refuted_by = "case.json"\nshape = true', "", "refuted_by must be empty, since a shape"),
-        ('repaired_by = ["mine"]', "", "repaired_by must name other theorems, each once"),
-        ('repaired_by = ["a", "a"]', "", "repaired_by must name other theorems, each once"),
-        ('repaired_by = "a"', "", "repaired_by must be a list of texts"),
-        ('page = "a.md#b"', "", "page must be a page without an anchor"),
-        ('proof = "a.md"', "", "proof must be a page with an anchor"),
-        ("", "[letters]\nsigma_l = 's'", "letters must give symbols that the theorem reads a letter; see sigma_l"),
-        ("", "[letters]\nR = ''", "letters must give symbols that the theorem reads a letter; see R"),
-        ("", "[letters]\nR = 1", "letters.R must be text"),
-        ("", "[letters]\nRR = 's'", "unknown symbol 'RR'"),
+        ({"refuted_by": "case.txt"}, "refuted_by must be the path of a case file"),
+        ({"refuted_by": "case.json", "shape": True}, "refuted_by must be empty, since a shape"),
+        ({"repaired_by": ["mine"]}, "repaired_by must name other theorems, each once"),
+        ({"repaired_by": ["a", "a"]}, "repaired_by must name other theorems, each once"),
+        ({"repaired_by": "a"}, "repaired_by must be a list of texts"),
+        ({"page": "a.md#b"}, "page must be a page without an anchor"),
+        ({"proof": "a.md"}, "proof must be a page with an anchor"),
+        ({"letters": {"sigma_l": "s"}}, "letters must give symbols that the theorem reads a letter; see sigma_l"),
+        ({"letters": {"R": ""}}, "letters must give symbols that the theorem reads a letter; see R"),
+        ({"letters": {"R": 1}}, "letters.R must be text"),
+        ({"letters": {"RR": "s"}}, "unknown symbol 'RR'"),
     ],
 )
-def test_a_link_that_cannot_be_one_is_one_line(tmp_path: Path, more: str, tables: str, words: str) -> None:
+def test_a_link_that_cannot_be_one_is_one_line(tmp_path: Path, more: dict[str, Any], words: str) -> None:
     with pytest.raises((SpecError, SymbolError)) as caught:
-        load_theorem(str(own(tmp_path, more, tables)))
+        load_theorem(str(own(tmp_path, **more)))
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -170,7 +157,7 @@ def test_a_theorems_own_counterexample_is_replayed_from_anywhere(
     assert evaluate(theorem, load_case(own_case(theorem))).violated
     with pytest.raises(SpecError, match=r"area\.theorem8\.repaired names no counterexample of its own"):
         own_case(THEOREMS["area.theorem8.repaired"])
-    mine = load_theorem(str(own(tmp_path, 'refuted_by = "cases/mine.json"')))
+    mine = load_theorem(str(own(tmp_path, refuted_by="cases/mine.json")))
     with pytest.raises(SpecError, match="is not here"):
         own_case(mine)
     (tmp_path / "cases").mkdir()

@@ -1,36 +1,31 @@
 """What the mean of a statement is over: the algorithm's own draws, arrivals, noise."""
 
-import json
+import tomllib
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+from statements import statement_file
 
 import boundlab as bl
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.registry import registered
-from boundlab.theorems import load_theorem, over
+from boundlab.theorems import as_toml, core, load_theorem, over
 
 # Clients x²/2 and 3(x − 4)²/2 from x0 = 2: the minimiser is 3, and their steps do not commute.
 CLIENTS = "quadratic:A=[[[1]],[[3]]],b=[[0],[4]],x0=[2]"
-DRAWING = {
-    "incremental": ("order", '"shuffled"'),
-    "sfedavg": ("sampled", "1"),
-    "gd": ("sampling", '"uniform"'),
-}
+DRAWING = {"incremental": {"order": "shuffled"}, "sfedavg": {"sampled": 1}, "gd": {"sampling": "uniform"}}
 
 
-def write(folder: Path, algorithm: str, bound: str, options: str = "", more: str = "", step: str = "1/10") -> Path:
-    path = folder / f"{algorithm}.toml"
+def write(
+    folder: Path, algorithm: str, bound: str, options: dict[str, str] | None = None, step: str = "1/10", **more: Any
+) -> Path:
     rate = {"afl_dga": "eta", "fedbuff": "eta_l", "fedcompass": "eta"}.get(algorithm, "alpha")
-    path.write_text(
-        f'id = "mine.{algorithm}"\nalgorithm = "{algorithm}"\nmetric = "squared-distance"\n{more}\n'
-        f'assumptions = ["convex", "smooth", "minimiser"]\n[options]\n{options}\n[parameters]\n'
-        f'[terms]\nbound = "{bound}"\n[step]\n{rate} = "{step}"\n'
-    )
-    return path
+    return statement_file(folder, **{
+        "id": f"mine.{algorithm}", "algorithm": algorithm, "metric": "squared-distance", "step": {rate: step},
+        "assumptions": "convex smooth minimiser", "options": options or {}, "terms": {"bound": bound}, **more,
+    })  # fmt: skip
 
 
 def pass_of(x: Fraction, order: tuple[int, ...]) -> Fraction:
@@ -60,13 +55,13 @@ def test_two_orders_of_a_pass_have_the_mean_of_the_issue() -> None:
 @pytest.mark.parametrize("algorithm", DRAWING)
 @pytest.mark.parametrize("iterations", [1, 3])
 def test_an_expectation_is_over_what_the_algorithm_draws(tmp_path: Path, algorithm: str, iterations: int) -> None:
-    option, value = DRAWING[algorithm]
+    options = DRAWING[algorithm]
     mean = expected(algorithm, iterations)
     for factor, verdict in ((1.05, "holds"), (0.95, "violated")):
-        theorem = load_theorem(str(write(tmp_path, algorithm, repr(factor * float(mean)), f"{option} = {value}")))
+        theorem = load_theorem(str(write(tmp_path, algorithm, repr(factor * float(mean)), options)))
         case = {
             "algorithm": algorithm, "problem": {"type": "quadratic", "A": [[[1]], [[3]]], "b": [[0], [4]]}, "x0": [2],
-            "delays": "deterministic", "iterations": iterations, "parameters": {option: json.loads(value)},
+            "delays": "deterministic", "iterations": iterations, "parameters": options,
         }  # fmt: skip
         exact = bl.exact(theorem, case)
         assert (Fraction(exact.left_text.split()[0]), exact.verdict) == (mean, verdict)
@@ -83,18 +78,14 @@ def between(algorithm: str) -> str:
 
 @pytest.mark.parametrize("algorithm", DRAWING)
 def test_a_statement_about_each_outcome_is_judged_outcome_by_outcome(tmp_path: Path, algorithm: str) -> None:
-    option, value = DRAWING[algorithm]
-    for more, verdict in (
-        ('about = "each schedule"', "violated"),
-        ('about = "the mean"', "holds"),
-        ("", "holds"),
-    ):
-        theorem = load_theorem(str(write(tmp_path, algorithm, between(algorithm), f"{option} = {value}", more)))
+    for about, verdict in (("each schedule", "violated"), ("the mean", "holds"), (None, "holds")):
+        more = {"about": about} if about else {}
+        theorem = load_theorem(str(write(tmp_path, algorithm, between(algorithm), DRAWING[algorithm], **more)))
         assert bl.compare(theorem, CLIENTS, "deterministic", iterations=1, trials=30).verdict == verdict
 
 
 def test_one_outcome_is_no_case_of_a_mean_over_draws(tmp_path: Path) -> None:
-    theorem = load_theorem(str(write(tmp_path, "incremental", "0.42", 'order = "shuffled"')))
+    theorem = load_theorem(str(write(tmp_path, "incremental", "0.42", DRAWING["incremental"])))
     case = {
         "algorithm": "incremental", "problem": {"type": "quadratic", "A": [[[1]], [[3]]], "b": [[0], [4]]}, "x0": [2],
         "parameters": {"order": "shuffled"}, "events": [[2, [1, 0]]],
@@ -104,11 +95,11 @@ def test_one_outcome_is_no_case_of_a_mean_over_draws(tmp_path: Path) -> None:
 
 
 DRAWN_AND_READ = {
-    "afl_dga": ('participation = "any"', "S"),
-    "async_sgd": ('sampling = "uniform"', "tau_max"),
-    "incremental": ('order = "any"', "tau_max"),
-    "sfedavg": ('sampled = "any"', "chi2_path"),
-    "gd": ('"*" = "any"', "concurrency"),
+    "afl_dga": ({"participation": "any"}, "S"),
+    "async_sgd": ({"sampling": "uniform"}, "tau_max"),
+    "incremental": ({"order": "any"}, "tau_max"),
+    "sfedavg": ({"sampled": "any"}, "chi2_path"),
+    "gd": ({"*": "any"}, "concurrency"),
 }
 
 
@@ -120,7 +111,7 @@ def test_a_file_with_two_readings_is_refused_with_both(tmp_path: Path, algorithm
         load_theorem(str(write(tmp_path, algorithm, bound, options)))
     assert symbol in str(refused.value)
     for about, how in (("each schedule", "given"), ("the mean", "averaged")):
-        found = over(load_theorem(str(write(tmp_path, algorithm, bound, options, f'about = "{about}"'))))
+        found = over(load_theorem(str(write(tmp_path, algorithm, bound, options, about=about))))
         assert {one.how for one in found.draws} <= {how, "absent"}
         assert any(one.how == how for one in found.draws)
 
@@ -128,16 +119,17 @@ def test_a_file_with_two_readings_is_refused_with_both(tmp_path: Path, algorithm
 @pytest.mark.parametrize(
     ("bound", "more", "how"),
     [
-        ("R**2", "", "averaged"),
-        ("R**2*(1+tau_max)", "", "given"),
-        ("R**2", 'about = "each schedule"', "given"),
-        ("R**2*(1+tau_max)", 'about = "the mean"', "averaged"),
+        ("R**2", {}, "averaged"),
+        ("R**2*(1+tau_max)", {}, "given"),
+        ("R**2", {"about": "each schedule"}, "given"),
+        ("R**2*(1+tau_max)", {"about": "the mean"}, "averaged"),
     ],
 )
 def test_arrivals_are_averaged_unless_the_statement_reads_their_schedule_or_says_otherwise(
-    tmp_path: Path, bound: str, more: str, how: str
+    tmp_path: Path, bound: str, more: dict[str, str], how: str
 ) -> None:
-    assert over(load_theorem(str(write(tmp_path, "async_sgd", bound, 'sampling = "arrival"', more))))["events"] == how
+    theorem = load_theorem(str(write(tmp_path, "async_sgd", bound, {"sampling": "arrival"}, **more)))
+    assert over(theorem)["events"] == how
 
 
 @pytest.mark.parametrize(
@@ -147,58 +139,31 @@ def test_arrivals_are_averaged_unless_the_statement_reads_their_schedule_or_says
 def test_what_assumes_a_law_of_events_is_not_about_each_schedule(
     tmp_path: Path, algorithm: str, assumption: str
 ) -> None:
-    path = write(tmp_path, algorithm, "R**2", more='about = "each schedule"')
-    path.write_text(path.read_text().replace('"minimiser"]', f'"minimiser", "{assumption}"]'))
+    path = write(tmp_path, algorithm, "R**2", about="each schedule", assumptions=f"convex smooth {assumption}")
     with pytest.raises(SpecError, match=f"contradicts {assumption}"):
         load_theorem(str(path))
 
 
 def test_means_over_events_are_all_that_area_has(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="not possible for area"):
-        load_theorem(str(write(tmp_path, "area", "R**2", more='about = "each schedule"')))
+        load_theorem(str(write(tmp_path, "area", "R**2", about="each schedule")))
 
 
 def test_only_two_words_say_what_a_statement_is_about(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="about must be one of each schedule, the mean, got 'any'"):
-        load_theorem(str(write(tmp_path, "gd", "R**2", more='about = "any"')))
-
-
-@pytest.mark.parametrize("name", sorted(registered("theorems")))
-def test_every_source_of_randomness_of_the_algorithm_is_listed(name: str) -> None:
-    theorem: Any = registered("theorems")[name]
-    algorithm: Any = registered("algorithms")[theorem.algorithm]
-    found = over(theorem)
-    assert [one.id for one in found.sources] == ["events", "noise", "batches", *(one.id for one in algorithm.draws)]
-    assert (found["events"] == "absent") == (not algorithm.arrivals)
-    # What is registered means what it has always meant: draws are averaged where an assumption says their law.
-    assert all(one.how in ("absent", "averaged" if found.lawful else "given") for one in found.draws)
+        load_theorem(str(write(tmp_path, "gd", "R**2", about="any")))
 
 
 # True of one client's gradient a step, drawn uniformly: what classics.sgd.heterogeneous says of gd.
-ONE_AT_RANDOM = {"gd": 'sampling = "uniform"', "sfedavg": 'sampled = "1"'}
-
-
-def statement_of_one_at_random(folder: Path, algorithm: str) -> Path:
-    known = load_theorem("classics.sgd.heterogeneous")
-    path = folder / f"one_{algorithm}.toml"
-    terms = "\n".join(f'"{name}" = "{term}"' for name, term in known.terms.items())
-    step = "\n".join(f'{name} = "{rule}"' for name, rule in known.step.items())
-    conditions = ", ".join(f'"{one.quantity} <= {one.limit}"' for one in known.conditions)
-    assumed = [one for one in known.assumptions if one != "uniform-sampling"]
-    definitions = "\n".join(f'{name} = "{rule}"' for name, rule in known.definitions.items())
-    path.write_text(
-        f'id = "mine.one"\nalgorithm = "{algorithm}"\nmetric = "{known.metric}"\nfirst = {known.first}\n'
-        f"assumptions = {json.dumps(assumed)}\nsettable = {json.dumps(list(known.settable))}\n"
-        f"conditions = [{conditions}]\n[options]\n{ONE_AT_RANDOM[algorithm]}\n[parameters]\n[terms]\n{terms}\n"
-        f"[step]\n{step}\n[definitions]\n{definitions}\n"
-    )
-    return path
+ONE_AT_RANDOM = {"gd": {"sampling": "uniform"}, "sfedavg": {"sampled": "1"}}
 
 
 @pytest.mark.parametrize("algorithm", ONE_AT_RANDOM)
 def test_a_search_averages_over_what_the_algorithm_draws(tmp_path: Path, algorithm: str) -> None:
-    path = statement_of_one_at_random(tmp_path, algorithm)
-    found = bl.falsify(str(path), 20.0, candidates=30)
+    known = tomllib.loads(as_toml(core(load_theorem("classics.sgd.heterogeneous")), "mine.one"))
+    assumed = [one for one in known["assumptions"] if one != "uniform-sampling"]
+    own = {"algorithm": algorithm, "assumptions": assumed, "options": ONE_AT_RANDOM[algorithm]}
+    found = bl.falsify(statement_file(tmp_path, **{**known, **own}), 20.0, candidates=30)
     assert found.verdict != "violated"
     assert found.tried
 
@@ -206,19 +171,14 @@ def test_a_search_averages_over_what_the_algorithm_draws(tmp_path: Path, algorit
 @pytest.mark.parametrize(
     ("algorithm", "options"),
     [
-        ("afl_dga", '"*" = "any"'),
-        ("async_sgd", 'sampling = "uniform"'),
-        ("async_sgd", '"*" = "any"'),
-        ("fedbuff", '"*" = "any"'),
-        ("fedcompass", '"*" = "any"'),
-        ("incremental", 'order = "any"'),
-        ("sfedavg", '"*" = "any"'),
-        ("gd", '"*" = "any"'),
+        *((name, {"*": "any"}) for name in ("afl_dga", "async_sgd", "fedbuff", "fedcompass", "sfedavg", "gd")),
+        ("async_sgd", {"sampling": "uniform"}),
+        ("incremental", {"order": "any"}),
     ],
 )
 def test_a_search_of_an_algorithm_with_coins_of_its_own_ends_in_words(
-    tmp_path: Path, algorithm: str, options: str
+    tmp_path: Path, algorithm: str, options: dict[str, str]
 ) -> None:
     path = write(tmp_path, algorithm, "10**9*(R+zeta)**2+10**9*R**2", options, step="1/(100*L)")
-    found = bl.falsify(str(path), 20.0, candidates=40)
+    found = bl.falsify(path, 20.0, candidates=40)
     assert found.verdict != "violated"

@@ -4,14 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from problem_makers import from_text
+from run_makers import plan_of
 
-from boundlab.case.build import build_delays
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.falsify import falsify
-from boundlab.instance import make_plan
-from boundlab.registry import lookup
 from boundlab.theorems import load_theorem
 from boundlab.verdict import Verdict
 
@@ -29,12 +26,6 @@ def textbook(name):
     return load_theorem(str(FOLDER / f"{name}.toml"))
 
 
-def plan_of(theorem, problem, settings, iterations=40):
-    algorithm = lookup("algorithms", theorem.algorithm)
-    delays = build_delays("deterministic", {}, problem.n)
-    return make_plan(theorem, problem, delays, algorithm.policy(None, delays), iterations, settings)
-
-
 def fitting(theorem):
     clients = "c=[0]" if any("n" in one.statement.split() for one in theorem.conditions) else "c=[0,1]"
     if "strongly-convex" in theorem.assumptions:
@@ -47,7 +38,7 @@ def fitting(theorem):
 @pytest.mark.parametrize("name", NAMES)
 def test_it_holds_where_it_speaks(name):
     theorem = textbook(name)
-    plan = plan_of(theorem, from_text(fitting(theorem).format(sigma=0)), FREE.get(name, {}))
+    plan = plan_of(theorem, fitting(theorem).format(sigma=0), iterations=40, **FREE.get(name, {}))
     result = compare(plan, 30, 0)
     assert result.verdict is not Verdict.VIOLATED
     assert float(result.ratio.max()) <= 1 + 1e-12
@@ -56,13 +47,13 @@ def test_it_holds_where_it_speaks(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_noise_is_no_counterexample_to_what_says_nothing_of_it(name):
     theorem = textbook(name)
-    problem = from_text(fitting(theorem).format(sigma=1))
+    problem = fitting(theorem).format(sigma=1)
     if "bounded-variance" in theorem.assumptions:
-        assert compare(plan_of(theorem, problem, {}), 30, 0).verdict is not Verdict.VIOLATED
+        assert compare(plan_of(theorem, problem, iterations=40), 30, 0).verdict is not Verdict.VIOLATED
         return
     assert "deterministic" in theorem.assumptions
     with pytest.raises(AssumptionError, match=r"assumes deterministic .* its gradients are stochastic"):
-        plan_of(theorem, problem, FREE.get(name, {}))
+        plan_of(theorem, problem, iterations=40, **FREE.get(name, {}))
 
 
 # How the searches treat each kind of step is the business of their own tests.
@@ -76,7 +67,7 @@ def test_a_bound_that_is_infinite_at_the_start_is_compared_from_where_it_is_fini
     for bound, first in (("R**2/(2*alpha*K)", 1), ("R**2/(alpha*K*(K-1))", 2), ("R**2/(alpha*max(0, K-7))", 8)):
         path = tmp_path / "mine.toml"
         path.write_text(text.replace("R**2/(2*alpha*K)", bound).replace('"gap"', '"gap"\nfirst = 0'), encoding="utf-8")
-        ks = plan_of(load_theorem(str(path)), from_text("huber:c=[0],x0=3"), {}).ks
+        ks = plan_of(str(path), "huber:c=[0],x0=3", iterations=40).ks
         assert ks[0] == first
 
 
@@ -86,23 +77,23 @@ def test_a_burn_in_restricts_the_points(tmp_path, condition, first):
     text = (FOLDER / "burn_in.toml").read_text(encoding="utf-8").replace("10 <= K", condition)
     path.write_text(text.replace("L*R**2/(4*(K-9)) + ", ""), encoding="utf-8")
     theorem = load_theorem(str(path))
-    problem = from_text("huber:c=[0],x0=3")
-    ks = plan_of(theorem, problem, {}, 300).ks
+    problem = "huber:c=[0],x0=3"
+    ks = plan_of(theorem, problem, iterations=300).ks
     assert ks[0] == first
     assert ks[-1] == 300 if first > 1 else ks[-1] <= 200
     assert len(ks) > 5
     if first == 1:
         return
     with pytest.raises(AssumptionError, match=r"needs .* got"):
-        plan_of(theorem, problem, {}, first - 1)
+        plan_of(theorem, problem, iterations=first - 1)
     with pytest.raises(AssumptionError, match=r"needs .* got"):
         theorem.value_at({"L": 1.0, "R": 3.0}, np.array([first - 1]))
 
 
 def test_what_is_said_of_the_start_is_compared_there_and_nothing_else_is():
-    problem = from_text("quadratic:clients=2,dimension=2,x0=2,sigma=0")
-    assert plan_of(textbook("strongly_convex"), problem, {}).ks[0] == 0
-    assert plan_of(textbook("gd_last"), problem, {}).ks[0] == 1
+    problem = "quadratic:clients=2,dimension=2,x0=2,sigma=0"
+    assert plan_of(textbook("strongly_convex"), problem).ks[0] == 0
+    assert plan_of(textbook("gd_last"), problem).ks[0] == 1
     with pytest.raises(SymbolError, match="K must be an integer ≥ 1"):
         textbook("gd_last").value_at({"L": 1.0, "R": 1.0}, np.array([0]))
 
@@ -110,7 +101,7 @@ def test_what_is_said_of_the_start_is_compared_there_and_nothing_else_is():
 def test_the_horizon_of_the_subgradient_method_is_the_one_of_its_step(tmp_path):
     theorem = textbook("subgradient")
     assert theorem.horizon == "fixed"
-    assert plan_of(theorem, from_text("lad:c=[0],x0=3"), {}).ks.tolist() == [40]
+    assert plan_of(theorem, "lad:c=[0],x0=3", iterations=40).ks.tolist() == [40]
     path = tmp_path / "mine.toml"
     text = (FOLDER / "subgradient.toml").read_text(encoding="utf-8")
     path.write_text(text.replace('"ergodic-gap"', '"ergodic-gap"\nhorizon = "every"'), encoding="utf-8")

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from statements import statement
 
 from boundlab.errors import BoundlabError, FormulaError, SpecError
 from boundlab.theorems import Theorem, load_theorem
@@ -36,16 +37,7 @@ initial = "A/(2*alpha*M*K)"
 noise = "alpha*sigma**2/2"
 subgradient = "0.25*alpha*(M+1)*B**2"
 """
-VALUES: dict[str, Any] = {
-    "p": np.array([0.5]),
-    "R": 3,
-    "M": 50,
-    "K": 6,
-    "B": 1,
-    "sigma": 0.5,
-    "alpha": 0.1,
-    "w": 2,
-}
+VALUES: dict[str, Any] = {"p": np.array([0.5]), "R": 3, "M": 50, "K": 6, "B": 1, "sigma": 0.5, "alpha": 0.1, "w": 2}
 
 
 def _load(tmp_path: Path, text: str) -> Theorem:
@@ -71,23 +63,11 @@ def test_a_condition_of_the_file_is_checked(tmp_path: Path) -> None:
 
 
 def test_a_file_may_be_about_another_algorithm_and_name_its_parameters(tmp_path: Path) -> None:
-    mine = _load(
-        tmp_path,
-        """
-id = "mine.buffered"
-metric = "gradient-norm"
-algorithm = "fedbuff"
-conditions = ["L*eta_l*Q <= 1"]
-settable = ["eta_l", "eta_g"]
-[step]
-eta_l = "1/(2*L*Q)"
-eta_g = "1"
-[parameters]
-M = "Q"
-[terms]
-initial = "2*F0/(eta_g*eta_l*Q*T)"
-""",
-    )
+    mine = statement(
+        tmp_path, metric="gradient-norm", algorithm="fedbuff", conditions=["L*eta_l*Q <= 1"],
+        settable=["eta_l", "eta_g"], step={"eta_l": "1/(2*L*Q)", "eta_g": "1"}, parameters={"M": "Q"},
+        terms={"initial": "2*F0/(eta_g*eta_l*Q*T)"},
+    )  # fmt: skip
     assert (mine.counter, mine.parameters) == ("T", {"M": "Q"})
     values = {"L": 2, "Q": 5, "F0": 3, "T": 10}
     assert mine.step_options(values) == {"eta_l": 0.05, "eta_g": 1}
@@ -114,23 +94,11 @@ def _without(line: str) -> str:
             "unknown assumption 'lipshitz'; did you mean lipschitz?",
         ),
         (GOOD.replace('"lipschitz"', "1"), SpecError, "assumptions must be a list of texts"),
-        (
-            GOOD.replace("sigma**2", "sigm**2"),
-            FormulaError,
-            "terms.noise: unknown symbol 'sigm'; did you mean sigma?",
-        ),
-        (
-            GOOD.replace("sigma**2", "__import__(1)"),
-            FormulaError,
-            "terms.noise: __import__ is not a known function",
-        ),
+        (GOOD.replace("sigma**2", "sigm**2"), FormulaError, "terms.noise: unknown symbol 'sigm'; did you mean sigma?"),
+        (GOOD.replace("sigma**2", "__import__(1)"), FormulaError, "terms.noise: __import__ is not a known function"),
         (GOOD.replace("sigma**2", "sigma.real"), FormulaError, "terms.noise: an attribute"),
         (GOOD.replace("sigma**2", "p"), FormulaError, "unknown symbol 'p'"),
-        (
-            GOOD.replace('"alpha*sigma**2/2"', "[1]"),
-            FormulaError,
-            "terms.noise: a formula must be text, got list",
-        ),
+        (GOOD.replace('"alpha*sigma**2/2"', "[1]"), FormulaError, "terms.noise: a formula must be text, got list"),
         (GOOD.replace('alpha = "alpha"', 'omega = "alpha"'), SpecError, "omega is defined but unknown"),
         (GOOD + '\n[parameters]\nM = "W"', SpecError, "parameters.M must name a symbol, got 'W'"),
         (GOOD + '\n[parameters]\nM = "n"', SpecError, "no formula reads n, so that M stands at its default; leave"),
@@ -140,11 +108,7 @@ def _without(line: str) -> str:
         (GOOD.replace("symbols.w]", "symbols.L]"), SpecError, "L is built in"),
         (GOOD.replace("symbols.w]", "symbols.sqrt]"), SpecError, "no function"),
         (GOOD.replace("[1, -2]", "[1]"), SpecError, "units must be two integers"),
-        (
-            GOOD.replace('"positive"', '"positiv"'),
-            SpecError,
-            "unknown domain 'positiv'; did you mean positive?",
-        ),
+        (GOOD.replace('"positive"', '"positiv"'), SpecError, "unknown domain 'positiv'; did you mean positive?"),
         (_without('meaning = "a curvature that I need"'), SpecError, "meaning must be text"),
         (GOOD.replace("alpha <= 1/w", "alpha < 1/w"), SpecError, "must be one inequality, left <= right"),
         (GOOD.replace("A/(2*alpha*M*K)", "A/(alpha-alpha)"), FormulaError, "terms.initial: division by zero"),

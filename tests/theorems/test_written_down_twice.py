@@ -1,7 +1,7 @@
 """AREA's theorems, and the conditions of all theorems, written down a second time in plain floating point.
 
 The second transcription was made from the papers and from the derivations, not from the registered expressions. That
-of the terms of the other theorems stands in test_gradient_theorems.py and test_classics.py.
+of the terms of the other theorems stands in test_gradient_theorems.py and theorem_points.py.
 """
 
 import math
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 from gradient_theorems import BY_ID as GRADIENT
-from gradient_theorems import FIRST, SECOND, at
-from test_classics import BY_HAND
-from test_classics import BY_ID as CLASSICS
+from gradient_theorems import FIRST, SECOND, with_server_step
+from theorem_points import BY_HAND, needed
+from theorem_points import TEXTBOOK as CLASSICS
 
 from boundlab.theorems import Theorem
 from boundlab.theorems.area import THEOREMS
@@ -328,13 +328,16 @@ def agree(found: Iterable[tuple[float, float]], expected: Sides) -> None:
 
 
 @pytest.mark.parametrize("point", [FIRST, SECOND], ids=["first", "second"])
+@pytest.mark.parametrize("server", [1.0, 1.5])
 @pytest.mark.parametrize("theorem", GRADIENT.values(), ids=lambda theorem: theorem.id)
 def test_the_conditions_of_gradient_theorems_are_those_of_the_second_transcription(
-    theorem: Theorem, point: dict[str, Any]
+    theorem: Theorem, server: float, point: dict[str, Any]
 ) -> None:
-    found, v = sides(theorem, at(theorem, point))
-    expected = _STEPS[theorem.id](v) if theorem.id in _STEPS else ()
-    agree(found, expected)
+    values = with_server_step(theorem, point, server)
+    if theorem.id == "fedfa.corollary" and server != 1.0:
+        values |= {"eta_g": 2.5, "eta_l": 0.01}
+    found, v = sides(theorem, values)
+    agree(found, _STEPS[theorem.id](v) if theorem.id in _STEPS else ())
 
 
 @pytest.mark.parametrize("point", POINTS)
@@ -348,74 +351,8 @@ def test_the_conditions_of_areas_theorems_are_those_of_the_second_transcription(
 @pytest.mark.parametrize("name", sorted(CLASSICS))
 def test_the_step_conditions_of_textbook_theorems_are_those_of_the_second_transcription(name: str) -> None:
     theorem, values = CLASSICS[name], BY_HAND[name][0]
-    found, v = sides(theorem, {one: values[one] for one in (*theorem.inputs(), *theorem.settable) if one in values})
+    found, v = sides(theorem, needed(theorem, values))
     expected = _TEXTBOOK[name](v) if name in _TEXTBOOK else ()
     on_steps = [one for one, it in zip(found, theorem.conditions, strict=True) if str(it.quantity) != "sigma"]
     agree(on_steps, expected)
     assert all(one == (0, 0) for one in found if one not in on_steps)
-
-
-# ------------------------------------------------------------------- the steps that theorems take where none is given
-
-# With a server step of 3/2 where a theorem leaves it open.
-_SERVER = 1.5
-_OWN_STEPS: dict[str, Callable[[SimpleNamespace], dict[str, float]]] = {
-    "fedcompass.theorem1": lambda v: {"eta": 1 / (2 * v.L * v.Qmax)},
-    "fedcompass.corollary1": lambda v: {"eta": 1 / (2 * v.L * v.Qmax * math.sqrt(v.T))},
-    "fedcompass.corollary1.explicit": lambda v: {"eta": 1 / (2 * v.L * v.Qmax)},
-    **dict.fromkeys(
-        ("fedcompass.window.a", "fedcompass.window.b", "fedcompass.window.b.noiseless"),
-        lambda v: {"eta": 1 / (2 * v.L * v.W_max)},
-    ),
-    "fedcompass.group": lambda v: {"eta": 1 / (2 * v.L * v.Q_mean)},
-    "afl_dga.theorem1": lambda v: {"eta": 1 / v.T},
-    "afl_dga.corollary1": lambda v: {"eta": math.sqrt(v.n / v.T) / v.L},
-    "afl_dga.r0": lambda v: {"eta": 1 / v.L},
-    "afl_dga.r1": lambda v: {"eta": 1 / v.L / (1 + v.S * (math.sqrt(2) if v.M_own else 1))},
-    **dict.fromkeys(("afl_dga.r2", "afl_dga.r2n", "afl_dga.r2b"), lambda v: {"eta": 1 / (4 * v.L)}),
-    "afl_dga.r3": lambda v: {"eta": 1 / (4 * v.L * (1 + v.S))},
-    "fedfa.theorem1": lambda v: {"eta_g": _SERVER, "eta_l": 1 / (v.L * v.Q * _SERVER)},
-    "fedfa.theorem1.squared-smoothness": lambda v: {"eta_g": _SERVER, "eta_l": 1 / (v.L**2 * v.Q * _SERVER)},
-    "fedfa.corollary": lambda v: {
-        "eta_g": v.window, "eta_l": 1 / (v.L * v.window * max(v.Q, math.sqrt(v.T * v.Q))),
-    },
-    **dict.fromkeys(
-        ("fedfa.delta.a", "fedfa.delta.b", "fedfa.delta.b.noiseless"),
-        lambda v: {"eta_g": _SERVER, "eta_l": 1 / (2 * v.L * v.N * v.Q * _SERVER)},
-    ),
-    **dict.fromkeys(
-        ("fedfa.param.a", "fedfa.param.b", "fedfa.param.b.noiseless"),
-        lambda v: {"eta_l": 1 / (2 * v.L * v.N * v.Q * _kappa(v))},
-    ),
-    "fedstaleweight.theorem1": lambda v: {"scale": v.b, "eta_g": _SERVER, "eta_l": 1 / (v.L * v.Q * _SERVER)},
-    **dict.fromkeys(
-        (f"{name}.rf{form}" for name in ("fedbuff", "fedstaleweight") for form in (1, 2, 3)),
-        lambda v: {"eta_g": _SERVER, "eta_l": 1 / (2 * v.L * v.Q * _SERVER * (1 + v.tau_max))},
-    ),
-}  # fmt: skip
-
-
-def with_server_step(theorem: Theorem, point: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a point, with a server step of 3/2 where the theorem leaves it open."""
-    opened = "eta_g" in theorem.settable and theorem.id != "fedfa.corollary"
-    return at(theorem, point) | ({"eta_g": _SERVER} if opened else {})
-
-
-@pytest.mark.parametrize("point", [FIRST, SECOND], ids=["first", "second"])
-@pytest.mark.parametrize("name", GRADIENT)
-def test_own_steps_are_those_of_the_second_transcription(name: str, point: dict[str, Any]) -> None:
-    theorem = GRADIENT[name]
-    values = with_server_step(theorem, point)
-    expected = _OWN_STEPS[name](SimpleNamespace(**{**point, **values}))
-    assert dict(theorem.step_options(values)) == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize("point", [FIRST, SECOND], ids=["first", "second"])
-@pytest.mark.parametrize("name", [name for name, one in GRADIENT.items() if "eta_g" in one.settable])
-def test_conditions_count_a_server_step_other_than_one(name: str, point: dict[str, Any]) -> None:
-    theorem = GRADIENT[name]
-    values = with_server_step(theorem, point)
-    if name == "fedfa.corollary":
-        values |= {"eta_g": 2.5, "eta_l": 0.01}
-    found, v = sides(theorem, values)
-    agree(found, _STEPS[name](v) if name in _STEPS else ())

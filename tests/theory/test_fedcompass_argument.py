@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 from every_noise import all_draws, at_most, norm2
-from gradient_theorems import BY_ID, FIRST, SECOND, at
+from gradient_theorems import BY_ID, FIRST, SECOND, at, bound_at
 from theory_pages import shows
 from window_makers import COMPASS, VERSIONS, Moving, compass, compass_moving
 
 from boundlab.algorithms.fedcompass import FEDCOMPASS
-from boundlab.theorems import Theorem
 
 SIZES = pytest.mark.parametrize("N", [1, 2, 3])
 EVERY = pytest.mark.parametrize("name", COMPASS)
@@ -67,12 +66,6 @@ class Page:
             "F0": self.moving.F(0), "T": self.T, "N": self.N, "eta": self.eta,
         }  # fmt: skip
         return {**read, **known}
-
-
-def bound(theorem: Theorem, values: dict[str, Any]) -> float:
-    """Return the registered bound."""
-    wanted = {*theorem.inputs(), *theorem.settable}
-    return float(theorem.evaluate({name: value for name, value in values.items() if name in wanted}).total)
 
 
 # ---------------------------------------------------------------------------------------------- how models move
@@ -177,7 +170,7 @@ def test_any_step_is_what_is_registered_and_true(name: str, N: int) -> None:
         slope = high / low * (values["sigma_g"] * page.bias + page.e)
         constant = page.start + page.clients.L * page.eta / 2 * high**2 / low * page.c**2
         right = ((slope + (slope**2 + 4 * constant) ** 0.5) / 2) ** 2
-        assert bound(BY_ID["fedcompass.window.a"], values) == pytest.approx(right, rel=1e-10)
+        assert bound_at(BY_ID["fedcompass.window.a"], values) == pytest.approx(right, rel=1e-10)
         assert at_most(page.moving.X_sq, right)
 
 
@@ -197,7 +190,7 @@ def test_small_steps_are_what_is_registered_and_true(name: str, N: int) -> None:
         values, low, high = page.values(), min(page.W), max(page.W)
         right = 2 * page.start + high / low * (values["sigma_g"] * page.bias + page.e) ** 2
         right += 2 * page.clients.L * page.eta * page.clients.noise**2 * max(page.V) / low
-        assert bound(BY_ID[kind], values) == pytest.approx(right, rel=1e-10)
+        assert bound_at(BY_ID[kind], values) == pytest.approx(right, rel=1e-10)
         assert at_most(page.moving.X_sq, right)
 
 
@@ -230,9 +223,9 @@ def test_one_group_is_what_is_registered_and_true(name: str) -> None:
     right += 2 * page.clients.L * page.eta * page.clients.noise**2 / n
     drift = page.clients.L * page.eta * page.c * (page.Q_max - 1) / 2
     right += (values["sigma_g"] * bias + drift) ** 2
-    assert bound(BY_ID["fedcompass.group"], values) == pytest.approx(right, rel=1e-10)
+    assert bound_at(BY_ID["fedcompass.group"], values) == pytest.approx(right, rel=1e-10)
     assert at_most(page.moving.X_sq, right)
-    assert bound(BY_ID["fedcompass.window.b"], values) == pytest.approx(right, rel=1e-10)
+    assert bound_at(BY_ID["fedcompass.window.b"], values) == pytest.approx(right, rel=1e-10)
 
 
 def test_examples_cover_what_the_scheduler_can_do() -> None:
@@ -248,4 +241,4 @@ def test_examples_cover_what_the_scheduler_can_do() -> None:
 def test_form_b_without_noise_is_form_b_where_the_noise_is_none(point: dict[str, Any]) -> None:
     quiet, loud = BY_ID["fedcompass.window.b.noiseless"], BY_ID["fedcompass.window.b"]
     values = {**at(quiet, point), "eta": 0.4 / (point["L"] * point["W_max"])}
-    assert bound(quiet, values) == pytest.approx(bound(loud, {**values, "V_max": point["V_max"]}))
+    assert bound_at(quiet, values) == pytest.approx(bound_at(loud, {**values, "V_max": point["V_max"]}))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from every_noise import Clients, Floats, at_most, norm2, play, second
-from gradient_theorems import BY_ID
+from gradient_theorems import BY_ID, bound_at
 from theory_pages import shows
 from window_makers import FA, FEDFA, VERSIONS, Fa, fa, responses
 
@@ -60,7 +60,7 @@ class Page:
 
     def registered(self, kind: str) -> float:
         """Return the bound of a registered theorem, with what the algorithm reads off the tape."""
-        theorem, one = BY_ID[f"fedfa.{self.mode}.{kind}"], self.run
+        one = self.run
         read = FEDFA.quantities(one.parameters, one.played.tape, VERSIONS, {"N": self.N})
         known = {
             "L": self.L, "G_sq": self.clients.G_sq, "sigma_l": self.clients.noise, "sigma_g": self.spread,
@@ -70,8 +70,7 @@ class Page:
         values: dict[str, Any] = {**read, **known}
         if self.mode == "delta":
             values["eta_g"] = one.parameters.eta_g
-        wanted = {*theorem.inputs(), *theorem.settable}
-        return float(theorem.evaluate({name: value for name, value in values.items() if name in wanted}).total)
+        return bound_at(BY_ID[f"fedfa.{self.mode}.{kind}"], values)
 
 
 def edge(name: str, N: int, limit: float) -> Page:

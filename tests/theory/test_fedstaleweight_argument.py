@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from buffer_makers import ONE, Buffers, one, registered, steps, values
-from every_noise import Floats, at_most, inner, norm2, second
+from every_noise import Floats, assert_centred, at_most, inner, norm2, second
 from theory_pages import shows
 
 EVERY = pytest.mark.parametrize("name", ONE)
@@ -44,20 +44,13 @@ def test_an_update_adds_the_weighted_differences(name: str) -> None:
 @shows("fedstaleweight", "R2")
 def test_noise_has_no_mean_and_at_most_its_variance_whatever_else_is_drawn(name: str) -> None:
     run = one(name)
-    every, d = np.arange(len(run.played.signs)), run.tape.descend
-    place = {draw: bit for bit, draw in enumerate(run.played.draws)}
+    played, d = run.played, run.tape.descend
     for t in range(run.T):
         for row, _, client, _ in run.entries(t):
             for q in range(len(run.eta)):
-                bit = place.get((client, int(d.update[row]), q))
-                if bit is None:
-                    continue
-                high = every[every >> bit & 1 == 1]
-                low = high ^ (1 << bit)
-                point, noise = run.played.points[row][q], run.played.noises[row][q]
-                assert np.array_equal(point[high], point[low])
-                assert np.abs(noise[high] + noise[low]).max() == 0
-                assert at_most(float((noise**2).sum(-1).max()), run.clients.noise**2)
+                draw = (client, int(d.update[row]), q)
+                if draw in played.flips:
+                    assert_centred(played, draw, played.points[row][q], played.noises[row][q])
 
 
 @EVERY

@@ -2,19 +2,12 @@
 
 import numpy as np
 import pytest
-from every_noise import at_most, inner, norm2, second
+from every_noise import assert_centred, at_most, inner, norm2, second
 from theory_pages import shows
 from window_makers import Moving, compass_moving, examples, fa_moving
 
 SIZES = pytest.mark.parametrize("N", [1, 2, 3])
 SMALL, WHOLE = 0.5, 1.0  # the largest L·W_+ with noise, and without
-
-
-def pairs(one: Moving) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return, for each draw with noise, which patterns have + there, and which are the same but for − there."""
-    every = np.arange(len(one.played.signs))
-    plus = [every[every >> bit & 1 == 1] for bit in range(len(one.played.draws))]
-    return [(high, high ^ (1 << bit)) for bit, high in enumerate(plus)]
 
 
 def loud(one: Moving) -> list:
@@ -29,12 +22,8 @@ def loud(one: Moving) -> list:
 @shows("fedcompass", "W1")
 def test_noise_has_no_mean_and_at_most_its_variance_whatever_else_is_drawn() -> None:
     for _, one in examples(1):
-        places = dict(zip(one.played.draws, pairs(one), strict=True))
         for gradient in loud(one):
-            high, low = places[gradient.draw]
-            assert np.array_equal(gradient.point[high], gradient.point[low])
-            assert np.abs(gradient.noise[high] + gradient.noise[low]).max() == 0
-            assert (gradient.noise**2).sum(-1).max() <= one.clients.noise**2 * (1 + 1e-12)
+            assert_centred(one.played, gradient.draw, gradient.point, gradient.noise)
 
 
 @shows("fedcompass", "W2")
@@ -71,7 +60,7 @@ def test_models_move_by_weighted_gradients_and_know_nothing_of_later_draws() -> 
             move = sum((g.b * (g.slope + g.noise) for g in held), np.zeros_like(one.v[t]))
             assert np.allclose(one.v[t + 1], one.v[t] - move, rtol=0, atol=1e-12)
         later = {g.draw: t for t, held in enumerate(one.steps) for g in held}
-        for draw, (high, low) in zip(one.played.draws, pairs(one), strict=True):
+        for draw, (high, low) in one.played.flips.items():
             known = one.v[: later.get(draw, -1) + 1]
             assert np.array_equal(known[:, high], known[:, low])
 
