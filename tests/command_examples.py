@@ -55,5 +55,9 @@ FILES = {"case": CASE, "law": LAW, "certificate": CERTIFICATE}
 
 
 def quick(command: str) -> list[str]:
-    """Return a quick call of a command; the files that it names are those of FILES in the folder where it runs."""
-    return [word.format(**{name: f"{name}.json" for name in FILES}) for word in QUICK[command]]
+    """Return a quick call of a command; the files that it names are those of FILES in the folder where it runs.
+
+    {fresh} and {folder}, which two commands write into, stay as they are.
+    """
+    names = {**{name: f"{name}.json" for name in FILES}, "fresh": "{fresh}", "folder": "{folder}"}
+    return [word.format(**names) for word in {**QUICK, **SLOW}[command]]

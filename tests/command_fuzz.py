@@ -16,7 +16,7 @@ from command_examples import CERTIFICATE
 from boundlab.cli._app import app
 from boundlab.errors import BoundlabError
 from boundlab.instance.fitting import CompareOptions, fitting
-from boundlab.registry import registered
+from boundlab.registry import KINDS, registered
 from boundlab.theorems import load_theorem
 
 COMMANDS: Mapping[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
@@ -224,19 +224,11 @@ class Fuzz:
         proof = rng.choice((*sorted(registered("proofs")), "{script}", "{script}"))
         step = rng.choice(("conclusion", "one", "square", "together"))
         new = rng.choice(("algorithm", "theorem", "problem", "delays", "metric", "check", "proof", "proofs"))
-        kinds = (
-            "symbols",
-            "theorems",
-            "delays",
-            "metrics",
-            "checks",
-            "proofs",
-            "problems",
-            "algorithms",
-            "assumptions",
-        )
+        told_of_proofs = [], ["--latex"], ["--json"], ["--step", step], ["--step", step, "--json"], ["-q"], ["-v"]
+        audited = rng.choice(("classics.gd.convex", "area.theorem9", "{csv}"))
+        page = rng.choice(([], ["--html", "{out}"], ["--md", "/dev/full"], ["--json", "{folder}"], ["-q"], ["-v"]))
         made: dict[str, list[str]] = {
-            "list": [rng.choice(kinds), *rng.choice(([], [], ["a"], ["no such word"])), *shown],
+            "list": [rng.choice((*KINDS, "symbols")), *rng.choice(([], [], ["a"], ["no such word"])), *shown],
             "new": [new, rng.choice(("mine", "my-own", "1", "class", "a/b", "")), *folder],
             "doctor": rng.choice((["--json"], ["{script}"], ["{csv}"])),
             "schema": [rng.choice(("case", "theorem", "result", "error", "../x"))],
@@ -249,21 +241,9 @@ class Fuzz:
             "exact": [theorem, "{case}", *told],
             "check": [theorem, "--only", rng.choice(("units", "limits")), *told],
             "worst-case": [theorem, "-k", "1", *settings, *told, *file],
-            "prove": [
-                proof,
-                *rng.choice(
-                    ([], [], ["--latex"], ["--json"], ["--step", step], ["--step", step, "--json"], ["-q"], ["-v"])
-                ),
-            ],
+            "prove": [proof, *rng.choice(([], *told_of_proofs))],
             "recheck": [rng.choice(("{certificate}", "{certificate}", "{case}", "{csv}")), *told],
-            "audit": [
-                rng.choice(("classics.gd.convex", "area.theorem9", "{csv}")),
-                "--candidates",
-                "1",
-                "--budget",
-                "1",
-                *rng.choice(([], ["--html", "{out}"], ["--md", "/dev/full"], ["--json", "{folder}"], ["-q"], ["-v"])),
-            ],
+            "audit": [audited, "--candidates", "1", "--budget", "1", *page],
             "falsify": [theorem, "--candidates", "2", *told, *folder],
             "demo": ["--seed", "many", "--out", rng.choice(("{csv}", "/dev/null", "/"))],  # it takes half a minute
         }
@@ -294,21 +274,16 @@ class Fuzz:
         if kind < 0.9:
             return content[: self.rng.randrange(len(content))]
         at = self.rng.randrange(len(content))
-        return (
-            content[:at]
-            + self.rng.choice((b"\xff", b"\0", b'"', b"1e308,", b"-" * 9, b"nan", b"\n\n"))
-            + content[at + 1 :]
-        )
+        wrong = self.rng.choice((b"\xff", b"\0", b'"', b"1e308,", b"-" * 9, b"nan", b"\n\n"))
+        return content[:at] + wrong + content[at + 1 :]
 
     def _number(self) -> str:
         return self.rng.choice(("0", "1", "-2.5", "1e9", "1e-9", "1e308", "-1e308", "0.1", "3", "7e20"))
 
     def _csv(self, path: Path) -> None:
         wild = self.rng.random() < 0.3
-        rows = [
-            ",".join([self._number() if wild else f"{self.rng.gauss(0, 1):.3f}" for _ in range(2)] + [str(line % 2)])
-            for line in range(8)
-        ]
+        number = self._number if wild else lambda: f"{self.rng.gauss(0, 1):.3f}"
+        rows = [f"{number()},{number()},{line % 2}" for line in range(8)]
         path.write_bytes(self._spoiled("\n".join(["a,b,y", *rows]).encode()))
 
     def _libsvm(self, path: Path) -> None:
@@ -355,9 +330,8 @@ class Fuzz:
             at = self.rng.randrange(len(lines))
             key, sign, _ = lines[at].partition(" = ")
             words = ('""', '"λ"', "0x" + "f" * 4000, "1e308", "[]", '"[/b]"', '"1/0"', "true", '"x**K"', '"K!"', "nan")
-            lines[at] = (
-                f"{key}{sign}{self.rng.choice(words)}" if sign else self.rng.choice(("[x]", "[terms]", "", "a.b.c = 1"))
-            )
+            odd = self.rng.choice(("[x]", "[terms]", "", "a.b.c = 1"))
+            lines[at] = f"{key}{sign}{self.rng.choice(words)}" if sign else odd
         path.write_bytes(self._spoiled("\n".join(lines).encode()))
 
     def _script(self, path: Path) -> None:
@@ -366,6 +340,5 @@ class Fuzz:
         path.write_bytes(self._spoiled(SCRIPT.format(relation=relation, size=size, proves=proves).encode()))
 
     def _plugin(self, path: Path) -> None:
-        path.write_text(
-            PLUGIN.format(statement=self.statement or "raise ValueError"), encoding="utf-8", errors="replace"
-        )
+        text = PLUGIN.format(statement=self.statement or "raise ValueError")
+        path.write_text(text, encoding="utf-8", errors="replace")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import typer.main
-from command_examples import CASE, LAW, QUICK, RUN
+from command_examples import QUICK, RUN
 
 from boundlab.cli import invoke
 from boundlab.cli._app import app
@@ -33,14 +33,6 @@ WRITING = [
     (("replay", "case.json", "--out=replay.json"), "actor", ExitCode.USAGE),
     ((*QUICK["optimal-rate"], "--plot=plot.svg"), "closed form", ExitCode.USAGE),
 ]
-
-
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "case.json").write_text(json.dumps(CASE))
-    (tmp_path / "law.json").write_text(json.dumps(LAW))
-    return tmp_path
 
 
 @pytest.mark.parametrize(("arguments", "words", "code"), WRITING)

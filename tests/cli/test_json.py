@@ -31,6 +31,7 @@ KINDS = {
 JUDGING = ("check", "compare", "exact", "worst-case", "prove", "recheck", "falsify")
 # Words that mean the same as another key; status is that of a theorem: as printed, repaired, …
 ELSEWHERE = ("ruling", "outcome", "accepted", "result", "status_of_theorem")
+RESULT = Draft202012Validator(json.loads(text_of("result")))
 STATUSES = ("as printed", "repaired", "derived here", "textbook", "user")
 
 
@@ -44,7 +45,7 @@ def document(arguments: list[str], capsys: Any) -> tuple[int, Any]:
 def test_every_document_says_what_it_is(command: str, place: Path, capsys: Any) -> None:
     _, found = document([*quick(command), "--json"], capsys)
     assert found["schema"] == f"boundlab/{KINDS[command]}/1"
-    Draft202012Validator(json.loads(text_of("result"))).validate(found)
+    RESULT.validate(found)
     for path in (*place.glob("*.counterexample.json"), *place.glob("*.case.json")):
         Draft202012Validator(json.loads(text_of("counterexample"))).validate(read_json(path))
     assert next(iter(found)) == "schema"
@@ -74,6 +75,7 @@ def test_an_error_is_a_document_and_a_line(command: str, place: Path, capsys: An
     out, err = capsys.readouterr()
     found = json.loads(out)
     assert found["schema"] == "boundlab/error/1"
+    RESULT.validate(found)
     assert err == f"boundlab: {found['error']['message']}\n"
     assert found["error"]["exit_code"] == ExitCode.USAGE
     assert invoke([command, *arguments[0], *arguments[1]]) == ExitCode.USAGE

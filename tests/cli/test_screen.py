@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_examples import CASE, CERTIFICATE, LAW, QUICK, SLOW
+from command_examples import QUICK, SLOW, quick
 
 from boundlab.cli import invoke
 from boundlab.cli.endings import ENDINGS
@@ -22,20 +22,9 @@ ROOT = Path(__file__).parents[2]
 ENCODINGS = ("ascii", "latin-1", "cp437", "cp037", "shift_jis", "utf-16", "utf-7")
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "case.json").write_text(json.dumps(CASE))
-    (tmp_path / "law.json").write_text(json.dumps(LAW))
-    (tmp_path / "certificate.json").write_text(json.dumps(CERTIFICATE))
-    return tmp_path
-
-
 def line(command: str) -> list[str]:
-    words = {**QUICK, **SLOW}[command]
-    names = {name: f"{name}.json" for name in ("case", "law", "certificate")}
-    fresh = tempfile.mkdtemp(dir=Path()) if "{fresh}" in " ".join(words) else ""
-    return [word.format(**names, folder="plots", fresh=fresh) for word in words]
+    fresh = tempfile.mkdtemp(dir=Path()) if command == "new" else ""
+    return [word.format(folder="plots", fresh=fresh) for word in quick(command)]
 
 
 def shown(arguments: list[str], encoding: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str, str]:
