@@ -1,20 +1,7 @@
 """AS-FedAvg: hand calculations, a simulator that knows no tape, and bad input."""
 
-from typing import Any
+from algorithm_makers import HALVES, HUBERS, THREE, assert_replays, in_order, make_case
 
-import pytest
-from algorithm_makers import (
-    HALVES,
-    HUBERS,
-    THREE,
-    assert_replays,
-    in_order,
-    make_case,
-    read,
-    trajectory_of,
-)
-
-from boundlab.errors import CaseError, SpecError
 from boundlab.tape import RecordAt
 
 # Client 0 sends x/2, client 1 (x + 8)/2, for x the model that it was answered with.
@@ -59,28 +46,3 @@ def test_models_are_no_differences_so_the_table_of_uses_is_empty() -> None:
     case = make_case("asfedavg", HALVES, {"alpha": 0.5, "count": 2}, in_order([0, 1, 1, 0]))
     tape = case.algorithm.schedule(case.parameters, case.events, 2, RecordAt(), 2)
     assert len(tape.uses.update) == 0
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({}, "asfedavg needs the option alpha"),
-        ({"alpha": -1}, "alpha must be > 0"),
-        ({"alpha": [1, 2, 3], "M": 2}, "alpha has 3 entries for 2 local steps"),
-        ({"alpha": 1, "count": 0}, "count must be between 1 and"),
-        ({"alpha": 1, "reply": "weit"}, "did you mean wait"),
-        ({"alpha": 1, "eta_g": 1}, "has no option 'eta_g'"),
-    ],
-)
-def test_bad_options_get_one_line(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(SpecError) as caught:
-        read("asfedavg", options)
-    assert message in str(caught.value)
-
-
-def test_bad_events_get_one_line() -> None:
-    with pytest.raises(CaseError, match="event 1: asfedavg aggregates by itself"):
-        make_case("asfedavg", HALVES, {"alpha": 1}, [[0, "s"]])
-    case = make_case("asfedavg", HALVES, {"alpha": 1, "count": 2, "reply": "wait"}, in_order([1, 1]))
-    with pytest.raises(SpecError, match="asfedavg: event 2: with reply=wait client 1 has nothing to send"):
-        trajectory_of(case)

@@ -1,23 +1,12 @@
 """Asynchronous SGD: hand calculations, a simulator that knows no tape, and who works on what when."""
 
-from typing import Any
-
 import numpy as np
 import pytest
-from algorithm_makers import (
-    HALVES,
-    HUBERS,
-    THREE,
-    assert_replays,
-    in_order,
-    make_case,
-    read,
-    trajectory_of,
-)
+from algorithm_makers import HALVES, HUBERS, THREE, assert_replays, in_order, make_case, read, trajectory_of
 
 from boundlab.case.build import build_delays
 from boundlab.delays import ServerPolicy
-from boundlab.errors import CaseError, SpecError
+from boundlab.errors import SpecError
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt
@@ -82,40 +71,6 @@ def test_a_client_works_on_its_models_one_after_the_other(kind: str) -> None:
         assert (np.array(expected[len(seen) :]) >= events.time[-1]).all()
     # Whoever is slow gets as much work as the others: 2000/3 models, sd 21.
     assert np.abs(np.bincount([target for (target,) in events.detail]) - 2000 / 3).max() < 105
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({}, "async_sgd needs the option alpha"),
-        ({"alpha": 0}, "alpha must be > 0"),
-        ({"alpha": [1, 2]}, "alpha must be a number"),
-        ({"alpha": 1, "schedule": "adaptive"}, "schedule must be one of constant, delay_adaptive, got 'adaptive'"),
-        ({"alpha": 1, "sampling": "unifrom"}, "did you mean uniform"),
-        ({"alpha": 1, "M": 2}, "has no option 'M'"),
-    ],
-)
-def test_bad_options_get_one_line(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(SpecError) as caught:
-        read("async_sgd", options)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("events", "message"),
-    [
-        ([[1, "s"]], "event 1: actor must be a client index, got 's'"),
-        ([[1, 0, 2]], "event 1: client 2 does not exist"),
-        ([[1, 0, 1], [2, 1]], "either all events name who gets the new model, or none does"),
-        ([[1]], "event 1 must be [time, client]"),
-        ([[1, 0, 1, 1]], "event 1 must be [time, client]"),
-    ],
-)
-def test_bad_events_get_one_line(events: list[Any], message: str) -> None:
-    with pytest.raises(CaseError) as caught:
-        make_case("async_sgd", HALVES, {"alpha": 1, "sampling": "uniform"}, events)
-    assert message in str(caught.value)
 
 
 def test_targets_stand_in_the_events_exactly_with_uniform_sampling() -> None:

@@ -1,18 +1,8 @@
 """FedAsync: hand calculations, a simulator that knows no tape, and what theorems read off a run."""
 
-from typing import Any
-
 import pytest
-from algorithm_makers import (
-    HALVES,
-    HUBERS,
-    assert_replays,
-    in_order,
-    make_case,
-    read,
-)
+from algorithm_makers import HALVES, HUBERS, assert_replays, in_order, make_case
 
-from boundlab.errors import CaseError, SpecError
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt
 
@@ -61,31 +51,3 @@ def test_quantities_are_those_of_a_buffer_of_one_and_of_differences_only() -> No
         assert bool(found) == (mode == "delta")
     # Shares 3/4 and 1/4 of the arrivals: 2·(2/16).
     assert found["chi2"] == pytest.approx(0.25, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"eta_l": 1}, "fedasync needs the option beta"),
-        ({"beta": 0, "eta_l": 1}, "beta must be > 0 and ≤ 1, got 0"),
-        ({"beta": 1.5, "eta_l": 1}, "beta must be > 0 and ≤ 1, got 1.5"),
-        ({"beta": 1}, "fedasync needs the option eta_l"),
-        ({"beta": 1, "eta_l": [1, 2], "Q": 1}, "eta_l has 2 entries for 1 local steps"),
-        ({"beta": 1, "eta_l": 1, "s": "hing"}, "did you mean hinge"),
-        ({"beta": 1, "eta_l": 1, "s": "hinge:a"}, "not key=value"),
-        ({"beta": 1, "eta_l": 1, "s": ""}, "has no name"),
-        ({"beta": 1, "eta_l": 1, "offset": -1}, "offset must be"),
-        ({"beta": 1, "eta_l": 1, "mode": "models"}, "did you mean model"),
-        ({"beta": 1, "eta_l": 1, "count": 2}, "has no option 'count'"),
-    ],
-)
-def test_bad_options_get_one_line(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(SpecError) as caught:
-        read("fedasync", options)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_the_server_has_no_events_of_its_own() -> None:
-    with pytest.raises(CaseError, match="event 2: fedasync aggregates by itself"):
-        make_case("fedasync", HALVES, {"beta": 1, "eta_l": 1}, [[0, 0], [0, "s"]])

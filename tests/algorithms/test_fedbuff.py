@@ -4,21 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from algorithm_makers import (
-    HALVES,
-    HUBERS,
-    THREE,
-    assert_replays,
-    in_order,
-    make_case,
-    read,
-)
+from algorithm_makers import HALVES, HUBERS, THREE, assert_replays, in_order, make_case, read
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundlab.case import Case
 from boundlab.delays import DELAYS, ServerPolicy
-from boundlab.errors import CaseError, SpecError
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
@@ -78,9 +68,6 @@ def test_hinge_damps_beyond_its_knee_only_by_hand() -> None:
     options = {"eta_l": 0.5, "staleness": "hinge:a=3,b=1"}
     case = make_case("fedbuff", HUBERS, options, in_order([1, 1, 0]))
     assert_replays(case, [1, 2, 3], [5 / 2, 3, 3 - 1 / 8])
-
-
-# ---- by brute force ---------------------------------------------------------------------------------------------
 
 
 # ---- what theorems read -----------------------------------------------------------------------------------------
@@ -178,67 +165,3 @@ def test_mean_staleness_under_exponential_delays(reply: str) -> None:
             # the remainders telescope. Five standard errors: a false alarm in 10^6.
             room = 5 * np.sqrt(1 - p) / (b * p) / np.sqrt(len(tau)) + 2 / len(tau)
         assert abs(tau.mean() - expected) < room
-
-
-# ---- bad input --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({}, "fedbuff needs the option eta_l"),
-        ({"eta_l": 0}, "eta_l must be > 0, got 0"),
-        ({"eta_l": [0.1, -0.2]}, "eta_l must be > 0, got -0.2"),
-        ({"eta_l": [0.1, 0.2], "M": 3}, "eta_l has 2 entries for 3 local steps"),
-        ({"eta_l": 1, "M": 0}, "M must be between 1 and"),
-        ({"eta_l": 1, "count": 1.5}, "count must be an integer"),
-        ({"eta_l": 1, "reply": "past"}, "did you mean post"),
-        ({"eta_l": 1, "eta_g": 0}, "eta_g must be > 0"),
-        ({"eta_l": 1, "staleness": "polynomal:a=1"}, "did you mean polynomial"),
-        ({"eta_l": 1, "staleness": "polynomial:b=1"}, "staleness polynomial has no option 'b'"),
-        ({"eta_l": 1, "staleness": "hinge:a=-1"}, "a must be ≥ 0"),
-        ({"eta_l": 1, "staleness": "constant:a=1"}, "has no option 'a'"),
-        ({"eta_l": 1, "etag": 1}, "did you mean eta_g"),
-    ],
-)
-def test_bad_options_get_one_line(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(SpecError) as caught:
-        read("fedbuff", options)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("events", "message"),
-    [
-        ([], "non-empty list"),
-        ([[1, 2]], "event 1: client 2 does not exist"),
-        ([[1, 0], [2, "s"]], "event 2: fedbuff aggregates by itself"),
-        ([[1, "x"]], "event 1: actor must be a client index"),
-        ([[1, True]], "event 1: actor must be a client index"),
-        ([[1, 0, 1]], "event 1 must be [time, actor]"),
-        ([["1", 0]], "event 1: time must be a number"),
-        ([[1, 0], [0.5, 0]], "event 2: time 0.5 is before the event ahead of it"),
-        ([[-1, 0]], "times start at 0"),
-    ],
-)
-def test_bad_events_get_one_line(events: list[Any], message: str) -> None:
-    with pytest.raises(CaseError) as caught:
-        make_case("fedbuff", HALVES, {"eta_l": 1}, events)
-    assert message in str(caught.value)
-
-
-def scheduled(case: Case) -> None:
-    case.algorithm.schedule(case.parameters, case.events, case.problem.n, RecordAt(), 10**6)
-
-
-def test_a_waiting_client_has_nothing_to_send() -> None:
-    case = make_case("fedbuff", HALVES, {"eta_l": 1, "count": 2, "reply": "wait"}, in_order([0, 0]))
-    with pytest.raises(SpecError, match="event 2: with reply=wait client 0 has nothing to send"):
-        scheduled(case)
-
-
-def test_a_buffer_larger_than_the_clients_never_fills_when_they_wait() -> None:
-    case = make_case("fedbuff", HALVES, {"eta_l": 1, "count": 3, "reply": "wait"}, in_order([0, 1]))
-    with pytest.raises(SpecError, match="a buffer of 3 never fills from 2 clients"):
-        scheduled(case)

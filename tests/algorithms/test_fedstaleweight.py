@@ -1,25 +1,12 @@
 """FedStaleWeight: hand calculations, a simulator that knows no tape, and when its weights are fair."""
 
-from typing import Any
-
 import numpy as np
 import pytest
-from algorithm_makers import (
-    HALVES,
-    THREE,
-    Scenario,
-    assert_replays,
-    in_order,
-    make_case,
-    read,
-    scenarios,
-    trajectory_of,
-)
+from algorithm_makers import HALVES, THREE, Scenario, assert_replays, in_order, make_case, read, scenarios
 from hypothesis import given
 
 from boundlab.case.build import build_delays
 from boundlab.delays import ServerPolicy
-from boundlab.errors import CaseError, SpecError
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.trial import compile_trial
@@ -111,31 +98,6 @@ def test_scale_b_makes_shares_more_equal_than_scale_1_and_0() -> None:
     spread = [pi.max() - pi.min() for pi in (plain, paper, fair)]
     assert spread[0] > spread[1] + 0.05 > spread[2] + 0.1
     assert fair[0] > 0.25  # the fast client stays ahead
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({}, "fedstaleweight needs the option eta_l"),
-        ({"eta_l": 1, "window": 0}, "window must be ≥ 1, got 0"),
-        ({"eta_l": 1, "scale": -1}, "scale must be ≥ 0, got -1"),
-        ({"eta_l": 1, "include": "currant"}, "did you mean current"),
-        ({"eta_l": [1, 1], "M": 5}, "eta_l has 2 entries for 5 local steps"),
-        ({"eta_l": 1, "staleness": "constant"}, "has no option 'staleness'"),
-    ],
-)
-def test_bad_options_get_one_line(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(SpecError) as caught:
-        read("fedstaleweight", options)
-    assert message in str(caught.value)
-
-
-def test_bad_events_get_one_line() -> None:
-    with pytest.raises(CaseError, match="event 1: client 9 does not exist; the problem has 2 clients"):
-        make_case("fedstaleweight", HALVES, {"eta_l": 1}, [[0, 9]])
-    case = make_case("fedstaleweight", HALVES, {"eta_l": 1, "count": 2, "reply": "wait"}, in_order([1, 1]))
-    with pytest.raises(SpecError, match="fedstaleweight: event 2: with reply=wait client 1 has nothing to send"):
-        trajectory_of(case)
 
 
 def test_a_client_without_an_arrival_has_no_mean_staleness_to_show() -> None:

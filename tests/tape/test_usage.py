@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 from algorithm_makers import in_order, read
-from hypothesis import given
-from hypothesis import strategies as st
 
 from boundlab.case.build import build_delays
 from boundlab.options import parse_spec
@@ -14,26 +12,8 @@ from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape, usage
-from boundlab.testing._schedule import counted
 
 NOTHING = RecordAt(np.empty(0, dtype=np.int64))
-# Every algorithm that fills the use table, with the rate that its weights are divided by.
-VARIANTS: list[tuple[str, dict[str, Any], float | None]] = [
-    ("afl_dga", {"eta": 0.5, "local_steps": "1..3", "correction_delay": "0..2", "participation": 0.6}, None),
-    ("async_sgd", {"alpha": 0.5, "schedule": "delay_adaptive"}, None),
-    ("async_sgd", {"alpha": 0.5, "sampling": "uniform"}, None),
-    ("fedasync", {"eta_l": 0.5, "beta": 0.4, "s": "inverse", "mode": "delta"}, 0.4),
-    ("fedbuff", {"eta_l": 0.5, "eta_g": 3, "count": 2, "reply": "pre"}, 3.0),
-    ("fedbuff", {"eta_l": 0.5, "count": 3, "staleness": "inverse"}, 1.0),
-    ("fedcompass", {"eta": 0.5, "Qmin": 1, "Qmax": 4}, None),
-    ("fedfa", {"eta_l": 0.5, "K": 3, "mode": "delta", "eta_g": 2}, None),
-    ("fedstaleweight", {"eta_l": 0.5, "eta_g": 2, "count": 2}, 2.0),
-    ("gd", {"alpha": 0.5}, None),
-    ("gd", {"alpha": 0.5, "sampling": "uniform"}, None),
-    ("incremental", {"alpha": 0.5, "order": "shuffled"}, None),
-    ("proximal_point", {"alpha": 0.5}, None),
-    ("sfedavg", {"alpha": 0.5, "sampled": 1}, 1.0),
-]
 
 
 def trial(name: str, options: dict[str, Any], clients: int, delays: str, iterations: int, seed: int) -> Tape:
@@ -43,36 +23,6 @@ def trial(name: str, options: dict[str, Any], clients: int, delays: str, iterati
     return compile_trial(
         algorithm, read(name, options), clients, model, policy, iterations, NOTHING, Streams(seed, 0)
     )  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "options", "rate"), VARIANTS)
-@given(
-    clients=st.integers(1, 4),
-    delays=st.sampled_from(["exponential", "exponential:spread=5", "deterministic"]),
-    iterations=st.integers(1, 8),
-    seed=st.integers(0, 10**6),
-    data=st.data(),
-)
-def test_every_algorithm_reports_what_a_count_finds(
-    name: str, options: dict[str, Any], rate: float | None, clients: int, delays: str, iterations: int, seed: int,
-    data: st.DataObject,
-) -> None:  # fmt: skip
-    if name == "proximal_point":
-        clients = 1
-    tape = trial(name, options, clients, delays, iterations, seed)
-    until = data.draw(st.integers(1, tape.iterations))
-    expected = counted(tape, until, rate)
-    found = usage(tape, until, rate)
-    assert found is not None
-    assert found.symbols() == pytest.approx(expected, rel=1e-9, abs=1e-12)
-    assert found.versions == until
-    algorithm = lookup("algorithms", name)
-    reported = algorithm.quantities(read(name, options), tape, until, {})
-    # Two papers count staleness in their own way.
-    own = {"afl_dga": {"tau_max"}, "fedfa": {"tau_max"}}.get(name, set())
-    assert {**reported, **{key: expected[key] for key in own}} == pytest.approx(
-        {**reported, **expected}, rel=1e-9, abs=1e-12
-    )
 
 
 @pytest.mark.parametrize("name", ["area", "heavy_ball", "nesterov", "ogm", "asfedavg"])
