@@ -3,7 +3,7 @@
 import unicodedata
 
 from boundlab.arithmetic.writing import tex
-from boundlab.cli._screen import spelled
+from boundlab.cli.terminal import spelled
 from boundlab.formulas.written import letter_of_latex
 from boundlab.greek import COMMANDS, LETTERS, NAMES
 
