@@ -146,14 +146,14 @@ def _statements(draw: st.DrawFn) -> dict[str, Any]:
     sizes = _SIZES[metric.removeprefix("ergodic-").removesuffix("-last")]
     curved = draw(st.sampled_from(_CLASSES))
     assumptions = [*curved, "minimiser", *draw(st.sampled_from(_NOISE)), *draw(st.sampled_from(_RUNS))]
-    rate, lag = algorithm.local_rates[0], "tau_max" if name in STALE else "sqrt(n)"
+    rate, lag = algorithm.step_size_symbols[0], "tau_max" if name in STALE else "sqrt(n)"
     about = draw(st.sampled_from([one for one in _ABOUT if one != "each schedule" or "iid-events" not in assumptions]))
     steps = [one for one in _RATES if ("B" in one) == ("lipschitz" in curved)]
     step = draw(st.sampled_from((rate, *steps)))
     given_options = {
         one: draw(st.sampled_from(["any", *(text for text in some if text)]))
         for one, some in sorted(algorithm.examples(2).items())
-        if one not in algorithm.local_rates and any(some) and draw(st.integers(0, 4)) == 0
+        if one not in algorithm.step_size_symbols and any(some) and draw(st.integers(0, 4)) == 0
     } | ({"*": "any"} if draw(st.booleans()) else {})
     known = {"sigma": "bounded-variance" in assumptions, "mu": "strongly-convex" in curved}
     known |= {"B": "lipschitz" in curved, "L": "smooth" in curved}
@@ -182,7 +182,7 @@ def _instances(
     kinds = families_of(assumptions)
     problem = draw_problem(draw, clients, Aim(kinds, noise, "strongly-convex" in assumptions or None))
     delays = draw(delay_specs(memoryless="iid-events" in assumptions))
-    options, own = data.get("options", {}), {*algorithm.local_rates, *data["step"]}
+    options, own = data.get("options", {}), {*algorithm.step_size_symbols, *data["step"]}
     needed = draw(parameters(algorithm, clients))
     open_ = [name for name in needed if "any" in (options.get(name), options.get(name, options.get("*")))]
     open_ += [name for name in data.get("parameters", ()) if name in needed]

@@ -52,7 +52,7 @@ def test_only_runs_that_draw_one_client_uniformly_are_said_to(name):
     # What holds by construction must hold for every word of every option; who is asked is one of these words.
     algorithm = registered("algorithms")[name]
     delays = build_delays("exponential", {}, 3)
-    rates = {rate: 0.1 for rate in (*algorithm.local_rates[:1], "eta_l") if rate in algorithm.parameters}
+    rates = {rate: 0.1 for rate in (*algorithm.step_size_symbols[:1], "eta_l") if rate in algorithm.parameters}
     for sampling in ("uniform", "cyclic", "all", "arrival", None):
         options = {**rates, **BARE.get(name, {}), **({} if sampling is None else {"sampling": sampling})}
         try:
@@ -78,7 +78,7 @@ def test_a_constant_lag_is_a_fact_about_the_tape(name, delays):
     # One that is not constant is refused when the schedule is read, whatever the algorithm and its options.
     algorithm = registered("algorithms")[name]
     clients = 1 if name == "proximal_point" else 2
-    rates = {rate: 0.1 for rate in (*algorithm.local_rates[:1], "eta_l") if rate in algorithm.parameters}
+    rates = {rate: 0.1 for rate in (*algorithm.step_size_symbols[:1], "eta_l") if rate in algorithm.parameters}
     options, server = {**rates, **BARE.get(name, {})}, "poisson:rate=1" if algorithm.server == "any" else None
     times = delays if clients == 2 else "deterministic"
     tape = tape_of(name, options, clients, 3 if name == "ogm" else 12, times, server=server)

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Generic, Literal, TypeVar
+from warnings import warn
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from boundlab.randomness import Streams
 from boundlab.tape import RecordAt, Tape, usage
 
 P = TypeVar("P", bound=option.Parameters)
+_RENAMED = {"alone": "single_client_values", "local_rates": "step_size_symbols", "recounts": "redefines"}
 
 
 class Algorithm(ABC, Generic[P]):
@@ -31,12 +33,12 @@ class Algorithm(ABC, Generic[P]):
     server
         Who decides on aggregations: ``any`` (a server policy), ``count`` (the parameter ``count``, which a
         policy may set), ``none`` (the algorithm itself: no policy applies).
-    local_rates
+    step_size_symbols
         Options that are the size of a local step, the constant one first; other rates are part of the tape.
-    alone
+    single_client_values
         Which symbols this algorithm counts in another way than the table of symbols says, for one client that takes one
-        step at a time without delay: the server's model then does gradient descent with the first of ``local_rates``.
-        None: nobody has worked out whether it does.
+        step at a time without delay: the server's model then does gradient descent with the first of
+        ``step_size_symbols``. None: it is not known whether it does.
     arrivals
         Whether who arrives when decides what a run does; else delays only say how long it takes.
     draws
@@ -44,7 +46,7 @@ class Algorithm(ABC, Generic[P]):
         the mean over it, or about each outcome.
     weighs
         The option with the clients' weights p, where :meth:`objective_weights` reads one.
-    recounts
+    redefines
         Symbols of :class:`boundlab.tape.Usage` that :meth:`quantities` counts in the way of the algorithm's paper.
     """
 
@@ -52,12 +54,19 @@ class Algorithm(ABC, Generic[P]):
     summary: str
     parameter_type: type[P]
     server: Literal["any", "count", "none"] = "none"
-    local_rates: tuple[str, ...] = ("alpha",)
-    alone: Mapping[str, int] | None = None
+    step_size_symbols: tuple[str, ...] = ("alpha",)
+    single_client_values: Mapping[str, int] | None = None
     arrivals: bool = True
     draws: tuple[Draw, ...] = ()
     weighs: str = ""
-    recounts: frozenset[str] = frozenset()
+    redefines: frozenset[str] = frozenset()
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        """Take over what a class sets under a name from before version 0.5, for one release."""
+        super().__init_subclass__(**given)
+        for old in _RENAMED.keys() & vars(cls).keys():
+            warn(f"{cls.__name__}.{old} is called {_RENAMED[old]}", DeprecationWarning, stacklevel=2)
+            setattr(cls, _RENAMED[old], vars(cls)[old])
 
     @property
     def parameters(self) -> Mapping[str, str]:

@@ -56,24 +56,24 @@ class BufferProgram(EventProgram):
         self._desk = ClientSlots(clients, local.steps, local.first, models=models)
         self.initial, self.local = self._desk.initial(count), local.relative
         of_clients = [(self._desk.result(client),) for client in range(clients)]
-        self.seats = (*of_clients, *((self._desk.held(place),) for place in range(count)))
+        self.slots = (*of_clients, *((self._desk.held(place),) for place in range(count)))
         self.alike = (tuple(range(clients, clients + count)),)
         self.interchangeable = not named
 
     def opening(self) -> tuple[tuple[Row, ...], Control]:
         """Everybody works on x0, and the buffer is empty."""
-        seats = (*[0] * self._clients, *[None] * self._parameters.count)
-        return self._desk.begin_all(), Control(seats, self._memory)
+        slots = (*[0] * self._clients, *[None] * self._parameters.count)
+        return self._desk.begin_all(), Control(slots, self._memory)
 
     def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
         """Return the clients that do not wait."""
-        return law.clients(i for i in range(self._clients) if control.seats[i] != _WAITS)
+        return law.clients(i for i in range(self._clients) if control.slots[i] != _WAITS)
 
     def event(self, control: Control, event: Event, number: int) -> Step:
         """Put the update into the buffer, and aggregate if that is full."""
         client, reply, desk = event[0], self._parameters.reply, self._desk
-        ages = list(control.seats[: self._clients])
-        buffer = [one for one in control.seats[self._clients :] if isinstance(one, Held)]
+        ages = list(control.slots[: self._clients])
+        buffer = [one for one in control.slots[self._clients :] if isinstance(one, Held)]
         rows: list[Row] = [MoveRow(desk.held(len(buffer)), desk.result(client))]
         age = ages[client]
         assert isinstance(age, int)  # noqa: S101  (for the type checker)

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar, final
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,14 +70,14 @@ class Control(NamedTuple):
 
     Parameters
     ----------
-    seats
-        One entry a seat of :attr:`EventProgram.seats`: what is known of its registers, such as the age of the model in
+    slots
+        One entry a slot of :attr:`EventProgram.slots`: what is known of its registers, such as the age of the model in
         work.
     shared
         All else.
     """
 
-    seats: tuple[Hashable, ...] = ()
+    slots: tuple[Hashable, ...] = ()
     shared: Hashable = None
 
 
@@ -140,13 +141,13 @@ class EventProgram(ABC):
         What each register holds at first; register 0 is the server model.
     local
         Relative sizes of the local steps, shape (steps,); empty where all are 1.
-    seats
-        Registers that belong together, and whose control state is one entry of :attr:`Control.seats`: those of client i
+    slots
+        Registers that belong together, and whose control state is one entry of :attr:`Control.slots`: those of client i
         for each i, then others.
     alike
-        Groups of seats that may change places, together with their entries, whatever the clients' functions are.
+        Groups of slots that may change places, together with their entries, whatever the clients' functions are.
     interchangeable
-        Whether the seats of clients with the same function and probability may change places.
+        Whether the slots of clients with the same function and probability may change places.
     identity
         A linear identity of the registers after every event, by which its last register is known from the others.
     draws
@@ -155,11 +156,18 @@ class EventProgram(ABC):
 
     initial: tuple[Initial, ...]
     local: NDArray[np.float64] = np.empty(0)
-    seats: tuple[tuple[int, ...], ...] = ()
+    slots: tuple[tuple[int, ...], ...] = ()
     alike: tuple[tuple[int, ...], ...] = ()
     interchangeable: bool = True
     identity: Identity | None = None
     draws: bool = False
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Take ``seats``, the name of slots before version 0.5, for one release."""
+        if name == "seats":
+            warn("EventProgram.seats is called slots", DeprecationWarning, stacklevel=2)
+            name = "slots"
+        super().__setattr__(name, value)
 
     @abstractmethod
     def opening(self) -> tuple[tuple[Row, ...], Control]:

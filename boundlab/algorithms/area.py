@@ -79,7 +79,7 @@ class Area(Algorithm[AreaParameters]):
     id = "area"
     summary = "asynchronous exact averaging: clients send residuals, memory removes the bias of unequal rates"
     parameter_type = AreaParameters
-    local_rates = ("alpha", "c")
+    step_size_symbols = ("alpha", "c")
     server = "any"
 
     def schedule(
@@ -149,10 +149,10 @@ class AreaProgram(EventProgram):
     def __init__(self, parameters: AreaParameters, clients: int) -> None:
         self._parameters, self._clients = parameters, clients
         self.initial = (Initial.START, Initial.ZERO, *[Initial.START] * (2 * clients))
-        self.seats = tuple((_CLIENTS + client, _CLIENTS + clients + client) for client in range(clients))
+        self.slots = tuple((_CLIENTS + client, _CLIENTS + clients + client) for client in range(clients))
         self.identity = Identity(
             "mean(y_i) = x_s + u",
-            np.array([*(y for _, y in self.seats), _X_S, _U]),
+            np.array([*(y for _, y in self.slots), _X_S, _U]),
             np.array([*[1.0 / clients] * clients, -1.0, -1.0]),
         )
 
@@ -181,7 +181,7 @@ class AreaProgram(EventProgram):
             rows = [AffineRow(_X_S, ((1.0, _X_S), (1.0, _U))), AffineRow(_U, ())]
             answers = [self._answer(client, k) for client, waiting in enumerate(waits) if waiting]
             return Step((*rows, *answers), Control((False,) * len(waits), None if arrivals is None else 0), True)
-        x, y = self.seats[actor]
+        x, y = self.slots[actor]
         news = AffineRow(_U, ((1.0, _U), (1.0 / n, x), (-1.0 / n, y)))
         if isinstance(arrivals, int):
             arrivals += 1
@@ -193,7 +193,7 @@ class AreaProgram(EventProgram):
     def _answer(self, client: int, k: int) -> DescendRow:
         step = self._parameters.step
         size, of = float(step.at(np.array(k))), None if step.d is None else k
-        return DescendRow(self.seats[client][0], _X_S, client, self._parameters.M, size, of)
+        return DescendRow(self.slots[client][0], _X_S, client, self._parameters.M, size, of)
 
 
 def _register(client: Ints, turn: Ints, n: int) -> Ints:

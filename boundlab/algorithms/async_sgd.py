@@ -187,7 +187,7 @@ class AsyncSgdProgram(EventProgram):
         self._uniform, self._ages = parameters.sampling == "uniform", parameters.schedule == "delay_adaptive"
         self._desk = ClientSlots(clients, 1, parameters.alpha, models=False)
         self.initial = self._desk.initial(0)
-        self.seats = tuple((self._desk.result(place),) for place in range(clients))
+        self.slots = tuple((self._desk.result(place),) for place in range(clients))
         if self._uniform:  # any register may hold anybody's work
             self.alike, self.interchangeable = (tuple(range(clients)),), False
 
@@ -196,13 +196,13 @@ class AsyncSgdProgram(EventProgram):
         return self._desk.begin_all(), self._control([_GradientInWork(client, 0, 0) for client in range(self._clients)])
 
     def _control(self, work: list[_GradientInWork]) -> Control:
-        # Where everybody works on one model, whose a seat is goes without saying, and seats may change places.
+        # Where everybody works on one model, whose a slot is goes without saying, and slots may change places.
         return Control(tuple(work) if self._uniform else tuple(one.age for one in work))
 
     def _work(self, control: Control) -> list[_GradientInWork]:
         if self._uniform:
-            return [one for one in control.seats if isinstance(one, _GradientInWork)]
-        return [_GradientInWork(client, 0, age) for client, age in enumerate(control.seats) if isinstance(age, int)]
+            return [one for one in control.slots if isinstance(one, _GradientInWork)]
+        return [_GradientInWork(client, 0, age) for client, age in enumerate(control.slots) if isinstance(age, int)]
 
     def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
         """Return who is at work, with sampling=uniform also who gets the new model."""
@@ -216,15 +216,15 @@ class AsyncSgdProgram(EventProgram):
     def event(self, control: Control, event: Event, number: int) -> Step:
         """Apply the gradient, and hand the new model out."""
         client, target, work = event[0], event[-1], self._work(control)
-        seat = next(place for place, one in enumerate(work) if one.client == client and one.place == 0)
-        result, age = self._desk.result(seat), work[seat].age
+        slot = next(place for place, one in enumerate(work) if one.client == client and one.place == 0)
+        result, age = self._desk.result(slot), work[slot].age
         rows = [self._desk.server_update((self._parameters.weight(age, self._clients), result))]
         work = [
             _GradientInWork(one.client, one.place - (one.client == client), one.age + 1 if self._ages else 0)
             for one in work
         ]
-        queue = sum(one.client == target for place, one in enumerate(work) if place != seat)
-        work[seat] = _GradientInWork(target, queue, 0)
+        queue = sum(one.client == target for place, one in enumerate(work) if place != slot)
+        work[slot] = _GradientInWork(target, queue, 0)
         return Step((*rows, *self._desk.begin(target, result)), self._control(work), True)
 
 

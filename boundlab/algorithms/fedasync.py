@@ -47,7 +47,7 @@ class FedAsync(Algorithm[FedAsyncParameters]):
     id = "fedasync"
     summary = "every arriving model is mixed into the server model at once, damped by its staleness"
     parameter_type = FedAsyncParameters
-    local_rates = ("eta_l",)
+    step_size_symbols = ("eta_l",)
 
     def schedule(
         self, parameters: FedAsyncParameters, events: Events, clients: int, records: RecordAt, iterations: int
@@ -111,11 +111,11 @@ class FedAsyncProgram(EventProgram):
         self._parameters, self._ages = parameters, parameters.s.kind != "constant"
         self._desk = ClientSlots(clients, local.steps, local.first, models=parameters.mode == "model")
         self.initial, self.local = self._desk.initial(0), local.relative
-        self.seats = tuple((self._desk.result(client),) for client in range(clients))
+        self.slots = tuple((self._desk.result(client),) for client in range(clients))
 
     def opening(self) -> tuple[tuple[Row, ...], Control]:
         """Everybody works on x0."""
-        return self._desk.begin_all(), Control((0,) * len(self.seats))
+        return self._desk.begin_all(), Control((0,) * len(self.slots))
 
     def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
         """Return all clients."""
@@ -124,7 +124,7 @@ class FedAsyncProgram(EventProgram):
     def event(self, control: Control, event: Event, number: int) -> Step:
         """Mix the update in, and answer."""
         client, desk = event[0], self._desk
-        ages = [one for one in control.seats if isinstance(one, int)]
+        ages = [one for one in control.slots if isinstance(one, int)]
         weight, result = self._parameters.weight(ages[client]), desk.result(client)
         terms = (
             [(weight, result)] if self._parameters.mode == "delta" else [(1.0 - weight, SERVER_MODEL), (weight, result)]

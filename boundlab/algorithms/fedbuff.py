@@ -43,8 +43,8 @@ class FedBuff(Buffered[FedBuffParameters]):
     id = "fedbuff"
     summary = "buffered asynchronous aggregation: the mean of every count updates moves the server model"
     parameter_type = FedBuffParameters
-    local_rates = ("eta_l",)
-    alone = MappingProxyType({})
+    step_size_symbols = ("eta_l",)
+    single_client_values = MappingProxyType({})
 
     def schedule(
         self, parameters: FedBuffParameters, events: Events, clients: int, records: RecordAt, iterations: int

@@ -65,9 +65,9 @@ class FedFa(Algorithm[FedFaParameters]):
     id = "fedfa"
     summary = "each arrival moves the server model to the average of the last K arrivals"
     parameter_type = FedFaParameters
-    local_rates = ("eta_l",)
-    alone = MappingProxyType({"tau_max": 1})  # what is used at once has τ = 1 in the printed theorem
-    recounts = frozenset({"tau_max"})
+    step_size_symbols = ("eta_l",)
+    single_client_values = MappingProxyType({"tau_max": 1})  # what is used at once has τ = 1 in the printed theorem
+    redefines = frozenset({"tau_max"})
 
     def schedule(
         self, parameters: FedFaParameters, events: Events, clients: int, records: RecordAt, iterations: int
@@ -207,11 +207,11 @@ class FedFaProgram(EventProgram):
         self._parameters = parameters
         self._desk = ClientSlots(clients, local.steps, local.first, models=parameters.mode == "param")
         self.initial, self.local = self._desk.initial(parameters.K), local.relative
-        self.seats = tuple((self._desk.result(client),) for client in range(clients))
+        self.slots = tuple((self._desk.result(client),) for client in range(clients))
 
     def opening(self) -> tuple[tuple[Row, ...], Control]:
         """Everybody works on x0, and the window is empty."""
-        return self._desk.begin_all(), Control((None,) * len(self.seats), 0)
+        return self._desk.begin_all(), Control((None,) * len(self.slots), 0)
 
     def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
         """Return all clients."""
@@ -230,7 +230,7 @@ class FedFaProgram(EventProgram):
         moves = arrivals == self._parameters.first
         if moves:
             rows.append(desk.server_update(*((self._parameters.weight, desk.held(place)) for place in range(size))))
-        return Step((*rows, *desk.begin(client)), Control(control.seats, arrivals), moves)
+        return Step((*rows, *desk.begin(client)), Control(control.slots, arrivals), moves)
 
 
 FEDFA = FedFa()

@@ -108,8 +108,8 @@ class FedStaleWeight(Buffered[FedStaleWeightParameters]):
     id = "fedstaleweight"
     summary = "FedBuff with weights that make up for rare updates, read off each client's average staleness"
     parameter_type = FedStaleWeightParameters
-    local_rates = ("eta_l",)
-    alone = MappingProxyType({})
+    step_size_symbols = ("eta_l",)
+    single_client_values = MappingProxyType({})
 
     def schedule(
         self, parameters: FedStaleWeightParameters, events: Events, clients: int, records: RecordAt, iterations: int

@@ -73,8 +73,8 @@ class Gd(Rounds[GdParameters]):
     id = "gd"
     summary = "(stochastic) gradient or subgradient descent on f, with the gradients of all clients or of one"
     parameter_type = GdParameters
-    local_rates = ("alpha", "c")
-    alone = MappingProxyType({})
+    step_size_symbols = ("alpha", "c")
+    single_client_values = MappingProxyType({})
     draws = (
         Draw(
             "asked", "which client each iteration asks", ("sampling",),

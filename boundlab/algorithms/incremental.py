@@ -56,7 +56,7 @@ class Incremental(Algorithm[IncrementalParameters]):
     id = "incremental"
     summary = "incremental (sub)gradients: each iteration passes through all clients, one step each"
     parameter_type = IncrementalParameters
-    local_rates = ("alpha", "c")
+    step_size_symbols = ("alpha", "c")
     arrivals = False
     draws = (
         Draw(

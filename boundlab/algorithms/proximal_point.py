@@ -28,7 +28,7 @@ class ProximalPoint(Rounds[ProximalPointParameters]):
     id = "proximal_point"
     summary = "the proximal point algorithm on one client (huber, lad, quadratic)"
     parameter_type = ProximalPointParameters
-    local_rates = ("alpha", "c")
+    step_size_symbols = ("alpha", "c")
 
     def schedule(
         self, parameters: ProximalPointParameters, events: Events, clients: int, records: RecordAt, iterations: int

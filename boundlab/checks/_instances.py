@@ -68,13 +68,14 @@ def _algorithm(name: str) -> Algorithm[Any] | None:
 def alone(name: str) -> Values | None:
     """Return an algorithm's symbols for one client, one local step and no delay; None where they are not known."""
     algorithm = _algorithm(name)
-    return None if algorithm is None or algorithm.alone is None else {**ALONE, **algorithm.alone}
+    own = None if algorithm is None else algorithm.single_client_values
+    return None if own is None else {**ALONE, **own}
 
 
 def step_name(name: str) -> str:
     """Return the option that is the size of an algorithm's local steps."""
     algorithm = _algorithm(name)
-    return "alpha" if algorithm is None else algorithm.local_rates[0]
+    return "alpha" if algorithm is None else algorithm.step_size_symbols[0]
 
 
 def reused(step: sympy.Expr, times: int, clients: sympy.Expr) -> dict[str, Any]:

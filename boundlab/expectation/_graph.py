@@ -1,7 +1,7 @@
 """All that can happen up to a horizon: control states after each event, and the rows that lead from one to the next.
 
 Numbers of rows are in an arithmetic of the engine's own. What an identity of the registers tells is not followed, and
-seats that may change places stand in one order, so that states that differ by names only are one.
+slots that may change places stand in one order, so that states that differ by names only are one.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -37,7 +37,7 @@ class PassRow(Generic[Number]):
 
 
 Row: TypeAlias = SumRow[Number] | PassRow[Number] | MoveRow
-Groups: TypeAlias = tuple[tuple[tuple[int, ...], ...], ...]  # groups of seats, each the tuple of its registers
+Groups: TypeAlias = tuple[tuple[tuple[int, ...], ...], ...]  # groups of slots, each the tuple of its registers
 
 
 @final
@@ -170,7 +170,7 @@ class Lowering(Generic[Number]):
     ) -> None:  # fmt: skip
         self._arithmetic, self._law, self._told = arithmetic, law, told
         self._program = program = arithmetic.programs[0]
-        together = program.interchangeable and len(program.seats) > 0
+        together = program.interchangeable and len(program.slots) > 0
         self._groups = [*program.alike, *(map(tuple, twins) if together else ())]
         self._average = average
         self.sum = len(program.initial)
@@ -195,7 +195,7 @@ class Lowering(Generic[Number]):
             If there are too many control states.
         """
         rows, control, order = self.opening()
-        assert order is None  # noqa: S101  (seats start in order)
+        assert order is None  # noqa: S101  (slots start in order)
         levels: list[Level[Number]] = []
         states, done, total = [control], 0, 0
         while done < iterations:
@@ -249,32 +249,32 @@ class Lowering(Generic[Number]):
         return self._edges[control]
 
     def alike(self, control: Control) -> Groups:
-        """Return groups of seats, as their registers, that may change places in this control state."""
+        """Return groups of slots, as their registers, that may change places in this control state."""
         found = []
         for group in self._groups:
             by_entry: dict[Hashable, list[tuple[int, ...]]] = {}
-            for seat in group:
-                entry = control.seats[seat] if control.seats else None
-                by_entry.setdefault(entry, []).append(self._program.seats[seat])
-            found += [tuple(seats) for seats in by_entry.values() if len(seats) > 1]
+            for slot in group:
+                entry = control.slots[slot] if control.slots else None
+                by_entry.setdefault(entry, []).append(self._program.slots[slot])
+            found += [tuple(slots) for slots in by_entry.values() if len(slots) > 1]
         return tuple(found)
 
     def _in_order(self, control: Control) -> tuple[Control, tuple[int, ...] | None]:
-        """Return the control state with each group's seats in the order of their entries, and new names."""
-        if not control.seats:
+        """Return the control state with each group's slots in the order of their entries, and new names."""
+        if not control.slots:
             return control, None
-        seats, source = list(control.seats), list(range(len(control.seats)))
+        slots, source = list(control.slots), list(range(len(control.slots)))
         for group in self._groups:
-            ranked = sorted(group, key=lambda seat: (control.seats[seat] is None, control.seats[seat]))
-            for place, seat in zip(group, ranked, strict=True):
-                seats[place], source[place] = control.seats[seat], seat
+            ranked = sorted(group, key=lambda slot: (control.slots[slot] is None, control.slots[slot]))
+            for place, slot in zip(group, ranked, strict=True):
+                slots[place], source[place] = control.slots[slot], slot
         if source == list(range(len(source))):
             return control, None
         order = list(range(self.sum + self._average))
-        for place, seat in enumerate(source):
-            for register, old in zip(self._program.seats[place], self._program.seats[seat], strict=True):
+        for place, slot in enumerate(source):
+            for register, old in zip(self._program.slots[place], self._program.slots[slot], strict=True):
                 order[register] = old
-        return Control(tuple(seats), control.shared), tuple(order)
+        return Control(tuple(slots), control.shared), tuple(order)
 
     def _rows(self, written: Sequence[Sequence[Any]]) -> tuple[Row[Number], ...]:
         out: list[Row[Number]] = []

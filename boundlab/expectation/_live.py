@@ -120,7 +120,7 @@ def _among(groups: Groups, live: frozenset[int]) -> Groups:
     """Return the groups as far as anything reads their registers later; a group that is not read alike is none."""
     out = []
     for group in groups:
-        read = {tuple(register in live for register in seat) for seat in group}
+        read = {tuple(register in live for register in slot) for slot in group}
         if len(read) == 1 and any(mask := next(iter(read))):
-            out.append(tuple(tuple(r for r, keep in zip(seat, mask, strict=True) if keep) for seat in group))
+            out.append(tuple(tuple(r for r, keep in zip(slot, mask, strict=True) if keep) for slot in group))
     return tuple(out)

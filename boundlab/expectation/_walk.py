@@ -284,8 +284,8 @@ def _added(which: Ints, weights: Any, classes: int) -> Any:
 
 
 def _sort_seats(ids: Ints, group: tuple[tuple[int, ...], ...]) -> None:
-    """Bring seats that may change places into the order of what they hold, in each state by itself."""
-    columns = np.array(group)  # (seats, registers of a seat)
+    """Bring slots that may change places into the order of what they hold, in each state by itself."""
+    columns = np.array(group)  # (slots, registers of a slot)
     held = ids[:, columns]
     order = np.lexsort(held.transpose(2, 0, 1), axis=-1)
     ids[:, columns] = np.take_along_axis(held, order[:, :, None], axis=1)

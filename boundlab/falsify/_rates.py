@@ -18,7 +18,7 @@ def local_rate(theorem: Theorem) -> str:
     SpecError
         If the theorem sets none that is known here.
     """
-    known = catalog.algorithm(theorem.algorithm).local_rates
+    known = catalog.algorithm(theorem.algorithm).step_size_symbols
     for name in theorem.step:
         if name in known:
             return name
@@ -29,7 +29,7 @@ def local_rate(theorem: Theorem) -> str:
 
 def server_rates(theorem: Theorem) -> list[str]:
     """Return the rates that the theorem sets and that are part of the tape."""
-    local = catalog.algorithm(theorem.algorithm).local_rates
+    local = catalog.algorithm(theorem.algorithm).step_size_symbols
     return [name for name in theorem.step if name not in local]
 
 

@@ -32,7 +32,7 @@ def surroundings(who: str, a: Algorithm[Any], clients: int, drawn: int) -> list[
     """Return the same with those that may need another option, too."""
     simple = _simplest(who, a, clients)
     examples = {name: tuple(some) for name, some in a.examples(clients).items() if name not in own_rates(a)}
-    falls = "c" in a.local_rates and "d" in a.parameters
+    falls = "c" in a.step_size_symbols and "d" in a.parameters
     found = [simple, *([_falling(a, simple)] if falls else [])]
     found += [{**simple, name: value} for name, some in examples.items() for value in some]
     generator = np.random.Generator(np.random.Philox(23))
@@ -60,14 +60,14 @@ def words(given: Mapping[str, Any]) -> str:
 
 def _falling(a: Algorithm[Any], given: Setting) -> Setting:
     """Return a setting with steps c/(k + d) in place of constant ones."""
-    return {name: value for name, value in given.items() if name not in a.local_rates} | _FALLING
+    return {name: value for name, value in given.items() if name not in a.step_size_symbols} | _FALLING
 
 
 def _simplest(who: str, a: Algorithm[Any], clients: int) -> Setting:
     """Return the options that cannot be left out, each with the first of its examples."""
-    rate = next(iter(a.local_rates), "")
+    rate = next(iter(a.step_size_symbols), "")
     if rate not in a.parameters:
-        raise AssertionError(f"{who}: local_rates names {rate or 'nothing'}, which is no option")
+        raise AssertionError(f"{who}: step_size_symbols names {rate or 'nothing'}, which is no option")
     given = {name: some[0] for name, some in a.examples(clients).items() if some and some[0]} | {rate: _RATE}
     try:
         a.read(Options(a.id, given))

@@ -32,7 +32,8 @@ class FixedEvents(Algorithm[Any]):
         self.id, self.summary, self.server = inner.id, inner.summary, inner.server
         self.arrivals, self.draws = False, ()  # nothing is left to chance
         self.weighs = inner.weighs
-        self.parameter_type, self.local_rates, self.alone = inner.parameter_type, inner.local_rates, inner.alone
+        self.parameter_type, self.step_size_symbols = inner.parameter_type, inner.step_size_symbols
+        self.single_client_values = inner.single_client_values
 
     @property
     def parameters(self) -> Mapping[str, str]:

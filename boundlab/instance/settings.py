@@ -12,7 +12,7 @@ from boundlab.theorems import Theorem
 
 def own_rates(algorithm: Algorithm[Any]) -> frozenset[str]:
     """Return the options that say how long local steps are."""
-    own = frozenset(algorithm.local_rates)
+    own = frozenset(algorithm.step_size_symbols)
     return own | {"d"} if "c" in own else own  # alpha_k = c/(k + d)
 
 

@@ -133,7 +133,7 @@ def _options(theorem: "Theorem") -> str:
     from boundlab.registry import lookup
 
     algorithm = lookup("algorithms", theorem.algorithm)
-    told = {*theorem.step, *theorem.core.fixed, *algorithm.local_rates, "d"}  # alpha_k = c/(k + d)
+    told = {*theorem.step, *theorem.core.fixed, *algorithm.step_size_symbols, "d"}  # alpha_k = c/(k + d)
     rest = [name for name in algorithm.parameters if name not in told]
     free = [name for name in rest if theorem.core.varies(name)]
     said = "".join(f", {key} = {value}" for key, value in theorem.core.fixed.items())

@@ -73,11 +73,11 @@ def _forgotten(subject: Subject) -> None:
 
 
 def _alone(subject: Subject) -> None:
-    """Check that ``alone`` describes a run: in some setting its symbols are so, and the model does gradient descent."""
-    if subject.algorithm.alone is None:
+    """Check that ``single_client_values`` describe a run of some setting, in which the model does gradient descent."""
+    if subject.algorithm.single_client_values is None:
         return
     said = {name: info.alone for name, info in SYMBOLS.items() if info.alone is not None}
-    said |= subject.algorithm.alone
+    said |= subject.algorithm.single_client_values
     model = build_delays("deterministic", {}, 1)
     settings = ((setting, model) for setting in subject.options_for(1))
     nearest = []
@@ -86,7 +86,7 @@ def _alone(subject: Subject) -> None:
         if not wrong:
             return
         nearest.append((len(wrong), f"{at.who} {wrong[0]}"))
-    words = "no setting of one client without delay is as alone says"
+    words = "no setting of one client without delay has single_client_values"
     expect(False, f"{words}: {min(nearest)[1] if nearest else 'none is accepted'}")
 
 
@@ -96,7 +96,7 @@ def _not_alone(at: CompiledRun, said: Mapping[str, int]) -> Iterator[str]:
     quantities = at.quantities(int(tape.version[-1]))
     for name, value in said.items():
         if name in quantities and quantities[name] != value:
-            yield f"{name} is {quantities[name]:g}, and alone says {value:g}"
+            yield f"{name} is {quantities[name]:g}, and single_client_values say {value:g}"
     size = float(tape.descend.step_size[0])
     for k, (x, y) in enumerate(pairwise(at.executed.models(tape))):
         if not np.allclose(y, x - size * at.problem.gradient(0, x), rtol=1e-9, atol=1e-12):

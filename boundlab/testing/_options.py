@@ -45,8 +45,8 @@ def _declared(algorithm: Algorithm[Any], given: Mapping[str, Any]) -> None:
         expect(False, f"option {name} is {'declared, but never read' if name in says else 'read, but not declared'}")
     for name, line in says.items():
         expect(line.strip(), f"option {name} has no line of help")
-    for name in algorithm.local_rates:
-        expect(name in says, f"local_rates names {name}, which is no option")
+    for name in algorithm.step_size_symbols:
+        expect(name in says, f"step_size_symbols names {name}, which is no option")
     expect(algorithm.server != "count" or "count" in says, "server is 'count', but there is no option count")
     refuses_unknown(lambda more: algorithm.read(Options(algorithm.id, {**given, **more})), says)
     for field in fields(kind):
@@ -86,7 +86,7 @@ def effects(subject: Subject) -> None:
     """Check that some values of every option make different runs."""
     a = subject.algorithm
     for name, some in a.examples(subject.n).items():
-        if name not in a.local_rates and len(some) > 1:
+        if name not in a.step_size_symbols and len(some) > 1:
             shown = ", ".join(value or "none" for value in some)
             expect(_differ(subject, name, some), f"option {name} has no effect: {shown} make the same runs")
 

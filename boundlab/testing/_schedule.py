@@ -173,7 +173,7 @@ def quantities(at: CompiledRun) -> None:
         said, expected = table.symbols(), counted(at.long, until, rate)
         for name, count in expected.items():
             equal(f"{name} of the use table and a count", said[name], count, scale=1e-3)
-        for name in sorted((expected.keys() & found.keys()) - at.algorithm.recounts):
+        for name in sorted((expected.keys() & found.keys()) - at.algorithm.redefines):
             equal(f"quantity {name} and a count in the use table", found[name], expected[name], scale=1e-3)
 
 

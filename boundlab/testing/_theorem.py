@@ -43,8 +43,8 @@ def _options(t: Theorem) -> None:
     """Check that what the theorem fixes, leaves open, reads and sets are options of the algorithm."""
     a: Algorithm[Any] = lookup("algorithms", t.algorithm)
     fixed = t.core.fixed
-    words = f"it sets {', '.join(t.step)}, and the local steps of {a.id} are {', '.join(a.local_rates)}"
-    expect(set(a.local_rates) & set(t.step), words)
+    words = f"it sets {', '.join(t.step)}, and the local steps of {a.id} are {', '.join(a.step_size_symbols)}"
+    expect(set(a.step_size_symbols) & set(t.step), words)
     with about(f"{a.id} does not take its options {fixed}"):
         a.read(Options(a.id, {**dict.fromkeys(t.step, 1), **fixed}))
 

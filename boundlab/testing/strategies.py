@@ -192,7 +192,7 @@ def parameters(algorithm: str | Algorithm[Any], clients: int = 2) -> st.SearchSt
     """
     a = _algorithm(algorithm)
     simple = surroundings(a.id, a, clients, 0)[0]
-    examples = {name: some for name, some in a.examples(clients).items() if some and name not in a.local_rates}
+    examples = {name: some for name, some in a.examples(clients).items() if some and name not in a.step_size_symbols}
 
     @st.composite
     def one(draw: st.DrawFn) -> dict[str, str]:

@@ -7,7 +7,7 @@ from boundlab.checks._instances import ALONE
 from boundlab.options import Options
 from boundlab.registry import registered
 
-ALGORITHMS = {name: one for name, one in registered("algorithms").items() if one.alone is not None}
+ALGORITHMS = {name: one for name, one in registered("algorithms").items() if one.single_client_values is not None}
 # One local step, one update a buffer or window.
 SMALLEST = {"fedcompass": {"Qmin": 1, "Qmax": 1}, "fedfa": {"K": 1}}
 
@@ -15,10 +15,10 @@ SMALLEST = {"fedcompass": {"Qmin": 1, "Qmax": 1}, "fedfa": {"K": 1}}
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_one_client_without_delay_has_the_symbols_of_gradient_descent(name: str) -> None:
     algorithm = ALGORITHMS[name]
-    options = {**dict.fromkeys(algorithm.local_rates[:1], 0.1), **SMALLEST.get(name, {})}
+    options = {**dict.fromkeys(algorithm.step_size_symbols[:1], 0.1), **SMALLEST.get(name, {})}
     parameters, tape = algorithm.read(Options(name, options)), tape_of(name, options, 1, 8, "deterministic")
     found = algorithm.quantities(parameters, tape, 6, {"n": 1, "N": 1})
-    stated = {**ALONE, **algorithm.alone}
+    stated = {**ALONE, **algorithm.single_client_values}
     shared = {one for one in stated if one in found}
     assert {one: found[one] for one in shared} == pytest.approx({one: stated[one] for one in shared}, abs=1e-12)
     assert shared or name == "gd"

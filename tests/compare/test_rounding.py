@@ -175,12 +175,12 @@ def test_a_sample_of_steps_that_aim_at_a_kink_does_not_contradict_the_exact_valu
     metric, counter = ("gradient-norm", "T") if name in ("afl_dga", "fedcompass") else ("gradient-norm-last", "K")
     for count in ("1", "20"):
         options = {**surroundings(name, algorithm, 1, 0)[0], **({"count": count} if name in COUNTED else {})}
-        rate = algorithm.local_rates[0]
+        rate = algorithm.step_size_symbols[0]
         found = {
             verdict(
                 tmp_path, name, metric, "B**2/1000", {rate: f"R/(B*sqrt({counter}))"}, "lad:c=[-2],w=[0.1],x0=0",
                 "exponential", 1, horizon="fixed", smooth=False, assumptions="lipschitz minimiser",
-                settings={key: value for key, value in options.items() if key not in algorithm.local_rates},
+                settings={key: value for key, value in options.items() if key not in algorithm.step_size_symbols},
                 options=ANY, exact=exact,
             ).verdict
             for exact in (None, False)

@@ -65,11 +65,11 @@ def drawn(
     assert bounds is not None
     chosen = dict(surroundings(name, a, problem.n, 0)[0])
     for option, words in sorted(a.examples(problem.n).items()):
-        if words and option not in a.local_rates and rng.random() < 0.4:
+        if words and option not in a.step_size_symbols and rng.random() < 0.4:
             more = {**chosen, option: rng.choice(list(words))}
             chosen = {key: value for key, value in more.items() if value} if reads(a, more) else chosen
     iterations = min(longest, rng.choice((3, 10, 40, 100, 1000)))
-    chosen |= {rate: repr(rng.choice(STEPS) / (bounds.L or 1.0)) for rate in a.local_rates[:1]}
+    chosen |= {rate: repr(rng.choice(STEPS) / (bounds.L or 1.0)) for rate in a.step_size_symbols[:1]}
     chosen |= {"K": str(iterations)} if "K" in chosen else {}
     delays = rng.choice(("exponential", "deterministic:spread=3", "uniform", "markov"))
     ks = np.array(sorted({max(metric.first, 1), max(iterations // 2, 1), iterations}))
@@ -170,7 +170,7 @@ def test_what_an_algorithm_adds_up_is_enclosed_where_a_proximal_map_follows_shor
     a: Algorithm[Any] = lookup("algorithms", name)
     problem, metric, ks = problem_from(spec), METRICS["squared-distance"], np.array([15])
     for setting in surroundings(name, a, problem.n, 1):
-        own = dict.fromkeys(a.local_rates[:1], "1e-6") | ({"eta_g": "1.5"} if "eta_g" in a.parameters else {})
+        own = dict.fromkeys(a.step_size_symbols[:1], "1e-6") | ({"eta_g": "1.5"} if "eta_g" in a.parameters else {})
         own |= {"K": "15"} if "K" in setting else {}
         for law in ("deterministic", "exponential"):
             try:
@@ -209,7 +209,7 @@ def test_weights_that_sum_to_a_whole_number_do_so_in_balls(name: str) -> None:
     n = 1 if name == "proximal_point" else 3
     exact, seen = (lambda one: ball(rational_number(Fraction(one)))), 0
     for chosen in surroundings(name, a, n, 0):
-        rates = {rate: float(chosen[rate]) for rate in a.local_rates if rate in chosen}
+        rates = {rate: float(chosen[rate]) for rate in a.step_size_symbols if rate in chosen}
 
         def compiled(values: Any, chosen: dict[str, str] = chosen) -> Tape:
             return tape_of(name, {**chosen, **{rate: repr(value) for rate, value in values.items()}}, n, 9, seed=1)
@@ -278,7 +278,7 @@ def test_registers_that_hold_differences_do_not_make_errors_grow(name: str) -> N
     """A bound on each register by itself grows by a factor of about 3 an update: 10^80 in 200 of them."""
     a = lookup("algorithms", name)
     problem = build_problem("quadratic", {"clients": 4, "dimension": 3})
-    rate = a.local_rates[0]
+    rate = a.step_size_symbols[0]
     chosen = {**surroundings(name, a, 4, 0)[0], rate: "0.005"}
     metric, ks = METRICS["squared-distance"], np.array([200])
     tape = tape_of(name, chosen, 4, 200, seed=1)

@@ -234,11 +234,13 @@ WRONG_IN_SOME_SETTING: dict[str, tuple[Any, str]] = {
         broken(FedBuff, why_not=lambda _self, name, *_: "" if name == "uniform-buffer" else "nothing is known of it"),
         "uniform-buffer is met, but a client is twice in a server update",
     ),
-    "alone": (
-        broken(FedBuff, alone={"alpha2": 2}), "no setting of one client without delay is as alone says: .* alpha2 is 1"
+    "single_client_values": (
+        broken(FedBuff, single_client_values={"alpha2": 2}),
+        "no setting of one client without delay has single_client_values: .* alpha2 is 1",
     ),
     "no examples": (
-        broken(Gd, examples=lambda *_: {}, local_rates=("M",)), "the first examples of its options, M=0.02, are refused"
+        broken(Gd, examples=lambda *_: {}, step_size_symbols=("M",)),
+        "the first examples of its options, M=0.02, are refused",
     ),
 }  # fmt: skip
 
@@ -251,14 +253,15 @@ WRONG: dict[str, tuple[type[Any], dict[str, Any], str]] = {
     ),
     "option that is not declared": (FedBuff, {"read": curious}, "option secret is read, but not declared"),
     "default in the help": (
-        Gd, {"parameter_type": Misprint, "local_rates": ("alpha",)},
+        Gd, {"parameter_type": Misprint, "step_size_symbols": ("alpha",)},
         "the help of mode says that slow is the default, but mode=slow differs",
     ),
     "default of the field": (
-        Gd, {"parameter_type": Shifted, "local_rates": ("alpha",)}, "without the option size it is 2; its default is 1"
+        Gd, {"parameter_type": Shifted, "step_size_symbols": ("alpha",)},
+        "without the option size it is 2; its default is 1",
     ),
     "unknown options": (FedBuff, {"read": tolerant}, "an unknown option is not refused"),
-    "local rate": (FedBuff, {"local_rates": ("alpha",)}, "local_rates names alpha, which is no option"),
+    "local rate": (FedBuff, {"step_size_symbols": ("alpha",)}, "step_size_symbols names alpha, which is no option"),
     "count": (Gd, {"server": "count"}, "server is 'count', but there is no option count"),
     "id": (FedBuff, {"id": " "}, "it has no id"),
     "answer": (
@@ -328,5 +331,5 @@ def test_options_that_do_not_fit_are_named() -> None:
 
 
 def test_symbols_may_be_counted_in_another_way_only_where_that_is_said() -> None:
-    changes = {"quantities": worse("tau_max", lambda tau: tau + 1), "recounts": frozenset({"tau_max"})}
+    changes = {"quantities": worse("tau_max", lambda tau: tau + 1), "redefines": frozenset({"tau_max"})}
     conform.algorithm(broken(FedBuff, **changes), BUFFER)

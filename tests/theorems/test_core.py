@@ -158,7 +158,7 @@ def statements(draw: st.DrawFn) -> str:
     """Draw a file: any algorithm, left side, options left open or not, assumptions, conditions with denominators."""
     name = draw(st.sampled_from(sorted(registered("algorithms"))))
     algorithm = lookup("algorithms", name)
-    rate = algorithm.local_rates[0]
+    rate = algorithm.step_size_symbols[0]
     options = {}
     for option, values in algorithm.examples(3).items():
         if option != rate and draw(st.integers(0, 2)) == 0:

@@ -50,9 +50,9 @@ class AflDga(Algorithm[AflDgaParameters]):
     id = "afl_dga"
     summary = "anarchic participation; clients replace their own steps by the delayed average of all gradients"
     parameter_type = AflDgaParameters
-    local_rates = ("eta",)
-    alone = MappingProxyType({"tau_max": 1})  # a gradient that is used at once has τ = 1
-    recounts = frozenset({"tau_max"})
+    step_size_symbols = ("eta",)
+    single_client_values = MappingProxyType({"tau_max": 1})  # a gradient that is used at once has τ = 1
+    redefines = frozenset({"tau_max"})
     draws = (
         Draw(
             "participation", "who takes part in each round", ("participation", "periods"),

@@ -38,9 +38,9 @@ class FedCompass(Algorithm[FedCompassParameters]):
     id = "fedcompass"
     summary = "clients get as many local steps as make groups of them arrive together, to be aggregated together"
     parameter_type = FedCompassParameters
-    local_rates = ("eta",)
+    step_size_symbols = ("eta",)
     weighs = "p"
-    alone = MappingProxyType({})
+    single_client_values = MappingProxyType({})
 
     def read_events(self, raw: object, clients: int, where: str) -> Events:
         """Read [[time, actor], …]; timers may be named as "s", and need not be."""

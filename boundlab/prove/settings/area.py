@@ -316,8 +316,8 @@ class AreaSetting(Setting):
             server = runs.columns["register", (0, k)]
             runs.columns["xs", (k,)] = server
             for i, function in enumerate(instance.functions):
-                for name, seat in zip(("x", "y"), program.seats[i], strict=True):
-                    runs.columns[name, (i, k)] = runs.columns["register", (seat, k)]
+                for name, slot in zip(("x", "y"), program.slots[i], strict=True):
+                    runs.columns[name, (i, k)] = runs.columns["register", (slot, k)]
                 runs.add(("d", (i, k)), lambda at, of=function, on=server: of.slope(on.values[at]))  # type: ignore[misc]
         return self._with_points(runs, instance)
 
@@ -348,11 +348,11 @@ class AreaSetting(Setting):
                 if self.diminishing:
                     options |= {"clock": "analysis"}
                 program = area.program(parameters_of(area, options), n)
-                seats = program.seats
+                slots = program.slots
                 for i in range(n):
-                    x, y = seats[i]
+                    x, y = slots[i]
                     found = _moves.moves(program, (i,), number)
-                    others = {seat for j in range(n) if j != i for seat in seats[j]}
+                    others = {slot for j in range(n) if j != i for slot in slots[j]}
                     if not (
                         _moves.agrees(found[x], {(i, 0, steps, size): 1.0}) and _moves.agrees(found[y], {x: 1.0})
                         and not others & found.keys() and 0 not in found
@@ -362,13 +362,13 @@ class AreaSetting(Setting):
                 identity = program.identity
                 # x_s + u, which is the mean of the y_i by the program's identity.
                 last = dict(zip(identity.register.tolist(), identity.coef.tolist(), strict=True))
-                mean = {seats[i][1]: 1.0 / n for i in range(n)}
-                if any(not abs(last[seat] - value) < 1e-9 for seat, value in mean.items()) or not _moves.agrees(
+                mean = {slots[i][1]: 1.0 / n for i in range(n)}
+                if any(not abs(last[slot] - value) < 1e-9 for slot, value in mean.items()) or not _moves.agrees(
                     found[0], {register: -value for register, value in last.items() if register not in mean}
                 ):
                     raise ProofError("area's program does not do with an aggregation what this setting says")
                 opened = _moves.opening(program)
-                passes = {seats[i][0]: {(i, 0, steps, size): 1.0} for i in range(n)}
+                passes = {slots[i][0]: {(i, 0, steps, size): 1.0} for i in range(n)}
                 if opened != (passes if self.start_option == "algorithm" else {}):
                     raise ProofError("area's program does not begin as this setting says")
 

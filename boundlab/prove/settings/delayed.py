@@ -118,13 +118,13 @@ class DelayedSetting(Setting):
             program = compiler.program(parameters_of(compiler, {"alpha": size}), n)
             opened = _moves.opening(program)
             for i in range(n):
-                (seat,) = program.seats[i]
-                if not _moves.agrees(opened[seat], {(i, 0, 1, size): 1.0, 0: -1.0}):
+                (slot,) = program.slots[i]
+                if not _moves.agrees(opened[slot], {(i, 0, 1, size): 1.0, 0: -1.0}):
                     raise ProofError("async_sgd's program does not begin as this setting says")
                 found = _moves.moves(program, (i,))
-                model = ((0, 1.0), (seat, 1.0))
-                step = _moves.agrees(found[0], {0: 1.0, seat: 1.0})
-                if not step or not _moves.agrees(found[seat], {(i, model, 1, size): 1.0, 0: -1.0, seat: -1.0}):
+                model = ((0, 1.0), (slot, 1.0))
+                step = _moves.agrees(found[0], {0: 1.0, slot: 1.0})
+                if not step or not _moves.agrees(found[slot], {(i, model, 1, size): 1.0, 0: -1.0, slot: -1.0}):
                     raise ProofError("async_sgd's program does not apply a gradient as this setting says")
-                if set(found) != {0, seat}:
+                if set(found) != {0, slot}:
                     raise ProofError("async_sgd's program changes what this setting does not know")
