@@ -24,7 +24,7 @@ class ExitCode(IntEnum):
     USAGE = 2, "bad usage or input"
     UNDECIDED = 3, "not decided"
     NOT_APPLICABLE = 4, "not applicable: an assumption is not met, or the claim is vacuous here"
-    UNFORESEEN = 70, "unforeseen: a defect of boundlab or of a plug-in, never a verdict"
+    UNFORESEEN = 70, "unexpected: a defect of boundlab or of a plug-in, never a verdict"
     INTERRUPTED = 130, "interrupted"
 
 

@@ -155,7 +155,7 @@ class SmoothProblem(SoughtMinimiser):
         """Find a point x with ‖x − x*‖ ≤ ‖∇f(x)‖/mu and f(x) − f* ≤ ‖∇f(x)‖²/(2mu)."""
         if self.mu == 0.0:
             raise CertificateError(
-                f"problem {self.id}: with mu = 0 a small gradient does not tell how near x* is; give mu > 0"
+                f"problem {self.id}: with mu = 0 a small gradient does not bound the distance to x*; give mu > 0"
             )
         from scipy.optimize import minimize
 

@@ -1,4 +1,4 @@
-"""The proof of the theorem: its first step that is refuted or does not follow, and what hangs on it."""
+"""The proof of the theorem: its first step that is refuted or does not follow, and the steps that depend on it."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -58,7 +58,7 @@ def _proof(one: "ProofEvidence", letters: Mapping[str, str]) -> Iterator[Block]:
         yield words(f"It {'is false' if found.witness is not None else 'does not follow'} in this instance:")
         yield points(_lettered(text, letters) for text in found.how.splitlines() if text.strip())
         hangs = hanging(outcome).get(found.name, [])
-        yield words(f"On it hangs: {', '.join(hangs) or 'nothing'}.")
+        yield words(f"Steps that depend on it: {', '.join(hangs) or 'nothing'}.")
         yield Commands((command_line("prove", script.id, "--step", found.name),))
     if outcome.proved:
         yield words(f"It rests on: {', '.join(assumptions(outcome)) or 'no assumption'}.")

@@ -40,7 +40,7 @@ def invoke(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; every failure is one line on stderr.
 
     Where JSON is asked for, it is an object on stdout, too, unless the answer stands there already: whoever reads that
-    gets one document. With ``--debug`` before the command, or BOUNDLAB_DEBUG=1, the traceback of an unforeseen one
+    gets one document. With ``--debug`` before the command, or BOUNDLAB_DEBUG=1, the traceback of an unexpected one
     stands before it. An answer that cannot be written is no answer: the code is then that of a file that cannot be
     written.
     """
@@ -61,7 +61,7 @@ def invoke(arguments: Sequence[str]) -> int:
         elif out.lost is not None and code not in (ExitCode.USAGE, ExitCode.UNFORESEEN, ExitCode.INTERRUPTED):
             reason = getattr(out.lost, "strerror", None) or str(out.lost)
             code = ExitCode.USAGE
-            complain(f"cannot write the output: {reason}; what it said is lost")
+            complain(f"cannot write the output: {reason}; the output is lost")
     return code
 
 

@@ -232,7 +232,7 @@ Epsilon = Annotated[float, _option("--epsilon", "per-time: how close to the limi
 PluginFiles = Annotated[
     list[Path] | None, _file("--plugin FILE.py", "Run this file and use what it registers; may be repeated.")
 ]
-Debug = Annotated[bool, _option("--debug", "Show the traceback of an unforeseen error.")]
+Debug = Annotated[bool, _option("--debug", "Show the traceback of an unexpected error.")]
 
 # What is printed.
 Quiet = Annotated[bool, _option("--quiet -q", "Print the verdict alone, in one line.")]

@@ -144,7 +144,9 @@ def _conformance(plugin: Path) -> list[dict[str, str]]:
         ]
         rows = [row for kind, one in objects for row in _checks(kind, one)]
     if not rows:
-        raise SpecError(f"{plugin} registers nothing that conformance is known of: an algorithm, a problem, delays, …")
+        raise SpecError(
+            f"{plugin} registers nothing that the conformance suite covers: an algorithm, a problem, delays, …"
+        )
     return rows
 
 

@@ -131,7 +131,7 @@ def _short(text: str, longest: int) -> str:
 
 
 def crash(error: BaseException) -> str:
-    """Return the line of an exception that nobody has foreseen: ``unforeseen KeyError in boundlab/files.py:56 (…)``.
+    """Return the line of an exception that nobody has foreseen: ``unexpected KeyError in boundlab/files.py:56 (…)``.
 
     It names the innermost place of boundlab's or a plug-in's code, and which plug-in called it. Frames of other
     libraries and of Python are passed over: they did what they were asked.
@@ -148,7 +148,7 @@ def crash(error: BaseException) -> str:
         place += f", called by {_place(*callers[-1], plugins)}"
     words = message(error)
     said = f" ({words})" if words else ""
-    return f"unforeseen {type(error).__name__} in {place}{said}; --debug shows the traceback"
+    return f"unexpected {type(error).__name__} in {place}{said}; --debug shows the traceback"
 
 
 def origin(error: BaseException) -> str:

@@ -46,7 +46,7 @@ def new(kind: option.Begun, name: option.Name, out: option.NewFolder = Path()) -
     made = {own: _filled(f"{kind}.{suffix}", words), out / f"test_{module}.py": _filled(f"test_{kind}.py", words)}
     for path in made:
         if path.exists():
-            raise SpecError(f"{path} is there already; take another name, or another folder with --out")
+            raise SpecError(f"{path} exists already; take another name, or another folder with --out")
     if not out.is_dir():
         raise SpecError(f"{out} is no folder; make it first")
     writable(*made)

@@ -110,7 +110,7 @@ def _why_not(plan: Plan, model: RationalProblem | None, case: Case) -> str:
     if not plan.theorem.bound.closed:
         return "the bound is a numerical recursion"
     if not plan.metric.is_mean:
-        return f"{plan.metric.id} is no mean of what a run shows"
+        return f"{plan.metric.id} is not a mean of recorded quantities"
     if plan.theorem.shape:
         return "a printed O(·) is a shape"
     if not plan.problem.noiseless and not _by_moments(model) and model.sign_noise() is None:

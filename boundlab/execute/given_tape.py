@@ -14,7 +14,7 @@ def why_not(metric: Metric, problem: Problem, tape: Tape) -> str:
     if problem.noiseless:
         return ""
     if not metric.is_mean:
-        return f"{metric.id} is no mean of what a run shows"
+        return f"{metric.id} is not a mean of recorded quantities"
     if problem.quadratic() is None:
         return f"problem {problem.id} with noise: the expectation given a schedule needs a quadratic"
     if moments.entries(tape.registers, problem) > moments.LARGEST:
@@ -35,7 +35,7 @@ def left_side(metric: Metric, problem: Problem, tape: Tape, ks: NDArray[np.int64
     UndecidedError
         If rounding could decide at a kink.
     SpecError
-        If the noise is not on quadratics, or the metric is no mean of what a run shows.
+        If the noise is not on quadratics, or the metric is not a mean of recorded quantities.
     """
     if problem.noiseless:
         return iterates.along(metric, problem, tape, problem.full_gradients(), ks)

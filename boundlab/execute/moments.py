@@ -51,7 +51,7 @@ def conditional(metric: Metric, problem: Problem, tape: Tape, sigma: float, ks: 
         If a step is implicit and the gradients are noisy.
     """
     if not metric.is_mean:
-        raise SpecError(f"moments need a left side that is a mean of what a run shows, which {metric.id} is not")
+        raise SpecError(f"moments need a left side that is a mean of recorded quantities, which {metric.id} is not")
     where, best = frame(problem), problem.optimum()
     vectors = Spread(problem, where, sigma)
     hessian, L = where.mean, max(one.L for one in vectors.bounds)

@@ -37,10 +37,10 @@ def engine(
     """Return the engine's description and '', or '' and why none applies."""
     left, who = _metric(metric), _algorithm(algorithm)
     if not left.is_mean:
-        return "", f"the expectation of {left.id}, which is no mean of what a run shows, has no exact engine"
+        return "", f"the expectation of {left.id}, which is not a mean of recorded quantities, has no exact engine"
     program = who.program(parameters, problem.n)
     if program is None:
-        return "", f"nobody has written one event of {who.id} as a program; replace delays by events"
+        return "", f"{who.id} has no one-event program; replace delays by events"
     reason = why_no_law(program, delays, policy)
     if reason:
         return "", reason
@@ -75,12 +75,12 @@ def program_of(algorithm: Algorithm[Any] | str, parameters: Any, clients: int) -
     Raises
     ------
     SpecError
-        If nobody has written it.
+        If it has none.
     """
     who = _algorithm(algorithm)
     program = who.program(parameters, clients)
     if program is None:
-        raise SpecError(f"no exact engine applies: nobody has written one event of {who.id} as a program")
+        raise SpecError(f"no exact engine applies: {who.id} has no one-event program")
     return program
 
 

@@ -89,7 +89,9 @@ def left_side(
     """
     metric, ks = shared.theorem.left, shared.ks
     if not metric.is_mean:
-        raise SpecError(f"{shared.theorem.metric} is no mean of what a run shows: moments do not tell its expectation")
+        raise SpecError(
+            f"{shared.theorem.metric} is not a mean of recorded quantities: moments do not determine its expectation"
+        )
     if any(one.problem["type"] == "lad" for one in candidates) or any(len(tape.implicit) for tape, _ in shared.tapes):
         raise SpecError("noise is carried along on quadratic parts only")
     slope = layout.w.mean(axis=0)

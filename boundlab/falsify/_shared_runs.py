@@ -158,7 +158,7 @@ def tapes(schedules: Schedules, records: RecordAt) -> Iterator[tuple[Tape, float
         yield compile_trial(who, parameters, n, delays, policy, last, records, Streams(0, 0)), 1.0
         return
     program = who.program(parameters, n)
-    reason = f"nobody has written one event of {who.id} as a program" if program is None else ""
+    reason = f"{who.id} has no one-event program" if program is None else ""
     if program is None or (reason := why_no_law(program, delays, policy)):
         raise SpecError(f"the mean over {over(schedules.theorem).words} is not enumerated: {reason}")
     sequences = list(islice(event_sequences(program, event_law(delays, policy), last), SEQUENCES + 1))

@@ -67,7 +67,7 @@ def _simplest(who: str, a: Algorithm[Any], clients: int) -> Setting:
     """Return the options that cannot be left out, each with the first of its examples."""
     rate = next(iter(a.step_size_symbols), "")
     if rate not in a.parameters:
-        raise AssertionError(f"{who}: step_size_symbols names {rate or 'nothing'}, which is no option")
+        raise AssertionError(f"{who}: step_size_symbols names {rate or 'nothing'}, which is not an option")
     given = {name: some[0] for name, some in a.examples(clients).items() if some and some[0]} | {rate: _RATE}
     try:
         a.read(Options(a.id, given))

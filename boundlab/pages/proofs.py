@@ -103,7 +103,7 @@ def _open(outcome: Outcome) -> Iterator[str]:
     found = [step for step in outcome.steps if step.status in _OPEN]
     for step in found:
         below = ", ".join(derived[step.name]) or "nothing"
-        yield f"{step.name} ({step.status.value}): {step.how}\n  on it hangs: {below}"
+        yield f"{step.name} ({step.status.value}): {step.how}\n  steps that depend on it: {below}"
     if found and (known := letters(outcome, *found)):
         yield "the letters in these steps:\n" + "\n".join(f"  {one}: {meaning}" for one, meaning in known.items())
 
@@ -125,7 +125,7 @@ def step_page(outcome: Outcome, step: Step) -> Iterator[str]:
         yield f"  where   {written}: {meaning}"
     yield f"  how     {step.how}"
     if step.fact is None or step.status in _OPEN:
-        yield f"  on it hangs: {', '.join(hanging(outcome).get(step.name, [])) or 'nothing'}"
+        yield f"  steps that depend on it: {', '.join(hanging(outcome).get(step.name, [])) or 'nothing'}"
         return
     yield f"  rests on {', '.join([*found['assumptions'], *found['rests_on']]) or 'no assumption'}"
     for one in found["from"]:

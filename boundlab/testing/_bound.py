@@ -128,7 +128,7 @@ def assert_bound_holds(
     """Raise AssertionError if a theorem is violated, with the instance, a case file and the command that repeats it.
 
     First it is compared on the problem: the left side is computed where an exact engine does that, else sampled. Then a
-    search looks at about ``candidates`` instances of its own. No clock has a say: the same call gives the same answer.
+    search looks at about ``candidates`` instances of its own. The same call gives the same answer on any machine.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ def _declared(algorithm: Algorithm[Any], given: Mapping[str, Any]) -> None:
     for name, line in says.items():
         expect(line.strip(), f"option {name} has no line of help")
     for name in algorithm.step_size_symbols:
-        expect(name in says, f"step_size_symbols names {name}, which is no option")
+        expect(name in says, f"step_size_symbols names {name}, which is not an option")
     expect(algorithm.server != "count" or "count" in says, "server is 'count', but there is no option count")
     refuses_unknown(lambda more: algorithm.read(Options(algorithm.id, {**given, **more})), says)
     for field in fields(kind):

@@ -180,7 +180,7 @@ def build(
         If the left side is no weighted sum of what a run shows, or the program too large.
     """
     if not metric.is_mean:
-        raise SpecError(f"worst-case needs a left side that is a mean of what a run shows, which {metric.id} is not")
+        raise SpecError(f"worst-case needs a left side that is a mean of recorded quantities, which {metric.id} is not")
     session = Session()
     with session.active() as module:
         return _build(module, kind, metric, runs, clients, constants, steps)

@@ -158,7 +158,7 @@ class WorstCase:
         if found in (WorstCaseOutcome.HOLDS, WorstCaseOutcome.CONDITIONAL) and certified is not None:
             return self._holds(certified)
         if self.plan.leans:
-            return f"the bound leans on {' and '.join(self.plan.leans)}, of which the program knows nothing"
+            return f"the bound depends on {' and '.join(self.plan.leans)}, which the program does not know"
         if self._tight is not None and certified is not None:
             known = " (numeric)" if self.plan.exactly.right.kind == "numeric" else ""
             return f"certified {upwards(certified)}, above {self._bound}{known} by no more than that share"

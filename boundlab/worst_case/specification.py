@@ -238,11 +238,11 @@ def _sequences(
     Raises
     ------
     SpecError
-        If there are too many, or nobody has written one event.
+        If there are too many, or the algorithm has no one-event program.
     """
     program = algorithm.program(parameters, clients)
     if program is None:
-        raise SpecError(f"averages need one event of {algorithm.id} as a program, which nobody has written")
+        raise SpecError(f"averages need the one-event program of {algorithm.id}, which it does not have")
     if not program.draws and "p" not in values:
         raise SpecError(f"averages over arrivals need their probabilities, which no assumption gives {algorithm.id}")
     found = event_sequences(program, _law(program, values, clients), iterations)

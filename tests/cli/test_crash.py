@@ -138,7 +138,7 @@ def test_a_plugin_that_raises_ends_every_command_with_one_line_and_70(command, a
     line = arguments(RAISED["ValueError"], command)
     assert invoke(line) == ExitCode.UNFORESEEN
     err = capsys.readouterr().err
-    assert err.startswith("boundlab: unforeseen ValueError in ")
+    assert err.startswith("boundlab: unexpected ValueError in ")
     assert "the plug-in bad.py:2" in err
     assert "(no); --debug shows the traceback" in err
     assert err.count("\n") == 1
@@ -150,7 +150,7 @@ def test_a_plugin_that_raises_ends_every_command_with_one_line_and_70(command, a
 def test_whatever_is_raised_never_chooses_the_exit_code(name, command, arguments, capsys):
     assert invoke(arguments(RAISED[name], command)) == ExitCode.UNFORESEEN
     err = capsys.readouterr().err
-    assert err.startswith("boundlab: unforeseen ")
+    assert err.startswith("boundlab: unexpected ")
     assert err.count("\n") == 1
 
 
@@ -161,7 +161,7 @@ def test_debug_shows_the_traceback_before_the_line(command, arguments, capsys, m
     *trace, last = capsys.readouterr().err.splitlines()
     assert trace[0].startswith("Traceback")
     assert any("raise KeyError('K')" in one for one in trace)
-    assert last.startswith("boundlab: unforeseen KeyError in ")
+    assert last.startswith("boundlab: unexpected KeyError in ")
     monkeypatch.setenv("BOUNDLAB_DEBUG", "1")
     assert invoke(line) == ExitCode.UNFORESEEN
     assert "Traceback" in capsys.readouterr().err
@@ -171,7 +171,7 @@ def test_boundlabs_own_place_is_named(capsys, monkeypatch):
     monkeypatch.setattr("boundlab.checks.vacuity.trivial", lambda _view: 1 / 0)
     assert invoke(["check", "area.theorem8.repaired", "--only=vacuity"]) == ExitCode.UNFORESEEN
     err = capsys.readouterr().err
-    assert err.startswith("boundlab: unforeseen ZeroDivisionError in boundlab/checks/vacuity.py:")
+    assert err.startswith("boundlab: unexpected ZeroDivisionError in boundlab/checks/vacuity.py:")
     assert "plug-in" not in err
     assert err.count("\n") == 1
 
@@ -189,7 +189,7 @@ def test_a_defect_of_the_machinery_itself_ends_the_same_way(broken, capsys, monk
         monkeypatch.setattr("boundlab.registry.owners", defect)
     assert invoke(["list"]) == ExitCode.UNFORESEEN
     err = capsys.readouterr().err
-    assert err.startswith("boundlab: unforeseen AttributeError in boundlab/")
+    assert err.startswith("boundlab: unexpected AttributeError in boundlab/")
     assert err.count("\n") == 1
 
 
@@ -202,7 +202,7 @@ def test_a_finished_run_that_breaks_an_invariant_is_unforeseen_too(capsys, monke
     monkeypatch.setattr("boundlab.simulate.simulation.statistics", defect)
     assert invoke(["run", "area", "--set=alpha=0.1", "--iterations=5", "--trials=1"]) == ExitCode.UNFORESEEN
     err = capsys.readouterr().err
-    assert err.startswith("boundlab: unforeseen TapeError in boundlab/simulate/simulation.py:")
+    assert err.startswith("boundlab: unexpected TapeError in boundlab/simulate/simulation.py:")
     assert "(staleness is negative)" in err
 
 
@@ -223,6 +223,6 @@ def test_the_module_and_the_command_end_alike(arguments, tmp_path: Path):
         [sys.executable, "-m", "boundlab", *line], capture_output=True, text=True, check=False, cwd=tmp_path
     )
     assert done.returncode == ExitCode.UNFORESEEN
-    assert done.stderr.startswith("boundlab: unforeseen SystemExit in the plug-in bad.py:")
+    assert done.stderr.startswith("boundlab: unexpected SystemExit in the plug-in bad.py:")
     assert done.stderr.count("\n") == 1
     assert done.stdout == ""

@@ -99,13 +99,13 @@ def test_latex_has_each_verdict_in_the_margin(capsys: Any) -> None:
 def test_a_file_of_ones_own_is_run_and_what_is_not_shown_is_named(capsys: Any, mine: str) -> None:
     page = output(capsys, mine, code=ExitCode.UNDECIDED)
     assert "small (does not follow)" in page
-    assert "on it hangs: its double" in page
+    assert "steps that depend on it: its double" in page
     assert "follows" in page
     found = json.loads(output(capsys, mine, "--json", code=ExitCode.UNDECIDED))
     assert [step["verdict"] for step in found["steps"]] == ["does not follow", "follows", "proved"]
     assert found["hanging"] == {"small": ["its double"]}
     step = output(capsys, mine, "--step", "small", code=ExitCode.UNDECIDED)
-    assert "on it hangs: its double" in step
+    assert "steps that depend on it: its double" in step
 
 
 def test_a_false_claim_without_an_instance_is_unproved_and_never_refuted(capsys: Any, tmp_path: Path) -> None:

@@ -44,4 +44,4 @@ def test_with_noise_moments_need_a_quadratic_and_without_it_enumeration_needs_no
     assert why == ("", "times between updates are not exponential under pareto")
     compass = lookup("algorithms", "fedcompass")
     found = engine("gap", compass, bowl, compass.read(Options("fedcompass", {"eta": 0.1})), IID, None)[1]
-    assert found == "nobody has written one event of fedcompass as a program; replace delays by events"
+    assert found == "fedcompass has no one-event program; replace delays by events"

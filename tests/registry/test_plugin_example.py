@@ -208,11 +208,11 @@ def test_its_group_checks_its_theorem(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_no_engine_takes_the_best_iterate_for_a_mean(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    no_mean = "best-gap is no mean of what a run shows"
+    no_mean = "best-gap is not a mean of recorded quantities"
     plain = changed(tmp_path, (', "interpolation"', ""))
     values = [part for name in ("alpha=0.5", "L=2", "mu=1", "R=2", "sigma=0") for part in ("--set", name)]
     assert invoke(["worst-case", str(plain), "-k", "2", "--set", "n=1", *values]) == 2
-    assert "a left side that is a mean of what a run shows, which best-gap is not" in capsys.readouterr().err
+    assert "a left side that is a mean of recorded quantities, which best-gap is not" in capsys.readouterr().err
     case = tmp_path / "case.json"
     content: dict[str, Any] = {
         "algorithm": "myrennala", "problem": {"type": "quadratic", "A": [[[1]], [[2]]], "b": [[0], [0]], "x0": [2]},
@@ -231,7 +231,7 @@ def test_no_engine_takes_the_best_iterate_for_a_mean(tmp_path: Path, capsys: pyt
     assert invoke(["exact", str(noisy), str(case)]) == 2
     assert f"no exact engine applies: {no_mean}" in capsys.readouterr().err
     assert compare(noisy, NOISY, "--exact") == 2
-    assert "needs a mean of what a run shows, not best-gap" in capsys.readouterr().err
+    assert "needs a mean of recorded quantities, not best-gap" in capsys.readouterr().err
 
 
 def test_moments_refuse_a_metric_that_is_no_mean() -> None:

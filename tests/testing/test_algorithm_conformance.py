@@ -261,7 +261,7 @@ WRONG: dict[str, tuple[type[Any], dict[str, Any], str]] = {
         "without the option size it is 2; its default is 1",
     ),
     "unknown options": (FedBuff, {"read": tolerant}, "an unknown option is not refused"),
-    "local rate": (FedBuff, {"step_size_symbols": ("alpha",)}, "step_size_symbols names alpha, which is no option"),
+    "local rate": (FedBuff, {"step_size_symbols": ("alpha",)}, "step_size_symbols names alpha, which is not an option"),
     "count": (Gd, {"server": "count"}, "server is 'count', but there is no option count"),
     "id": (FedBuff, {"id": " "}, "it has no id"),
     "answer": (

@@ -240,7 +240,7 @@ def test_a_step_with_a_root_is_decided_with_room_for_its_rounding(tmp_path: Path
 def test_a_symbol_without_its_assumption_decides_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for bound in ("B*R/10**6", "B*R*10**6"):
         assert invoke(["worst-case", own(tmp_path, bound), "--iterations", "2"]) == 3
-        assert "not decided: the bound leans on B (no assumption" in capsys.readouterr().out.replace("\n", " ")
+        assert "not decided: the bound depends on B (no assumption" in capsys.readouterr().out.replace("\n", " ")
 
 
 @pytest.mark.parametrize(
