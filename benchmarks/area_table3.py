@@ -199,9 +199,13 @@ def arrivals(algorithm: Algorithm, chosen: Any, delays: DelayModel, streams: Str
 
 
 def one(
-    row: Row, problem: EmpiricalRisk, test: tuple[Array, NDArray[np.uint8]], delays: DelayModel, seed: int,
+    row: Row,
+    problem: EmpiricalRisk,
+    test: tuple[Array, NDArray[np.uint8]],
+    delays: DelayModel,
+    seed: int,
     horizon: float,
-) -> Result:  # fmt: skip
+) -> Result:
     """Run one trial of one row; ``problem`` has the row's weights."""
     algorithm: Algorithm = lookup("algorithms", row.method)
     chosen = algorithm.read(Options(algorithm.id, parameters(row)))
@@ -251,9 +255,18 @@ def reaches(accuracy: Floats) -> float | None:
 def trial_problem(folder: Path, seed: int, samples: int, dtype: str, *, bias: bool) -> EmpiricalRisk:
     """Build the softmax problem of a trial: its own partition and start point."""
     options: dict[str, Any] = {
-        "data": f"idx:{folder}", "clients": CLIENTS, "partition": "dirichlet", "a": DIRICHLET, "batch": BATCH,
-        "nu": NU, "weights": "paper", "x0": "uniform", "bias": bias, "dtype": dtype, "seed": seed,
-    }  # fmt: skip
+        "data": f"idx:{folder}",
+        "clients": CLIENTS,
+        "partition": "dirichlet",
+        "a": DIRICHLET,
+        "batch": BATCH,
+        "nu": NU,
+        "weights": "paper",
+        "x0": "uniform",
+        "bias": bias,
+        "dtype": dtype,
+        "seed": seed,
+    }
     if samples:
         options["samples"] = samples
     problem = build_problem("softmax", options)
@@ -278,10 +291,18 @@ def summary(row: Row, results: Sequence[Result]) -> dict[str, Any]:
     paper = row.paper()
     last = curves[:, -(POINTS // 5) :]
     return {
-        "group": row.group, "method": row.method, "alpha": row.alpha, "weights": row.weights, "rates": row.rates,
+        "group": row.group,
+        "method": row.method,
+        "alpha": row.alpha,
+        "weights": row.weights,
+        "rates": row.rates,
         "settings": dict(row.settings),
-        "paper": None if paper is None else {
-            "rho": paper[0], "accuracy": list(paper[1:4]), "loss": list(paper[4:7]),
+        "paper": None
+        if paper is None
+        else {
+            "rho": paper[0],
+            "accuracy": list(paper[1:4]),
+            "loss": list(paper[4:7]),
         },
         "rho": [reaches(curve) for curve in curves],
         "rho_of_mean_curve": reaches(mean_curve),
@@ -292,7 +313,7 @@ def summary(row: Row, results: Sequence[Result]) -> dict[str, Any]:
         "margin": [_finite(result.margin) for result in results],
         "updates": [result.updates for result in results],
         "mean_accuracy_over_time": [round(float(100.0 * value), 3) for value in mean_curve],
-    }  # fmt: skip
+    }
 
 
 def _row_of(entry: Mapping[str, Any]) -> Row:
@@ -304,9 +325,16 @@ def _finite(value: float) -> float | None:
 
 
 def measure(
-    folder: Path, trials: int, horizon: float, samples: int, dtype: str, chosen: Sequence[Row], *, bias: bool,
+    folder: Path,
+    trials: int,
+    horizon: float,
+    samples: int,
+    dtype: str,
+    chosen: Sequence[Row],
+    *,
+    bias: bool,
     say: Any = lambda _line: None,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Run all rows and return the JSON document.
 
     Raises
@@ -335,12 +363,23 @@ def measure(
                 f"{time.perf_counter() - begin:.1f} s"
             )
     return {
-        "boundlab": __version__, "kind": "benchmark", "source": "AREA, Table 3",
-        "trials": trials, "horizon": horizon, "samples": samples or None, "clients": CLIENTS, "batch": BATCH,
-        "nu": NU, "count": DELTA, "dirichlet": DIRICHLET, "dtype": dtype, "bias": bias, "grid_points": POINTS,
+        "boundlab": __version__,
+        "kind": "benchmark",
+        "source": "AREA, Table 3",
+        "trials": trials,
+        "horizon": horizon,
+        "samples": samples or None,
+        "clients": CLIENTS,
+        "batch": BATCH,
+        "nu": NU,
+        "count": DELTA,
+        "dirichlet": DIRICHLET,
+        "dtype": dtype,
+        "bias": bias,
+        "grid_points": POINTS,
         "client_sizes_min_median_max": sizes,
         "rows": [summary(row, results[place]) for place, row in enumerate(chosen)],
-    }  # fmt: skip
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -369,15 +408,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if chosen.data is None and not root:
                 raise DataError("set BOUNDLAB_DATA to the folder that holds mnist/, or give --data")
             some = [
-                row for row in rows()
-                if (not chosen.group or row.group in chosen.group) and chosen.weights in (None, row.weights)
+                row
+                for row in rows()
+                if (not chosen.group or row.group in chosen.group)
+                and chosen.weights in (None, row.weights)
                 and chosen.method in (None, row.method)
-            ]  # fmt: skip
+            ]
             with calm(1):  # matrices are small: one BLAS thread is the fastest
                 document = measure(
-                    chosen.data or Path(root or "") / "mnist", chosen.trials, chosen.horizon, chosen.samples,
-                    chosen.dtype, some, bias=chosen.bias, say=lambda line: sys.stderr.write(line + "\n"),
-                )  # fmt: skip
+                    chosen.data or Path(root or "") / "mnist",
+                    chosen.trials,
+                    chosen.horizon,
+                    chosen.samples,
+                    chosen.dtype,
+                    some,
+                    bias=chosen.bias,
+                    say=lambda line: sys.stderr.write(line + "\n"),
+                )
             if chosen.out:
                 write_json(chosen.out, document)
         sys.stdout.write(table(document["rows"], _row_of))

@@ -15,8 +15,10 @@ def spread(numbers: Sequence[float | None], digits: int = 2) -> str:
     known = [value for value in numbers if value is not None]
     if len(known) < len(numbers):
         return "not finite"
-    shown = [f"{value:.{digits}f}" if abs(value) < 1e4 else f"{value:.1e}" for value in
-             (float(np.mean(known)), min(known), max(known))]  # fmt: skip
+    shown = [
+        f"{value:.{digits}f}" if abs(value) < 1e4 else f"{value:.1e}"
+        for value in (float(np.mean(known)), min(known), max(known))
+    ]
     return f"{shown[0]} ({shown[1]} – {shown[2]})"
 
 
@@ -44,10 +46,12 @@ def table(found: Sequence[Mapping[str, Any]], row_of: _RowOf) -> str:
         if key != last:
             weights = f", weights={entry['weights']}" if key[1] else ""
             lines += [
-                "", f"**{titles[entry['group']]}{weights}, {entry['rates']} rates**", "",
+                "",
+                f"**{titles[entry['group']]}{weights}, {entry['rates']} rates**",
+                "",
                 "| method, α | ρ paper | ours: mean; of the mean curve | accuracy % paper | ours | loss paper | ours |",
                 "|---|---|---|---|---|---|---|",
-            ]  # fmt: skip
+            ]
             last = key
         row, paper = row_of(entry), entry["paper"]
         theirs = ["–", "–", "–"]
@@ -78,9 +82,11 @@ def plot(document: Mapping[str, Any], path: Path, row_of: _RowOf) -> None:
 
     # Okabe and Ito's colours.
     looks = {
-        "sfedavg": ("#009E73", ":"), "asfedavg": ("#CC79A7", "-."), "fedbuff": ("#D55E00", "--"),
+        "sfedavg": ("#009E73", ":"),
+        "asfedavg": ("#CC79A7", "-."),
+        "fedbuff": ("#D55E00", "--"),
         "area": ("#0072B2", "-"),
-    }  # fmt: skip
+    }
     figure = Figure(figsize=(11.0, 6.4), dpi=130, layout="constrained")
     FigureCanvasAgg(figure)
     panels = figure.subplots(2, 3, sharex=True, sharey=True, squeeze=False)
@@ -96,9 +102,13 @@ def plot(document: Mapping[str, Any], path: Path, row_of: _RowOf) -> None:
         colour, style = looks[row.method]
         thin = column == 2 and row.method == "area" and row.alpha != 5.0
         panels[RATES.index(row.rates), column].plot(
-            times, entry["mean_accuracy_over_time"], linestyle=style, color="black" if thin else colour,
-            linewidth=1.0 if thin else 1.8, label=f"{row.name}, weights={row.weights}" if column == 2 else row.name,
-        )  # fmt: skip
+            times,
+            entry["mean_accuracy_over_time"],
+            linestyle=style,
+            color="black" if thin else colour,
+            linewidth=1.0 if thin else 1.8,
+            label=f"{row.name}, weights={row.weights}" if column == 2 else row.name,
+        )
     titles = ("Table 3, smaller α", "Table 3, larger α", "not in the paper")
     for place, axes in enumerate(panels.ravel()):
         law = "rates 10" if place < 3 else "rates |N(10, 5)|"

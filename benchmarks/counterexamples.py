@@ -98,22 +98,28 @@ SHOWN = {
 }
 MECHANISMS = (
     Mechanism(
-        "area.theorem8", "one-path",
+        "area.theorem8",
+        "one-path",
         "one sequence of events, of probability 1/8, moves the server, and to too little avail",
-        _instance(_KINK, "iid:p=[0.5]", 6, M="12"), lambda one: one.iterations >= 4,
+        _instance(_KINK, "iid:p=[0.5]", 6, M="12"),
+        lambda one: one.iterations >= 4,
     ),
     Mechanism(
-        "afl_dga.theorem1", "reused-gradients",
+        "afl_dga.theorem1",
+        "reused-gradients",
         "one local step a round, where all readings agree: a gradient that is used thirty times overshoots",
         _instance(_EQUAL, "deterministic", 61, periods="[1,30]"),
-        lambda one: not {"local_steps", "correction_delay"} & set(one.settings), _late,
+        lambda one: not {"local_steps", "correction_delay"} & set(one.settings),
+        _late,
     ),
     Mechanism(
-        "fedfa.theorem1", "window", "the bias of unequal rates stays in a window of two",
+        "fedfa.theorem1",
+        "window",
+        "the bias of unequal rates stays in a window of two",
         _instance(_APART, "deterministic:rates=[2,1]", 110, 1e-5, K="2", Q="1", mode="delta"),
         lambda one: one.settings.get("K") not in ("0", "1") and "rates" in one.delays,
     ),
-)  # fmt: skip
+)
 
 
 def searches(only: str) -> Iterator[tuple[str, str, Callable[[], Falsification]]]:

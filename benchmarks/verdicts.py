@@ -92,14 +92,26 @@ REFUTATIONS: tuple[Line, ...] = tuple(
         ("area.theorem8.printed-start", _ABSOLUTE, "iid:p_s=0.38", 48, 400, {"M": "2"}),
         ("area.theorem8", _ABSOLUTE, "iid:p_s=0.5", 6, 400, {"M": "50"}),
         ("fedcompass.theorem1", _SLOWER, _FIVE, 40_000, 2, {"Qmin": "1", "Qmax": "5", "eta": "0.0005"}),
-        ("afl_dga.theorem1", ("one client, two local steps, L = 60", "huber:w=60,x0=1"), "exponential", 1000, 2,
-         {"local_steps": "2", "scaling": "average"}),
+        (
+            "afl_dga.theorem1",
+            ("one client, two local steps, L = 60", "huber:w=60,x0=1"),
+            "exponential",
+            1000,
+            2,
+            {"local_steps": "2", "scaling": "average"},
+        ),
         ("fedfa.theorem1", _SLOWER, _FIVE, 10_000, 2, {"K": "2", "eta_l": "0.002"}),
         ("fedfa.theorem1.squared-smoothness", _SLOWER, _FIVE, 10_000, 2, {"K": "2", "eta_l": "0.002"}),
-        ("fedstaleweight.theorem1", ("one client, a buffer of one, noise", "huber:sigma=1,delta=0.1,x0=0"),
-         "exponential", 200, 100, {"eta_l": "0.001"}),
+        (
+            "fedstaleweight.theorem1",
+            ("one client, a buffer of one, noise", "huber:sigma=1,delta=0.1,x0=0"),
+            "exponential",
+            200,
+            100,
+            {"eta_l": "0.001"},
+        ),
     )
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,11 +253,17 @@ def as_dict(outcome: Outcome) -> dict[str, Any]:
     """Return a line for the JSON file."""
     one = outcome.line.compared
     return {
-        "theorem": one.theorem.id, "problem": one.problem, "delays": one.delays,
-        "iterations": one.iterations, "trials": outcome.line.trials, "settings": dict(one.settings),
-        "verdict": outcome.verdict, "ratio": outcome.ratio, "reason": outcome.reason,
+        "theorem": one.theorem.id,
+        "problem": one.problem,
+        "delays": one.delays,
+        "iterations": one.iterations,
+        "trials": outcome.line.trials,
+        "settings": dict(one.settings),
+        "verdict": outcome.verdict,
+        "ratio": outcome.ratio,
+        "reason": outcome.reason,
         "says_nothing": outcome.says_nothing,
-    }  # fmt: skip
+    }
 
 
 def main() -> None:

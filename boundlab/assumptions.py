@@ -85,9 +85,7 @@ def _why_different(problem: Any) -> str:
 
 BUILT_IN: tuple[Assumption, ...] = (
     Assumption("convex", "every f_i is convex"),
-    Assumption(
-        "strongly-convex", "every f_i is mu-strongly convex", defines=("mu",), implies=("convex", "minimiser")
-    ),
+    Assumption("strongly-convex", "every f_i is mu-strongly convex", defines=("mu",), implies=("convex", "minimiser")),
     Assumption("smooth", "every f_i has L-Lipschitz gradients", defines=("L", "L_sq")),
     Assumption("lipschitz", "every f_i is convex and B-Lipschitz", defines=("B",), implies=("convex",)),
     Assumption(DETERMINISTIC, "(sub)gradients are full ones: they have no noise", check=_why_noisy),
@@ -95,61 +93,86 @@ BUILT_IN: tuple[Assumption, ...] = (
         "bounded-variance",
         "stochastic (sub)gradients are unbiased with variance at most sigma^2, each from a sample of its own, drawn "
         "independently of all others and of the events",
-        noise=True, defines=("sigma", "sigma_l"),
+        noise=True,
+        defines=("sigma", "sigma_l"),
     ),
     Assumption(
-        "sampled-functions", "stochastic gradients are those of convex L_max-smooth functions, drawn independently",
-        noise=True, check=_why_not_sampled, defines=("L_max", "sigma_star"),
+        "sampled-functions",
+        "stochastic gradients are those of convex L_max-smooth functions, drawn independently",
+        noise=True,
+        check=_why_not_sampled,
+        defines=("L_max", "sigma_star"),
     ),
     Assumption("bounded-gradients", "every ‖∇f_i‖ is bounded", defines=("G_sq", "G")),
     Assumption("bounded-second-moment", "stochastic (sub)gradients have E‖g‖² ≤ G²", noise=True, defines=("G",)),
-    Assumption(
-        "bounded-heterogeneity", "‖∇f_i − ∇f‖ ≤ sigma_g everywhere", defines=("sigma_g", "sigma_g_mean")
-    ),
+    Assumption("bounded-heterogeneity", "‖∇f_i − ∇f‖ ≤ sigma_g everywhere", defines=("sigma_g", "sigma_g_mean")),
     Assumption("bounded-below", "f is bounded below", defines=("F0",)),
     Assumption(
-        "minimiser", "f has a minimiser with a certificate", defines=("R", "zeta", "G_star"),
+        "minimiser",
+        "f has a minimiser with a certificate",
+        defines=("R", "zeta", "G_star"),
         implies=("bounded-below",),
     ),
     # What every theorem assumes that does not say "composite": see boundlab.instance.
     Assumption(UNCONSTRAINED, "the objective is f alone: no constraint, and no h beside it", check=_why_composite),
     Assumption(COMPOSITE, "the objective is f, or F = f + h with a simple convex h", check=lambda _: ""),
     Assumption(
-        "constrained", "the objective is f on all of R^d or on a box or a ball", check=_why_not_constrained,
+        "constrained",
+        "the objective is f on all of R^d or on a box or a ball",
+        check=_why_not_constrained,
         implies=(COMPOSITE,),
     ),
     Assumption("one-function", "all clients have the same function", check=_why_different),
     Assumption(
-        "iid-events", "events are i.i.d.: at each iteration client i with p_i, the server with p_s", "run",
-        mean=True, independent=True, fits="exponential delays with --server poisson, or delays iid, would fit",
+        "iid-events",
+        "events are i.i.d.: at each iteration client i with p_i, the server with p_s",
+        "run",
+        mean=True,
+        independent=True,
+        fits="exponential delays with --server poisson, or delays iid, would fit",
         defines=("p", "p_s", "p_min", "qbar", "rates", "lambda_s"),
     ),
     # Compilers never look at gradients.
+    Assumption("fixed-schedule", "the schedule does not depend on the sampled gradients", "run", by_construction=True),
     Assumption(
-        "fixed-schedule", "the schedule does not depend on the sampled gradients", "run", by_construction=True
+        "stationary-participation",
+        "given the past, client i enters a buffer with expected weight pi_i",
+        "run",
+        mean=True,
+        fits="exponential or iid delays with equal weights would fit",
+        defines=("chi2", "pi_max"),
     ),
     Assumption(
-        "stationary-participation", "given the past, client i enters a buffer with expected weight pi_i", "run",
-        mean=True, fits="exponential or iid delays with equal weights would fit", defines=("chi2", "pi_max"),
+        "uniform-buffer",
+        "every buffer is a uniform subset of the clients",
+        "run",
+        mean=True,
+        fits="exponential delays of equal rates with reply=wait or count=1 would fit",
     ),
     Assumption(
-        "uniform-buffer", "every buffer is a uniform subset of the clients", "run",
-        mean=True, fits="exponential delays of equal rates with reply=wait or count=1 would fit",
+        "uniform-sampling",
+        "each step asks one client, drawn uniformly and independently of the others",
+        "run",
+        mean=True,
+        independent=True,
+        fits="an algorithm with sampling=uniform would fit",
     ),
     Assumption(
-        "uniform-sampling", "each step asks one client, drawn uniformly and independently of the others", "run",
-        mean=True, independent=True, fits="an algorithm with sampling=uniform would fit",
-    ),
-    Assumption(
-        "equal-weights", "every update of every client weighs 1/n, whatever its staleness and local steps", "run",
+        "equal-weights",
+        "every update of every client weighs 1/n, whatever its staleness and local steps",
+        "run",
         fits="p, alpha and normalise at their defaults would fit",
     ),
     # A lag that is not constant is found when the schedule is read.
     Assumption(
-        "constant-lag", "every update is used the same number of server updates after it was begun", "run",
-        by_construction=True, fits="deterministic delays of equal rates would fit", defines=("lag", "C_lag"),
+        "constant-lag",
+        "every update is used the same number of server updates after it was begun",
+        "run",
+        by_construction=True,
+        fits="deterministic delays of equal rates would fit",
+        defines=("lag", "C_lag"),
     ),
-)  # fmt: skip
+)
 ASSUMPTIONS: Mapping[str, Assumption] = MappingProxyType({one.id: one for one in BUILT_IN})
 RUN_ASSUMPTIONS: frozenset[str] = frozenset(one.id for one in BUILT_IN if one.of == "run")
 

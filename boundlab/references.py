@@ -115,12 +115,24 @@ WITHOUT: Mapping[str, str] = MappingProxyType(
 # By the algorithm: the paper that it is from.
 PAPERS: Mapping[str, str] = MappingProxyType(
     {
-        "afl_dga": _DGA, "area": _AREA, "asfedavg": _AREA, "async_sgd": _MISHCHENKO, "fedasync": _FEDASYNC,
-        "fedbuff": _FEDBUFF, "fedcompass": "Li et al., FedCompass", "fedfa": "Xu et al., FedFa",
-        "fedstaleweight": _STALE, "gd": _BOOK, "heavy_ball": _HEAVY, "incremental": _INCREMENTAL, "nesterov": _BOOK,
-        "ogm": _OGM, "proximal_point": _PPA, "sfedavg": _FEDAVG,
+        "afl_dga": _DGA,
+        "area": _AREA,
+        "asfedavg": _AREA,
+        "async_sgd": _MISHCHENKO,
+        "fedasync": _FEDASYNC,
+        "fedbuff": _FEDBUFF,
+        "fedcompass": "Li et al., FedCompass",
+        "fedfa": "Xu et al., FedFa",
+        "fedstaleweight": _STALE,
+        "gd": _BOOK,
+        "heavy_ball": _HEAVY,
+        "incremental": _INCREMENTAL,
+        "nesterov": _BOOK,
+        "ogm": _OGM,
+        "proximal_point": _PPA,
+        "sfedavg": _FEDAVG,
     }
-)  # fmt: skip
+)
 
 
 def reference(paper: str) -> Reference:

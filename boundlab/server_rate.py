@@ -77,12 +77,20 @@ class OptimalRate:
         """Return JSON-ready fields; an infinite limit is null."""
         return {
             "schema": schema("optimal-rate"),
-            "objective": self.objective, "n": len(self.rates), "rates": self.rates.tolist(),
-            "server_cost": self.server_cost, "lambda_s": self.lambda_s, "value": self.value,
-            "limit": json_value(self.limit), "epsilon": self.epsilon,
-            "lambda_epsilon": self.lambda_epsilon, "numeric": self.numeric, "p_s": self.p_s,
-            "p": self.p.tolist(), "note": self.note,
-        }  # fmt: skip
+            "objective": self.objective,
+            "n": len(self.rates),
+            "rates": self.rates.tolist(),
+            "server_cost": self.server_cost,
+            "lambda_s": self.lambda_s,
+            "value": self.value,
+            "limit": json_value(self.limit),
+            "epsilon": self.epsilon,
+            "lambda_epsilon": self.lambda_epsilon,
+            "numeric": self.numeric,
+            "p_s": self.p_s,
+            "p": self.p.tolist(),
+            "note": self.note,
+        }
 
 
 def closed_form(rates: ArrayLike) -> float:
@@ -145,9 +153,15 @@ def optimal_rate(
     if objective == "per-time" and server_cost == 0:
         enough = 1.0 / (inverse * (2.0 * epsilon + epsilon**2))
         return _result(
-            given, objective, 0.0, enough, None, inverse, epsilon,
+            given,
+            objective,
+            0.0,
+            enough,
+            None,
+            inverse,
+            epsilon,
             "at fixed wall-clock time the bound only decreases with λ_s: no interior optimum",
-        )  # fmt: skip
+        )
     best = closed_form(given) if objective == "per-iteration" else 1.0 / math.sqrt(inverse * server_cost)
     numeric = _minimise(_objective(given, objective, server_cost), float(given.max()))
     if not abs(numeric - best) <= _AGREEMENT * best:
@@ -235,13 +249,29 @@ def _minimise(objective: Callable[[Decimal], Decimal], start: float) -> float:
 
 
 def _result(
-    rates: Floats, objective: Objective, cost: float, at: float, numeric: float | None, limit: float,
-    epsilon: float | None, note: str,
-) -> OptimalRate:  # fmt: skip
+    rates: Floats,
+    objective: Objective,
+    cost: float,
+    at: float,
+    numeric: float | None,
+    limit: float,
+    epsilon: float | None,
+    note: str,
+) -> OptimalRate:
     interior = epsilon is None
     total = at + float(rates.sum())
     value = float(curve(rates, [at], objective, cost)[0]) if interior else limit
     return OptimalRate(
-        rates, objective, cost, at if interior else None, value, limit, epsilon, None if interior else at,
-        numeric, at / total, rates / total, note,
-    )  # fmt: skip
+        rates,
+        objective,
+        cost,
+        at if interior else None,
+        value,
+        limit,
+        epsilon,
+        None if interior else at,
+        numeric,
+        at / total,
+        rates / total,
+        note,
+    )

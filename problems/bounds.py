@@ -16,9 +16,15 @@ NONNEGATIVE = "f(x0) − inf f ≤ f(x0), as the loss ≥ 0"
 
 
 def met(
-    *, strongly_convex: str = "", smooth: str = "", steep: str = "", variance: str = "", spread: str = "",
-    minimiser: str = "", below: str | None = None,
-) -> dict[str, str]:  # fmt: skip
+    *,
+    strongly_convex: str = "",
+    smooth: str = "",
+    steep: str = "",
+    variance: str = "",
+    spread: str = "",
+    minimiser: str = "",
+    below: str | None = None,
+) -> dict[str, str]:
     """Return what convex functions say of the assumptions about them: each argument is a reason, or met where empty.
 
     Parameters

@@ -90,9 +90,13 @@ class LeastSquares(LinearModel, SoughtMinimiser):
         rows, targets = self._as_given(read)
         parts = [self.rows(client) for client in range(self.n)]
         form = RationalLeastSquaresForm(
-            [rows[part] for part in parts], [targets[part] for part in parts], self.exact_weights(),
-            read.one("nu", self.nu), self.batch, self.replacement,
-        )  # fmt: skip
+            [rows[part] for part in parts],
+            [targets[part] for part in parts],
+            self.exact_weights(),
+            read.one("nu", self.nu),
+            self.batch,
+            self.replacement,
+        )
         start = Reader({}) if options.get("x0") == "uniform" else read
         return RationalLeastSquares(form, start.vector("x0", self.x0))
 

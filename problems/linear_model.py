@@ -184,9 +184,12 @@ class LinearModel(Problem):
         eps, count = float(np.finfo(self.X.dtype).eps), max(size, self.batch) + 2.0 * self.classes + 32.0
         margins = (count + self.X.shape[1]) * bend * longest**2
         return StepBounds(
-            factor * self.nu, L * (1.0 + 8.0 * EPS), eps * factor * count * longest * steep,
-            eps * factor * (margins + 4.0 * self.nu), kinks=not self.loss.smooth,
-        )  # fmt: skip
+            factor * self.nu,
+            L * (1.0 + 8.0 * EPS),
+            eps * factor * count * longest * steep,
+            eps * factor * (margins + 4.0 * self.nu),
+            kinks=not self.loss.smooth,
+        )
 
     def _of_margins(self, rows: slice) -> tuple[float, float]:
         """Return the largest curvature of some rows' losses in their margins, 0 of pieces, and their largest slope.
@@ -205,9 +208,18 @@ class LinearModel(Problem):
         if self.batch == 0:
             return FullGradients(self)
         return MiniBatch(
-            self.id, self.X, self.y, self.offsets, self.sizes, self.factors, self.nu, self.classes,
-            self.batch, self.replacement, streams,
-        )  # fmt: skip
+            self.id,
+            self.X,
+            self.y,
+            self.offsets,
+            self.sizes,
+            self.factors,
+            self.nu,
+            self.classes,
+            self.batch,
+            self.replacement,
+            streams,
+        )
 
     def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched":
         """Return the problem on tensors."""

@@ -135,9 +135,7 @@ class SmoothedMaxAffine(ArrayProblem):
         """Return upper bounds of ‖∇f(x)‖, and of the clients' ‖∇f_i(x)‖, shape (n,); unit (1, −1)."""
         exact = [self._exactly(client, x) for client in range(self.n)]
         known = [entry for entry in exact if entry is not None]
-        each = np.array([
-            self._doubted(client, x) if own is None else norm_up(own) for client, own in enumerate(exact)
-        ])  # fmt: skip
+        each = np.array([self._doubted(client, x) if own is None else norm_up(own) for client, own in enumerate(exact)])
         if len(known) < self.n:
             doubt = float(np.mean([self._doubt(client, x) for client in range(self.n)]))
             return clip_up(float(np.linalg.norm(self.full_gradient(x))), self.n + self.d + 4) + doubt, each
@@ -218,7 +216,7 @@ class SmoothedMaxAffine(ArrayProblem):
         value = [
             sum(self._missed(client, x)[:2]) + (self.n + self.d + 8) * EPS * size
             for client, size in zip(clients, sizes, strict=True)
-        ]  # fmt: skip
+        ]
         slope = float(self._largest[0].mean()) + self.mu * float(np.linalg.norm(x))
         away = float(np.mean([self._doubt(client, x) for client in clients])) + (self.n + self.d + 8) * EPS * slope
         return clip_up(float(np.mean(value)), self.n + 4), clip_up(away, self.n + 4)

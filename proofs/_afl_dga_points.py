@@ -107,9 +107,7 @@ def part_size(b: RoundProof, u: Scalar) -> Fact:
 def orthogonal_part(b: RoundProof, u: Scalar) -> Fact:
     """(AD6): noise that is first used in round u is orthogonal to ∇f(w[u])."""
     s, t, i, q, K = b.s, b.t, b.i, b.q, b.s.steps(b.i, u)
-    none = b.sums(
-        s.unbiased(s.e(i, u, q), s.df(u)), ("q", 0, K, s.one(t, i, u) / K), ("i", 0, b.n, 1 / b.n)
-    )  # fmt: skip
+    none = b.sums(s.unbiased(s.e(i, u, q), s.df(u)), ("q", 0, K, s.one(t, i, u) / K), ("i", 0, b.n, 1 / b.n))
     return b.proof.step(
         "(AD6), noise of one age",
         equal(s.dot(s.df(u), s.noise_of(t, u)), 0),

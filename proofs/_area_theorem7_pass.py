@@ -43,9 +43,10 @@ def _local(proof: Proof, v: PassNames) -> Fact:
     )
     still = [s.unbiased(e, one) for one in (z, zh, g, gh)]
     one = proof.step(
-        "one noisy step", V(m + 1) <= V(m) * (1 - a * gamma) + a**2 * sigma**2,
+        "one noisy step",
+        V(m + 1) <= V(m) * (1 - a * gamma) + a**2 * sigma**2,
         [*moves, contracts, s.variance(e), *still],
-    )  # fmt: skip
+    )
     F, q = v.F, 48 / (v.p * v.M * v.tau)
     same = proof.step(
         "α_k·γ",
@@ -61,14 +62,15 @@ def _local(proof: Proof, v: PassNames) -> Fact:
     return proof.induction(
         "(C7.2) m noisy steps",
         V(ll) <= V(0) * F ** (-6 * ll) + a**2 * ll * sigma**2,
-        "l", [],
+        "l",
+        [],
         lambda known: [
             kernel.at(one, {"m": ll}, known.context),
             kernel.scale(room, kernel.square(s.z(i, k, ll) - s.zh(i, k, ll), known.context)),
             kernel.scale(kernel.combine(expr(F**-6) >= 0, [], known.context), known),
             rest,
         ],
-    )  # fmt: skip
+    )
 
 
 def _quiet(proof: Proof, v: PassNames) -> tuple[Fact, Fact]:
@@ -86,43 +88,56 @@ def _quiet(proof: Proof, v: PassNames) -> tuple[Fact, Fact]:
     cross = kernel.norms(slope, at_star, h, gh(0) - h, size, 0)
     move = s.quiet_move(i, k, m)
     shorter = proof.step(
-        "(C7.4) gradients do not grow", squared(gh(m + 1)) <= squared(gh(m)),
-        [move, s.cocoercive(gh(m), gh(m + 1)), s.cocoercive(gh(m + 1), gh(m))], squares=[gh(m) - gh(m + 1)],
-    )  # fmt: skip
+        "(C7.4) gradients do not grow",
+        squared(gh(m + 1)) <= squared(gh(m)),
+        [move, s.cocoercive(gh(m), gh(m + 1)), s.cocoercive(gh(m + 1), gh(m))],
+        squares=[gh(m) - gh(m + 1)],
+    )
     ll = variable("l")
     bounded = proof.induction(
-        "(C7.4)", squared(gh(ll)) <= expr(size**2), "l", [slope, at_star, cross],
+        "(C7.4)",
+        squared(gh(ll)) <= expr(size**2),
+        "l",
+        [slope, at_star, cross],
         lambda known: [known, kernel.at(shorter, {"m": ll}, known.context)],
-    )  # fmt: skip
+    )
 
     def farther(known: Fact) -> list[Any]:
         at_l = kernel.at(bounded, {}, known.context)
         return [
-            s.quiet_move(i, k, ll), known, at_l,
+            s.quiet_move(i, k, ll),
+            known,
+            at_l,
             kernel.norms(known, at_l, zh(ll) - star, gh(ll), ll * a * size, size, -1),
-        ]  # fmt: skip
+        ]
 
     far = proof.induction(
         "how far from x*", squared(zh(ll) - star) <= expr((ll * a * size) ** 2), "l", [begin], farther
     )
     j = s.index("jj", 1, v.M)
     near = proof.step(
-        "how far gradients are from that at x*", squared(gh(j) - h) <= expr((j * a * L * size) ** 2),
+        "how far gradients are from that at x*",
+        squared(gh(j) - h) <= expr((j * a * L * size) ** 2),
         [s.smooth(gh(j), h), kernel.at(far, {"l": j})],
-    )  # fmt: skip
+    )
     drift = lambda q: zh(q) - star + h * (a * q)
 
     def drifts(known: Fact) -> list[Any]:
         at_j, e = kernel.at(near, {}, known.context), a**2 * L * size * j * (j - 1) / 2
         return [
-            s.quiet_move(i, k, j), known, at_j,
+            s.quiet_move(i, k, j),
+            known,
+            at_j,
             kernel.norms(known, at_j, drift(j), gh(j) - h, e, j * a * L * size, -1),
-        ]  # fmt: skip
+        ]
 
     bound = proof.induction(
-        "(C7.5)", squared(drift(j)) <= expr((a**2 * L * size * j * (j - 1) / 2) ** 2), "jj",
-        [s.quiet_move(i, k, scalar(0)), begin, at_star], drifts,
-    )  # fmt: skip
+        "(C7.5)",
+        squared(drift(j)) <= expr((a**2 * L * size * j * (j - 1) / 2) ** 2),
+        "jj",
+        [s.quiet_move(i, k, scalar(0)), begin, at_star],
+        drifts,
+    )
     return kernel.at(bound, {"jj": v.M}), slope
 
 
@@ -138,18 +153,20 @@ def one_pass(proof: Proof, v: PassNames) -> tuple[Fact, Fact]:
         "(P7.3)",
         squared(u + rest)
         <= squared(s.xs(k) - s.star) * E**-3 + E**3 * a**2 * M * v.sigma**2 + b**2 * E**3 / (E**3 - 1),
-        [local, drift, s.begin(i, k), s.quiet_begin(i, k)], squares=[u - rest / (E**3 - 1)],
-    )  # fmt: skip
+        [local, drift, s.begin(i, k), s.quiet_begin(i, k)],
+        squares=[u - rest / (E**3 - 1)],
+    )
     q = 48 / (p * v.tau)
     below = chord(kernel, E**-3, q, w**-3)
     gain = proof.step(
-        "(P7.4), the factor", expr(E**3 / (E**3 - 1)) <= expr(1 / (q * (1 - w**-3))),
+        "(P7.4), the factor",
+        expr(E**3 / (E**3 - 1)) <= expr(1 / (q * (1 - w**-3))),
         multipliers=[(E**3 / ((E**3 - 1) * q * (1 - w**-3)), below)],
-    )  # fmt: skip
+    )
     whole = proof.step(
         "(P7.4)",
         squared(s.z(i, k, M) - s.star + s.vec("h", i) * (a * M))
         <= squared(s.xs(k) - s.star) * E**-3 + E**3 * a**2 * M * v.sigma**2 + b**2 / (q * (1 - w**-3)),
         multipliers=[(1, young), (b**2, gain)],
-    )  # fmt: skip
+    )
     return kernel.unname(whole, "step"), slope

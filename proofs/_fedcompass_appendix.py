@@ -79,13 +79,17 @@ def lemma_1(b: Printed) -> None:
     apart = squared(e) + squared(g - f) + squared(f)
     proof.step("(4), =", equal(squared(g + e), squared(e + (g - f) + f)), [], at="Lemma 1, (4), first relation")
     second = proof.step(
-        "(4), (a)", squared(e + (g - f) + f) <= apart * 3, squares=[e - (g - f), e - f, g - f - f],
+        "(4), (a)",
+        squared(e + (g - f) + f) <= apart * 3,
+        squares=[e - (g - f), e - f, g - f - f],
         at="Lemma 1, (4), (a)",
-    )  # fmt: skip
+    )
     third = proof.step(
-        "(4), (b)", apart * 3 <= expr(3 * b.sigma2),
-        [s.variance(e), s.heterogeneity_at(b.k, b.i, b.q), s.bounded_whole(b.k, b.i, b.q)], at="Lemma 1, (4), (b)",
-    )  # fmt: skip
+        "(4), (b)",
+        apart * 3 <= expr(3 * b.sigma2),
+        [s.variance(e), s.heterogeneity_at(b.k, b.i, b.q), s.bounded_whole(b.k, b.i, b.q)],
+        at="Lemma 1, (4), (b)",
+    )
     b.lemma = proof.step("Lemma 1", squared(g + e) <= expr(3 * b.sigma2), [second, third], at="Lemma 1")
 
 
@@ -95,14 +99,23 @@ def lemma_2(b: Printed) -> None:
     F, w, v = s.objective, s.w(k), s.w(k + 1)
     down = total(b.kernel, s.descent(s.d(i, k), v), "i", 0, b.n, s.p(i))
     b.down = proof.step(
-        "(5)", F(v) <= F(w) + s.dot(b.df, v - w) + squared(v - w) * (b.L / 2),
+        "(5)",
+        F(v) <= F(w) + s.dot(b.df, v - w) + squared(v - w) * (b.L / 2),
         [down, s.weights(squared(v - w)), b.kernel.against(s.whole_gradient(k), v - w)],
-        says="F(w') ≤ F(w) + ⟨∇F(w), w' − w⟩ + L/2·‖w' − w‖² for w = w[k], w' = w[k + 1]", at="Lemma 2, (5)",
-    )  # fmt: skip
+        says="F(w') ≤ F(w) + ⟨∇F(w), w' − w⟩ + L/2·‖w' − w‖² for w = w[k], w' = w[k + 1]",
+        at="Lemma 2, (5)",
+    )
     for number, what in enumerate(
-        ("an integral of ⟨∇F(w_t), w' − w⟩", "with ∇F(w) taken out", "(a): the Cauchy-Schwarz inequality inside",
-         "(b): smoothness inside", "the norm taken out", "∫ t dt = 1/2"), 1
-    ):  # fmt: skip
+        (
+            "an integral of ⟨∇F(w_t), w' − w⟩",
+            "with ∇F(w) taken out",
+            "(a): the Cauchy-Schwarz inequality inside",
+            "(b): smoothness inside",
+            "the norm taken out",
+            "∫ t dt = 1/2",
+        ),
+        1,
+    ):
         proof.remark(
             f"(6), line {number}",
             f"{what}; integrals are no claims of this kernel, whose axiom is (5)",
@@ -127,8 +140,9 @@ def first_part(b: Printed) -> None:
         "(7), second line",
         s.dot(df, v - w) + squared(v - w) * (L / 2) <= -s.dot(df, mean) + squared(mean) * (L / 2),
         [kernel.against(b.moved, x) for x in (df, v - w, mean)],
-        says="F(w) + ⟨∇F(w), w' − w⟩ + L/2·‖w' − w‖² ≤ F(w) − ⟨∇F(w), Δ̄⟩ + L/2·‖Δ̄‖²", at="(7), second line",
-    )  # fmt: skip
+        says="F(w) + ⟨∇F(w), w' − w⟩ + L/2·‖w' − w‖² ≤ F(w) − ⟨∇F(w), Δ̄⟩ + L/2·‖Δ̄‖²",
+        at="(7), second line",
+    )
     P1 = -s.clients(s.dot(df, own) * b.pi) / n
     P2 = squared(vector_sum("i", 0, n, own * b.pi)) * (L / (2 * n**2))
     third = proof.step(
@@ -147,18 +161,22 @@ def first_part(b: Printed) -> None:
     nine_b = proof.step("(9), (b)", equal(full, halves), [], at="(9), (b)")
     share = b.pi / b.P
     proof.step(
-        "(9), (c)", equal(halves, -b.over(gap, b.pi) * (eta / (2 * n)) + quiet), [],
+        "(9), (c)",
+        equal(halves, -b.over(gap, b.pi) * (eta / (2 * n)) + quiet),
+        [],
         at="(9), (c), with the probabilities π of the arrivals, which are 0 or 1",
-    )  # fmt: skip
+    )
     parts = lambda one, two: -b.over(squared(df), share) * one + b.over(squared(df - b.g), share) * two + quiet
     half = eta * b.P / (2 * n)
     proof.step("(9), 𝒫", equal(halves, parts(half, half)), [], at="(9), third =")
     more = total(kernel, total(kernel, kernel.square(df), "q", 0, b.Q), "i", 0, n, share * (b.P - 1))
     less = total(kernel, total(kernel, kernel.square(df - b.g), "q", 0, b.Q), "i", 0, n, share * (1 - b.P / n))
     proof.step(
-        "(9), ≤", parts(half, half) <= parts(eta / (2 * n), eta / 2),
-        multipliers=[(eta / (2 * n), more), (eta / 2, less)], at="(9), ≤, with 𝒫 in [1, m]",
-    )  # fmt: skip
+        "(9), ≤",
+        parts(half, half) <= parts(eta / (2 * n), eta / 2),
+        multipliers=[(eta / (2 * n), more), (eta / 2, less)],
+        at="(9), ≤, with 𝒫 in [1, m]",
+    )
     b.nine_b = kernel.combine(equal(P1, halves), [(1, eight), (1, nine_a), (1, nine_b)])
     b.first, b.second, b.quiet = P1, P2, quiet
 
@@ -173,9 +191,11 @@ def _aggregate(b: Printed, mean: Any) -> Any:
     s, kernel, n = b.s, b.kernel, b.n
     all_runs = total_vector(kernel, b.delta, "i", 0, n, b.pi / n)
     return combine_vectors(
-        kernel, s.w(b.k + 1) - s.w(b.k), -mean,
+        kernel,
+        s.w(b.k + 1) - s.w(b.k),
+        -mean,
         [(1, s.update(b.k)), (-b.eta / n, s.added("su", b.k)), (1, all_runs)],
-    )  # fmt: skip
+    )
 
 
 def probabilities(b: Printed) -> None:
@@ -184,11 +204,12 @@ def probabilities(b: Printed) -> None:
     big, small = variable("big", k), variable("small", k)
     most, least = s.pi(k, big) / b.P, s.pi(k, small) / b.P
     ratio = proof.undecided(
-        "π'_max/π'_min ≤ μ'", expr(most) <= expr(mu * least),
+        "π'_max/π'_min ≤ μ'",
+        expr(most) <= expr(mu * least),
         "what π is a probability of is not said. Of a fixed schedule it is 0 or 1, and a client that does not arrive "
         "at t has π' = 0; in the long run it needs Appendix B, which is false for the speeds 0.25, 0.59 and 0.95",
         at="before (10), from Appendix B",
-    )  # fmt: skip
+    )
     every = s.arrivals(k, expr(1))
 
     def parts(at: Any) -> list[Any]:
@@ -199,29 +220,39 @@ def probabilities(b: Printed) -> None:
 
     both = [(1 / b.P, one) for one in rest(s.smallest, big)]
     ten = proof.step(
-        "(10), first ≥", expr(1) >= most + (n - 1) * least,
-        multipliers=[*both, (-1 / b.P, every), *((1 / b.P, one) for one in parts(big))], at="(10), first ≥",
-    )  # fmt: skip
+        "(10), first ≥",
+        expr(1) >= most + (n - 1) * least,
+        multipliers=[*both, (-1 / b.P, every), *((1 / b.P, one) for one in parts(big))],
+        at="(10), first ≥",
+    )
     ten_b = proof.step(
-        "(10), second ≥", expr(most + (n - 1) * least) >= most + (n - 1) / mu * most,
-        multipliers=[((n - 1) / mu, ratio)], at="(10), second ≥",
-    )  # fmt: skip
+        "(10), second ≥",
+        expr(most + (n - 1) * least) >= most + (n - 1) / mu * most,
+        multipliers=[((n - 1) / mu, ratio)],
+        at="(10), second ≥",
+    )
     top = proof.step(
         "(10)", expr(most) <= 1 / b.g1, multipliers=[(1 / b.g1, ten), (1 / b.g1, ten_b)], at="(10), second line"
     )
     both = [(1 / b.P, one) for one in rest(s.largest, small)]
     eleven = proof.step(
-        "(11), first ≤", expr(1) <= least + (n - 1) * most,
-        multipliers=[*both, (1 / b.P, every), *((-1 / b.P, one) for one in parts(small))], at="(11), first ≤",
-    )  # fmt: skip
+        "(11), first ≤",
+        expr(1) <= least + (n - 1) * most,
+        multipliers=[*both, (1 / b.P, every), *((-1 / b.P, one) for one in parts(small))],
+        at="(11), first ≤",
+    )
     eleven_b = proof.step(
-        "(11), second ≤", expr(least + (n - 1) * most) <= least + mu * (n - 1) * least,
-        multipliers=[(n - 1, ratio)], at="(11), second ≤",
-    )  # fmt: skip
+        "(11), second ≤",
+        expr(least + (n - 1) * most) <= least + mu * (n - 1) * least,
+        multipliers=[(n - 1, ratio)],
+        at="(11), second ≤",
+    )
     bottom = proof.step(
-        "(11)", expr(least) >= 1 / b.g2, multipliers=[(1 / b.g2, eleven), (1 / b.g2, eleven_b)],
+        "(11)",
+        expr(least) >= 1 / b.g2,
+        multipliers=[(1 / b.g2, eleven), (1 / b.g2, eleven_b)],
         at="(11), second line",
-    )  # fmt: skip
+    )
     share = b.pi / b.P
     proof.step(
         "π' ≤ 1/γ₁", expr(share) <= 1 / b.g1, multipliers=[(1, top), (1 / b.P, s.largest(k, i))], at="before (12)"
@@ -242,14 +273,19 @@ def probabilities(b: Printed) -> None:
     b.start12 = -squared(df) * (b.eta * b.Qmin / (2 * b.g2)) + b.quiet
     half = b.eta / (2 * n)
     b.twelve = proof.step(
-        "(12)", b.first <= b.start12 + b.third,
+        "(12)",
+        b.first <= b.start12 + b.third,
         multipliers=[
-            (-1, b.nine_b), (half, work), (half * b.Qmin, some), (b.eta / 2, near), (b.eta / (2 * b.g1), after),
+            (-1, b.nine_b),
+            (half, work),
+            (half * b.Qmin, some),
+            (b.eta / 2, near),
+            (b.eta / (2 * b.g1), after),
             (b.eta / (2 * b.g1), whole),
             (half * b.Qmin * (b.P - 1) + b.eta * b.Qmin / 2 * (1 / n - 1 / b.g2), kernel.square(df)),
         ],
         at="(12)",
-    )  # fmt: skip
+    )
 
 
 def jensen(b: Printed, t: Any, of: Any, *, arriving: bool) -> list[Any]:

@@ -72,9 +72,13 @@ def gradients(w: Window) -> None:
     w.step("c", "(W2)", squared(s.sampled(r, j, q)) <= expr(w.c**2), multipliers=[(1, second), (1, w.root_c)])
     # Two of them.
     w.facts["two"] = lambda t, a, b: kernel.norms(
-        kernel.at(w["c"], {"r": t, "j": a[0], "q": a[1]}), kernel.at(w["c"], {"r": t, "j": b[0], "q": b[1]}),
-        s.sampled(t, *a), s.sampled(t, *b), w.c, w.c,
-    )  # fmt: skip
+        kernel.at(w["c"], {"r": t, "j": a[0], "q": a[1]}),
+        kernel.at(w["c"], {"r": t, "j": b[0], "q": b[1]}),
+        s.sampled(t, *a),
+        s.sampled(t, *b),
+        w.c,
+        w.c,
+    )
 
 
 def moves(w: Window) -> None:
@@ -88,9 +92,10 @@ def moves(w: Window) -> None:
     both = total(kernel, s.work(r), "h", 0, s.many(r), s.a(r, h) * s.steps(r, h))
     A = s.A(r)
     added = w.proof.step(
-        "(C3), the gradients of an update", squared(sums) <= expr(w.c**2 * A**2),
-        multipliers=[(1, pairs), (-w.c**2, both), (-w.c**2 * A, s.work(r))],
-    )  # fmt: skip
+        "(C3), the gradients of an update",
+        squared(sums) <= expr(w.c**2 * A**2),
+        multipliers=[(1, pairs), (-(w.c**2), both), (-(w.c**2) * A, s.work(r))],
+    )
     w.step(
         "move", "(C3), an update", squared(s.w(r + 1) - s.w(r)) <= expr((w.eta * w.c * A) ** 2), [s.update(r), added]
     )
@@ -104,13 +109,16 @@ def moves(w: Window) -> None:
     steps = vector_sum("q", 0, h, s.sampled(r, j, q))
     walk = [total_vector(kernel, s.move(r, j, q), "q", 0, h), telescope_vector(kernel, "q", 0, h, s.z(r, j, q))]
     from_start = w.proof.step(
-        "(C3), local steps from the first point", squared(way) <= expr((w.eta * w.c * h) ** 2),
+        "(C3), local steps from the first point",
+        squared(way) <= expr((w.eta * w.c * h) ** 2),
         [local, *(kernel.against(fact, test) for fact in walk for test in (way, steps))],
-    )  # fmt: skip
+    )
     w.step(
-        "local", "(C3), local steps", squared(s.z(r, j, h) - s.w(s.s(r, j))) <= expr((w.eta * w.c * h) ** 2),
+        "local",
+        "(C3), local steps",
+        squared(s.z(r, j, h) - s.w(s.s(r, j))) <= expr((w.eta * w.c * h) ** 2),
         [from_start, s.begin(r, j)],
-    )  # fmt: skip
+    )
 
 
 def _paths(w: Window) -> None:
@@ -126,9 +134,10 @@ def _paths(w: Window) -> None:
     path = telescope_vector(kernel, "r", a, b, s.w(s.r))
     way, steps = s.w(b) - s.w(a), vector_sum("r", a, b, move(s.r))
     apart = w.proof.step(
-        "(C3), several updates", squared(way) <= expr((size * (b - a)) ** 2),
+        "(C3), several updates",
+        squared(way) <= expr((size * (b - a)) ** 2),
         [pairs, *(kernel.against(path, test) for test in (way, steps))],
-    )  # fmt: skip
+    )
     # o: the model that a run began at
     k = s.k
     o = s.index("o", 0, w.T + w.N - 2)
@@ -156,9 +165,10 @@ def noise(w: Window) -> None:
     variances = total(kernel, variances, "j", 0, s.many(r))
     own_squares = s.runs_of(r, expr(s.a(r, j) ** 2 * s.steps(r, j)))
     update = w.proof.step(
-        "(W3), the noise of an update", squared(s.er(r)) <= own_squares * w.sigma**2,
+        "(W3), the noise of an update",
+        squared(s.er(r)) <= own_squares * w.sigma**2,
         [s.added("er", r), kernel.at(added, {"x": s.many(r)}), variances],
-    )  # fmt: skip
+    )
     # the updates of a window
     of = lambda place: s.er(k + place)
     cross = s.unbiased(s.e(k + h + 1, j, q), of(before))
@@ -169,9 +179,11 @@ def noise(w: Window) -> None:
     window = total(kernel, kernel.at(update, {"r": k + u}), "u", 0, w.N)
     every = vector_sum("u", 0, w.N, of(u))
     w.step(
-        "noise", "(W10), the variance", squared(every) <= s.squares_of(k) * w.sigma**2,
+        "noise",
+        "(W10), the variance",
+        squared(every) <= s.squares_of(k) * w.sigma**2,
         [kernel.at(added, {"x": w.N}), window],
-    )  # fmt: skip
+    )
     still = s.unbiased(s.e(k + u, j, q), s.df(k))
     still = total(kernel, still, "q", 0, s.steps(k + u, j), s.a(k + u, j))
     still = _inserted(w, total(kernel, still, "j", 0, s.many(k + u)), s.added("er", k + u), s.df(k))
@@ -206,9 +218,11 @@ def _added(w: Window, name: str, index: str, of: Any, squares: Any, cross: Fact,
     last = split_vector(kernel, index, 0, h + 1, h + 2, of(place))
     sums = lambda many: vector_sum(index, 0, many, of(place))
     facts = [
-        crossed, kernel.at(own, {index: h + 1}), s.last_term(index, 0, h + 1, squares(place)),
+        crossed,
+        kernel.at(own, {index: h + 1}),
+        s.last_term(index, 0, h + 1, squares(place)),
         *(kernel.against(last, v) for v in (sums(h + 2), sums(h + 1), of(h + 1))),
-    ]  # fmt: skip
+    ]
     some = w.proof.induction(
         f"{name}, one or more", claim(h + 1), "h", [kernel.at(own, {index: 0})], lambda known: [known, *facts]
     )
@@ -238,22 +252,28 @@ def lateness(w: Window, far: Any, case: Context) -> None:
     early = kernel.combine(expr(far - (k - old)) >= 0, [(1, s.delay(t, j))], case)
     age = proof.step(f"(C4){tag}", expr((k - old) ** 2) <= far**2, [kernel.scale(late, early)], context=case)
     models = proof.step(
-        f"the model that a run began at{tag}", squared(s.w(k) - s.w(old)) <= expr((size * far) ** 2),
-        multipliers=[(1, kernel.at(w["apart"], {"o": old})), (size**2, age)], context=case,
-    )  # fmt: skip
+        f"the model that a run began at{tag}",
+        squared(s.w(k) - s.w(old)) <= expr((size * far) ** 2),
+        multipliers=[(1, kernel.at(w["apart"], {"o": old})), (size**2, age)],
+        context=case,
+    )
     local = kernel.at(w["local"], {"r": t, "h": q})
     one, two = s.w(k) - s.w(old), s.w(old) - s.z(t, j, q)
     flipped = kernel.combine(squared(two) <= expr((w.eta * w.c * q) ** 2), [(1, local)])
     points = proof.step(
-        f"the point of a local step{tag}", squared(s.w(k) - s.z(t, j, q)) <= expr((size * far + w.eta * w.c * q) ** 2),
-        [models, flipped, kernel.norms(models, flipped, one, two, size * far, w.eta * w.c * q)], context=case,
-    )  # fmt: skip
+        f"the point of a local step{tag}",
+        squared(s.w(k) - s.z(t, j, q)) <= expr((size * far + w.eta * w.c * q) ** 2),
+        [models, flipped, kernel.norms(models, flipped, one, two, size * far, w.eta * w.c * q)],
+        context=case,
+    )
     lag = lambda place: s.d(s.c(t, j), k) - s.g(t, j, place)
     gap = lambda place: w.L * w.eta * w.c * (w.A * far + place)
     slopes = proof.step(
-        f"the gradient of a local step{tag}", squared(lag(q)) <= expr(gap(q) ** 2),
-        [s.smooth(s.d(s.c(t, j), k), s.g(t, j, q)), points], context=case,
-    )  # fmt: skip
+        f"the gradient of a local step{tag}",
+        squared(lag(q)) <= expr(gap(q) ** 2),
+        [s.smooth(s.d(s.c(t, j), k), s.g(t, j, q)), points],
+        context=case,
+    )
     steps, many = s.steps(t, j), s.many(t)
     two_steps = kernel.norms(slopes, kernel.at(slopes, {"q": p}), lag(q), lag(p), gap(q), gap(p))
     pairs = total(kernel, total(kernel, two_steps, "p_1", 0, steps), "q", 0, steps)
@@ -263,13 +283,17 @@ def lateness(w: Window, far: Any, case: Context) -> None:
     eps = few * (w.A * far + (s.Qmax - 1) / 2)
     nested = total(kernel, closed, "p_1", 0, steps, few**2 * (w.A * far + p))
     run = proof.step(
-        f"the gradients of a run{tag}", squared(vector_sum("q", 0, steps, lag(q))) <= expr(whole**2),
-        [pairs, closed, nested], context=case,
-    )  # fmt: skip
+        f"the gradients of a run{tag}",
+        squared(vector_sum("q", 0, steps, lag(q))) <= expr(whole**2),
+        [pairs, closed, nested],
+        context=case,
+    )
     run = proof.step(
         f"the gradients of a run, at most Qmax{tag}",
-        squared(vector_sum("q", 0, steps, lag(q))) <= expr((steps * eps) ** 2), [run], context=case,
-    )  # fmt: skip
+        squared(vector_sum("q", 0, steps, lag(q))) <= expr((steps * eps) ** 2),
+        [run],
+        context=case,
+    )
     of = lambda place: vector_sum("q", 0, s.steps(t, place), s.d(s.c(t, place), k) - s.g(t, place, q))
     two_runs = kernel.norms(run, kernel.at(run, {"j": h}), of(j), of(h), steps * eps, s.steps(t, h) * eps)
     pairs = total(kernel, total(kernel, two_runs, "h", 0, many, s.a(t, h)), "j", 0, many, s.a(t, j))
@@ -278,13 +302,16 @@ def lateness(w: Window, far: Any, case: Context) -> None:
     runs = proof.step(
         f"the runs of an update{tag}",
         squared(vector_sum("j", 0, many, of(j) * s.a(t, j))) <= expr((A * eps) ** 2),
-        multipliers=[(1, pairs), (-(eps**2), both), (-(eps**2) * A, s.work(t))], context=case,
-    )  # fmt: skip
+        multipliers=[(1, pairs), (-(eps**2), both), (-(eps**2) * A, s.work(t))],
+        context=case,
+    )
     differ = s.du(k, u) - s.gr(t)
     update = proof.step(
-        f"(C5) for an update{tag}", squared(differ) <= expr((A * eps) ** 2),
-        [runs, s.moved(k, u), s.added("gr", t)], context=case,
-    )  # fmt: skip
+        f"(C5) for an update{tag}",
+        squared(differ) <= expr((A * eps) ** 2),
+        [runs, s.moved(k, u), s.added("gr", t)],
+        context=case,
+    )
     w.facts["eps"] = eps
     every, W, work = vector_sum("u", 0, w.N, differ), w.W(k), w["work"]
     if w.N.constant == 1:
@@ -313,20 +340,24 @@ def shares(w: Window) -> None:
     alike, opposite = (kernel.norms(near, there, gap(i), gap(o), sigma_g, sigma_g, sign) for sign in (1, -1))
     over, under = (lambda place: s.over(place, k)), (lambda place: s.under(place, k))
     signs = (
-        (alike, over(i) * over(o) + under(i) * under(o)), (opposite, over(i) * under(o) + under(i) * over(o)),
-    )  # fmt: skip
+        (alike, over(i) * over(o) + under(i) * under(o)),
+        (opposite, over(i) * under(o) + under(i) * over(o)),
+    )
     pairs = [total(kernel, total(kernel, fact, "i_0", 0, n, weight), "i", 0, n) for fact, weight in signs]
     extra = vector_sum("i", 0, n, gap(i) * (over(i) - under(i)))
     parts = w["bias"]
     W, beta = w.W(k), w.beta
     twice = total(kernel, parts, "i_0", 0, n, over(o) + under(o))
     bound = proof.step(
-        "unequal shares", squared(extra) <= expr((W * beta * sigma_g) ** 2),
+        "unequal shares",
+        squared(extra) <= expr((W * beta * sigma_g) ** 2),
         multipliers=[*((1, one) for one in pairs), (sigma_g**2, twice), (sigma_g**2 * W * beta, parts)],
-    )  # fmt: skip
+    )
     plain = vector_sum("i", 0, n, s.d(i, k) * (over(i) - under(i)))
     balance = s.balance(k, s.df(k))
     w.step(
-        "shares", "(W9), the shares", squared(plain) <= expr((W * beta * sigma_g) ** 2),
+        "shares",
+        "(W9), the shares",
+        squared(plain) <= expr((W * beta * sigma_g) ** 2),
         [bound, kernel.against(balance, plain), kernel.against(balance, balance.left)],
-    )  # fmt: skip
+    )

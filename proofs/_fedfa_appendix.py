@@ -111,15 +111,18 @@ def model(b: Appendix) -> None:
     walk = kernel.at(walked(b.w, b.Q), {"a": b.arrival(b.j)})
     runs = total_vector(kernel, walk, "j_0", 1, K + 1)
     b.step(
-        "(11), second =", "(11), with η_g = 1",
+        "(11), second =",
+        "(11), with η_g = 1",
         equal(squared(ends / K - begins / K + changes * (b.rate / K)), 0),
         [kernel.against(runs, v) for v in (ends, begins, changes)],
-    )  # fmt: skip
+    )
     gradients(b.w)
     one = b.step(
-        "(12)", "(12), second =: all models of the window are w^t'",
-        equal(squared(begins / K - s.w(b.old)), 0), [s.update(t)],
-    )  # fmt: skip
+        "(12)",
+        "(12), second =: all models of the window are w^t'",
+        equal(squared(begins / K - s.w(b.old)), 0),
+        [s.update(t)],
+    )
     b.step("Lemma 1", "Lemma 1", squared(s.sampled(s.a, 0, b.q)) <= expr(3 * b.sum3), [b.w["second"]])
     # What (12) says, as (13) uses it.
     rest = s.w(t + 1) - s.w(b.old) + changes / K
@@ -129,16 +132,18 @@ def model(b: Appendix) -> None:
             (-1, one),
             *((1, fact) for fact in _moved(b, rest, begins / K - s.w(b.old), runs)),
         ],
-    )  # fmt: skip
+    )
 
 
 def _moved(b: Appendix, rest: Any, gap: Any, runs: VectorFact) -> list[Fact]:
     """(11), twice: ‖rest‖² = ‖gap‖², for w^(t+1) = (1/K)·Σ of the models − (1/K)·Σ Δ."""
     test = rest + gap
-    return [b.kernel.combine(
-        equal(squared(gap) - squared(rest), 0),
-        [(-1, b.kernel.against(b.s.update(b.t), test)), (-1 / b.K, b.kernel.against(runs, test))],
-    )]  # fmt: skip
+    return [
+        b.kernel.combine(
+            equal(squared(gap) - squared(rest), 0),
+            [(-1, b.kernel.against(b.s.update(b.t), test)), (-1 / b.K, b.kernel.against(runs, test))],
+        )
+    ]
 
 
 def first(b: Appendix) -> None:
@@ -151,23 +156,22 @@ def first(b: Appendix) -> None:
     t1 = b.sum_window(lambda a: s.dot(b.slope, b.change(a))) * (-b.rate / K)
     down = s.over_clients(s.descent(s.d(b.i, b.old), s.w(t + 1)))
     b.step(
-        "(13), first ≤", "(13), first line",
+        "(13), first ≤",
+        "(13), first line",
         f(s.w(t + 1)) <= f(s.w(b.old)) - s.dot(b.slope, mean) * b.rate + squared(mean) * (b.L * b.rate**2 / 2),
         [down, *_small(b, changes)],
-    )  # fmt: skip
+    )
     b.step(
-        "(13), second ≤", "(13), second line", equal(-s.dot(b.slope, mean) * b.rate + squared(mean) * (
-            b.L * b.rate**2 / 2
-        ), t1 + b.t2)
-    )  # fmt: skip
+        "(13), second ≤",
+        "(13), second line",
+        equal(-s.dot(b.slope, mean) * b.rate + squared(mean) * (b.L * b.rate**2 / 2), t1 + b.t2),
+    )
     inner = b.sum_window(lambda a: b.sum_steps(lambda q: s.dot(b.slope, s.sampled(a, 0, q))))
     b.step("(14)", "(14), second =", equal(t1, inner * (-b.rate / K)))
     y = lambda i, q: s.g(s.coming(t, i), 0, q)
     noisy = lambda i, q: s.sampled(s.coming(t, i), 0, q)
     every = lambda of: finite_sum("i", 0, b.n, b.sum_steps(lambda q: s.dot(b.slope, of(b.i, q)))) * (-b.rate / b.n)
-    b.undecided(
-        "(15), second =", "(15), second =, for K = 1", equal(inner * (-b.rate / K), every(noisy)), UNIFORM
-    )  # fmt: skip
+    b.undecided("(15), second =", "(15), second =, for K = 1", equal(inner * (-b.rate / K), every(noisy)), UNIFORM)
     s.index("i_0", 0, b.n - 1)
     still = [s.unbiased(s.e(s.coming(t, b.i), 0, q), v) for v in (s.d(variable("i_0"), b.old),)]
     still = [total(kernel, one, "i_0", 0, b.n, 1 / b.n) for one in still]
@@ -201,9 +205,10 @@ def _small(b: Appendix, changes: Any) -> list[Fact]:
     far = kernel.combine(squared(changes) <= expr(size**2), [(1, pairs)])
     zero = scalar(0)
     return [
-        b.rest, *(kernel.norms(slope, b.rest, b.slope, rest, w.g, zero, sign) for sign in (1, -1)),
+        b.rest,
+        *(kernel.norms(slope, b.rest, b.slope, rest, w.g, zero, sign) for sign in (1, -1)),
         *(kernel.norms(far, b.rest, changes, rest, size, zero, sign) for sign in (1, -1)),
-    ]  # fmt: skip
+    ]
 
 
 def third(b: Appendix) -> None:
@@ -217,16 +222,18 @@ def third(b: Appendix) -> None:
     b.step("(17), first =", "(17), first line (≤ where = is printed)", b.third(q) <= split, [jensen])
     two = s.mean(lambda _: squared(here - began) + squared(began - y)) * 2
     b.step(
-        "(17), second ≤", "(17), second line", split <= two,
+        "(17), second ≤",
+        "(17), second line",
+        split <= two,
         [s.over_clients(kernel.square(here - began - (began - y)))],
-    )  # fmt: skip
+    )
     far = s.mean(lambda _: squared(s.w(old) - s.z(run, 0, 0)) + squared(s.z(run, 0, 0) - s.z(run, 0, q))) * (2 * b.L**2)
     own = s.its_own(t, i, old)
     other = s.d(s.c(run, 0), old)
     late = kernel.combine(
         squared(here - began) <= squared(s.w(old) - s.z(run, 0, 0)) * b.L**2,
         [(1, s.smooth(other, began)), (1, kernel.against(own, other + here - began * 2))],
-    )  # fmt: skip
+    )
     drift = s.smooth(began, y)
     b.step("(17), third ≤", "(17), third line", two <= far, [s.over_clients(late), s.over_clients(drift)])
     _staleness(b)
@@ -235,14 +242,18 @@ def third(b: Appendix) -> None:
     way = kernel.at(walked(b.w, q_1), {})
     lost = squared(s.z(s.a, 0, 0) - s.z(s.a, 0, q_1))
     b.step(
-        "(20), second ≤", "(20), second line (the first = names the model that the run began at)", lost <= sums,
+        "(20), second ≤",
+        "(20), second line (the first = names the model that the run began at)",
+        lost <= sums,
         [kernel.against(way, v) for v in (way.left, way.right)],
-    )  # fmt: skip
+    )
     steps = kernel.at(b.w["steps"], {"h": q_1})
     b.step(
-        "(20), third ≤", "(20), third line", sums <= expr(3 * q_1 * (q_1 * b.eta**2) * b.sum3),
+        "(20), third ≤",
+        "(20), third line",
+        sums <= expr(3 * q_1 * (q_1 * b.eta**2) * b.sum3),
         multipliers=[(b.eta**2, steps), (-(b.eta**2) * q_1**2, b.w.root_c)],
-    )  # fmt: skip
+    )
     size = 6 * b.L**2 * b.sum3
     first = size * b.rate**2 * b.Q * b.tau**2 * b.beta
     parts = first + size * q_1 * (q_1 * b.eta**2)
@@ -270,24 +281,33 @@ def _staleness(b: Appendix) -> None:
     path = telescope_vector(kernel, "t", early, late, s.w(t))
     sums = vector_sum("t", early, late, move(t))
     b.step(
-        "(18), first =", "(18), first line (the sum ends before t − τ_k)", equal(gap, squared(sums)),
+        "(18), first =",
+        "(18), first line (the sum ends before t − τ_k)",
+        equal(gap, squared(sums)),
         [kernel.against(path, v) for v in (sums, s.w(late) - s.w(early))],
-    )  # fmt: skip
+    )
     whole = lambda a: (s.gr(a) + s.er(a)) * b.eta
     changes = vector_sum("t", early, late, b.over_window(whole)) * (b.rate / K)
     b.step("(18), second =", "(18), second line", equal(squared(sums), squared(changes)), [])
     b.step(
-        "(18), third =", "(18), third line, for one Δ: the sums are the same",
-        equal(squared(whole(s.a) - b.change(s.a)), 0), [s.added(name, s.a) for name in ("gr", "er")],
-    )  # fmt: skip
+        "(18), third =",
+        "(18), third line, for one Δ: the sums are the same",
+        equal(squared(whole(s.a) - b.change(s.a)), 0),
+        [s.added(name, s.a) for name in ("gr", "er")],
+    )
     size = 3 * b.rate**2 * b.Q * b.beta * b.sum3
     whole_run = kernel.at(b.w["steps"], {"h": b.Q})
     summed = kernel.combine(
         squared(s.gr(s.a) + s.er(s.a)) <= expr((b.w.c * b.Q) ** 2),
-        [(1, whole_run), *((-1, kernel.against(s.added(name, s.a), test)) for name in ("gr", "er") for test in (
-            s.gr(s.a) + s.er(s.a) + vector_sum("q", 0, b.Q, s.sampled(s.a, 0, b.q)),
-        ))],
-    )  # fmt: skip
+        [
+            (1, whole_run),
+            *(
+                (-1, kernel.against(s.added(name, s.a), test))
+                for name in ("gr", "er")
+                for test in (s.gr(s.a) + s.er(s.a) + vector_sum("q", 0, b.Q, s.sampled(s.a, 0, b.q)),)
+            ),
+        ],
+    )
     other, place = s.index("t_1"), s.index("j_5", 1)
     there = lambda k, j: kernel.at(summed, {"a": k - K + j})
     sums_of = lambda k, j: s.gr(k - K + j) + s.er(k - K + j)
@@ -296,23 +316,31 @@ def _staleness(b: Appendix) -> None:
     pairs = total(kernel, total(kernel, pairs, "j_5", 1, K + 1), "j_0", 1, K + 1)
     pairs = total(kernel, total(kernel, pairs, "t_1", early, late), "t", early, late)
     b.step(
-        "(19), first ≤", "(19), first line", gap <= expr(size * apart**2),
+        "(19), first ≤",
+        "(19), first line",
+        gap <= expr(size * apart**2),
         multipliers=[
-            (-1, b.known["(18), first ="]), (-1, b.known["(18), second ="]), ((b.rate * b.eta / K) ** 2, pairs),
+            (-1, b.known["(18), first ="]),
+            (-1, b.known["(18), second ="]),
+            ((b.rate * b.eta / K) ** 2, pairs),
             (-((b.Q * b.eta * apart) ** 2), b.w.root_c),
         ],
-    )  # fmt: skip
+    )
     room = kernel.combine(expr(b.tau - age - apart) >= 0, [])
     both = kernel.combine(expr(b.tau - age + apart) >= 0, [])
     squares = kernel.scale(room, both)
     b.step(
-        "(19), second ≤", "(19), second line", expr(size * apart**2) <= size * (b.tau - age) ** 2,
+        "(19), second ≤",
+        "(19), second line",
+        expr(size * apart**2) <= size * (b.tau - age) ** 2,
         multipliers=[(size, squares)],
-    )  # fmt: skip
+    )
     b.step(
-        "(19), third ≤", "(19), third line", expr(size * (b.tau - age) ** 2) <= size * b.tau**2,
+        "(19), third ≤",
+        "(19), third line",
+        expr(size * (b.tau - age) ** 2) <= size * b.tau**2,
         multipliers=[(size * age, kernel.combine(expr(2 * b.tau - age) >= 0, []))],
-    )  # fmt: skip
+    )
 
 
 def first_again(b: Appendix) -> None:

@@ -95,22 +95,31 @@ def gradients(w: Lemma) -> None:
     two = kernel.norms(one, kernel.at(one, {"q": p}), x(q), x(p), w.c, w.c)
     pairs = total(kernel, total(kernel, two, "p_1", 0, h), "q", 0, h)
     steps = w.step(
-        "steps", "(V2), the gradients of some local steps",
-        squared(vector_sum("q", 0, h, x(q))) <= expr((w.c * h) ** 2), [pairs],
-    )  # fmt: skip
+        "steps",
+        "(V2), the gradients of some local steps",
+        squared(vector_sum("q", 0, h, x(q))) <= expr((w.c * h) ** 2),
+        [pairs],
+    )
     way = walked(w, h)
     w.step(
-        "local", "(V2), local steps", squared(s.z(a, 0, h) - s.z(a, 0, 0)) <= expr((w.eta * w.c * h) ** 2),
+        "local",
+        "(V2), local steps",
+        squared(s.z(a, 0, h) - s.z(a, 0, 0)) <= expr((w.eta * w.c * h) ** 2),
         [steps, *(kernel.against(way, v) for v in (way.left, way.right))],
-    )  # fmt: skip
+    )
     changed = combine_vectors(
-        kernel, s.change(a), w.sampled(a) * -w.eta,
+        kernel,
+        s.change(a),
+        w.sampled(a) * -w.eta,
         [(1, kernel.at(way, {"h": w.Q})), *((w.eta, s.added(name, a)) for name in _sums(w))],
-    )  # fmt: skip
+    )
     w.facts["changed"] = changed
-    w.step("change", "(V2), a whole run", squared(s.change(a)) <= expr((w.A * w.c) ** 2), [
-        kernel.at(w["local"], {"h": w.Q})
-    ])  # fmt: skip
+    w.step(
+        "change",
+        "(V2), a whole run",
+        squared(s.change(a)) <= expr((w.A * w.c) ** 2),
+        [kernel.at(w["local"], {"h": w.Q})],
+    )
 
 
 def _sums(w: Lemma) -> tuple[str, ...]:
@@ -134,17 +143,22 @@ def virtual(w: Lemma) -> None:
     w.facts["v"] = combine_vectors(kernel, step.left, right, [(1, step), (w.rate, kernel.at(w["changed"], {"a": t}))])
     move = lambda at: s.v(at + 1) - s.v(at)
     one = w.step(
-        "move", "(V3), one step", squared(move(t)) <= expr(w.move**2),
+        "move",
+        "(V3), one step",
+        squared(move(t)) <= expr(w.move**2),
         [step, kernel.at(w["change"], {"a": t})],
-    )  # fmt: skip
+    )
     m = w.h
     far = lambda known: kernel.norms(
         known, kernel.at(one, {"t": t + m}, known.context), s.v(t + m) - s.v(t), move(t + m), w.move * m, w.move
     )
     path = w.proof.induction(
-        "(V9), several steps", squared(s.v(t + m) - s.v(t)) <= expr((w.move * m) ** 2), "h", [],
+        "(V9), several steps",
+        squared(s.v(t + m) - s.v(t)) <= expr((w.move * m) ** 2),
+        "h",
+        [],
         lambda known: [known, kernel.at(one, {"t": t + m}, known.context), far(known)],
-    )  # fmt: skip
+    )
     w.facts["path"] = path
     _any_two(w, path)
     # what the window holds back
@@ -158,18 +172,23 @@ def virtual(w: Lemma) -> None:
     again = total(kernel, telescope(kernel, "j_2", 1, K, two * (two - 1) / 2), "j_1", 1, K, one)
     size = (w.rate * w.A * w.c / K) ** 2
     held = w.proof.step(
-        "(V12), what the window holds back", squared(s.held_back(now)) <= expr((w.move * (K - 1) / 2) ** 2),
+        "(V12), what the window holds back",
+        squared(s.held_back(now)) <= expr((w.move * (K - 1) / 2) ** 2),
         multipliers=[((w.rate / K) ** 2, pairs), (-size, again), (-size * K * (K - 1) / 2, closed)],
-    )  # fmt: skip
+    )
     if s.delta:
         w.step(
-            "away", "(V12), the model and the virtual iterate",
-            squared(s.w(t) - s.v(t)) <= expr((w.away * w.A * w.c) ** 2), [held, s.ahead(t)],
-        )  # fmt: skip
+            "away",
+            "(V12), the model and the virtual iterate",
+            squared(s.w(t) - s.v(t)) <= expr((w.away * w.A * w.c) ** 2),
+            [held, s.ahead(t)],
+        )
     w.step(
-        "first", "(V3), where it begins", squared(s.v(0) - s.w(0)) <= expr((w.move * (K - 1) / 2) ** 2),
+        "first",
+        "(V3), where it begins",
+        squared(s.v(0) - s.w(0)) <= expr((w.move * (K - 1) / 2) ** 2),
         [kernel.at(held, {"t": 0}) if s.delta else held, s.ahead(0)],
-    )  # fmt: skip
+    )
     if not s.delta:
         _away_in_param(w)
 
@@ -182,9 +201,11 @@ def _step_of_delta(w: Lemma) -> VectorFact:
     last = split_vector(kernel, "j", 1, K, K + 1, change)
     weight = w.rate / K
     return combine_vectors(
-        kernel, s.v(t + 1), s.v(t) + s.change(t) * w.rate,
+        kernel,
+        s.v(t + 1),
+        s.v(t) + s.change(t) * w.rate,
         [(1, s.ahead(t + 1)), (1, s.update(t)), (-1, s.ahead(t)), (weight, last), (weight, path)],
-    )  # fmt: skip
+    )
 
 
 def _away_in_param(w: Lemma) -> None:
@@ -207,13 +228,16 @@ def _away_in_param(w: Lemma) -> None:
     twice = total(kernel, parts, "a_2", low, r, more(two) + less(two))
     extra = vector_sum("a_1", low, r, s.change(one) * (more(one) - less(one)))
     bound = w.proof.step(
-        "(V18), the shares of changes", squared(extra) <= expr((C * size) ** 2),
+        "(V18), the shares of changes",
+        squared(extra) <= expr((C * size) ** 2),
         multipliers=[*((1, fact) for fact in pairs), (size**2, twice), (size**2 * C, parts)],
-    )  # fmt: skip
+    )
     w.step(
-        "away", "(V18), the model and the virtual iterate", squared(s.w(r) - s.v(r)) <= expr((C * size) ** 2),
+        "away",
+        "(V18), the model and the virtual iterate",
+        squared(s.w(r) - s.v(r)) <= expr((C * size) ** 2),
         [bound, s.response(r)],
-    )  # fmt: skip
+    )
 
 
 def _any_two(w: Lemma, path: Fact) -> None:
@@ -242,12 +266,17 @@ def window_noise(w: Lemma, first: Any, lo: int) -> tuple[Fact, Fact]:
     sums = lambda end: vector_sum("j", lo, end, x(j))
     parted = split_vector(kernel, "j", lo, last, last + 1, x(j))
     apart = w.proof.induction(
-        "(W3), the runs of a window", equal(squared(sums(last)), finite_sum("j", lo, last, squared(x(j)))), "h_1", [],
+        "(W3), the runs of a window",
+        equal(squared(sums(last)), finite_sum("j", lo, last, squared(x(j)))),
+        "h_1",
+        [],
         lambda known: [
-            known, cross, s.last_term("j", lo, last, squared(x(j))),
+            known,
+            cross,
+            s.last_term("j", lo, last, squared(x(j))),
             *(kernel.against(parted, v) for v in (sums(last + 1), sums(last), x(last))),
         ],
-    )  # fmt: skip
+    )
     return run, apart
 
 
@@ -257,9 +286,11 @@ def noise(w: Lemma) -> None:
     run, apart = window_noise(w, k, 0)
     sums = vector_sum("u", 0, w.N, s.er(k + u))
     w.step(
-        "noise", "(W10), the variance", squared(sums) <= expr(w.N * w.Q * w.sigma**2),
+        "noise",
+        "(W10), the variance",
+        squared(sums) <= expr(w.N * w.Q * w.sigma**2),
         [kernel.at(apart, {"h_1": w.N}), total(kernel, kernel.at(run, {"a": k + u}), "u", 0, w.N)],
-    )  # fmt: skip
+    )
     still = total(kernel, s.unbiased(s.e(k + u, 0, q), s.fv(k)), "q", 0, w.Q)
     still = _inserted(w, still, s.added("er", k + u), s.fv(k))
     w.step("still", "(W10), the mean", equal(s.dot(s.fv(k), sums), 0), [total(kernel, still, "u", 0, w.N)])
@@ -284,16 +315,18 @@ def shares(w: Lemma) -> None:
     alike, opposite = (kernel.norms(near, there, gap(i), gap(o), sigma_g, sigma_g, sign) for sign in (1, -1))
     over, under = (lambda place: s.over(place, k)), (lambda place: s.under(place, k))
     signs = (
-        (alike, over(i) * over(o) + under(i) * under(o)), (opposite, over(i) * under(o) + under(i) * over(o)),
-    )  # fmt: skip
+        (alike, over(i) * over(o) + under(i) * under(o)),
+        (opposite, over(i) * under(o) + under(i) * over(o)),
+    )
     pairs = [total(kernel, total(kernel, fact, "i_0", 0, n, weight), "i", 0, n) for fact, weight in signs]
     extra = vector_sum("i", 0, n, gap(i) * (over(i) - under(i)))
     parts = s.bias(k)
     twice = total(kernel, parts, "i_0", 0, n, over(o) + under(o))
     bound = proof.step(
-        "unequal shares", squared(extra) <= expr((beta * sigma_g) ** 2),
+        "unequal shares",
+        squared(extra) <= expr((beta * sigma_g) ** 2),
         multipliers=[*((1, one) for one in pairs), (sigma_g**2, twice), (sigma_g**2 * beta, parts)],
-    )  # fmt: skip
+    )
     plain = s.uneven(k)
     same = finite_sum("i", 0, n, squared(s.fv(k)) * (over(i) - under(i)))
     balance = [s.balance(k, value) for value in (same, s.dot(s.fv(k), plain))]
@@ -317,21 +350,28 @@ def lateness(w: Lemma, far: Any, case: Context) -> None:
     models = proof.step(
         f"(V9), the virtual iterate that a run began near{tag}",
         squared(s.v(old) - s.v(k)) <= expr((w.move * far) ** 2),
-        multipliers=[(1, kernel.at(w["apart"], {"o": old, "t": k})), (w.move**2, age)], context=case,
-    )  # fmt: skip
+        multipliers=[(1, kernel.at(w["apart"], {"o": old, "t": k})), (w.move**2, age)],
+        context=case,
+    )
     local = kernel.at(w["local"], {"a": t, "h": q})
     unit = w.eta * w.c
     one, two, three = s.z(t, 0, q) - s.z(t, 0, 0), s.w(old) - s.v(old), s.v(old) - s.v(k)
     sizes = (unit * q, w.away * w.A * w.c, w.move * far)
     size = sizes[0] + sizes[1] + sizes[2]
     points = proof.step(
-        f"(V9), the point of a local step{tag}", squared(s.z(t, 0, q) - s.v(k)) <= expr(size**2),
+        f"(V9), the point of a local step{tag}",
+        squared(s.z(t, 0, q) - s.v(k)) <= expr(size**2),
         [
-            local, away, models, s.begin(t, 0), kernel.norms(local, away, one, two, sizes[0], sizes[1]),
+            local,
+            away,
+            models,
+            s.begin(t, 0),
+            kernel.norms(local, away, one, two, sizes[0], sizes[1]),
             kernel.norms(local, models, one, three, sizes[0], sizes[2]),
             kernel.norms(away, models, two, three, sizes[1], sizes[2]),
-        ], context=case,
-    )  # fmt: skip
+        ],
+        context=case,
+    )
     lag = lambda place: s.dv(s.c(t, 0), k) - s.g(t, 0, place)
     gap = lambda place: w.L * w.c * (w.eta * place + w.A * (w.rate * far + w.away))
     slopes = proof.step(

@@ -95,10 +95,19 @@ def synchronous(proof: Proof) -> None:
     noise = b.noise()
     small = b.proof.step("(AD5) for n ≥ 1", squared(s.m(t)) <= expr(sigma**2), [noise])
     met = b.proof.step(
-        "noise and gradients", s.dot(s.v(t) - s.df(t), s.m(t)) <= 0,
-        [kernel.norms(kernel.combine(squared(s.v(t) - s.df(t)) <= expr(0), [(1, exact)]), small,
-                      s.v(t) - s.df(t), s.m(t), 0, sigma)],
-    )  # fmt: skip
+        "noise and gradients",
+        s.dot(s.v(t) - s.df(t), s.m(t)) <= 0,
+        [
+            kernel.norms(
+                kernel.combine(squared(s.v(t) - s.df(t)) <= expr(0), [(1, exact)]),
+                small,
+                s.v(t) - s.df(t),
+                s.m(t),
+                0,
+                sigma,
+            )
+        ],
+    )
     now = b.proof.step(
         "(AD6), one local step",
         s.dot(s.df(t), s.e(i, b.since, q)) >= 0,
@@ -113,10 +122,16 @@ def synchronous(proof: Proof) -> None:
         "(AD15)",
         squared(s.df(t)) <= b.fall() + b.x * sigma**2 / b.n,
         [
-            b.round(), exact, noise, met, lost, s.average(t),
-            kernel.scale(small_step, kernel.square(s.v(t))), kernel.scale(small_step, lost),
+            b.round(),
+            exact,
+            noise,
+            met,
+            lost,
+            s.average(t),
+            kernel.scale(small_step, kernel.square(s.v(t))),
+            kernel.scale(small_step, lost),
         ],
-    )  # fmt: skip
+    )
     bound = expr(2 * s.symbol("F0") / (b.eta * b.T) + b.x * sigma**2 / b.n)
     proof.conclude(b.proof.step("(AD16)", s.metric() <= bound, b.together(one)))
 
@@ -337,4 +352,4 @@ PROOFS = (
     Script("afl_dga.r2n", "AFL-DGA with full gradients, by distances", _PAGE, full_gradients, "afl_dga.r2n"),
     Script("afl_dga.r2b", "AFL-DGA, noise averaged over the clients", _PAGE, by_age, "afl_dga.r2b"),
     Script("afl_dga.r3", "AFL-DGA, noise averaged, limited steps", _PAGE, noise_and_stale_steps, "afl_dga.r3"),
-)  # fmt: skip
+)

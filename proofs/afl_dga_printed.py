@@ -60,10 +60,13 @@ def _lemma(b: _Printed) -> tuple[Fact, Fact]:
         at=f"{_A}, before (1)",
     )
     first = proof.step(
-        "(1)", far <= b.steps + eta**2 * b.local, [b.kernel.square(s.w(t) - s.z(i, b.r_i, b.q))], at=f"{_A}, (1)",
+        "(1)",
+        far <= b.steps + eta**2 * b.local,
+        [b.kernel.square(s.w(t) - s.z(i, b.r_i, b.q))],
+        at=f"{_A}, (1)",
         says="‖w^t − w_ij‖² ≤ Σ ‖η·ḡ^j‖² + η²·(K_m + D_m)²·G²: the square of a sum by the sum of the squares. One "
         "client that steps once, where f' = 1: after three rounds ‖w^3 − w^0‖² = 9η², and the right side is 4η²",
-    )  # fmt: skip
+    )
     size = squared(s.a(t) * eta)
     proof.step(
         "(2), line 1",
@@ -89,8 +92,9 @@ def _lemma(b: _Printed) -> tuple[Fact, Fact]:
         [b.each(s.variance(b.e))],
         at=f"{_A}, (2)",
     )
-    slope = proof.step("Assumption 3", squared(b.g) <= expr(b.G**2), [s.moment(i, b.r_i, b.q), none],
-                       squares=[b.e], at=f"{_A}, (2)")  # fmt: skip
+    slope = proof.step(
+        "Assumption 3", squared(b.g) <= expr(b.G**2), [s.moment(i, b.r_i, b.q), none], squares=[b.e], at=f"{_A}, (2)"
+    )
     proof.step(
         "(2), line 6",
         b.of(squared(b.g)) + b.sigma**2 / b.n <= expr(b.spread2 / b.n),
@@ -187,9 +191,11 @@ def _difference(b: _Printed) -> Fact:
         at=at,
     )
     return proof.step(
-        "(5)", from_v * half <= s.over_used(t, far * L**2) * half,
-        multipliers=[(1, one), (1, two), (1, three), (1, four)], at=f"{_B}, (6)",
-    )  # fmt: skip
+        "(5)",
+        from_v * half <= s.over_used(t, far * L**2) * half,
+        multipliers=[(1, one), (1, two), (1, three), (1, four)],
+        at=f"{_B}, (6)",
+    )
 
 
 def appendices(proof: Proof) -> None:
@@ -268,7 +274,11 @@ def appendices(proof: Proof) -> None:
 
 PROOFS = (
     Script(
-        "afl_dga.theorem1", "Appendices A and B, every display as printed", "Li and Gong, Appendices A and B",
-        appendices, "afl_dga.theorem1", printed=True,
+        "afl_dga.theorem1",
+        "Appendices A and B, every display as printed",
+        "Li and Gong, Appendices A and B",
+        appendices,
+        "afl_dga.theorem1",
+        printed=True,
     ),
-)  # fmt: skip
+)

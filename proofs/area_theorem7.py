@@ -19,7 +19,7 @@ from boundlab.prove import (
     squared,
     total,
     variable,
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def _theorem(proof: Proof, v: PassNames, form: _TheoremForm) -> None:
         <= (X(k, k) * E**2 + Y(k, k) * E) * (rho / p_i) - Y(k, k) + S(k) / E + E**2 * noise,
         [s.event(X(k + 1, k), k), s.event(Y(k + 1, k), k), local],
         squares=[s.x(i, k) - target(k), s.y(i, k) - target(k)],
-    )  # fmt: skip
+    )
     mean = s.mean_vector(lambda j: s.y(j, k))
     H = s.mean_vector(lambda j: s.vec("h", j))
     still = [kernel.against(s.optimality(), u) for u in (mean, H, star)]
@@ -99,13 +99,14 @@ def _theorem(proof: Proof, v: PassNames, form: _TheoremForm) -> None:
         S(k + 1)
         <= S(k) * (1 - p_s) + s.mean(lambda j: squared(s.y(j, k) - star + s.vec("h", j) * (c / tau * M))) * p_s,
         [s.event(S(k + 1), k), jensen, *still],
-    )  # fmt: skip
+    )
     event = proof.step(
         "(P7.7)",
         over(X(k + 1, k) * E**2 + Y(k + 1, k) * E) + S(k + 1) / p_s
         <= (over(X(k, k) * E**2 + Y(k, k) * E) + S(k) / p_s) * rho + E**2 * noise,
-        [s.over_clients(client), server], squares=[s.xs(k) - star],
-    )  # fmt: skip
+        [s.over_clients(client), server],
+        squares=[s.xs(k) - star],
+    )
     # the targets move, and the weights get smaller
     F1 = variable("F", k + 1) ** M
     moved = []
@@ -114,8 +115,9 @@ def _theorem(proof: Proof, v: PassNames, form: _TheoremForm) -> None:
         far = proof.step(
             f"(P7.5) for {name}",
             squared(u - target(k + 1)) <= squared(u - target(k)) * (1 + 1 / tau) + c**2 * M**2 * size**2 / tau**3,
-            [slope], squares=[u - target(k) + h * (c * M / (tau + 1))],
-        )  # fmt: skip
+            [slope],
+            squares=[u - target(k) + h * (c * M / (tau + 1))],
+        )
         lighter = kernel.scale(
             kernel.combine(expr(weight - later) >= 0, [(1, monotone(kernel, later, weight))]),
             kernel.square(u - target(k + 1)),
@@ -142,18 +144,20 @@ def _conclude(
     X, Y, S, over = squares
     c, size, R, sigma = v.D * v.d, v.L * v.zeta, s.symbol("R"), v.sigma
     shrinks = proof.step(
-        "(P7.8)", expr((1 + 1 / tau) * rho) <= expr((1 - 1 / tau) ** 6),
+        "(P7.8)",
+        expr((1 + 1 / tau) * rho) <= expr((1 - 1 / tau) ** 6),
         multipliers=[((1 + 1 / tau) * p, chord(kernel, 1 / E, 48 / (p * tau), 1 / w))],
-    )  # fmt: skip
+    )
     top, (kappa4, kappa2, kappa3) = form.top, form.kappas
     # For constants, e^(1/6) to 15 digits decides these three.
     number4, number2, number3 = (
         proof.step(name, expr(left) <= expr(right), [])
         for name, left, right in (
-            ("(E7.2), the number", (1 + 1 / tau) * top**5, kappa4), ("(E7.3), the first number", top**2 + top, kappa2),
+            ("(E7.2), the number", (1 + 1 / tau) * top**5, kappa4),
+            ("(E7.3), the first number", top**2 + top, kappa2),
             ("(E7.3), the second number", (1 + 1 / tau) * top**2 / (1 - w**-3), kappa3),
         )
-    )  # fmt: skip
+    )
     size4, size2 = c**2 * M * sigma**2 / tau**2, c**2 * M**2 * size**2 / tau**3
     size3 = c**4 * v.L**2 * size**2 * M**2 * (M - 1) ** 2 * p / (192 * tau**3)
     named4 = kernel.name("A4", kappa4 * size4 * tau**2, Range(low=scalar(0)))
@@ -163,47 +167,62 @@ def _conclude(
     Lam = lambda q: over(X(q, q) * weights(q) ** 2 + Y(q, q) * weights(q)) + S(q) / p_s
     five, two = monotone(kernel, E**5, top**5), monotone(kernel, E**2, top**2)
     noisy = proof.step(
-        "(P7.7), constants", event.claim.left <= Lam(k) * rho + top**5 * size4 + top**2 / (1 - w**-3) * size3,
+        "(P7.7), constants",
+        event.claim.left <= Lam(k) * rho + top**5 * size4 + top**2 / (1 - w**-3) * size3,
         multipliers=[(1, event), (size4, five), (size3 / (1 - w**-3), two)],
-    )  # fmt: skip
+    )
     small = top**2 + top
     one = proof.step(
         "(P7.9)",
-        Lam(k + 1) <= Lam(k) * ((1 + 1 / tau) * rho) + (1 + 1 / tau) * (top**5 * size4 + top**2 / (1 - w**-3) * size3)
+        Lam(k + 1)
+        <= Lam(k) * ((1 + 1 / tau) * rho)
+        + (1 + 1 / tau) * (top**5 * size4 + top**2 / (1 - w**-3) * size3)
         + small * qbar * size2,
         multipliers=[
-            (1 + 1 / tau, noisy), *((1, total(kernel, fact, "i", 0, n, 1 / (n * p_i))) for fact in moved),
-            (small * size2, s.qbar()), (1 / (tau * p_s), kernel.square(s.xs(k + 1) - star)),
+            (1 + 1 / tau, noisy),
+            *((1, total(kernel, fact, "i", 0, n, 1 / (n * p_i))) for fact in moved),
+            (small * size2, s.qbar()),
+            (1 / (tau * p_s), kernel.square(s.xs(k + 1) - star)),
         ],
-    )  # fmt: skip
+    )
     # Λ is not negative, so that a larger factor makes it larger.
     not_negative = proof.step(
-        "Λ ≥ 0", Lam(k) >= 0,
+        "Λ ≥ 0",
+        Lam(k) >= 0,
         [
             total(kernel, kernel.square(of(i, k) - star + s.vec("h", i) * (c / tau * M)), "i", 0, n, 1 / (n * p_i))
             for of in (s.x, s.y)
         ],
         squares=[s.xs(k) - star],
-    )  # fmt: skip
+    )
     slack = kernel.combine(expr((1 - 1 / tau) ** 6 - (1 + 1 / tau) * rho) >= 0, [(1, shrinks)])
     iteration = proof.step(
-        "(P7.10)", Lam(k + 1) <= Lam(k) * (1 - 1 / tau) ** 6 + A4 / tau**2 + A3 / tau**3,
+        "(P7.10)",
+        Lam(k + 1) <= Lam(k) * (1 - 1 / tau) ** 6 + A4 / tau**2 + A3 / tau**3,
         multipliers=[
-            (1, one), (1, kernel.scale(slack, not_negative)), (size4, number4), (size3, number3),
+            (1, one),
+            (1, kernel.scale(slack, not_negative)),
+            (size4, number4),
+            (size3, number3),
             (qbar * size2, number2),
-            (1 / tau**2, named4), (1 / tau**3, named3),
+            (1 / tau**2, named4),
+            (1 / tau**3, named3),
         ],
-    )  # fmt: skip
+    )
     G = lambda q: A4 * (q + v.d) ** 5 / 5 + A3 * (q + v.d) ** 4 / 4
     summed = proof.induction(
-        "(P7.11)", Lam(k) * (tau - 1) ** 6 <= Lam(0) * (v.d - 1) ** 6 + G(k), "k", [],
+        "(P7.11)",
+        Lam(k) * (tau - 1) ** 6 <= Lam(0) * (v.d - 1) ** 6 + G(k),
+        "k",
+        [],
         lambda known: [
             kernel.combine(
-                Lam(k + 1) * tau**6 <= Lam(0) * (v.d - 1) ** 6 + G(k + 1), [(tau**6, iteration), (1, known)],
+                Lam(k + 1) * tau**6 <= Lam(0) * (v.d - 1) ** 6 + G(k + 1),
+                [(tau**6, iteration), (1, known)],
                 known.context,
             )
         ],
-    )  # fmt: skip
+    )
     at_end = kernel.at(summed, {"k": K})
     final, Kt = K + v.d, K + v.d - 1
     below = [
@@ -218,35 +237,45 @@ def _conclude(
         for of, e in ((s.x, 2), (s.y, 1))
     ]
     server = proof.step(
-        "(P7.12)", S(K) <= Lam(0) * (p_s * (v.d - 1) ** 6 / Kt**6) + p_s * G(K) / Kt**6,
+        "(P7.12)",
+        S(K) <= Lam(0) * (p_s * (v.d - 1) ** 6 / Kt**6) + p_s * G(K) / Kt**6,
         multipliers=[(p_s / Kt**6, at_end), *((p_s, one) for one in below)],
-    )  # fmt: skip
+    )
     starts, away = [], s.vec("h", i) * (v.D * M)
     at_start = kernel.combine(squared(s.xs(0) - star) <= expr(R**2), [(-1, s.start())])
     meets = kernel.norms(at_start, slope, s.xs(0) - star, s.vec("h", i), R, size)
     for name, of in (("x", s.x), ("y", s.y)):
         near = proof.step(
-            f"{name} at the start", squared(of(i, 0) - star + away) <= expr(form.spread),
+            f"{name} at the start",
+            squared(of(i, 0) - star + away) <= expr(form.spread),
             [s.first(name, i), s.start(), slope, *([] if form.numbers else [meets])],
             squares=[s.xs(0) - star - away] if form.numbers else [],
-        )  # fmt: skip
+        )
         starts.append(total(kernel, near, "i", 0, n, weights(0) ** (2 if name == "x" else 1) / (n * p_i)))
     F0, spread = weights(scalar(0)), form.spread
     number = proof.step("(E7.1), the number", expr(top**2 + top) <= expr(form.weight), [])
     first = proof.step(
-        "(P7.13)", Lam(0) <= expr(R**2 / p_s + qbar * spread * form.weight),
+        "(P7.13)",
+        Lam(0) <= expr(R**2 / p_s + qbar * spread * form.weight),
         multipliers=[
-            *((1, one) for one in starts), (-1 / p_s, s.start()), ((F0**2 + F0) * spread, s.qbar()),
-            (qbar * spread, monotone(kernel, F0**2, top**2)), (qbar * spread, monotone(kernel, F0, top)),
+            *((1, one) for one in starts),
+            (-1 / p_s, s.start()),
+            ((F0**2 + F0) * spread, s.qbar()),
+            (qbar * spread, monotone(kernel, F0**2, top**2)),
+            (qbar * spread, monotone(kernel, F0, top)),
             (qbar * spread, number),
         ],
-    )  # fmt: skip
+    )
     last = proof.step(
         "with names for numbers",
-        S(K) <= expr((R**2 + p_s * qbar * spread * form.weight) * (v.d - 1) ** 6 / Kt**6
-                     + p_s * A4 * form.ratio**5 / (5 * Kt) + p_s * A3 * form.ratio**4 / (4 * Kt**2)),
+        S(K)
+        <= expr(
+            (R**2 + p_s * qbar * spread * form.weight) * (v.d - 1) ** 6 / Kt**6
+            + p_s * A4 * form.ratio**5 / (5 * Kt)
+            + p_s * A3 * form.ratio**4 / (4 * Kt**2)
+        ),
         multipliers=[(1, server), (p_s * (v.d - 1) ** 6 / Kt**6, first)],
-    )  # fmt: skip
+    )
     _finish(proof, v, form, kernel.unname(last, "A4", "A3"), S(K), Kt)
 
 
@@ -274,11 +303,17 @@ def _finish(proof: Proof, v: PassNames, form: _TheoremForm, last: Fact, left: An
 _SOURCE = "derived for boundlab; docs/theory/area-proofs.md"
 PROOFS = (
     Script(
-        "area.theorem7.onepass", "Theorem 7 before its constants are rounded", _SOURCE,
-        onepass, "area.theorem7.onepass",
+        "area.theorem7.onepass",
+        "Theorem 7 before its constants are rounded",
+        _SOURCE,
+        onepass,
+        "area.theorem7.onepass",
     ),
     Script(
-        "area.theorem7.explicit", "Theorem 7 with explicit constants", _SOURCE,
-        explicit, "area.theorem7.explicit",
+        "area.theorem7.explicit",
+        "Theorem 7 with explicit constants",
+        _SOURCE,
+        explicit,
+        "area.theorem7.explicit",
     ),
-)  # fmt: skip
+)

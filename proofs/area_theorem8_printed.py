@@ -194,9 +194,9 @@ def _after_lemma(proof: Proof, local: Any, size: Any, squares: Any, gap: Any) ->
         at="the sum over k",
     )
     A = (1 / p_s + 2 * qbar) * R**2
-    below = [
-        total(kernel, kernel.square(v - star), "i", 0, n, 1 / (n * p)) for v in (s.x(i, K), s.y(i, K))
-    ] + [kernel.square(s.xs(K) - star)]  # fmt: skip
+    below = [total(kernel, kernel.square(v - star), "i", 0, n, 1 / (n * p)) for v in (s.x(i, K), s.y(i, K))] + [
+        kernel.square(s.xs(K) - star)
+    ]
     starts = []
     for name in ("x", "y"):
         at_start = proof.step(

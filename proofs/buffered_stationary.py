@@ -67,12 +67,17 @@ def any_step(proof: Proof) -> None:
     gk, hb, xb = b.at("gk"), b.at("hb"), b.at("xb")
     rest = 2 * s.symbol("chi2") * b.sigma_g**2 + 2 * L**2 * b.s2 * b.distance(q)
     one = proof.step(
-        "(R19), without the means", -2 * s.dot(b.df, hb + xb) <= squared(b.df) * -1 + rest,
+        "(R19), without the means",
+        -2 * s.dot(b.df, hb + xb) <= squared(b.df) * -1 + rest,
         [
-            late, unequal, s.entry_of("hb", k, q, b.df), s.unbiased(xb, b.df), s.drawn_client(k, b.df),
+            late,
+            unequal,
+            s.entry_of("hb", k, q, b.df),
+            s.unbiased(xb, b.df),
+            s.drawn_client(k, b.df),
         ],
         squares=[b.db + gk - b.dk, b.df - b.db + (gk - b.dk)],
-    )  # fmt: skip
+    )
     every = total(kernel, one, "q", 0, b.Q)
     steps = vector_sum("q", 0, b.Q, hb + xb)
     shares = 2 * s.symbol("chi2") * b.sigma_g**2
@@ -80,13 +85,13 @@ def any_step(proof: Proof) -> None:
         "(R15), all local steps of an update",
         -2 * s.dot(b.df, steps) <= squared(b.df) * -b.Q + b.Q * (shares + 2 * L**2 * b.s2 * b.drift),
         [every, *_closed(b)],
-    )  # fmt: skip
+    )
     F = s.objective
     update = proof.step(
         "(R12), in the mean",
         squared(b.df) <= (F(s.w(k)) - F(s.w(k + 1))) * (2 / b.D) + shares + 2 * L**2 * b.s2 * b.drift + L * b.D * b.s2,
         [_descent(b), local, move],
-    )  # fmt: skip
+    )
     value = shares + 2 * L**2 * b.s2 * b.drift + L * b.D * b.s2
     proof.conclude(_summed(b, "(R20)", update, value))
 
@@ -100,37 +105,43 @@ def small_step(proof: Proof) -> None:
     shares = 2 * s.symbol("chi2") * b.sigma_g**2
     past = lambda other: s.given_past(k, q, other)
     jensen = proof.step(
-        "(R17), Jensen's inequality", squared(mb - b.db) <= squared(b.at("gk") - b.dk),
+        "(R17), Jensen's inequality",
+        squared(mb - b.db) <= squared(b.at("gk") - b.dk),
         [past(mb), past(b.db), s.drawn_client(k, mb), s.drawn_client(k, b.db)],
         squares=[b.at("gk") - b.dk - (mb - b.db)],
-    )  # fmt: skip
+    )
     near = proof.step(
-        "(R17)", squared(b.df - mb) <= expr(shares + 2 * L**2 * b.s2 * b.distance(q)), [late, unequal, jensen],
+        "(R17)",
+        squared(b.df - mb) <= expr(shares + 2 * L**2 * b.s2 * b.distance(q)),
+        [late, unequal, jensen],
         squares=[b.df - b.db + (mb - b.db)],
-    )  # fmt: skip
+    )
     one = proof.step(
         "(R19)",
         -2 * s.dot(b.df, hb + xb) <= squared(b.df) * -1 - squared(mb) + shares + 2 * L**2 * b.s2 * b.distance(q),
         [near, s.entry_of("hb", k, q, b.df), past(b.df), s.unbiased(xb, b.df)],
-    )  # fmt: skip
+    )
     steps = vector_sum("q", 0, Q, hb + xb)
     means = finite_sum("q", 0, Q, squared(mb))
     local = proof.step(
         "(R19), all local steps of an update",
         -2 * s.dot(b.df, steps) <= squared(b.df) * -Q - means + Q * (shares + 2 * L**2 * b.s2 * b.drift),
         [total(kernel, one, "q", 0, Q), *_closed(b)],
-    )  # fmt: skip
+    )
     parts = proof.step(
-        "a second moment is that of the mean and the variance", squared(hb) <= squared(mb) + squared(hb - mb),
+        "a second moment is that of the mean and the variance",
+        squared(hb) <= squared(mb) + squared(hb - mb),
         [s.entry_of("hb", k, q, mb), past(mb)],
-    )  # fmt: skip
+    )
     limits = _who_is_there(b, late)
     gradients, noises = vector_sum("q", 0, Q, hb), vector_sum("q", 0, Q, xb)
     way = s.w(k + 1) - s.w(k)
     two = proof.step(
-        "(R21), gradients and noise", squared(way) <= (squared(gradients) + squared(noises)) * (2 * b.size**2),
-        [kernel.against(s.update(k), v) for v in (way, gradients, noises)], squares=[gradients - noises],
-    )  # fmt: skip
+        "(R21), gradients and noise",
+        squared(way) <= (squared(gradients) + squared(noises)) * (2 * b.size**2),
+        [kernel.against(s.update(k), v) for v in (way, gradients, noises)],
+        squares=[gradients - noises],
+    )
     known = {"way": two, "noise": _noise(b), "local": local, "descent": _descent(b)}
     facts = [_second_order(b, limit, value, parts, known) for limit, value in limits]
     gap = limits[1][1] - limits[0][1]
@@ -154,29 +165,31 @@ def _second_order(b: Buffer, limit: Fact, value: Any, parts: Fact, update: dict[
     pairs = total(kernel, total(kernel, kernel.square(hb - b.at("hb", p)), "p", 0, Q), "q", 0, Q)
     means = finite_sum("q", 0, Q, squared(mb))
     square = proof.step(
-        f"(R22), (R23){tag}", squared(gradients) <= means * Q + Q**2 * value,
+        f"(R22), (R23){tag}",
+        squared(gradients) <= means * Q + Q**2 * value,
         [total(kernel, each, "q_0", 0, Q), pairs],
-    )  # fmt: skip
+    )
     moved = proof.step(
         f"(R21){tag}",
-        squared(s.w(k + 1) - s.w(k)) <= means * (2 * b.size**2 * Q) + 2 * b.size**2 * (
-            Q**2 * value + Q * s.symbol("sigma_l") ** 2 * s.al2(k)
-        ),
+        squared(s.w(k + 1) - s.w(k))
+        <= means * (2 * b.size**2 * Q) + 2 * b.size**2 * (Q**2 * value + Q * s.symbol("sigma_l") ** 2 * s.al2(k)),
         multipliers=[(1, update["way"]), (2 * b.size**2, square), (2 * b.size**2, update["noise"])],
-    )  # fmt: skip
+    )
     less = kernel.combine(expr(1 - 2 * L * b.D) >= 0, [(2, s.limit(0))])
     positive = total(kernel, kernel.square(mb), "q", 0, Q)
     F = s.objective
     constant = 2 * s.symbol("chi2") * b.sigma_g**2 + 2 * L**2 * b.s2 * b.drift + 2 * L * b.D * value
     one = proof.step(
         f"(R24){tag}",
-        squared(b.df) <= (F(s.w(k)) - F(s.w(k + 1))) * (2 / b.D) + constant
-        + 2 * L * b.size * s.symbol("sigma_l") ** 2 * s.al2(k),
+        squared(b.df)
+        <= (F(s.w(k)) - F(s.w(k + 1))) * (2 / b.D) + constant + 2 * L * b.size * s.symbol("sigma_l") ** 2 * s.al2(k),
         multipliers=[
-            (2 / b.D, update["descent"]), (1 / Q, update["local"]), (L / b.D, moved),
+            (2 / b.D, update["descent"]),
+            (1 / Q, update["local"]),
+            (L / b.D, moved),
             (1 / Q, kernel.scale(less, positive)),
         ],
-    )  # fmt: skip
+    )
     return _summed(b, f"(R25){tag}", one, constant, 2 * L * b.size * s.symbol("sigma_l") ** 2)
 
 
@@ -186,9 +199,11 @@ def _who_is_there(b: Buffer, late: Fact) -> list[tuple[Fact, Any]]:
     y = s.index("q_0", 0, b.Q - 1)
     hb, mb, gk = (b.at(name, y) for name in ("hb", "mb", "gk"))
     variance = proof.step(
-        "the variance of a buffer's gradient", squared(hb - mb) <= squared(gk) - squared(mb),
-        [s.entry_of("hb", k, y, hb), s.entry_of("hb", k, y, mb), s.given_past(k, y, mb)], squares=[gk - hb],
-    )  # fmt: skip
+        "the variance of a buffer's gradient",
+        squared(hb - mb) <= squared(gk) - squared(mb),
+        [s.entry_of("hb", k, y, hb), s.entry_of("hb", k, y, mb), s.given_past(k, y, mb)],
+        squares=[gk - hb],
+    )
     first = proof.step(
         "(R23), G", squared(hb - mb) <= expr(s.symbol("G_sq")), [variance, s.entry_gradient(k, y)], squares=[mb]
     )
@@ -196,20 +211,27 @@ def _who_is_there(b: Buffer, late: Fact) -> list[tuple[Fact, Any]]:
     gap = s.d(i, k) - b.df
     rare = kernel.scale(s.largest(i), kernel.square(gap))
     other = proof.step(
-        "the gradient of the drawn client", squared(b.dk - b.df) <= expr(n * pi_max * b.sigma_g**2),
+        "the gradient of the drawn client",
+        squared(b.dk - b.df) <= expr(n * pi_max * b.sigma_g**2),
         [s.drawn_distance(k), total(kernel, rare, "i", 0, n), s.mean_heterogeneity(k)],
-    )  # fmt: skip
+    )
     here = b.L**2 * b.s2 * b.distance(y)
     most = b.L**2 * b.s2 * b.distance(b.Q - 1)
     longer = kernel.combine(expr(most - here) >= 0, [])
     value = 2 * n * pi_max * b.sigma_g**2 + 2 * most
     second = proof.step(
-        "(R23), who is in the buffer", squared(hb - mb) <= expr(value),
-        multipliers=None, uses=[
-            variance, s.given_past(k, y, b.df), other, kernel.at(late, {"q": y}), longer,
+        "(R23), who is in the buffer",
+        squared(hb - mb) <= expr(value),
+        multipliers=None,
+        uses=[
+            variance,
+            s.given_past(k, y, b.df),
+            other,
+            kernel.at(late, {"q": y}),
+            longer,
         ],
         squares=[mb - b.df, gk - b.dk - (b.dk - b.df)],
-    )  # fmt: skip
+    )
     return [(first, s.symbol("G_sq")), (second, value)]
 
 
@@ -217,9 +239,10 @@ def _noise(b: Buffer) -> Fact:
     """(R6)."""
     s, kernel, k, q, Q = b.s, b.kernel, b.k, b.q, b.Q
     return b.proof.step(
-        "(R6)", squared(vector_sum("q", 0, Q, b.at("xb"))) <= expr(Q * s.symbol("sigma_l") ** 2 * s.al2(k)),
+        "(R6)",
+        squared(vector_sum("q", 0, Q, b.at("xb"))) <= expr(Q * s.symbol("sigma_l") ** 2 * s.al2(k)),
         [s.independent(b.at("xb"), "q", 0, Q), total(kernel, s.buffer_noise(k, q), "q", 0, Q)],
-    )  # fmt: skip
+    )
 
 
 def _second_moment(b: Buffer) -> Fact:
@@ -237,9 +260,10 @@ def _update(b: Buffer, second: Fact) -> Fact:
     means = [s.entry_of(name, k, q, s.w(t)) for name in ("hb", "xb") for t in (k, k + 1)]
     facts = [kernel.square(drawn * b.D - way), second, *means]
     return b.proof.step(
-        "(R11)", squared(s.w(k + 1) - s.w(k)) <= expr(b.D**2 * b.s2),
+        "(R11)",
+        squared(s.w(k + 1) - s.w(k)) <= expr(b.D**2 * b.s2),
         [*(total(kernel, one, "q", 0, Q) for one in facts), kernel.against(s.update(k), way)],
-    )  # fmt: skip
+    )
 
 
 def _far(b: Buffer, second: Fact) -> Fact:
@@ -324,7 +348,7 @@ def _unequal(b: Buffer) -> Fact:
         "(R8), Cauchy-Schwarz",
         squared(bias) <= finite_sum("i_0", 0, n, finite_sum("i", 0, n, squared(gap(i)) * parts)),
         multipliers=[(scalar(1) / 2, over_all(product)), (2, over_all(mixed))],
-    )  # fmt: skip
+    )
     mean = total(kernel, s.mean_heterogeneity(k), "i_0", 0, n, parts)
     whole = b.db - b.df
     same = combine_vectors(
@@ -350,7 +374,7 @@ def _descent(b: Buffer) -> Fact:
         "(R7), with the update as it is",
         F(s.w(k + 1)) <= F(s.w(k)) - s.dot(b.df, steps) * b.size + squared(way) * (b.L / 2),
         [down, kernel.against(s.whole_gradient(k), way), kernel.against(s.update(k), b.df)],
-    )  # fmt: skip
+    )
 
 
 def _summed(b: Buffer, name: str, one: Fact, constant: Any, noise: Any = None) -> Fact:

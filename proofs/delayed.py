@@ -106,7 +106,10 @@ def _moved(proof: Proof, k, old):  # type: ignore[no-untyped-def]
 
 PROOFS = (
     Script(
-        "classics.delayed-sgd", "asynchronous SGD with any delays up to tau_max", "explicit constants derived here",
-        delayed_sgd, "classics.delayed-sgd",
+        "classics.delayed-sgd",
+        "asynchronous SGD with any delays up to tau_max",
+        "explicit constants derived here",
+        delayed_sgd,
+        "classics.delayed-sgd",
     ),
-)  # fmt: skip
+)

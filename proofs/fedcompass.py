@@ -90,7 +90,7 @@ def _equal_work(w: Window) -> Fact:
     bias = kernel.combine(
         finite_sum("i", 0, s.n, expr(s.over(s.i, k) + s.under(s.i, k))) <= expr(Q * w.beta),
         [(1, s.bias(k)), (w.beta, more)],
-    )  # fmt: skip
+    )
     w.facts |= {"work": more, "bias": bias, "regrouped": plain}
     return proof.step("(C9), squared weights", s.squares_of(k) <= expr(Q / s.n), [s.work(k), more])
 
@@ -129,20 +129,24 @@ def _start(w: Window) -> None:
     one = kernel.combine(
         s.part(s.i, s.w(y)) - s.part(s.i, s.w(0)) <= expr(g * far),
         [(-1, s.mean_slope(s.i, y)), (1, kernel.norms(slope, near, s.mv(s.i, y), s.w(y) - s.w(0), g, far))],
-    )  # fmt: skip
+    )
     above = proof.step(
-        "(W14), the first models", F(s.w(y)) - F(s.w(0)) <= expr(g * far),
+        "(W14), the first models",
+        F(s.w(y)) - F(s.w(0)) <= expr(g * far),
         [total(kernel, one, "i", 0, s.n, s.p(s.i)), s.weights(expr(1))],
-    )  # fmt: skip
+    )
     at = lambda place: F(s.w(place))
     decrease = finite_sum("t", 0, T, at(t) - at(t + N))
     parts = proof.step(
-        "(W14), summation by parts", equal(decrease, finite_sum("t", 0, N, at(t) - at(T + t))),
+        "(W14), summation by parts",
+        equal(decrease, finite_sum("t", 0, N, at(t) - at(T + t))),
         [
-            split_sum(kernel, "t", 0, N, T + N, at(t)), split_sum(kernel, "t", 0, T, T + N, at(t)),
-            shift(kernel, "t", 0, T, N, at(t + N)), shift(kernel, "t", 0, N, T, at(T + t)),
+            split_sum(kernel, "t", 0, N, T + N, at(t)),
+            split_sum(kernel, "t", 0, T, T + N, at(t)),
+            shift(kernel, "t", 0, T, N, at(t + N)),
+            shift(kernel, "t", 0, N, T, at(T + t)),
         ],
-    )  # fmt: skip
+    )
     each = proof.step("(W14), one term", at(y) - at(T + y) <= expr(F0 + g * far), [above, s.start_gap(s.w(T + y))])
     # The theorem has one root of the product.
     both, product = s.root("gc_2", w.G * (w.G + w.sigma**2)), variable("gc_2")
@@ -170,21 +174,26 @@ def _descent(w: Window) -> None:
     way, names = end - s.w(k), ("gr", "er") if s.noisy else ("gr",)
     move = vector_sum("u", 0, w.N, _sampled(s, k + u))
     one = combine_vectors(
-        kernel, s.w(s.r + 1) - s.w(s.r), _sampled(s, s.r) * -w.eta,
+        kernel,
+        s.w(s.r + 1) - s.w(s.r),
+        _sampled(s, s.r) * -w.eta,
         [(1, s.update(s.r)), *((w.eta, s.added(name, s.r)) for name in names)],
-    )  # fmt: skip
+    )
     every = total_vector(kernel, kernel.at(one, {"r": k + u}), "u", 0, w.N)
     path = telescope_vector(kernel, "u", 0, w.N, s.w(k + u))
     w.facts["moved"] = moved = combine_vectors(kernel, way, move * -w.eta, [(1, every), (-1, path)])
     down = total(kernel, s.descent(s.d(i, k), end), "i", 0, s.n, s.p(i))
     w.step(
-        "descent", "(W11)",
+        "descent",
+        "(W11)",
         s.dot(s.df(k), move) <= (F(s.w(k)) - F(end)) / w.eta + squared(way) * (w.L / (2 * w.eta)),
         [
-            down, s.weights(squared(way)), kernel.against(s.whole_gradient(k), way),
+            down,
+            s.weights(squared(way)),
+            kernel.against(s.whole_gradient(k), way),
             *(kernel.against(moved, v) for v in (s.df(k), way)),
         ],
-    )  # fmt: skip
+    )
 
 
 def _mean_gradient(w: Window, tag: str, case: Context) -> None:
@@ -195,14 +204,19 @@ def _mean_gradient(w: Window, tag: str, case: Context) -> None:
     there = vector_sum("u", 0, w.N, s.du(k, u))
     bias, late = there - s.df(k) * W, there - used
     unequal = w.proof.step(
-        f"(W9), B{tag}", squared(bias) <= expr((W * B) ** 2),
-        [w["shares"], *(kernel.against(regrouped, v) for v in (there, s.df(k), regrouped.right))], context=case,
-    )  # fmt: skip
+        f"(W9), B{tag}",
+        squared(bias) <= expr((W * B) ** 2),
+        [w["shares"], *(kernel.against(regrouped, v) for v in (there, s.df(k), regrouped.right))],
+        context=case,
+    )
     both = kernel.norms(unequal, w["late"], bias, late, W * B, W * eps, -1)
     w.step(
-        "mean", f"(W9){tag}", squared(s.df(k) * W - used) <= expr((W * (B + eps)) ** 2),
-        [unequal, w["late"], both], context=case,
-    )  # fmt: skip
+        "mean",
+        f"(W9){tag}",
+        squared(s.df(k) * W - used) <= expr((W * (B + eps)) ** 2),
+        [unequal, w["late"], both],
+        context=case,
+    )
 
 
 def _small(w: Window, far: Any, case: Context, small: Fact, squares: Fact | None) -> Fact:
@@ -222,21 +236,24 @@ def _small(w: Window, far: Any, case: Context, small: Fact, squares: Fact | None
         f"(W13){tag}",
         squared(s.df(k)) * W <= (F(s.w(k)) - F(s.w(k + N))) * (2 / eta) + W * size**2 + wide * (2 * L * eta),
         [w["descent"], w["mean"], kernel.scale(part, kernel.square(used)), *moved, *facts],
-        squares=noises, context=case,
-    )  # fmt: skip
+        squares=noises,
+        context=case,
+    )
     low, high = w.low, w.high
     less = kernel.scale(kernel.combine(expr(W - low) >= 0, []), kernel.square(s.df(k)))
     bounded = proof.step(
         f"(W13), all windows alike{tag}",
         squared(s.df(k)) * low <= (F(s.w(k)) - F(s.w(k + N))) * (2 / eta) + high * size**2 + wide * (2 * L * eta),
-        multipliers=[(1, one), (1, less)], context=case,
-    )  # fmt: skip
+        multipliers=[(1, one), (1, less)],
+        context=case,
+    )
     first = _first(w)
     return proof.step(
         f"(W16){tag}",
         s.metric() <= wide * (2 * L * eta / low) + 2 * first + high / low * size**2,
-        [total(kernel, bounded, "k", 0, T), w["start"]], context=case,
-    )  # fmt: skip
+        [total(kernel, bounded, "k", 0, T), w["start"]],
+        context=case,
+    )
 
 
 def _first(w: Window) -> Any:
@@ -258,9 +275,11 @@ def _way(w: Window) -> None:
     way, steps = s.w(k + w.N) - s.w(k), vector_sum("u", 0, w.N, move(u))
     ends = [kernel.against(path, test) for test in (way, steps)]
     w.step(
-        "way", "the move over a window", squared(way) <= expr((size * W) ** 2),
+        "way",
+        "the move over a window",
+        squared(way) <= expr((size * W) ** 2),
         multipliers=[(1, pairs), (size**2, both), (size**2 * W, w["work"]), *((1, one) for one in ends)],
-    )  # fmt: skip
+    )
 
 
 def _any_step(w: Window, far: Any, case: Context) -> Fact:
@@ -277,48 +296,60 @@ def _any_step(w: Window, far: Any, case: Context) -> Fact:
     decrease = (F(s.w(k)) - F(s.w(k + w.N))) / eta
     noise_parts = [w["still"]] if s.noisy else []
     one = proof.step(
-        f"(W12){tag}", squared(df) * W - W * error * size <= decrease + L * eta / 2 * w.c**2 * W**2,
-        [w["descent"], w["way"], near, *noise_parts], context=case,
-    )  # fmt: skip
+        f"(W12){tag}",
+        squared(df) * W - W * error * size <= decrease + L * eta / 2 * w.c**2 * W**2,
+        [w["descent"], w["way"], near, *noise_parts],
+        context=case,
+    )
     low, high = w.low, w.high
     bounded = proof.step(
         f"(W12), all windows alike{tag}",
         squared(df) * low - high * error * size <= decrease + L * eta / 2 * w.c**2 * high**2,
         multipliers=[
-            (1, one), (1, kernel.scale(kernel.combine(expr(W - low) >= 0, []), kernel.square(df))),
+            (1, one),
+            (1, kernel.scale(kernel.combine(expr(W - low) >= 0, []), kernel.square(df))),
             (1, kernel.combine(expr((high - W) * error * size) >= 0, [])),
             (1, kernel.combine(expr(L * eta / 2 * w.c**2 * (high**2 - W**2)) >= 0, [])),
         ],
         context=case,
-    )  # fmt: skip
+    )
     line = high / low * error
     constant = _first(w) + L * eta * high**2 * (w.G + w.sigma**2) / (2 * low)
     lengths = s.lengths()
     summed = proof.step(
-        f"(W15){tag}", s.metric() <= expr(line * mean + constant),
+        f"(W15){tag}",
+        s.metric() <= expr(line * mean + constant),
         multipliers=[
-            (1 / (T * low), total(kernel, bounded, "k", 0, T)), (1 / (T * low * eta), w["start"]),
-            (-line / T, lengths), (-L * eta * high**2 / (2 * low), w.root_c),
+            (1 / (T * low), total(kernel, bounded, "k", 0, T)),
+            (1 / (T * low * eta), w["start"]),
+            (-line / T, lengths),
+            (-L * eta * high**2 / (2 * low), w.root_c),
         ],
         context=case,
-    )  # fmt: skip
+    )
     spread = total(kernel, kernel.combine(expr((size - mean) ** 2) >= 0, []), "k", 0, T, 1 / T)
     squares = total(kernel, s.length(k), "k", 0, T, 1 / T)
     jensen = proof.step(
-        f"the mean of the lengths{tag}", expr(mean**2) <= s.metric(),
-        multipliers=[(1, spread), (1, squares), (2 * mean / T, lengths)], context=case,
-    )  # fmt: skip
+        f"the mean of the lengths{tag}",
+        expr(mean**2) <= s.metric(),
+        multipliers=[(1, spread), (1, squares), (2 * mean / T, lengths)],
+        context=case,
+    )
     name = "rho_0" if "N" in far.names() else "rho_1"
     root, rho = s.root(name, line**2 + 4 * constant), variable(name)
     square = proof.step(
-        f"(W17), squares{tag}", expr((mean - line / 2) ** 2) <= expr((rho / 2) ** 2),
-        multipliers=[(1, summed), (1, jensen), (scalar(1) / 4, root)], context=case,
-    )  # fmt: skip
+        f"(W17), squares{tag}",
+        expr((mean - line / 2) ** 2) <= expr((rho / 2) ** 2),
+        multipliers=[(1, summed), (1, jensen), (scalar(1) / 4, root)],
+        context=case,
+    )
     at_most = kernel.by_squares(square, mean - line / 2, rho / 2)
     return proof.step(
-        f"(W17){tag}", s.metric() <= expr(((line + rho) / 2) ** 2),
-        multipliers=[(1, summed), (line, at_most), (scalar(1) / 4, root)], context=case,
-    )  # fmt: skip
+        f"(W17){tag}",
+        s.metric() <= expr(((line + rho) / 2) ** 2),
+        multipliers=[(1, summed), (line, at_most), (scalar(1) / 4, root)],
+        context=case,
+    )
 
 
 _SOURCE = "docs/theory/fedcompass.md"
@@ -326,8 +357,11 @@ PROOFS = (
     Script("fedcompass.window.a", "any schedule, any step size", _SOURCE, window_a, "fedcompass.window.a"),
     Script("fedcompass.window.b", "any schedule, small steps", _SOURCE, window_b, "fedcompass.window.b"),
     Script(
-        "fedcompass.window.b.noiseless", "any schedule, full gradients", _SOURCE, window_b,
+        "fedcompass.window.b.noiseless",
+        "any schedule, full gradients",
+        _SOURCE,
+        window_b,
         "fedcompass.window.b.noiseless",
     ),
     Script("fedcompass.group", "one group at equilibrium", _SOURCE, group, "fedcompass.group"),
-)  # fmt: skip
+)

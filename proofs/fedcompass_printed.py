@@ -36,18 +36,22 @@ def corollary(proof: Proof) -> None:
     _theorem(b)
     n, s, eta = b.n, b.s, b.eta
     one = proof.step(
-        "(23)", equal(expr(b.mu), 1), [],
+        "(23)",
+        equal(expr(b.mu), 1),
+        [],
         at="(23), μ' = Q^⌊log_Q μ⌋ = Q⁰ = 1 for Qmin ≤ Qmax/μ (false where Qmin = Qmax/μ < Qmax: then it is Q)",
-    )  # fmt: skip
+    )
     proof.step("γ₁ = m", equal(expr(b.g1), n), multipliers=[(-(n - 1) / b.mu, one)], at="after (23)")
     proof.step("γ₂ = m", equal(expr(b.g2), n), multipliers=[(n - 1, one)], at="after (23)")
     noise = 2 * eta * n * b.sigma**2 * b.L * b.Qmax**2 / b.Qmin
     late = 6 * n * eta**2 * b.sigma2 * b.L**2 * b.Qmax**3 / b.Qmin * (b.tau**2 + 1)
     bound = 2 * n * s.symbol("F0") / (eta * b.Qmin * b.T) + noise + late
     last = proof.step(
-        "(24)", s.metric() <= expr(bound),
-        multipliers=[(1, b.last), (-(b.last.claim.right.number - bound) / (b.mu - 1), one)], at="(24)",
-    )  # fmt: skip
+        "(24)",
+        s.metric() <= expr(bound),
+        multipliers=[(1, b.last), (-(b.last.claim.right.number - bound) / (b.mu - 1), one)],
+        at="(24)",
+    )
     proof.remark("(25)", "O(·) for η = O(1/(Qmax·√T)): no constants; (24) is the explicit form", "(25)")
     proof.conclude(last)
 
@@ -71,9 +75,11 @@ def _third_part(b: Printed) -> None:
     )
     apart = b.every(squared(here - there) + squared(there - b.g)) * (eta / b.g1)
     first = proof.step(
-        "(13), first ≤", b.third <= apart, [],
+        "(13), first ≤",
+        b.third <= apart,
+        [],
         at="(13), first ≤: ∇F(w) has become ∇F_i(w) (false for two clients with ∇F_0 ≠ ∇F_1, at t = 0 and q = 0)",
-    )  # fmt: skip
+    )
     smooth = [
         total(kernel, total(kernel, fact, "q", 0, b.Qmax), "i", 0, n)
         for fact in (s.smooth(here, there), s.smooth(there, b.g))
@@ -87,32 +93,39 @@ def _third_part(b: Printed) -> None:
     x, p = s.index("x", 0, b.Qmax - 1), b.p
     steps = vector_sum("q", 0, x, b.g + b.e)
     walk = [
-        total_vector(kernel, s.steps_on(k, i, q), "q", 0, x), telescope_vector(kernel, "q", 0, x, s.y(k, i, q)),
-    ]  # fmt: skip
+        total_vector(kernel, s.steps_on(k, i, q), "q", 0, x),
+        telescope_vector(kernel, "q", 0, x, s.y(k, i, q)),
+    ]
     from_start = s.y(k, i, 0) - s.y(k, i, x)
     moved = combine_vectors(kernel, from_start, steps * eta, [(1, walk[1]), (-1, walk[0])])
     began = combine_vectors(kernel, s.w(old) - s.y(k, i, x), steps * eta, [(1, moved), (-1, s.begins_at(k, i))])
     equal15 = proof.step(
-        "(15), =", equal(squared(s.w(old) - s.y(k, i, x)), squared(steps) * eta**2),
-        [kernel.against(began, v) for v in (s.w(old) - s.y(k, i, x), steps)], at="(15), =",
-    )  # fmt: skip
+        "(15), =",
+        equal(squared(s.w(old) - s.y(k, i, x)), squared(steps) * eta**2),
+        [kernel.against(began, v) for v in (s.w(old) - s.y(k, i, x), steps)],
+        at="(15), =",
+    )
     pairs = kernel.square(b.g + b.e - s.stochastic(k, i, p))
     pairs = total(kernel, total(kernel, pairs, "p_1", 0, x), "q", 0, x)
     sizes = total(kernel, b.lemma, "q", 0, x)
     bound = 3 * eta**2 * b.Qmax**2 * b.sigma2
     less15 = proof.step(
-        "(15), ≤", squared(steps) * eta**2 <= expr(bound), multipliers=[(eta**2 / 2, pairs), (eta**2 * x, sizes)],
+        "(15), ≤",
+        squared(steps) * eta**2 <= expr(bound),
+        multipliers=[(eta**2 / 2, pairs), (eta**2 * x, sizes)],
         at="(15), ≤",
-    )  # fmt: skip
+    )
     near = kernel.combine(squared(s.w(old) - s.y(k, i, x)) <= expr(bound), [(-1, equal15), (1, less15)])
     near = total(kernel, total(kernel, near, "x", 0, b.Qmax), "i", 0, n)
     old_models = total(kernel, total(kernel, models, "q", 0, b.Qmax), "i", 0, n)
     size = 3 * n * L**2 * eta**3 * b.Qmax**3 / b.g1 * (b.tau**2 + 1) * b.sigma2
     b.size = size
     sixteen = proof.step(
-        "(16)", b.third <= expr(size),
-        multipliers=[(1, first), (1, second), (eta * L**2 / b.g1, near), (eta * L**2 / b.g1, old_models)], at="(16)",
-    )  # fmt: skip
+        "(16)",
+        b.third <= expr(size),
+        multipliers=[(1, first), (1, second), (eta * L**2 / b.g1, near), (eta * L**2 / b.g1, old_models)],
+        at="(16)",
+    )
     b.seventeen = proof.step("(17)", b.first <= b.start12 + size, multipliers=[(1, b.twelve), (1, sixteen)], at="(17)")
 
 
@@ -123,24 +136,29 @@ def _fourteen(b: Printed, way: Any) -> Any:
     moves = vector_sum("r", old, k, s.w(r + 1) - s.w(r))
     path = telescope_vector(kernel, "r", old, k, s.w(r))
     first = proof.step(
-        "(14), first =", equal(squared(way), squared(moves)), [kernel.against(path, v) for v in (way, moves)],
+        "(14), first =",
+        equal(squared(way), squared(moves)),
+        [kernel.against(path, v) for v in (way, moves)],
         at="(14), first =, for ρ < t",
-    )  # fmt: skip
+    )
     runs = vector_sum("i", 0, n, (s.y(r, i, 0) - s.y(r, i, s.Q(r, i))) * (s.pi(r, i) / n))
     every = total_vector(kernel, kernel.at(b.moved, {"k": r}), "r", old, k)
     added = vector_sum("r", old, k, runs)
     second = proof.step(
-        "(14), second =", equal(squared(moves), squared(added)), [kernel.against(every, v) for v in (moves, added)],
+        "(14), second =",
+        equal(squared(moves), squared(added)),
+        [kernel.against(every, v) for v in (moves, added)],
         at="(14), second =",
-    )  # fmt: skip
+    )
     update = combine_vectors(kernel, runs, s.su(r) * (eta / n), [(1, kernel.at(b.moved, {"k": r})), (-1, s.update(r))])
     update = total_vector(kernel, update, "r", old, k)
     sums = vector_sum("r", old, k, s.su(r))
     third = proof.step(
-        "(14), third =", equal(squared(added), squared(sums) * (eta**2 / n**2)),
+        "(14), third =",
+        equal(squared(added), squared(sums) * (eta**2 / n**2)),
         [kernel.against(update, v) for v in (added, sums)],
         at="(14), third =, with su[ρ] for Σ_k Σ_q ∇f_k",
-    )  # fmt: skip
+    )
     # (a): over updates, and over who arrives and its local steps
     other = s.index("r_0", 0, b.T - 1)
     pairs = total(kernel, total(kernel, kernel.square(s.su(r) - s.su(other)), "r_0", old, k), "r", old, k)
@@ -150,20 +168,23 @@ def _fourteen(b: Printed, way: Any) -> Any:
         "i", 0, n, finite_sum("q", 0, s.Q(t, i), squared(s.stochastic(t, i, b.q)) * s.pi(t, i))
     )
     inside = proof.step(
-        "(14), (a), one update", squared(s.su(r)) <= steps(r) * (n * b.Qmax),
+        "(14), (a), one update",
+        squared(s.su(r)) <= steps(r) * (n * b.Qmax),
         [s.added("su", r), *jensen(b, r, lambda t, j, q: s.stochastic(t, j, q), arriving=True)],
         at="(14), (a), the Cauchy-Schwarz inequality inside",
-    )  # fmt: skip
+    )
     inside = total(kernel, inside, "r", old, k)
     all_steps = finite_sum("r", old, k, steps(r))
     fourth = proof.step(
         "(14), (a)",
         squared(sums) * (eta**2 / n**2) <= all_steps * (eta**2 * b.tau * b.Qmax / n),
         multipliers=[
-            (eta**2 / n**2 / 2, pairs), (eta**2 / n**2, later), (eta**2 / n**2 * b.tau, inside),
+            (eta**2 / n**2 / 2, pairs),
+            (eta**2 / n**2, later),
+            (eta**2 / n**2 * b.tau, inside),
         ],
         at="(14), (a)",
-    )  # fmt: skip
+    )
     each = kernel.at(b.lemma, {"k": r})
     each = total(kernel, total(kernel, each, "q", 0, s.Q(r, i), s.pi(r, i)), "i", 0, n)
     few = kernel.combine(expr(3 * b.sigma2 * (b.Qmax - s.pi(r, h) * s.Q(r, h))) >= 0, [])
@@ -173,9 +194,11 @@ def _fourteen(b: Printed, way: Any) -> Any:
     bound = 3 * eta**2 * b.tau**2 * b.Qmax**2 * b.sigma2
     scale = eta**2 * b.tau * b.Qmax / n
     fifth = proof.step(
-        "(14), (b)", all_steps * scale <= expr(bound),
-        multipliers=[(scale, one), (scale * 3 * b.sigma2 * n * b.Qmax, s.late(k, i))], at="(14), (b)",
-    )  # fmt: skip
+        "(14), (b)",
+        all_steps * scale <= expr(bound),
+        multipliers=[(scale, one), (scale * 3 * b.sigma2 * n * b.Qmax, s.late(k, i))],
+        at="(14), (b)",
+    )
     return kernel.combine(
         squared(way) <= expr(bound), [(-1, first), (-1, second), (-1, third), (1, fourth), (1, fifth)]
     )
@@ -190,17 +213,21 @@ def _second_part(b: Printed) -> None:
     all_runs = total_vector(kernel, b.delta, "i", 0, n, b.pi)
     proof.step("(18), first =", equal(b.second, squared(runs) * (L / (2 * n**2))), [], at="(18), first =")
     second = proof.step(
-        "(18), second =", equal(b.second, squared(both) * scale), [kernel.against(all_runs, v) for v in (runs, both)],
+        "(18), second =",
+        equal(b.second, squared(both) * scale),
+        [kernel.against(all_runs, v) for v in (runs, both)],
         at="(18), second =",
-    )  # fmt: skip
+    )
     third = proof.step(
         "(18), third =", equal(squared(both) * scale, squared(b.noise + b.used) * scale), [], at="(18), third ="
     )
     P5 = squared(b.used) * (2 * scale)
     fourth = proof.step(
-        "(18), (a)", squared(b.noise + b.used) * scale <= squared(b.noise) * (2 * scale) + P5,
-        squares=[b.noise - b.used], at="(18), (a)",
-    )  # fmt: skip
+        "(18), (a)",
+        squared(b.noise + b.used) * scale <= squared(b.noise) * (2 * scale) + P5,
+        squares=[b.noise - b.used],
+        at="(18), (a)",
+    )
     shares = vector_sum("i", 0, n, vector_sum("q", 0, b.Q, b.e * (b.pi / b.P)))
     fifth = proof.step(
         "(18), 𝒫",
@@ -212,17 +239,20 @@ def _second_part(b: Printed) -> None:
     own, all_of = s.uncorrelated(k, arriving=True), s.uncorrelated(k, arriving=False)
     less = total(kernel, total(kernel, kernel.square(b.e), "q", 0, b.Q), "i", 0, n, 1 / b.g1**2 - b.pi**2 / n**2)
     sixth = proof.step(
-        "(18), γ₁", squared(shares) * (2 * scale * b.P**2) <= squared(everyone) * (eta**2 * L / b.g1**2),
-        multipliers=[(-eta**2 * L / n**2, own), (eta**2 * L / b.g1**2, all_of), (eta**2 * L, less)],
+        "(18), γ₁",
+        squared(shares) * (2 * scale * b.P**2) <= squared(everyone) * (eta**2 * L / b.g1**2),
+        multipliers=[(-(eta**2) * L / n**2, own), (eta**2 * L / b.g1**2, all_of), (eta**2 * L, less)],
         at="(18), the ≤ without a letter",
-    )  # fmt: skip
+    )
     steps = b.every(squared(b.e)) * (n * eta**2 * L * b.Qmax / b.g1**2)
     after = total(kernel, total(kernel, kernel.square(b.e), "q", b.Q, b.Qmax), "i", 0, n)
     parts = total(kernel, split_sum(kernel, "q", 0, b.Q, b.Qmax, squared(b.e)), "i", 0, n)
     seventh = proof.step(
-        "(18), (b)", squared(everyone) * (eta**2 * L / b.g1**2) <= steps,
-        [*jensen(b, k, s.ey, arriving=False), after, parts], at="(18), (b)",
-    )  # fmt: skip
+        "(18), (b)",
+        squared(everyone) * (eta**2 * L / b.g1**2) <= steps,
+        [*jensen(b, k, s.ey, arriving=False), after, parts],
+        at="(18), (b)",
+    )
     variance = total(kernel, total(kernel, s.variance(b.e), "q", 0, b.Qmax), "i", 0, n)
     noise = n**2 * eta**2 * b.sigma**2 * L * b.Qmax**2 / b.g1**2
     eighth = proof.step("(18), (c)", steps <= expr(noise), [variance], at="(18), (c)")
@@ -233,23 +263,28 @@ def _second_part(b: Printed) -> None:
     gradients = b.over(squared(b.g), b.pi)
     proof.step("(19), =", equal(b.quiet + P5, -gradients * (eta / (2 * n)) + P5), [], at="(19), first =")
     many = proof.step(
-        "(19), (a)", b.quiet + P5 <= -gradients * (eta / (2 * n)) + gradients * (eta**2 * L * b.Qmax / n),
-        [*jensen(b, k, s.gy, arriving=True)], at="(19), (a)",
-    )  # fmt: skip
+        "(19), (a)",
+        b.quiet + P5 <= -gradients * (eta / (2 * n)) + gradients * (eta**2 * L * b.Qmax / n),
+        [*jensen(b, k, s.gy, arriving=True)],
+        at="(19), (a)",
+    )
     limit = eta**2 * L * b.Qmax / n - eta / (2 * n)
     proof.step(
         "(19), second =",
-        equal(-gradients * (eta / (2 * n)) + gradients * (eta**2 * L * b.Qmax / n), gradients * limit), [],
+        equal(-gradients * (eta / (2 * n)) + gradients * (eta**2 * L * b.Qmax / n), gradients * limit),
+        [],
         at="(19), second =",
-    )  # fmt: skip
+    )
     positive = total(kernel, total(kernel, kernel.square(b.g), "q", 0, b.Q, b.pi), "i", 0, n)
     gone = proof.step("(19), ≤ 0", gradients * limit <= 0, multipliers=[(-limit, positive)], at="(19), ≤ 0")
     F = s.objective
     lost = eta * b.Qmin / (2 * b.g2)
     twenty = proof.step(
-        "(20)", F(s.w(k + 1)) <= F(s.w(k)) - squared(b.df) * lost + noise + b.size,
-        multipliers=[(1, b.step7), (1, b.seventeen), (1, eighteen), (1, many), (1, gone)], at="(20)",
-    )  # fmt: skip
+        "(20)",
+        F(s.w(k + 1)) <= F(s.w(k)) - squared(b.df) * lost + noise + b.size,
+        multipliers=[(1, b.step7), (1, b.seventeen), (1, eighteen), (1, many), (1, gone)],
+        at="(20)",
+    )
     T = b.T
     sizes = finite_sum("k", 0, T, squared(b.df)) * lost
     decrease = finite_sum("k", 0, T, F(s.w(k)) - F(s.w(k + 1)))
@@ -261,22 +296,34 @@ def _second_part(b: Printed) -> None:
     )
     gap = s.symbol("F0")
     ends = proof.step(
-        "(21), second ≤", decrease + T * noise + T * b.size <= expr(gap + T * noise + T * b.size),
-        [telescope(kernel, "k", 0, T, F(s.w(k))), s.start_gap(s.w(T))], at="(21), second ≤",
-    )  # fmt: skip
+        "(21), second ≤",
+        decrease + T * noise + T * b.size <= expr(gap + T * noise + T * b.size),
+        [telescope(kernel, "k", 0, T, F(s.w(k))), s.start_gap(s.w(T))],
+        at="(21), second ≤",
+    )
     b.last = proof.step(
-        "(22)", s.metric() <= expr((gap / T + noise + b.size) / lost),
-        multipliers=[(1 / (T * lost), summed), (1 / (T * lost), ends)], at="(22), Theorem 1",
-    )  # fmt: skip
+        "(22)",
+        s.metric() <= expr((gap / T + noise + b.size) / lost),
+        multipliers=[(1 / (T * lost), summed), (1 / (T * lost), ends)],
+        at="(22), Theorem 1",
+    )
 
 
 PROOFS = (
     Script(
-        "fedcompass.theorem1", "Appendix C, every display as printed", "Li et al., FedCompass, Appendix C", theorem1,
-        "fedcompass.theorem1", printed=True,
+        "fedcompass.theorem1",
+        "Appendix C, every display as printed",
+        "Li et al., FedCompass, Appendix C",
+        theorem1,
+        "fedcompass.theorem1",
+        printed=True,
     ),
     Script(
-        "fedcompass.corollary1.explicit", "Appendix C, with Corollary 1", "Li et al., FedCompass, Appendix C",
-        corollary, "fedcompass.corollary1.explicit", printed=True,
+        "fedcompass.corollary1.explicit",
+        "Appendix C, with Corollary 1",
+        "Li et al., FedCompass, Appendix C",
+        corollary,
+        "fedcompass.corollary1.explicit",
+        printed=True,
     ),
-)  # fmt: skip
+)

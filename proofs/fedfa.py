@@ -80,27 +80,31 @@ def _start(w: Lemma) -> None:
     one = kernel.combine(
         s.part(i, s.v(t)) - s.part(i, s.w(0)) <= expr(w.g * size),
         [(-1, s.mean_slope(i, t)), (1, kernel.norms(slope, away, s.mv(i, t), s.v(t) - s.w(0), w.g, size))],
-    )  # fmt: skip
+    )
     above = proof.step(
-        "(W14), the first values", F(t) - s.objective(s.w(0)) <= expr(w.gc * w.rate * w.A * (t + began)),
+        "(W14), the first values",
+        F(t) - s.objective(s.w(0)) <= expr(w.gc * w.rate * w.A * (t + began)),
         multipliers=[(1, s.over_clients(one)), (w.rate * w.A * (t + began), w["gc"])],
-    )  # fmt: skip
+    )
     front, back = split_sum(kernel, "t", 0, N, T + N, F(t)), split_sum(kernel, "t", 0, T, T + N, F(t))
     moved, ends = shift(kernel, "t", 0, T, N, F(t + N)), shift(kernel, "t", 0, N, T, F(T + t))
     decrease = w.facts["decrease"] = finite_sum("k", 0, T, F(w.s.k) - F(w.s.k + N))
     parts = proof.step(
-        "(W14), summation by parts", equal(decrease, finite_sum("t", 0, N, F(t) - F(T + t))),
+        "(W14), summation by parts",
+        equal(decrease, finite_sum("t", 0, N, F(t) - F(T + t))),
         [front, back, moved, ends],
-    )  # fmt: skip
+    )
     F0, slope_size = s.symbol("F0"), w.gc * w.rate * w.A
     each = proof.step(
         "(W14), one term", F(t) - F(T + t) <= expr(F0 + slope_size * (t + began)), [above, s.start_gap(s.v(T + t))]
     )
     closed = telescope(kernel, "t", 0, N, t * (t - 1) / 2)
     w.step(
-        "start", "(W14)", decrease <= expr(N * F0 + slope_size * (N * (N - 1) / 2 + N * began)),
+        "start",
+        "(W14)",
+        decrease <= expr(N * F0 + slope_size * (N * (N - 1) / 2 + N * began)),
         [parts, total(kernel, each, "t", 0, N), closed],
-    )  # fmt: skip
+    )
 
 
 # ---------------------------------------------------------------------- one window
@@ -124,10 +128,11 @@ def _descent(w: Lemma) -> None:
         facts.append(w["still"])
     rate = w.rate * w.eta
     w.step(
-        "descent", "(W11)",
-        s.dot(s.fv(k), _used(w)) * rate
-        <= s.objective(here) - s.objective(end) + squared(end - here) * (w.L / 2), facts,
-    )  # fmt: skip
+        "descent",
+        "(W11)",
+        s.dot(s.fv(k), _used(w)) * rate <= s.objective(here) - s.objective(end) + squared(end - here) * (w.L / 2),
+        facts,
+    )
 
 
 def _moved(w: Lemma) -> VectorFact:
@@ -151,9 +156,11 @@ def _mean_gradient(w: Lemma, case: Context) -> tuple[Fact, Any]:
     # N·∇f = Σ ∇f_c − N·(the uneven part)
     same = kernel.against(grouped, late - plain * whole + differ)
     mean = w.proof.step(
-        f"(W9), {case.why}", squared(differ) <= expr((whole * (B + eps)) ** 2),
-        multipliers=[(whole**2, w["shares"]), (1, w["late"]), (2 * whole, both), (w.Q, same)], context=case,
-    )  # fmt: skip
+        f"(W9), {case.why}",
+        squared(differ) <= expr((whole * (B + eps)) ** 2),
+        multipliers=[(whole**2, w["shares"]), (1, w["late"]), (2 * whole, both), (w.Q, same)],
+        context=case,
+    )
     return mean, B + eps
 
 
@@ -179,9 +186,11 @@ def _cauchy(w: Lemma) -> Fact:
     s, kernel, k, T, m = w.s, w.kernel, w.s.k, w.T, w.s.mean_size(w.T)
     square = kernel.combine(expr((s.size(k) - m) ** 2) >= 0, [])
     return w.step(
-        "cauchy", "the mean of the lengths", expr(m**2) <= _summed(w) / T,
+        "cauchy",
+        "the mean of the lengths",
+        expr(m**2) <= _summed(w) / T,
         multipliers=[(1 / T, total(kernel, square, "k", 0, T)), (2 * m / T, s.lengths())],
-    )  # fmt: skip
+    )
 
 
 def _quadratic(w: Lemma, case: Context) -> tuple[Fact, Fact, Any, Any]:
@@ -195,31 +204,39 @@ def _quadratic(w: Lemma, case: Context) -> tuple[Fact, Fact, Any, Any]:
         f"(W12), {tag}",
         expr(W * (s.size(k) ** 2 - b * s.size(k)))
         <= s.objective(s.v(k)) - s.objective(s.v(k + w.N)) + w.L / 2 * W**2 * w.c**2,
-        [w["descent"], cross, s.length(k), kernel.at(w["path"], {"t": k, "h": w.N})], context=case,
-    )  # fmt: skip
+        [w["descent"], cross, s.length(k), kernel.at(w["path"], {"t": k, "h": w.N})],
+        context=case,
+    )
     rest = _begins(w) + w.L / 2 * W * w.c**2
     quadratic = proof.step(
-        f"(W15), {tag}", _summed(w) / T <= expr(b * m + rest),
+        f"(W15), {tag}",
+        _summed(w) / T <= expr(b * m + rest),
         multipliers=[(1 / (W * T), total(kernel, one, "k", 0, T)), (1 / (W * T), w["start"]), (-b / T, s.lengths())],
         context=case,
-    )  # fmt: skip
+    )
     number = _begins(w) + w.L / 2 * W * (w.G + w.sigma**2)
     name = w.fresh("r")
     root = s.root(name, b**2 + 4 * number)
     r = variable(name)
     squares = kernel.combine(
         expr((2 * m - b) ** 2) <= r**2,
-        [(4, _cauchy(w)), (4, quadratic), (1, root), (-2 * w.L * W, w.root_c)], case,
-    )  # fmt: skip
+        [(4, _cauchy(w)), (4, quadratic), (1, root), (-2 * w.L * W, w.root_c)],
+        case,
+    )
     X = (b + r) / 2
     shorter = kernel.by_squares(squares, 2 * m - b, r)
     length = proof.step(f"(W17), {tag}", expr(m) <= X, [shorter], context=case)
     bound = proof.step(
-        f"(V5), {tag}", _summed(w) / T <= expr(X**2),
+        f"(V5), {tag}",
+        _summed(w) / T <= expr(X**2),
         multipliers=[
-            (1, quadratic), (b, length), (Fraction(1, 4), root), (-w.L / 2 * W, w.root_c),
-        ], context=case,
-    )  # fmt: skip
+            (1, quadratic),
+            (b, length),
+            (Fraction(1, 4), root),
+            (-w.L / 2 * W, w.root_c),
+        ],
+        context=case,
+    )
     return bound, length, X, X**2
 
 
@@ -242,14 +259,17 @@ def _small(w: Lemma, case: Context) -> tuple[Fact, Fact, Any, Any]:
         noisy = 2 * w.L * rate * w.sigma**2
     one = proof.step(
         f"(W13), {tag}",
-        expr(W * s.size(k) ** 2)
-        <= (s.objective(s.v(k)) - s.objective(s.v(k + w.N))) * 2 + W * (b**2 + noisy), facts, context=case,
-    )  # fmt: skip
+        expr(W * s.size(k) ** 2) <= (s.objective(s.v(k)) - s.objective(s.v(k + w.N))) * 2 + W * (b**2 + noisy),
+        facts,
+        context=case,
+    )
     number = 2 * _begins(w) + b**2 + noisy
     bound = proof.step(
-        f"(V6), {tag}", _summed(w) / T <= expr(number),
-        multipliers=[(1 / (W * T), total(kernel, one, "k", 0, T)), (2 / (W * T), w["start"])], context=case,
-    )  # fmt: skip
+        f"(V6), {tag}",
+        _summed(w) / T <= expr(number),
+        multipliers=[(1 / (W * T), total(kernel, one, "k", 0, T)), (2 / (W * T), w["start"])],
+        context=case,
+    )
     name = w.fresh("r")
     root = s.root(name, number)
     X = variable(name)
@@ -277,9 +297,11 @@ def _model(w: Lemma) -> None:
     whole = s.whole_gradient(k)
     tests = (s.fv(k), s.gradient(k), whole.right)
     w.step(
-        "model", "(V7), one update", squared(s.gradient(k)) <= expr((s.size(k) + size) ** 2),
+        "model",
+        "(V7), one update",
+        squared(s.gradient(k)) <= expr((s.size(k) + size) ** 2),
         [s.length(k), near, cross, *(kernel.against(whole, v) for v in tests)],
-    )  # fmt: skip
+    )
 
 
 def _near(w: Lemma, case: Context, bound: Fact, length: Fact, X: Any, square: Any) -> Fact:
@@ -287,9 +309,11 @@ def _near(w: Lemma, case: Context, bound: Fact, length: Fact, X: Any, square: An
     s, kernel, T, size = w.s, w.kernel, w.T, w["shift"]
     every = total(kernel, w["model"], "k", 0, T)
     return w.proof.step(
-        f"(V7), {case.why}", s.metric() <= expr(square + 2 * X * size + size**2),
-        multipliers=[(1 / T, every), (1, bound), (-2 * size / T, s.lengths()), (2 * size, length)], context=case,
-    )  # fmt: skip
+        f"(V7), {case.why}",
+        s.metric() <= expr(square + 2 * X * size + size**2),
+        multipliers=[(1 / T, every), (1, bound), (-2 * size / T, s.lengths()), (2 * size, length)],
+        context=case,
+    )
 
 
 _SOURCE = "docs/theory/fedfa.md"

@@ -48,20 +48,23 @@ def _second(b: Appendix) -> None:
     facts = [kernel.against(one, v) for one in added.values() for v in (changes, noise, pull)]
     b.step("(24), second =", "(24), second line", equal(b.t2, squared(noise + pull) * (weight / K**2)), facts)
     b.step(
-        "(24), A", "(24), A",
+        "(24), A",
+        "(24), A",
         equal(squared(noise + pull) * (weight / K**2), (squared(noise) + squared(pull)) * (weight / K**2)),
-    )  # fmt: skip
+    )
     _, apart = window_noise(b.w, t - K, 1)
     each = total(kernel, s.independent(s.e(b.arrival(b.j), 0, b.q), "q", 0, Q), "j_0", 1, K + 1)
-    inserted = [total(kernel, kernel.against(s.added("er", b.arrival(b.j)), v), "j_0", 1, K + 1) for v in (
-        s.er(b.arrival(b.j)), vector_sum("q", 0, Q, s.e(b.arrival(b.j), 0, b.q))
-    )]  # fmt: skip
+    inserted = [
+        total(kernel, kernel.against(s.added("er", b.arrival(b.j)), v), "j_0", 1, K + 1)
+        for v in (s.er(b.arrival(b.j)), vector_sum("q", 0, Q, s.e(b.arrival(b.j), 0, b.q)))
+    ]
     variances = b.sum_window(lambda a: finite_sum("q", 0, Q, squared(s.e(a, 0, b.q)) * b.eta**2))
     b.step(
-        "(24), B", "(24), B (1/K² is missing in print)",
+        "(24), B",
+        "(24), B (1/K² is missing in print)",
         equal((squared(noise) + squared(pull)) * (weight / K**2), (variances + squared(pull)) * (weight / K**2)),
         [kernel.at(apart, {"h_1": K}), each, *inserted],
-    )  # fmt: skip
+    )
     one = total(kernel, total(kernel, s.variance(s.e(b.arrival(b.j), 0, b.q)), "q", 0, Q), "j_0", 1, K + 1)
     gradient = lambda a, q: s.g(a, 0, q)
     squares = b.sum_window(lambda a: finite_sum("q", 0, Q, squared(gradient(a, b.q)) * b.eta**2))
@@ -72,20 +75,25 @@ def _second(b: Appendix) -> None:
     pairs = total(kernel, total(kernel, pairs, "q", 0, Q), "j_0", 1, K + 1)
     spare = kernel.combine(expr(bound * (1 - 1 / K)) >= 0, [])
     b.step(
-        "(24), ≤", "(24), ≤",
+        "(24), ≤",
+        "(24), ≤",
         (variances + squared(pull)) * (weight / K**2) <= squares * (weight * Q / K) + bound,
         [one, pairs, spare, *(kernel.against(added["gr"], v) for v in (pull, added["gr"].right))],
-    )  # fmt: skip
+    )
     y = lambda i, q: s.g(s.coming(t, i), 0, q)
     five = finite_sum("i", 0, n, finite_sum("q", 0, Q, squared(y(b.i, b.q)) * b.eta**2))
     b.t5 = five * (weight * Q / n)
     b.undecided(
-        "(24), the mean over the clients", "(24), the next =, for K = 1",
-        equal(squares * (weight * Q / K), b.t5), UNIFORM,
-    )  # fmt: skip
-    b.step("(24), last =", "(24), last line: the sum over the window has K equal terms", equal(
-        finite_sum("j_0", 1, K + 1, five * (weight * Q / (n * K))), b.t5
-    ))  # fmt: skip
+        "(24), the mean over the clients",
+        "(24), the next =, for K = 1",
+        equal(squares * (weight * Q / K), b.t5),
+        UNIFORM,
+    )
+    b.step(
+        "(24), last =",
+        "(24), last line: the sum over the window has K equal terms",
+        equal(finite_sum("j_0", 1, K + 1, five * (weight * Q / (n * K))), b.t5),
+    )
     b.step("T_4 and T_5", "after (24)", b.t5 <= b.t4, [])
 
 
@@ -99,16 +107,29 @@ def _end(b: Appendix) -> None:
     k = s.k
     slope = lambda at: squared(s.gradient(at))
     b.step(
-        "(25)", "(25), for K = 1", f(s.w(t + 1)) <= f(s.w(b.old)) - squared(b.slope) * (weight / 2) + b.noise1 + noise,
+        "(25)",
+        "(25), for K = 1",
+        f(s.w(t + 1)) <= f(s.w(b.old)) - squared(b.slope) * (weight / 2) + b.noise1 + noise,
         [
             b.known[name]
             for name in (
-                "(13), first ≤", "(13), second ≤", "(14)", "(15), second =", "(15), third =", "(15), fourth =", "(23)",
-                "(24), second =", "(24), A", "(24), B", "(24), ≤", "(24), the mean over the clients", "T_4 and T_5",
+                "(13), first ≤",
+                "(13), second ≤",
+                "(14)",
+                "(15), second =",
+                "(15), third =",
+                "(15), fourth =",
+                "(23)",
+                "(24), second =",
+                "(24), A",
+                "(24), B",
+                "(24), ≤",
+                "(24), the mean over the clients",
+                "T_4 and T_5",
             )
         ],
         context=b.one,
-    )  # fmt: skip
+    )
     left = finite_sum("k", 0, T, slope(k)) * weight
     rest = finite_sum("k", 0, T, drop(k)) * 2 + T * (b.noise1 + noise)
     b.undecided("(26), first ≤", "(26), first line, for K = 1 (the noise inside of the sum)", left <= rest, UNIFORM)
@@ -122,7 +143,11 @@ def _end(b: Appendix) -> None:
 
 PROOFS = (
     Script(
-        "fedfa.theorem1", "the appendix, every display as printed", "FedFa, appendix", appendix, "fedfa.theorem1",
+        "fedfa.theorem1",
+        "the appendix, every display as printed",
+        "FedFa, appendix",
+        appendix,
+        "fedfa.theorem1",
         printed=True,
     ),
-)  # fmt: skip
+)

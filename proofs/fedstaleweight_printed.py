@@ -19,21 +19,32 @@ def theorem1(proof: Proof) -> None:
     sizes = s.symbol("sigma_l") ** 2 + s.symbol("sigma_g_mean") ** 2 + s.symbol("G_sq")
     _lost(proof, "the update rule")
     proof.step(
-        "Lemma 1", squared(s.sampled(k, j, q)) <= expr(3 * sizes),
+        "Lemma 1",
+        squared(s.sampled(k, j, q)) <= expr(3 * sizes),
         [s.bounded_gradient(s.g(k, j, q)), s.variance(s.e(k, j, q)), s.unbiased(s.e(k, j, q), s.g(k, j, q))],
         at="Lemma 1",
-    )  # fmt: skip
+    )
     F, way = s.objective, s.w(k + 1) - s.w(k)
     down = total(kernel, s.descent(s.d(s.i, k), s.w(k + 1)), "i", 0, s.n, 1 / s.n)
     proof.step(
-        "L-smoothness", F(s.w(k + 1)) <= F(s.w(k)) + s.dot(s.df(k), way) + squared(way) * (s.symbol("L") / 2),
-        [down, kernel.against(s.whole_gradient(k), way)], at="by L-smoothness assumption",
-    )  # fmt: skip
+        "L-smoothness",
+        F(s.w(k + 1)) <= F(s.w(k)) + s.dot(s.df(k), way) + squared(way) * (s.symbol("L") / 2),
+        [down, kernel.against(s.whole_gradient(k), way)],
+        at="by L-smoothness assumption",
+    )
     _lost(
-        proof, "the two terms", "the conditional expectation", "the identity", "the first expansion",
-        "the second expansion", "steps with η_g·η_ℓ·Q ≤ 1/L", "the sum of four key portions", "L-smoothness once more",
-        "the staleness error", "its expectation",
-    )  # fmt: skip
+        proof,
+        "the two terms",
+        "the conditional expectation",
+        "the identity",
+        "the first expansion",
+        "the second expansion",
+        "steps with η_g·η_ℓ·Q ≤ 1/L",
+        "the sum of four key portions",
+        "L-smoothness once more",
+        "the staleness error",
+        "its expectation",
+    )
     largest = _largest(proof)
     _lost(proof, "the staleness error, bounded", "the local drift error", "the re-weighting error")
     smallest = _smallest(proof)
@@ -43,13 +54,16 @@ def theorem1(proof: Proof) -> None:
     proof.remark(
         "combining everything",
         f"{_LOST}. If it is what the theorem is the sum of, it is false: {_EXAMPLE}: E f(w_1) = 1/200 where it says at "
-        "most η_g·η_ℓ·Q/2 · 12·η_ℓ²·2 = 3/25000", "combining everything",
-    )  # fmt: skip
+        "most η_g·η_ℓ·Q/2 · 12·η_ℓ²·2 = 3/25000",
+        "combining everything",
+    )
     _lost(proof, "rearranging and summing")
     last = proof.step(
-        "Theorem 2", s.metric() <= expr(_bound(proof, sizes)), [],
+        "Theorem 2",
+        s.metric() <= expr(_bound(proof, sizes)),
+        [],
         at=f"thus, we conclude; false: {_EXAMPLE}, T = 2: 1/200 > 3/1250",
-    )  # fmt: skip
+    )
     proof.conclude(*[kernel.combine(last.claim, [(1, last)], case) for case in cases])
 
 
@@ -85,16 +99,19 @@ def _largest(proof: Proof) -> Fact:
     alpha, own = s.alpha(k, y), s.scale * s.age(k, y)
     others = kernel.combine(expr(1 + s.scale * s.age(k, s.j)) >= 1, [])
     one = proof.step(
-        "all other entries of staleness zero", expr(alpha * (b + own)) <= 1 + own,
-        [s.weighting(k, y), *_parts(proof), *_around(proof, others)], at="the largest weight, in words",
-    )  # fmt: skip
+        "all other entries of staleness zero",
+        expr(alpha * (b + own)) <= 1 + own,
+        [s.weighting(k, y), *_parts(proof), *_around(proof, others)],
+        at="the largest weight, in words",
+    )
     at_most_one = kernel.combine(expr(1 - alpha) >= 0, [(1 / (b + own), one)])
     older = kernel.combine(expr(b * tau - own) >= 0, [(s.scale, s.oldest(k, y))])
     return proof.step(
-        "the largest weight", expr(alpha) <= _ends(proof)[0],
+        "the largest weight",
+        expr(alpha) <= _ends(proof)[0],
         multipliers=[(1 / (b * (tau + 1)), one), (1 / (b * (tau + 1)), kernel.scale(at_most_one, older))],
         at="one entry of the largest staleness, all others zero",
-    )  # fmt: skip
+    )
 
 
 def _smallest(proof: Proof) -> Fact:
@@ -103,13 +120,17 @@ def _smallest(proof: Proof) -> Fact:
     alpha, own, most = s.alpha(k, y), s.scale * s.age(k, y), b * tau + 1
     others = kernel.combine(expr(1 + s.scale * s.age(k, s.j)) <= most, [(s.scale, s.oldest(k, s.j))])
     one = proof.step(
-        "all other entries of the largest staleness", expr(alpha * (1 + own + (b - 1) * most)) >= 1 + own,
-        [s.weighting(k, y), *_parts(proof), *_around(proof, others)], at="the smallest weight, in words",
-    )  # fmt: skip
+        "all other entries of the largest staleness",
+        expr(alpha * (1 + own + (b - 1) * most)) >= 1 + own,
+        [s.weighting(k, y), *_parts(proof), *_around(proof, others)],
+        at="the smallest weight, in words",
+    )
     return proof.step(
-        "the smallest weight", expr(alpha) >= _ends(proof)[1],
-        multipliers=[(1 / (1 + own + (b - 1) * most), one)], at="one entry of staleness zero, all others the largest",
-    )  # fmt: skip
+        "the smallest weight",
+        expr(alpha) >= _ends(proof)[1],
+        multipliers=[(1 / (1 + own + (b - 1) * most), one)],
+        at="one entry of staleness zero, all others the largest",
+    )
 
 
 def _farthest(proof: Proof, cases: tuple[Context, Context], largest: Fact, smallest: Fact) -> None:
@@ -120,9 +141,12 @@ def _farthest(proof: Proof, cases: tuple[Context, Context], largest: Fact, small
     for case in cases:
         U = s.formula(s.theorem.definitions["U"], case)
         proof.step(
-            f"(11), {case.why}", expr((1 / s.many - s.alpha(s.k, s.y)) ** 2) <= U,
-            multipliers=[(1, between), (a_max + a_min - 2 / s.many, largest)], at="(11)", context=case,
-        )  # fmt: skip
+            f"(11), {case.why}",
+            expr((1 / s.many - s.alpha(s.k, s.y)) ** 2) <= U,
+            multipliers=[(1, between), (a_max + a_min - 2 / s.many, largest)],
+            at="(11)",
+            context=case,
+        )
 
 
 def _bound(proof: Proof, sizes: Any) -> Any:
@@ -137,7 +161,11 @@ def _bound(proof: Proof, sizes: Any) -> Any:
 
 PROOFS = (
     Script(
-        "fedstaleweight.theorem1", "Appendix A, as far as its formulas are at hand",
-        "Ma et al., FedStaleWeight, Appendix A", theorem1, "fedstaleweight.theorem1", printed=True,
+        "fedstaleweight.theorem1",
+        "Appendix A, as far as its formulas are at hand",
+        "Ma et al., FedStaleWeight, Appendix A",
+        theorem1,
+        "fedstaleweight.theorem1",
+        printed=True,
     ),
-)  # fmt: skip
+)

@@ -85,9 +85,11 @@ def _fixed_iterations(proof: Proof, rates: _Rates) -> None:
     root = proof.rule("the rate", None, lambda: kernel.root("best", clients / h), says="λ_s*² = Λ/h, λ_s* > 0")
     best = variable("best")
     proof.step(
-        "stationarity", equal(expr(h - clients / best**2), 0), multipliers=[(h / best**2, root)],
+        "stationarity",
+        equal(expr(h - clients / best**2), 0),
+        multipliers=[(h / best**2, root)],
         says="the slope at λ_s* = √(Λ/h) is 0: F'(λ_s*) = h − Λ/λ_s*²",
-    )  # fmt: skip
+    )
     mixed = w * a + (1 - w) * b
     proof.step(
         "convexity",
@@ -95,9 +97,12 @@ def _fixed_iterations(proof: Proof, rates: _Rates) -> None:
         says="wF(a) + (1−w)F(b) − F(wa + (1−w)b) = Λw(1−w)(a − b)²/(ab(wa + (1−w)b))",
     )
     _strictly(
-        proof, "strict convexity", "curvature", clients * w * (1 - w) / (a * b * mixed),
+        proof,
+        "strict convexity",
+        "curvature",
+        clients * w * (1 - w) / (a * b * mixed),
         "what (a − b)² is multiplied by is > 0 for 0 < w < 1",
-    )  # fmt: skip
+    )
     square = proof.step(
         "square",
         equal(F(server) - F(best), expr(h * (server - best) ** 2 / server)),
@@ -110,9 +115,12 @@ def _fixed_iterations(proof: Proof, rates: _Rates) -> None:
         proof, "no other minimum above", "more", h * up**2 / (best + up), "at λ_s = λ_s* + u, u > 0, that square is > 0"
     )
     _strictly(
-        proof, "no other minimum below", "less", h * down**2 / (best - down),
+        proof,
+        "no other minimum below",
+        "less",
+        h * down**2 / (best - down),
         "at λ_s = λ_s* − d, 0 < d < λ_s*, that square is > 0",
-    )  # fmt: skip
+    )
     other = kernel.root("s", clients * h)
     same = proof.rule(
         "two roots",
@@ -143,9 +151,12 @@ def _fixed_time(proof: Proof, rates: _Rates) -> None:
         says="with K = (λ_s + Λ)t, F/K = (1/λ_s + h)/t",
     )
     _strictly(
-        proof, "no optimum", "gain", per_time(a) - per_time(a + up),
+        proof,
+        "no optimum",
+        "gain",
+        per_time(a) - per_time(a + up),
         "F/K at a is above F/K at a + u, for every a and u > 0: no λ_s is optimal at fixed time",
-    )  # fmt: skip
+    )
     proof.step("limit", equal(expr(time * per_time(server) - h), 1 / server), says="t·F/K − h = 1/λ_s")
     proof.step(
         "limit, how far",
@@ -176,18 +187,24 @@ def _server_cost(proof: Proof, rates: _Rates) -> None:
         says="(1/λ_s + h)(1 + Cλ_s) is smallest at λ_s = 1/√(hC)",
     )
     _strictly(
-        proof, "server cost, no other minimum", "factor", h * cost / server,
+        proof,
+        "server cost, no other minimum",
+        "factor",
+        h * cost / server,
         "what (λ_s − m)² is multiplied by is > 0: the value is reached nowhere else",
-    )  # fmt: skip
+    )
     proof.step(
         "server cost, convexity",
         equal(expr(w * paid(a) + (1 - w) * paid(b) - paid(mixed)), w * (1 - w) * (a - b) ** 2 / (a * b * mixed)),
         says="for these costs P, wP(a) + (1−w)P(b) − P(wa + (1−w)b) = w(1−w)(a − b)²/(ab(wa + (1−w)b))",
     )
     _strictly(
-        proof, "server cost, strict convexity", "bend", w * (1 - w) / (a * b * mixed),
+        proof,
+        "server cost, strict convexity",
+        "bend",
+        w * (1 - w) / (a * b * mixed),
         "what (a − b)² is multiplied by is > 0 for 0 < w < 1",
-    )  # fmt: skip
+    )
     one, two = kernel.root("v_h", h), kernel.root("v_C", cost)
     u, v = variable("v_h"), variable("v_C")
     squared = [(v * v * m * m, one), (h * m * m, two), (h * cost, root)]

@@ -158,9 +158,13 @@ def gd_strongly_convex(proof: Proof) -> None:
             context=case,
         )
         power = proof.induction(
-            f"k steps, {case.why}", D(k) <= D(0) * q ** (2 * k), "k", [],
-            following(q, shrinks), context=case,
-        )  # fmt: skip
+            f"k steps, {case.why}",
+            D(k) <= D(0) * q ** (2 * k),
+            "k",
+            [],
+            following(q, shrinks),
+            context=case,
+        )
         at_end = kernel.at(power, {"k": s.symbol("K")})
         last.append(
             proof.step(
@@ -201,8 +205,9 @@ def gd_convex(proof: Proof) -> None:
     falls = proof.step(
         "(a) the gap falls",
         s.objective(x(k)) - s.objective(x(k + 1)) >= (squared(G(k)) + squared(G(k + 1))) * (alpha / 2),
-        [*move, down], squares=[G(k) - G(k + 1)],
-    )  # fmt: skip
+        [*move, down],
+        squares=[G(k) - G(k + 1)],
+    )
     shorter = proof.step(
         "gradients do not grow", squared(G(k + 1)) <= squared(G(k)), [*move, down, up], squares=[G(k) - G(k + 1)]
     )
@@ -211,16 +216,18 @@ def gd_convex(proof: Proof) -> None:
     gaps = proof.induction(
         "the sum of the gaps",
         finite_sum("j", 0, k, gap(variable("j"))) >= gap(k) * k + squared(G(k)) * (alpha * k * (k + 1) / 2),
-        "k", [],
+        "k",
+        [],
         lambda known: [known, following, falls, shorter],
-    )  # fmt: skip
+    )
     following = s.last_term("j", 0, k, squared(G(variable("j"))))
     slopes = proof.induction(
         "the sum of the squared gradients",
         finite_sum("j", 0, k, squared(G(variable("j")))) >= squared(G(k)) * k,
-        "k", [],
+        "k",
+        [],
         lambda known: [known, following, shorter],
-    )  # fmt: skip
+    )
     D = lambda j: squared(x(j) - star)
     nearer = proof.step(
         "(b) one step",
@@ -230,9 +237,14 @@ def gd_convex(proof: Proof) -> None:
     all_steps = proof.step(
         "(b) all steps",
         D(K) + gap(K) * (2 * alpha * K) + squared(G(K)) * (K**2 * alpha**2 + K * alpha / L) <= expr(R**2),
-        [total(kernel, nearer, "k", 0, K), telescope(kernel, "k", 0, K, D(k)), s.start(),
-         kernel.at(gaps, {"k": K}), kernel.at(slopes, {"k": K})],
-    )  # fmt: skip
+        [
+            total(kernel, nearer, "k", 0, K),
+            telescope(kernel, "k", 0, K, D(k)),
+            s.start(),
+            kernel.at(gaps, {"k": K}),
+            kernel.at(slopes, {"k": K}),
+        ],
+    )
     last = proof.step(
         "one square",
         gap(K) <= expr(L * R**2 / (4 * K * L * alpha + 2)),
@@ -244,19 +256,31 @@ def gd_convex(proof: Proof) -> None:
 
 PROOFS = (
     Script(
-        "classics.subgradient.fixed-step", "the subgradient method with any constant step",
-        "Nesterov 2018, Theorem 3.2.2", subgradient_fixed_step, "classics.subgradient.fixed-step",
+        "classics.subgradient.fixed-step",
+        "the subgradient method with any constant step",
+        "Nesterov 2018, Theorem 3.2.2",
+        subgradient_fixed_step,
+        "classics.subgradient.fixed-step",
     ),
     Script(
-        "classics.sgd.convex", "stochastic subgradients of clients drawn uniformly",
-        "Nemirovski, Juditsky, Lan and Shapiro 2009, (2.20) and (2.21)", sgd_convex, "classics.sgd.convex",
+        "classics.sgd.convex",
+        "stochastic subgradients of clients drawn uniformly",
+        "Nemirovski, Juditsky, Lan and Shapiro 2009, (2.20) and (2.21)",
+        sgd_convex,
+        "classics.sgd.convex",
     ),
     Script(
-        "classics.gd.strongly-convex", "gradient descent on smooth strongly convex functions",
-        "Nesterov 2018, Theorem 2.1.15", gd_strongly_convex, "classics.gd.strongly-convex",
+        "classics.gd.strongly-convex",
+        "gradient descent on smooth strongly convex functions",
+        "Nesterov 2018, Theorem 2.1.15",
+        gd_strongly_convex,
+        "classics.gd.strongly-convex",
     ),
     Script(
-        "classics.gd.convex", "gradient descent on smooth convex functions, the tight bound",
-        "Teboulle and Vaisbourd 2023", gd_convex, "classics.gd.convex",
+        "classics.gd.convex",
+        "gradient descent on smooth convex functions, the tight bound",
+        "Teboulle and Vaisbourd 2023",
+        gd_convex,
+        "classics.gd.convex",
     ),
-)  # fmt: skip
+)

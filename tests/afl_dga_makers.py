@@ -58,9 +58,12 @@ def waves(rng: np.random.Generator, clients: int, sigma: float) -> Waves:
     """Return random functions, each with its own waves."""
     size = (clients, 3)
     return Waves(
-        rng.uniform(0.2, 1.0, size), rng.normal(size=(*size, 2)), rng.uniform(0, 6, size),
-        float(rng.choice([0.0, 0.5])), sigma,
-    )  # fmt: skip
+        rng.uniform(0.2, 1.0, size),
+        rng.normal(size=(*size, 2)),
+        rng.uniform(0, 6, size),
+        float(rng.choice([0.0, 0.5])),
+        sigma,
+    )
 
 
 def parabola(clients: int, sigma: float) -> Waves:
@@ -118,10 +121,11 @@ def together(clients: int, rounds: int) -> list[Row]:
         row
         for r in range(1, rounds + 1)
         for row in (
-            *[(i, word, r) for i in range(clients) for word in ("step", "send")], ("s", "aggregate", r),
+            *[(i, word, r) for i in range(clients) for word in ("step", "send")],
+            ("s", "aggregate", r),
             *[(i, "recv", r) for i in range(clients)],
         )
-    ]  # fmt: skip
+    ]
 
 
 def in_turns(rounds: int) -> list[Row]:
@@ -206,13 +210,16 @@ def follow(f: Waves, rows: list[Row], eta: float, x0: Floats) -> Run:
             run.uses.append(
                 [
                     Use(
-                        e, 1 / (N * len(mine)), t - since[i],
-                        frozenset(h for h in range(t) if h + first not in taken[e][0]), taken[e][1],
+                        e,
+                        1 / (N * len(mine)),
+                        t - since[i],
+                        frozenset(h for h in range(t) if h + first not in taken[e][0]),
+                        taken[e][1],
                     )
                     for i, mine in enumerate(stored)
                     for e in mine
                 ]
-            )  # fmt: skip
+            )
             run.average.append(run.combined(t, run.gradient))
             run.w.append(run.w[-1] - eta * run.average[-1])
         else:

@@ -177,14 +177,22 @@ def options_of(draw: Any, algorithm: str, clients: int) -> dict[str, Any]:
         return draw(local_steps("alpha", "M")) | ({"weights": draw(weights)} if draw(st.booleans()) else {})
     if algorithm == "fedasync":
         return draw(local_steps("eta_l", "Q")) | {
-            "beta": draw(st.floats(0.05, 1.0)), "s": draw(STALENESS), "offset": draw(st.integers(0, 1)),
+            "beta": draw(st.floats(0.05, 1.0)),
+            "s": draw(STALENESS),
+            "offset": draw(st.integers(0, 1)),
             "mode": draw(st.sampled_from(["model", "delta"])),
-        }  # fmt: skip
+        }
     if algorithm == "fedfa":
         mode = draw(st.sampled_from(["param", "delta"]))
-        return draw(local_steps("eta_l", "Q")) | {
-            "K": draw(st.integers(1, 4)), "mode": mode, "start": draw(st.sampled_from(["after_full", "when_full"])),
-        } | ({"eta_g": draw(st.floats(0.1, 1.5))} if mode == "delta" else {})  # fmt: skip
+        return (
+            draw(local_steps("eta_l", "Q"))
+            | {
+                "K": draw(st.integers(1, 4)),
+                "mode": mode,
+                "start": draw(st.sampled_from(["after_full", "when_full"])),
+            }
+            | ({"eta_g": draw(st.floats(0.1, 1.5))} if mode == "delta" else {})
+        )
     reply = draw(st.sampled_from(["post", "pre", "wait"]))
     count = draw(st.integers(1, clients if reply == "wait" else 4))
     options = draw(local_steps("alpha" if algorithm == "asfedavg" else "eta_l", "M")) | {"count": count, "reply": reply}

@@ -118,11 +118,22 @@ def steps(run: Buffers, each: Floats) -> Floats:
 def values(run: Buffers, tau: int) -> dict[str, Any]:
     """Return what the registered theorems read, tapes apart."""
     return {
-        "L": run.clients.L, "G_sq": run.clients.G_sq, "sigma_l": run.clients.noise, "sigma_g_mean": run.spread(),
-        "F0": float(run.f(0).mean()), "T": run.T, "n": run.clients.n, "Q": len(run.eta), "tau_max": tau,
-        "eta_g": run.eta_g, "eta_l": run.A / len(run.eta), "eta_sum": run.A, "eta_sq": run.beta,
-        "drift": run.drift(tau), "eta_head": float(run.heads[-1]),
-    }  # fmt: skip
+        "L": run.clients.L,
+        "G_sq": run.clients.G_sq,
+        "sigma_l": run.clients.noise,
+        "sigma_g_mean": run.spread(),
+        "F0": float(run.f(0).mean()),
+        "T": run.T,
+        "n": run.clients.n,
+        "Q": len(run.eta),
+        "tau_max": tau,
+        "eta_g": run.eta_g,
+        "eta_l": run.A / len(run.eta),
+        "eta_sum": run.A,
+        "eta_sq": run.beta,
+        "drift": run.drift(tau),
+        "eta_head": float(run.heads[-1]),
+    }
 
 
 def registered(kind: str, known: dict[str, Any]) -> list[float]:
@@ -140,35 +151,54 @@ def registered(kind: str, known: dict[str, Any]) -> list[float]:
 # Algorithm, options, who arrives, clients.
 ONE: Mapping[str, tuple[str, Mapping[str, Any], Sequence[int], Clients]] = {
     "fedbuff": (
-        "fedbuff", {"eta_l": [0.3, 0.1], "eta_g": 1.3, "count": 2}, [0, 0, 1, 0, 0, 0, 1, 0],
+        "fedbuff",
+        {"eta_l": [0.3, 0.1], "eta_g": 1.3, "count": 2},
+        [0, 0, 1, 0, 0, 0, 1, 0],
         Clients("huber", LINE[:2], noise=0.8),
     ),
     "an old model for whoever fills the buffer": (
-        "fedbuff", {"eta_l": 0.25, "M": 2, "count": 3, "reply": "pre"}, [0, 1, 0, 0, 2, 0, 1, 1, 0],
+        "fedbuff",
+        {"eta_l": 0.25, "M": 2, "count": 3, "reply": "pre"},
+        [0, 1, 0, 0, 2, 0, 1, 1, 0],
         Clients("wave", PLANE, noise=0.7, height=1.5),
     ),
     "clients that wait": (
-        "fedstaleweight", {"eta_l": 0.4, "M": 2, "count": 2, "reply": "wait", "scale": 1}, [0, 1, 0, 2, 1, 0, 2, 1],
+        "fedstaleweight",
+        {"eta_l": 0.4, "M": 2, "count": 2, "reply": "wait", "scale": 1},
+        [0, 1, 0, 2, 1, 0, 2, 1],
         Clients("huber", PLANE, noise=0.5, steady=True),
     ),
     "weights that make up for rare updates": (
-        "fedstaleweight", {"eta_l": [0.2, 0.2, 0.3], "eta_g": 0.8, "count": 2, "scale": 2},
-        [0, 0, 0, 1, 0, 0, 0, 1, 2, 0], Clients("wave", LINE, noise=0.9),
+        "fedstaleweight",
+        {"eta_l": [0.2, 0.2, 0.3], "eta_g": 0.8, "count": 2, "scale": 2},
+        [0, 0, 0, 1, 0, 0, 0, 1, 2, 0],
+        Clients("wave", LINE, noise=0.9),
     ),
     "no noise": (
-        "fedstaleweight", {"eta_l": 0.3, "M": 3, "count": 2, "scale": 1}, [0, 0, 1, 0, 0, 1, 0, 0],
+        "fedstaleweight",
+        {"eta_l": 0.3, "M": 3, "count": 2, "scale": 1},
+        [0, 0, 1, 0, 0, 1, 0, 0],
         Clients("huber", PLANE[:2]),
     ),
     "one client": (
-        "fedbuff", {"eta_l": 0.6, "count": 1}, [0] * 6, Clients("huber", LINE[:1], noise=1.0, steady=True),
+        "fedbuff",
+        {"eta_l": 0.6, "count": 1},
+        [0] * 6,
+        Clients("huber", LINE[:1], noise=1.0, steady=True),
     ),
     "gradient descent": (
-        "fedbuff", {"eta_l": 0.5, "count": 1}, [0] * 4, Clients("huber", LINE[:1]),
+        "fedbuff",
+        {"eta_l": 0.5, "count": 1},
+        [0] * 4,
+        Clients("huber", LINE[:1]),
     ),
     "opposite slopes": (
-        "fedbuff", {"eta_l": [0.1, 0.2], "count": 1}, [0, 0, 0, 1], Clients("huber", np.array([[-50.0], [50.0]])),
+        "fedbuff",
+        {"eta_l": [0.1, 0.2], "count": 1},
+        [0, 0, 0, 1],
+        Clients("huber", np.array([[-50.0], [50.0]])),
     ),
-}  # fmt: skip
+}
 
 
 @cache
@@ -237,25 +267,41 @@ class Random:
 # Algorithm, options, probabilities, server updates, clients.
 RANDOM: Mapping[str, tuple[str, Mapping[str, Any], Sequence[float], int, Clients]] = {
     "fedbuff": (
-        "fedbuff", {"eta_l": [0.3, 0.2], "eta_g": 1.2, "count": 2}, [0.75, 0.25], 3,
+        "fedbuff",
+        {"eta_l": [0.3, 0.2], "eta_g": 1.2, "count": 2},
+        [0.75, 0.25],
+        3,
         Clients("huber", LINE[:2], noise=0.8),
     ),
     "an old model for whoever fills the buffer": (
-        "fedbuff", {"eta_l": 0.3, "M": 2, "count": 2, "reply": "pre"}, [0.6, 0.4], 3,
+        "fedbuff",
+        {"eta_l": 0.3, "M": 2, "count": 2, "reply": "pre"},
+        [0.6, 0.4],
+        3,
         Clients("wave", PLANE[:2], noise=0.7, height=1.5),
     ),
     "buffers of one": (
-        "fedbuff", {"eta_l": 0.5, "M": 2, "count": 1}, [0.5, 0.3, 0.2], 3,
+        "fedbuff",
+        {"eta_l": 0.5, "M": 2, "count": 1},
+        [0.5, 0.3, 0.2],
+        3,
         Clients("wave", PLANE, noise=1.0, steady=True),
     ),
     "buffers of three": (
-        "fedbuff", {"eta_l": 0.4, "count": 3}, [0.5, 0.5], 2, Clients("huber", PLANE[:2], noise=0.9),
+        "fedbuff",
+        {"eta_l": 0.4, "count": 3},
+        [0.5, 0.5],
+        2,
+        Clients("huber", PLANE[:2], noise=0.9),
     ),
     "one client": (
-        "fedstaleweight", {"eta_l": [0.2, 0.3], "count": 2, "scale": 2, "reply": "pre"}, [1.0], 3,
+        "fedstaleweight",
+        {"eta_l": [0.2, 0.3], "count": 2, "scale": 2, "reply": "pre"},
+        [1.0],
+        3,
         Clients("huber", LINE[:1], noise=0.8),
     ),
-}  # fmt: skip
+}
 
 
 @cache

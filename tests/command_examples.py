@@ -44,12 +44,19 @@ LAW = {
 }
 # ‖x_0‖² ≤ 1 proves that ‖x_0‖² is at most 1.
 CERTIFICATE = {
-    "schema": "boundlab worst-case certificate 1", "kind": "upper", "claim": "‖x_0‖²", "value": "1", "basis": ["x_0"],
-    "values": [], "functions": [], "objective": {"gram": [[0, 0, "1"]]}, "remainder": [],
+    "schema": "boundlab worst-case certificate 1",
+    "kind": "upper",
+    "claim": "‖x_0‖²",
+    "value": "1",
+    "basis": ["x_0"],
+    "values": [],
+    "functions": [],
+    "objective": {"gram": [[0, 0, "1"]]},
+    "remainder": [],
     "rows": [
         {"kind": "given", "words": "‖x_0‖² ≤ 1", "form": {"gram": [[0, 0, "1"]], "constant": "-1"}, "multiplier": "1"}
     ],
-}  # fmt: skip
+}
 
 FILES = {"case": CASE, "law": LAW, "certificate": CERTIFICATE}
 

@@ -22,50 +22,183 @@ from boundlab.theorems import load_theorem
 COMMANDS: Mapping[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 # Commands by how often they are drawn: a search or a check takes a thousand times as long as a list.
 SHARES = {
-    "list": 8, "show": 12, "eval": 16, "optimal-rate": 10, "run": 20, "replay": 14, "compare": 24, "exact": 8,
-    "check": 2, "worst-case": 2, "prove": 4, "recheck": 8, "falsify": 1, "audit": 1, "demo": 1,
-    "new": 6, "doctor": 1, "schema": 2,
-}  # fmt: skip
+    "list": 8,
+    "show": 12,
+    "eval": 16,
+    "optimal-rate": 10,
+    "run": 20,
+    "replay": 14,
+    "compare": 24,
+    "exact": 8,
+    "check": 2,
+    "worst-case": 2,
+    "prove": 4,
+    "recheck": 8,
+    "falsify": 1,
+    "audit": 1,
+    "demo": 1,
+    "new": 6,
+    "doctor": 1,
+    "schema": 2,
+}
 FITTING = 0.65  # of the lines that ask for what fits, so that more than half of all reach a verdict
 QUICK_PROOFS = ("classics.gd.convex", "classics.gd.strongly-convex", "classics.subgradient.fixed-step")
 PROBLEMS = (
-    "huber:c=[0,1],w=[1,1],delta=1,sigma=0,x0=2", "huber:c=[0],w=[1],delta=0.5,x0=1", "lad:x0=3", "quadratic",
-    "quadratic:clients=2,dimension=2,sigma=1", "pseudo-huber:c=[0,2],w=[1,1],x0=1",
-    "max-affine:a=[[[1],[-1]]],b=[[0,0]],x0=[1]", "logistic:data=csv:{csv},clients=2,nu=0.1",
+    "huber:c=[0,1],w=[1,1],delta=1,sigma=0,x0=2",
+    "huber:c=[0],w=[1],delta=0.5,x0=1",
+    "lad:x0=3",
+    "quadratic",
+    "quadratic:clients=2,dimension=2,sigma=1",
+    "pseudo-huber:c=[0,2],w=[1,1],x0=1",
+    "max-affine:a=[[[1],[-1]]],b=[[0,0]],x0=[1]",
+    "logistic:data=csv:{csv},clients=2,nu=0.1",
     "softmax:data=libsvm:{libsvm},clients=2,batch=2",
     "hinge:data=idx:{idx},clients=2,nu=1,samples=6",
     "lad-regression:data=csv:{csv},clients=2,nu=1e-9,scale=none",
     "softmax:features=[[1],[2]],targets=[0,1],owners=[0,1]",
     "huber:c=@{list},w=@{list},x0=1",
-)  # fmt: skip
+)
 DELAYS = (
-    "deterministic", "deterministic:rates=[2,1]", "iid:p_s=0.5", "exponential", "exponential:rates=@{list}",
-    "lognormal", "gamma:shape=2",
-    "uniform", "two-speed", "markov", "per-step:steps=3", "truncated-normal", "pareto", "weibull",
+    "deterministic",
+    "deterministic:rates=[2,1]",
+    "iid:p_s=0.5",
+    "exponential",
+    "exponential:rates=@{list}",
+    "lognormal",
+    "gamma:shape=2",
+    "uniform",
+    "two-speed",
+    "markov",
+    "per-step:steps=3",
+    "truncated-normal",
+    "pareto",
+    "weibull",
     "trace:file={trace}",
-)  # fmt: skip
+)
 SETTINGS = (
-    "alpha=0.1", "eta_l=0.05", "eta=0.01", "eta_g=1", "M=2", "M=1", "K=2", "Q=2", "count=2", "reply=wait", "N=2",
-    "p=0.5", "p_s=0.5", "L=1", "mu=0.1", "B=1", "R=1", "sigma=0", "sigma=1", "F0=1", "tau_max=0", "n=2",
-    "start=algorithm", "rates=@{list}",
-)  # fmt: skip
+    "alpha=0.1",
+    "eta_l=0.05",
+    "eta=0.01",
+    "eta_g=1",
+    "M=2",
+    "M=1",
+    "K=2",
+    "Q=2",
+    "count=2",
+    "reply=wait",
+    "N=2",
+    "p=0.5",
+    "p_s=0.5",
+    "L=1",
+    "mu=0.1",
+    "B=1",
+    "R=1",
+    "sigma=0",
+    "sigma=1",
+    "F0=1",
+    "tau_max=0",
+    "n=2",
+    "start=algorithm",
+    "rates=@{list}",
+)
 NOISE = (
-    "", "=", "nan", "1e400", "-1", "0", "1e308", "-1e308", "1e-308", "∞", "λ‖é", "\udcff", "[[", "]", "@", "@/dev/zero",
-    "../..", "0x10", "K=K", "x" * 300, "alpha=", "%s", "\0", "9" * 5000, "[/bold]", ":smile:", "1/0", "1e-300/1e300",
-    "--", "--json", "-h", "{csv}", "{case}", "{theorem}", "{plugin}", "/dev/null", "/dev/full", "/", "é=1", "1,2,,3",
-)  # fmt: skip
+    "",
+    "=",
+    "nan",
+    "1e400",
+    "-1",
+    "0",
+    "1e308",
+    "-1e308",
+    "1e-308",
+    "∞",
+    "λ‖é",
+    "\udcff",
+    "[[",
+    "]",
+    "@",
+    "@/dev/zero",
+    "../..",
+    "0x10",
+    "K=K",
+    "x" * 300,
+    "alpha=",
+    "%s",
+    "\0",
+    "9" * 5000,
+    "[/bold]",
+    ":smile:",
+    "1/0",
+    "1e-300/1e300",
+    "--",
+    "--json",
+    "-h",
+    "{csv}",
+    "{case}",
+    "{theorem}",
+    "{plugin}",
+    "/dev/null",
+    "/dev/full",
+    "/",
+    "é=1",
+    "1,2,,3",
+)
 NASTY: tuple[Any, ...] = (
-    None, True, -1, 0, 0.5, 1e308, -1e308, 1e-308, 10**4000, 2**63, "", "x", "1/0", "1e999", "λ", "\udcff", "[/b]",
-    [], {}, [[]], [1, [2]], [[1, 2], [3]], {"type": "lad"}, "@/dev/zero", "sqrt(-1)", "9**9**9", [1e308, -1e308], "nan",
-)  # fmt: skip
+    None,
+    True,
+    -1,
+    0,
+    0.5,
+    1e308,
+    -1e308,
+    1e-308,
+    10**4000,
+    2**63,
+    "",
+    "x",
+    "1/0",
+    "1e999",
+    "λ",
+    "\udcff",
+    "[/b]",
+    [],
+    {},
+    [[]],
+    [1, [2]],
+    [[1, 2], [3]],
+    {"type": "lad"},
+    "@/dev/zero",
+    "sqrt(-1)",
+    "9**9**9",
+    [1e308, -1e308],
+    "nan",
+)
 CASES: tuple[dict[str, Any], ...] = (
-    {"algorithm": "area", "problem": {"type": "lad"}, "x0": [3], "parameters": {"alpha": "1/3"},
-     "events": [[1, 0], [2, "s"]]},
-    {"algorithm": "area", "problem": {"type": "huber", "c": [[0], [1]], "w": [[1], [1]], "delta": 1, "sigma": 1},
-     "x0": [1], "parameters": {"M": 2}, "delays": {"type": "iid", "p_s": 0.5}, "iterations": 2},
-    {"algorithm": "fedbuff", "problem": {"type": "quadratic", "A": [[[1]]], "b": [[0]]}, "x0": [1],
-     "parameters": {"eta_l": 0.1, "count": 1}, "events": [[1, 0], [2, 0]], "theorem": "fedbuff.rf1", "iterations": 2},
-)  # fmt: skip
+    {
+        "algorithm": "area",
+        "problem": {"type": "lad"},
+        "x0": [3],
+        "parameters": {"alpha": "1/3"},
+        "events": [[1, 0], [2, "s"]],
+    },
+    {
+        "algorithm": "area",
+        "problem": {"type": "huber", "c": [[0], [1]], "w": [[1], [1]], "delta": 1, "sigma": 1},
+        "x0": [1],
+        "parameters": {"M": 2},
+        "delays": {"type": "iid", "p_s": 0.5},
+        "iterations": 2,
+    },
+    {
+        "algorithm": "fedbuff",
+        "problem": {"type": "quadratic", "A": [[[1]]], "b": [[0]]},
+        "x0": [1],
+        "parameters": {"eta_l": 0.1, "count": 1},
+        "events": [[1, 0], [2, 0]],
+        "theorem": "fedbuff.rf1",
+        "iterations": 2,
+    },
+)
 THEOREM = """id = "mine"
 title = "λ ≤ 1"
 metric = "ergodic-gap"
@@ -98,13 +231,24 @@ def write(proof):
 PROOFS = Script("mine", "λ", "nowhere", write, {proves!r})
 """
 RAISED = (
-    "raise BrokenPipeError(32, 'Broken pipe')", "raise SystemExit(1)", "raise SystemExit", "raise KeyboardInterrupt",
-    "raise OSError(28, 'No space left on device')", "raise UnicodeEncodeError('ascii', 'λ', 0, 1, 'no')",
+    "raise BrokenPipeError(32, 'Broken pipe')",
+    "raise SystemExit(1)",
+    "raise SystemExit",
+    "raise KeyboardInterrupt",
+    "raise OSError(28, 'No space left on device')",
+    "raise UnicodeEncodeError('ascii', 'λ', 0, 1, 'no')",
     "assert not 1",
-        "raise RecursionError", "raise GeneratorExit", "raise BaseException('λ')", "raise ConnectionResetError", "1/0",
-    "import click; raise click.exceptions.Exit(1)", "import click; raise click.Abort", "import sys; sys.stdout.close()",
-    "import sys; sys.stdout = None", "print('λ'); raise ValueError('\\udcff')",
-)  # fmt: skip
+    "raise RecursionError",
+    "raise GeneratorExit",
+    "raise BaseException('λ')",
+    "raise ConnectionResetError",
+    "1/0",
+    "import click; raise click.exceptions.Exit(1)",
+    "import click; raise click.Abort",
+    "import sys; sys.stdout.close()",
+    "import sys; sys.stdout = None",
+    "print('λ'); raise ValueError('\\udcff')",
+)
 
 
 @cache
@@ -118,9 +262,18 @@ def comparison(theorem: str, trials: str) -> list[str]:
     server = [] if one.server is None else ["--server", one.server]
     chosen = [word for name, value in one.settings.items() for word in ("--set", f"{name}={value}")]
     return [
-        theorem, "--problem", one.problem, "--delays", one.delays, *server, "-k", str(one.iterations), *chosen,
-        "--trials", trials,
-    ]  # fmt: skip
+        theorem,
+        "--problem",
+        one.problem,
+        "--delays",
+        one.delays,
+        *server,
+        "-k",
+        str(one.iterations),
+        *chosen,
+        "--trials",
+        trials,
+    ]
 
 
 @dataclass
@@ -252,11 +405,19 @@ class Fuzz:
     def _files(self, word: str) -> str:
         """Write the files that a word names."""
         makers: dict[str, Callable[[Path], None]] = {
-            "csv": self._csv, "libsvm": self._libsvm, "idx": self._idx, "list": self._list, "trace": self._trace,
-            "case": self._case, "certificate": self._certificate, "theorem": self._theorem, "plugin": self._plugin,
+            "csv": self._csv,
+            "libsvm": self._libsvm,
+            "idx": self._idx,
+            "list": self._list,
+            "trace": self._trace,
+            "case": self._case,
+            "certificate": self._certificate,
+            "theorem": self._theorem,
+            "plugin": self._plugin,
             "script": self._script,
-            "out": lambda _path: None, "folder": lambda path: path.mkdir(),
-        }  # fmt: skip
+            "out": lambda _path: None,
+            "folder": lambda path: path.mkdir(),
+        }
         for name, make in makers.items():
             if f"{{{name}}}" in word:
                 self._made += 1

@@ -43,15 +43,30 @@ _SIZES = {
     "gap": ("L*R**2", "F0", "B*R", "B**2/mu", "L*(R + zeta)**2", "sigma*R", "sigma**2/L"),
     "squared-distance": ("R**2", "(R + zeta)**2", "sigma**2/L**2", "F0/mu", "Max(R, sigma/L)**2"),
     "gradient-norm": ("L**2*R**2", "L*F0", "sigma**2", "(L*R + sigma)**2", "B**2"),
-}  # fmt: skip
+}
 _SHAPES = (
-    "1", "1/{k}", "1/sqrt({k})", "1/({k} + 1)", "exp(-{k}/10)", "(1 + 1/{k})**{k}", "Max(1, {k} - 3)", "{k}/n",
-    "(1 - 1/({k} + 1))**{k}", "1/Min({k}, 7)", "(1 - (1 - 1/9)**{k})", "(1 + {lag})",
-)  # fmt: skip
+    "1",
+    "1/{k}",
+    "1/sqrt({k})",
+    "1/({k} + 1)",
+    "exp(-{k}/10)",
+    "(1 + 1/{k})**{k}",
+    "Max(1, {k} - 3)",
+    "{k}/n",
+    "(1 - 1/({k} + 1))**{k}",
+    "1/Min({k}, 7)",
+    "(1 - (1 - 1/9)**{k})",
+    "(1 + {lag})",
+)
 _CONDITIONS = (
-    "1 <= L/(tau_max + 1)*1e9/L", "1/(4*L*sqrt(tau_max)) <= 1e9/L", "{k}/n <= 1000", "n/({k} - 1) <= 100",
-    "R/(R + zeta) <= 1", "mu/L <= 1", "sqrt({k}) <= {k}",
-)  # fmt: skip
+    "1 <= L/(tau_max + 1)*1e9/L",
+    "1/(4*L*sqrt(tau_max)) <= 1e9/L",
+    "{k}/n <= 1000",
+    "n/({k} - 1) <= 100",
+    "R/(R + zeta) <= 1",
+    "mu/L <= 1",
+    "sqrt({k}) <= {k}",
+)
 _RATES = ("1/L", "1/(2*L)", "1/(4*L*(1 + {lag}))", "1/(L*sqrt({k}))", "1/(8*L)", "R/(B*sqrt({k}))")
 _FACTORS = ("1/1000", "0.01", "0.1", "0.5", "1", "1", "2", "10", "1000")
 _MORE = ("1", "1.0000001", "3/2", "1000")
@@ -116,8 +131,11 @@ def asked(draw: st.DrawFn) -> Asked:
     """Draw a statement and an instance that mostly fits it."""
     true = draw(st.booleans())
     data = dict(draw(st.sampled_from(sorted(true_statements().items())))[1]) if true else draw(_statements())
-    names = draw(st.lists(st.sampled_from([one for one in AWKWARD if one not in FUNCTIONS | SYMBOLS.keys()]),
-                          max_size=2, unique=True))  # fmt: skip
+    names = draw(
+        st.lists(
+            st.sampled_from([one for one in AWKWARD if one not in FUNCTIONS | SYMBOLS.keys()]), max_size=2, unique=True
+        )
+    )
     factor = draw(st.sampled_from(_MORE if true else _FACTORS))
     product = " * ".join((factor, *(f"( {name} )" for name in names)))
     data["terms"] = {key: f"{product} * ( {text} )" for key, text in data["terms"].items()}
@@ -192,9 +210,15 @@ def _instances(
     chosen |= {name: value for name, value in simple.items() if name not in {*options, *own, *chosen}}
     free = {name: draw(st.sampled_from(("0.02", "0.1", "0.5"))) for name, rule in data["step"].items() if rule == name}
     return Asked(
-        data, true, names, problem, delays, draw(st.sampled_from(_HORIZONS)), {**chosen, **free, **settings},
+        data,
+        true,
+        names,
+        problem,
+        delays,
+        draw(st.sampled_from(_HORIZONS)),
+        {**chosen, **free, **settings},
         draw(st.integers(0, 99)),
-    )  # fmt: skip
+    )
 
 
 @dataclass
@@ -305,9 +329,16 @@ def ask(one: Asked, folder: Path, *, all_engines: bool = False) -> Answers:
 
     def compare(given: Theorem = theorem, settings: Mapping[str, str] = one.settings, **more: Any) -> Any:
         return bl.compare(
-            given, one.problem, one.delays, iterations=one.iterations, trials=TRIALS, seed=one.seed, level=LEVEL,
-            settings=settings, **more,
-        )  # fmt: skip
+            given,
+            one.problem,
+            one.delays,
+            iterations=one.iterations,
+            trials=TRIALS,
+            seed=one.seed,
+            level=LEVEL,
+            settings=settings,
+            **more,
+        )
 
     first = put("compare", compare)
     if first is not None:
@@ -321,9 +352,16 @@ def ask(one: Asked, folder: Path, *, all_engines: bool = False) -> Answers:
         if all_engines and "events" in first.case and first.plan.iterations <= LONGEST:
             known = {name: repr(float(given.value)) for name, given in first.plan.constants.items() if given.value > 0}
             events = first.case["events"]
-            put("worst case", lambda: bl.worst_case(
-                theorem, first.plan.iterations, events=events, settings={**known, **one.settings}, find_function=False
-            ))  # fmt: skip
+            put(
+                "worst case",
+                lambda: bl.worst_case(
+                    theorem,
+                    first.plan.iterations,
+                    events=events,
+                    settings={**known, **one.settings},
+                    find_function=False,
+                ),
+            )
     put("check", lambda: bl.check(theorem))
     if all_engines:
         searched = put("falsify", lambda: bl.falsify(theorem, candidates=30, jobs=1))

@@ -110,6 +110,9 @@ def build(options: Options) -> Bowls:
 
 
 FAMILY = ProblemType(
-    "bowls", "quadratics of somebody else", build, {"A": "", "b": "", "x0": "", "sigma": ""},
+    "bowls",
+    "quadratics of somebody else",
+    build,
+    {"A": "", "b": "", "x0": "", "sigma": ""},
     ({**MIXED, "sigma": 0.0}, MIXED),
-)  # fmt: skip
+)

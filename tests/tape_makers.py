@@ -42,19 +42,34 @@ def tape_of(registers: int, initial: list[Initial], ops: list[tuple[Any, ...]]) 
     count, zeros = len(down), np.zeros(len(down), np.int64)
     kinds = [op[0] for op in ops]
     return Tape(
-        registers, np.array(initial, dtype=np.int8), np.array(kinds, dtype=np.int8),
-        ints(kinds[:j].count(kind) for j, kind in enumerate(kinds)), ints([-1] * len(ops)),
+        registers,
+        np.array(initial, dtype=np.int8),
+        np.array(kinds, dtype=np.int8),
+        ints(kinds[:j].count(kind) for j, kind in enumerate(kinds)),
+        ints([-1] * len(ops)),
         Affine(
-            ints(op[1] for op in affine), ints(np.cumsum([0, *(len(op[2]) for op in affine)])),
-            ints(src for _, src in terms), np.array([coef for coef, _ in terms], dtype=np.float64),
+            ints(op[1] for op in affine),
+            ints(np.cumsum([0, *(len(op[2]) for op in affine)])),
+            ints(src for _, src in terms),
+            np.array([coef for coef, _ in terms], dtype=np.float64),
         ),
         Descend(
-            ints(op[1] for op in down), ints(op[2] for op in down), ints(op[3] for op in down), np.arange(count),
-            ints(op[4] for op in down), np.array([op[5] for op in down], dtype=np.float64), zeros, zeros - 1,
+            ints(op[1] for op in down),
+            ints(op[2] for op in down),
+            ints(op[3] for op in down),
+            np.arange(count),
+            ints(op[4] for op in down),
+            np.array([op[5] for op in down], dtype=np.float64),
+            zeros,
+            zeros - 1,
         ),
         Record(ints(op[1] for op in shown), np.arange(len(shown)), np.arange(len(shown)), np.arange(len(shown)) * 1.0),
-        Events(np.empty(0), np.empty(0, dtype=np.int32)), 3, 0, np.zeros(1, np.int64), 0,
-    )  # fmt: skip
+        Events(np.empty(0), np.empty(0, dtype=np.int32)),
+        3,
+        0,
+        np.zeros(1, np.int64),
+        0,
+    )
 
 
 def gradient(client: int, x: np.ndarray) -> np.ndarray:

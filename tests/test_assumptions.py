@@ -23,8 +23,12 @@ def test_assumptions_about_a_mean_are_about_the_run():
 def test_a_run_that_may_fail_an_assumption_is_told_what_would_fit():
     checked = [one for one in ASSUMPTIONS.values() if one.of == "run" and not one.by_construction]
     assert {one.id for one in checked} == {
-        "iid-events", "stationary-participation", "uniform-buffer", "uniform-sampling", "equal-weights",
-    }  # fmt: skip
+        "iid-events",
+        "stationary-participation",
+        "uniform-buffer",
+        "uniform-sampling",
+        "equal-weights",
+    }
     assert all(one.fits.endswith("would fit") for one in checked)
 
 

@@ -65,9 +65,13 @@ def test_no_two_engines_contradict_each_other_of_statements_of_a_night(start: in
 
 
 TINY = {
-    "id": "tiny", "algorithm": "gd", "metric": "squared-distance", "step": {"alpha": "mu/L**2"},
-    "assumptions": ["strongly-convex", "smooth", "minimiser"], "terms": {"bound": "e * (1 - mu**2/L**2)**K*R**2"},
-}  # fmt: skip
+    "id": "tiny",
+    "algorithm": "gd",
+    "metric": "squared-distance",
+    "step": {"alpha": "mu/L**2"},
+    "assumptions": ["strongly-convex", "smooth", "minimiser"],
+    "terms": {"bound": "e * (1 - mu**2/L**2)**K*R**2"},
+}
 
 
 @pytest.mark.parametrize("name", ["e", "m", "extra", "slack_", "slack", "level", "epsilon", "root"])
@@ -89,8 +93,11 @@ def test_the_case_of_a_mean_over_draws_alone_is_one_that_exact_takes() -> None:
     # Nobody but the algorithm draws: there is no law of server events to name.
     found = bl.compare(
         DRAWN,
-        "quadratic:A=[[[3]],[[1]]],b=[[0],[-2]],x0=1", "exponential:spread=5", iterations=2, trials=2,
-    )  # fmt: skip
+        "quadratic:A=[[[3]],[[1]]],b=[[0],[-2]],x0=1",
+        "exponential:spread=5",
+        iterations=2,
+        trials=2,
+    )
     assert found.exact == "expectation"
     exact = bl.exact(found.theorem, dict(found.case))
     assert exact.left == pytest.approx(found.band.mean[found.plan.ks.tolist().index(exact.k)])

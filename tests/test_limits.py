@@ -17,8 +17,12 @@ from boundlab.verdict import ExitCode
 HUGE = "9" * 5000
 RUN = ("run", "area", "--set=alpha=1", "--iterations=3", "--trials=1")
 CASE = {
-    "algorithm": "area", "problem": {"type": "lad"}, "x0": [1], "parameters": {"alpha": 1}, "events": [[1, 0]],
-}  # fmt: skip
+    "algorithm": "area",
+    "problem": {"type": "lad"},
+    "x0": [1],
+    "parameters": {"alpha": 1},
+    "events": [[1, 0]],
+}
 # Command lines of which {zero}, {fifo}, {long}, {bomb}, … are files that no command may take.
 REFUSED = [
     ("optimal-rate", "--rates=@/dev/zero"),
@@ -118,8 +122,12 @@ def test_a_file_of_45_million_lines_is_refused_with_little_memory(tmp_path: Path
 
     done = subprocess.run(
         [sys.executable, "-m", "boundlab", *RUN, f"--problem=logistic:data=libsvm:{tmp_path / 'criteo.gz'}"],
-        capture_output=True, text=True, check=False, preexec_fn=limited, timeout=120,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=limited,
+        timeout=120,
+    )
     assert (done.returncode, done.stderr.count("\n")) == (ExitCode.USAGE, 1)
     assert "more than 1000000 lines" in done.stderr
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2**20  # KiB

@@ -25,8 +25,10 @@ def test_a_horizon_that_the_run_has_not_reached_has_no_left_side(name):
 
 def test_each_quantity_has_its_own_units_and_unit_in_words():
     assert {one.units: one.unit for one in Quantity} == {
-        (0, 2): "length²", (1, 0): "function value", (2, -2): "function value²/length²",
-    }  # fmt: skip
+        (0, 2): "length²",
+        (1, 0): "function value",
+        (2, -2): "function value²/length²",
+    }
 
 
 def test_an_unknown_metric_is_refused_with_the_nearest():

@@ -99,7 +99,9 @@ def test_the_wheel_works_in_a_fresh_environment(tmp_path):
 def test_few_class_names_stand_twice() -> None:
     """The second checker and the prover each have a Claim, a Fact and so on: they share nothing."""
     found = Counter(
-        node.name for path in SOURCES for node in ast.parse(path.read_text(encoding="utf-8")).body
+        node.name
+        for path in SOURCES
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.ClassDef)
-    )  # fmt: skip
+    )
     assert len([name for name, count in found.items() if count > 1]) <= 12

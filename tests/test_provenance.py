@@ -131,9 +131,12 @@ def test_a_search_keeps_its_limit(tmp_path: Path, capsys: Any, monkeypatch: Any)
 
 def test_a_replay_says_that_it_leaves_the_noise_out(tmp_path: Path, capsys: Any) -> None:
     case = {
-        "algorithm": "area", "problem": {"type": "lad", "sigma": 1}, "x0": [3],
-        "parameters": {"alpha": 1}, "events": [[1, 0], [2, "s"]],
-    }  # fmt: skip
+        "algorithm": "area",
+        "problem": {"type": "lad", "sigma": 1},
+        "x0": [3],
+        "parameters": {"alpha": 1},
+        "events": [[1, 0], [2, "s"]],
+    }
     for sigma in (0, 1):
         case["problem"]["sigma"] = sigma  # type: ignore[index]
         (tmp_path / "case.json").write_text(json.dumps(case))

@@ -15,28 +15,44 @@ APART = ("formulas/_table.py", "theorems/", "algorithms/")
 # By the reason why they are there: files with tables of three or more symbols, and how many each holds.
 ALLOWED = {
     "letters and words that happen to be names of symbols": {
-        "prove/latex.py": 1, "falsify/_result.py": 1, "worst_case/function.py": 1,
+        "prove/latex.py": 1,
+        "falsify/_result.py": 1,
+        "worst_case/function.py": 1,
     },
     "which assumption defines what": {"assumptions.py": 2},
     "values of one instance": {"checks/_instances.py": 5, "worst_case/specification.py": 1},
     "what a function computes, under the names of its results": {
-        "formulas/assignments.py": 2, "server_rate.py": 1, "tape/_statistics.py": 1, "tape/_usage.py": 1,
+        "formulas/assignments.py": 2,
+        "server_rate.py": 1,
+        "tape/_statistics.py": 1,
+        "tape/_usage.py": 1,
         "testing/_schedule.py": 1,
     },
     "the order in which a proof names symbols": {"prove/setting.py": 1},
     "exact instances of proofs, with their bounds": {
-        "prove/_instance.py": 2, "prove/settings/_afl_dga_instances.py": 1, "prove/settings/_buffered_instances.py": 1,
-        "prove/settings/_fedcompass_instances.py": 2, "prove/settings/_fedfa_instances.py": 2,
-        "prove/settings/_instances.py": 1, "prove/settings/_stationary_instances.py": 1,
+        "prove/_instance.py": 2,
+        "prove/settings/_afl_dga_instances.py": 1,
+        "prove/settings/_buffered_instances.py": 1,
+        "prove/settings/_fedcompass_instances.py": 2,
+        "prove/settings/_fedfa_instances.py": 2,
+        "prove/settings/_instances.py": 1,
+        "prove/settings/_stationary_instances.py": 1,
     },
     "what the axioms of a setting read off a tape": {
-        "prove/settings/_afl_dga_models.py": 1, "prove/settings/_buffered_models.py": 2,
-        "prove/settings/_fedcompass_models.py": 4, "prove/settings/_fedfa_models.py": 3, "prove/settings/_runs.py": 1,
-        "prove/settings/_stationary_models.py": 1, "prove/settings/afl_dga.py": 1, "prove/settings/area.py": 3,
-        "prove/settings/fedcompass.py": 4, "prove/settings/fedfa.py": 1, "prove/settings/gd.py": 1,
+        "prove/settings/_afl_dga_models.py": 1,
+        "prove/settings/_buffered_models.py": 2,
+        "prove/settings/_fedcompass_models.py": 4,
+        "prove/settings/_fedfa_models.py": 3,
+        "prove/settings/_runs.py": 1,
+        "prove/settings/_stationary_models.py": 1,
+        "prove/settings/afl_dga.py": 1,
+        "prove/settings/area.py": 3,
+        "prove/settings/fedcompass.py": 4,
+        "prove/settings/fedfa.py": 1,
+        "prove/settings/gd.py": 1,
         "prove/settings/stationary.py": 1,
     },
-}  # fmt: skip
+}
 
 
 def entries(node: ast.AST) -> Iterator[ast.expr]:

@@ -16,9 +16,13 @@ HOSTILE = "\x1b[2J\x1b]0;owned\x07 \x9b31m \u202e \u2066 \u200b \x08\r"
 SETTINGS = [f"--set={one}" for one in ("B=1", "sigma=0", "R=1", "p_s=0.5", "qbar=2", "M=2", "K=10", "alpha=0.1")]
 RUN = ["--problem=lad", "--delays=iid:p_s=0.5", "--iterations=5", "--trials=5", "--set=alpha=0.1"]
 COMMANDS = {
-    "show": [], "eval": SETTINGS, "check": [], "compare": RUN, "falsify": ["--candidates=5", "--jobs=1"],
+    "show": [],
+    "eval": SETTINGS,
+    "check": [],
+    "compare": RUN,
+    "falsify": ["--candidates=5", "--jobs=1"],
     "worst-case": ["--iterations=1", "--set=M=1", "--set=alpha=0.1", "--delays=iid:p=[0.5]", "--set=B=1", "--set=R=1"],
-}  # fmt: skip
+}
 
 
 def steering(text: str) -> list[str]:
@@ -62,10 +66,29 @@ def test_no_stranger_puts_a_line_before_a_verdict(key: str, end: str, tmp_path: 
 
 @pytest.mark.parametrize(
     "letter",
-    [HOSTILE, "K - 1", r"\sigma^2", r"\sigma^{12}", "ab", r"\frac{1}{2}", r"x\cdot 0", r"\phantom{x}", r"x}{", "$x$",
-     r"\sigma\!",
-     r"\def\sigma{0}", "x_{", r"\href{x}", r"\input{x}", "%", "x%", r"\alphabet", r"\text{holds}", "x'^{y}_{z}^{w}"],
-)  # fmt: skip
+    [
+        HOSTILE,
+        "K - 1",
+        r"\sigma^2",
+        r"\sigma^{12}",
+        "ab",
+        r"\frac{1}{2}",
+        r"x\cdot 0",
+        r"\phantom{x}",
+        r"x}{",
+        "$x$",
+        r"\sigma\!",
+        r"\def\sigma{0}",
+        "x_{",
+        r"\href{x}",
+        r"\input{x}",
+        "%",
+        "x%",
+        r"\alphabet",
+        r"\text{holds}",
+        "x'^{y}_{z}^{w}",
+    ],
+)
 def test_a_papers_letter_is_one_letter(letter: str, tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(own_theorem(letter=letter), encoding="utf-8")
@@ -75,9 +98,25 @@ def test_a_papers_letter_is_one_letter(letter: str, tmp_path: Path, capsys: Any)
 
 @pytest.mark.parametrize(
     "letter",
-    ["x", r"\Gamma", r"\bar\tau_{\max}", r"\tilde K", r"\hat{x}", "F^*", "D_0", r"\sigma_\ell", r"G^\star",
-     r"\mathcal{D}", "x'", r"x_{\mathrm{init}}", r"V_+", r"\varepsilon", r"s_{k-1}", r"\overline{x}_0"],
-)  # fmt: skip
+    [
+        "x",
+        r"\Gamma",
+        r"\bar\tau_{\max}",
+        r"\tilde K",
+        r"\hat{x}",
+        "F^*",
+        "D_0",
+        r"\sigma_\ell",
+        r"G^\star",
+        r"\mathcal{D}",
+        "x'",
+        r"x_{\mathrm{init}}",
+        r"V_+",
+        r"\varepsilon",
+        r"s_{k-1}",
+        r"\overline{x}_0",
+    ],
+)
 def test_letters_with_accents_and_indices_are_letters(letter: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(own_theorem(letter=letter), encoding="utf-8")
@@ -94,10 +133,19 @@ def with_symbol(folder: Path, name: str, term: str, **fields: str) -> Path:
 
 @pytest.mark.parametrize(
     ("name", "fields"),
-    [("x", {"unicode": "K"}), ("x", {"unicode": "Κ"}), ("x", {"unicode": "M"}), ("x", {"unicode": "Μ"}),
-     ("x", {"latex": "K"}), ("x", {"latex": r"\sigma"}), ("x", {"unicode": "σ"}), ("x", {"unicode": "p_s"}),
-     ("x", {"unicode": "q̄"}), ("x", {"latex": "p_s"})],
-)  # fmt: skip
+    [
+        ("x", {"unicode": "K"}),
+        ("x", {"unicode": "Κ"}),
+        ("x", {"unicode": "M"}),
+        ("x", {"unicode": "Μ"}),
+        ("x", {"latex": "K"}),
+        ("x", {"latex": r"\sigma"}),
+        ("x", {"unicode": "σ"}),
+        ("x", {"unicode": "p_s"}),
+        ("x", {"unicode": "q̄"}),
+        ("x", {"latex": "p_s"}),
+    ],
+)
 def test_no_letter_looks_like_that_of_another_symbol_in_use(
     name: str, fields: dict[str, str], tmp_path: Path, capsys: Any
 ) -> None:

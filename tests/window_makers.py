@@ -154,41 +154,50 @@ PLANE = np.array([[0.0, 0.3], [1.5, -1.0], [-0.7, 2.0]])
 COMPASS: Mapping[str, tuple[Mapping[str, Any], Clients, float]] = {
     "groups": (
         {"Qmin": 1, "Qmax": 3, "speeds": [0.3, 0.5, 0.9]},
-        Clients("huber", HUBERS, noise=0.7), 0.35,
+        Clients("huber", HUBERS, noise=0.7),
+        0.35,
     ),
     "late arrivals and timers": (
         {"Qmin": 1, "Qmax": 3, "speeds": [[0.3], [0.5, 1.5, 0.2], [0.5, 0.3, 0.9, 0.3]], "latest_time_factor": 1},
-        Clients("wave", PLANE, noise=1.0, height=2.0), 0.2,
+        Clients("wave", PLANE, noise=1.0, height=2.0),
+        0.2,
     ),
     "weights that fall with the staleness": (
         {"Qmin": 1, "Qmax": 3, "speeds": [0.3, 1.0], "st": "polynomial", "alpha": 0.9, "p": [0.2, 0.8]},
-        Clients("wave", PLANE[:2], noise=0.5, steady=True), 0.3,
+        Clients("wave", PLANE[:2], noise=0.5, steady=True),
+        0.3,
     ),
     "normalised": (
         {"Qmin": 1, "Qmax": 3, "speeds": [0.25, 1.0], "warmup": "speeds", "normalise": True},
-        Clients("huber", PLANE[:2], noise=0.4), 0.15,
+        Clients("huber", PLANE[:2], noise=0.4),
+        0.15,
     ),
     "one group": (
         {"Qmin": 1, "Qmax": 3, "speeds": [0.3, 0.9], "warmup": "speeds"},
-        Clients("huber", HUBERS[:2], noise=0.6), 0.25,
+        Clients("huber", HUBERS[:2], noise=0.6),
+        0.25,
     ),
     "one group without noise": (
         {"Qmin": 1, "Qmax": 3, "speeds": [0.3, 0.9], "warmup": "speeds"},
-        Clients("wave", HUBERS[:2]), 0.4,
+        Clients("wave", HUBERS[:2]),
+        0.4,
     ),
     "slopes that never change": (
         {"Qmin": 1, "Qmax": 3, "speeds": [0.3, 0.5]},
-        Clients("huber", np.array([[-50.0], [50.0]]), noise=0.7, steady=True), 0.2,
+        Clients("huber", np.array([[-50.0], [50.0]]), noise=0.7, steady=True),
+        0.2,
     ),
     "downhill": (
         {"Qmin": 2, "Qmax": 2, "speeds": [0.3]},
-        Clients("huber", np.array([[-50.0]])), 0.2,
+        Clients("huber", np.array([[-50.0]])),
+        0.2,
     ),
     "one client": (
         {"Qmin": 2, "Qmax": 2, "speeds": [0.3]},
-        Clients("huber", HUBERS[:1], noise=1.0, steady=True), 0.25,
+        Clients("huber", HUBERS[:1], noise=1.0, steady=True),
+        0.25,
     ),
-}  # fmt: skip
+}
 
 
 @cache
@@ -218,36 +227,46 @@ def compass_moving(name: str, N: int, scale: float = 1.0) -> Moving:
 FA: Mapping[str, tuple[Mapping[str, Any], Sequence[int], Clients]] = {
     "differences": (
         {"mode": "delta", "K": 3, "eta_g": 1.5, "eta_l": [0.3, 0.1]},
-        [0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0], Clients("huber", HUBERS[:2], noise=0.8),
+        [0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0],
+        Clients("huber", HUBERS[:2], noise=0.8),
     ),
     "differences in the plane": (
         {"mode": "delta", "K": 2, "eta_g": 0.8, "eta_l": 0.2, "Q": 2, "start": "when_full"},
-        [0, 1, 1, 2, 0, 1, 1, 2, 0, 1], Clients("wave", PLANE, noise=0.7, height=1.5),
+        [0, 1, 1, 2, 0, 1, 1, 2, 0, 1],
+        Clients("wave", PLANE, noise=0.7, height=1.5),
     ),
     "a window of one": (
-        {"mode": "delta", "K": 1, "eta_l": [0.2, 0.3]}, [1, 0, 1, 1, 0, 1, 1, 0],
+        {"mode": "delta", "K": 1, "eta_l": [0.2, 0.3]},
+        [1, 0, 1, 1, 0, 1, 1, 0],
         Clients("wave", HUBERS[:2], noise=0.5, steady=True),
     ),
     "differences without noise": (
-        {"mode": "delta", "K": 3, "eta_g": 1.0, "eta_l": 0.25, "Q": 3}, [0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0],
+        {"mode": "delta", "K": 3, "eta_g": 1.0, "eta_l": 0.25, "Q": 3},
+        [0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0],
         Clients("huber", PLANE[:2]),
     ),
     "gradient descent": ({"mode": "delta", "K": 1, "eta_l": 0.5}, [0] * 8, Clients("huber", HUBERS[:1])),
     "models of one client": (
-        {"mode": "param", "K": 3, "eta_l": [0.4, 0.2]}, [0] * 12, Clients("huber", HUBERS[:1], noise=0.9),
+        {"mode": "param", "K": 3, "eta_l": [0.4, 0.2]},
+        [0] * 12,
+        Clients("huber", HUBERS[:1], noise=0.9),
     ),
     "models of three in turn": (
-        {"mode": "param", "K": 2, "eta_l": 0.3, "Q": 2}, [0, 1, 2] * 4, Clients("wave", PLANE, noise=0.8),
+        {"mode": "param", "K": 2, "eta_l": 0.3, "Q": 2},
+        [0, 1, 2] * 4,
+        Clients("wave", PLANE, noise=0.8),
     ),
     "models without noise": (
-        {"mode": "param", "K": 4, "eta_l": 0.3, "Q": 2, "start": "when_full"}, [0, 1] * 6,
+        {"mode": "param", "K": 4, "eta_l": 0.3, "Q": 2, "start": "when_full"},
+        [0, 1] * 6,
         Clients("huber", PLANE[:2]),
     ),
     "models in a window of one": (
-        {"mode": "param", "K": 1, "eta_l": 0.5}, [0, 0, 0, 0, 0, 0, 0, 0],
+        {"mode": "param", "K": 1, "eta_l": 0.5},
+        [0, 0, 0, 0, 0, 0, 0, 0],
         Clients("huber", HUBERS[:1], noise=1.0, steady=True),
     ),
-}  # fmt: skip
+}
 
 
 @final

@@ -76,13 +76,21 @@ WRONG: Mapping[str, Theorem] = {
         "classics.sgd.gap.decreasing", {"bound": d * F0 / (K + d) / 2}, step={"c": c, "d": d}
     ),
     "a free local step beside a server rate of 1": Theorem(
-        id="wrong.fedbuff", title="FedBuff with equal clients", paper="", place="", status="user",
-        assumptions=("smooth", "bounded-below"), algorithm="fedbuff", options={"count": "1"}, metric="gradient-norm",
-        horizon="every", step={"eta_l": eta_l, "eta_g": Integer(1)},
+        id="wrong.fedbuff",
+        title="FedBuff with equal clients",
+        paper="",
+        place="",
+        status="user",
+        assumptions=("smooth", "bounded-below"),
+        algorithm="fedbuff",
+        options={"count": "1"},
+        metric="gradient-norm",
+        horizon="every",
+        step={"eta_l": eta_l, "eta_g": Integer(1)},
         bound=FormulaBound({"start": F0 / (4 * eta_l * T)}),
         parameters={},
     ),
     "a rate that is too fast": changed(
         "classics.subgradient.fixed-step", {"distance": R**2 / (2 * alpha * sqrt(K**3))}
     ),
-}  # fmt: skip
+}

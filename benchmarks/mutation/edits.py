@@ -29,10 +29,23 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.MatMult: ast.Mult,
 }
 _CALLS = {
-    "min": "max", "max": "min", "Min": "Max", "Max": "Min", "minimum": "maximum", "maximum": "minimum",
-    "any": "all", "all": "any", "floor": "ceil", "ceil": "floor", "lower": "upper", "upper": "lower",
-    "argmin": "argmax", "argmax": "argmin", "cumsum": "cumprod", "nextafter": "maximum",
-}  # fmt: skip
+    "min": "max",
+    "max": "min",
+    "Min": "Max",
+    "Max": "Min",
+    "minimum": "maximum",
+    "maximum": "minimum",
+    "any": "all",
+    "all": "any",
+    "floor": "ceil",
+    "ceil": "floor",
+    "lower": "upper",
+    "upper": "lower",
+    "argmin": "argmax",
+    "argmax": "argmin",
+    "cumsum": "cumprod",
+    "nextafter": "maximum",
+}
 
 
 @final

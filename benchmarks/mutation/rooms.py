@@ -50,10 +50,24 @@ GUARDS = {
 }
 
 # Rooms whose slips show a reader something wrong, or nothing, but make no verdict: planted where they are asked for.
-_NO_VERDICT = frozenset({
-    "__about__", "__init__", "__main__", "api", "audit", "cli", "errors", "files", "options", "proofs", "references",
-    "registry", "report", "testing",
-})  # fmt: skip
+_NO_VERDICT = frozenset(
+    {
+        "__about__",
+        "__init__",
+        "__main__",
+        "api",
+        "audit",
+        "cli",
+        "errors",
+        "files",
+        "options",
+        "proofs",
+        "references",
+        "registry",
+        "report",
+        "testing",
+    }
+)
 # The one module of the card that decides.
 GUARDED = (
     *(name if name == "problems" else f"boundlab/{name}" for name in GUARDS if name not in _NO_VERDICT),
@@ -61,9 +75,14 @@ GUARDED = (
 )
 # Text for people, files of data, and the reading of options: no number of a verdict.
 LEFT_OUT = (
-    "boundlab/formulas/assignments.py", "boundlab/prove/_witness_text.py", "boundlab/prove/latex.py",
-    "boundlab/theorems/_show.py", "boundlab/theorems/_toml.py", "problems/data.py", "problems/idx.py",
-)  # fmt: skip
+    "boundlab/formulas/assignments.py",
+    "boundlab/prove/_witness_text.py",
+    "boundlab/prove/latex.py",
+    "boundlab/theorems/_show.py",
+    "boundlab/theorems/_toml.py",
+    "problems/data.py",
+    "problems/idx.py",
+)
 
 
 def room(file: str) -> str:

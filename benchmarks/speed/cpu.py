@@ -57,10 +57,15 @@ class Row:
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
         return {
-            "what": self.what, "floor": self.floor, "rate": 1.0 / float(np.median(self.ours)),
-            "floor_rate": 1.0 / float(np.median(self.bare)), "ratio": self.ratio,
-            "spread": [self.ratios[0], self.ratios[-1]], "ours": list(self.ours), "bare": list(self.bare),
-        }  # fmt: skip
+            "what": self.what,
+            "floor": self.floor,
+            "rate": 1.0 / float(np.median(self.ours)),
+            "floor_rate": 1.0 / float(np.median(self.bare)),
+            "ratio": self.ratio,
+            "spread": [self.ratios[0], self.ratios[-1]],
+            "ours": list(self.ours),
+            "bare": list(self.bare),
+        }
 
 
 def measure_sampling(repeats: int) -> list[Row]:
@@ -124,9 +129,13 @@ def measure_exact(repeats: int) -> list[Row]:
             np.add(out, square, out=out)
 
     walks, multiplied, constant, diminishing, passed = paired(
-        repeats, (enumerate_all, coordinates), (products, 4**8), (moments(StepSize(0.1)), _ITERATIONS),
-        (moments(StepSize(1.0, 5.0)), _ITERATIONS), (passes, _ITERATIONS),
-    )  # fmt: skip
+        repeats,
+        (enumerate_all, coordinates),
+        (products, 4**8),
+        (moments(StepSize(0.1)), _ITERATIONS),
+        (moments(StepSize(1.0, 5.0)), _ITERATIONS),
+        (passes, _ITERATIONS),
+    )
     what = f"a coordinate of one of {states[0]} merged states (of 4^8 sequences, n = 3)"
     return [
         Row(what, "one rational product", walks, multiplied),
@@ -180,9 +189,13 @@ def paired(repeats: int, *works: tuple[Callable[[], object], int]) -> list[list[
 def report(rows: Sequence[Row], data: str) -> dict[str, Any]:
     """Return all measurements and what they were made on, JSON-ready."""
     return {
-        "processor": f"{_processor()}, {cores()} cores", "python": python_version(), "numpy": np.__version__,
-        "data": data, "date": datetime.now(UTC).strftime("%Y-%m-%d"), "rows": [row.as_dict() for row in rows],
-    }  # fmt: skip
+        "processor": f"{_processor()}, {cores()} cores",
+        "python": python_version(),
+        "numpy": np.__version__,
+        "data": data,
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "rows": [row.as_dict() for row in rows],
+    }
 
 
 def _processor() -> str:

@@ -218,10 +218,16 @@ def measure(
     for count in replicas:
         lines.append(softmax(place, count, problem, 200 if place.is_cuda else 40))
         say(_words(lines[-1]))
-    out: dict[str, Any] = _plain({
-        "device": place.name, "torch": torch.__version__, "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "copy_bandwidth": bandwidth, "kinks": told, "lines": [asdict(line) for line in lines],
-    })  # fmt: skip
+    out: dict[str, Any] = _plain(
+        {
+            "device": place.name,
+            "torch": torch.__version__,
+            "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+            "copy_bandwidth": bandwidth,
+            "kinks": told,
+            "lines": [asdict(line) for line in lines],
+        }
+    )
     return out
 
 

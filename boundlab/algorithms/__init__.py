@@ -24,6 +24,22 @@ from boundlab.algorithms._staleness import Staleness, staleness_function
 from boundlab.algorithms._steps import StepSize
 
 __all__ = [
-    "EQUAL_RATES", "X_S", "AffineRow", "Algorithm", "Averages", "Control", "DescendRow", "Draw", "Event", "EventLaw",
-    "EventProgram", "MoveRow", "Parameters", "Staleness", "Step", "StepSize", "option", "staleness_function",
-]  # fmt: skip
+    "EQUAL_RATES",
+    "X_S",
+    "AffineRow",
+    "Algorithm",
+    "Averages",
+    "Control",
+    "DescendRow",
+    "Draw",
+    "Event",
+    "EventLaw",
+    "EventProgram",
+    "MoveRow",
+    "Parameters",
+    "Staleness",
+    "Step",
+    "StepSize",
+    "option",
+    "staleness_function",
+]

@@ -46,9 +46,17 @@ class BufferProgram(EventProgram):
     """
 
     def __init__(
-        self, name: str, parameters: BufferParameters, clients: int, weigh: Weigh, *, memory: Hashable = None,
-        models: bool = False, ages: bool = True, named: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        parameters: BufferParameters,
+        clients: int,
+        weigh: Weigh,
+        *,
+        memory: Hashable = None,
+        models: bool = False,
+        ages: bool = True,
+        named: bool = False,
+    ) -> None:
         local, count = parameters.local, parameters.count
         check_wait(name, parameters.reply, count, clients)
         self._parameters, self._clients, self._weigh, self._memory = parameters, clients, weigh, memory

@@ -75,9 +75,11 @@ def custom(
     """
     some = examples or {}
     option = _Option(
-        {"": says} if isinstance(says, str) else says, read, False,
+        {"": says} if isinstance(says, str) else says,
+        read,
+        False,
         lambda clients: {name: one(clients) if callable(one) else one for name, one in some.items()},
-    )  # fmt: skip
+    )
     return field(default=default, metadata={_KEY: option})
 
 
@@ -85,7 +87,7 @@ def part(kind: type[Parameters]) -> Any:
     """Declare a field whose value is made of options of its own; all of them have defaults."""
     option = _Option(
         says(kind), lambda options, _: _fill(kind, options), False, lambda clients: examples(kind, clients)
-    )  # fmt: skip
+    )
     return field(default_factory=kind, metadata={_KEY: option})
 
 
@@ -136,9 +138,7 @@ def _or(default: Any, other: Any) -> Any:
 
 def says(kind: type[Parameters]) -> Mapping[str, str]:
     """Return option → one line on what it is, in the order of the fields."""
-    return MappingProxyType(
-        {key or name: line for name, option in _options(kind) for key, line in option.says.items()}
-    )  # fmt: skip
+    return MappingProxyType({key or name: line for name, option in _options(kind) for key, line in option.says.items()})
 
 
 def defaults(kind: type[Parameters]) -> Mapping[str, str]:
@@ -163,7 +163,7 @@ def examples(kind: type[Parameters], clients: int) -> Mapping[str, Sequence[str]
     """
     return MappingProxyType(
         {key or name: tuple(some) for name, option in _options(kind) for key, some in option.examples(clients).items()}
-    )  # fmt: skip
+    )
 
 
 P = TypeVar("P", bound=Parameters)

@@ -58,9 +58,7 @@ class MeanStep:
 
     def begin(self, src: int, step_size: float, steps: int = 1) -> list[int]:
         """Let all clients start from ``src``; belongs before the round's event. Return the runs."""
-        return [
-            self.writer.descend(self.first + i, src, i, steps, step_size) for i in range(self.clients)
-        ]  # fmt: skip
+        return [self.writer.descend(self.first + i, src, i, steps, step_size) for i in range(self.clients)]
 
     def finish(self, runs: list[int]) -> None:
         """Receive all results; belongs to the round's event."""

@@ -130,9 +130,7 @@ class Area(Algorithm[AreaParameters]):
 
     def drawn_events(self, parameters: AreaParameters, drawn: Sequence[Event]) -> Events:
         """Return clients and aggregations; where a count makes these, clients alone."""
-        return super().drawn_events(
-            parameters, [one for one in drawn if parameters.count is None or one[0] != SERVER]
-        )  # fmt: skip
+        return super().drawn_events(parameters, [one for one in drawn if parameters.count is None or one[0] != SERVER])
 
     def program(self, parameters: AreaParameters, clients: int) -> "AreaProgram":
         """Return one arrival, or one aggregation."""
@@ -238,17 +236,33 @@ def _client_events(
         answered[completes] += 1
         answered = np.minimum(answered, len(actor) - 1)
     asm.descend(
-        answered, 3, dst=y, src=_X_S, client=client, update=update, steps=parameters.M,
-        step_size=parameters.step.at(parameters.answers_with(answered)), version=version[answered + 1], arrival=arrives,
-    )  # fmt: skip
+        answered,
+        3,
+        dst=y,
+        src=_X_S,
+        client=client,
+        update=update,
+        steps=parameters.M,
+        step_size=parameters.step.at(parameters.answers_with(answered)),
+        version=version[answered + 1],
+        arrival=arrives,
+    )
     if parameters.start == "algorithm":
         everyone = np.arange(n)
         first = np.full(n, -1, dtype=np.int64)
         first[client[::-1]] = arrivals[::-1]
         asm.descend(
-            np.full(n, -1), 3, dst=_CLIENTS + everyone, src=_X_S, client=everyone, update=0, steps=parameters.M,
-            step_size=parameters.step.at(np.zeros(n, dtype=np.int64)), version=0, arrival=first,
-        )  # fmt: skip
+            np.full(n, -1),
+            3,
+            dst=_CLIENTS + everyone,
+            src=_X_S,
+            client=everyone,
+            update=0,
+            steps=parameters.M,
+            step_size=parameters.step.at(np.zeros(n, dtype=np.int64)),
+            version=0,
+            arrival=first,
+        )
 
 
 def _server_events(asm: BulkWriter, aggregations: Ints, n: int, average: bool) -> None:

@@ -39,9 +39,17 @@ class AsFedAvg(Buffered[AsFedAvgParameters]):
             return [1.0 / parameters.count] * len(buffer)
 
         return compile_buffer(
-            self.id, events, clients, records, iterations, parameters.local, parameters.count, parameters.reply,
-            weights, models=True,
-        )  # fmt: skip
+            self.id,
+            events,
+            clients,
+            records,
+            iterations,
+            parameters.local,
+            parameters.count,
+            parameters.reply,
+            weights,
+            models=True,
+        )
 
     def program(self, parameters: AsFedAvgParameters, clients: int) -> BufferProgram:
         """Return one arrival."""

@@ -52,10 +52,12 @@ class AsyncSgd(Algorithm[AsyncSgdParameters]):
     parameter_type = AsyncSgdParameters
     draws = (
         Draw(
-            "target", "which client gets each new model", ("sampling",),
+            "target",
+            "which client gets each new model",
+            ("sampling",),
             lambda parameters, clients: parameters.sampling == "uniform" and several(clients),
         ),
-    )  # fmt: skip
+    )
 
     def schedule(
         self, parameters: AsyncSgdParameters, events: Events, clients: int, records: RecordAt, iterations: int

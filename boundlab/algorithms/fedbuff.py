@@ -61,9 +61,12 @@ class FedBuff(Buffered[FedBuffParameters]):
     def program(self, parameters: FedBuffParameters, clients: int) -> BufferProgram:
         """Return one arrival."""
         return BufferProgram(
-            self.id, parameters, clients, lambda _, buffer: (_weights(parameters, [one.tau for one in buffer]), None),
+            self.id,
+            parameters,
+            clients,
+            lambda _, buffer: (_weights(parameters, [one.tau for one in buffer]), None),
             ages=parameters.staleness.kind != "constant",
-        )  # fmt: skip
+        )
 
     def fixed_weights(self, parameters: FedBuffParameters, clients: int) -> str:
         """Return the staleness function that forgets."""

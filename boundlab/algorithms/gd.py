@@ -77,10 +77,12 @@ class Gd(Rounds[GdParameters]):
     single_client_values = MappingProxyType({})
     draws = (
         Draw(
-            "asked", "which client each iteration asks", ("sampling",),
+            "asked",
+            "which client each iteration asks",
+            ("sampling",),
             lambda parameters, clients: parameters.sampling == "uniform" and several(clients),
         ),
-    )  # fmt: skip
+    )
 
     def schedule(
         self, parameters: GdParameters, events: Events, clients: int, records: RecordAt, iterations: int
@@ -192,9 +194,7 @@ class GdProgram(EventProgram):
         """Take the mean of passes of all clients, or the pass of one."""
         step, size = self._parameters.step, self._parameters.at(number)
         who = range(self._clients) if event[0] == SERVER else event
-        passes = [
-            DescendRow(1 + i, X_S, i, self._parameters.M, size, None if step.d is None else number) for i in who
-        ]  # fmt: skip
+        passes = [DescendRow(1 + i, X_S, i, self._parameters.M, size, None if step.d is None else number) for i in who]
         mean = AffineRow(X_S, tuple((1.0 / len(passes), row.dst) for row in passes))
         turn = (event[0] + 1) % self._clients if self._parameters.sampling == "cyclic" else 0
         return Step((*passes, mean), Control(shared=turn), True)

@@ -60,10 +60,12 @@ class Incremental(Algorithm[IncrementalParameters]):
     arrivals = False
     draws = (
         Draw(
-            "order", "the order of the clients in each pass", ("order",),
+            "order",
+            "the order of the clients in each pass",
+            ("order",),
             lambda parameters, clients: parameters.order == "shuffled" and several(clients),
         ),
-    )  # fmt: skip
+    )
 
     def schedule(
         self, parameters: IncrementalParameters, events: Events, clients: int, records: RecordAt, iterations: int

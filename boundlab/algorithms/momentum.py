@@ -119,9 +119,11 @@ class NesterovParameters(Parameters):
 
     alpha: float = _alpha()
     q: float | None = option.number(
-        "mu/L: makes the momentum (1−√q)/(1+√q) (default: that of convex functions, which grows to 1)", None,
-        above=0.0, maximum=1.0,
-    )  # fmt: skip
+        "mu/L: makes the momentum (1−√q)/(1+√q) (default: that of convex functions, which grows to 1)",
+        None,
+        above=0.0,
+        maximum=1.0,
+    )
 
 
 @final

@@ -54,9 +54,11 @@ class SFedAvgParameters(Parameters):
 
     local: LocalSteps = local_steps("alpha", "M")
     weights: tuple[float, ...] = option.custom(
-        "one number a client, normalised over a round (default equal)", _read_weights, (),
+        "one number a client, normalised over a round (default equal)",
+        _read_weights,
+        (),
         {"": lambda clients: ("", f"[{','.join(['3', *['1'] * (clients - 1)])}]")},
-    )  # fmt: skip
+    )
     sampled: int | None = option.integer(
         "clients of a round, drawn uniformly without replacement (default all)", None, minimum=1
     )
@@ -104,11 +106,14 @@ class SFedAvg(Algorithm[SFedAvgParameters]):
     weighs = "weights"
     draws = (
         Draw(
-            "members", "which clients each round asks", ("sampled",),
-            lambda parameters, clients: parameters.sampled is not None
-            and (clients is None or parameters.sampled < clients),
+            "members",
+            "which clients each round asks",
+            ("sampled",),
+            lambda parameters, clients: (
+                parameters.sampled is not None and (clients is None or parameters.sampled < clients)
+            ),
         ),
-    )  # fmt: skip
+    )
 
     def schedule(
         self, parameters: SFedAvgParameters, events: Events, clients: int, records: RecordAt, iterations: int

@@ -31,9 +31,16 @@ if TYPE_CHECKING:
     from boundlab.api._worst import Worst as Worst
 
 _WHERE = {
-    "BestRate": "_rate", "Checks": "_checks", "Compared": "_compared", "Decided": "_decided",
-    "Evaluated": "_evaluated", "Horizons": "_compared", "Ran": "_ran", "Searched": "_searched", "Worst": "_worst",
-}  # fmt: skip
+    "BestRate": "_rate",
+    "Checks": "_checks",
+    "Compared": "_compared",
+    "Decided": "_decided",
+    "Evaluated": "_evaluated",
+    "Horizons": "_compared",
+    "Ran": "_ran",
+    "Searched": "_searched",
+    "Worst": "_worst",
+}
 
 
 def __getattr__(name: str) -> Any:

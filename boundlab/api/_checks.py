@@ -60,9 +60,13 @@ class Checks(Shown):
         rows = [one.as_dict() for one in self.checks]
         links = self.theorem.links()
         return {
-            "schema": schema("checks"), "theorem": self.theorem.id, **links, "verdict": self.verdict,
-            "exit_code": self.exit_code, "checks": rows,
-        }  # fmt: skip
+            "schema": schema("checks"),
+            "theorem": self.theorem.id,
+            **links,
+            "verdict": self.verdict,
+            "exit_code": self.exit_code,
+            "checks": rows,
+        }
 
     def to_frame(self) -> "pandas.DataFrame":
         """Return a row for each check."""

@@ -44,9 +44,14 @@ class Compared(Shown, Comparison):
         """Return the columns of that frame by name."""
         band = self.band
         return {
-            self.plan.theorem.counter: self.plan.ks, "mean": band.mean, "lower": band.lower, "upper": band.upper,
-            "bound": self.bound, "ratio": self.ratio, **{f"term {name}": term for name, term in self.terms.items()},
-        }  # fmt: skip
+            self.plan.theorem.counter: self.plan.ks,
+            "mean": band.mean,
+            "lower": band.lower,
+            "upper": band.upper,
+            "bound": self.bound,
+            "ratio": self.ratio,
+            **{f"term {name}": term for name, term in self.terms.items()},
+        }
 
     def plot(self, ax: Any = None, *, terms: bool = False, others: Sequence[Comparison] = ()) -> Any:
         """Draw left side and bound over the iterations, mean/bound below, and return the upper axes of matplotlib.
@@ -144,6 +149,9 @@ class Horizons(Shown):
         """Return JSON-ready fields."""
         return {
             "schema": schema("horizons"),
-            "theorem": self.theorem.id, "iterations": self.iterations, "verdict": self.verdict.value,
-            "reason": self.reason, "comparisons": [one.as_dict() for one in self.comparisons],
-        }  # fmt: skip
+            "theorem": self.theorem.id,
+            "iterations": self.iterations,
+            "verdict": self.verdict.value,
+            "reason": self.reason,
+            "comparisons": [one.as_dict() for one in self.comparisons],
+        }

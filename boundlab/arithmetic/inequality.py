@@ -43,9 +43,10 @@ class InequalityStep:
         """Return both sides with the sign between them."""
         left, right = written(self.left), written(self.right)
         return Written(
-            f"{left.text} {self.relation} {right.text}", f"{left.latex} {_TEX[self.relation]} {right.latex}",
+            f"{left.text} {self.relation} {right.text}",
+            f"{left.latex} {_TEX[self.relation]} {right.latex}",
             f"{left.exact} {self.relation} {right.exact}",
-        )  # fmt: skip
+        )
 
 
 @final

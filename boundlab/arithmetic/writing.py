@@ -36,10 +36,17 @@ _TEX: Final = {
 }  # fmt: skip
 # Marks above and below a letter, in text and in formulas.
 _ACCENTS: Final = {
-    "\u0300": ("`", "grave"), "\u0301": ("'", "acute"), "\u0302": ("^", "hat"), "\u0303": ("~", "tilde"),
-    "\u0304": ("=", "bar"), "\u0307": (".", "dot"), "\u0308": ('"', "ddot"), "\u030a": ("r", "mathring"),
-    "\u030c": ("v", "check"), "\u0327": ("c", ""),
-}  # fmt: skip
+    "\u0300": ("`", "grave"),
+    "\u0301": ("'", "acute"),
+    "\u0302": ("^", "hat"),
+    "\u0303": ("~", "tilde"),
+    "\u0304": ("=", "bar"),
+    "\u0307": (".", "dot"),
+    "\u0308": ('"', "ddot"),
+    "\u030a": ("r", "mathring"),
+    "\u030c": ("v", "check"),
+    "\u0327": ("c", ""),
+}
 _AFTER: Final = re.compile(r"(?:(?<=[·/_,=:;(−+\[\]-])|(?<=[^\d]\.))(?=[^\s.,=:;])")
 _LONG: Final = re.compile(r"\w{18}(?=\w)|(?:(?!\w{19})[\s\S])+")
 
@@ -216,9 +223,10 @@ def equals(x: Scalar | Fraction | int) -> Written:
         return Written(f"= {full.text}", f"= {full.latex}", f"= {full.exact}")
     sign, command = ("≈", r"\approx") if about.near else ("=", "=")
     return Written(
-        f"= {full.text} {sign} {about.text}", f"= {full.latex} {command} {about.latex}",
+        f"= {full.text} {sign} {about.text}",
+        f"= {full.latex} {command} {about.latex}",
         f"= {full.exact} {sign} {about.text}",
-    )  # fmt: skip
+    )
 
 
 def is_(x: Written) -> Written:

@@ -49,9 +49,11 @@ def parts(theorem: "Theorem") -> dict[str, str]:
     found |= {f"condition {place + 1}": one.statement for place, one in enumerate(theorem.conditions)}
     options = ", ".join(f"{name} = {value}" for name, value in theorem.core.fixed.items())
     return {
-        **found, "left side": theorem.left.expectation, "assumptions": ", ".join(theorem.assumptions),
+        **found,
+        "left side": theorem.left.expectation,
+        "assumptions": ", ".join(theorem.assumptions),
         "options": options,
-    }  # fmt: skip
+    }
 
 
 def _letters(theorem: "Theorem") -> Mapping[str, str]:

@@ -44,9 +44,12 @@ def comparison(audit: "Evidence") -> Iterator[Block]:
             ]
     across = f"{counter}: {audit.theorem.symbols[counter].meaning}"
     yield Chart(
-        f"{audit.theorem.id}: left side and bound", _described(audit, columns, result), across,
-        audit.theorem.left.expectation, tuple(curves),
-    )  # fmt: skip
+        f"{audit.theorem.id}: left side and bound",
+        _described(audit, columns, result),
+        across,
+        audit.theorem.left.expectation,
+        tuple(curves),
+    )
     names = [name for name in columns if name != "verdict"]
     rows = [[f"{columns[name][row]:.4g}" for name in names] for row in range(len(xs))]
     numbers = table("The numbers of the chart", names, rows, numbers=range(len(names)))

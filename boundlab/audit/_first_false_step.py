@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from boundlab.audit._evidence import Evidence, ProofEvidence
 
 _MEANT: dict[Status, str] = {
-    Status.PROVED: "decided from the assumptions", Status.REFUTED: "false in an instance that is shown",
+    Status.PROVED: "decided from the assumptions",
+    Status.REFUTED: "false in an instance that is shown",
     Status.FOLLOWS: "decided from other steps, not all of which are proved",
-    Status.DOES_NOT_FOLLOW: "what it cites does not give it", Status.UNPROVED: "stated, and not decided",
+    Status.DOES_NOT_FOLLOW: "what it cites does not give it",
+    Status.UNPROVED: "stated, and not decided",
     Status.REMARK: "words, and no claim",
-}  # fmt: skip
+}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]+")  # one letter is its own
 _SLIPS = (Status.REFUTED, Status.DOES_NOT_FOLLOW)
 

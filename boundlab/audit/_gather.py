@@ -101,12 +101,23 @@ class _Questions:
     """One audit while it is made."""
 
     def __init__(
-        self, theorem: Theorem, typed: str, budget: float, candidates: int | None, seed: int, jobs: int | None,
+        self,
+        theorem: Theorem,
+        typed: str,
+        budget: float,
+        candidates: int | None,
+        seed: int,
+        jobs: int | None,
         say: Callable[[str], None],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.theorem, self.typed, self.budget, self.seed, self.jobs, self.say = (
-            theorem, typed, budget, seed, jobs, say,
-        )  # fmt: skip
+            theorem,
+            typed,
+            budget,
+            seed,
+            jobs,
+            say,
+        )
         self.candidates = candidates
         self.started = time.monotonic()
         self.gaps: list[Undecided] = []
@@ -142,10 +153,23 @@ class _Questions:
         panel = self._panel(self.theorem, self.typed, case)
         repairs = self._repairs(case, panel)
         return Evidence(
-            self.theorem, self.typed, self.budget, self.seed, self.spent(), checks, case.raw if case else None,
-            case_words(case) if case else "", case_file, exact, search, proofs, repairs, panel, tuple(self.gaps),
+            self.theorem,
+            self.typed,
+            self.budget,
+            self.seed,
+            self.spent(),
+            checks,
+            case.raw if case else None,
+            case_words(case) if case else "",
+            case_file,
+            exact,
+            search,
+            proofs,
+            repairs,
+            panel,
+            tuple(self.gaps),
             provenance(self.theorem),
-        )  # fmt: skip
+        )
 
     # ------------------------------------------------------------------ the theorem
 

@@ -12,12 +12,15 @@ if TYPE_CHECKING:
 
 Word = Literal[
     "false", "proved", "not refuted", "says nothing that a number could refute", "not decided", "contradictory"
-]  # fmt: skip
+]
 _CODES: dict[str, ExitCode] = {
-    "false": ExitCode.REFUTED, "proved": ExitCode.STANDS, "not refuted": ExitCode.STANDS,
-    "says nothing that a number could refute": ExitCode.NOT_APPLICABLE, "not decided": ExitCode.UNDECIDED,
+    "false": ExitCode.REFUTED,
+    "proved": ExitCode.STANDS,
+    "not refuted": ExitCode.STANDS,
+    "says nothing that a number could refute": ExitCode.NOT_APPLICABLE,
+    "not decided": ExitCode.UNDECIDED,
     "contradictory": ExitCode.UNDECIDED,
-}  # fmt: skip
+}
 _MOST = 15  # significant digits that a float has
 
 

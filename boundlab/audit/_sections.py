@@ -116,10 +116,14 @@ def _case(audit: "Evidence") -> Iterator[Block]:
     sign = ">" if exact.left > exact.right else "≤"
     yield words(f"{audit.case_text}.")
     yield words(
-        f"At {audit.theorem.counter} = {exact.k}: left side ", (left, "strong"), f" {sign} ", (right, "strong"),
+        f"At {audit.theorem.counter} = {exact.k}: left side ",
+        (left, "strong"),
+        f" {sign} ",
+        (right, "strong"),
         f" bound; left/right = {apart(exact.ratio, 1.0)[0]} ({exact.kind}: {exact.method}). ",
-        (exact.reason[:1].upper() + exact.reason[1:], "bad" if violated else ""), ".",
-    )  # fmt: skip
+        (exact.reason[:1].upper() + exact.reason[1:], "bad" if violated else ""),
+        ".",
+    )
     way = exact.derivation
     if way is not None:
         yield from derived(replace(way, sections=way.sections[:1]))
@@ -168,9 +172,10 @@ def _supports(one: "Repair", exact: "Evaluated | None") -> Iterator[str | Line]:
         found = one.search.found
         count = sum(found.tried.values())
         result = (
-            "a violation was found" if found.violated
+            "a violation was found"
+            if found.violated
             else f"no violation, left/right at most {apart(found.ratio, 1.0)[0]}"
-        )  # fmt: skip
+        )
         yield f"search: {count} candidates, seed {found.seed}: {result}; a search proves nothing"
 
 

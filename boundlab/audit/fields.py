@@ -50,9 +50,11 @@ def _search(search: "Search | None") -> dict[str, Any] | None:
 def _proof(one: "ProofEvidence") -> dict[str, Any]:
     slip = first_slip(one)
     return {
-        "command": one.command, "settles": one.settles, "first_slip": None if slip is None else slip.name,
+        "command": one.command,
+        "settles": one.settles,
+        "first_slip": None if slip is None else slip.name,
         **proof_fields(one.outcome),
-    }  # fmt: skip
+    }
 
 
 def _repair(one: "Repair") -> dict[str, Any]:

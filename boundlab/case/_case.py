@@ -21,9 +21,21 @@ from boundlab.theorems import Theorem
 
 _KEYS = ("algorithm", "problem", "x0", "parameters", "events")
 _NOTES = (
-    "theorem", "constants", "note", "claim", "delays", "server", "law", "seed", "trial", "iterations", "settings",
-    "symbols", "provenance", "schema",
-)  # fmt: skip
+    "theorem",
+    "constants",
+    "note",
+    "claim",
+    "delays",
+    "server",
+    "law",
+    "seed",
+    "trial",
+    "iterations",
+    "settings",
+    "symbols",
+    "provenance",
+    "schema",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,16 @@ from boundlab.objective import Problem
 from boundlab.registry import files as plugins
 
 _PACKAGES = (
-    "numpy", "scipy", "sympy", "cvxpy", "clarabel", "scikit-learn", "python-flint", "z3-solver", "pepit",
-)  # fmt: skip
+    "numpy",
+    "scipy",
+    "sympy",
+    "cvxpy",
+    "clarabel",
+    "scikit-learn",
+    "python-flint",
+    "z3-solver",
+    "pepit",
+)
 
 
 class TheoremLike(Protocol):

@@ -61,9 +61,13 @@ class Check:
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
         return {
-            "id": self.id, "statement": self.statement, "verdict": self.verdict, "witness": self.witness,
-            "consequence": self.consequence, "latex": self.latex,
-        }  # fmt: skip
+            "id": self.id,
+            "statement": self.statement,
+            "verdict": self.verdict,
+            "witness": self.witness,
+            "consequence": self.consequence,
+            "latex": self.latex,
+        }
 
 
 @final

@@ -34,28 +34,55 @@ START: Values = {**ALONE, **of_arrivals([_HALF], _HALF), "R": 1, "beta": _HALF}
 
 # Two clients, huber at 0 and at 1 with slope at most 1; client 1 has five times the weight of client 2.
 _UNEQUAL: Values = {
-    "n": 2, "Q": 1, "L": 1, "L_sq": 1, "sigma": 0, "sigma_l": 0, "sigma_g": _HALF, "sigma_g_mean": _HALF, "G_sq": 1,
-    "G": 1, "F0": 1, "tau_max": 12, "share_bias": sympy.Rational(2, 3),
-}  # fmt: skip
+    "n": 2,
+    "Q": 1,
+    "L": 1,
+    "L_sq": 1,
+    "sigma": 0,
+    "sigma_l": 0,
+    "sigma_g": _HALF,
+    "sigma_g_mean": _HALF,
+    "G_sq": 1,
+    "G": 1,
+    "F0": 1,
+    "tau_max": 12,
+    "share_bias": sympy.Rational(2, 3),
+}
 UNEQUAL: Mapping[str, Values] = MappingProxyType(
     {
         # One arrival group: client 1 does five local steps while client 2 does one; W = ½(5 + 1).
         "fedcompass": {
-            **_UNEQUAL, "Qmin": 1, "Qmax": 5, "speed_ratio": 5, "mu_step": 5, "N": 1, "A_max": 3, "W_min": 3,
-            "W_max": 3, "V_max": sympy.Rational(3, 2), "Q_mean": 3, "Q_bias": sympy.Rational(2, 3),
+            **_UNEQUAL,
+            "Qmin": 1,
+            "Qmax": 5,
+            "speed_ratio": 5,
+            "mu_step": 5,
+            "N": 1,
+            "A_max": 3,
+            "W_min": 3,
+            "W_max": 3,
+            "V_max": sympy.Rational(3, 2),
+            "Q_mean": 3,
+            "Q_bias": sympy.Rational(2, 3),
         },
         # Arrivals 1,1,1,1,1,2 again and again.
         "fedfa": {**_UNEQUAL, "window": 2, "N": 6, "tau_a": 12, "eta_g": 1, "lag": 0, "C_lag": 0},
         # Each update aggregates one arrival, which is client 1's with probability 5/6.
         **{
             name: {
-                **_UNEQUAL, "b": 1, "chi2": sympy.Rational(4, 9), "chi2_path": 1, "alpha2": 1,
-                "pi_max": sympy.Rational(5, 6), "eta_g": 1, "scale": 1,
+                **_UNEQUAL,
+                "b": 1,
+                "chi2": sympy.Rational(4, 9),
+                "chi2_path": 1,
+                "alpha2": 1,
+                "pi_max": sympy.Rational(5, 6),
+                "eta_g": 1,
+                "scale": 1,
             }
             for name in ("fedbuff", "fedstaleweight")
         },
     }
-)  # fmt: skip
+)
 UNEQUAL_SQUARED_GRADIENT = sympy.Rational(1, 9)
 
 
@@ -83,12 +110,24 @@ def reused(step: sympy.Expr, times: int, clients: sympy.Expr) -> dict[str, Any]:
     age = sympy.Rational(times - 1, 2)
     smooth = sympy.Rational(1, 5) / step
     return {
-        "n": clients, "L": smooth, "G": 1, "sigma": 0, "eta": step, "K_m": 1, "D_m": 0, "t_d": times, "M_own": 0,
-        "S": times - 1, "Q_age": times - 1, "SM2": sympy.Rational((times - 1) * (2 * times - 1), 6), "reuse": age,
-        "reuse_n": age / sympy.sqrt(clients), "tau_sum": clients * sympy.Rational(3 * times - 1, 2),
+        "n": clients,
+        "L": smooth,
+        "G": 1,
+        "sigma": 0,
+        "eta": step,
+        "K_m": 1,
+        "D_m": 0,
+        "t_d": times,
+        "M_own": 0,
+        "S": times - 1,
+        "Q_age": times - 1,
+        "SM2": sympy.Rational((times - 1) * (2 * times - 1), 6),
+        "reuse": age,
+        "reuse_n": age / sympy.sqrt(clients),
+        "tau_sum": clients * sympy.Rational(3 * times - 1, 2),
         # Huber of slope 1 and curvature L at y = times·step/2: the orbit goes from y to −y in one block.
         "F0": times * step / 2 - 1 / (2 * smooth),
-    }  # fmt: skip
+    }
 
 
 def reused_squared_gradient(times: int) -> sympy.Expr:

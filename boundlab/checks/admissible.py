@@ -161,8 +161,11 @@ def parent(theorem: Theorem) -> Theorem | None:
 
     for other in registered("theorems").values():
         same = (other.paper, other.algorithm, other.metric, other.status) == (
-            theorem.paper, theorem.algorithm, theorem.metric, theorem.status,
-        )  # fmt: skip
+            theorem.paper,
+            theorem.algorithm,
+            theorem.metric,
+            theorem.status,
+        )
         if same and not other.shape and other.id != theorem.id:
             found: Theorem = other
             return found

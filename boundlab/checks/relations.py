@@ -158,11 +158,13 @@ def refinement(view: View) -> Iterator[Check]:
         return
     remains = view.text(coefficient) if power == 0 else "0"
     yield Check(
-        identity, statement, "suspicious",
+        identity,
+        statement,
+        "suspicious",
         f"as R → ∞ the right side tends to {remains}, without {', '.join(delays)}: the claim implies that for "
         "small steps no delay matters, however long; but w' = −∇f(w(t − θ)) does not settle for L·θ ≥ π/2",
         "implies more",
-    )  # fmt: skip
+    )
 
 
 @group("gauge", "with one local step only eta_l·eta_g matters")

@@ -129,14 +129,18 @@ def _defined(view: View) -> frozenset[str]:
     assumed = with_implied((*theorem.assumptions, *about))
     return frozenset(
         {
-            "n", theorem.counter, *theorem.step, *theorem.defining(), *theorem.parameters.values(),
+            "n",
+            theorem.counter,
+            *theorem.step,
+            *theorem.defining(),
+            *theorem.parameters.values(),
             *(symbol for name in assumed for symbol in assumption(name).defines),
             # "σ ≤ 0" says by itself what σ is.
             *view.at_lowest,
             # What a file declares by itself is its author's.
             *(name for name in theorem.symbols if name not in SYMBOLS),
         }
-    )  # fmt: skip
+    )
 
 
 def _symbols(

@@ -58,10 +58,24 @@ def compare(
     kept = nullcontext() if isinstance(iterations, list) else stoppable()
     with progress("trials", trials) as tick, kept:
         result = ask(
-            theorem, problem, delays, server=server, iterations=iterations, trials=trials, seed=seed,
-            level=level, band=cast(Any, band), beyond=tuple(beyond or ()), exact=exact, enclose=enclose,
-            backend=backend, device=device, jobs=jobs, settings=option.settings_map(settings), progress=tick,
-        )  # fmt: skip
+            theorem,
+            problem,
+            delays,
+            server=server,
+            iterations=iterations,
+            trials=trials,
+            seed=seed,
+            level=level,
+            band=cast(Any, band),
+            beyond=tuple(beyond or ()),
+            exact=exact,
+            enclose=enclose,
+            backend=backend,
+            device=device,
+            jobs=jobs,
+            settings=option.settings_map(settings),
+            progress=tick,
+        )
     missed = require == "holds" and result.verdict is Verdict.CONSISTENT
     code = ExitCode.UNDECIDED if missed else result.verdict.exit_code
 

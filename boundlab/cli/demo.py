@@ -30,11 +30,23 @@ _LONG = 5000
 # As printed: no term for the bias of a client that arrives five times as often; no first-order noise term.
 _Failure = tuple[str, str, dict[str, str], tuple[str, dict[str, str]], int, dict[str, str]]
 _FAILURES: tuple[_Failure, ...] = (
-    ("fedfa.theorem1", "huber", {"c": "0,1", "x0": "1/6"}, ("deterministic", {"rates": "1,0.2"}), 800,
-     {"K": "2", "eta_l": "0.005"}),
-    ("fedstaleweight.theorem1", "huber", {"sigma": "1", "delta": "0.1", "x0": "0"}, ("exponential", {}), 200,
-     {"eta_l": "0.001"}),
-)  # fmt: skip
+    (
+        "fedfa.theorem1",
+        "huber",
+        {"c": "0,1", "x0": "1/6"},
+        ("deterministic", {"rates": "1,0.2"}),
+        800,
+        {"K": "2", "eta_l": "0.005"},
+    ),
+    (
+        "fedstaleweight.theorem1",
+        "huber",
+        {"sigma": "1", "delta": "0.1", "x0": "0"},
+        ("exponential", {}),
+        200,
+        {"eta_l": "0.001"},
+    ),
+)
 
 
 def demo(

@@ -52,12 +52,22 @@ def recheck(
     if quiet:
         print_line("; ".join((f"{found.verdict}: {found.reason}", *found.open)))
     elif as_json:
-        print_json({
-            "schema": schema("recheck"), "file": str(file), "verdict": found.verdict,
-            "reason": found.reason, "checked": found.checked, "claim": found.claim, "given": list(found.given),
-            "left": list(found.left), "trusted": [*found.trusted, *found.setting], "declared": list(found.declared),
-            "statement": stated, "registered": registered,
-        })  # fmt: skip
+        print_json(
+            {
+                "schema": schema("recheck"),
+                "file": str(file),
+                "verdict": found.verdict,
+                "reason": found.reason,
+                "checked": found.checked,
+                "claim": found.claim,
+                "given": list(found.given),
+                "left": list(found.left),
+                "trusted": [*found.trusted, *found.setting],
+                "declared": list(found.declared),
+                "statement": stated,
+                "registered": registered,
+            }
+        )
     else:
         for line in _page(found, str(raw.get("theorem")), stated, registered):
             console().print(line, soft_wrap=True, markup=False)

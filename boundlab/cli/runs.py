@@ -36,9 +36,19 @@ def run(
     files = writable(out)
     with progress("trials", trials) as tick, stoppable():
         result = ask(
-            algorithm, problem, delays, server=server, iterations=iterations, trials=trials, seed=seed,
-            backend=backend, device=device, jobs=jobs, settings=option.settings_map(settings), progress=tick,
-        )  # fmt: skip
+            algorithm,
+            problem,
+            delays,
+            server=server,
+            iterations=iterations,
+            trials=trials,
+            seed=seed,
+            backend=backend,
+            device=device,
+            jobs=jobs,
+            settings=option.settings_map(settings),
+            progress=tick,
+        )
 
     def write() -> None:
         write_json(files[0], result.as_dict())

@@ -175,30 +175,32 @@ class Comparison:
             if plan.schedules is None or plan.schedules.averaged:  # the theorem is about the mean over schedules
                 schedule["law"] = {"delays": plain(plan.delays.spec()), "server": plan.policy.spec()}
         parameters = {key: json_value(value) for key, value in plan.parameter_values.items()}
-        return Document({
-            "schema": schema("case"),
-            "algorithm": plan.algorithm.id,
-            "problem": problem,
-            **start,
-            "parameters": parameters,
-            **schedule,
-            "theorem": plan.theorem.id,
-            "iterations": plan.iterations,
-            "settings": {one.name: one.value for one in plan.symbols if one.origin == "yours"},
-            "constants": {name: constant.as_dict() for name, constant in plan.constants.items()},
-            "symbols": [reading.as_dict() for reading in plan.symbols],
-            "seed": self.seed,
-            "trial": self.worst_trial,
-            "provenance": provenance(plan.theorem, plan.problem, plan.delays, plan.policy, plan.parameters),
-            "claim": {
-                "k": int(plan.ks[row]),
-                "bound": json_value(self.bound[row]),
-                "mean": json_value(self.band.mean[row]),
-                "lower": json_value(self.band.lower[row]),
-                "level": self.band.level,
-                "trials": self.band.trials,
-            },
-        })  # fmt: skip
+        return Document(
+            {
+                "schema": schema("case"),
+                "algorithm": plan.algorithm.id,
+                "problem": problem,
+                **start,
+                "parameters": parameters,
+                **schedule,
+                "theorem": plan.theorem.id,
+                "iterations": plan.iterations,
+                "settings": {one.name: one.value for one in plan.symbols if one.origin == "yours"},
+                "constants": {name: constant.as_dict() for name, constant in plan.constants.items()},
+                "symbols": [reading.as_dict() for reading in plan.symbols],
+                "seed": self.seed,
+                "trial": self.worst_trial,
+                "provenance": provenance(plan.theorem, plan.problem, plan.delays, plan.policy, plan.parameters),
+                "claim": {
+                    "k": int(plan.ks[row]),
+                    "bound": json_value(self.bound[row]),
+                    "mean": json_value(self.band.mean[row]),
+                    "lower": json_value(self.band.lower[row]),
+                    "level": self.band.level,
+                    "trials": self.band.trials,
+                },
+            }
+        )
 
 
 def _optimum(plan: Plan) -> dict[str, Any]:

@@ -86,9 +86,7 @@ def judge_sample(
     sure = guarantee(left, values, range_, right.lower)
     if side(sure, right) is not Verdict.INCONCLUSIVE:
         return *judge(plan, sure, right), sure
-    left = Band(
-        left.mean, sure.lower, np.minimum(left.upper, range_.high), left.level, left.method, left.trials
-    )  # fmt: skip
+    left = Band(left.mean, sure.lower, np.minimum(left.upper, range_.high), left.level, left.method, left.trials)
     verdict, reason = judge(plan, left, right)
     if verdict is Verdict.CONSISTENT:
         reason += f"; {_undecided(left, range_, right.lower)}"

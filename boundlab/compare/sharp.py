@@ -190,9 +190,10 @@ class Sharp(ABC):
         found, divided = dict.fromkeys(known, OPEN), not theorem.bound.closed
         for bits in _BITS:
             waiting = {
-                point: formulas[point] for point, decision in found.items()
+                point: formulas[point]
+                for point, decision in found.items()
                 if decision == OPEN and point not in self._settled
-            }  # fmt: skip
+            }
             if not waiting:
                 break
             if not self.budget.spend(self.cost(bits, waiting)):
@@ -297,9 +298,14 @@ class OneSchedule(Sharp):
         rates = [self._rate(formulas, name, balls=balls) for name in plan.rates]
         shown = list[Scalar]()
         run(
-            tape, function.problem, rates, lambda _m, x: shown.append(plan.metric.at(function, x)), balls=balls,
-            longest=_LONGEST, bounds=self._bounds,
-        )  # fmt: skip
+            tape,
+            function.problem,
+            rates,
+            lambda _m, x: shown.append(plan.metric.at(function, x)),
+            balls=balls,
+            longest=_LONGEST,
+            bounds=self._bounds,
+        )
         if self._form is not None:  # the mean obeys the recursion without noise
             added = adjoint.noise(tape, self._form, rates, plan.metric, range(len(shown)))
             shown = [mean + more for mean, more in zip(shown, added, strict=True)]
@@ -313,9 +319,15 @@ class OneSchedule(Sharp):
         def compiled(values: Mapping[str, float]) -> Tape:
             options = Options(plan.algorithm.id, {**plan.parameter_values, **values})
             return compile_trial(
-                plan.algorithm, plan.algorithm.read(options), plan.problem.n, plan.delays, plan.policy,
-                plan.iterations, records, self._streams,
-            )  # fmt: skip
+                plan.algorithm,
+                plan.algorithm.read(options),
+                plan.problem.n,
+                plan.delays,
+                plan.policy,
+                plan.iterations,
+                records,
+                self._streams,
+            )
 
         rates = {name: float(plan.parameter_values[name]) for name in plan.rates}
         exact = partial(self._rate, formulas, balls=True)
@@ -373,9 +385,12 @@ class OverEvents(Sharp):
         if model is None or law is None:
             raise TooLongError("the probabilities of the events are no simple fractions")
         arithmetic, unit = exact_program(
-            plan.algorithm, plan.parameter_values, plan.problem.n, plan.rates,
+            plan.algorithm,
+            plan.parameter_values,
+            plan.problem.n,
+            plan.rates,
             lambda name: self._rate(formulas, name, balls=balls),
-        )  # fmt: skip
+        )
         ks = plan.ks[list(points)]
         if "moments" in how:
             found = second_moments(model, arithmetic, law, plan.metric, ks)

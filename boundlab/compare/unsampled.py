@@ -77,11 +77,12 @@ def require_given_schedule(plan: Plan) -> None:
     reason = engine(*plan.random_run)[1]
     reason = reason or f"{plan.theorem.id} is about each schedule by itself"
     more = (
-        "without noise there is nothing left to average given a schedule" if problem.noiseless
+        "without noise there is nothing left to average given a schedule"
+        if problem.noiseless
         else f"the mean over the noise given a schedule needs a mean of recorded quantities, not {plan.metric.id}"
         if given
         else f"the expectation over the noise given a schedule needs a quadratic, not {problem.id}"
-    )  # fmt: skip
+    )
     raise SpecError(f"--exact: no exact engine applies: {reason}; {more}")
 
 

@@ -236,9 +236,11 @@ def _geometric(q: Scalar, n: int) -> Written:
     """Return (1 − qⁿ)/(1 − q)."""
     ratio, rest = _power(q, str(n)), written(numbers.rational(1) - q)
     return Written(
-        f"(1 − {ratio.text})/({rest.text})", rf"\frac{{1 - {ratio.latex}}}{{{rest.latex}}}",
-        f"(1 − {ratio.exact})/({rest.exact})", ratio.near or rest.near,
-    )  # fmt: skip
+        f"(1 − {ratio.text})/({rest.text})",
+        rf"\frac{{1 - {ratio.latex}}}{{{rest.latex}}}",
+        f"(1 − {ratio.exact})/({rest.exact})",
+        ratio.near or rest.near,
+    )
 
 
 def _power(q: Scalar, exponent: str) -> Written:

@@ -28,9 +28,11 @@ def formula(expression: sympy.Expr, theorem: Theorem, put_in: Mapping[str, Writt
             text[symbol.name], exact[symbol.name] = _closed(number.text), _closed(number.exact)
             latex[symbol] = number.latex if number.text.isdecimal() else rf"\left({number.latex}\right)"
     return Written(
-        written(expression, theorem.symbols, text), sympy.latex(expression, symbol_names=latex),
-        written(expression, theorem.symbols, exact), near,
-    )  # fmt: skip
+        written(expression, theorem.symbols, text),
+        sympy.latex(expression, symbol_names=latex),
+        written(expression, theorem.symbols, exact),
+        near,
+    )
 
 
 def _closed(number: str) -> str:

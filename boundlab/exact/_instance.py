@@ -107,8 +107,9 @@ def _noise(at: ExactSetting) -> Iterator[Sentence]:
         size = vector([numbers.rational(entry) for entry in signs])
         yield say(
             "noise: every gradient that is taken has {} added or subtracted, each with probability {}",
-            size, written(Fraction(1, 2)),
-        )  # fmt: skip
+            size,
+            written(Fraction(1, 2)),
+        )
     elif form is not None and form.batch:
         drawn = "with" if form.replacement else "without"
         rows_ = "row" if form.batch == 1 else "rows"

@@ -41,12 +41,23 @@ def result(plan: Plan, case: Case, why: str) -> ExactResult:
         violated, note = False, "the printed O(·) has unknown constants, so nothing can refute or confirm it"
     value, bound = float(left.value[-1]), float(right.value[-1])
     return ExactResult(
-        plan.theorem.id, value, bound, f"{value:.10g}", f"{bound:.10g}", "numeric", violated, method, int(plan.ks[-1]),
+        plan.theorem.id,
+        value,
+        bound,
+        f"{value:.10g}",
+        f"{bound:.10g}",
+        "numeric",
+        violated,
+        method,
+        int(plan.ks[-1]),
         {name: np.asarray(value).tolist() for name, value in plan.values.items()},
-        {name: constant.as_dict() for name, constant in plan.constants.items()}, note, plan.symbols,
-        decided=decided and not plan.theorem.shape, objective=plan.objective,
+        {name: constant.as_dict() for name, constant in plan.constants.items()},
+        note,
+        plan.symbols,
+        decided=decided and not plan.theorem.shape,
+        objective=plan.objective,
         core=core(plan.theorem).sha256,
-    )  # fmt: skip
+    )
 
 
 def _seen(plan: Plan) -> list[dict[str, float]] | None:

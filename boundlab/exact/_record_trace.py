@@ -32,9 +32,15 @@ _LONGEST: Final = 10**5  # bits of a number of a table
 
 
 def of_events(
-    model: RationalProblem, best: Minimum | None, arithmetic: Arithmetic[Scalar], unit: Scalar, law: EventLaw[Fraction],
-    alike: Sequence[Sequence[int]], metric: Metric, k: int,
-) -> Outcomes:  # fmt: skip
+    model: RationalProblem,
+    best: Minimum | None,
+    arithmetic: Arithmetic[Scalar],
+    unit: Scalar,
+    law: EventLaw[Fraction],
+    alike: Sequence[Sequence[int]],
+    metric: Metric,
+    k: int,
+) -> Outcomes:
     """Return all that can happen."""
     try:
         each, steps = outcomes(model, best, arithmetic, unit, law, metric, k)
@@ -61,9 +67,13 @@ def of_signs(
 
 
 def of_moments(
-    model: RationalProblem, arithmetic: Arithmetic[Scalar], law: EventLaw[Fraction], metric: Metric, k: int,
+    model: RationalProblem,
+    arithmetic: Arithmetic[Scalar],
+    law: EventLaw[Fraction],
+    metric: Metric,
+    k: int,
     core: Core | None,
-) -> MomentsOf:  # fmt: skip
+) -> MomentsOf:
     """Return the moments over random events."""
     each: list[Moments] = []
     second_moments(model, arithmetic, law, metric, np.array([k]), core, each.append)
@@ -80,9 +90,14 @@ def of_moments_along(
 
 
 def of_models(
-    tape: ExactTape, model: RationalProblem, rates: Sequence[Scalar], balls: Sequence[Scalar],
-    bounds: Sequence[StepBounds | None], *, exact: bool,
-) -> Models:  # fmt: skip
+    tape: ExactTape,
+    model: RationalProblem,
+    rates: Sequence[Scalar],
+    balls: Sequence[Scalar],
+    bounds: Sequence[StepBounds | None],
+    *,
+    exact: bool,
+) -> Models:
     """Return the models of a schedule.
 
     Parameters
@@ -99,9 +114,15 @@ def of_models(
 
     def follow(values: Sequence[Scalar], *, as_balls: bool) -> Models:
         run(
-            tape, model, values, lambda _m, x: shown.append(tuple(x)), balls=as_balls, longest=_LONGEST,
-            moved=lambda x, y: moves.append((tuple(x), tuple(y))), bounds=bounds,
-        )  # fmt: skip
+            tape,
+            model,
+            values,
+            lambda _m, x: shown.append(tuple(x)),
+            balls=as_balls,
+            longest=_LONGEST,
+            moved=lambda x, y: moves.append((tuple(x), tuple(y))),
+            bounds=bounds,
+        )
         return Models(shown, tape.tape, moves)
 
     if exact:

@@ -65,6 +65,10 @@ def frame(problem: Problem) -> Frame:
         return Frame(form.A[None], form.b[None], x0[None], best[None], noise[None], roots[None])
     diagonal = np.diagonal(form.A, axis1=1, axis2=2)
     return Frame(
-        diagonal.T[:, :, None, None], form.b.T[:, :, None], x0[:, None], best[:, None],
-        np.diagonal(noise)[:, None, None], np.sqrt(np.diagonal(noise))[:, None, None],
-    )  # fmt: skip
+        diagonal.T[:, :, None, None],
+        form.b.T[:, :, None],
+        x0[:, None],
+        best[:, None],
+        np.diagonal(noise)[:, None, None],
+        np.sqrt(np.diagonal(noise))[:, None, None],
+    )

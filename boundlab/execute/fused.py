@@ -27,9 +27,14 @@ class Fused:
     """
 
     def __init__(
-        self, program: Program, registers: torch.Tensor, problem: Batched, seed: int, trials: torch.Tensor,
+        self,
+        program: Program,
+        registers: torch.Tensor,
+        problem: Batched,
+        seed: int,
+        trials: torch.Tensor,
         observe: Observe,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._program, self._registers, self._problem = program, registers, problem
         self._seed, self._trials, self._observe = seed, trials, observe
         own = None if program.descents.implicit.any() else problem.coordinatewise()

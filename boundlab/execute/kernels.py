@@ -22,11 +22,35 @@ BLOCK = 1024  # coordinates of a program
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _rounds(  # type: ignore[no-untyped-def]
-    registers, combine_dst, combine_terms, combine_src, combine_coef, shown_src, shown_at, shown, step_src, step_dst,
-    step_client, step_count, step_size, local, weight, centre, delta, X, rounds, places, width, d,
-    SLOTS: tl.constexpr, TERMS: tl.constexpr, KIND: tl.constexpr, STEPS: tl.constexpr, LOCAL: tl.constexpr,
+    registers,
+    combine_dst,
+    combine_terms,
+    combine_src,
+    combine_coef,
+    shown_src,
+    shown_at,
+    shown,
+    step_src,
+    step_dst,
+    step_client,
+    step_count,
+    step_size,
+    local,
+    weight,
+    centre,
+    delta,
+    X,
+    rounds,
+    places,
+    width,
+    d,
+    SLOTS: tl.constexpr,
+    TERMS: tl.constexpr,
+    KIND: tl.constexpr,
+    STEPS: tl.constexpr,
+    LOCAL: tl.constexpr,
     BLOCK: tl.constexpr,
-):  # fmt: skip
+):
     """Take BLOCK coordinates of one tape through rounds; KIND 0 stops before the local steps and leaves x in X."""
     j = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     place = tl.program_id(1)
@@ -124,13 +148,25 @@ class Tables:
 
         rows = slice(begin, end)
         step = (
-            put(down.src[rows]), put(down.dst[rows]), put(down.client[rows]), put(down.steps[rows]),
+            put(down.src[rows]),
+            put(down.dst[rows]),
+            put(down.client[rows]),
+            put(down.steps[rows]),
             put(down.step_size[rows], dtype),
-        )  # fmt: skip
+        )
         return cls(
-            slots, terms, put(dst), put(used), put(src), put(coef, dtype), put(shown_src), put(shown_at),
-            seen.tape[part], seen.row[part], step,
-        )  # fmt: skip
+            slots,
+            terms,
+            put(dst),
+            put(used),
+            put(src),
+            put(coef, dtype),
+            put(shown_src),
+            put(shown_at),
+            seen.tape[part],
+            seen.row[part],
+            step,
+        )
 
 
 _KINDS = {"huber": 1, "lad": 2, "pseudo-huber": 3}
@@ -165,8 +201,28 @@ def launch(
         steps = int(tables.step[3][part].max())
     grid = (triton.cdiv(d, BLOCK), places)
     _rounds[grid](
-        registers, tables.combine_dst[part], tables.combine_terms[part], tables.combine_src[part],
-        tables.combine_coef[part], tables.shown_src[part], tables.shown_at[part], shown,
-        *(column[part] for column in tables.step), local, weight, centre, delta, X, count, places, width, d,
-        SLOTS=tables.slots, TERMS=tables.terms, KIND=kind, STEPS=steps, LOCAL=len(local) > 0, BLOCK=BLOCK,
-    )  # fmt: skip
+        registers,
+        tables.combine_dst[part],
+        tables.combine_terms[part],
+        tables.combine_src[part],
+        tables.combine_coef[part],
+        tables.shown_src[part],
+        tables.shown_at[part],
+        shown,
+        *(column[part] for column in tables.step),
+        local,
+        weight,
+        centre,
+        delta,
+        X,
+        count,
+        places,
+        width,
+        d,
+        SLOTS=tables.slots,
+        TERMS=tables.terms,
+        KIND=kind,
+        STEPS=steps,
+        LOCAL=len(local) > 0,
+        BLOCK=BLOCK,
+    )

@@ -153,9 +153,14 @@ class _DeviceTable:
 
 
 def _rounds(
-    flat: torch.Tensor, table: _DeviceTable, block: _RoundBlock, problem: Batched, seed: int, trials: torch.Tensor,
+    flat: torch.Tensor,
+    table: _DeviceTable,
+    block: _RoundBlock,
+    problem: Batched,
+    seed: int,
+    trials: torch.Tensor,
     observe: Observe,
-) -> None:  # fmt: skip
+) -> None:
     steps = np.array([one.steps for one in block.rounds])
     draws = problem.draws(seed, trials, block.client, block.update, steps)
     columns = (block.src, block.dst, block.client, block.size, draws)

@@ -138,9 +138,15 @@ def pack(tapes: Sequence[Tape], size: int = 0) -> Program:
     for place, tape in enumerate(tapes):
         start[place, : tape.registers] = tape.initial == Initial.START
     return Program(
-        places, last, registers, start, _combinations(tapes, rounds, registers),
-        _descents(tapes, rounds, (last, places), registers), _shown(tapes, rounds), tapes[0].local,
-    )  # fmt: skip
+        places,
+        last,
+        registers,
+        start,
+        _combinations(tapes, rounds, registers),
+        _descents(tapes, rounds, (last, places), registers),
+        _shown(tapes, rounds),
+        tapes[0].local,
+    )
 
 
 def _rounds(tape: Tape) -> Ints:
@@ -152,9 +158,15 @@ def _rounds(tape: Tape) -> Ints:
 
 def _descents(tapes: Sequence[Tape], rounds: Sequence[Ints], shape: tuple[int, int], registers: int) -> Descents:
     found = Descents(
-        np.full(shape, registers + 1), np.full(shape, registers), np.zeros(shape, np.int64), np.zeros(shape, np.int64),
-        np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape, np.bool_), np.zeros(shape, np.int64),
-    )  # fmt: skip
+        np.full(shape, registers + 1),
+        np.full(shape, registers),
+        np.zeros(shape, np.int64),
+        np.zeros(shape, np.int64),
+        np.zeros(shape, np.int64),
+        np.zeros(shape),
+        np.zeros(shape, np.bool_),
+        np.zeros(shape, np.int64),
+    )
     for place, (tape, when) in enumerate(zip(tapes, rounds, strict=True)):
         at, own = when[tape.op == Op.DESCEND], tape.descend
         for name in ("dst", "src", "client", "update", "steps", "step_size"):

@@ -126,9 +126,12 @@ def understand(
         return out
 
     return ExactTape(
-        tape, recipes(lambda one: one.affine.coef), recipes(lambda one: one.descend.step_size),
-        recipes(lambda one: one.local), irrational,
-    )  # fmt: skip
+        tape,
+        recipes(lambda one: one.affine.coef),
+        recipes(lambda one: one.descend.step_size),
+        recipes(lambda one: one.local),
+        irrational,
+    )
 
 
 def _scaled(compile_: Callable[[Mapping[str, float]], Tape], rates: Mapping[str, float], name: str) -> Tape | None:

@@ -105,9 +105,10 @@ def _lost(events: Sequence[Linear], triangle: Triangle, rounding: float) -> Any:
         rows.append(np.broadcast_to(blocks + event.written[:, None], weights.shape).ravel())
         columns.append(np.broadcast_to(blocks + event.sources, weights.shape).ravel())
     every = np.arange(c * size)
-    parts = np.concatenate([*values, np.tile(kept, c)]), (
-        np.concatenate([*rows, every]), np.concatenate([*columns, every])
-    )  # fmt: skip
+    parts = (
+        np.concatenate([*values, np.tile(kept, c)]),
+        (np.concatenate([*rows, every]), np.concatenate([*columns, every])),
+    )
     return coo_array(parts, shape=(c * size, c * size)).tocsr()
 
 
@@ -142,9 +143,10 @@ def _entries(event: Linear, triangle: Triangle) -> tuple[Floats, Ints, Ints]:
         own = T[block][a][:, :, None] * T[block][b][:, None, :]
         noise = event.noise[block][a, b]
         pieces = (
-            (crossed, crossed_rows, crossed_from), (own, own_rows, own_from),
+            (crossed, crossed_rows, crossed_from),
+            (own, own_rows, own_from),
             (noise, triangle.place(written[a], written[b]), np.zeros(len(a), dtype=np.int64)),
-        )  # fmt: skip
+        )
         for values, rows, columns in pieces:
             out[0].append(event.share * values.ravel())
             out[1].append(first + rows.ravel())

@@ -32,9 +32,14 @@ TOLD: Final = 20_000  # states of one event whose histories are kept
 
 
 def in_floats(
-    problem: Problem, arithmetic: Arithmetic[float], law: EventLaw[float], twins: Sequence[Sequence[int]],
-    metric: Metric, ks: Ints, largest: int = LARGEST,
-) -> Enclosure:  # fmt: skip
+    problem: Problem,
+    arithmetic: Arithmetic[float],
+    law: EventLaw[float],
+    twins: Sequence[Sequence[int]],
+    metric: Metric,
+    ks: Ints,
+    largest: int = LARGEST,
+) -> Enclosure:
     """Return E metric at the sorted horizons ``ks``, shape (points,).
 
     Raises
@@ -55,9 +60,14 @@ def in_floats(
 
 
 def distinct_outcomes(
-    problem: Problem, arithmetic: Arithmetic[float], law: EventLaw[float], twins: Sequence[Sequence[int]],
-    metric: Metric, k: int, largest: int = LARGEST,
-) -> int:  # fmt: skip
+    problem: Problem,
+    arithmetic: Arithmetic[float],
+    law: EventLaw[float],
+    twins: Sequence[Sequence[int]],
+    metric: Metric,
+    k: int,
+    largest: int = LARGEST,
+) -> int:
     """Return between how many points all event sequences choose at the horizon ``k``, as floats tell them apart.
 
     Raises
@@ -75,10 +85,17 @@ def distinct_outcomes(
 
 
 def in_exact_numbers(
-    model: RationalProblem, best: Minimum | None, arithmetic: Arithmetic[Scalar], unit: Scalar, law: EventLaw[Fraction],
-    twins: Sequence[Sequence[int]], metric: Metric, ks: Ints, largest: int = SLOW,
+    model: RationalProblem,
+    best: Minimum | None,
+    arithmetic: Arithmetic[Scalar],
+    unit: Scalar,
+    law: EventLaw[Fraction],
+    twins: Sequence[Sequence[int]],
+    metric: Metric,
+    ks: Ints,
+    largest: int = SLOW,
     merged: Callable[[int], object] = int,
-) -> list[Scalar]:  # fmt: skip
+) -> list[Scalar]:
     """Return E metric at the sorted horizons ``ks`` in the numbers of ``arithmetic``.
 
     Parameters
@@ -103,9 +120,16 @@ def in_exact_numbers(
 
 
 def _expectations(
-    arithmetic: Arithmetic[Number], law: EventLaw[Any], twins: Sequence[Sequence[int]], metric: Metric, ks: Ints,
-    values: Callable[[], VectorTable[Number]], *, exact: bool, largest: int,
-) -> tuple[list[Any], Walk[Number]]:  # fmt: skip
+    arithmetic: Arithmetic[Number],
+    law: EventLaw[Any],
+    twins: Sequence[Sequence[int]],
+    metric: Metric,
+    ks: Ints,
+    values: Callable[[], VectorTable[Number]],
+    *,
+    exact: bool,
+    largest: int,
+) -> tuple[list[Any], Walk[Number]]:
     graph, shown, terms = looked_at(arithmetic, law, twins, metric, ks)
     held, seen = values(), []
 
@@ -118,9 +142,14 @@ def _expectations(
 
 
 def given_schedule(
-    model: RationalProblem, best: Minimum | None, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar, metric: Metric,
+    model: RationalProblem,
+    best: Minimum | None,
+    tape: Tape,
+    of_tape: Numbers[Scalar],
+    unit: Scalar,
+    metric: Metric,
     k: int,
-) -> Scalar:  # fmt: skip
+) -> Scalar:
     """Return E[metric | schedule] at the horizon ``k`` over signs of noise.
 
     Parameters
@@ -148,9 +177,14 @@ def given_schedule(
 
 
 def outcomes(
-    model: RationalProblem, best: Minimum | None, arithmetic: Arithmetic[Scalar], unit: Scalar, law: EventLaw[Fraction],
-    metric: Metric, k: int,
-) -> tuple[list[RecordedOutcome], list[Steps]]:  # fmt: skip
+    model: RationalProblem,
+    best: Minimum | None,
+    arithmetic: Arithmetic[Scalar],
+    unit: Scalar,
+    law: EventLaw[Fraction],
+    metric: Metric,
+    k: int,
+) -> tuple[list[RecordedOutcome], list[Steps]]:
     """Return what :func:`in_exact_numbers` adds up at the horizon ``k``: all that can be seen, and what leads there.
 
     Where the metric looks at the average of the models before k, these are seen one by one.
@@ -191,9 +225,15 @@ def outcomes_of_schedule(
 
 
 def marginals(
-    model: RationalProblem, best: Minimum | None, arithmetic: Arithmetic[Scalar], unit: Scalar, law: EventLaw[Fraction],
-    twins: Sequence[Sequence[int]], metric: Metric, k: int,
-) -> list[Marginal]:  # fmt: skip
+    model: RationalProblem,
+    best: Minimum | None,
+    arithmetic: Arithmetic[Scalar],
+    unit: Scalar,
+    law: EventLaw[Fraction],
+    twins: Sequence[Sequence[int]],
+    metric: Metric,
+    k: int,
+) -> list[Marginal]:
     """Return the law of what each record shows, without what leads there: as many states as the engine itself takes.
 
     Raises
@@ -261,9 +301,14 @@ def core_of_schedule(model: RationalProblem, tape: Tape, of_tape: Numbers[Scalar
 
 
 def looked_at(
-    arithmetic: Arithmetic[Number], law: EventLaw[Any], twins: Sequence[Sequence[int]], metric: Metric, ks: Ints, *,
+    arithmetic: Arithmetic[Number],
+    law: EventLaw[Any],
+    twins: Sequence[Sequence[int]],
+    metric: Metric,
+    ks: Ints,
+    *,
     told: bool = False,
-) -> tuple[Graph[Number], list[bool], dict[int, int]]:  # fmt: skip
+) -> tuple[Graph[Number], list[bool], dict[int, int]]:
     """Return all that can happen as far as a metric looks at it; ``told`` is that of :class:`Lowering`.
 
     Returns

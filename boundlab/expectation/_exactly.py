@@ -40,9 +40,12 @@ def in_exact_numbers(
 
 
 def of_algorithm(
-    algorithm: Algorithm[Any], values: Mapping[str, Any], clients: int, rates: Iterable[str],
+    algorithm: Algorithm[Any],
+    values: Mapping[str, Any],
+    clients: int,
+    rates: Iterable[str],
     number: Callable[[str], Scalar],
-) -> tuple[Arithmetic[Scalar], Scalar]:  # fmt: skip
+) -> tuple[Arithmetic[Scalar], Scalar]:
     """Return the arithmetic of an algorithm's program, and 1 in the kind of numbers that it has.
 
     Parameters

@@ -165,9 +165,14 @@ class Lowering(Generic[Number]):
     """
 
     def __init__(
-        self, arithmetic: Arithmetic[Number], law: EventLaw[Any], twins: Sequence[Sequence[int]], *, average: bool,
+        self,
+        arithmetic: Arithmetic[Number],
+        law: EventLaw[Any],
+        twins: Sequence[Sequence[int]],
+        *,
+        average: bool,
         told: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._arithmetic, self._law, self._told = arithmetic, law, told
         self._program = program = arithmetic.programs[0]
         together = program.interchangeable and len(program.slots) > 0

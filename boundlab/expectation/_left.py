@@ -31,9 +31,13 @@ _FRACTIONS = 40_000  # most states of one event in fractions: about a second
 
 
 def engine(
-    metric: Theorem | str, algorithm: Algorithm[Any] | str, problem: Problem, parameters: Any, delays: DelayModel,
+    metric: Theorem | str,
+    algorithm: Algorithm[Any] | str,
+    problem: Problem,
+    parameters: Any,
+    delays: DelayModel,
     policy: ServerPolicy,
-) -> tuple[str, str]:  # fmt: skip
+) -> tuple[str, str]:
     """Return the engine's description and '', or '' and why none applies."""
     left, who = _metric(metric), _algorithm(algorithm)
     if not left.is_mean:
@@ -85,9 +89,14 @@ def program_of(algorithm: Algorithm[Any] | str, parameters: Any, clients: int) -
 
 
 def applicable(
-    metric: Theorem | str, algorithm: Algorithm[Any] | str, problem: Problem, parameters: Any, delays: DelayModel,
-    policy: ServerPolicy, iterations: int = 1,
-) -> str:  # fmt: skip
+    metric: Theorem | str,
+    algorithm: Algorithm[Any] | str,
+    problem: Problem,
+    parameters: Any,
+    delays: DelayModel,
+    policy: ServerPolicy,
+    iterations: int = 1,
+) -> str:
     """Return '' if :func:`left_side` has an engine, else the reason why not.
 
     Enumeration may still find too many states: how many differ is known only when they are made.
@@ -99,9 +108,14 @@ def applicable(
 
 
 def operations(
-    metric: Theorem | str, algorithm: Algorithm[Any] | str, problem: Problem, parameters: Any, delays: DelayModel,
-    policy: ServerPolicy, iterations: int,
-) -> float:  # fmt: skip
+    metric: Theorem | str,
+    algorithm: Algorithm[Any] | str,
+    problem: Problem,
+    parameters: Any,
+    delays: DelayModel,
+    policy: ServerPolicy,
+    iterations: int,
+) -> float:
     """Return how many operations :func:`left_side` will take at most, predicted; infinite if no engine applies.
 
     Moments and enumeration of the last horizon give all earlier ones by the way.
@@ -128,9 +142,15 @@ def _fast(problem: Problem, parameters: Any, left: Metric) -> bool:
 
 
 def left_side(
-    metric: Theorem | str, algorithm: Algorithm[Any] | str, problem: Problem, parameters: Any, delays: DelayModel,
-    policy: ServerPolicy, iterations: int, ks: ArrayLike | None = None,
-) -> Enclosure:  # fmt: skip
+    metric: Theorem | str,
+    algorithm: Algorithm[Any] | str,
+    problem: Problem,
+    parameters: Any,
+    delays: DelayModel,
+    policy: ServerPolicy,
+    iterations: int,
+    ks: ArrayLike | None = None,
+) -> Enclosure:
     """Return the left side of a theorem without sampling, in floating point.
 
     Parameters
@@ -175,9 +195,14 @@ def left_side(
 
 
 def distinct_outcomes(
-    metric: Theorem | str, algorithm: Algorithm[Any] | str, problem: Problem, parameters: Any, delays: DelayModel,
-    policy: ServerPolicy, iterations: int,
-) -> int:  # fmt: skip
+    metric: Theorem | str,
+    algorithm: Algorithm[Any] | str,
+    problem: Problem,
+    parameters: Any,
+    delays: DelayModel,
+    policy: ServerPolicy,
+    iterations: int,
+) -> int:
     """Return between how many points all event sequences choose at the horizon; 1 where moments spare the question.
 
     Raises
@@ -198,9 +223,14 @@ def distinct_outcomes(
 
 
 def _in_fractions(
-    problem: Problem, parameters: Any, program: EventProgram, law: EventLaw[float], left: Metric,
-    points: NDArray[np.int64], why: str,
-) -> Enclosure:  # fmt: skip
+    problem: Problem,
+    parameters: Any,
+    program: EventProgram,
+    law: EventLaw[float],
+    left: Metric,
+    points: NDArray[np.int64],
+    why: str,
+) -> Enclosure:
     """Return what floats cannot: each number is taken as the decimal that it prints as, as in a case file."""
     try:
         model = problem.rational(problem.spec())
@@ -211,9 +241,16 @@ def _in_fractions(
         arithmetic = in_exact_numbers(lambda _: program, {}, (), _diminishing(parameters))
         shares = np.array([shortest_decimal(one) for one in law.p.tolist()], dtype=object)
         found = _enumeration.in_exact_numbers(
-            model, best, arithmetic, rational(1), EventLaw(shares, shortest_decimal(law.p_s)), twins(problem, law.p),
-            left, points, _FRACTIONS,
-        )  # fmt: skip
+            model,
+            best,
+            arithmetic,
+            rational(1),
+            EventLaw(shares, shortest_decimal(law.p_s)),
+            twins(problem, law.p),
+            left,
+            points,
+            _FRACTIONS,
+        )
         return Enclosure(*np.array([float_ends(ball(value)) for value in found]).T)
     except (SpecError, MissingExtraError) as error:
         raise UndecidedError(f"{why}, and {error}") from None

@@ -167,9 +167,12 @@ class Maps(Generic[Number]):
             return Place(linear, constant, noise)
         H, known, off, rounded = norm(steps.H), norm(start.constant), steps.off, (constant.shape[-1] + 2.0) * EPS
         return Place(
-            linear, constant, noise, ((H + off.H) * start.off + (off.H + rounded * H) * _largest(start)) * _UP,
+            linear,
+            constant,
+            noise,
+            ((H + off.H) * start.off + (off.H + rounded * H) * _largest(start)) * _UP,
             ((H + off.H) * start.base + (off.H + rounded * H) * known + off.c + rounded * norm(steps.c)) * _UP,
-        )  # fmt: skip
+        )
 
 
 def _largest(place: Place[Any]) -> float:

@@ -174,16 +174,26 @@ class Passes:
         g, P, ends = growth + step, H + c + 1.0, off.H + off.c
         new = Off(
             g * off.H + step * H + (e + 1) * EPS * once * H,
-            g * off.c + step * c + (e + 3) * EPS * once * c
+            g * off.c
+            + step * c
+            + (e + 3) * EPS * once * c
             + abs(size) * (wrong.c + 2.0 * EPS * norm(self._g[:, client])),
-            g * g * off.covariance + 2.0 * step * g * V + (2 * e + 4) * EPS * once * once * V
-            + size * size * wrong.covariance + 4.0 * EPS * noise,
-            g * g * off.depends + 2.0 * step * g * D + (2 * e * e + 9) * EPS * once * once * D
-            + size * size * (
-                N * (2.0 * P * ends + ends * ends + off.depends) + wrong.depends * (P * P + D)
+            g * g * off.covariance
+            + 2.0 * step * g * V
+            + (2 * e + 4) * EPS * once * once * V
+            + size * size * wrong.covariance
+            + 4.0 * EPS * noise,
+            g * g * off.depends
+            + 2.0 * step * g * D
+            + (2 * e * e + 9) * EPS * once * once * D
+            + size
+            * size
+            * (
+                N * (2.0 * P * ends + ends * ends + off.depends)
+                + wrong.depends * (P * P + D)
                 + (2 * e * e + 12) * EPS * N * (P * P + D)
             ),
-        )  # fmt: skip
+        )
         return Off(*(part * (1.0 + 1e-9) for part in (new.H, new.c, new.covariance, new.depends)))
 
     def _so_far(self, H: Array, c: Array) -> Array:

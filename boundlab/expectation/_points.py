@@ -32,9 +32,14 @@ def arithmetic(program: EventProgram, known: Mapping[float, Fraction]) -> Arithm
 
 
 def shown(
-    program: EventProgram, law: EventLaw[Fraction], metric: Metric, k: int, start: Any, oracle: PointOracle,
+    program: EventProgram,
+    law: EventLaw[Fraction],
+    metric: Metric,
+    k: int,
+    start: Any,
+    oracle: PointOracle,
     known: Mapping[float, Fraction],
-) -> list[tuple[Any, Exact]]:  # fmt: skip
+) -> list[tuple[Any, Exact]]:
     """Return what all runs of ``k`` iterations show for the left side, with the weight of each point in it.
 
     Parameters

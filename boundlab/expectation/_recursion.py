@@ -150,9 +150,15 @@ class Recursion(Generic[Number]):
     """
 
     def __init__(
-        self, lowering: EventChoices[Number], initial: tuple[Initial, ...], where: BlockQuadratic,
-        share: Callable[[Any], Any], *, shown: int, relative: int = -1,
-    ) -> None:  # fmt: skip
+        self,
+        lowering: EventChoices[Number],
+        initial: tuple[Initial, ...],
+        where: BlockQuadratic,
+        share: Callable[[Any], Any],
+        *,
+        shown: int,
+        relative: int = -1,
+    ) -> None:
         self._lowering, self._where, self._share, self._shown = lowering, where, share, shown
         c, self.e = where.x0.shape
         self._zero = where.one - where.one
@@ -309,9 +315,14 @@ class Recursion(Generic[Number]):
                 spreads.append(self._spread(drawn, moved))
         off = np.array([[place.off, place.base] for place in places]).reshape(-1, 2).T
         return Moved(
-            self._share(edge.share), after, self._coordinates(list(written)), self._coordinates(sources, one=True), T,
-            spreads, np.repeat(off, self.e, axis=1),
-        )  # fmt: skip
+            self._share(edge.share),
+            after,
+            self._coordinates(list(written)),
+            self._coordinates(sources, one=True),
+            T,
+            spreads,
+            np.repeat(off, self.e, axis=1),
+        )
 
     def _coordinates(self, registers: list[int], *, one: bool = False) -> NDArray[np.int64]:
         every = np.arange(self.size)

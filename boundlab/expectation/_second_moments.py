@@ -155,10 +155,11 @@ def _mini_batches(problem: Problem) -> tuple[BlockQuadratic, Array, float]:
         off.append(
             Off(
                 weight * (m + 6) * EPS * (size * size / m + form.nu * np.sqrt(d)),
-                weight * (size * (lost + (m + 6) * EPS * both) / m + 4.0 * EPS * form.nu * at), 0.0,
+                weight * (size * (lost + (m + 6) * EPS * both) / m + 4.0 * EPS * form.nu * at),
+                0.0,
                 share * ((8 * m + 80) * EPS * each + 4.0 * size * size * both * lost / m),
             )
-        )  # fmt: skip
+        )
     zero = np.zeros((1, problem.d, problem.d))
     hessians = np.array(A)[None]
     passes = Passes(hessians, np.array(g)[None], zero, tuple(batches), 1.0, off)
@@ -167,9 +168,14 @@ def _mini_batches(problem: Problem) -> tuple[BlockQuadratic, Array, float]:
 
 
 def in_exact_numbers(
-    model: RationalProblem, arithmetic: Arithmetic[Scalar], law: EventLaw[Fraction], metric: Metric, ks: Ints,
-    core: Core | None = None, told: Callable[[Moments], object] | None = None,
-) -> list[Scalar]:  # fmt: skip
+    model: RationalProblem,
+    arithmetic: Arithmetic[Scalar],
+    law: EventLaw[Fraction],
+    metric: Metric,
+    ks: Ints,
+    core: Core | None = None,
+    told: Callable[[Moments], object] | None = None,
+) -> list[Scalar]:
     """Return E metric at the sorted horizons ``ks`` in the numbers of ``arithmetic``.
 
     Parameters
@@ -198,9 +204,14 @@ def in_exact_numbers(
 
 
 def given_schedule(
-    model: RationalProblem, tape: Tape, numbers_of: Numbers[Scalar], metric: Metric, k: int, core: Core | None = None,
+    model: RationalProblem,
+    tape: Tape,
+    numbers_of: Numbers[Scalar],
+    metric: Metric,
+    k: int,
+    core: Core | None = None,
     told: Callable[[Moments], object] | None = None,
-) -> Scalar:  # fmt: skip
+) -> Scalar:
     """Return E[metric | schedule] at the horizon ``k`` over the noise, where that depends on the schedule alone.
 
     Parameters
@@ -235,9 +246,14 @@ def given_schedule(
 
 
 def _moments(
-    k: int, found: Recursion[Scalar], register: int, model: RationalProblem, hessian: Array, metric: Metric,
+    k: int,
+    found: Recursion[Scalar],
+    register: int,
+    model: RationalProblem,
+    hessian: Array,
+    metric: Metric,
     added: int | None,
-) -> Moments:  # fmt: skip
+) -> Moments:
     best = model.minimum()
     assert best is not None  # noqa: S101  (asked before)
     mean = found.mean(register)[0] + _numbers(best.x)
@@ -308,17 +324,27 @@ def _numbers(entries: Sequence[Any]) -> Array:
 
 
 def _expectations(
-    arithmetic: Arithmetic[Number], law: EventLaw[Any], where: BlockQuadratic, share: Callable[[Any], Any],
-    metric: Metric, ks: Ints, largest: float, look: Callable[[Recursion[Any], Any], Any],
+    arithmetic: Arithmetic[Number],
+    law: EventLaw[Any],
+    where: BlockQuadratic,
+    share: Callable[[Any], Any],
+    metric: Metric,
+    ks: Ints,
+    largest: float,
+    look: Callable[[Recursion[Any], Any], Any],
     watch: Callable[[int, Recursion[Any]], None] = lambda _k, _moments: None,
-) -> list[Any]:  # fmt: skip
+) -> list[Any]:
     average = metric.over.averages_iterates
     lowering = Lowering(arithmetic, law, (), average=average)
     initial = (*arithmetic.programs[0].initial, *[Initial.ZERO] * average)
     moments = Recursion(
-        lowering, initial, where, share, shown=lowering.sum if average else X_S,
+        lowering,
+        initial,
+        where,
+        share,
+        shown=lowering.sum if average else X_S,
         relative=lowering.sum if average else -1,
-    )  # fmt: skip
+    )
     wanted, last = set(metric.records(ks).at(int(ks[-1])).tolist()), int(ks[-1])
     seen, k = [], 0
 

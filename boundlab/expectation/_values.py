@@ -266,7 +266,7 @@ class ExactValues(VectorTable[Scalar]):
         return np.array(
             [self._put(tuple([a - b for a, b in zip(points[number], move, strict=True)])) for number in at.tolist()],
             dtype=np.int64,
-        )  # fmt: skip
+        )
 
     def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: int) -> Scalar:
         """Return the mean without rounding."""

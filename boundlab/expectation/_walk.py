@@ -79,9 +79,15 @@ class Walk(Generic[Number]):
     """
 
     def __init__(
-        self, graph: Graph[Number], values: VectorTable[Number], shown: Sequence[bool], *, exact: bool,
-        largest: int = LARGEST, past: History | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        graph: Graph[Number],
+        values: VectorTable[Number],
+        shown: Sequence[bool],
+        *,
+        exact: bool,
+        largest: int = LARGEST,
+        past: History | None = None,
+    ) -> None:
         self.graph, self.values, self.shown, self.exact, self.largest = graph, values, shown, exact, largest
         self.past = past
         self.whole: Any = 1 if exact else 1.0

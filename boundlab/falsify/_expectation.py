@@ -78,9 +78,15 @@ def left_of(plan: Plan, candidate: Candidate, lost: float = 0.0) -> Enclosure:
         raise SpecError(f"noise on {plan.problem.id} can only be sampled")
     problem = candidate.quadratic().build() if candidate.noisy else plan.problem
     schedules = Schedules(
-        plan.theorem, plan.algorithm, plan.problem.n, plan.delays, plan.policy, plan.iterations, 0,
+        plan.theorem,
+        plan.algorithm,
+        plan.problem.n,
+        plan.delays,
+        plan.policy,
+        plan.iterations,
+        0,
         plan.parameter_values,
-    )  # fmt: skip
+    )
     total = np.zeros((3, len(plan.ks)))
     for tape, weight in tapes(schedules, plan.theorem.left.records(plan.ks)):
         found = given_tape.left_side(plan.metric, problem, tape, plan.ks)

@@ -92,10 +92,17 @@ def falsify(
         judge.refuse("not above the bound where it is evaluated from scratch")
         instance, case = None, None
     return Falsification(
-        theorem, _repeatable(theorem, instance, broken), broken, dict(judge.tried), dict(judge.refused),
-        time.monotonic() - begin, seed, case, _repeatable(theorem, clearest, broken),
+        theorem,
+        _repeatable(theorem, instance, broken),
+        broken,
+        dict(judge.tried),
+        dict(judge.refused),
+        time.monotonic() - begin,
+        seed,
+        case,
+        _repeatable(theorem, clearest, broken),
         judge.unmet if instance is None else "",
-    )  # fmt: skip
+    )
 
 
 def minimise(theorem: Theorem, candidate: Candidate, keep: Keep = lambda _: True) -> Falsification:
@@ -132,9 +139,15 @@ def minimise(theorem: Theorem, candidate: Candidate, keep: Keep = lambda _: True
     instance, case = _confirmed(theorem, judge, small)
     broken = instance.violated
     return Falsification(
-        theorem, _repeatable(theorem, instance, broken), broken, dict(judge.tried), dict(judge.refused),
-        time.monotonic() - begin, 0, case,
-    )  # fmt: skip
+        theorem,
+        _repeatable(theorem, instance, broken),
+        broken,
+        dict(judge.tried),
+        dict(judge.refused),
+        time.monotonic() - begin,
+        0,
+        case,
+    )
 
 
 def _confirmed(theorem: Theorem, judge: Judge, score: Score) -> tuple[JudgedInstance, Document]:

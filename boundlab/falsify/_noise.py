@@ -134,9 +134,11 @@ def widest(shared: SharedRun, candidate: Candidate, size: float) -> float:
         linear.watched = True
         seen: list[Floats] = []
         run(
-            tape, _start(layout, tape), linear,
+            tape,
+            _start(layout, tape),
+            linear,
             lambda _row, x, seen=seen: seen.append(apart(x.reshape(len(layout.x0), -1), layout.c[0])),  # type: ignore[misc]
-        )  # fmt: skip
+        )
         spread = max(spread, float(np.array([*linear.away, *seen])[:, 1].max(initial=0.0)))
     return spread
 

@@ -83,8 +83,10 @@ def _apart(kind: str, base: dict[str, Any], clients: int) -> Iterator[Shape]:
     yield "two curvatures", {**base, "c": last, "w": uneven, "x0": 0.25 / sum(uneven)}
     if clients == 2 and kind == "quadratic":
         # A client that is flat where the other is steep.
-        yield "crossed curvatures", {**base, "w": [[1.0, 0.1], [0.1, 1.0]], "c": [[0.0, 1.0], [1.0, 0.0]],
-                                     "x0": [1.0 / 11.0, 1.0 / 11.0]}  # fmt: skip
+        yield (
+            "crossed curvatures",
+            {**base, "w": [[1.0, 0.1], [0.1, 1.0]], "c": [[0.0, 1.0], [1.0, 0.0]], "x0": [1.0 / 11.0, 1.0 / 11.0]},
+        )
 
 
 def starts(shape: dict[str, Any]) -> tuple[Any, ...]:
@@ -110,9 +112,16 @@ def noisy(theorem: Theorem, clients: int) -> Iterator[Shape]:
         yield "noise on the way", {**base, "x0": 1.0, "sigma": sigma}
     if not wide:
         for low, start in product((0.5, 0.1), ([0.0, 0.0], [1.0, 0.0], [1.0, 1.0])):
-            yield "noise in two directions", {
-                **base, "w": [[low, 1.0]] * clients, "c": [[0.0, 0.0]] * clients, "x0": start, "sigma": 1.0,
-            }  # fmt: skip
+            yield (
+                "noise in two directions",
+                {
+                    **base,
+                    "w": [[low, 1.0]] * clients,
+                    "c": [[0.0, 0.0]] * clients,
+                    "x0": start,
+                    "sigma": 1.0,
+                },
+            )
     if clients > 1:
         apart = {**base, "c": [0.0] * (clients - 1) + [1.0]}
         yield "noise and two centres", {**apart, "x0": 1.0 / clients, "sigma": 0.5}

@@ -56,9 +56,14 @@ def _others(theorem: Theorem, algorithm: Algorithm[Any], clients: int) -> list[d
 
 
 def _batch(
-    theorem: Theorem, family: str, problem: dict[str, Any], setting: dict[str, str], horizon: int, share: float,
+    theorem: Theorem,
+    family: str,
+    problem: dict[str, Any],
+    setting: dict[str, str],
+    horizon: int,
+    share: float,
     unequal: bool,
-) -> Iterator[Candidate]:  # fmt: skip
+) -> Iterator[Candidate]:
     n = len(problem["c"])
     rest = 1.0 - share
     p = [rest / n] * n if not unequal else [*([rest / (n + 2)] * (n - 1)), 3.0 * rest / (n + 2)]
@@ -95,7 +100,14 @@ def _smooth() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "quadratics, two curvatures", {**two, "w": [1.0, 4.0], "x0": 0.0}
     yield "quadratics from the minimiser", {**two, "w": [1.0, 4.0], "x0": 0.8}
     yield "quadratics, two curvatures, noise", {**two, "w": [1.0, 4.0], "x0": 2.0, "sigma": 0.1}
-    yield "noise in two directions, one client", {
-        **one, "c": [[0.0, 0.0]], "w": [[0.1, 1.0]], "x0": [0.0, 0.0], "sigma": 1.0,
-    }  # fmt: skip
+    yield (
+        "noise in two directions, one client",
+        {
+            **one,
+            "c": [[0.0, 0.0]],
+            "w": [[0.1, 1.0]],
+            "x0": [0.0, 0.0],
+            "sigma": 1.0,
+        },
+    )
     yield "quadratics, three clients", {**one, "c": [0.0, 1.0, -1.0], "w": [1.0, 2.0, 3.0], "x0": 2.0}

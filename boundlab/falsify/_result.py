@@ -276,16 +276,18 @@ def _case(plan: Plan, found: JudgedInstance) -> Document:
         case |= {"delays": one.delays}
     else:
         case |= {"events": plan.algorithm.events_as_json(trial_events(plan, 0, 0)), "delays": one.delays, "seed": 0}
-    return Document({
+    return Document(
+        {
             "schema": schema("case"),
-        **case,
-        "iterations": one.iterations,
-        "settings": settings,
-        "constants": {name: constant.as_dict() for name, constant in found.constants.items()},
-        "claim": {"k": found.iterations, "left": found.left, "bound": found.right},
-        "note": found.words(),
-        "provenance": provenance(theorem, plan.problem, plan.delays, plan.policy, plan.parameters),
-    })  # fmt: skip
+            **case,
+            "iterations": one.iterations,
+            "settings": settings,
+            "constants": {name: constant.as_dict() for name, constant in found.constants.items()},
+            "claim": {"k": found.iterations, "left": found.left, "bound": found.right},
+            "note": found.words(),
+            "provenance": provenance(theorem, plan.problem, plan.delays, plan.policy, plan.parameters),
+        }
+    )
 
 
 def _exactly(plan: Plan, found: JudgedInstance, case: Mapping[str, Any]) -> JudgedInstance:

@@ -226,6 +226,12 @@ def _simpler(value: float) -> Iterator[float]:
 
 
 _MOVES: tuple[Move, ...] = (
-    _two_signs, _fewer_clients, _fewer_iterations, _fewer_dimensions, _smaller_settings, _simpler_delays, _own_units,
+    _two_signs,
+    _fewer_clients,
+    _fewer_iterations,
+    _fewer_dimensions,
+    _smaller_settings,
+    _simpler_delays,
+    _own_units,
     _simpler_numbers,
-)  # fmt: skip
+)

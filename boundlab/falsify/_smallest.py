@@ -20,9 +20,12 @@ _MOST = 3000  # candidates after which it is small enough
 
 
 def smallest(
-    scores: Sequence[Score], judge: Judge, over: Callable[[], bool], rng: np.random.Generator,
+    scores: Sequence[Score],
+    judge: Judge,
+    over: Callable[[], bool],
+    rng: np.random.Generator,
     keep: Keep = lambda _: True,
-) -> Score:  # fmt: skip
+) -> Score:
     """Return a violation that is as small as this search can make it.
 
     Single moves come first (:func:`boundlab.falsify._shrink.shrink`), from each violation that is given. Then each

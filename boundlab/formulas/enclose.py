@@ -246,8 +246,9 @@ def enclose(expression: sympy.Expr, digits: int = 40) -> tuple[Fraction, Fractio
     iv.dps = digits
     try:
         found = walk(expression, INTERVALS, _no_value)
-        low, high = (Fraction(*map(int, sympy.Rational(sympy.Float._new(end, iv.prec)).as_numer_denom()))
-                     for end in found._mpi_)  # fmt: skip
+        low, high = (
+            Fraction(*map(int, sympy.Rational(sympy.Float._new(end, iv.prec)).as_numer_denom())) for end in found._mpi_
+        )
     except (ZeroDivisionError, ValueError, TypeError, OverflowError) as error:
         raise UndecidedError(str(error)) from None
     finally:

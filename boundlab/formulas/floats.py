@@ -74,9 +74,11 @@ def _function(expression: sympy.Expr) -> tuple[tuple[str, ...], Callable[..., An
     names = sorted(symbol.name for symbol in expression.free_symbols)
     places = {name: f"_x_{place}" for place, name in enumerate(names)}
     function = sympy.lambdify(
-        [sympy.Symbol(place) for place in places.values()], expression, modules=[dict(_NAMESPACE)],
+        [sympy.Symbol(place) for place in places.values()],
+        expression,
+        modules=[dict(_NAMESPACE)],
         printer=_FloatPrinter(places),
-    )  # fmt: skip
+    )
     return tuple(names), function
 
 

@@ -164,9 +164,14 @@ class SymbolInfo:
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
         return {
-            "name": self.name, "meaning": self.meaning, "domain": self.domain.id, "units": list(self.units),
-            "latex": self.latex, "unicode": self.unicode, "vector": self.vector,
-        }  # fmt: skip
+            "name": self.name,
+            "meaning": self.meaning,
+            "domain": self.domain.id,
+            "units": list(self.units),
+            "latex": self.latex,
+            "unicode": self.unicode,
+            "vector": self.vector,
+        }
 
 
 def make_symbol(
@@ -192,9 +197,19 @@ def make_symbol(
     shown = latex or (name if len(name) == 1 else rf"\mathrm{{{name.replace('_', chr(92) + '_')}}}")
     moved = 0 if role in ("option", "step", "horizon") else None  # what is chosen stays, whatever clients and delays do
     return SymbolInfo(
-        name, DOMAINS[domain].symbol(name), meaning, DOMAINS[domain], units, shown, unicode or name, vector, side, role,
-        copies=moved, delay=moved,
-    )  # fmt: skip
+        name,
+        DOMAINS[domain].symbol(name),
+        meaning,
+        DOMAINS[domain],
+        units,
+        shown,
+        unicode or name,
+        vector,
+        side,
+        role,
+        copies=moved,
+        delay=moved,
+    )
 
 
 def _built_in(row: Row) -> SymbolInfo:

@@ -26,15 +26,22 @@ _QUADRATIC = "quadratic:A=[[[2,0],[0,1]],[[1,0],[0,3]]],b=[[0,1],[1,0]],sigma={s
 _SAME = "quadratic:A=[[[2,0],[0,1]],[[2,0],[0,1]]],b=[[0,1],[{b}]],x0=[2,1]{h}"
 # The first that fits has noise, unequal clients and two coordinates where the theorem allows them.
 PROBLEMS = (
-    _HUBER.format(sigma=0.1), _QUADRATIC.format(sigma=0.1), "lad:c=[-2,0,4],w=[1,3,1],x0=3,sigma=0.3",
-    _HUBER.format(sigma=0), _QUADRATIC.format(sigma=0), "lad:c=[-2,0,4],w=[1,3,1],x0=3",
+    _HUBER.format(sigma=0.1),
+    _QUADRATIC.format(sigma=0.1),
+    "lad:c=[-2,0,4],w=[1,3,1],x0=3,sigma=0.3",
+    _HUBER.format(sigma=0),
+    _QUADRATIC.format(sigma=0),
+    "lad:c=[-2,0,4],w=[1,3,1],x0=3",
     "least-squares:features=[[1,0],[1,1],[0,2],[1,-1]],targets=[1,3,-1,0],owners=[0,0,1,1],batch=1,nu=1",
-    _SAME.format(b="0,1", h=",l1=0.5"), _SAME.format(b="1,0", h=",l1=0.5"), _SAME.format(b="0,1", h=""),
+    _SAME.format(b="0,1", h=",l1=0.5"),
+    _SAME.format(b="1,0", h=",l1=0.5"),
+    _SAME.format(b="0,1", h=""),
     "quadratic:A=[[[1]],[[2]]],b=[[0],[0]],x0=2",
     "huber:c=[[0,1],[0,1]],w=[[1,2],[1,2]],delta=0.7,x0=[2,1],box=[0.5,2]",
-    "quadratic:A=[[[2,0],[0,1]]],b=[[0,1]],x0=[2,1]", "huber:c=[[1],[1]],w=[[1],[1]],delta=1,x0=3,sigma=0.5",
+    "quadratic:A=[[[2,0],[0,1]]],b=[[0,1]],x0=[2,1]",
+    "huber:c=[[1],[1]],w=[[1],[1]],delta=1,x0=3,sigma=0.5",
     "lad:x0=1",
-)  # fmt: skip
+)
 DELAYS = ("exponential", "deterministic:spread=3", "deterministic", "iid:p_s=0.3")
 RATES = ("0.1", "0.01", "0.001")
 _FALLING = {"d": "20"}  # alpha_k = c/(k + d)
@@ -119,16 +126,28 @@ class CompareOptions:
         chosen = [part for name, value in self.settings.items() for part in ("--set", f"{name}={value}")]
         horizons = ",".join(map(str, self.horizons))
         return command_line(
-            "compare", typed or self.theorem.id, "--problem", self.problem, "--delays", self.delays, *server,
-            "--iterations", horizons, *more, *chosen,
-        )  # fmt: skip
+            "compare",
+            typed or self.theorem.id,
+            "--problem",
+            self.problem,
+            "--delays",
+            self.delays,
+            *server,
+            "--iterations",
+            horizons,
+            *more,
+            *chosen,
+        )
 
     def asked(self) -> dict[str, Any]:
         """Return the keywords of :func:`boundlab.api.compare`."""
         return {
-            "problem": self.problem, "delays": self.delays, "server": self.server, "iterations": self.iterations,
+            "problem": self.problem,
+            "delays": self.delays,
+            "server": self.server,
+            "iterations": self.iterations,
             "settings": self.settings,
-        }  # fmt: skip
+        }
 
     def words(self) -> str:
         """Return what it is, in a line."""

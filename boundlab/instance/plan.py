@@ -216,11 +216,25 @@ def make_plan(
         points, evaluation = ks, bounds(ks)
     known = {**scheduled, **schedules.pinned, **values}
     return Plan(
-        theorem, problem, delays, policy, algorithm, parameters, parameter_values, left, iterations, points,
-        known, constants, evaluation.total, evaluation.terms, outside,
-        schedules if first is not None else None, values,
+        theorem,
+        problem,
+        delays,
+        policy,
+        algorithm,
+        parameters,
+        parameter_values,
+        left,
+        iterations,
+        points,
+        known,
+        constants,
+        evaluation.total,
+        evaluation.terms,
+        outside,
+        schedules if first is not None else None,
+        values,
         _pinned(schedules, sources.readings(known, {**evaluation.derived, **step})),
-    )  # fmt: skip
+    )
 
 
 def _pinned(schedules: Schedules, readings: tuple[SymbolValue, ...]) -> tuple[SymbolValue, ...]:

@@ -53,9 +53,13 @@ class SymbolValue:
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
         return {
-            "name": self.name, "value": self.value, "side": self.side, "origin": self.origin, "how": self.how,
+            "name": self.name,
+            "value": self.value,
+            "side": self.side,
+            "origin": self.origin,
+            "how": self.how,
             "certified": self.certified,
-        }  # fmt: skip
+        }
 
     def words(self) -> str:
         """Return what a verdict says that leans on it."""
@@ -247,9 +251,13 @@ class Sources:
         if info.side == "exact":
             require_safe(theorem, name, given, follows, "its definition")
         return SymbolValue(
-            name, given, info.side, "yours", f"in place of {rule} = {follows:.6g}",
+            name,
+            given,
+            info.side,
+            "yours",
+            f"in place of {rule} = {follows:.6g}",
             certified=safe(info, given, follows) and not theorem.read_by([name]) & self.scheduled.keys(),
-        )  # fmt: skip
+        )
 
     def _defined(self, name: str, derived: Mapping[str, Any]) -> float | None:
         """Return what the theorem's definition gives, or None if it gives no number."""

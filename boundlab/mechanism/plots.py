@@ -49,10 +49,17 @@ def draw_shares(
         if sampled and weights in sampled:
             run = sampled[weights]
             axes.errorbar(
-                place + shift, run.shares[order], yerr=2.0 * run.shares_se[order], fmt=marker, color=colour,
-                markersize=6, markerfacecolor="white", capsize=3, linewidth=1.2,
+                place + shift,
+                run.shares[order],
+                yerr=2.0 * run.shares_se[order],
+                fmt=marker,
+                color=colour,
+                markersize=6,
+                markerfacecolor="white",
+                capsize=3,
+                linewidth=1.2,
                 label=f"{_NAMES[weights]}, {run.trials} simulated trials ± 2 s.e.",
-            )  # fmt: skip
+            )
     axes.axhline(
         1.0 / len(given), color="0.35", linestyle=":", linewidth=1.6, label="1/n: fair; mean field of b·E[τ]+1"
     )

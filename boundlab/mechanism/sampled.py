@@ -109,9 +109,16 @@ def simulate_mechanism(
     table = np.array(rows)
     mean, error = table.mean(axis=0), table.std(axis=0, ddof=1) / np.sqrt(trials)
     return Sampled(
-        p=mean[0], p_se=error[0], staleness=mean[1], staleness_se=error[1], completes=mean[2], completes_se=error[2],
-        shares=mean[3], shares_se=error[3], trials=trials,
-    )  # fmt: skip
+        p=mean[0],
+        p_se=error[0],
+        staleness=mean[1],
+        staleness_se=error[1],
+        completes=mean[2],
+        completes_se=error[2],
+        shares=mean[3],
+        shares_se=error[3],
+        trials=trials,
+    )
 
 
 def _observe(tape: Tape, first: int) -> list[Floats]:

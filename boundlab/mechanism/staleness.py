@@ -169,8 +169,9 @@ def arrival_pattern(rates: Sequence[Any]) -> tuple[int, ...]:
     counts = [int(common * rate) for rate in exact]
     if sum(counts) > _LONGEST:
         raise SpecError(f"these rates repeat after {sum(counts)} arrivals; round them to simpler fractions")
-    times = sorted((k / rate, i) for i, (rate, count) in enumerate(zip(exact, counts, strict=True))
-                   for k in range(1, count + 1))  # fmt: skip
+    times = sorted(
+        (k / rate, i) for i, (rate, count) in enumerate(zip(exact, counts, strict=True)) for k in range(1, count + 1)
+    )
     return tuple(i for _, i in times)
 
 
@@ -252,8 +253,10 @@ def periodic(pattern: Sequence[int], b: int, reply: Literal["post", "pre"] = "po
         count[client] += 1
         last[client] = k
     return Periodic(
-        order, size, reply,
+        order,
+        size,
+        reply,
         tuple(Fraction(c, len(repeated)) for c in count),
         tuple(Fraction(t, c) for t, c in zip(tau, count, strict=True)),
         tuple(Fraction(f, c) for f, c in zip(full, count, strict=True)),
-    )  # fmt: skip
+    )

@@ -151,27 +151,56 @@ class Metric:
 
 BUILT_IN: tuple[Metric, ...] = (
     Metric(
-        "squared-distance", "squared distance of the last iterate", "‖x_s,k − x*‖²", "E‖x_s,K − x*‖²",
-        r"\mathbb{E}\|x_{s,K}-x^\star\|^2", Quantity.DISTANCE, LAST, "K",
+        "squared-distance",
+        "squared distance of the last iterate",
+        "‖x_s,k − x*‖²",
+        "E‖x_s,K − x*‖²",
+        r"\mathbb{E}\|x_{s,K}-x^\star\|^2",
+        Quantity.DISTANCE,
+        LAST,
+        "K",
     ),
     Metric(
-        "ergodic-gap", "gap of the ergodic average", "f(x̄_k) − f*", "E f(x̄_K) − f*",
-        r"\mathbb{E}\,f(\bar x_K)-f^\star", Quantity.GAP, AVERAGE_ITERATE, "K",
+        "ergodic-gap",
+        "gap of the ergodic average",
+        "f(x̄_k) − f*",
+        "E f(x̄_K) − f*",
+        r"\mathbb{E}\,f(\bar x_K)-f^\star",
+        Quantity.GAP,
+        AVERAGE_ITERATE,
+        "K",
     ),
     Metric(
-        "gap", "gap of the last iterate", "f(x_s,k) − f*", "E f(x_s,K) − f*",
-        r"\mathbb{E}\,f(x_{s,K})-f^\star", Quantity.GAP, LAST, "K",
+        "gap",
+        "gap of the last iterate",
+        "f(x_s,k) − f*",
+        "E f(x_s,K) − f*",
+        r"\mathbb{E}\,f(x_{s,K})-f^\star",
+        Quantity.GAP,
+        LAST,
+        "K",
     ),
     Metric(
-        "gradient-norm", "average squared gradient norm over server updates", "(1/T) Σ_{t<T} ‖∇f(w^t)‖²",
-        "(1/T) Σ_{t<T} E‖∇f(w^t)‖²", r"\frac{1}{T}\sum_{t=0}^{T-1}\mathbb{E}\|\nabla f(w^t)\|^2",
-        Quantity.SLOPE, MEAN, "T",
+        "gradient-norm",
+        "average squared gradient norm over server updates",
+        "(1/T) Σ_{t<T} ‖∇f(w^t)‖²",
+        "(1/T) Σ_{t<T} E‖∇f(w^t)‖²",
+        r"\frac{1}{T}\sum_{t=0}^{T-1}\mathbb{E}\|\nabla f(w^t)\|^2",
+        Quantity.SLOPE,
+        MEAN,
+        "T",
     ),
     Metric(
-        "gradient-norm-last", "squared gradient norm at the last iterate", "‖∇f(x_s,k)‖²", "E‖∇f(x_s,K)‖²",
-        r"\mathbb{E}\|\nabla f(x_{s,K})\|^2", Quantity.SLOPE, LAST, "K",
+        "gradient-norm-last",
+        "squared gradient norm at the last iterate",
+        "‖∇f(x_s,k)‖²",
+        "E‖∇f(x_s,K)‖²",
+        r"\mathbb{E}\|\nabla f(x_{s,K})\|^2",
+        Quantity.SLOPE,
+        LAST,
+        "K",
     ),
-)  # fmt: skip
+)
 METRICS: Mapping[str, Metric] = MappingProxyType({one.id: one for one in BUILT_IN})
 
 

@@ -11,12 +11,17 @@ from boundlab.pages.blocks import Block as Block
 
 # By the name of its class, so that no judge is loaded for the page of another.
 _PAGES: Final = {
-    "Checks": ("checks", "checks_page"), "Comparison": ("comparison", "comparison_page"),
-    "ExactResult": ("exact", "exact_page"), "Falsification": ("search", "search_page"),
-    "Horizons": ("comparison", "horizons_page"), "OptimalRate": ("rate", "rate_page"),
-    "Outcome": ("proofs", "proof_page"), "Simulation": ("run", "run_page"), "Theorem": ("theorem", "theorem_page"),
+    "Checks": ("checks", "checks_page"),
+    "Comparison": ("comparison", "comparison_page"),
+    "ExactResult": ("exact", "exact_page"),
+    "Falsification": ("search", "search_page"),
+    "Horizons": ("comparison", "horizons_page"),
+    "OptimalRate": ("rate", "rate_page"),
+    "Outcome": ("proofs", "proof_page"),
+    "Simulation": ("run", "run_page"),
+    "Theorem": ("theorem", "theorem_page"),
     "WorstCase": ("worst_case", "worst_case_page"),
-}  # fmt: skip
+}
 
 
 def page(result: Any, **options: Any) -> list[Block]:

@@ -6,10 +6,19 @@ from typing import Final, Literal, NamedTuple, TypeAlias, final
 
 Tone = Literal["", "strong", "code", "command", "good", "bad", "open", "dim", "mark", "note"]
 _TONES: Final[dict[str, Tone]] = {
-    "holds": "good", "consistent": "good", "proved": "good", "passed": "good", "passed (z3)": "good",
-    "violated": "bad", "refuted": "bad", "false": "bad", "failed": "bad", "does not follow": "bad",
-    "not applicable": "dim", "remark": "dim",
-}  # fmt: skip
+    "holds": "good",
+    "consistent": "good",
+    "proved": "good",
+    "passed": "good",
+    "passed (z3)": "good",
+    "violated": "bad",
+    "refuted": "bad",
+    "false": "bad",
+    "failed": "bad",
+    "does not follow": "bad",
+    "not applicable": "dim",
+    "remark": "dim",
+}
 _NARROW = 28  # letters
 
 

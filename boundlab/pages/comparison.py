@@ -64,10 +64,17 @@ def horizons_page(found: ComparedHorizons, terms: bool = False) -> list[Block]:
     rows = []
     for one in results:
         left = [figure(column[-1]) for column in _left_columns(one).values()]
-        rows.append((
-            str(one.plan.iterations), *left, *["computed"] * (len(heads) - len(left)), figure(one.bound[-1]),
-            figure(one.ratio[-1]), *(figure(one.terms[name][-1]) for name in names), one.headline,
-        ))  # fmt: skip
+        rows.append(
+            (
+                str(one.plan.iterations),
+                *left,
+                *["computed"] * (len(heads) - len(left)),
+                figure(one.bound[-1]),
+                figure(one.ratio[-1]),
+                *(figure(one.terms[name][-1]) for name in names),
+                one.headline,
+            )
+        )
     return [
         _setting(plan, "each horizon is a run of its own"),
         GAP,
@@ -98,11 +105,14 @@ def _points(result: "Comparison", names: Sequence[str]) -> Rows:
     counter = "k" if result.plan.theorem.counter == "K" else "T"
     rows = [
         (
-            str(k), *(figure(column[row]) for column in left_side.values()), figure(result.bound[row]),
-            figure(result.ratio[row]), *(figure(result.terms[name][row]) for name in names),
+            str(k),
+            *(figure(column[row]) for column in left_side.values()),
+            figure(result.bound[row]),
+            figure(result.ratio[row]),
+            *(figure(result.terms[name][row]) for name in names),
         )
         for row, k in enumerate(result.plan.ks)
-    ]  # fmt: skip
+    ]
     return figures((counter, *left_side, "bound", "mean/bound", *names), rows)
 
 

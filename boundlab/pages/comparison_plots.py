@@ -20,8 +20,13 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 _TERM_STYLES = (
-    (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (3, 2)), (0, (7, 2, 1, 2, 1, 2)), (0, (1, 3)), (0, (9, 2)),
-)  # fmt: skip
+    (0, (1, 1)),
+    (0, (5, 1, 1, 1)),
+    (0, (3, 2)),
+    (0, (7, 2, 1, 2, 1, 2)),
+    (0, (1, 3)),
+    (0, (9, 2)),
+)
 _OTHER_STYLES = ((GREEN, "-.", "^"), (BLACK, (0, (8, 2, 2, 2)), "D"))
 _FEW = 12  # points that each get a mark, and horizons that each get a tick
 _LEAST_TERM = 1e-2  # terms below this share of all that else is drawn are cut off
@@ -131,10 +136,18 @@ def draw_comparison(
     keep = plan.ks > 0
     middle, band = _labels(result)
     picture = _Picture(
-        plan.ks[keep].astype(np.float64), left.mean[keep], left.lower[keep], left.upper[keep], result.bound[keep],
-        middle, band, {name: values[keep] for name, values in result.terms.items()} if _telling(result, terms) else {},
-        [_other(result, one) for one in others], result.trivial_bound.level, plan.theorem.counter,
-    )  # fmt: skip
+        plan.ks[keep].astype(np.float64),
+        left.mean[keep],
+        left.lower[keep],
+        left.upper[keep],
+        result.bound[keep],
+        middle,
+        band,
+        {name: values[keep] for name, values in result.terms.items()} if _telling(result, terms) else {},
+        [_other(result, one) for one in others],
+        result.trivial_bound.level,
+        plan.theorem.counter,
+    )
     axes, below = pair_for(ax)
     one = len(picture.across) == 1
     (_draw_point if one else _draw_curves)(axes, below, picture)
@@ -172,12 +185,18 @@ def draw_horizons(
         middle = f"{middle},\nat {computed} horizon{'s' * (computed > 1)} computed"
     names = list(first.terms) if _telling(first, terms) else []
     picture = _Picture(
-        _last(results, lambda one: one.plan.ks), _last(results, lambda one: one.band.mean),
-        _last(results, lambda one: one.band.lower), _last(results, lambda one: one.band.upper),
-        _last(results, lambda one: one.bound), middle, band,
+        _last(results, lambda one: one.plan.ks),
+        _last(results, lambda one: one.band.mean),
+        _last(results, lambda one: one.band.lower),
+        _last(results, lambda one: one.band.upper),
+        _last(results, lambda one: one.bound),
+        middle,
+        band,
         {name: np.array([float(one.terms[name][-1]) for one in results]) for name in names},
-        [_others_at(results, one) for one in others], first.trivial_bound.level, first.plan.theorem.counter,
-    )  # fmt: skip
+        [_others_at(results, one) for one in others],
+        first.trivial_bound.level,
+        first.plan.theorem.counter,
+    )
     axes, below = pair_for(ax)
     _draw_curves(axes, below, picture)
     if len(results) <= _FEW:
@@ -212,7 +231,7 @@ def _others_at(results: Sequence[Comparison], others: Sequence[Comparison]) -> _
     differs = [_run_of(one) for one in others] != [_run_of(one) for one in results]
     return _OtherBound(
         plain(others[0].plan.theorem.id), across, bound, _last(others, lambda one: one.band.mean), differs
-    )  # fmt: skip
+    )
 
 
 def _run_of(result: Comparison) -> tuple[str, ...]:

@@ -19,11 +19,16 @@ _SORTABLE = 2  # rows
 _TAGS: Final = {"strong": "strong", "code": "code", "command": "code", "mark": "mark", "note": "em"}
 # A verdict's colour says what its word says, too; these read on white (4.5 : 1), and on a dark ground (3.9 : 1).
 _INLINE: Final = {
-    "good": "color:#00865a;font-weight:bold", "bad": "color:#d4380d;font-weight:bold",
-    "open": "color:#a16a00;font-weight:bold", "dim": "opacity:.75", "p": "margin:.4em 0;text-align:left",
-    "cell": "text-align:left;vertical-align:top", "number": "text-align:right;vertical-align:top",
-    "formula": "font-family:monospace;white-space:pre-wrap", "command": "font-family:monospace",
-}  # fmt: skip
+    "good": "color:#00865a;font-weight:bold",
+    "bad": "color:#d4380d;font-weight:bold",
+    "open": "color:#a16a00;font-weight:bold",
+    "dim": "opacity:.75",
+    "p": "margin:.4em 0;text-align:left",
+    "cell": "text-align:left;vertical-align:top",
+    "number": "text-align:right;vertical-align:top",
+    "formula": "font-family:monospace;white-space:pre-wrap",
+    "command": "font-family:monospace",
+}
 
 
 def document(title: Line, heading: str, sections: Sequence[Section]) -> str:

@@ -12,9 +12,15 @@ from boundlab.pages.blocks import Block, FormulaBlock, Line, Piece, Rows, plain
 _FIT: Final = r"""\providecommand{\boundlabfit}[1]{\begin{center}\sbox0{$\displaystyle #1$}%
 \ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi\end{center}}"""
 _MARKS: Final = {
-    "strong": r"\textbf", "good": r"\textbf", "bad": r"\textbf", "open": r"\textbf", "mark": r"\emph",
-    "code": r"\texttt", "command": r"\texttt", "note": r"\emph",
-}  # fmt: skip
+    "strong": r"\textbf",
+    "good": r"\textbf",
+    "bad": r"\textbf",
+    "open": r"\textbf",
+    "mark": r"\emph",
+    "code": r"\texttt",
+    "command": r"\texttt",
+    "note": r"\emph",
+}
 _TABLE = 0.92  # of the line, for all columns
 _LETTER = 0.018  # of the line, for a letter at most
 _LEAST, _WIDEST = 8, 50  # letters of a column

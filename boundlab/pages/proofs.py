@@ -152,11 +152,13 @@ def step_dict(outcome: Outcome, step: Step) -> dict[str, Any]:
     found["from"] = [
         {
             **({"multiplier": str(multipliers[place])} if place < len(multipliers) else {}),
-            "rule": one.rule, "step": places.get(one.number, ""), "says": str(one),
+            "rule": one.rule,
+            "step": places.get(one.number, ""),
+            "says": str(one),
         }
         for place, one in enumerate((*fact.premises, *more))
         if isinstance(one, (Fact, VectorFact))
-    ]  # fmt: skip
+    ]
     rest = fact.data.get("rest")
     found["left_over"] = None if rest is None else str(rest)
     shown = {name: value for name, value in fact.data.items() if name not in ("multipliers", "rest", "schema")}

@@ -16,9 +16,17 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _STYLES: Final = {
-    "": "", "strong": "bold", "code": "bold", "command": "", "good": "bold green", "bad": "bold red",
-    "open": "bold yellow", "dim": "dim", "mark": "bold magenta", "note": "italic",
-}  # fmt: skip
+    "": "",
+    "strong": "bold",
+    "code": "bold",
+    "command": "",
+    "good": "bold green",
+    "bad": "bold red",
+    "open": "bold yellow",
+    "dim": "dim",
+    "mark": "bold magenta",
+    "note": "italic",
+}
 
 
 def terminal(blocks: Iterable[Block], *, folded: bool = False) -> list[Any]:

@@ -243,8 +243,10 @@ def _monomial(bounds: Bounds, weight: Poly, atom: Base | Vec) -> dict[Base | Vec
         new = {f"_{old}": bound_variable(place) for place, old in enumerate(order)}
         if not all(
             name not in new or order.index(int(name[1:])) < place
-            for place, old in enumerate(order) for end in bounds[old] for name in end.names()
-        ):  # fmt: skip
+            for place, old in enumerate(order)
+            for end in bounds[old]
+            for name in end.names()
+        ):
             continue
         moved = tuple(
             (whole(Scalar(lo).put(new)), whole(Scalar(hi).put(new))) for lo, hi in (bounds[old] for old in order)

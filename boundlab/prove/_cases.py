@@ -76,9 +76,17 @@ class Cases(Names):
         same_claim(base.claim, low, "the base of the induction")
         same_claim(step.claim, following, "the step of the induction")
         return self.make(
-            supposed.claim, outer, "induction", [base], names=step.names, axioms=step.axioms, shown=step.shown,
-            hypothesis=supposed, step=step, on=on,
-        )  # fmt: skip
+            supposed.claim,
+            outer,
+            "induction",
+            [base],
+            names=step.names,
+            axioms=step.axioms,
+            shown=step.shown,
+            hypothesis=supposed,
+            step=step,
+            on=on,
+        )
 
     def split(self, name: str, at: Number, context: Context | None = None) -> tuple[Context, Context]:
         """Return two cases that make up a range: up to a value, and from it on (from the next number if whole)."""
@@ -136,9 +144,14 @@ class Cases(Names):
         self._owned(first, second)
         same_claim(second.claim, first.claim, "the second case")
         return self.make(
-            first.claim, one[0], "join", names=self._outside(one[0], first.names | second.names) | one[2].names(),
-            axioms=first.axioms | second.axioms, shown=min(first.shown, second.shown), cases=(first, second),
-        )  # fmt: skip
+            first.claim,
+            one[0],
+            "join",
+            names=self._outside(one[0], first.names | second.names) | one[2].names(),
+            axioms=first.axioms | second.axioms,
+            shown=min(first.shown, second.shown),
+            cases=(first, second),
+        )
 
     def _outside(self, outer: Context, names: Iterable[str]) -> set[str]:
         """Return names without those that are given to numbers in one case only: there each of them has its value."""
@@ -155,5 +168,12 @@ class Cases(Names):
         self._owned(rest)
         same_claim(first.claim, rest.claim.put({part[1]: known.low}), "the lowest case")
         return self.make(
-            rest.claim, part[0], "lowest", [first], names=rest.names, axioms=rest.axioms, shown=rest.shown, case=rest,
-        )  # fmt: skip
+            rest.claim,
+            part[0],
+            "lowest",
+            [first],
+            names=rest.names,
+            axioms=rest.axioms,
+            shown=rest.shown,
+            case=rest,
+        )

@@ -44,15 +44,25 @@ def orthogonal(kernel: Kernel, noise: Vec, other: Vec, context: Context | None =
     if not kernel.vectors.known_by(other, own.drawn(*map(Scalar, noise.indices)), here):
         raise ProofError(f"{other} may depend on {noise}: it is not shown to be known when {noise} is drawn")
     return kernel.make(
-        equal(dot(noise, other), 0), here, "orthogonal", axioms={"bounded-variance"}, names=_names(noise, other),
-        noise=lin(noise), other=lin(other),
-    )  # fmt: skip
+        equal(dot(noise, other), 0),
+        here,
+        "orthogonal",
+        axioms={"bounded-variance"},
+        names=_names(noise, other),
+        noise=lin(noise),
+        other=lin(other),
+    )
 
 
 def uncorrelated(
-    kernel: Kernel, noise: Lin | Vec, name: str, lo: Number, hi: Number, weight: Number = 1,
+    kernel: Kernel,
+    noise: Lin | Vec,
+    name: str,
+    lo: Number,
+    hi: Number,
+    weight: Number = 1,
     context: Context | None = None,
-) -> Fact:  # fmt: skip
+) -> Fact:
     """Return E‖Σ w_i·ξ[…, i, …]‖² = Σ w_i²·E‖ξ[…, i, …]‖².
 
     Each noise is of a sample of its own: of two that are drawn one after the other the later one is unbiased whatever
@@ -82,9 +92,16 @@ def uncorrelated(
             squared(vector_sum(name, low, high, lin(vector) * own)),
             finite_sum(name, low, high, squared(vector) * (own * own)),
         ),
-        here, "uncorrelated", axioms={"bounded-variance"}, names=names - {name},
-        noise=lin(vector), index=name, lo=low, hi=high, weight=own,
-    )  # fmt: skip
+        here,
+        "uncorrelated",
+        axioms={"bounded-variance"},
+        names=names - {name},
+        noise=lin(vector),
+        index=name,
+        lo=low,
+        hi=high,
+        weight=own,
+    )
 
 
 @final
@@ -151,9 +168,14 @@ def mixture(kernel: Kernel, law: Law, value: Expr, k: Number, context: Context |
     for atom, coefficient in value.terms.items():
         found = found + _mean(kernel, law, atom, now, here) * coefficient
     return kernel.make(
-        equal(value, found), here, "mixture", axioms=law.axioms,
-        names=value.names() | now.names() | law.clients.names(), law=law, now=now,
-    )  # fmt: skip
+        equal(value, found),
+        here,
+        "mixture",
+        axioms=law.axioms,
+        names=value.names() | now.names() | law.clients.names(),
+        law=law,
+        now=now,
+    )
 
 
 def _mean(kernel: Kernel, law: Law, atom: One | Inner | Value | Sum, now: Scalar, here: Context) -> Expr:

@@ -117,9 +117,15 @@ def chord(kernel: Kernel, of: Number, share: Number, end: Number, context: Conte
     first, _, _ = kernel.need(q, here, "a share may be negative")
     second, _, _ = kernel.need(1 - q, here, "a share may be larger than 1")
     return kernel.make(
-        expr(own) <= expr(1 - q + q * other), here, "exp chord", names=v.names() | s.names() | q.names(),
-        shown=min(first, second), of=own, share=q, end=other,
-    )  # fmt: skip
+        expr(own) <= expr(1 - q + q * other),
+        here,
+        "exp chord",
+        names=v.names() | s.names() | q.names(),
+        shown=min(first, second),
+        of=own,
+        share=q,
+        end=other,
+    )
 
 
 def enclosure(value: Fraction) -> tuple[Fraction, Fraction]:

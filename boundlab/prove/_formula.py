@@ -12,9 +12,14 @@ from boundlab.prove._scalars import Symbol as Name
 
 
 def translate(
-    formula: sympy.Expr, context: Context, known: Mapping[str, Scalar], roots: Mapping[str, Scalar],
-    powers: Mapping[str, Scalar], defined: Mapping[str, sympy.Expr], exponents: Mapping[str, Scalar],
-) -> Scalar:  # fmt: skip
+    formula: sympy.Expr,
+    context: Context,
+    known: Mapping[str, Scalar],
+    roots: Mapping[str, Scalar],
+    powers: Mapping[str, Scalar],
+    defined: Mapping[str, sympy.Expr],
+    exponents: Mapping[str, Scalar],
+) -> Scalar:
     """Return a formula as an exact number.
 
     Parameters

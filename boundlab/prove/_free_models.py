@@ -69,9 +69,14 @@ class FreeModel:
 
 
 def free_model(
-    kernel: Kernel, claim: Claim, facts: Sequence[Fact], equations: Sequence[VectorFact], context: Context,
-    *, seed: int = 0,
-) -> FreeModel | None:  # fmt: skip
+    kernel: Kernel,
+    claim: Claim,
+    facts: Sequence[Fact],
+    equations: Sequence[VectorFact],
+    context: Context,
+    *,
+    seed: int = 0,
+) -> FreeModel | None:
     """Return a model of facts and equations in which a claim is false; None where none is found.
 
     Parameters
@@ -297,8 +302,10 @@ class _Attempt(SymbolNumbers):
     # ------------------------------------------------------------------ in words
 
     def _told(self, claim: Claim, at: Environment, found: Row) -> FreeModel:
-        left, right = (sum((found.get(key, _ZERO) * one for key, one in self._row(side, at).items()), _ZERO)
-                       for side in (claim.left, claim.right))  # fmt: skip
+        left, right = (
+            sum((found.get(key, _ZERO) * one for key, one in self._row(side, at).items()), _ZERO)
+            for side in (claim.left, claim.right)
+        )
         symbols = tuple(
             (name, self._exact(self.values[name])) for name in self._fixed if name in self._met & self.values.keys()
         )

@@ -266,9 +266,30 @@ class Instance:
         found.append(f"x0 = {written(self.start)}" + ("" if best is None else f", x* = {written(best[0])}"))
         own = set(symbols)
         names = (
-            "n", "M", "K", "T", "N", "Qmin", "Qmax", "speed_ratio", "mu_step", "tau_max", "alpha", "eta", "D", "B", "L",
-            "mu", "sigma", "sigma_l", "sigma_g", "G_sq", "zeta", "R", "F0",
-        )  # fmt: skip
+            "n",
+            "M",
+            "K",
+            "T",
+            "N",
+            "Qmin",
+            "Qmax",
+            "speed_ratio",
+            "mu_step",
+            "tau_max",
+            "alpha",
+            "eta",
+            "D",
+            "B",
+            "L",
+            "mu",
+            "sigma",
+            "sigma_l",
+            "sigma_g",
+            "G_sq",
+            "zeta",
+            "R",
+            "F0",
+        )
         found.append(", ".join(f"{name} = {constants[name]}" for name in names if name in own and name in constants))
         if self.p:
             chances = ", ".join(f"p_{place} = {one}" for place, one in enumerate(self.p))

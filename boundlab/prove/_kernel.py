@@ -68,9 +68,15 @@ class Kernel(Cases):
             found, _, _ = self.need(left, here, "what is left over may be negative")
             worst = min(worst, found)
         return self.make(
-            claim, here, "combine", [fact for _, fact in kept], names=names, shown=worst,
-            multipliers=tuple(own for own, _ in kept), rest=left,
-        )  # fmt: skip
+            claim,
+            here,
+            "combine",
+            [fact for _, fact in kept],
+            names=names,
+            shown=worst,
+            multipliers=tuple(own for own, _ in kept),
+            rest=left,
+        )
 
     def scale(self, number: Fact, other: Fact) -> Fact:
         """Return the product of a number shown ≥ 0 (or = 0) by a fact, with another fact."""
@@ -108,9 +114,13 @@ class Kernel(Cases):
         here = self.deepest([fact], context)
         self.well_formed_vector(lin(vector), here)
         return self.make(
-            equal(dot(fact.left, vector), dot(fact.right, vector)), here, "against", [fact],
-            names=lin(vector).names(), vector=lin(vector),
-        )  # fmt: skip
+            equal(dot(fact.left, vector), dot(fact.right, vector)),
+            here,
+            "against",
+            [fact],
+            names=lin(vector).names(),
+            vector=lin(vector),
+        )
 
     def replace(self, value: Expr, facts: Sequence[VectorFact], context: Context | None = None) -> Fact:
         """Return value = value with vectors replaced by what they are equal to, one equation after the other.

@@ -33,10 +33,18 @@ class Making:
         self.called: tuple[str, tuple[Any, ...] | None] | None = None
 
     def make(
-        self, claim: Claim, context: Context, rule: str, premises: Iterable[Shared] = (), *,
-        names: Iterable[str] = (), axioms: Iterable[str] = (), without: Iterable[str] = (),
-        shown: SignProof = SignProof.BY_CERTIFICATE, **data: Any,
-    ) -> Fact:  # fmt: skip
+        self,
+        claim: Claim,
+        context: Context,
+        rule: str,
+        premises: Iterable[Shared] = (),
+        *,
+        names: Iterable[str] = (),
+        axioms: Iterable[str] = (),
+        without: Iterable[str] = (),
+        shown: SignProof = SignProof.BY_CERTIFICATE,
+        **data: Any,
+    ) -> Fact:
         only_for_rules("making a fact")
         premises = tuple(premises)
         self.well_formed(claim.left, context)
@@ -47,9 +55,18 @@ class Making:
         return fact
 
     def make_vector(
-        self, left: Lin, right: Lin, context: Context, rule: str, premises: Iterable[Shared] = (), *,
-        names: Iterable[str] = (), axioms: Iterable[str] = (), shown: SignProof = SignProof.BY_CERTIFICATE, **data: Any,
-    ) -> VectorFact:  # fmt: skip
+        self,
+        left: Lin,
+        right: Lin,
+        context: Context,
+        rule: str,
+        premises: Iterable[Shared] = (),
+        *,
+        names: Iterable[str] = (),
+        axioms: Iterable[str] = (),
+        shown: SignProof = SignProof.BY_CERTIFICATE,
+        **data: Any,
+    ) -> VectorFact:
         only_for_rules("making a fact")
         for part in (left, right):
             self.well_formed_vector(part, context)
@@ -60,9 +77,16 @@ class Making:
         return fact
 
     def _shared(
-        self, context: Context, rule: str, premises: tuple[Shared, ...], names: set[str],
-        axioms: Iterable[str], without: Iterable[str], shown: SignProof, data: Mapping[str, Any],
-    ) -> dict[str, Any]:  # fmt: skip
+        self,
+        context: Context,
+        rule: str,
+        premises: tuple[Shared, ...],
+        names: set[str],
+        axioms: Iterable[str],
+        without: Iterable[str],
+        shown: SignProof,
+        data: Mapping[str, Any],
+    ) -> dict[str, Any]:
         self._owned(*premises)
         for one in premises:
             if not context.within(one.context):
@@ -77,11 +101,16 @@ class Making:
         for one in premises:
             names |= one.names - gone
         return {
-            "context": context, "names": frozenset(context.closure(names)),
-            "axioms": frozenset(axioms).union(*(one.axioms for one in premises)), "rule": rule, "premises": premises,
-            "data": data, "shown": min((shown, *(one.shown for one in premises))), "number": len(self.facts),
+            "context": context,
+            "names": frozenset(context.closure(names)),
+            "axioms": frozenset(axioms).union(*(one.axioms for one in premises)),
+            "rule": rule,
+            "premises": premises,
+            "data": data,
+            "shown": min((shown, *(one.shown for one in premises))),
+            "number": len(self.facts),
             "key": _KEY,
-        }  # fmt: skip
+        }
 
     def _axioms(self) -> int:
         return sum(one.rule == "axiom" for one in self.facts)
@@ -187,9 +216,12 @@ class Making:
         shared = {name: getattr(made, name) for name in ("context", "rule", "data")}
         shared |= {
             "key": _KEY,
-            "names": frozenset(made.context.closure({*made.names, *kept})), "axioms": made.axioms | fact.axioms,
-            "premises": (fact,), "shown": min(made.shown, fact.shown), "number": len(self.facts),
-        }  # fmt: skip
+            "names": frozenset(made.context.closure({*made.names, *kept})),
+            "axioms": made.axioms | fact.axioms,
+            "premises": (fact,),
+            "shown": min(made.shown, fact.shown),
+            "number": len(self.facts),
+        }
         if isinstance(made, VectorFact):
             new: Fact | VectorFact = VectorFact(**shared, left=made.left, right=made.right)
         else:

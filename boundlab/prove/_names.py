@@ -204,6 +204,14 @@ class Names(Making):
             same_claim(fact.claim, squared(vector) <= expr(size * size), "a bound on a norm")
             worst = min(worst, self.need(size, here, "a norm is bounded by what may be negative")[0])
         return self.make(
-            dot(u, v) * sign <= expr(a * b), here, "norms", [one, other], shown=worst,
-            u=lin(u), v=lin(v), e=a, h=b, sign=scalar(sign),
-        )  # fmt: skip
+            dot(u, v) * sign <= expr(a * b),
+            here,
+            "norms",
+            [one, other],
+            shown=worst,
+            u=lin(u),
+            v=lin(v),
+            e=a,
+            h=b,
+            sign=scalar(sign),
+        )

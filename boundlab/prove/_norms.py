@@ -40,9 +40,12 @@ def norm(of: Lin | Vec) -> Expr:
 
 
 def combine_vectors(
-    kernel: Kernel, left: Lin, right: Lin, parts: Sequence[tuple[Number, VectorFact]],
+    kernel: Kernel,
+    left: Lin,
+    right: Lin,
+    parts: Sequence[tuple[Number, VectorFact]],
     zeros: Sequence[tuple[Fact, Lin]] = (),
-) -> VectorFact:  # fmt: skip
+) -> VectorFact:
     """Return left = right, where left − right = Σ multiplier·(left − right of a fact) + Σ zero·vector.
 
     Parameters
@@ -74,9 +77,15 @@ def combine_vectors(
     if not rest.zero:
         raise ProofError(f"left over: {rest}")
     return kernel.make_vector(
-        left, right, here, "combine vectors", [*(fact for _, fact in parts), *(fact for fact, _ in zeros)],
-        names=names, multipliers=tuple(kept), vectors=tuple(values),
-    )  # fmt: skip
+        left,
+        right,
+        here,
+        "combine vectors",
+        [*(fact for _, fact in parts), *(fact for fact, _ in zeros)],
+        names=names,
+        multipliers=tuple(kept),
+        vectors=tuple(values),
+    )
 
 
 def split_vector(kernel: Kernel, name: str, lo: Number, middle: Number, hi: Number, of: Lin) -> VectorFact:
@@ -106,9 +115,16 @@ def empty_vector(kernel: Kernel, name: str, lo: Number, hi: Number, of: Lin, con
     names = inside(kernel, name, low, high, context, None)
     kernel.need(low - high, context, "a sum without terms may have some")
     return kernel.make_vector(
-        vector_sum(name, low, high, of), Lin({}), context, "empty vector", names=names | (of.names() - {name}),
-        index=name, lo=low, hi=high, of=of,
-    )  # fmt: skip
+        vector_sum(name, low, high, of),
+        Lin({}),
+        context,
+        "empty vector",
+        names=names | (of.names() - {name}),
+        index=name,
+        lo=low,
+        hi=high,
+        of=of,
+    )
 
 
 def nothing(kernel: Kernel, fact: Fact, of: Lin) -> VectorFact:
@@ -199,9 +215,16 @@ def cauchy(kernel: Kernel, fact: Fact, one: Lin, other: Lin, size: Number, sign:
     if sign not in (1, -1):
         raise ProofError("the sign is 1 or -1")
     return kernel.make(
-        dot(one, other) * sign <= norm(one) * own, fact.context, "cauchy", [fact], shown=shown,
-        u=one, v=other, size=own, sign=scalar(sign),
-    )  # fmt: skip
+        dot(one, other) * sign <= norm(one) * own,
+        fact.context,
+        "cauchy",
+        [fact],
+        shown=shown,
+        u=one,
+        v=other,
+        size=own,
+        sign=scalar(sign),
+    )
 
 
 def below_square(kernel: Kernel, of: Lin, weight: Number) -> Fact:

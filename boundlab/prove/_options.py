@@ -16,9 +16,11 @@ _OTHER_ALGORITHM = frozenset({"composite", "constrained"})
 
 
 def uncovered(
-    theorem: Theorem, fixed: Mapping[str, Iterable[str]], covered: Mapping[str, Iterable[str]],
+    theorem: Theorem,
+    fixed: Mapping[str, Iterable[str]],
+    covered: Mapping[str, Iterable[str]],
     symbols: Mapping[str, str] = MappingProxyType({}),
-) -> tuple[str, ...]:  # fmt: skip
+) -> tuple[str, ...]:
     """Return what a setting does not know of the runs that a printed theorem is about; raise of any other theorem.
 
     Parameters

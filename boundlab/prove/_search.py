@@ -127,9 +127,14 @@ def _support(
         found = linprog(cost, A_eq=system, b_eq=goal, bounds=limits, method="highs-ds")
     else:
         found = linprog(
-            cost, A_eq=matrix if len(atoms) else None, b_eq=right if len(atoms) else None,
-            A_ub=[ones], b_ub=[number + 1e-9], bounds=limits, method="highs-ds",
-        )  # fmt: skip
+            cost,
+            A_eq=matrix if len(atoms) else None,
+            b_eq=right if len(atoms) else None,
+            A_ub=[ones],
+            b_ub=[number + 1e-9],
+            bounds=limits,
+            method="highs-ds",
+        )
     if not found.success:
         missing = [str(a) for a, row, r in zip(atoms, rows, right, strict=True) if r and not any(row)]
         return (
@@ -245,8 +250,9 @@ def solved(whole: Expr, parts: Sequence[Expr], *, exact: bool) -> list[Scalar]:
     gens = dict(zip(symbols, field.gens if symbols else (), strict=True))
     matrix = DomainMatrix(
         [[_element(one, field, gens) for one in (*row, r)] for row, r in zip(table, right, strict=True)],
-        (len(atoms), len(parts) + 1), field,
-    )  # fmt: skip
+        (len(atoms), len(parts) + 1),
+        field,
+    )
     reduced, pivots = matrix.rref()
     if len(parts) in pivots:
         raise ProofError("the facts that suffice at a point do not suffice elsewhere")

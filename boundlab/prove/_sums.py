@@ -68,9 +68,18 @@ def total(
         shown = min(shown, kernel.need(own, here, f"the weight of {name} may be negative")[0])
     left, right = (finite_sum(name, low, high, side * own) for side in (fact.claim.left, fact.claim.right))
     return kernel.make(
-        Claim(left, fact.claim.relation, right), here, "total", [fact], names=names | own.names() - {name},
-        without=[name], shown=shown, index=name, lo=low, hi=high, weight=own,
-    )  # fmt: skip
+        Claim(left, fact.claim.relation, right),
+        here,
+        "total",
+        [fact],
+        names=names | own.names() - {name},
+        without=[name],
+        shown=shown,
+        index=name,
+        lo=low,
+        hi=high,
+        weight=own,
+    )
 
 
 def total_vector(kernel: Kernel, fact: VectorFact, name: str, lo: Number, hi: Number, weight: Number = 1) -> VectorFact:
@@ -81,9 +90,17 @@ def total_vector(kernel: Kernel, fact: VectorFact, name: str, lo: Number, hi: Nu
     _independent(here, expr(own), name)
     sides = [vector_sum(name, low, high, side * own) for side in (fact.left, fact.right)]
     made = kernel.make_vector(
-        sides[0], sides[1], here, "total", (), names=names | own.names() - {name},
-        index=name, lo=low, hi=high, weight=own,
-    )  # fmt: skip
+        sides[0],
+        sides[1],
+        here,
+        "total",
+        (),
+        names=names | own.names() - {name},
+        index=name,
+        lo=low,
+        hi=high,
+        weight=own,
+    )
     return kernel._with_premise(made, fact, fact.names - {name})  # type: ignore[no-any-return]
 
 
@@ -147,15 +164,28 @@ def shift(
     moved = own.put({name: of_symbol(Symbol(name)) - step})
     claim = equal(finite_sum(name, low, high, own), finite_sum(name, low + step, high + step, moved))
     return kernel.make(
-        claim, here, "shift", names=names | (own.names() - {name}) | step.names(),
-        index=name, lo=low, hi=high, by=step, of=own,
-    )  # fmt: skip
+        claim,
+        here,
+        "shift",
+        names=names | (own.names() - {name}) | step.names(),
+        index=name,
+        lo=low,
+        hi=high,
+        by=step,
+        of=own,
+    )
 
 
 def windows(
-    kernel: Kernel, fact: Fact, inner: str, outer: str, first: Number, longest: Number, hi: Number,
+    kernel: Kernel,
+    fact: Fact,
+    inner: str,
+    outer: str,
+    first: Number,
+    longest: Number,
+    hi: Number,
     because: tuple[Fact, ...] = (),
-) -> Fact:  # fmt: skip
+) -> Fact:
     """Return Σ over k < hi of Σ over first(k) ≤ j < k of E(j) ≤ longest·Σ over j < hi of E(j).
 
     Every j lies in the windows of at most ``longest`` k: those with j < k ≤ j + longest. So it is enough that
@@ -201,17 +231,29 @@ def windows(
             raise ProofError(f"{one} is not shown for every {outer}, without regard to {inner}")
     used: list[Fact] = []
     shown = fact.shown
-    for value, what in ((start, "a window may begin below 0"), (k - start, "a window may be reversed"),
-                        (most - k + start, "a window may be longer")):  # fmt: skip
+    for value, what in (
+        (start, "a window may begin below 0"),
+        (k - start, "a window may be reversed"),
+        (most - k + start, "a window may be longer"),
+    ):
         found, _, facts = kernel.need(value, here, what, because)
         shown, used = min(shown, found), [*used, *facts]
     body = fact.claim.body
     double = finite_sum(outer, 0, high, finite_sum(inner, start, k, body))
     return kernel.make(
-        double <= finite_sum(inner, 0, high, body) * most, here, "windows", [fact, *used],
-        names=names | (start.names() | most.names()) - {inner, outer}, without=[inner, outer], shown=shown,
-        inner=inner, outer=outer, first=start, longest=most, hi=high,
-    )  # fmt: skip
+        double <= finite_sum(inner, 0, high, body) * most,
+        here,
+        "windows",
+        [fact, *used],
+        names=names | (start.names() | most.names()) - {inner, outer},
+        without=[inner, outer],
+        shown=shown,
+        inner=inner,
+        outer=outer,
+        first=start,
+        longest=most,
+        hi=high,
+    )
 
 
 def _independent(here: Context, own: Expr | Lin, name: str) -> None:

@@ -137,9 +137,14 @@ def written(tape: Tape, row: int, now: Mapping[int, Mapping[Any, Fraction]]) -> 
 
 
 def _descend(
-    tape: Tape, instance: Instance, row: int, now: Mapping[int, Point], noise: Mapping[tuple[int, int], Point],
-    places: Sequence[tuple[int, ...]], seen: dict[Name, Point],
-) -> Point:  # fmt: skip
+    tape: Tape,
+    instance: Instance,
+    row: int,
+    now: Mapping[int, Point],
+    noise: Mapping[tuple[int, int], Point],
+    places: Sequence[tuple[int, ...]],
+    seen: dict[Name, Point],
+) -> Point:
     table, alpha, zero = tape.descend, instance.alpha, tuple(_ZERO for _ in instance.start)
     if tape.local.size or (tape.implicit.size and tape.implicit[row]):
         raise ProofError("local steps of several sizes, or implicit ones, are not known to exact models")

@@ -123,9 +123,16 @@ def _tiny(setting: Setting) -> Iterator[Instance]:
     parts = itertools.product(_plain(setting), starts, alphas[:3], many, (1, 2), sizes)
     for function, start, alpha, steps, horizon, size in parts:
         yield Instance(
-            (function,), (start,), alpha, steps, horizon, (Noise((Fraction(size),)),) if size else (),
-            (_HALF,) if iid else (), _HALF if iid else _ZERO, events=_events(setting, (0,) * horizon),
-        )  # fmt: skip
+            (function,),
+            (start,),
+            alpha,
+            steps,
+            horizon,
+            (Noise((Fraction(size),)),) if size else (),
+            (_HALF,) if iid else (),
+            _HALF if iid else _ZERO,
+            events=_events(setting, (0,) * horizon),
+        )
 
 
 def _events(setting: Setting, events: tuple[int, ...]) -> tuple[int, ...]:
@@ -160,9 +167,16 @@ def _drawn(setting: Setting, drawn: random.Random) -> Instance:
     shares = [Fraction(one, sum(weights)) for one in weights]
     iid = "iid-events" in setting.assumed
     made = Instance(
-        functions, (Fraction(drawn.randint(-6, 6), drawn.choice((1, 2))),), drawn.choice(_STEPS), steps, horizon, noise,
-        tuple(shares[:n]) if iid else (), shares[n] if iid else _ZERO, events=events,
-    )  # fmt: skip
+        functions,
+        (Fraction(drawn.randint(-6, 6), drawn.choice((1, 2))),),
+        drawn.choice(_STEPS),
+        steps,
+        horizon,
+        noise,
+        tuple(shares[:n]) if iid else (),
+        shares[n] if iid else _ZERO,
+        events=events,
+    )
     while _outcomes(made) > _OUTCOMES:
         made = replace(made, noise=()) if made.horizon == 1 else _shorter(made, made.horizon - 1)
     return made
@@ -267,11 +281,15 @@ def _smaller(setting: Setting, one: Instance) -> Iterator[Instance]:
             kept = [i for i in range(one.n) if i != gone]
             share = Fraction(1, one.n)
             yield replace(
-                one, functions=tuple(one.functions[i] for i in kept),
+                one,
+                functions=tuple(one.functions[i] for i in kept),
                 noise=tuple(one.noise[i] for i in kept if one.noise),
-                p=tuple(share for _ in kept) if one.p else (), p_s=share if one.p else _ZERO, star=None, leaning=(),
+                p=tuple(share for _ in kept) if one.p else (),
+                p_s=share if one.p else _ZERO,
+                star=None,
+                leaning=(),
                 events=tuple(kept.index(i) if i != gone else 0 for i in one.events),
-            )  # fmt: skip
+            )
     yield from (replace(one, steps=steps) for steps in range(1, one.steps))
     yield from (_shorter(one, horizon) for horizon in range(1, one.horizon))
     if one.noise:

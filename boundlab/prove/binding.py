@@ -62,9 +62,12 @@ def with_setting(raw: Mapping[str, Any], found: Finding, theorem: Theorem) -> Fi
     except SpecError as error:
         wrong = (f"the setting of {theorem.id}: {error}",)
     return replace(
-        found, reason=f"{theorem.id}: {found.reason}", setting=(), trusted=(*found.trusted, *wrong),
+        found,
+        reason=f"{theorem.id}: {found.reason}",
+        setting=(),
+        trusted=(*found.trusted, *wrong),
         checked=found.checked + made,
-    )  # fmt: skip
+    )
 
 
 class _Bound:

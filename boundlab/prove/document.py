@@ -126,10 +126,18 @@ class Proof:
     # ------------------------------------------------------------------ steps
 
     def step(
-        self, name: str, claim: Claim, uses: Iterable[Uses] = (), *, squares: Iterable[Lin] = (),
-        multipliers: Sequence[tuple[Number, Fact]] | None = None, by: Literal["", "sdp"] = "", says: str = "",
-        at: str = "", context: Context | None = None,
-    ) -> Fact:  # fmt: skip
+        self,
+        name: str,
+        claim: Claim,
+        uses: Iterable[Uses] = (),
+        *,
+        squares: Iterable[Lin] = (),
+        multipliers: Sequence[tuple[Number, Fact]] | None = None,
+        by: Literal["", "sdp"] = "",
+        says: str = "",
+        at: str = "",
+        context: Context | None = None,
+    ) -> Fact:
         """Show a claim as a combination of facts.
 
         Parameters
@@ -174,9 +182,15 @@ class Proof:
         return found
 
     def rule(
-        self, name: str, claim: Claim | None, make: Callable[[], Fact], *, says: str = "", at: str = "",
+        self,
+        name: str,
+        claim: Claim | None,
+        make: Callable[[], Fact],
+        *,
+        says: str = "",
+        at: str = "",
         context: Context | None = None,
-    ) -> Fact:  # fmt: skip
+    ) -> Fact:
         """Show a claim by a rule: ``make`` returns a fact; the claim, if given, is to follow from it alone."""
         if claim is None:
             started = time.perf_counter()
@@ -191,9 +205,18 @@ class Proof:
         return self._try(name, claim, lambda: derive(self.kernel, claim, [make()], context), says, at, context)
 
     def induction(
-        self, name: str, claim: Claim, on: str, base: Iterable[Uses], step: Callable[[Fact], Iterable[Uses]], *,
-        squares: Iterable[Lin] = (), says: str = "", at: str = "", context: Context | None = None,
-    ) -> Fact:  # fmt: skip
+        self,
+        name: str,
+        claim: Claim,
+        on: str,
+        base: Iterable[Uses],
+        step: Callable[[Fact], Iterable[Uses]],
+        *,
+        squares: Iterable[Lin] = (),
+        says: str = "",
+        at: str = "",
+        context: Context | None = None,
+    ) -> Fact:
         """Show a claim for all values of a whole symbol: from its lowest, and from each to the next.
 
         Parameters
@@ -262,9 +285,15 @@ class Proof:
         self._keep(Step(name, "the proof cannot go on", None, Status.UNPROVED, why, 0.0, None))
 
     def _try(
-        self, name: str, claim: Claim, show: Callable[[], Fact], says: str, at: str, context: Context | None,
+        self,
+        name: str,
+        claim: Claim,
+        show: Callable[[], Fact],
+        says: str,
+        at: str,
+        context: Context | None,
         cited: Iterable[Uses] | None = None,
-    ) -> Fact:  # fmt: skip
+    ) -> Fact:
         started = time.perf_counter()
         try:
             fact = show()

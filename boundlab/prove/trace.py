@@ -60,7 +60,7 @@ def trace(outcome: Outcome) -> dict[str, Any]:
             for one in outcome.steps
         ],
         "conclusions": [place[one.number] for one in kernel.concluded],
-    }  # fmt: skip
+    }
 
 
 def declared(kernel: Kernel, setting: Setting | None) -> dict[str, Any]:
@@ -226,9 +226,14 @@ def data_of(
 
 def says(fact: Shared) -> dict[str, Any]:
     """Return what a fact says, and the names of what it rests on."""
-    own = {"claim": claim(fact.claim)} if isinstance(fact, Fact) else {
-        "left": combination(fact.left), "right": combination(fact.right),  # type: ignore[attr-defined]
-    }  # fmt: skip
+    own = (
+        {"claim": claim(fact.claim)}
+        if isinstance(fact, Fact)
+        else {
+            "left": combination(fact.left),
+            "right": combination(fact.right),  # type: ignore[attr-defined]
+        }
+    )
     return {"axioms": sorted(fact.axioms), **own}
 
 
@@ -236,9 +241,12 @@ def _fact(
     fact: Shared, numbers: Mapping[Context, int], place: Mapping[int, int], laws: Sequence[Law]
 ) -> dict[str, Any]:
     return {
-        "rule": fact.rule, "context": numbers[fact.context], "premises": [place[one.number] for one in fact.premises],
-        "data": data_of(fact, numbers, place, laws), **says(fact),
-    }  # fmt: skip
+        "rule": fact.rule,
+        "context": numbers[fact.context],
+        "premises": [place[one.number] for one in fact.premises],
+        "data": data_of(fact, numbers, place, laws),
+        **says(fact),
+    }
 
 
 def law_dict(kernel: Kernel, law: Law) -> dict[str, Any]:
@@ -253,9 +261,12 @@ def law_dict(kernel: Kernel, law: Law) -> dict[str, Any]:
             first += [of_symbol(Symbol(f"@{place + 1}")) for place in range(more)]
         registers[name] = {"owner": own.owner, "branch": combination(own.branch(*first, k))}
     return {
-        "p": number(law.p(i)), "p_s": number(law.p_s), "clients": number(law.clients), "index": law.index,
+        "p": number(law.p(i)),
+        "p_s": number(law.p_s),
+        "clients": number(law.clients),
+        "index": law.index,
         "registers": registers,
-    }  # fmt: skip
+    }
 
 
 # ---------------------------------------------------------------------- structure

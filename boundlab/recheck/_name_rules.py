@@ -165,6 +165,10 @@ def _chord(replay: Replay, fact: Fact) -> None:
 
 
 NAMES: dict[str, Rule] = {
-    "name family": _family, "unname": _unname, "power root": _root,
-    "exp tangent": _tangent, "exp monotone": _monotone, "exp chord": _chord,
-}  # fmt: skip
+    "name family": _family,
+    "unname": _unname,
+    "power root": _root,
+    "exp tangent": _tangent,
+    "exp monotone": _monotone,
+    "exp chord": _chord,
+}

@@ -179,7 +179,15 @@ def _length(replay: Replay, fact: Fact) -> None:
 
 
 NORMS: dict[str, Rule] = {
-    "combine vectors": _combined, "nothing": _nothing, "triangle": _triangle, "same norm": _same_norm,
-    "mean norm": _mean_norm, "shorter": _shorter, "cauchy": _cauchy, "below square": _below_square,
-    "norm": _no_negative, "lengths": _lengths, "length": _length,
-}  # fmt: skip
+    "combine vectors": _combined,
+    "nothing": _nothing,
+    "triangle": _triangle,
+    "same norm": _same_norm,
+    "mean norm": _mean_norm,
+    "shorter": _shorter,
+    "cauchy": _cauchy,
+    "below square": _below_square,
+    "norm": _no_negative,
+    "lengths": _lengths,
+    "length": _length,
+}

@@ -203,8 +203,9 @@ _SHAPES: Mapping[str, tuple[int, frozenset[str], Shape]] = {
     "variance": (1, frozenset({"bounded-variance"}), _variance),
 }
 _EQUATIONS: Mapping[str, tuple[frozenset[str], Callable[[_Line], None]]] = {
-    "start": (frozenset({"start"}), _start), "optimality": (frozenset({"minimiser"}), _optimality),
-}  # fmt: skip
+    "start": (frozenset({"start"}), _start),
+    "optimality": (frozenset({"minimiser"}), _optimality),
+}
 
 
 def _argument(replay: Replay, fact: Fact, raw: Any) -> None:

@@ -22,8 +22,24 @@ from boundlab.recheck._work import TooMuchError, begin
 
 _RULES = {**ALGEBRA, **PROBLEMS, **NAMES, **NORMS, **SUMS, **CHANCE}
 _GIVEN = ("axiom", "claimed", "mixture", "orthogonal", "uncorrelated")
-_FILE = ("schema", "proof", "theorem", "statement", "sha256", "problem", "symbols", "parameters", "vectors",
-         "functions", "slopes", "laws", "contexts", "facts", "steps", "conclusions")  # fmt: skip
+_FILE = (
+    "schema",
+    "proof",
+    "theorem",
+    "statement",
+    "sha256",
+    "problem",
+    "symbols",
+    "parameters",
+    "vectors",
+    "functions",
+    "slopes",
+    "laws",
+    "contexts",
+    "facts",
+    "steps",
+    "conclusions",
+)
 _STATUSES = ("proved", "follows", "refuted", "does not follow", "unproved", "remark")
 
 
@@ -60,9 +76,18 @@ def recheck_proof(raw: Mapping[str, Any]) -> Finding:
     depends = frozenset[str]().union(*(one.names for one in conclusions))
     checked = len(facts) - len(replay.unchecked)
     return Finding(
-        True, what.replace(" + -", " - "), given, checked, claim, tuple(replay.root.left), proof=True,
-        trusted=trusted, setting=setting, depends=depends, declared=tuple(_declared(replay)),
-    )  # fmt: skip
+        True,
+        what.replace(" + -", " - "),
+        given,
+        checked,
+        claim,
+        tuple(replay.root.left),
+        proof=True,
+        trusted=trusted,
+        setting=setting,
+        depends=depends,
+        declared=tuple(_declared(replay)),
+    )
 
 
 def _stated(raw: Mapping[str, Any]) -> None:

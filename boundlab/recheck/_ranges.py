@@ -18,8 +18,15 @@ from boundlab.recheck._work import spend
 _DEPTH, _DEGREE, _POINTS = 40, 24, 8
 _QUESTION = 200  # steps for each polynomial that is looked at
 _STEPS = (
-    Fraction(1), Fraction(1, 3), Fraction(5), Fraction(2), Fraction(1, 7), Fraction(3), Fraction(11), Fraction(1, 2),
-)  # fmt: skip
+    Fraction(1),
+    Fraction(1, 3),
+    Fraction(5),
+    Fraction(2),
+    Fraction(1, 7),
+    Fraction(3),
+    Fraction(11),
+    Fraction(1, 2),
+)
 FIRST = "_0"  # the index of a family, in the ends of its range
 
 

@@ -24,8 +24,11 @@ _LONG = 40
 CLAIMED = "step "
 _FACT = ("rule", "context", "premises", "axioms", "data")
 _VECTOR = ("arity", "clock", "drawn")
-_CONTEXT = {"root": ("kind",), "suppose": ("kind", "parent", "symbols", "fact"),
-            "split": ("kind", "parent", "symbols", "name", "at", "which")}  # fmt: skip
+_CONTEXT = {
+    "root": ("kind",),
+    "suppose": ("kind", "parent", "symbols", "fact"),
+    "split": ("kind", "parent", "symbols", "name", "at", "which"),
+}
 # Rules that say what a symbol stands for.
 DECLARING = ("name", "root", "define", "name family", "power root", "lengths")
 

@@ -321,8 +321,22 @@ def _claimed(replay: Replay, fact: Fact) -> None:
 
 
 ALGEBRA: dict[str, Rule] = {
-    "combine": _combine, "square": _square, "scale": _scale, "times": _times, "end": _end, "against": _against,
-    "replace": _replace, "suppose": _suppose, "induction": _induction, "at": _at, "join": _join, "lowest": _lowest,
-    "name": _name, "root": _root, "define": _define, "by squares": _by_squares, "norms": _norms,
+    "combine": _combine,
+    "square": _square,
+    "scale": _scale,
+    "times": _times,
+    "end": _end,
+    "against": _against,
+    "replace": _replace,
+    "suppose": _suppose,
+    "induction": _induction,
+    "at": _at,
+    "join": _join,
+    "lowest": _lowest,
+    "name": _name,
+    "root": _root,
+    "define": _define,
+    "by squares": _by_squares,
+    "norms": _norms,
     "claimed": _claimed,
-}  # fmt: skip
+}

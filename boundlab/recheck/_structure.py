@@ -51,11 +51,16 @@ def text(one: Combination) -> str:
     for atom, value in sorted(one.items(), key=lambda term: term[0].key):
         base = atom.base
         vectors = [vector.key for vector in base.vectors]
-        words = {
-            "one": "", "value": f"E {base.function}[{';'.join(i.key for i in base.indices)}]({', '.join(vectors)})",
-            "inner": f"E⟨{', '.join(vectors)}⟩" if vectors[0:1] != vectors[1:2] else f"E‖{vectors[0]}‖²",
-            "vector": "".join(vectors),
-        }[base.kind] if base.kind != "one" else ""  # fmt: skip
+        words = (
+            {
+                "one": "",
+                "value": f"E {base.function}[{';'.join(i.key for i in base.indices)}]({', '.join(vectors)})",
+                "inner": f"E⟨{', '.join(vectors)}⟩" if vectors[0:1] != vectors[1:2] else f"E‖{vectors[0]}‖²",
+                "vector": "".join(vectors),
+            }[base.kind]
+            if base.kind != "one"
+            else ""
+        )
         sums = "".join(f"Σ_{{{lo.key} ≤ _{place} < {hi.key}}} " for place, (lo, hi) in enumerate(atom.ranges))
         factor = "" if value == ONE and (words or sums) else f"({value.key})" if " " in value.key else value.key
         weight = "" if atom.weight == ONE else f"{atom.weight.key}"

@@ -150,6 +150,11 @@ def _says(fact: Fact, value: Number) -> bool:
 
 
 SUMS: dict[str, Rule] = {
-    "total": _total, "telescope": _telescope, "split": _split, "shift": _shift, "windows": _windows,
-    "split vector": _split, "empty vector": _empty,
-}  # fmt: skip
+    "total": _total,
+    "telescope": _telescope,
+    "split": _split,
+    "shift": _shift,
+    "windows": _windows,
+    "split vector": _split,
+    "empty vector": _empty,
+}

@@ -18,10 +18,16 @@ from boundlab.registry._sources import BUILT_IN, Kind, Source, reason, sources
 # What each kind is called in a sentence, and what its objects must be; a type is imported only to judge a plug-in.
 WORDS: Mapping[Kind, str] = MappingProxyType(
     {
-        "theorems": "theorem", "algorithms": "algorithm", "problems": "problem", "delays": "delay model",
-        "metrics": "metric", "assumptions": "assumption", "checks": "group of checks", "proofs": "proof",
+        "theorems": "theorem",
+        "algorithms": "algorithm",
+        "problems": "problem",
+        "delays": "delay model",
+        "metrics": "metric",
+        "assumptions": "assumption",
+        "checks": "group of checks",
+        "proofs": "proof",
     }
-)  # fmt: skip
+)
 TYPES: Mapping[Kind, str] = MappingProxyType(
     {
         "theorems": "boundlab.theorems:Theorem",

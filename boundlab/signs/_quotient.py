@@ -188,9 +188,12 @@ def _is_power(part: sympy.Expr) -> bool:
 def _is_root(part: sympy.Expr) -> bool:
     """Return whether it is √(1 + what is ≥ 0), or one over that."""
     return bool(
-        part.is_Pow and not part.base.is_Symbol and not part.base.is_number
-        and abs(part.exp) == sympy.S.Half and (part.base - 1).is_nonnegative
-    )  # fmt: skip
+        part.is_Pow
+        and not part.base.is_Symbol
+        and not part.base.is_number
+        and abs(part.exp) == sympy.S.Half
+        and (part.base - 1).is_nonnegative
+    )
 
 
 def _root(part: sympy.Expr) -> sympy.Expr:

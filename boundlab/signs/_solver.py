@@ -116,9 +116,12 @@ class Solver:
 def _start() -> subprocess.Popen[bytes]:
     # A session of its own: an interrupt from the keyboard comes to us, and we end the process.
     return subprocess.Popen(
-        [sys.executable, "-P", str(_SCRIPT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
+        [sys.executable, "-P", str(_SCRIPT)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

@@ -109,9 +109,17 @@ def _tile(tape: Tape, problem: Problem, place: Device) -> int:
 
 
 def _run_tile(
-    work: Work[Any, Result], problem: Problem, batched: Batched, function: CertifiedRows, seed: int,
-    trials: Sequence[int], tapes: Sequence[Tape], tile: int, place: Device, dtype: torch.dtype,
-) -> Iterator[Result]:  # fmt: skip
+    work: Work[Any, Result],
+    problem: Problem,
+    batched: Batched,
+    function: CertifiedRows,
+    seed: int,
+    trials: Sequence[int],
+    tapes: Sequence[Tape],
+    tile: int,
+    place: Device,
+    dtype: torch.dtype,
+) -> Iterator[Result]:
     kept = [work.begin() for _ in trials]
 
     def observe(owners: NDArray[np.int64], rows: NDArray[np.int64], X: torch.Tensor) -> None:

@@ -74,9 +74,21 @@ class BulkWriter:
         record_at, record = _table(self.record_at, self.record_columns, Record)
         op, row, event = _order((affine_at, descend_at, record_at))
         tape = Tape(
-            len(initial), initial, op, row, event, affine, descend, record, events, clients, server, version,
-            len(events), identities,
-        )  # fmt: skip
+            len(initial),
+            initial,
+            op,
+            row,
+            event,
+            affine,
+            descend,
+            record,
+            events,
+            clients,
+            server,
+            version,
+            len(events),
+            identities,
+        )
         verify(tape)
         return tape
 

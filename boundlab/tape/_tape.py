@@ -177,9 +177,22 @@ class Tape:
         """Return what only equal programs share: who does what in which order, events and their times apart."""
         affine, descend = self.affine, self.descend
         columns = (
-            self.initial, self.op, self.row, affine.dst, affine.start, affine.src, affine.coef, descend.dst,
-            descend.src, descend.client, descend.steps, descend.step_size, self.record.src, self.local, self.implicit,
-        )  # fmt: skip
+            self.initial,
+            self.op,
+            self.row,
+            affine.dst,
+            affine.start,
+            affine.src,
+            affine.coef,
+            descend.dst,
+            descend.src,
+            descend.client,
+            descend.steps,
+            descend.step_size,
+            self.record.src,
+            self.local,
+            self.implicit,
+        )
         found = hashlib.sha256()
         for column in columns:
             found.update(str(column.shape).encode() + np.ascontiguousarray(column).tobytes())

@@ -268,9 +268,17 @@ def _compare(name: str, one: CompareOptions, demand: BoundRequest) -> BoundFindi
 
     def ask(trials: int, seed: int) -> api.Compared:
         return api.compare(
-            one.theorem, one.problem, one.delays, server=one.server, iterations=one.horizons[0], trials=trials,
-            seed=seed, level=level, settings=one.settings, jobs=1,
-        )  # fmt: skip
+            one.theorem,
+            one.problem,
+            one.delays,
+            server=one.server,
+            iterations=one.horizons[0],
+            trials=trials,
+            seed=seed,
+            level=level,
+            settings=one.settings,
+            jobs=1,
+        )
 
     pilot = ask(min(_PILOT, demand.trials or _PILOT), demand.seed ^ _OTHER)
     if pilot.band.level == 1.0:
@@ -289,9 +297,15 @@ def _compare(name: str, one: CompareOptions, demand: BoundRequest) -> BoundFindi
     more = ["--seed", str(seed), "--trials", str(trials)] if trials else []
     more += ["--level", repr(level)] if sampled else []
     finding = BoundFinding(
-        name, "comparison", result.verdict.value, result.explanation, one.words(),
-        trials=trials if sampled else 0, false_alarm=error if sampled else 0.0, gap=gap,
-    )  # fmt: skip
+        name,
+        "comparison",
+        result.verdict.value,
+        result.explanation,
+        one.words(),
+        trials=trials if sampled else 0,
+        false_alarm=error if sampled else 0.0,
+        gap=gap,
+    )
     if not finding.refutes:
         return finding
     path = _left(Path(demand.folder) / case_name(one.theorem.id), result.case)

@@ -100,8 +100,11 @@ def _shares(m: Metric) -> None:
         for value in values:
             series.add(value)
             doubled.add(2.0 * value)
-        equal(f"the left side at {k} of doubled records and twice that of the records",
-              doubled.values, 2.0 * series.values)  # fmt: skip
+        equal(
+            f"the left side at {k} of doubled records and twice that of the records",
+            doubled.values,
+            2.0 * series.values,
+        )
         share = m.over.share(k) if m.is_mean else None
         if share is not None:
             what = f"the left side at {k} and share({k}) = {share} times the sum of its {count} records"

@@ -16,8 +16,15 @@ if TYPE_CHECKING:
     from boundlab.theorems import Theorem
 
 _ORDER = (
-    "violated", "failed", "not applicable", "inconclusive", "unknown", "consistent", "holds", "passed",
-)  # fmt: skip
+    "violated",
+    "failed",
+    "not applicable",
+    "inconclusive",
+    "unknown",
+    "consistent",
+    "holds",
+    "passed",
+)
 _KEY = "boundlab"
 
 
@@ -25,13 +32,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options."""
     group = parser.getgroup("boundlab", "theorems as tests")
     group.addoption(
-        "--boundlab-theorem", action="append", default=[], metavar="THEOREM",
+        "--boundlab-theorem",
+        action="append",
+        default=[],
+        metavar="THEOREM",
         help="test a theorem, a TOML file or an id: its formula, comparisons, and a search; may be repeated",
-    )  # fmt: skip
+    )
     group.addoption(
-        "--boundlab-require", choices=("not-violated", "holds"), default="not-violated",
+        "--boundlab-require",
+        choices=("not-violated", "holds"),
+        default="not-violated",
         help="holds: a comparison that does not say so fails, too",
-    )  # fmt: skip
+    )
     group.addoption(
         "--boundlab-candidates", type=int, default=None, metavar="N", help="instances that a search looks at, about"
     )
@@ -105,9 +117,10 @@ class TheoremItem(pytest.Item):
         option = self.config.getoption
         asked = option("--boundlab-candidates")
         demand = BoundRequest(
-            candidates=CANDIDATES if asked is None else asked, seed=option("--boundlab-seed"),
+            candidates=CANDIDATES if asked is None else asked,
+            seed=option("--boundlab-seed"),
             folder=option("--boundlab-cases"),
-        )  # fmt: skip
+        )
         if self.name == "search" and not demand.candidates:
             pytest.skip("no candidates were asked for")
         findings = look(self.name, self.parent.name, self.parent.theorem, demand)

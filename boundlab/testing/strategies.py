@@ -28,16 +28,34 @@ from boundlab.theorems import Theorem, load_theorem, over
 __all__ = ["arrivals", "cases", "delay_specs", "delays", "parameters", "problem_specs", "problems", "schedules"]
 
 FAMILIES = (
-    "huber", "pseudo-huber", "lad", "quadratic", "max-affine", "smoothed-max-affine", "logistic", "softmax", "hinge",
+    "huber",
+    "pseudo-huber",
+    "lad",
+    "quadratic",
+    "max-affine",
+    "smoothed-max-affine",
+    "logistic",
+    "softmax",
+    "hinge",
     "lad-regression",
-)  # fmt: skip
+)
 CURVED = ("quadratic", "quadratic", "logistic", "softmax")
 STEEP = ("huber", "huber", "pseudo-huber", "lad", "max-affine", "smoothed-max-affine", "logistic", "hinge")
 SMOOTH = ("huber", "huber", "pseudo-huber", "smoothed-max-affine", "logistic")
 DELAYS = (
-    "exponential", "exponential:spread=5", "deterministic", "deterministic:spread=3", "uniform", "lognormal",
-    "two-speed", "markov", "iid:p_s=0.3", "iid", "gamma", "per-step:jitter=0.1",
-)  # fmt: skip
+    "exponential",
+    "exponential:spread=5",
+    "deterministic",
+    "deterministic:spread=3",
+    "uniform",
+    "lognormal",
+    "two-speed",
+    "markov",
+    "iid:p_s=0.3",
+    "iid",
+    "gamma",
+    "per-step:jitter=0.1",
+)
 MEMORYLESS = ("exponential", "exponential:spread=5", "iid:p_s=0.3", "iid")
 _CENTRES = ("-2", "0", "0.5", "1", "4")
 _WEIGHTS = ("0.1", "1", "3")
@@ -104,11 +122,15 @@ def _regression(draw: Any, kind: str, n: int, aim: Aim, *, loud: bool) -> list[s
     owners = ",".join(str(client) for client in range(n) for _ in range(2))
     nu = ("0", "0.1") if aim.curved is None else ("0.1", "1") if aim.curved else ("0",)
     return [
-        f"features=[{','.join(rows)}]", f"targets=[{targets}]", f"owners=[{owners}]",
-        f"nu={draw(st.sampled_from(nu))}", f"batch={'1' if loud else 'full'}",
-        f"weights={draw(st.sampled_from(('equal', 'size', 'paper')))}", f"bias={draw(st.sampled_from(('yes', 'no')))}",
+        f"features=[{','.join(rows)}]",
+        f"targets=[{targets}]",
+        f"owners=[{owners}]",
+        f"nu={draw(st.sampled_from(nu))}",
+        f"batch={'1' if loud else 'full'}",
+        f"weights={draw(st.sampled_from(('equal', 'size', 'paper')))}",
+        f"bias={draw(st.sampled_from(('yes', 'no')))}",
         *(["solver=newton"] if kind in ("logistic", "softmax") else []),
-    ]  # fmt: skip
+    ]
 
 
 def words_of(line: str) -> list[str]:
@@ -317,9 +339,10 @@ def _scaled(draw: st.DrawFn, one: CompareOptions, open_: Iterable[str]) -> Compa
     factor = {name: draw(st.sampled_from(_FACTORS)) for name in sorted(open_)}
     theorem = one.theorem
     required = {
-        name: "0.05" for name in factor
+        name: "0.05"
+        for name in factor
         if theorem.step.get(name) == theorem.symbols[name].symbol and name not in one.settings
-    }  # fmt: skip
+    }
     if not factor:
         return one
     one = one.with_settings(required)

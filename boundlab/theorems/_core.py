@@ -291,14 +291,25 @@ def _symbols(theorem: Statement, options: tuple[Option, ...]) -> Iterator[CoreSy
         info = theorem.symbols[name]
         givers = [one for one in definers(name) if one in assumed]
         of = (
-            "the step" if name in theorem.step
-            else "its definition" if name in theorem.definitions
-            else f"the option {read[name]}" if name in read
-            else "the horizon" if name == theorem.counter
-            else f"assumption {givers[0]}" if givers
-            else {"schedule": "the run", "clients": "the problem", "function": "the problem", "noise": "the problem",
-                  "heterogeneity": "the problem", "start": "the problem"}.get(info.role, "the user")
-        )  # fmt: skip
+            "the step"
+            if name in theorem.step
+            else "its definition"
+            if name in theorem.definitions
+            else f"the option {read[name]}"
+            if name in read
+            else "the horizon"
+            if name == theorem.counter
+            else f"assumption {givers[0]}"
+            if givers
+            else {
+                "schedule": "the run",
+                "clients": "the problem",
+                "function": "the problem",
+                "noise": "the problem",
+                "heterogeneity": "the problem",
+                "start": "the problem",
+            }.get(info.role, "the user")
+        )
         yield CoreSymbol(name, info.domain.id, info.units, info.role, info.side, info.vector, of)
 
 

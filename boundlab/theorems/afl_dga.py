@@ -28,11 +28,18 @@ _INITIAL = {"initial": 2 * F0 / (eta * T)}
 # --------------------------------------------------------------------------------------------- as printed
 
 THEOREM1 = Theorem(
-    id="afl_dga.theorem1", proofs=("afl_dga.theorem1",),
+    id="afl_dga.theorem1",
+    proofs=("afl_dga.theorem1",),
     title="nonconvex smooth functions, gradients with bounded second moment, stored gradients re-used",
-    paper=_PAPER, place="Theorem 1", status="as printed", assumptions=_PRINTED,
-    algorithm="afl_dga", options={**OPEN, "server": "plain"}, metric="gradient-norm",
-    about=EACH, step={"eta": 1 / T},
+    paper=_PAPER,
+    place="Theorem 1",
+    status="as printed",
+    assumptions=_PRINTED,
+    algorithm="afl_dga",
+    options={**OPEN, "server": "plain"},
+    metric="gradient-norm",
+    about=EACH,
+    step={"eta": 1 / T},
     bound=FormulaBound(
         {
             **_INITIAL,
@@ -41,19 +48,30 @@ THEOREM1 = Theorem(
             "delays": x**2 / n**2 * (sigma**2 + G**2) * tau_sum,
         }
     ),
-    settable=("eta",), conditions=(Condition(eta, 1 / T, "η ≤ 1/T"),), parameters={},
+    settable=("eta",),
+    conditions=(Condition(eta, 1 / T, "η ≤ 1/T"),),
+    parameters={},
     note="The proof does not use η ≤ 1/T, and its two sides have different units: a problem in other units makes "
     "another theorem of it. Step (2) of the proof bounds the square of a mean of n gradients by 1/n² of the sum of "
     "their squares, which holds for independent noise but not for the gradients themselves. The paper corrects "
     "clients in two ways (scaling=sum and average). F0 stands for E f(w^0) − E f(w^T).",
-    refuted_by="proofs/counterexamples/afl_dga.theorem1.json", repaired_by=_TRUE, page=_PAGE, letters=_LETTERS,
-)  # fmt: skip
+    refuted_by="proofs/counterexamples/afl_dga.theorem1.json",
+    repaired_by=_TRUE,
+    page=_PAGE,
+    letters=_LETTERS,
+)
 COROLLARY1 = Theorem(
     id="afl_dga.corollary1",
     title="the rate O(1/√(n·T))",
-    paper=_PAPER, place="Corollary 1", status="as printed", assumptions=_PRINTED,
-    algorithm="afl_dga", options={**OPEN, "server": "plain"}, metric="gradient-norm",
-    about=EACH, step={"eta": sqrt(n) / (L * sqrt(T))},
+    paper=_PAPER,
+    place="Corollary 1",
+    status="as printed",
+    assumptions=_PRINTED,
+    algorithm="afl_dga",
+    options={**OPEN, "server": "plain"},
+    metric="gradient-norm",
+    about=EACH,
+    step={"eta": sqrt(n) / (L * sqrt(T))},
     bound=FormulaBound(
         {
             "initial": L * F0 / sqrt(n * T),
@@ -62,10 +80,14 @@ COROLLARY1 = Theorem(
             "delays": n / T * (2 * t_d - 1) * (sigma**2 + G**2),
         }
     ),
-    settable=("eta",), parameters={}, shape=True,
+    settable=("eta",),
+    parameters={},
+    shape=True,
     note="Its step √n/(L·√T) meets Theorem 1's η ≤ 1/T only where n·T ≤ L².",
-    repaired_by=_TRUE, page=_PAGE, letters=_LETTERS,
-)  # fmt: skip
+    repaired_by=_TRUE,
+    page=_PAGE,
+    letters=_LETTERS,
+)
 
 # ---------------------------------------------------------------------------------------------- repaired
 
@@ -82,24 +104,41 @@ def _repaired(
     name: str, title: str, step: Expr, terms: Mapping[str, Expr], conditions: tuple[Condition, ...] = ()
 ) -> Theorem:
     fields: dict[str, Any] = {
-        "paper": _PAPER, "place": "Theorem 1, repaired", "status": "repaired", "assumptions": _REPAIRED,
-        "algorithm": "afl_dga", "options": _OPTIONS, "metric": "gradient-norm", "about": EACH, "page": _PAGE,
+        "paper": _PAPER,
+        "place": "Theorem 1, repaired",
+        "status": "repaired",
+        "assumptions": _REPAIRED,
+        "algorithm": "afl_dga",
+        "options": _OPTIONS,
+        "metric": "gradient-norm",
+        "about": EACH,
+        "page": _PAGE,
         "proof": proof_of(_PAGE, *(f"afl_dga.{one}" for one in (("r2", "r2n") if name in ("r2", "r2n") else (name,)))),
-    }  # fmt: skip
+    }
     bound = FormulaBound({**_INITIAL, **terms})
     shared = any(n in term.free_symbols for term in terms.values())
     return Theorem(
-        id=f"afl_dga.{name}", proofs=(f"afl_dga.{name}",), title=title,
-        step={"eta": step}, bound=bound, settable=("eta",), conditions=conditions,
-        parameters={}, note=_SENT, letters=_LETTERS if shared else {"F0": _LETTERS["F0"]}, **fields,
-    )  # fmt: skip
+        id=f"afl_dga.{name}",
+        proofs=(f"afl_dga.{name}",),
+        title=title,
+        step={"eta": step},
+        bound=bound,
+        settable=("eta",),
+        conditions=conditions,
+        parameters={},
+        note=_SENT,
+        letters=_LETTERS if shared else {"F0": _LETTERS["F0"]},
+        **fields,
+    )
 
 
 # √2·S where a point also has own steps, S where it has none.
 _BOTH = sqrt(1 + Min(ONE, M_own, evaluate=False)) * S
 
 R0 = _repaired(
-    "r0", "every client in every round, one local step, no delay", 1 / L,
+    "r0",
+    "every client in every round, one local step, no delay",
+    1 / L,
     {"noise": x * sigma**2 / n},
     (
         Condition(Q_age, ZERO, "τ ≡ 1 (no gradient is re-used)"),
@@ -108,42 +147,52 @@ R0 = _repaired(
         Condition(M_own, ZERO, "M_o = 0"),
         Condition(x, ONE, "η·L ≤ 1"),
     ),
-)  # fmt: skip
+)
 R1 = _repaired(
-    "r1", "full gradients: stale server steps only limit the step size", 1 / (L * (1 + _BOTH)),
+    "r1",
+    "full gradients: stale server steps only limit the step size",
+    1 / (L * (1 + _BOTH)),
     {"local steps": 2 * x**2 * M_own**2 * G**2},
     (_NOISELESS, Condition(x, 1 / (1 + _BOTH), "η·L ≤ 1/(1+√2·S), or ≤ 1/(1+S) if M_o = 0")),
-)  # fmt: skip
+)
 R2 = _repaired(
-    "r2", "any step size", 1 / (4 * L),
+    "r2",
+    "any step size",
+    1 / (4 * L),
     {
         "second order": x * G**2,
         "staleness": x**2 * G**2 * SM2,
         "re-use": 2 * x * G * sigma * reuse,
     },
-)  # fmt: skip
+)
 R2N = _repaired(
-    "r2n", "full gradients, steps up to 1/L", 1 / (4 * L),
+    "r2n",
+    "full gradients, steps up to 1/L",
+    1 / (4 * L),
     {"staleness": x**2 * G**2 * SM2},
     (_NOISELESS, Condition(x, ONE, "η·L ≤ 1")),
-)  # fmt: skip
+)
 R2B = _repaired(
-    "r2b", "noise averaged over the clients, steps up to 1/(2L)", 1 / (4 * L),
+    "r2b",
+    "noise averaged over the clients, steps up to 1/(2L)",
+    1 / (4 * L),
     {
         "noise": 2 * x * sigma**2 / n,
         "staleness": x**2 * G**2 * SM2,
         "re-use": 2 * x * G * sigma * reuse_n,
     },
     (Condition(x, ONE / 2, "η·L ≤ 1/2"),),
-)  # fmt: skip
+)
 R3 = _repaired(
-    "r3", "noise averaged over the clients, steps up to 1/(4L(1+S))", 1 / (4 * L * (1 + S)),
+    "r3",
+    "noise averaged over the clients, steps up to 1/(4L(1+S))",
+    1 / (4 * L * (1 + S)),
     {
         "local steps": 2 * x**2 * M_own**2 * G**2,
         "noise": sigma**2 / n * (2 * x + 4 * x**2 * S**2),
         "re-use": sigma**2 / n * (2 * x * Q_age ** Rational(3, 2) + 4 * x**2 * Q_age**3),
     },
     (Condition(x, 1 / (4 * (1 + S)), "η·L ≤ 1/(4(1+S))"),),
-)  # fmt: skip
+)
 
 THEOREMS = (THEOREM1, COROLLARY1, R0, R1, R2, R2N, R2B, R3)

@@ -74,21 +74,38 @@ _REFUTED = (
 )
 
 THEOREM8 = Theorem(
-    id="area.theorem8", proofs=("area.theorem8",),
+    id="area.theorem8",
+    proofs=("area.theorem8",),
     title="convex Lipschitz functions, ergodic average, step size chosen for the horizon",
-    paper=_PAPER, place="Theorem 8", status="as printed", assumptions=_LIPSCHITZ,
-    algorithm="area", options=_ANALYSIS, metric="ergodic-gap", note=_REFUTED,
-    refuted_by=f"{_CASES}/area.theorem8.json", repaired_by=("area.theorem8.repaired",), page=_PAGE,
+    paper=_PAPER,
+    place="Theorem 8",
+    status="as printed",
+    assumptions=_LIPSCHITZ,
+    algorithm="area",
+    options=_ANALYSIS,
+    metric="ergodic-gap",
+    note=_REFUTED,
+    refuted_by=f"{_CASES}/area.theorem8.json",
+    repaired_by=("area.theorem8.repaired",),
+    page=_PAGE,
     **_own_step(_LOCAL_PRINTED),
-)  # fmt: skip
+)
 THEOREM8_FIXED = Theorem(
     id="area.theorem8.fixed-step",
     title="convex Lipschitz functions, ergodic average, any constant step size",
-    paper=_PAPER, place="Appendix C, the line before the step size is chosen", status="as printed",
-    assumptions=_LIPSCHITZ, algorithm="area", options=_ANALYSIS, metric="ergodic-gap", note=_REFUTED,
-    refuted_by=f"{_CASES}/area.theorem8.fixed-step.json", repaired_by=("area.theorem8.repaired.fixed-step",),
-    page=_PAGE, **_any_step(_LOCAL_PRINTED),
-)  # fmt: skip
+    paper=_PAPER,
+    place="Appendix C, the line before the step size is chosen",
+    status="as printed",
+    assumptions=_LIPSCHITZ,
+    algorithm="area",
+    options=_ANALYSIS,
+    metric="ergodic-gap",
+    note=_REFUTED,
+    refuted_by=f"{_CASES}/area.theorem8.fixed-step.json",
+    repaired_by=("area.theorem8.repaired.fixed-step",),
+    page=_PAGE,
+    **_any_step(_LOCAL_PRINTED),
+)
 _PRINTED_START = (
     "Theorem 8 speaks of Algorithms 1 and 2, whose first message is a pass from x_s,0; its proof is about the start "
     "x_i,0 = y_i,0 = x_s,0 (area.theorem8). False here too: f = |x|, one client, p = 0.72, M = 2, K = 19."
@@ -96,48 +113,85 @@ _PRINTED_START = (
 THEOREM8_PRINTED = Theorem(
     id="area.theorem8.printed-start",
     title="Theorem 8 for the start that Algorithm 2 prints, step size chosen for the horizon",
-    paper=_PAPER, place="Theorem 8", status="as printed", assumptions=_LIPSCHITZ,
-    algorithm="area", options=_OWN, metric="ergodic-gap", note=_PRINTED_START,
-    refuted_by=f"{_CASES}/area.theorem8.printed-start.json", repaired_by=("area.theorem8.algorithm-start",),
-    page=_PAGE, **_own_step(_LOCAL_PRINTED),
-)  # fmt: skip
+    paper=_PAPER,
+    place="Theorem 8",
+    status="as printed",
+    assumptions=_LIPSCHITZ,
+    algorithm="area",
+    options=_OWN,
+    metric="ergodic-gap",
+    note=_PRINTED_START,
+    refuted_by=f"{_CASES}/area.theorem8.printed-start.json",
+    repaired_by=("area.theorem8.algorithm-start",),
+    page=_PAGE,
+    **_own_step(_LOCAL_PRINTED),
+)
 THEOREM8_PRINTED_FIXED = Theorem(
     id="area.theorem8.printed-start.fixed-step",
     title="Theorem 8 for the start that Algorithm 2 prints, any constant step size",
-    paper=_PAPER, place="Appendix C, the line before the step size is chosen", status="as printed",
-    assumptions=_LIPSCHITZ, algorithm="area", options=_OWN, metric="ergodic-gap", note=_PRINTED_START,
-    refuted_by=f"{_CASES}/area.theorem8.printed-start.fixed-step.json", repaired_by=("area.theorem8.algorithm-start",),
-    page=_PAGE, **_any_step(_LOCAL_PRINTED),
-)  # fmt: skip
+    paper=_PAPER,
+    place="Appendix C, the line before the step size is chosen",
+    status="as printed",
+    assumptions=_LIPSCHITZ,
+    algorithm="area",
+    options=_OWN,
+    metric="ergodic-gap",
+    note=_PRINTED_START,
+    refuted_by=f"{_CASES}/area.theorem8.printed-start.fixed-step.json",
+    repaired_by=("area.theorem8.algorithm-start",),
+    page=_PAGE,
+    **_any_step(_LOCAL_PRINTED),
+)
 THEOREM8_REPAIRED = Theorem(
-    id="area.theorem8.repaired", proofs=("area.theorem8.repaired",),
+    id="area.theorem8.repaired",
+    proofs=("area.theorem8.repaired",),
     title="Theorem 8 with M·B² in place of (M+1)·B²/2",
-    paper=_PAPER, place="Theorem 8, repaired", status="repaired", assumptions=_LIPSCHITZ,
-    algorithm="area", options=_ANALYSIS, metric="ergodic-gap",
-    note="Lemma 21 enters the proof with its factor 2·alpha.", page=_PAGE, proof=_PROOF8,
+    paper=_PAPER,
+    place="Theorem 8, repaired",
+    status="repaired",
+    assumptions=_LIPSCHITZ,
+    algorithm="area",
+    options=_ANALYSIS,
+    metric="ergodic-gap",
+    note="Lemma 21 enters the proof with its factor 2·alpha.",
+    page=_PAGE,
+    proof=_PROOF8,
     **_own_step(_LOCAL_REPAIRED),
-)  # fmt: skip
+)
 THEOREM8_REPAIRED_FIXED = Theorem(
-    id="area.theorem8.repaired.fixed-step", proofs=("area.theorem8.repaired.fixed-step",),
+    id="area.theorem8.repaired.fixed-step",
+    proofs=("area.theorem8.repaired.fixed-step",),
     title="the repaired Theorem 8 for any constant step size",
-    paper=_PAPER, place="Appendix C, repaired", status="repaired", assumptions=_LIPSCHITZ,
-    algorithm="area", options=_ANALYSIS, metric="ergodic-gap", page=_PAGE, proof=_PROOF8,
+    paper=_PAPER,
+    place="Appendix C, repaired",
+    status="repaired",
+    assumptions=_LIPSCHITZ,
+    algorithm="area",
+    options=_ANALYSIS,
+    metric="ergodic-gap",
+    page=_PAGE,
+    proof=_PROOF8,
     **_any_step(_LOCAL_REPAIRED),
-)  # fmt: skip
+)
 THEOREM8_ALGORITHM = Theorem(
-    id="area.theorem8.algorithm-start", proofs=("area.theorem8.algorithm-start",),
+    id="area.theorem8.algorithm-start",
+    proofs=("area.theorem8.algorithm-start",),
     title="the repaired Theorem 8 for the start of Algorithm 2, any constant step size",
-    paper=_PAPER, place="Appendix C, repaired", status="repaired", assumptions=_LIPSCHITZ,
-    algorithm="area", options=_OWN, metric="ergodic-gap", page=_PAGE, proof=_PROOF8,
+    paper=_PAPER,
+    place="Appendix C, repaired",
+    status="repaired",
+    assumptions=_LIPSCHITZ,
+    algorithm="area",
+    options=_OWN,
+    metric="ergodic-gap",
+    page=_PAGE,
+    proof=_PROOF8,
     note="The first message is a pass from x_s,0: one more client event at k = 0.",
     **_any_step(
         _LOCAL_REPAIRED,
-        {
-            "first pass": qbar * (2 * alpha * M * B * R + alpha**2 * M * (sigma**2 + M * B**2))
-            / (2 * alpha * M * K)
-        },
+        {"first pass": qbar * (2 * alpha * M * B * R + alpha**2 * M * (sigma**2 + M * B**2)) / (2 * alpha * M * K)},
     ),
-)  # fmt: skip
+)
 
 # ------------------------------------------------- Theorem 7: strongly convex, smooth, diminishing step
 
@@ -180,8 +234,13 @@ THEOREM7 = Theorem(
 def _shifted(last_offset: Expr, extra: Mapping[str, Expr]) -> dict[str, Expr]:
     """Return the definitions that explicit and onepass share; ``last_offset`` is d, or d + 1."""
     return {
-        **_GAMMA, **_D, **extra, "d_eff": last_offset, "a0": c / d_eff, "Ktilde": K + d_eff - 1,
-    }  # fmt: skip
+        **_GAMMA,
+        **_D,
+        **extra,
+        "d_eff": last_offset,
+        "a0": c / d_eff,
+        "Ktilde": K + d_eff - 1,
+    }
 
 
 THEOREM7_EXPLICIT = Theorem(
@@ -252,14 +311,22 @@ def _onepass(offset: Expr, start: Mapping[str, Expr]) -> dict[str, Any]:
 
 
 THEOREM7_ONEPASS = Theorem(
-    id="area.theorem7.onepass", proofs=("area.theorem7.onepass",),
+    id="area.theorem7.onepass",
+    proofs=("area.theorem7.onepass",),
     title="the explicit form before its constants are rounded",
-    paper=_PAPER, place="derived for boundlab from the setting of Theorem 7", status="derived here",
-    assumptions=_SMOOTH, algorithm="area", options=_PROOF, metric="squared-distance", first=0, page=_PAGE,
+    paper=_PAPER,
+    place="derived for boundlab from the setting of Theorem 7",
+    status="derived here",
+    assumptions=_SMOOTH,
+    algorithm="area",
+    options=_PROOF,
+    metric="squared-distance",
+    first=0,
+    page=_PAGE,
     proof=_BY_ONEPASS,
     step=_STEP,
     **_onepass(d, _SAME_START),
-)  # fmt: skip
+)
 THEOREM7_ONEPASS_ALGORITHM = Theorem(
     id="area.theorem7.onepass.algorithm-start",
     title="the one-pass form for Algorithms 1 and 2 as they are run",

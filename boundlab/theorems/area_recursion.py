@@ -193,9 +193,18 @@ def _start(
 
 
 def _advance(
-    state: _State, p: Floats, G: Floats, weight: Floats, p_s: float,
-    mu: float, L: float, M: int, sigma: float, alpha: Floats, slack: float,
-) -> Iterator[float]:  # fmt: skip
+    state: _State,
+    p: Floats,
+    G: Floats,
+    weight: Floats,
+    p_s: float,
+    mu: float,
+    L: float,
+    M: int,
+    sigma: float,
+    alpha: Floats,
+    slack: float,
+) -> Iterator[float]:
     """Do one iteration for each step size but the last, and give S after each; at the end, keep the state."""
     once = local_pass(alpha[:-1], mu, L, M, sigma, slack)
     noise_roots = np.sqrt(once.noise) * (1.0 + slack)

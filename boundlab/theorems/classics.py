@@ -24,8 +24,20 @@ THEOREMS = (
 TIGHT = frozenset(
     f"classics.{name}"
     for name in (
-        "gd.convex", "gd.ergodic", "gd.gradient", "gd.gradient-gap", "gd.strongly-convex", "gd.strongly-convex.gap",
-        "gd.nonconvex", "ogm", "subgradient", "subgradient.last-iterate", "incremental", "proximal-point",
-        "proximal-point.strongly-convex", "sgd.distance", "proximal-gradient.strongly-convex",
+        "gd.convex",
+        "gd.ergodic",
+        "gd.gradient",
+        "gd.gradient-gap",
+        "gd.strongly-convex",
+        "gd.strongly-convex.gap",
+        "gd.nonconvex",
+        "ogm",
+        "subgradient",
+        "subgradient.last-iterate",
+        "incremental",
+        "proximal-point",
+        "proximal-point.strongly-convex",
+        "sgd.distance",
+        "proximal-gradient.strongly-convex",
     )
-)  # fmt: skip
+)

@@ -17,12 +17,17 @@ DELAYED_SGD = classic(
     title="asynchronous SGD of clients with one function, any delays up to tau_max, average squared gradient",
     paper="Stich and Karimireddy, The error-feedback framework: SGD with delayed gradients (2020)",
     place="their setting of bounded delays, non-convex functions; explicit constants derived here",
-    status="derived here", metric="gradient-norm", first=1, algorithm="async_sgd",
+    status="derived here",
+    metric="gradient-norm",
+    first=1,
+    algorithm="async_sgd",
     options={"schedule": "constant", "sampling": "arrival"},
     assumptions=("smooth", "bounded-below", "bounded-variance", "one-function", "fixed-schedule"),
-    step={"alpha": ONE / (L * (1 + TWO * tau_max))}, settable=("alpha",),
+    step={"alpha": ONE / (L * (1 + TWO * tau_max))},
+    settable=("alpha",),
     conditions=(Condition(alpha, ONE / (L * (1 + TWO * tau_max)), "α ≤ 1/(L(1+2τ_max))"),),
-    note="Without delays it is classics.sgd.nonconvex for n = 1.", proof=f"{PAGE}#stale-gradients",
-)  # fmt: skip
+    note="Without delays it is classics.sgd.nonconvex for n = 1.",
+    proof=f"{PAGE}#stale-gradients",
+)
 
 THEOREMS = (DELAYED_SGD,)

@@ -47,9 +47,15 @@ _STALE = Condition(ONE, tau_max, "1 ≤ τ_max")
 def _theorem1(smooth: Expr) -> dict[str, Any]:
     """Return what Theorem 1 says when the L of its formula is ``smooth``."""
     return {
-        "paper": _PAPER, "place": "Theorem 1", "status": "as printed", "assumptions": NONCONVEX,
-        "page": _PAGE, "repaired_by": (*_DELTA, *_PARAM),
-        "algorithm": "fedfa", "options": OPEN, "metric": "gradient-norm",
+        "paper": _PAPER,
+        "place": "Theorem 1",
+        "status": "as printed",
+        "assumptions": NONCONVEX,
+        "page": _PAGE,
+        "repaired_by": (*_DELTA, *_PARAM),
+        "algorithm": "fedfa",
+        "options": OPEN,
+        "metric": "gradient-norm",
         "step": {"eta_l": 1 / (smooth * Q * eta_g), "eta_g": ONE},
         "generous": {"tau_max": 1},  # it says τ ≥ 1, and not whether an update that is never late has τ = 1 or 2
         "bound": FormulaBound(
@@ -59,35 +65,47 @@ def _theorem1(smooth: Expr) -> dict[str, Any]:
                 "noise": smooth / 2 * eta_g * eta_sq / eta_sum * sigma_l**2,
             }
         ),
-    }  # fmt: skip
+    }
 
 
 THEOREM1 = Theorem(
-    id="fedfa.theorem1", proofs=("fedfa.theorem1",),
+    id="fedfa.theorem1",
+    proofs=("fedfa.theorem1",),
     title="nonconvex functions with L-Lipschitz gradients, as the proof uses",
-    definitions={**_SIGMA2, **_LOCAL}, settable=_LOCAL_SETTABLE,
-    conditions=(_STALE, Condition(eta_g * eta_l * Q, 1 / L, "η_g·η_ℓ·Q ≤ 1/L")), parameters={"Q": "Q"},
+    definitions={**_SIGMA2, **_LOCAL},
+    settable=_LOCAL_SETTABLE,
+    conditions=(_STALE, Condition(eta_g * eta_l * Q, 1 / L, "η_g·η_ℓ·Q ≤ 1/L")),
+    parameters={"Q": "Q"},
     note="Stated for both modes. No term depends on how often each client arrives, and none survives η_ℓ → 0 with "
     "η_ℓ·T → ∞: the claim includes that unequal rates leave no bias. The step condition stands in the proof only.",
-    refuted_by=f"{_CASES}/fedfa.theorem1.json", letters=_LETTERS,
+    refuted_by=f"{_CASES}/fedfa.theorem1.json",
+    letters=_LETTERS,
     **_theorem1(L),
-)  # fmt: skip
+)
 THEOREM1_SQUARED = Theorem(
     id="fedfa.theorem1.squared-smoothness",
     title="the same formula with the smoothness that the paper assumes, ‖∇F(w)−∇F(w')‖² ≤ L‖w−w'‖²",
-    definitions={**_SIGMA2, **_LOCAL, "L_sq": L**2}, settable=(*_LOCAL_SETTABLE, "L_sq"),
-    conditions=(_STALE, Condition(eta_g * eta_l * Q, 1 / L_sq, "η_g·η_ℓ·Q ≤ 1/L_(2)")), parameters={"Q": "Q"},
+    definitions={**_SIGMA2, **_LOCAL, "L_sq": L**2},
+    settable=(*_LOCAL_SETTABLE, "L_sq"),
+    conditions=(_STALE, Condition(eta_g * eta_l * Q, 1 / L_sq, "η_g·η_ℓ·Q ≤ 1/L_(2)")),
+    parameters={"Q": "Q"},
     note="Equation (7) bounds squared differences of gradients, so that the printed L is the square of a Lipschitz "
     "constant; L_sq = L² where none is given. Two terms and the step condition then have the wrong units, so this "
     "reading cannot be what is meant.",
-    refuted_by=f"{_CASES}/fedfa.theorem1.squared-smoothness.json", letters={**_LETTERS, "L_sq": "L"},
+    refuted_by=f"{_CASES}/fedfa.theorem1.squared-smoothness.json",
+    letters={**_LETTERS, "L_sq": "L"},
     **_theorem1(L_sq),
-)  # fmt: skip
+)
 COROLLARY = Theorem(
     id="fedfa.corollary",
     title="the rate O(1/√(T·Q))",
-    paper=_PAPER, place="Corollary", status="as printed", assumptions=NONCONVEX,
-    algorithm="fedfa", options={**OPEN, "mode": "delta"}, metric="gradient-norm",
+    paper=_PAPER,
+    place="Corollary",
+    status="as printed",
+    assumptions=NONCONVEX,
+    algorithm="fedfa",
+    options={**OPEN, "mode": "delta"},
+    metric="gradient-norm",
     step={"eta_l": 1 / (L * window * largest(Q, sqrt(T * Q))), "eta_g": window},
     bound=FormulaBound(
         {
@@ -97,14 +115,18 @@ COROLLARY = Theorem(
             "staleness": Q * sigma2 * tau_max**2 / (T * window**2),
         }
     ),
-    definitions=_SIGMA2, settable=("eta_l", "eta_g"),
+    definitions=_SIGMA2,
+    settable=("eta_l", "eta_g"),
     conditions=(_STALE, Condition(eta_g * eta_l * Q, 1 / L, "η_g·η_ℓ·Q ≤ 1/L")),
-    parameters=_PARAMETERS, shape=True,
+    parameters=_PARAMETERS,
+    shape=True,
     note="The printed rates are η_ℓ = O(1/(K·√(TQ))) and η_g = O(K); here with constants 1/L and 1, and never above "
     "the proof's condition. Only mode delta has a server rate. The first term is (1, 0), not (2, −2): its constant "
     "must carry units.",
-    repaired_by=_DELTA, page=_PAGE, letters={**_LETTERS, "window": "K"},
-)  # fmt: skip
+    repaired_by=_DELTA,
+    page=_PAGE,
+    letters={**_LETTERS, "window": "K"},
+)
 
 # ---------------------------------------------------------------------------------------------- repaired
 
@@ -120,12 +142,14 @@ def _pieces(rate: Expr, age: Expr, away: Expr) -> dict[str, Expr]:
     """
     local = (eta_sum**2 - eta_sq) / (2 * eta_sum)
     return {
-        **SECOND_MOMENT, **SHARES, **_LOCAL,
+        **SECOND_MOMENT,
+        **SHARES,
+        **_LOCAL,
         "F_v": F0 + sqrt(G_sq) * sqrt(s2) * rate * eta_sum * _PAST,
         "E_init": F_v / (rate * eta_sum * T) + sqrt(G_sq) * sqrt(s2) * (N - 1) / (2 * T),
         "stale": L * sqrt(s2) * (eta_sum * (rate * largest(age, N - 1) + away) + local),
         "shift": L * sqrt(s2) * eta_sum * away,
-    }  # fmt: skip
+    }
 
 
 def _form_a(rate: Expr) -> dict[str, Any]:
@@ -160,35 +184,55 @@ def _family(mode: str, rate: Expr, shown: str, conditions: tuple[Condition, ...]
         definitions = {**fields["pieces"], **form["definitions"]}
         found.append(
             Theorem(
-                id=f"fedfa.{mode}.{name}", proofs=(f"fedfa.{mode}.{name}",),
+                id=f"fedfa.{mode}.{name}",
+                proofs=(f"fedfa.{mode}.{name}",),
                 title=f"mode {mode}, through a virtual iterate, {title}",
-                paper=_PAPER, place="Theorem 1, repaired", status="repaired", assumptions=fields["assumptions"],
-                algorithm="fedfa", options={**OPEN, "mode": mode}, metric="gradient-norm",
-                step=fields["step"], bound=form["bound"], definitions=definitions, settable=fields["settable"],
-                conditions=(*conditions, *own), parameters=_PARAMETERS, note=fields["note"],
-                page=_PAGE, proof=proof_of(_PAGE, *(_DELTA if mode == "delta" else _PARAM)),
+                paper=_PAPER,
+                place="Theorem 1, repaired",
+                status="repaired",
+                assumptions=fields["assumptions"],
+                algorithm="fedfa",
+                options={**OPEN, "mode": mode},
+                metric="gradient-norm",
+                step=fields["step"],
+                bound=form["bound"],
+                definitions=definitions,
+                settable=fields["settable"],
+                conditions=(*conditions, *own),
+                parameters=_PARAMETERS,
+                note=fields["note"],
+                page=_PAGE,
+                proof=proof_of(_PAGE, *(_DELTA if mode == "delta" else _PARAM)),
                 letters={**_LETTERS, "window": "K"},
             )
-        )  # fmt: skip
+        )
     return tuple(found)
 
 
 _N_NOTE = "The shares of the clients are read over windows of N arrivals, the first at t = 0 … T−1; any N will do."
 DELTA = _family(
-    "delta", eta_g, "η_g", (),
-    pieces=_pieces(eta_g, tau_a, eta_g * _PAST), assumptions=_REPAIRED,
-    step={"eta_l": 1 / (2 * L * eta_g * Q * N), "eta_g": ONE}, settable=(*_LOCAL_SETTABLE, "N", "F_v"),
+    "delta",
+    eta_g,
+    "η_g",
+    (),
+    pieces=_pieces(eta_g, tau_a, eta_g * _PAST),
+    assumptions=_REPAIRED,
+    step={"eta_l": 1 / (2 * L * eta_g * Q * N), "eta_g": ONE},
+    settable=(*_LOCAL_SETTABLE, "N", "F_v"),
     note="v^t = w^t + (η_g/K)·Σ_{j=1}^{K−1} (K−j)·Δ^(t−j) moves by η_g·Δ^(t): the window only delays updates. Those "
     f"of the first K−1 arrivals count from the start, hence F_v. {_N_NOTE}",
-)  # fmt: skip
+)
 PARAM = _family(
-    "param", kappa_lag, "κ_ℓ",
+    "param",
+    kappa_lag,
+    "κ_ℓ",
     (Condition(lag, lag * (window - 1), "K ≥ 2 or lag = 0 (else the model never settles)"),),
     pieces={**_pieces(kappa_lag, lag, C_lag), "kappa_lag": 1 / (1 + lag + _PAST)},
     assumptions=(*_REPAIRED, "constant-lag"),
-    step={"eta_l": 1 / (2 * L * kappa_lag * Q * N)}, settable=("eta_l", "eta_sum", "eta_sq", "N", "F_v", "kappa_lag"),
+    step={"eta_l": 1 / (2 * L * kappa_lag * Q * N)},
+    settable=("eta_l", "eta_sum", "eta_sq", "N", "F_v", "kappa_lag"),
     note="u^t adds kappa_lag·Δ to w^0 for every update; C_lag, largest over t, counts the updates that filled the "
     f"window too, whose shares are smaller. {_N_NOTE}",
-)  # fmt: skip
+)
 
 THEOREMS = (THEOREM1, THEOREM1_SQUARED, COROLLARY, *DELTA, *PARAM)

@@ -26,17 +26,28 @@ _LOCAL = {"eta_sum": Q * eta_l, "eta_sq": Q * eta_l**2}
 _INITIAL = {"initial": 2 * F0 / (eta_g * eta_sum * T)}
 
 THEOREM1 = Theorem(
-    id="fedstaleweight.theorem1", proofs=("fedstaleweight.theorem1",),
+    id="fedstaleweight.theorem1",
+    proofs=("fedstaleweight.theorem1",),
     title="nonconvex smooth functions with bounded gradients, uniform buffers, staleness weights",
-    paper=_PAPER, place="Section 5 and Appendix A, Theorem 2", status="as printed",
+    paper=_PAPER,
+    place="Section 5 and Appendix A, Theorem 2",
+    status="as printed",
     assumptions=(*NONCONVEX, "uniform-buffer"),
-    algorithm="fedstaleweight", options=OPEN, metric="gradient-norm",
+    algorithm="fedstaleweight",
+    options=OPEN,
+    metric="gradient-norm",
     step={"eta_l": 1 / (L * Q * eta_g), "eta_g": ONE, "scale": b},
     bound=FormulaBound(
         {
             **_INITIAL,
-            "staleness": 12 * eta_g**2 * tau_max**2 * eta_sq * Q * L**2
-            * ((b * tau_max + 1) / (tau_max + 1)) ** 2 * sigma2,
+            "staleness": 12
+            * eta_g**2
+            * tau_max**2
+            * eta_sq
+            * Q
+            * L**2
+            * ((b * tau_max + 1) / (tau_max + 1)) ** 2
+            * sigma2,
             "drift": 12 * eta_sq * Q * L**2 * sigma2,
             "weights": 4 * b**2 * U * G_sq,
         }
@@ -58,16 +69,18 @@ THEOREM1 = Theorem(
     "paper prints scale = 1, whose weights lie between the same limits.",
     refuted_by="proofs/counterexamples/fedstaleweight.theorem1.json",
     repaired_by=("fedstaleweight.rf1", "fedstaleweight.rf2", "fedstaleweight.rf3"),
-    page="docs/theory/fedstaleweight.md", letters=_LETTERS,
-)  # fmt: skip
+    page="docs/theory/fedstaleweight.md",
+    letters=_LETTERS,
+)
 
 # ---------------------------------------------------------------------------------------------- repaired
 
 _DEFINITIONS: Mapping[str, Expr] = {
-    **SECOND_MOMENT, **_LOCAL,
+    **SECOND_MOMENT,
+    **_LOCAL,
     # (1/A)·Σ_q η_q (η_g·A·τ + A_q)² with A_q = q·η_ℓ.
     "drift": eta_l**2 * ((eta_g * Q * tau_max) ** 2 + eta_g * Q * tau_max * (Q - 1) + (Q - 1) * (2 * Q - 1) / 6),
-}  # fmt: skip
+}
 _COMMON = {**_INITIAL, "staleness and drift": 2 * L**2 * s2 * drift}
 _SECOND_ORDER = {"second order": L * eta_g * eta_sum * s2}
 
@@ -75,11 +88,16 @@ _SECOND_ORDER = {"second order": L * eta_g * eta_sum * s2}
 def _family(algorithm: str, options: Mapping[str, str]) -> tuple[Theorem, ...]:
     """Return rf1–rf3 for an algorithm that aggregates full buffers with weights that sum to 1."""
     shared: dict[str, Any] = {
-        "paper": _PAPER, "place": "Appendix A, Theorem 2, repaired", "status": "repaired",
-        "algorithm": algorithm, "options": options, "metric": "gradient-norm",
+        "paper": _PAPER,
+        "place": "Appendix A, Theorem 2, repaired",
+        "status": "repaired",
+        "algorithm": algorithm,
+        "options": options,
+        "metric": "gradient-norm",
         "step": {"eta_l": 1 / (2 * L * Q * eta_g * (1 + tau_max)), "eta_g": ONE},
-        "page": f"docs/theory/{algorithm}.md", "letters": _LETTERS,
-    }  # fmt: skip
+        "page": f"docs/theory/{algorithm}.md",
+        "letters": _LETTERS,
+    }
     local = ("eta_l", "eta_g", "eta_sum", "eta_sq", "drift")
     stationary = (*NONCONVEX, "fixed-schedule", "stationary-participation")
     arguments = {
@@ -89,28 +107,39 @@ def _family(algorithm: str, options: Mapping[str, str]) -> tuple[Theorem, ...]:
     shares = {"unequal shares": 2 * chi2 * sigma_g_mean**2}
     return (
         Theorem(
-            id=f"{algorithm}.rf1", title="any participation, any step size",
+            id=f"{algorithm}.rf1",
+            title="any participation, any step size",
             assumptions=(*NONCONVEX, "fixed-schedule"),
             bound=FormulaBound({**_COMMON, "unequal weights": 2 * err2, **_SECOND_ORDER}),
-            definitions={**_DEFINITIONS, "err2": chi2_path * sigma_g_mean**2}, settable=(*local, "err2"),
+            definitions={**_DEFINITIONS, "err2": chi2_path * sigma_g_mean**2},
+            settable=(*local, "err2"),
             parameters={"M": "Q"},
             note="Weights within one buffer count, not only long-run shares: with b < n chi2_path is at least "
             "(n−b)/b, however fair the schedule.",
-            proof=arguments["rf1"], proofs=(f"{algorithm}.rf1",), **shared,
+            proof=arguments["rf1"],
+            proofs=(f"{algorithm}.rf1",),
+            **shared,
         ),
         Theorem(
-            id=f"{algorithm}.rf2", title="participation with fixed expected weights, any step size",
+            id=f"{algorithm}.rf2",
+            title="participation with fixed expected weights, any step size",
             assumptions=stationary,
             bound=FormulaBound({**_COMMON, **shares, **_SECOND_ORDER}),
-            definitions=_DEFINITIONS, settable=local, parameters={"M": "Q"},
-            proof=arguments["rf2"], proofs=(f"{algorithm}.rf2",), **shared,
+            definitions=_DEFINITIONS,
+            settable=local,
+            parameters={"M": "Q"},
+            proof=arguments["rf2"],
+            proofs=(f"{algorithm}.rf2",),
+            **shared,
         ),
         Theorem(
-            id=f"{algorithm}.rf3", title="participation with fixed expected weights, small steps",
+            id=f"{algorithm}.rf3",
+            title="participation with fixed expected weights, small steps",
             assumptions=stationary,
             bound=FormulaBound(
                 {
-                    **_COMMON, **shares,
+                    **_COMMON,
+                    **shares,
                     "noise": 2 * L * eta_g * eta_sq / eta_sum * alpha2 * sigma_l**2,
                     "sampling": 2 * L * eta_g * eta_sum * V_s,
                 }
@@ -126,9 +155,12 @@ def _family(algorithm: str, options: Mapping[str, str]) -> tuple[Theorem, ...]:
             },
             settable=(*local, "eta_head", "V_s"),
             conditions=(Condition(L * eta_g * eta_sum, ONE / 2, "L·η_g·A ≤ 1/2"),),
-            parameters={"M": "Q"}, proof=arguments["rf3"], proofs=(f"{algorithm}.rf3",), **shared,
+            parameters={"M": "Q"},
+            proof=arguments["rf3"],
+            proofs=(f"{algorithm}.rf3",),
+            **shared,
         ),
-    )  # fmt: skip
+    )
 
 
 THEOREMS = (THEOREM1, *_family("fedstaleweight", OPEN))

@@ -93,13 +93,24 @@ def worst_case(
             found = _search(plan, kind, constants, step, solution.primal)
     best, attained_value = equal or upper, plan.exactly.right.high if equal else None
     return WorstCase(
-        plan, plan.rounded(), kind, model.program.points, len(model.program.rows),
-        solution.status, solution.primal, solution.dual,
-        attained_value if best is None or equal else best.value, equal is not None,
+        plan,
+        plan.rounded(),
+        kind,
+        model.program.points,
+        len(model.program.rows),
+        solution.status,
+        solution.primal,
+        solution.dual,
+        attained_value if best is None or equal else best.value,
+        equal is not None,
         None if lower is None else lower.value,
-        found.problem, found.rank, found.in_class, found.replayed, found.missing,
+        found.problem,
+        found.rank,
+        found.in_class,
+        found.replayed,
+        found.missing,
         _kept(plan, best, lower),
-    )  # fmt: skip
+    )
 
 
 @final

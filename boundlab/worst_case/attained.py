@@ -20,9 +20,13 @@ Floats = NDArray[np.float64]
 # Multipliers below the first share of the largest, and eigenvalues of G below the second, are taken for 0; the third is
 # how far an entry of V may be from the solver's. Where G and S both have small eigenvalues, the solver is that far off.
 _TRIES = (
-    (1e-5, 1e-5, 1e-5), (1e-4, 1e-5, 1e-5), (1e-3, 1e-4, 1e-4), (1e-6, 1e-7, 1e-6), (1e-2, 1e-3, 1e-2),
+    (1e-5, 1e-5, 1e-5),
+    (1e-4, 1e-5, 1e-5),
+    (1e-3, 1e-4, 1e-4),
+    (1e-6, 1e-7, 1e-6),
+    (1e-2, 1e-3, 1e-2),
     (1e-3, 1e-2, 1e-3),
-)  # fmt: skip
+)
 _STEP = 2**24
 # Elimination over the fractions takes seconds beyond.
 _LARGEST = 20

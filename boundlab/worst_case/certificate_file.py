@@ -14,10 +14,14 @@ from boundlab.worst_case.verify import Matrix, slack_matrix
 Json = dict[str, Any]
 # Least curvature and 1/L of PEPit's classes: a constant of theirs, or a number.
 _CURVATURES: Mapping[str, tuple[str, str]] = {
-    "ConvexFunction": ("", ""), "ConvexLipschitzFunction": ("", ""), "StronglyConvexFunction": ("mu", ""),
-    "SmoothConvexFunction": ("", "L"), "SmoothConvexLipschitzFunction": ("", "L"),
-    "SmoothStronglyConvexFunction": ("mu", "L"), "SmoothFunction": ("-L", "L"),
-}  # fmt: skip
+    "ConvexFunction": ("", ""),
+    "ConvexLipschitzFunction": ("", ""),
+    "StronglyConvexFunction": ("mu", ""),
+    "SmoothConvexFunction": ("", "L"),
+    "SmoothConvexLipschitzFunction": ("", "L"),
+    "SmoothStronglyConvexFunction": ("mu", "L"),
+    "SmoothFunction": ("-L", "L"),
+}
 
 
 def upper(
@@ -64,12 +68,10 @@ def _head(model: ProgramModel, kind: FunctionClass, side: str, value: Fraction, 
             "mu": text_of(least),
             "1/L": text_of(inverse),
             "gradient_square": None if square is None else text_of(square),
-            "samples": [
-                {"x": _vector(one.x), "g": _vector(one.g), "f": _vector(one.f.values)} for one in samples
-            ],
+            "samples": [{"x": _vector(one.x), "g": _vector(one.g), "f": _vector(one.f.values)} for one in samples],
         }
         for samples in model.samples
-    ]  # fmt: skip
+    ]
     return {
         "schema": SCHEMA,
         "kind": side,

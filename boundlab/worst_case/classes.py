@@ -15,11 +15,20 @@ from boundlab.theorems import Theorem, at_lowest
 
 _KNOWN = frozenset(
     {
-        "convex", "strongly-convex", "smooth", "lipschitz", "bounded-variance", "bounded-gradients",
-        "bounded-second-moment", "bounded-heterogeneity", "bounded-below", "minimiser",
-        DETERMINISTIC, UNCONSTRAINED,
+        "convex",
+        "strongly-convex",
+        "smooth",
+        "lipschitz",
+        "bounded-variance",
+        "bounded-gradients",
+        "bounded-second-moment",
+        "bounded-heterogeneity",
+        "bounded-below",
+        "minimiser",
+        DETERMINISTIC,
+        UNCONSTRAINED,
     }
-)  # fmt: skip
+)
 # What the program takes from the values: constants of the functions, and how far the start is away.
 CONSTANTS = having("function", "heterogeneity", "start") - {"L_sq", "L_max"} | {"G"}
 

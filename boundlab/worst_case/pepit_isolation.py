@@ -56,9 +56,14 @@ class Session:
         from PEPit.block_partition import BlockPartition
 
         kinds = {
-            "BlockPartition": BlockPartition, "Constraint": module.Constraint, "Expression": module.Expression,
-            "Function": module.Function, "PEP": module.PEP, "Point": module.Point, "PSDMatrix": module.PSDMatrix,
-        }  # fmt: skip
+            "BlockPartition": BlockPartition,
+            "Constraint": module.Constraint,
+            "Expression": module.Expression,
+            "Function": module.Function,
+            "PEP": module.PEP,
+            "Point": module.Point,
+            "PSDMatrix": module.PSDMatrix,
+        }
         with _LOCK:
             before = {key: getattr(kinds[key[0]], key[1]) for key in self._state}
             _put(kinds, self._state)

@@ -25,9 +25,7 @@ class AdditiveNoise(Batched):
         Where registers live, and their type.
     """
 
-    def __init__(
-        self, d: int, sigma: float, vector: Array | None, device: torch.device, dtype: torch.dtype
-    ) -> None:  # fmt: skip
+    def __init__(self, d: int, sigma: float, vector: Array | None, device: torch.device, dtype: torch.dtype) -> None:
         self.d, self.sigma, self.dtype = d, sigma, dtype
         self.vector = None if vector is None else torch.as_tensor(vector, device=device, dtype=dtype)
         self._each = 0 if sigma == 0.0 else d if vector is None else 1  # random numbers of a step

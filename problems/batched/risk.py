@@ -22,9 +22,16 @@ class BatchedRisk(Batched):
     """f̂_i(x) = w_i·((1/s_i)Σ_j loss_j + ν/2·‖x‖²)."""
 
     def __init__(
-        self, total: Risk, sizes: NDArray[np.int64], factors: NDArray[np.float64], nu: float, batch: int,
-        replacement: bool, device: torch.device, dtype: torch.dtype,
-    ) -> None:  # fmt: skip
+        self,
+        total: Risk,
+        sizes: NDArray[np.int64],
+        factors: NDArray[np.float64],
+        nu: float,
+        batch: int,
+        replacement: bool,
+        device: torch.device,
+        dtype: torch.dtype,
+    ) -> None:
         """Take f as one weighted risk on rows sorted by client, the clients' numbers of rows, and their weights."""
         self.loss, self.classes, self.nu, self.batch = total.loss.id, total.classes, nu, batch
         self.replacement = replacement

@@ -18,9 +18,16 @@ class BatchedSeparable(AdditiveNoise):
     """f_i(x) = Σ_j w_ij·φ(x_j − c_ij)."""
 
     def __init__(
-        self, kind: Kind, c: Array, w: Array, delta: float, sigma: float, vector: Array | None,
-        device: torch.device, dtype: torch.dtype,
-    ) -> None:  # fmt: skip
+        self,
+        kind: Kind,
+        c: Array,
+        w: Array,
+        delta: float,
+        sigma: float,
+        vector: Array | None,
+        device: torch.device,
+        dtype: torch.dtype,
+    ) -> None:
         super().__init__(c.shape[1], sigma, vector, device, dtype)
         self.kind, self.delta, self.loss = kind, delta, loss_of(kind, delta)
         self.c = torch.as_tensor(c, device=device, dtype=dtype)

@@ -173,9 +173,12 @@ class RationalLeastSquares(RationalProblem):
             m = len(rows)
             errors = [dot(a, self._best) - y for a, y in zip(rows, targets, strict=True)]
             square = sum((error**2 * norm_square(a) for error, a in zip(errors, rows, strict=True)), Fraction(0)) / m
-            mean = [sum(column, Fraction(0)) / m for column in zip(*(
-                [error * one for one in a] for error, a in zip(errors, rows, strict=True)
-            ), strict=True)]  # fmt: skip
+            mean = [
+                sum(column, Fraction(0)) / m
+                for column in zip(
+                    *([error * one for one in a] for error, a in zip(errors, rows, strict=True)), strict=True
+                )
+            ]
             total += batch_share(form, m) * own**2 * (square - norm_square(mean))
         return {"L_max": number(max(steepest)), "sigma_star": root(total / self.n)}
 

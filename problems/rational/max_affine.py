@@ -114,5 +114,8 @@ class RationalMaxAffine(RationalArrays):
         """Return B, G, sigma and, in one dimension, R and F0."""
         steepest = max(norm_square(row) for rows in self.a for row in rows)
         return {
-            **noise(self.sigma), **gradients(steepest, self.sigma), "B": root(steepest), **self.start_constants(),
-        }  # fmt: skip
+            **noise(self.sigma),
+            **gradients(steepest, self.sigma),
+            "B": root(steepest),
+            **self.start_constants(),
+        }

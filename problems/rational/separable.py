@@ -118,10 +118,11 @@ class RationalSeparable(SeparableFunctions, RationalArrays):
         inside, slope, rest = (
             linear([(factor, piece)], constant)
             for factor, piece, constant in (
-                (Fraction(1, 2), math("u²", "u^2"), ZERO), (self.delta, math("|u|", "|u|"), -(self.delta**2) / 2),
+                (Fraction(1, 2), math("u²", "u^2"), ZERO),
+                (self.delta, math("|u|", "|u|"), -(self.delta**2) / 2),
                 (Fraction(0), math("u", "u"), self.delta),
             )
-        )  # fmt: skip
+        )
         return [*found, say("where h(u) = {} for {} ≤ {}, and {} beyond", inside, math("|u|", "|u|"), rest, slope)]
 
     def _formula(self, client: int) -> Written:

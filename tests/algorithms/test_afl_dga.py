@@ -54,11 +54,30 @@ def replayed(problem, rows, **options):
 #   51/16 − 23/64 − 17/32 = 147/64 (average), 51/16 − 23/64 − 17/16 = 113/64 (analysis: the server's model).
 # Round 4: g_0 = 113/64, g_1 = w_1 − 4; w = 113/64 − (g_0 + g_1)/4.
 TWO = [
-    (0, "step", 1), (0, "send", 1), (1, "step", 1), (1, "send", 1), (S, "aggregate", 1), (0, "recv", 1),
-    (0, "step", 2), (1, "step", 3), (0, "send", 2), (S, "aggregate", 2), (1, "recv", 1), (1, "recv", 2),
-    (1, "step", 3), (1, "send", 3), (S, "aggregate", 3), (0, "recv", 2), (0, "recv", 3), (1, "recv", 3),
-    (0, "step", 4), (1, "step", 4), (0, "send", 4), (1, "send", 4), (S, "aggregate", 4),
-]  # fmt: skip
+    (0, "step", 1),
+    (0, "send", 1),
+    (1, "step", 1),
+    (1, "send", 1),
+    (S, "aggregate", 1),
+    (0, "recv", 1),
+    (0, "step", 2),
+    (1, "step", 3),
+    (0, "send", 2),
+    (S, "aggregate", 2),
+    (1, "recv", 1),
+    (1, "recv", 2),
+    (1, "step", 3),
+    (1, "send", 3),
+    (S, "aggregate", 3),
+    (0, "recv", 2),
+    (0, "recv", 3),
+    (1, "recv", 3),
+    (0, "step", 4),
+    (1, "step", 4),
+    (0, "send", 4),
+    (1, "send", 4),
+    (S, "aggregate", 4),
+]
 
 
 @pytest.mark.parametrize(("scaling", "own"), [("sum", 45 / 32), ("average", 147 / 64), ("analysis", 113 / 64)])
@@ -90,9 +109,16 @@ def test_the_command_replays_a_case_file(tmp_path):
 @pytest.mark.parametrize(("server", "models"), [("plain", [25 / 32, 337 / 512]), ("k-scaled", [9 / 16, 81 / 256])])
 def test_for_two_local_steps_the_printed_server_lags_behind_its_only_client(server, models):
     rows = [
-        (0, "step", 1), (0, "step", 1), (0, "send", 1), (S, "aggregate", 1), (0, "recv", 1),
-        (0, "step", 2), (0, "step", 2), (0, "send", 2), (S, "aggregate", 2),
-    ]  # fmt: skip
+        (0, "step", 1),
+        (0, "step", 1),
+        (0, "send", 1),
+        (S, "aggregate", 1),
+        (0, "recv", 1),
+        (0, "step", 2),
+        (0, "step", 2),
+        (0, "send", 2),
+        (S, "aggregate", 2),
+    ]
     problem = build_problem("quadratic", {"A": [[[1]]], "b": [[0]], "x0": [1]})
     shown, _ = replayed(problem, rows, eta=0.25, server=server)
     assert np.allclose(shown[:, 0], [1] * 3 + [models[0]] * 5 + [models[1]], rtol=1e-13, atol=0)
@@ -103,9 +129,19 @@ def test_a_client_that_never_sent_counts_as_zero():
     # the round it was absent from: 11/4; g = 1; ḡ = 1, w = 9/4. Client 1 receives 5/2 − 1/4 + 1/2 = 11/4 and 9/4,
     # then takes gradients 1, 1, 1, 3/4 (at 9/4, 7/4, 5/4, 3/4): average 15/16, ḡ = 31/32, w = 9/4 − 31/64 = 113/64.
     rows = [
-        (1, "step", 1), (1, "send", 1), (S, "aggregate", 1), (0, "recv", 1), (0, "step", 2), (0, "send", 2),
-        (S, "aggregate", 2), (1, "recv", 1), (1, "recv", 2), *[(1, "step", 3)] * 4, (1, "send", 3), (S, "aggregate", 3),
-    ]  # fmt: skip
+        (1, "step", 1),
+        (1, "send", 1),
+        (S, "aggregate", 1),
+        (0, "recv", 1),
+        (0, "step", 2),
+        (0, "send", 2),
+        (S, "aggregate", 2),
+        (1, "recv", 1),
+        (1, "recv", 2),
+        *[(1, "step", 3)] * 4,
+        (1, "send", 3),
+        (S, "aggregate", 3),
+    ]
     problem = build_problem("huber", {"c": [[0], [0]], "w": [[1], [1]], "delta": 1, "x0": [3]})
     shown, tape = replayed(problem, rows)
     assert np.allclose(shown[:, 0], [3] * 2 + [2.75] * 4 + [2.25] * 8 + [113 / 64], rtol=1e-13, atol=0)
@@ -116,12 +152,36 @@ def test_a_client_that_never_sent_counts_as_zero():
 
 # Figure 1's schedule of client 3 (index 2): it takes part in rounds 1, 2 and 4, not in 3, and has begun round 5.
 CLIENT_3 = [
-    (2, "step", 1), (2, "send", 1), (0, "step", 1), (0, "send", 1), (1, "step", 1), (1, "step", 1), (1, "send", 1),
-    (S, "aggregate", 1), (2, "step", 2), (2, "step", 2), (2, "recv", 1), (2, "send", 2), (0, "recv", 1),
-    (0, "step", 2), (0, "send", 2), (S, "aggregate", 2), (2, "step", 4), (2, "step", 4), (2, "recv", 2),
-    (2, "step", 4), (2, "step", 4), (1, "step", 3), (1, "send", 3), (S, "aggregate", 3), (2, "recv", 3),
-    (2, "step", 4), (2, "send", 4), (2, "step", 5), (2, "step", 5),
-]  # fmt: skip
+    (2, "step", 1),
+    (2, "send", 1),
+    (0, "step", 1),
+    (0, "send", 1),
+    (1, "step", 1),
+    (1, "step", 1),
+    (1, "send", 1),
+    (S, "aggregate", 1),
+    (2, "step", 2),
+    (2, "step", 2),
+    (2, "recv", 1),
+    (2, "send", 2),
+    (0, "recv", 1),
+    (0, "step", 2),
+    (0, "send", 2),
+    (S, "aggregate", 2),
+    (2, "step", 4),
+    (2, "step", 4),
+    (2, "recv", 2),
+    (2, "step", 4),
+    (2, "step", 4),
+    (1, "step", 3),
+    (1, "send", 3),
+    (S, "aggregate", 3),
+    (2, "recv", 3),
+    (2, "step", 4),
+    (2, "send", 4),
+    (2, "step", 5),
+    (2, "step", 5),
+]
 
 
 def test_the_trajectory_of_client_3_is_the_printed_one_term_by_term():
@@ -149,9 +209,20 @@ def test_the_trajectory_of_client_3_is_the_printed_one_term_by_term():
 
     # Section 3.2, in the printed order; its last term, a second g_{3,1}^5, is the second step of round 5, g_{3,2}^5.
     printed = [
-        g(1, 1), g(1, 2), g(2, 2), mean[1] - g(1, 1), g(1, 4), g(2, 4), 2 * mean[2] - g(1, 2) - g(2, 2), g(3, 4),
-        g(4, 4), mean[3], g(5, 4), g(1, 5), g(2, 5),
-    ]  # fmt: skip
+        g(1, 1),
+        g(1, 2),
+        g(2, 2),
+        mean[1] - g(1, 1),
+        g(1, 4),
+        g(2, 4),
+        2 * mean[2] - g(1, 2) - g(2, 2),
+        g(3, 4),
+        g(4, 4),
+        mean[3],
+        g(5, 4),
+        g(1, 5),
+        g(2, 5),
+    ]
     model = w0
     for term in printed:
         if term in points:
@@ -233,9 +304,10 @@ def some_problem(name="quadratic"):
 
 @given(
     st.booleans().flatmap(lambda first: histories(everybody_first=first)),
-    st.sampled_from(["sum", "average", "analysis"]), st.sampled_from([0.1, 0.3]),
+    st.sampled_from(["sum", "average", "analysis"]),
+    st.sampled_from([0.1, 0.3]),
     st.sampled_from(["quadratic", "huber"]),
-)  # fmt: skip
+)
 def test_the_tape_is_the_message_passing_algorithm(rows, scaling, eta, name):
     problem = some_problem(name)
     reference, expected = Messages(problem, eta, scaling, "plain"), []
@@ -328,12 +400,29 @@ def test_the_statistics_of_the_hand_calculation():
     found = AFL_DGA.quantities(None, tape, 4, {})
     assert found == {
         **usage(tape, 4).symbols(),
-        "n": 2, "K_m": 2, "D_m": 1, "tau_max": 2, "t_d": 2, "Q_age": 1, "tau_sum": 3, "reuse": 0.25, "reuse_n": 0.25,
-        "S": 2, "M_own": 1, "SM2": pytest.approx(7 / 8),
-    }  # fmt: skip
+        "n": 2,
+        "K_m": 2,
+        "D_m": 1,
+        "tau_max": 2,
+        "t_d": 2,
+        "Q_age": 1,
+        "tau_sum": 3,
+        "reuse": 0.25,
+        "reuse_n": 0.25,
+        "S": 2,
+        "M_own": 1,
+        "SM2": pytest.approx(7 / 8),
+    }
     assert AFL_DGA.figures(None, tape) == {
-        "K_m": 2, "D_m": 1, "rounds": 4, "participation": [3, 3], "silent_at_first": [], "tau_max": 2, "S": 2, "M": 1,
-    }  # fmt: skip
+        "K_m": 2,
+        "D_m": 1,
+        "rounds": 4,
+        "participation": [3, 3],
+        "silent_at_first": [],
+        "tau_max": 2,
+        "S": 2,
+        "M": 1,
+    }
     # The first two rounds alone know nothing of round 3.
     early = AFL_DGA.quantities(None, tape, 2, {})
     assert (early["K_m"], early["D_m"], early["S"], early["M_own"], early["tau_sum"]) == (1, 1, 1, 0, 2.5)
@@ -359,9 +448,10 @@ class Constant(Oracle):
 
 
 @given(
-    histories(size=50), st.sampled_from(["sum", "average", "analysis"]),
+    histories(size=50),
+    st.sampled_from(["sum", "average", "analysis"]),
     st.lists(st.sampled_from([-1.0, 1.0]), min_size=1, max_size=40),
-)  # fmt: skip
+)
 def test_no_gradient_is_taken_further_from_the_server_than_the_statistics_say(rows, scaling, signs):
     # Equation (P) with (B): |w^t − w_ij| ≤ ηG(S_ij + M_ij), here with η = G = 1 and any signs.
     tape = AFL_DGA.schedule(parameters(1.0, scaling=scaling), events_of(rows, 3), 3, RecordAt(), 10**6)
@@ -419,18 +509,20 @@ AT_ONCE = [
     row
     for r in range(1, 5)
     for row in (
-        *[(i, word, r) for i in range(3) for word in ("step", "step", "send")], (S, "aggregate", r),
+        *[(i, word, r) for i in range(3) for word in ("step", "step", "send")],
+        (S, "aggregate", r),
         *[(i, "recv", r) for i in range(3)],
     )
-]  # fmt: skip
+]
 LATER_FIRST = [
     row
     for r in range(1, 6)
     for row in (
-        *[(i, word, r) for i in range(3) for word in ("step", "step", "send")], (S, "aggregate", r),
+        *[(i, word, r) for i in range(3) for word in ("step", "step", "send")],
+        (S, "aggregate", r),
         *[(i, "recv", late) for i in range(3) for late in (r, r - 1) if r % 2 == 0],
     )
-]  # fmt: skip
+]
 
 
 @example(AT_ONCE, "sum")
@@ -576,9 +668,11 @@ def printed_theorem_1(clients, rounds, rows, L, x0):
     metric = np.mean([np.sum(problem.gradient(0, x) ** 2) for x in models])
     x = eta * L
     bound = (
-        2 * problem.value(problem.x0) + x / clients * G**2 + x**2 * (found["K_m"] + found["D_m"]) ** 2 * G**2
+        2 * problem.value(problem.x0)
+        + x / clients * G**2
+        + x**2 * (found["K_m"] + found["D_m"]) ** 2 * G**2
         + x**2 / clients**2 * G**2 * found["tau_sum"]
-    )  # fmt: skip
+    )
     return metric, bound
 
 

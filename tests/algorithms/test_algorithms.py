@@ -84,9 +84,14 @@ class Outer(Parameters):
 
 def test_options_are_declared_where_their_fields_stand() -> None:
     assert list(option.says(Outer).items()) == [
-        ("a", "needed"), ("word", "some word"), ("b", "inner number"), ("late", "may be absent"),
-        ("sure", "yes or no"), ("left", "first"), ("right", "second"),
-    ]  # fmt: skip
+        ("a", "needed"),
+        ("word", "some word"),
+        ("b", "inner number"),
+        ("late", "may be absent"),
+        ("sure", "yes or no"),
+        ("left", "first"),
+        ("right", "second"),
+    ]
     read = option.read(Outer, Options("it", {"a": "1/2", "b": 3, "right": 7}))
     assert read == Outer(0.5, "two", Inner(3), None, False, (0, 7))
 

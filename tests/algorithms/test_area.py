@@ -40,25 +40,44 @@ HAND = {
     "reply=pre": (FAR, 2, {"alpha": 0.5, "count": 2}, [[1, 0], [2, 1], [3, 1], [4, 0]], [2, 2, 3, 3, 3, 3]),
     # … or with x_s = 3, so that its next message is (11/2 − 5)/2 = 1/4.
     "reply=post": (
-        FAR, 2, {"alpha": 0.5, "count": 2, "reply": "post"}, [[1, 0], [2, 1], [3, 1], [4, 0]], [2, 2, 3, 3, 3, 3.25],
+        FAR,
+        2,
+        {"alpha": 0.5, "count": 2, "reply": "post"},
+        [[1, 0], [2, 1], [3, 1], [4, 0]],
+        [2, 2, 3, 3, 3, 3.25],
     ),
     # One client, M = 2, α = 1/2: Descend takes 3 to 2, 2 to 1 (slope 1 beyond δ = 1) and 1 to 1/4.
     "huber, start=algorithm": (
-        HUBER, 3, {"alpha": 0.5, "M": 2}, [*ONE, [7, 0], [8, "s"], [9, 0], [10, "s"]],
+        HUBER,
+        3,
+        {"alpha": 0.5, "M": 2},
+        [*ONE, [7, 0], [8, "s"], [9, 0], [10, "s"]],
         [3, 2, 2, 2, 2, 1, 1, 1, 1, 0.25],
     ),
     "huber, start=analysis": (
-        HUBER, 3, {"alpha": 0.5, "M": 2, "start": "analysis"}, [*ONE, [7, 0], [8, "s"]], [3, 3, 3, 2, 2, 2, 2, 1],
+        HUBER,
+        3,
+        {"alpha": 0.5, "M": 2, "start": "analysis"},
+        [*ONE, [7, 0], [8, "s"]],
+        [3, 3, 3, 2, 2, 2, 2, 1],
     ),
     "huber, clock=algorithm": (HUBER, 3, {"c": 2, "d": 2}, ONE, [3, 2, 2, 7 / 3, 7 / 3, 1.6]),
     "huber, clock=analysis": (HUBER, 3, {"c": 2, "d": 2, "clock": "analysis"}, ONE, [3, 2, 2, 2, 2, 1.5]),
     "huber, reply=pre": (
-        HUBER, 3, {"alpha": 0.5, "M": 2, "count": 1}, [[1, 0], [2, 0], [3, 0]], [3, 2, 2, 2, 2, 1],
+        HUBER,
+        3,
+        {"alpha": 0.5, "M": 2, "count": 1},
+        [[1, 0], [2, 0], [3, 0]],
+        [3, 2, 2, 2, 2, 1],
     ),
     "huber, reply=post": (
-        HUBER, 3, {"alpha": 0.5, "M": 2, "count": 1, "reply": "post"}, [[1, 0], [2, 0], [3, 0]], [3, 2, 2, 1, 1, 0.25],
+        HUBER,
+        3,
+        {"alpha": 0.5, "M": 2, "count": 1, "reply": "post"},
+        [[1, 0], [2, 0], [3, 0]],
+        [3, 2, 2, 1, 1, 0.25],
     ),
-}  # fmt: skip
+}
 
 
 def case_file(tmp_path, **fields):
@@ -163,9 +182,13 @@ def some_problem(name):
 
 
 @given(
-    schedules, steps, st.integers(1, 4), st.sampled_from(["algorithm", "analysis"]),
-    st.sampled_from(["algorithm", "analysis"]), st.sampled_from(["huber", "quadratic"]),
-)  # fmt: skip
+    schedules,
+    steps,
+    st.integers(1, 4),
+    st.sampled_from(["algorithm", "analysis"]),
+    st.sampled_from(["algorithm", "analysis"]),
+    st.sampled_from(["huber", "quadratic"]),
+)
 def test_the_tape_is_the_message_passing_algorithm(actors, step, M, start, clock, name):
     problem = some_problem(name)
     parameters = AreaParameters(step, M, None, "pre", start, clock)
@@ -177,9 +200,13 @@ def test_the_tape_is_the_message_passing_algorithm(actors, step, M, start, clock
 
 
 @given(
-    st.lists(st.integers(0, 2), min_size=1, max_size=30), steps, st.integers(1, 3), st.integers(1, 5),
-    st.sampled_from(["pre", "post"]), st.sampled_from(["algorithm", "analysis"]),
-)  # fmt: skip
+    st.lists(st.integers(0, 2), min_size=1, max_size=30),
+    steps,
+    st.integers(1, 3),
+    st.integers(1, 5),
+    st.sampled_from(["pre", "post"]),
+    st.sampled_from(["algorithm", "analysis"]),
+)
 def test_counting_is_the_message_passing_algorithm_with_either_reply(actors, step, M, count, reply, clock):
     problem = some_problem("quadratic")
     parameters = AreaParameters(step, M, count, reply, "algorithm", clock)

@@ -61,9 +61,15 @@ def test_figure_1() -> None:
     # A new group: (12 + 0.1·100 − 8)/0.4 = 35 steps, until 22; (22 − 10)/0.5 = 24.
     # At 12 the first group is complete: 10/0.1, 10/0.2 and 10/0.25 steps until 22.
     assert [sent(moment) for moment in moments] == [
-        [(0, 1, 100)], [(1, 1, 40)], [(2, 1, 28)], [(3, 2, 35)], [(4, 2, 24)],
-        [], [], [(0, 2, 100), (1, 2, 50), (2, 2, 40)],
-    ]  # fmt: skip
+        [(0, 1, 100)],
+        [(1, 1, 40)],
+        [(2, 1, 28)],
+        [(3, 2, 35)],
+        [(4, 2, 24)],
+        [],
+        [],
+        [(0, 2, 100), (1, 2, 50), (2, 2, 40)],
+    ]
     assert [float(group.expected) for group in compass.history] == [12, 22]
     assert [float(group.latest) for group in compass.history] == [14, pytest.approx(24.8)]
     assert [moment.answer.kind for moment in moments] == [*["first"] * 5, "held", "held", "complete"]
@@ -231,10 +237,16 @@ REPLAYED = {
     # ⌊(3 − 2)/2⌋ = 0, candidate ⌊(3 + 2 − 2)/2⌋ = 1: group 2 until 4. Client 0 at 3: Δ = 1.5·3/4; ⌊(4 − 3)/1⌋ = 1
     # step with group 2, from 23/16. At 4: −(23/32)/2 + 1/2. Then one group until 6: Δ = (3/4)·x and (x − 4)/2.
     "groups merge": (
-        QUADRATIC, {"eta": 0.5, "Qmin": 1, "Qmax": 2},
+        QUADRATIC,
+        {"eta": 0.5, "Qmin": 1, "Qmax": 2},
         [
-            ([1, 0], 1.5, 1, 2), ([2, 1], 2.0, 2, 1), ([3, 0], 1.4375, 2, 1), ([4, 0], 1.4375, 3, 2),
-            ([4, 1], 1.578125, 3, 1), ([6, 0], 1.578125, 4, 2), ([6, 1], 1.591796875, 4, 1),
+            ([1, 0], 1.5, 1, 2),
+            ([2, 1], 2.0, 2, 1),
+            ([3, 0], 1.4375, 2, 1),
+            ([4, 0], 1.4375, 3, 2),
+            ([4, 1], 1.578125, 3, 1),
+            ([6, 0], 1.578125, 4, 2),
+            ([6, 1], 1.591796875, 4, 1),
         ],
     ),
     # λ = 1, weights (1/2)/(τ+1). Warm-up at 1: −1/2·1, then τ = 1: +1/4. Both in group 1, due at 3, Q = 2, from 3/2
@@ -243,10 +255,16 @@ REPLAYED = {
     # ⌊(5 + 2 − 4)/1.5⌋ = 2: group 3 until 7. At 5 client 0, τ = 0: −1/2·(3/4)(47/32) + 27/64; ⌊2/1⌋ = 2 with group 3.
     # At 7: −1/2·(3/4)·1.33984375 (τ = 0) + 1/4·(3/4)(4 − 47/32) (τ = 1).
     "a late client": (
-        QUADRATIC, {"eta": 0.5, "Qmin": 1, "Qmax": 2, "latest_time_factor": 1, "st": "inverse"},
+        QUADRATIC,
+        {"eta": 0.5, "Qmin": 1, "Qmax": 2, "latest_time_factor": 1, "st": "inverse"},
         [
-            ([1, 0], 1.5, 1, 2), ([1, 1], 1.75, 1, 2), ([3, 0], 1.75, 2, 2), ([3, "s"], 1.46875, -1, -1),
-            ([4, 1], 1.46875, 3, 2), ([5, 0], 1.33984375, 3, 2), ([7, 0], 1.33984375, 4, 2),
+            ([1, 0], 1.5, 1, 2),
+            ([1, 1], 1.75, 1, 2),
+            ([3, 0], 1.75, 2, 2),
+            ([3, "s"], 1.46875, -1, -1),
+            ([4, 1], 1.46875, 3, 2),
+            ([5, 0], 1.33984375, 3, 2),
+            ([7, 0], 1.33984375, 4, 2),
             ([7, 1], 1.31201171875, 4, 1),
         ],
     ),
@@ -259,12 +277,18 @@ REPLAYED = {
         {"type": "huber", "c": [[0], [8]], "w": [[1], [1]], "delta": 1, "x0": 4},
         {"eta": 0.5, "Qmin": 1, "Qmax": 2, "latest_time_factor": 1, "p": [0.75, 0.25], "normalise": True},
         [
-            ([1, 0], 3.25, 1, 2), ([2, 1], 3.5, 2, 1), ([3, "s"], 3.5, -1, -1), ([3.5, 0], 3.5, 3, 2),
-            ([4, "s"], 2.75, -1, -1), ([5, 1], 2.75, 4, 1), ([6, 0], 2.25, 4, 1), ([8, 0], 2.25, 5, 2),
+            ([1, 0], 3.25, 1, 2),
+            ([2, 1], 3.5, 2, 1),
+            ([3, "s"], 3.5, -1, -1),
+            ([3.5, 0], 3.5, 3, 2),
+            ([4, "s"], 2.75, -1, -1),
+            ([5, 1], 2.75, 4, 1),
+            ([6, 0], 2.25, 4, 1),
+            ([8, 0], 2.25, 5, 2),
             ([8, 1], 1.75, 5, 1),
         ],
     ),
-}  # fmt: skip
+}
 
 VERSIONS = {
     "groups merge": [1, 2, 3, 3, 4, 4, 5],
@@ -332,9 +356,12 @@ def sampled(chosen: dict, count: int = 120) -> tuple[FedCompassParameters, Event
     rates = {} if chosen["delays"] == "iid" else {"rates": [1.0 + 0.7 * i for i in range(n)]}
     delays = build_delays(chosen["delays"], rates, n)
     parameters = read(
-        Qmin=chosen["Qmin"], Qmax=chosen["Qmin"] * chosen["ratio"], latest_time_factor=chosen["factor"],
-        st=chosen["st"], normalise=chosen["normalise"],
-    )  # fmt: skip
+        Qmin=chosen["Qmin"],
+        Qmax=chosen["Qmin"] * chosen["ratio"],
+        latest_time_factor=chosen["factor"],
+        st=chosen["st"],
+        normalise=chosen["normalise"],
+    )
     found = FEDCOMPASS.sample(parameters, delays, NO_POLICY, Streams(chosen["seed"], 0), n, count)
     return parameters, found, FEDCOMPASS.schedule(parameters, found, n, RecordAt(), 10**6)
 
@@ -479,13 +506,22 @@ def test_figures_tell_the_history_of_the_groups() -> None:
     tape = FEDCOMPASS.schedule(case.parameters, case.events, 2, RecordAt(), 99)
     shown = FEDCOMPASS.figures(case.parameters, tape)
     assert {key: shown[key] for key in ("aggregations", "aggregations_by_timer", "first_updates", "late_arrivals")} == {
-        "aggregations": 3, "aggregations_by_timer": 1, "first_updates": 2, "late_arrivals": 1,
-    }  # fmt: skip
+        "aggregations": 3,
+        "aggregations_by_timer": 1,
+        "first_updates": 2,
+        "late_arrivals": 1,
+    }
     assert shown["tau_max"] == 1  # the late update began at version 2 and makes version 4 of version 3
     assert shown["group_history"][0] == {
-        "group": 1, "created": 1.0, "expected": 3.0, "latest": 3.0, "aggregated": 3.0, "by_timer": True, "late": [1],
+        "group": 1,
+        "created": 1.0,
+        "expected": 3.0,
+        "latest": 3.0,
+        "aggregated": 3.0,
+        "by_timer": True,
+        "late": [1],
         "clients": [{"client": 0, "Q": 2}, {"client": 1, "Q": 2}],
-    }  # fmt: skip
+    }
     assert shown["mean_Q"] == [1.75, 5 / 3]
 
 

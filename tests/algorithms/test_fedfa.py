@@ -134,8 +134,12 @@ def test_the_lag_and_its_constant_are_those_of_the_linear_recursion(n: int, K: i
     T = 40
     first = K + (start == "after_full")
     actors = [place % n for place in range(T + first - 1)]
-    case = make_case("fedfa", THREE | {"A": [[[1]]] * n, "b": [[0]] * (n - 1) + [[1]]},
-                     {"eta_l": 0.1, "K": K, "start": start}, in_order(actors))  # fmt: skip
+    case = make_case(
+        "fedfa",
+        THREE | {"A": [[[1]]] * n, "b": [[0]] * (n - 1) + [[1]]},
+        {"eta_l": 0.1, "K": K, "start": start},
+        in_order(actors),
+    )
     tape = compiled(case)
     r = responses(n, K, len(actors), first)
     # Arrival s = 0 makes the first server update. Those before filled the window: their limits are κ·(K+s)/K.

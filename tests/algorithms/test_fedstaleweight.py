@@ -42,8 +42,14 @@ def test_previous_observations_only_by_hand() -> None:
     fourth = third + 0.5 * ((4 - second / 2) + (4 - third / 2)) / 2
     fifth = fourth + 0.5 * (1 / 5 * (4 - third / 2) + 4 / 5 * (-second / 2))
     options = {
-        "eta_l": 0.5, "eta_g": 0.5, "count": 2, "scale": 3, "window": 1, "include": "previous", "reply": "pre",
-    }  # fmt: skip
+        "eta_l": 0.5,
+        "eta_g": 0.5,
+        "count": 2,
+        "scale": 3,
+        "window": 1,
+        "include": "previous",
+        "reply": "pre",
+    }
     case = make_case("fedstaleweight", HALVES, options, in_order([0, 0, 0, 1, 1, 0, 1, 1, 1, 0]))
     models = [2, first, first, second, second, third, third, fourth, fourth, fifth]
     assert_replays(case, [0, 1, 1, 2, 2, 3, 3, 4, 4, 5], models)

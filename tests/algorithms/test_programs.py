@@ -18,9 +18,18 @@ from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
 from boundlab.tape import Initial, Op, RecordAt, Tape
 
-RATES = {"area": "alpha", "asfedavg": "alpha", "async_sgd": "alpha", "fedasync": "eta_l", "fedbuff": "eta_l",
-         "fedfa": "eta_l", "fedstaleweight": "eta_l", "gd": "alpha",
-         "incremental": "alpha", "sfedavg": "alpha"}  # fmt: skip
+RATES = {
+    "area": "alpha",
+    "asfedavg": "alpha",
+    "async_sgd": "alpha",
+    "fedasync": "eta_l",
+    "fedbuff": "eta_l",
+    "fedfa": "eta_l",
+    "fedstaleweight": "eta_l",
+    "gd": "alpha",
+    "incremental": "alpha",
+    "sfedavg": "alpha",
+}
 NEEDED: dict[str, dict[str, str]] = {"fedasync": {"beta": "0.75"}}
 Node = int  # a value as the number of the (operation, values) that made it
 
@@ -67,9 +76,7 @@ def run_program(
                 case AffineRow():
                     values.affine(row.dst, row.terms)
                 case DescendRow():
-                    values.descend(
-                        row.dst, row.src, row.client, sizes_of(row.steps, row.step_size, program.local)
-                    )  # fmt: skip
+                    values.descend(row.dst, row.src, row.client, sizes_of(row.steps, row.step_size, program.local))
                 case MoveRow():
                     values.held[row.dst], values.held[row.src] = values.held[row.src], None
 
@@ -193,9 +200,11 @@ def read_program(name: str, options: dict[str, str], clients: int) -> EventProgr
 RATE = dict.fromkeys(("heavy_ball", "nesterov", "ogm", "proximal_point"), "alpha") | {"afl_dga": "eta"}
 SET = {
     **{name: {rate: "0.5"} for name, rate in (RATES | RATE | {"fedcompass": "eta"}).items()},
-    "fedasync": {"eta_l": "0.5", "beta": "0.75"}, "heavy_ball": {"alpha": "0.5", "beta": "0.5"},
-    "ogm": {"alpha": "0.5", "K": "40"}, "fedcompass": {"eta": "0.5", "Qmin": "1", "Qmax": "4"},
-}  # fmt: skip
+    "fedasync": {"eta_l": "0.5", "beta": "0.75"},
+    "heavy_ball": {"alpha": "0.5", "beta": "0.5"},
+    "ogm": {"alpha": "0.5", "K": "40"},
+    "fedcompass": {"eta": "0.5", "Qmin": "1", "Qmax": "4"},
+}
 
 
 @pytest.mark.parametrize("name", sorted(registered("algorithms")))

@@ -149,7 +149,7 @@ WAITS = {"eta_l": 1, "count": 2, "reply": "wait"}  # for the aggregation of thei
         ("sfedavg", {"alpha": 1}, [[1, [0], 3]], "event 1 must be [round end, [clients]]"),
         ("sfedavg", {"alpha": 1}, [[2, [0]], [1, [0]]], "event 2: time 1 is before"),
     ],
-)  # fmt: skip
+)
 def test_bad_events_get_one_line(name: str, options: dict[str, Any], events: list[Any], message: str) -> None:
     refused(CaseError, message, lambda: make_case(name, HALVES, options, events))
 
@@ -163,11 +163,13 @@ def test_bad_events_get_one_line(name: str, options: dict[str, Any], events: lis
         ("async_sgd", {"alpha": 1, "sampling": "uniform"}, [[1, 0]], "exactly with sampling=uniform"),
         ("async_sgd", {"alpha": 1}, [[1, 0, 1]], "exactly with sampling=uniform"),
         (
-            "async_sgd", {"alpha": 1, "sampling": "uniform"}, [[1, 0, 1], [2, 0, 0]],
+            "async_sgd",
+            {"alpha": 1, "sampling": "uniform"},
+            [[1, 0, 1], [2, 0, 0]],
             "event 2: client 0 has no model to work on",
         ),
         ("sfedavg", {"alpha": 1, "weights": [1, 2, 3]}, [[1, [0]]], "3 weights for 2 clients; give one a client"),
     ],
-)  # fmt: skip
+)
 def test_events_that_cannot_happen_get_one_line(name: str, options: Any, events: list[Any], message: str) -> None:
     refused(SpecError, message, lambda: trajectory_of(make_case(name, HALVES, options, events)))

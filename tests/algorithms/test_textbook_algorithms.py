@@ -195,7 +195,7 @@ def test_what_has_no_proximal_step_says_so():
         ("heavy_ball", HALVES, {"alpha": 1, "beta": 1.5}, rounds(1), SpecError, "beta"),
         ("nesterov", HALVES, {"alpha": 1, "q": 2}, rounds(1), SpecError, "q"),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_fit_is_refused(algorithm, problem, options, events, error, message):
     with pytest.raises(error, match=message):
         replay(make_case(algorithm, problem, options, events))

@@ -49,9 +49,12 @@ def test_a_case_file_with_one_ends_in_exit_2(
     route: Callable[[str], Any], text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     case = {
-        "algorithm": "gd", "problem": {"type": "quadratic", "A": [[[1]]], "b": [[1]]}, "parameters": {"alpha": "0.1"},
-        "events": [[1, "s"], [2, "s"]], **route(text),
-    }  # fmt: skip
+        "algorithm": "gd",
+        "problem": {"type": "quadratic", "A": [[[1]]], "b": [[1]]},
+        "parameters": {"alpha": "0.1"},
+        "events": [[1, "s"], [2, "s"]],
+        **route(text),
+    }
     path = tmp_path / "case.json"
     path.write_text(json.dumps(case))
     assert invoke(["exact", "classics.gd.convex", str(path)]) == 2
@@ -101,12 +104,18 @@ def test_so_is_one_of_a_theorem(word: str, table: str, tmp_path: Path, capsys: p
 
 
 @pytest.mark.parametrize("text", [*LONG, "1e-400"], ids=lambda text: text[:12])
-@pytest.mark.parametrize("line", [
-    "run gd -p quadratic:x0=@ --set alpha=0.1 -k 3", "run gd -p quadratic:mu=@ --set alpha=0.1 -k 3",
-    "run gd -p quadratic:clients=@ --set alpha=0.1 -k 3", "run gd -p quadratic -k 3 --set alpha=@",
-    "run area -p quadratic --set alpha=0.1 -d exponential:spread=@ -k 3", "run gd -p quadratic --set alpha=0.1 -k @",
-    "eval area.theorem8 --set L=@",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "line",
+    [
+        "run gd -p quadratic:x0=@ --set alpha=0.1 -k 3",
+        "run gd -p quadratic:mu=@ --set alpha=0.1 -k 3",
+        "run gd -p quadratic:clients=@ --set alpha=0.1 -k 3",
+        "run gd -p quadratic -k 3 --set alpha=@",
+        "run area -p quadratic --set alpha=0.1 -d exponential:spread=@ -k 3",
+        "run gd -p quadratic --set alpha=0.1 -k @",
+        "eval area.theorem8 --set L=@",
+    ],
+)
 def test_so_is_one_of_a_command(line: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(line.replace("@", text).split()) == 2
     error = capsys.readouterr().err

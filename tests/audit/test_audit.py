@@ -29,9 +29,12 @@ from boundlab.pages.terminal import print_page, terminal
 from boundlab.verdict import ExitCode
 
 MAIN = {  # the main theorem of each paper, and a word of the step of its proof that fails first
-    "area.theorem8": "Lemma 21", "fedcompass.theorem1": "(13)", "afl_dga.theorem1": "(1)", "fedfa.theorem1": "(12)",
+    "area.theorem8": "Lemma 21",
+    "fedcompass.theorem1": "(13)",
+    "afl_dga.theorem1": "(1)",
+    "fedfa.theorem1": "(12)",
     "fedstaleweight.theorem1": "Theorem 2",
-}  # fmt: skip
+}
 HOSTILE = "</style></script><script>alert(1)</script><img src=x onerror=alert(1)> [bold]b[/bold] \\input{/etc/passwd} "
 HOSTILE += "$\\write18{x}$ %c | `q` **s** [l](javascript:alert(1)) ![i](https://e.vil/x.png) @me &amp; \u202e \x1b[31m"
 
@@ -349,9 +352,17 @@ def test_json_is_json_and_says_what_the_page_says(each: Audit) -> None:
 
 def test_every_medium_has_the_sections_in_the_same_order(area: Audit) -> None:
     titles = [
-        "Statement", "Verdict", "Checks of the formula", "Counterexample", "Where the proof goes wrong",
-        "Printed and repaired", "What supports the repair", "Bound against error", "Not decided", "Repeat it",
-    ]  # fmt: skip
+        "Statement",
+        "Verdict",
+        "Checks of the formula",
+        "Counterexample",
+        "Where the proof goes wrong",
+        "Printed and repaired",
+        "What supports the repair",
+        "Bound against error",
+        "Not decided",
+        "Repeat it",
+    ]
     assert read(area.html()).inside("h2") == titles
     assert re.findall(r"^## (.*)$", area.markdown(), re.MULTILINE) == titles
     assert re.findall(r"\\subsection\*\{(.*)\}", area.latex()) == titles

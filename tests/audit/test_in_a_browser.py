@@ -210,11 +210,18 @@ def test_what_a_notebook_shows_has_no_serious_fault(browser: Browser) -> None:
     asked = {"problem": "lad:x0=3", "delays": "iid:p_s=0.5", "iterations": 6, "M": 50, "trials": 20}
     exact = bl.exact(theorem)
     shown = [
-        theorem, bl.check(theorem), bl.compare(theorem, **asked), exact, exact.derivation, bl.prove("area.theorem8"),
-        bl.falsify(theorem, candidates=20, jobs=1), bl.worst_case(theorem, iterations=2, M=3, delays="iid:p=[0.5]"),
-        bl.optimal_rate([10, 10, 2.5]), theorem.evaluate(p_s=0.5, M=50, K=[10, 100], B=1, sigma=0, R=3, qbar=2),
+        theorem,
+        bl.check(theorem),
+        bl.compare(theorem, **asked),
+        exact,
+        exact.derivation,
+        bl.prove("area.theorem8"),
+        bl.falsify(theorem, candidates=20, jobs=1),
+        bl.worst_case(theorem, iterations=2, M=3, delays="iid:p=[0.5]"),
+        bl.optimal_rate([10, 10, 2.5]),
+        theorem.evaluate(p_s=0.5, M=50, K=[10, 100], B=1, sigma=0, R=3, qbar=2),
         bl.run("area", "lad:x0=3", "iid:p_s=0.5", iterations=6, alpha=0.1),
-    ]  # fmt: skip
+    ]
     parts = [one._repr_html_() for one in shown if hasattr(one, "_repr_html_")]
     assert len(parts) >= 8
     body = "".join(f"<section>{one}</section>" for one in parts)

@@ -129,8 +129,10 @@ def test_the_tests_that_run_a_line_guard_it_the_rooms_own_and_the_quick_ones_fir
     records = Records.read([tmp_path / "record.json"])
     body = next(one for one in everything if one.before == "a * b")
     assert records.guards(body, 60) == [
-        "tests/checks/test_checks.py::quick", "tests/checks/test_checks.py::slow", "tests/cli/test_cli.py::quick",
-    ]  # fmt: skip
+        "tests/checks/test_checks.py::quick",
+        "tests/checks/test_checks.py::slow",
+        "tests/cli/test_cli.py::quick",
+    ]
     assert records.guards(body, 2) == ["tests/checks/test_checks.py::quick"]
     # What one test runs may be computed once, and looked at by those of the room.
     alone = next(one for one in everything if one.before == "a < b")
@@ -188,9 +190,14 @@ def test_an_error_is_noticed_or_not_and_an_endless_loop_is_stopped(tmp_path):
     test.write_text("from toys.loop import halvings\n\n\ndef test_it():\n    assert halvings(5) == 2\n")
     done = subprocess.run(
         [sys.executable, "-c", JUDGE, str(tmp_path), "test_loop.py::test_it"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert dict(line.rsplit(" : ", 1) for line in done.stdout.splitlines()) == {
-        "x - 2 → (x + 2)": "timed out", "k + 1 → (k - 1)": "killed", "x >= 2 → (x > 2)": "survived",
-    }  # fmt: skip
+        "x - 2 → (x + 2)": "timed out",
+        "k + 1 → (k - 1)": "killed",
+        "x >= 2 → (x > 2)": "survived",
+    }
     assert loop.read_text() == text

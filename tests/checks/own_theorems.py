@@ -18,9 +18,14 @@ conditions = [{conditions}]
 {terms}
 """
 _USUAL = {
-    "metric": "squared-distance", "algorithm": "gd", "top": "", "assumptions": '"smooth", "strongly-convex"',
-    "conditions": '"alpha <= 1/L"', "more": "", "step": 'alpha = "alpha"',
-}  # fmt: skip
+    "metric": "squared-distance",
+    "algorithm": "gd",
+    "top": "",
+    "assumptions": '"smooth", "strongly-convex"',
+    "conditions": '"alpha <= 1/L"',
+    "more": "",
+    "step": 'alpha = "alpha"',
+}
 
 
 def own_theorem(folder: Path, *, term: str = "R**2*(1 - alpha*mu)**(2*K)", **changes: str) -> Theorem:

@@ -14,9 +14,29 @@ from boundlab.metrics import METRICS
 from boundlab.theorems import load_theorem
 
 NAMES = (
-    "K", "T", "L", "mu", "B", "G", "sigma", "zeta", "R", "F0", "sigma_g", "n", "M", "p_s", "qbar", "tau_max", "kappa",
-    "alpha", "eta_l", "V", "w", "share_bias",
-)  # fmt: skip
+    "K",
+    "T",
+    "L",
+    "mu",
+    "B",
+    "G",
+    "sigma",
+    "zeta",
+    "R",
+    "F0",
+    "sigma_g",
+    "n",
+    "M",
+    "p_s",
+    "qbar",
+    "tau_max",
+    "kappa",
+    "alpha",
+    "eta_l",
+    "V",
+    "w",
+    "share_bias",
+)
 ASSUMPTIONS = ("smooth", "strongly-convex", "convex", "lipschitz", "bounded-variance", "minimiser", "iid-events")
 EXPONENTS = ("2", "3", "64", "(-1)", "(-64)", "(1/2)", "(-3/2)", "K", "(2*K)", "(-K)")
 FUNCTIONS = ("sqrt", "exp", "log", "floor", "ceiling", "Abs")
@@ -48,13 +68,27 @@ def files(draw: st.DrawFn) -> str:
     sides = ", ".join(f'"{left} <= {right}"' for left, right in conditions)
     assumed = ", ".join(f'"{name}"' for name in sorted(draw(st.sets(st.sampled_from(ASSUMPTIONS)))))
     lines = [
-        'id = "any"', f'metric = "{draw(st.sampled_from(sorted(METRICS)))}"', f'algorithm = "{algorithm}"',
-        f"assumptions = [{assumed}]", f"conditions = [{sides}]", f"shape = {draw(st.sampled_from(('true', 'false')))}",
-        "[step]", f'{step} = "{rule}"', "[definitions]", f'kappa = "{draw(formulas(2))}"',
-        "[symbols.V]", 'meaning = "anything"', "units = [1, -1]", 'domain = "real"',
-        "[symbols.w]", 'meaning = "a share"', "units = [0, 0]", 'domain = "fraction"',
-        "[terms]", *(f'{name} = "{term}"' for name, term in zip(string.ascii_lowercase, terms, strict=False)),
-    ]  # fmt: skip
+        'id = "any"',
+        f'metric = "{draw(st.sampled_from(sorted(METRICS)))}"',
+        f'algorithm = "{algorithm}"',
+        f"assumptions = [{assumed}]",
+        f"conditions = [{sides}]",
+        f"shape = {draw(st.sampled_from(('true', 'false')))}",
+        "[step]",
+        f'{step} = "{rule}"',
+        "[definitions]",
+        f'kappa = "{draw(formulas(2))}"',
+        "[symbols.V]",
+        'meaning = "anything"',
+        "units = [1, -1]",
+        'domain = "real"',
+        "[symbols.w]",
+        'meaning = "a share"',
+        "units = [0, 0]",
+        'domain = "fraction"',
+        "[terms]",
+        *(f'{name} = "{term}"' for name, term in zip(string.ascii_lowercase, terms, strict=False)),
+    ]
     return "\n".join(lines)
 
 
@@ -99,11 +133,20 @@ def test_a_formula_that_explodes_is_not_multiplied_out(tmp_path: Path, term: str
 
 # Bounds that read no counter, of right and of wrong units and of none; and bounds that are 0 where mu = L.
 CORNERS = {
-    "squared-distance": ("R**2", "sigma**2", "n", "R**2*((L-mu)/(L+mu))**(2*K)", "R**2*(L-mu)/L", "R**2*(1-mu/L)**K",
-                         "R**2*log(L/mu)"),
-    "ergodic-gap": ("L*R**2", "B*R", "alpha*B**2"), "gap": ("F0", "mu*R**2", "0"),
-    "gradient-norm": ("2*L*F0", "G_sq", "alpha"), "gradient-norm-last": ("G_sq", "3"),
-}  # fmt: skip
+    "squared-distance": (
+        "R**2",
+        "sigma**2",
+        "n",
+        "R**2*((L-mu)/(L+mu))**(2*K)",
+        "R**2*(L-mu)/L",
+        "R**2*(1-mu/L)**K",
+        "R**2*log(L/mu)",
+    ),
+    "ergodic-gap": ("L*R**2", "B*R", "alpha*B**2"),
+    "gap": ("F0", "mu*R**2", "0"),
+    "gradient-norm": ("2*L*F0", "G_sq", "alpha"),
+    "gradient-norm-last": ("G_sq", "3"),
+}
 
 
 @pytest.mark.parametrize(("metric", "term"), [(metric, term) for metric, terms in CORNERS.items() for term in terms])

@@ -90,10 +90,16 @@ def test_a_symbol_has_no_enclosure_and_a_minimum_drops_what_is_infinite() -> Non
 PROVER = Prover(SYMBOLS)
 NAMES = ("n", "M", "tau_max", "sigma", "p_s", "delta", "speed_ratio", "mu", "L")
 DRAWS = {
-    "n": st.integers(1, 9), "M": st.integers(1, 9), "tau_max": st.integers(0, 9), "sigma": st.floats(0, 9),
-    "p_s": st.floats(0.01, 1), "delta": st.floats(0, 1), "speed_ratio": st.floats(1, 9), "mu": st.floats(0.01, 1),
+    "n": st.integers(1, 9),
+    "M": st.integers(1, 9),
+    "tau_max": st.integers(0, 9),
+    "sigma": st.floats(0, 9),
+    "p_s": st.floats(0.01, 1),
+    "delta": st.floats(0, 1),
+    "speed_ratio": st.floats(1, 9),
+    "mu": st.floats(0.01, 1),
     "L": st.floats(1, 9),
-}  # fmt: skip
+}
 
 
 @st.composite
@@ -119,9 +125,7 @@ def test_what_is_proved_to_be_nonnegative_is(expression: sympy.Expr, values: dic
 
 @given(expressions(), st.fixed_dictionaries(DRAWS), st.sampled_from(("n", "sigma", "tau_max")), st.integers(1, 3))  # type: ignore[arg-type]
 @settings(max_examples=150, deadline=None)
-def test_what_is_proved_to_grow_grows(
-    expression: sympy.Expr, values: dict[str, float], name: str, more: int
-) -> None:  # fmt: skip
+def test_what_is_proved_to_grow_grows(expression: sympy.Expr, values: dict[str, float], name: str, more: int) -> None:
     found = PROVER.direction(expression, symbol(name)).direction
     if found is not None:
         before, after = (

@@ -34,21 +34,32 @@ FAILED: dict[str, dict[str, str]] = {
     "fedcompass.corollary1.explicit": {"truths.participation-bias": "claim false"},
     "fedfa.theorem1": {"truths.participation-bias": "claim false", "gauge": "implies more"},
     "fedfa.theorem1.squared-smoothness": {
-        "units.terms": "implies more", "units.step": "implies more", "units.conditions": "implies more",
-        "truths.noise-floor": "claim false", "truths.participation-bias": "claim false", "gauge": "implies more",
+        "units.terms": "implies more",
+        "units.step": "implies more",
+        "units.conditions": "implies more",
+        "truths.noise-floor": "claim false",
+        "truths.participation-bias": "claim false",
+        "gauge": "implies more",
     },
     "fedfa.corollary": {
-        "units.terms": "implies more", "truths.slope": "claim false", "truths.participation-bias": "claim false",
+        "units.terms": "implies more",
+        "truths.slope": "claim false",
+        "truths.participation-bias": "claim false",
     },
     "afl_dga.theorem1": {
-        "units.step": "implies more", "units.conditions": "implies more", "truths.reused-gradients": "claim false",
-        "replication": "implies more", "refinement": "implies more",
+        "units.step": "implies more",
+        "units.conditions": "implies more",
+        "truths.reused-gradients": "claim false",
+        "replication": "implies more",
+        "refinement": "implies more",
     },
     "afl_dga.corollary1": {"admissible.corollary": "does not follow"},
     "fedstaleweight.theorem1": {
-        "truths.noise-floor": "claim false", "gauge": "implies more", "vacuity.range": "claim vacuous",
+        "truths.noise-floor": "claim false",
+        "gauge": "implies more",
+        "vacuity.range": "claim vacuous",
     },
-}  # fmt: skip
+}
 
 
 def raised(found: tuple[Check, ...]) -> dict[str, str]:
@@ -94,8 +105,16 @@ def test_the_scaling_that_refutes_area_theorem_7_does_what_it_says() -> None:
     assert "heterogeneity by c⁴" in witness
     theorem = THEOREMS["area.theorem7"]
     values: dict[str, Any] = {
-        "mu": 1, "L": 4, "sigma": 1, "zeta": 2, "M": 3, "K": 100, "p_s": 0.5, "p_min": 0.25, "qbar": 3,
-    }  # fmt: skip
+        "mu": 1,
+        "L": 4,
+        "sigma": 1,
+        "zeta": 2,
+        "M": 3,
+        "K": 100,
+        "p_s": 0.5,
+        "p_min": 0.25,
+        "qbar": 3,
+    }
     c = 2.0**-10
     scaled = {name: value * c ** SYMBOLS[name].units[0] for name, value in values.items()}
     before, after = theorem.evaluate(values), theorem.evaluate(scaled)
@@ -112,9 +131,21 @@ def test_vacuity_names_the_range_and_it_is_right() -> None:
     for b in (2, 3, 17):
         for tau in (1, 2, 40):
             found = THEOREMS["fedstaleweight.theorem1"].evaluate(
-                {"L": 1, "F0": 0, "sigma_l": 0, "sigma_g_mean": 0, "G_sq": 1, "T": 10**9, "Q": 1, "b": b,
-                 "tau_max": tau, "eta_l": 1e-9, "eta_g": 1, "scale": 1}
-            )  # fmt: skip
+                {
+                    "L": 1,
+                    "F0": 0,
+                    "sigma_l": 0,
+                    "sigma_g_mean": 0,
+                    "G_sq": 1,
+                    "T": 10**9,
+                    "Q": 1,
+                    "b": b,
+                    "tau_max": tau,
+                    "eta_l": 1e-9,
+                    "eta_g": 1,
+                    "scale": 1,
+                }
+            )
             assert found.total >= 1 - 1e-9
 
 
@@ -161,11 +192,14 @@ def test_a_true_theorem_from_a_file_passes(tmp_path: Path) -> None:
         ('initial = "2*F0/(alpha*T**2)"\nnoise = "alpha*L*sigma**2"', "truths.slope", "claim false"),
         ('noise = "alpha*L*sigma**2"', "limits.gradient-descent", "claim false"),
         ('initial = "2*F0/(alpha*T)"\nnoise = "alpha*sigma**2"', "units.terms", "implies more"),
-        ('initial = "2*F0/(alpha*T)"\nnoise = "alpha*L*sigma**2*Max(0, 1 - sigma**2/(L*F0))"', "monotone.sigma",
-         "implies more"),
+        (
+            'initial = "2*F0/(alpha*T)"\nnoise = "alpha*L*sigma**2*Max(0, 1 - sigma**2/(L*F0))"',
+            "monotone.sigma",
+            "implies more",
+        ),
         ('initial = "2*F0/(alpha*T) + alpha*sigma**2*L**2"\nnoise = "alpha*L*sigma**2"', "units.terms", "implies more"),
     ],
-)  # fmt: skip
+)
 def test_a_broken_theorem_from_a_file_is_told(tmp_path: Path, terms: str, identity: str, consequence: str) -> None:
     found = one(check(mine(tmp_path, terms)), identity)
     verdict = "suspicious" if found.group == "monotone" else "failed"

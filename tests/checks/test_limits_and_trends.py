@@ -11,13 +11,17 @@ from boundlab.registry import registered
 from boundlab.theorems import Theorem
 
 SGD = {
-    "assumptions": '"smooth", "convex", "bounded-variance", "uniform-sampling"', "metric": "gap",
+    "assumptions": '"smooth", "convex", "bounded-variance", "uniform-sampling"',
+    "metric": "gap",
     "conditions": '"alpha <= 1/(2*L)"',
-}  # fmt: skip
+}
 BUFFER = {
-    "algorithm": "fedbuff", "metric": "gradient-norm", "assumptions": '"smooth", "bounded-below", "fixed-schedule"',
-    "step": 'eta_l = "eta_l"', "conditions": '"eta_l <= 1/L"',
-}  # fmt: skip
+    "algorithm": "fedbuff",
+    "metric": "gradient-norm",
+    "assumptions": '"smooth", "bounded-below", "fixed-schedule"',
+    "step": 'eta_l = "eta_l"',
+    "conditions": '"eta_l <= 1/L"',
+}
 
 
 def found(theorem: Theorem, identity: str) -> tuple[str, str]:
@@ -109,10 +113,15 @@ def test_delay_matters_however_finely_time_is_cut(
 @pytest.mark.parametrize(
     ("step", "verdict"),
     [
-        ("1/(L*sqrt(K))", "passed"), ("1/L", "passed"), ("1/L + 1/(L*K)", "passed"), ("3/(2*L)", "unknown"),
-        ("101/(100*L)", "unknown"), ("sqrt(K)/L", "failed"), ("K**(1/8)/L", "failed"),
+        ("1/(L*sqrt(K))", "passed"),
+        ("1/L", "passed"),
+        ("1/L + 1/(L*K)", "passed"),
+        ("3/(2*L)", "unknown"),
+        ("101/(100*L)", "unknown"),
+        ("sqrt(K)/L", "failed"),
+        ("K**(1/8)/L", "failed"),
     ],
-)  # fmt: skip
+)
 def test_the_step_of_a_corollary_meets_the_conditions_for_long_horizons(
     step: str, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -118,9 +118,11 @@ def test_an_algorithm_that_does_not_exist_is_named(name: str) -> None:
 # ------------------------------------------------------------------------------------------------ from a file
 
 SHARP = {
-    "metric": "ergodic-gap", "assumptions": '"lipschitz", "bounded-variance"', "conditions": "",
+    "metric": "ergodic-gap",
+    "assumptions": '"lipschitz", "bounded-variance"',
+    "conditions": "",
     "term": "R**2/(2*alpha*K) + alpha*(B**2 + sigma**2)/2",
-}  # fmt: skip
+}
 
 
 def mine(tmp_path: Path, **changes: str) -> Theorem:
@@ -145,7 +147,7 @@ def mine(tmp_path: Path, **changes: str) -> Theorem:
         ({"term": "R**2*kappa/(alpha*K)"}, "symbols", "neither an assumption"),
         ({"more": '[options]\ndecay = "cubic"'}, "options", "cubic"),
     ],
-)  # fmt: skip
+)
 def test_a_hole_in_a_file_is_named(tmp_path: Path, changes: dict[str, str], place: str, words: str) -> None:
     assert words in failures(mine(tmp_path, **changes))[place]
 
@@ -170,7 +172,7 @@ def test_a_file_about_the_step_of_another_algorithm_is_refused(tmp_path: Path) -
         {"more": '[symbols.V]\nmeaning = "level"\nunits = [1, 0]', "term": "V"},
         {"more": '[definitions]\nkappa = "1 + alpha*B/R"', "term": "kappa*B*R"},
     ],
-)  # fmt: skip
+)
 def test_what_hangs_together_passes(tmp_path: Path, changes: dict[str, str]) -> None:
     assert failures(mine(tmp_path, **changes)) == {}
 

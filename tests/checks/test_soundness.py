@@ -12,90 +12,132 @@ NOISY = '"smooth", "bounded-below", "bounded-variance"'
 TRUE: dict[str, dict[str, str]] = {
     # Nesterov (2018), Theorem 2.1.15: falls as L grows.
     "a book's, which falls with L": {
-        "term": "R**2*(1 - 2*alpha*mu*L/(mu + L))**K", "conditions": '"alpha <= 2/(mu + L)"',
+        "term": "R**2*(1 - 2*alpha*mu*L/(mu + L))**K",
+        "conditions": '"alpha <= 2/(mu + L)"',
     },
     # Steps up to 2/L never lead away.
     "vacuous": {"term": "R**2"},
     "zero where mu = L": {
-        "term": "R**2*((L - mu)/(L + mu))**(2*K)", "step": 'alpha = "2/(mu + L)"', "conditions": "",
+        "term": "R**2*((L - mu)/(L + mu))**(2*K)",
+        "step": 'alpha = "2/(mu + L)"',
+        "conditions": "",
     },
     # Infinite at K = 0, and below the start there: K counts from 1 on.
     "infinite at K = 0": {"metric": "gap", "assumptions": '"smooth", "convex"', "term": "R**2/(2*alpha*K)"},
     # Kim and Fessler (2016): at K = 0 it is less than L·R²/2.
     "low at K = 0": {
-        "algorithm": "ogm", "metric": "gap", "top": 'horizon = "fixed"', "assumptions": '"smooth", "convex"',
-        "conditions": "", "step": 'alpha = "1/L"\nK = "K"', "term": "L*R**2/((K + 1)*(K + 1 + sqrt(2)))",
+        "algorithm": "ogm",
+        "metric": "gap",
+        "top": 'horizon = "fixed"',
+        "assumptions": '"smooth", "convex"',
+        "conditions": "",
+        "step": 'alpha = "1/L"\nK = "K"',
+        "term": "L*R**2/((K + 1)*(K + 1 + sqrt(2)))",
     },
     "burn-in": {
-        "metric": "gap", "assumptions": '"smooth", "convex"', "conditions": '"alpha <= 1/L", "10 <= K"',
+        "metric": "gap",
+        "assumptions": '"smooth", "convex"',
+        "conditions": '"alpha <= 1/L", "10 <= K"',
         "term": "R**2/(2*alpha*K)",
     },
     # Σ‖∇f‖² ≤ 2L·F0 and F0 ≤ LR²/2: a start far away has a large R, too.
     "slopes by the distance": {
-        "metric": "gradient-norm", "assumptions": '"smooth", "convex", "minimiser"', "step": 'alpha = "1/L"',
-        "conditions": "", "term": "L**2*R**2/T",
+        "metric": "gradient-norm",
+        "assumptions": '"smooth", "convex", "minimiser"',
+        "step": 'alpha = "1/L"',
+        "conditions": "",
+        "term": "L**2*R**2/T",
     },
     # Ghadimi and Lan (2013), Corollary 2.2: the step reads the start.
     "a step by the start": {
-        "metric": "gradient-norm", "assumptions": NOISY, "top": 'horizon = "fixed"', "conditions": "",
-        "step": 'alpha = "1/(L + sigma*sqrt(L*T/(2*F0*n)))"', "term": "2*L*F0/T + 2*sigma*sqrt(2*L*F0/(n*T))",
+        "metric": "gradient-norm",
+        "assumptions": NOISY,
+        "top": 'horizon = "fixed"',
+        "conditions": "",
+        "step": 'alpha = "1/(L + sigma*sqrt(L*T/(2*F0*n)))"',
+        "term": "2*L*F0/T + 2*sigma*sqrt(2*L*F0/(n*T))",
     },
     # ‖∇f‖² ≤ 2L(f − inf f), and f grows by α²Lσ²/2 a step at most: steps too short for a noise floor.
     "a short run": {
-        "metric": "gradient-norm", "assumptions": NOISY, "top": 'horizon = "fixed"', "conditions": "",
-        "step": 'alpha = "1/(4*L*T)"', "term": "2*L*F0 + sigma**2/(32*T)",
+        "metric": "gradient-norm",
+        "assumptions": NOISY,
+        "top": 'horizon = "fixed"',
+        "conditions": "",
+        "step": 'alpha = "1/(4*L*T)"',
+        "term": "2*L*F0 + sigma**2/(32*T)",
     },
     # n ≤ 4, and so 4/n ≥ 1: copies of the clients leave the condition.
     "few clients": {
-        "metric": "ergodic-gap", "assumptions": '"smooth", "convex"', "conditions": '"alpha <= 1/L", "n <= 4"',
+        "metric": "ergodic-gap",
+        "assumptions": '"smooth", "convex"',
+        "conditions": '"alpha <= 1/L", "n <= 4"',
         "term": "2*R**2/(alpha*K*n)",
     },
     # One client: an iteration is three steps, not one.
     "three local steps": {
-        "conditions": '"alpha <= 1/L", "n <= 1"', "more": '[options]\nM = "3"', "term": "R**2*(1 - alpha*mu)**(6*K)",
+        "conditions": '"alpha <= 1/L", "n <= 1"',
+        "more": '[options]\nM = "3"',
+        "term": "R**2*(1 - alpha*mu)**(6*K)",
     },
     # ‖x − x*‖² grows by α²σ² a step at most, and from the minimum nothing moves without noise.
     "from the minimum": {
-        "assumptions": '"smooth", "convex", "bounded-variance"', "conditions": '"alpha <= 2/L", "R <= 0"',
+        "assumptions": '"smooth", "convex", "bounded-variance"',
+        "conditions": '"alpha <= 2/L", "R <= 0"',
         "term": "alpha**2*sigma**2*K",
     },
     "from near the minimum": {
-        "assumptions": '"smooth", "convex", "bounded-variance"', "conditions": '"alpha <= 2/L", "R <= alpha*sigma"',
+        "assumptions": '"smooth", "convex", "bounded-variance"',
+        "conditions": '"alpha <= 2/L", "R <= alpha*sigma"',
         "term": "alpha**2*sigma**2*(K + 1)",
     },
     # Where the step is longer than its condition allows, nothing is claimed.
     "a step that is not always allowed": {
-        "metric": "ergodic-gap", "top": 'horizon = "fixed"', "assumptions": '"smooth", "lipschitz"',
-        "step": 'alpha = "R/(B*sqrt(K))"', "term": "B*R/sqrt(K)",
+        "metric": "ergodic-gap",
+        "top": 'horizon = "fixed"',
+        "assumptions": '"smooth", "lipschitz"',
+        "step": 'alpha = "R/(B*sqrt(K))"',
+        "term": "B*R/sqrt(K)",
     },
     # d' ≤ d − 2α(1 − αL)·gap; a step of 1/10 is small, and none of the allowed ones where L is 10.
     "negative beyond its condition": {
-        "metric": "ergodic-gap", "assumptions": '"smooth", "convex"', "conditions": '"2*alpha*L <= 99/100"',
+        "metric": "ergodic-gap",
+        "assumptions": '"smooth", "convex"',
+        "conditions": '"2*alpha*L <= 99/100"',
         "term": "R**2/(2*alpha*(1 - 2*alpha*L)*K)",
     },
     # A server that moves by a tenth of what is in its buffer has a tenth of the noise.
     "a slow server": {
-        "algorithm": "fedbuff", "metric": "gradient-norm", "assumptions": NOISY,
-        "conditions": '"eta_l <= 10/L", "tau_max <= 0", "n <= 1"', "step": 'eta_l = "eta_l"\neta_g = "1/10"',
+        "algorithm": "fedbuff",
+        "metric": "gradient-norm",
+        "assumptions": NOISY,
+        "conditions": '"eta_l <= 10/L", "tau_max <= 0", "n <= 1"',
+        "step": 'eta_l = "eta_l"\neta_g = "1/10"',
         "term": "20*F0/(eta_l*T) + eta_l*L*sigma_l**2/10",
     },
     "a fast server": {
-        "algorithm": "fedbuff", "conditions": '"eta_l <= 1/(2*L)", "tau_max <= 0", "n <= 1"',
-        "step": 'eta_l = "eta_l"\neta_g = "2"', "term": "R**2*(1 - 2*eta_l*mu)**(2*K)",
+        "algorithm": "fedbuff",
+        "conditions": '"eta_l <= 1/(2*L)", "tau_max <= 0", "n <= 1"',
+        "step": 'eta_l = "eta_l"\neta_g = "2"',
+        "term": "R**2*(1 - 2*eta_l*mu)**(2*K)",
     },
     # x_{k+1} = x_k − a·x_{k−1} falls faster than 1 − a: its roots are (1 ± √(1 − 4a))/2.
     "one step behind": {
-        "algorithm": "fedbuff", "conditions": '"8*eta_l*L <= 1", "L <= mu", "n <= 1"',
-        "step": 'eta_l = "eta_l"\neta_g = "1"', "more": '[options]\nreply = "pre"\n[definitions]\n'
-        'q = "sqrt(1 - 4*eta_l*mu)"',
+        "algorithm": "fedbuff",
+        "conditions": '"8*eta_l*L <= 1", "L <= mu", "n <= 1"',
+        "step": 'eta_l = "eta_l"\neta_g = "1"',
+        "more": '[options]\nreply = "pre"\n[definitions]\nq = "sqrt(1 - 4*eta_l*mu)"',
         "term": "R**2*((1 + q - 2*eta_l*mu)/(2*q))**2*((1 + q)/2)**(2*K)",
     },
-}  # fmt: skip
+}
 # One client, no delay, one local step: gradient descent, whatever the name of its step is.
 DESCENTS = {
-    "gd": ("alpha", ""), "afl_dga": ("eta", ""), "fedbuff": ("eta_l", 'eta_g = "1"'),
-    "fedstaleweight": ("eta_l", 'eta_g = "1"'), "fedfa": ("eta_l", ""), "fedcompass": ("eta", ""),
-}  # fmt: skip
+    "gd": ("alpha", ""),
+    "afl_dga": ("eta", ""),
+    "fedbuff": ("eta_l", 'eta_g = "1"'),
+    "fedstaleweight": ("eta_l", 'eta_g = "1"'),
+    "fedfa": ("eta_l", ""),
+    "fedcompass": ("eta", ""),
+}
 
 
 @pytest.mark.parametrize("name", TRUE)
@@ -112,9 +154,13 @@ def test_every_algorithm_contracts_as_gradient_descent_does(
     step, rate = DESCENTS[algorithm]
     options = {"fedfa": '[options]\nK = "any"', "fedcompass": '[options]\nQmin = "1"\nQmax = "1"'}.get(algorithm, "")
     theorem = own_theorem(
-        tmp_path, algorithm=algorithm, conditions=f'"{step} <= 1/L"', step=f'{step} = "{step}"\n{rate}', more=options,
+        tmp_path,
+        algorithm=algorithm,
+        conditions=f'"{step} <= 1/L"',
+        step=f'{step} = "{step}"\n{rate}',
+        more=options,
         term=f"R**2*(1 - {step}*mu)**({power})",
-    )  # fmt: skip
+    )
     found = {one.id: one.verdict for one in check(theorem, ["truths"])}
     assert found["truths.contraction"] == verdict
 
@@ -132,17 +178,29 @@ PLANTED: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     ),
     "falls with L": ({"term": "R**2*(1 - alpha*L)**(2*K)"}, {"truths.contraction": "f", "monotone.L": "s"}),
     "falls with sigma": (
-        {"metric": "gradient-norm", "assumptions": NOISY,
-         "term": "2*F0/(alpha*T) + alpha*L*sigma**2*Max(0, 1 - alpha**2*sigma**2*T*L/(F0 + alpha**2*L*sigma**2))"},
+        {
+            "metric": "gradient-norm",
+            "assumptions": NOISY,
+            "term": "2*F0/(alpha*T) + alpha*L*sigma**2*Max(0, 1 - alpha**2*sigma**2*T*L/(F0 + alpha**2*L*sigma**2))",
+        },
         {"truths.noise-floor": "f", "monotone.L": "s", "monotone.sigma": "s"},
     ),
     "right with B": (
-        {"metric": "ergodic-gap", "assumptions": '"lipschitz"', "conditions": "",
-         "term": "R**2/(2*alpha*K) + alpha*B**2/2"}, {},
+        {
+            "metric": "ergodic-gap",
+            "assumptions": '"lipschitz"',
+            "conditions": "",
+            "term": "R**2/(2*alpha*K) + alpha*B**2/2",
+        },
+        {},
     ),
     "falls with B and R": (
-        {"metric": "ergodic-gap", "assumptions": '"lipschitz"', "conditions": "",
-         "term": "R**2/(2*alpha*K) + alpha*B**2/2 - B*R/K"},
+        {
+            "metric": "ergodic-gap",
+            "assumptions": '"lipschitz"',
+            "conditions": "",
+            "term": "R**2/(2*alpha*K) + alpha*B**2/2 - B*R/K",
+        },
         {"truths.start": "f", "monotone.R": "s"},
     ),
     "falls with n": (
@@ -151,11 +209,12 @@ PLANTED: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     ),
     "the step is admitted": ({"step": 'alpha = "1/L"'}, {}),
     "the step is admitted in part": (
-        TRUE["a step that is not always allowed"], {"admissible.step": "s"},
+        TRUE["a step that is not always allowed"],
+        {"admissible.step": "s"},
     ),
     "the step is not admitted": ({"step": 'alpha = "2/L"'}, {"admissible.set": "f", "admissible.step": "f"}),
     "nothing is admitted": ({"conditions": '"1 + alpha*L <= 0"'}, {"admissible.set": "f"}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", PLANTED)
@@ -168,9 +227,12 @@ def test_what_is_planted_is_found_and_nothing_else(name: str, tmp_path: Path) ->
 def test_a_sign_that_only_z3_shows_is_said_so(tmp_path: Path) -> None:
     weak = "(sigma_g - 7*sigma)**2*(3*sigma_g - 5*B)**2"
     theorem = own_theorem(
-        tmp_path, metric="ergodic-gap", assumptions='"lipschitz", "bounded-variance", "bounded-heterogeneity"',
-        conditions="", term=f"R/K**4*(B + {weak}/B**3)",
-    )  # fmt: skip
+        tmp_path,
+        metric="ergodic-gap",
+        assumptions='"lipschitz", "bounded-variance", "bounded-heterogeneity"',
+        conditions="",
+        term=f"R/K**4*(B + {weak}/B**3)",
+    )
     found = {one.id: one for one in check(theorem, ["monotone"])}
     assert found["monotone.R"].verdict == "passed (z3)"
     assert found["monotone.R"].as_dict()["verdict"] == "passed (z3)"

@@ -86,9 +86,23 @@ def test_kinds_are_those_that_there_are() -> None:
 
 # Values that are free: numbers, lists of them, names of one's own.
 FREE = {
-    "--iterations", "--trials", "--seed", "--jobs", "--level", "--device", "--budget", "--candidates", "--rates",
-    "--server-cost", "--epsilon", "--p", "--fit", "--step", "word", "new name",
-}  # fmt: skip
+    "--iterations",
+    "--trials",
+    "--seed",
+    "--jobs",
+    "--level",
+    "--device",
+    "--budget",
+    "--candidates",
+    "--rates",
+    "--server-cost",
+    "--epsilon",
+    "--p",
+    "--fit",
+    "--step",
+    "word",
+    "new name",
+}
 
 
 def test_every_value_is_offered_or_free(tmp_path: Path, monkeypatch: Any) -> None:

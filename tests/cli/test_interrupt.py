@@ -30,10 +30,21 @@ main()
 """
 COMPARE = ("compare", "area.theorem8.repaired", *RUN, "--trials=20")
 MODULES = (
-    "boundlab.cli", "boundlab.errors", "boundlab.cli._app", "typer", "click", "boundlab.options", "numpy",
-    "numpy._core.multiarray", "numpy.random", "boundlab.case.build", "boundlab.compare", "sympy", "mpmath",
+    "boundlab.cli",
+    "boundlab.errors",
+    "boundlab.cli._app",
+    "typer",
+    "click",
+    "boundlab.options",
+    "numpy",
+    "numpy._core.multiarray",
+    "numpy.random",
+    "boundlab.case.build",
+    "boundlab.compare",
+    "sympy",
+    "mpmath",
     "rich.console",
-)  # fmt: skip
+)
 
 
 @pytest.fixture(autouse=True)

@@ -24,10 +24,21 @@ PRINTING = sorted(
 )
 # Command → what its document calls itself.
 KINDS = {
-    "list": "list", "show": "statement", "eval": "values", "optimal-rate": "optimal-rate", "run": "run",
-    "replay": "trajectory", "check": "checks", "compare": "comparison", "exact": "exact", "worst-case": "worst-case",
-    "prove": "decided-proof", "recheck": "recheck", "falsify": "search", "doctor": "doctor",
-}  # fmt: skip
+    "list": "list",
+    "show": "statement",
+    "eval": "values",
+    "optimal-rate": "optimal-rate",
+    "run": "run",
+    "replay": "trajectory",
+    "check": "checks",
+    "compare": "comparison",
+    "exact": "exact",
+    "worst-case": "worst-case",
+    "prove": "decided-proof",
+    "recheck": "recheck",
+    "falsify": "search",
+    "doctor": "doctor",
+}
 JUDGING = ("check", "compare", "exact", "worst-case", "prove", "recheck", "falsify")
 # Words that mean the same as another key; status is that of a theorem: as printed, repaired, …
 ELSEWHERE = ("ruling", "outcome", "accepted", "result", "status_of_theorem")

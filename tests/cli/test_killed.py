@@ -34,9 +34,15 @@ sys.exit(invoke(sys.argv[2:]))
 """
 RUN = ("run", "fedbuff", "--problem=quadratic:sigma=1", "--set=eta_l=0.001", "--iterations=2000", "--trials=1000")
 COMPARE = (
-    "compare", "classics.sgd.gap", "--problem=quadratic:sigma=1,clients=1", "--set=alpha=0.001", "--sampled", "-k20",
-    "--trials=1000", "--json",
-)  # fmt: skip
+    "compare",
+    "classics.sgd.gap",
+    "--problem=quadratic:sigma=1,clients=1",
+    "--set=alpha=0.001",
+    "--sampled",
+    "-k20",
+    "--trials=1000",
+    "--json",
+)
 
 
 def alive(process: int) -> bool:

@@ -31,8 +31,11 @@ def test_every_kind_passes_its_own_test_as_it_stands(name: str, here: Path, caps
     said = capsys.readouterr().out
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."],
-        capture_output=True, text=True, check=False, cwd=here,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=here,
+    )
     assert done.returncode == 0, done.stdout
     for line in said.splitlines():
         if line.startswith("next: boundlab "):

@@ -73,7 +73,7 @@ def test_every_integer_option_reads_powers_of_ten_and_refuses_fractions(
         ["eval", "area.theorem8", *(f"--set={one}" for one in ("p=0.5", "M=1e1", "B=1", "sigma=0", "R=1", "K=1_0"))],
         ["worst-case", "classics.gd.convex", "-k", "1e0"],
     ],
-)  # fmt: skip
+)
 def test_the_same_holds_of_settings_specs_and_horizons(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -81,8 +81,9 @@ def test_one_step_in_full_has_its_facts_and_multipliers(capsys: Any) -> None:
     assert "0 < alpha" in page
     found = json.loads(output(capsys, *arguments, "--json"))
     assert [(one["multiplier"], one["step"]) for one in found["from"]] == [
-        ("1", "T1, all local steps"), ("2*alpha", "Lemma 21"),
-    ]  # fmt: skip
+        ("1", "T1, all local steps"),
+        ("2*alpha", "Lemma 21"),
+    ]
 
 
 def test_latex_has_each_verdict_in_the_margin(capsys: Any) -> None:

@@ -27,9 +27,15 @@ LINES = {
 }
 # What -v shows and the page does not.
 MORE = {
-    "check": "passed", "compare": "mean/bound  bound", "exact": "The inequality", "worst-case": "multiplier",
-    "prove": "rests on", "recheck": "accepted", "falsify": "closest instance", "audit": "All 11 steps",
-}  # fmt: skip
+    "check": "passed",
+    "compare": "mean/bound  bound",
+    "exact": "The inequality",
+    "worst-case": "multiplier",
+    "prove": "rests on",
+    "recheck": "accepted",
+    "falsify": "closest instance",
+    "audit": "All 11 steps",
+}
 
 
 def line(command: str) -> list[str]:

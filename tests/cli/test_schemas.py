@@ -73,9 +73,12 @@ def test_every_file_that_is_left_keeps_its_schema(place: Path) -> None:
     assert invoke(["prove", "area.optimal-rate", "--trace=trace.json"]) == 0
     assert invoke(["compare", "area.theorem8", *RUN, "--trials=200", "--out=out"]) == 1
     for kind, file in (
-        ("case", "function.json"), ("certificate", "upper.json"), ("proof", "trace.json"),
-        ("result", "out/result.json"), ("counterexample", "out/area.theorem8.case.json"),
-    ):  # fmt: skip
+        ("case", "function.json"),
+        ("certificate", "upper.json"),
+        ("proof", "trace.json"),
+        ("result", "out/result.json"),
+        ("counterexample", "out/area.theorem8.case.json"),
+    ):
         validator(kind).validate(json.loads((place / file).read_text(encoding="utf-8")))
 
 

@@ -135,11 +135,13 @@ def test_auto_says_what_it_picked() -> None:
 @pytest.mark.parametrize(
     ("backend", "device", "words"),
     [
-        ("jax", None, "unknown backend 'jax'"), ("numpy", "cuda", "needs --backend torch"),
-        ("torch", "tpu", "use cpu, cuda, or cuda:1"), ("torch", "cpu:0", "use cpu, cuda"),
+        ("jax", None, "unknown backend 'jax'"),
+        ("numpy", "cuda", "needs --backend torch"),
+        ("torch", "tpu", "use cpu, cuda, or cuda:1"),
+        ("torch", "cpu:0", "use cpu, cuda"),
         ("torch", "cuda:99", "use --device cpu"),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_there_is_said_in_one_line(backend: str, device: str | None, words: str) -> None:
     pytest.importorskip("torch")
     with pytest.raises(SpecError, match=words.replace("(", r"\(")):

@@ -62,9 +62,14 @@ def test_the_repaired_theorem8_holds_where_the_printed_one_fails():
 def test_nothing_is_violated_where_the_distance_to_a_minimiser_is_not_certified(tmp_path):
     # A claim that is absurdly small, on a problem whose R is the distance to a near-minimiser only.
     absurd = statement(
-        tmp_path, algorithm="area", metric="ergodic-gap", horizon="every", assumptions="lipschitz iid-events",
-        options={"start": "analysis"}, terms={"all": "R*B/1000000"},
-    )  # fmt: skip
+        tmp_path,
+        algorithm="area",
+        metric="ergodic-gap",
+        horizon="every",
+        assumptions="lipschitz iid-events",
+        options={"start": "analysis"},
+        terms={"all": "R*B/1000000"},
+    )
     result = verdict_of(absurd, "max-affine", "exponential", 50, alpha=0.01)
     assert result.verdict is Verdict.INCONCLUSIVE
     assert "not certified for x*" in result.reason
@@ -167,9 +172,14 @@ def test_the_result_carries_its_provenance():
 
 def test_too_large_a_step_overflows_and_is_inconclusive_rather_than_wrong(tmp_path):
     wild = statement(
-        tmp_path, algorithm="area", metric="squared-distance", horizon="every", assumptions="iid-events",
-        options={"start": "analysis"}, terms={"all": "R**2*alpha/alpha"},
-    )  # fmt: skip
+        tmp_path,
+        algorithm="area",
+        metric="squared-distance",
+        horizon="every",
+        assumptions="iid-events",
+        options={"start": "analysis"},
+        terms={"all": "R**2*alpha/alpha"},
+    )
     result = verdict_of(wild, "quadratic", "exponential", 20_000, alpha=1e3)
     assert result.verdict in (Verdict.INCONCLUSIVE, Verdict.VIOLATED)
 

@@ -103,8 +103,13 @@ def test_a_window_is_chosen_by_the_bound_and_may_be_set():
 
 def test_a_default_step_suits_the_schedules_of_all_trials():
     plan = plan_of(
-        "afl_dga.r3", NOISY, "exponential:spread=10", local_steps="1..3", participation=0.6, correction_delay="0..4",
-    )  # fmt: skip
+        "afl_dga.r3",
+        NOISY,
+        "exponential:spread=10",
+        local_steps="1..3",
+        participation=0.6,
+        correction_delay="0..4",
+    )
     seen = [plan.schedules.read(plan.schedules.tape(trial), 60, plan.fixed)["S"] for trial in range(6)]
     smoothness = plan.constants["L"].value
     assert plan.parameter_values["eta"] == pytest.approx(1 / (4 * smoothness * (1 + max(seen))))

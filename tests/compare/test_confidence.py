@@ -50,9 +50,11 @@ def test_the_approximate_band_is_nowhere_below_students():
 
 
 LAWS = {
-    "rare": (lambda u: 100.0 * (u < 0.01), 100.0), "uniform": (lambda u: 2.0 * u, 2.0),
-    "two points": (lambda u: 2.0 * (u < 0.5), 2.0), "skewed": (lambda u: 10.0 * u**9, 10.0),
-}  # fmt: skip
+    "rare": (lambda u: 100.0 * (u < 0.01), 100.0),
+    "uniform": (lambda u: 2.0 * u, 2.0),
+    "two points": (lambda u: 2.0 * (u < 0.5), 2.0),
+    "skewed": (lambda u: 10.0 * u**9, 10.0),
+}
 
 
 @pytest.mark.parametrize("trials", [2, 10, 100])

@@ -101,8 +101,11 @@ def test_a_bound_above_the_error_of_never_moving_is_vacuous_and_until_when():
     fields = result.as_dict()
     assert fields["verdict"] == "holds"
     assert fields["no_step"] == {
-        "level": still.level, "says_nothing": True, "crosses_at": still.crosses, "searched_to": 10**12,
-    }  # fmt: skip
+        "level": still.level,
+        "says_nothing": True,
+        "crosses_at": still.crosses,
+        "searched_to": 10**12,
+    }
 
 
 @pytest.mark.parametrize("iterations", [1, 9, 10, 60])

@@ -27,15 +27,35 @@ FACTOR = "(1-mu/L)**(2*K)"  # of gd with the step 1/L: squares of distances and 
 
 
 def verdict(
-    folder: Path, algorithm: str, metric: str, bound: str, step: dict[str, str], problem: str, delays: str, K: int,
-    trials: int = 2, assumptions: str = "", horizon: str = "every", smooth: bool = True,
-    settings: Mapping[str, str] = NOTHING, options: Mapping[str, str] = NOTHING, condition: str = "", **more: Any,
-) -> Comparison:  # fmt: skip
+    folder: Path,
+    algorithm: str,
+    metric: str,
+    bound: str,
+    step: dict[str, str],
+    problem: str,
+    delays: str,
+    K: int,
+    trials: int = 2,
+    assumptions: str = "",
+    horizon: str = "every",
+    smooth: bool = True,
+    settings: Mapping[str, str] = NOTHING,
+    options: Mapping[str, str] = NOTHING,
+    condition: str = "",
+    **more: Any,
+) -> Comparison:
     names = ["convex" if horizon == "fixed" else "strongly-convex", *["smooth"] * smooth, *assumptions.split()]
     theorem = statement(
-        folder, algorithm=algorithm, metric=metric, horizon=horizon, assumptions=names, step=step, options=options,
-        terms={"all": bound}, conditions=[condition] * bool(condition),
-    )  # fmt: skip
+        folder,
+        algorithm=algorithm,
+        metric=metric,
+        horizon=horizon,
+        assumptions=names,
+        step=step,
+        options=options,
+        terms={"all": bound},
+        conditions=[condition] * bool(condition),
+    )
     return told(compare(plan_of(theorem, problem, delays, K, **settings), trials, 0, **more))
 
 
@@ -52,17 +72,32 @@ def told(found: Comparison) -> Comparison:
 
 def test_the_covariance_of_a_difference_of_registers_does_not_grow_by_rounding(tmp_path: Path) -> None:
     found = verdict(
-        tmp_path, "async_sgd", "squared-distance", "(Max(R, 3*(L*zeta+sigma)/mu))**2",
-        {"alpha": "mu/(2*L**2*(1+tau_max))"}, "quadratic:sigma=1", "exponential", 200, 2, "fixed-schedule",
-    )  # fmt: skip
+        tmp_path,
+        "async_sgd",
+        "squared-distance",
+        "(Max(R, 3*(L*zeta+sigma)/mu))**2",
+        {"alpha": "mu/(2*L**2*(1+tau_max))"},
+        "quadratic:sigma=1",
+        "exponential",
+        200,
+        2,
+        "fixed-schedule",
+    )
     assert found.verdict is Verdict.HOLDS, found.reason
 
 
 def test_an_expectation_that_rounding_made_negative_does_not_keep_a_bound(tmp_path: Path) -> None:
     found = verdict(
-        tmp_path, "ogm", "squared-distance", "sigma**2/(10**9*n*L**2)", {"alpha": "1/L", "K": "K"},
-        "quadratic:sigma=1", "deterministic", 150, horizon="fixed",
-    )  # fmt: skip
+        tmp_path,
+        "ogm",
+        "squared-distance",
+        "sigma**2/(10**9*n*L**2)",
+        {"alpha": "1/L", "K": "K"},
+        "quadratic:sigma=1",
+        "deterministic",
+        150,
+        horizon="fixed",
+    )
     assert found.verdict is Verdict.VIOLATED, found.reason
 
 
@@ -77,9 +112,15 @@ def test_what_converges_below_the_last_digit_keeps_its_bound(tmp_path: Path, pro
 @pytest.mark.parametrize("mu", ["3e-13", "1e-9", "0.5"])
 def test_a_bound_whose_formula_cancels_is_evaluated_with_more_digits(tmp_path: Path, mu: str) -> None:
     found = verdict(
-        tmp_path, "gd", "gap", "F0*L*(1-(1-mu/L)**K)/(mu*K)", {"alpha": "1/L"},
-        f"quadratic:clients=2,mu={mu},L=1,dimension=2", "deterministic", 1,
-    )  # fmt: skip
+        tmp_path,
+        "gd",
+        "gap",
+        "F0*L*(1-(1-mu/L)**K)/(mu*K)",
+        {"alpha": "1/L"},
+        f"quadratic:clients=2,mu={mu},L=1,dimension=2",
+        "deterministic",
+        1,
+    )
     assert found.verdict is Verdict.HOLDS, found.reason
 
 
@@ -102,11 +143,12 @@ def test_exponentials_are_enclosed_by_more_digits(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "problem",
     [
-        "logistic:clients=2", "logistic:clients=3,partition=dirichlet,weights=size",
+        "logistic:clients=2",
+        "logistic:clients=3,partition=dirichlet,weights=size",
         "pseudo-huber:clients=2,dimension=2",
         "huber:clients=4,seed=8,dimension=3,x0=1e6",  # at 256 bits its balls are so wide that they meet kinks
     ],
-)  # fmt: skip
+)
 def test_momentum_on_smooth_losses_is_told_from_its_half(problem: str) -> None:
     """Errors of floats grow by 1 + 2·beta in each step."""
     plan = plan_of("classics.nesterov", problem, "deterministic", 90, alpha="0.01")
@@ -136,9 +178,15 @@ def test_more_time_decides_what_a_budget_leaves_open(tmp_path: Path, monkeypatch
 def test_a_billionth_more_or_less_than_what_happens_tells(tmp_path: Path, factor: str, expected: Verdict) -> None:
     """Along the flat axis gd keeps (1 − μ/L)^K of the distance; fractions see that both sides are equal."""
     found = verdict(
-        tmp_path, "gd", "squared-distance", f"{factor}*{FACTOR}*R**2", {"alpha": "1/L"},
-        "quadratic:A=[[[1,0],[0,3]]],b=[[0,0]],x0=[1,0]", "deterministic", 20,
-    )  # fmt: skip
+        tmp_path,
+        "gd",
+        "squared-distance",
+        f"{factor}*{FACTOR}*R**2",
+        {"alpha": "1/L"},
+        "quadratic:A=[[[1,0],[0,3]]],b=[[0,0]],x0=[1,0]",
+        "deterministic",
+        20,
+    )
     assert found.verdict is expected, found.reason
 
 
@@ -162,9 +210,18 @@ def test_a_step_that_is_a_quotient_of_constants_meets_the_kink_that_it_aims_at(t
     steps = {"alpha": "R/B"}
     problem = f"lad:c=[1],w=[{weight}],x0=3"
     found = verdict(
-        tmp_path, "gd", "gradient-norm-last", "B**2/1000", steps, problem, "deterministic", 1, horizon="fixed",
-        assumptions="lipschitz", smooth=False,
-    )  # fmt: skip
+        tmp_path,
+        "gd",
+        "gradient-norm-last",
+        "B**2/1000",
+        steps,
+        problem,
+        "deterministic",
+        1,
+        horizon="fixed",
+        assumptions="lipschitz",
+        smooth=False,
+    )
     assert found.verdict is Verdict.HOLDS, found.reason
 
 
@@ -178,23 +235,44 @@ def test_a_sample_of_steps_that_aim_at_a_kink_does_not_contradict_the_exact_valu
         rate = algorithm.step_size_symbols[0]
         found = {
             verdict(
-                tmp_path, name, metric, "B**2/1000", {rate: f"R/(B*sqrt({counter}))"}, "lad:c=[-2],w=[0.1],x0=0",
-                "exponential", 1, horizon="fixed", smooth=False, assumptions="lipschitz minimiser",
+                tmp_path,
+                name,
+                metric,
+                "B**2/1000",
+                {rate: f"R/(B*sqrt({counter}))"},
+                "lad:c=[-2],w=[0.1],x0=0",
+                "exponential",
+                1,
+                horizon="fixed",
+                smooth=False,
+                assumptions="lipschitz minimiser",
                 settings={key: value for key, value in options.items() if key not in algorithm.step_size_symbols},
-                options=ANY, exact=exact,
+                options=ANY,
+                exact=exact,
             ).verdict
             for exact in (None, False)
-        }  # fmt: skip
+        }
         assert found != {Verdict.HOLDS, Verdict.VIOLATED}, count
 
 
 def test_a_sample_that_nothing_encloses_is_not_decided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("boundlab.compare.run.trial_exactly", lambda *_: None)
     found = verdict(
-        tmp_path, "asfedavg", "gradient-norm-last", "B**2/1000", {"alpha": "R/(B*sqrt(K))"}, "lad:c=[-2],w=[0.1],x0=0",
-        "exponential", 1, horizon="fixed", smooth=False, assumptions="lipschitz minimiser", settings={"count": "20"},
-        options=ANY, exact=False,
-    )  # fmt: skip
+        tmp_path,
+        "asfedavg",
+        "gradient-norm-last",
+        "B**2/1000",
+        {"alpha": "R/(B*sqrt(K))"},
+        "lad:c=[-2],w=[0.1],x0=0",
+        "exponential",
+        1,
+        horizon="fixed",
+        smooth=False,
+        assumptions="lipschitz minimiser",
+        settings={"count": "20"},
+        options=ANY,
+        exact=False,
+    )
     assert found.verdict is Verdict.INCONCLUSIVE
     assert found.reason.startswith("rounding of trial 1 is not enclosed (a step near a kink")
 
@@ -205,17 +283,27 @@ LONG_MEAN = "quadratic:A=[[[0.935]]],b=[[1]],x0=0"
 @pytest.mark.parametrize(
     ("bound", "T", "expected"),
     [
-        ("L**2*R**2", 3000, Verdict.HOLDS), ("L**2*R**2*(1-1/10**13)", 10_000, Verdict.VIOLATED),
+        ("L**2*R**2", 3000, Verdict.HOLDS),
+        ("L**2*R**2*(1-1/10**13)", 10_000, Verdict.VIOLATED),
         ("0.874224999999781", 10_000, Verdict.VIOLATED),
     ],
-)  # fmt: skip
+)
 def test_a_mean_over_many_records_is_not_rounded_away(tmp_path: Path, bound: str, T: int, expected: Verdict) -> None:
     """A sum of 10,000 nearly equal floats drifts by more than each of them is known to."""
     step = {"alpha": "1/10**30"}
     found = verdict(
-        tmp_path, "gd", "gradient-norm", bound, step, LONG_MEAN, "exponential", T, horizon="fixed",
-        assumptions="minimiser", condition=f"{T} <= T",
-    )  # fmt: skip
+        tmp_path,
+        "gd",
+        "gradient-norm",
+        bound,
+        step,
+        LONG_MEAN,
+        "exponential",
+        T,
+        horizon="fixed",
+        assumptions="minimiser",
+        condition=f"{T} <= T",
+    )
     assert found.verdict is expected, found.reason
 
 
@@ -238,11 +326,23 @@ def test_a_sample_and_the_exact_value_agree_at_the_start(tmp_path: Path, problem
     """The first is above its bound and the second below, by less than rounding: no sample may say the other."""
     found = {
         verdict(
-            tmp_path, "area", metric, bound, {"alpha": "0.1"}, problem, "exponential", 1, 40, horizon="fixed",
-            smooth=False, assumptions="lipschitz minimiser iid-events", options=ANY, condition="K <= 1",
+            tmp_path,
+            "area",
+            metric,
+            bound,
+            {"alpha": "0.1"},
+            problem,
+            "exponential",
+            1,
+            40,
+            horizon="fixed",
+            smooth=False,
+            assumptions="lipschitz minimiser iid-events",
+            options=ANY,
+            condition="K <= 1",
             exact=exact,
         ).verdict
         for exact in (None, False)
-    }  # fmt: skip
+    }
     assert found != {Verdict.HOLDS, Verdict.VIOLATED}
     assert Verdict.VIOLATED not in found or metric == "squared-distance"

@@ -21,8 +21,11 @@ def test_a_bound_a_little_below_the_left_side_is_violated_and_one_above_holds(tm
     left = verdict_of("classics.gd.convex", problem, "deterministic", 4, trials=2).band.mean[-1]
     for factor, verdict in ((1.0 - 1e-9, Verdict.VIOLATED), (1.0 + 1e-9, Verdict.HOLDS)):
         twin = statement(
-            tmp_path, horizon="fixed", assumptions="convex smooth", step={"alpha": "1/L"},
+            tmp_path,
+            horizon="fixed",
+            assumptions="convex smooth",
+            step={"alpha": "1/L"},
             terms={"all": repr(float(left) * factor)},
-        )  # fmt: skip
+        )
         found = verdict_of(twin, problem, "deterministic", 4, trials=2)
         assert found.verdict is verdict, found.reason

@@ -30,66 +30,118 @@ ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.
 WITNESSES = ROOT / "proofs" / "counterexamples"
 
 ONE_PATH = {
-    "algorithm": "area", "theorem": "area.theorem8", "problem": {"type": "lad"}, "x0": [1],
-    "parameters": {"M": 4, "start": "analysis"}, "delays": "iid:p_s=0.5", "iterations": 4,
-}  # fmt: skip
+    "algorithm": "area",
+    "theorem": "area.theorem8",
+    "problem": {"type": "lad"},
+    "x0": [1],
+    "parameters": {"M": 4, "start": "analysis"},
+    "delays": "iid:p_s=0.5",
+    "iterations": 4,
+}
 NOTHING_MOVES = {**ONE_PATH, "parameters": {"M": 50, "start": "analysis"}, "delays": "iid:p=[0.6]", "iterations": 3}
 SGD = {
-    "algorithm": "fedstaleweight", "theorem": "fedstaleweight.theorem1",
-    "problem": {"type": "huber", "c": [0], "w": [1], "delta": "1/10", "sigma": 1, "noise": "sign"}, "x0": [0],
-    "parameters": {"M": 1, "count": 1, "reply": "post", "eta_l": "1/500"}, "delays": "exponential", "iterations": 29,
-}  # fmt: skip
+    "algorithm": "fedstaleweight",
+    "theorem": "fedstaleweight.theorem1",
+    "problem": {"type": "huber", "c": [0], "w": [1], "delta": "1/10", "sigma": 1, "noise": "sign"},
+    "x0": [0],
+    "parameters": {"M": 1, "count": 1, "reply": "post", "eta_l": "1/500"},
+    "delays": "exponential",
+    "iterations": 29,
+}
 TWO_CLIENTS = {
-    "algorithm": "area", "theorem": "area.theorem8.repaired.fixed-step",
-    "problem": {"type": "huber", "c": [0, 1], "w": [1, 2]}, "x0": [2],
-    "parameters": {"M": 2, "alpha": "1/4", "start": "analysis"}, "delays": "iid:p=[0.3,0.2]", "iterations": 4,
-}  # fmt: skip
-MANY = {
-    **TWO_CLIENTS, "problem": {"type": "huber", "c": [0, 1, 3]}, "delays": "iid:p_s=0.4", "iterations": 9,
-}  # fmt: skip
-MANY_RECORDS = {
-    "algorithm": "fedbuff", "theorem": "fedbuff.rf2", "problem": {"type": "huber", "c": [0, 1]}, "x0": [2],
-    "parameters": {"count": 2, "M": 2, "eta_l": "1/8"}, "delays": "exponential", "iterations": 5,
-}  # fmt: skip
-SIGNS = {
-    **ONE_PATH, "theorem": "area.theorem8.repaired.fixed-step",
-    "problem": {"type": "lad", "noise": "sign", "sigma": "1/2"}, "parameters": {"M": 1, "alpha": "1/4"},
-    "iterations": 5,
-}  # fmt: skip
-QUADRATICS = {
-    "algorithm": "gd", "theorem": "classics.sgd.heterogeneous",
-    "problem": {"type": "quadratic", "A": [[[1]], [[3]]], "b": [[0], [4]], "sigma": 1}, "x0": [1],
-    "parameters": {"alpha": "1/10", "sampling": "uniform"}, "delays": "deterministic", "iterations": 6,
-}  # fmt: skip
-AVERAGE = {
-    "algorithm": "gd", "theorem": "classics.gd.ergodic",
-    "problem": {"type": "quadratic", "A": [[[1]], [[3]]], "b": [[0], [4]]}, "x0": [1],
-    "parameters": {"alpha": "1/10"}, "delays": "deterministic", "iterations": 3,
-}  # fmt: skip
-SCHEDULE = {
-    "algorithm": "fedbuff", "theorem": "fedbuff.rf1",
-    "problem": {"type": "huber", "c": [0, 1], "noise": "sign", "sigma": "1/2"}, "x0": [2],
-    "parameters": {"count": 1, "M": 1, "eta_l": "1/8"}, "events": [[1, 0], [2, 1], [3, 0]],
-}  # fmt: skip
-COMPOSITE = {
-    "algorithm": "gd", "theorem": "classics.proximal-gradient",
-    "problem": {"type": "quadratic", "A": [[[1]]], "b": [[2]], "l1": "1/2"}, "x0": [1], "delays": "deterministic",
+    "algorithm": "area",
+    "theorem": "area.theorem8.repaired.fixed-step",
+    "problem": {"type": "huber", "c": [0, 1], "w": [1, 2]},
+    "x0": [2],
+    "parameters": {"M": 2, "alpha": "1/4", "start": "analysis"},
+    "delays": "iid:p=[0.3,0.2]",
     "iterations": 4,
-}  # fmt: skip
+}
+MANY = {
+    **TWO_CLIENTS,
+    "problem": {"type": "huber", "c": [0, 1, 3]},
+    "delays": "iid:p_s=0.4",
+    "iterations": 9,
+}
+MANY_RECORDS = {
+    "algorithm": "fedbuff",
+    "theorem": "fedbuff.rf2",
+    "problem": {"type": "huber", "c": [0, 1]},
+    "x0": [2],
+    "parameters": {"count": 2, "M": 2, "eta_l": "1/8"},
+    "delays": "exponential",
+    "iterations": 5,
+}
+SIGNS = {
+    **ONE_PATH,
+    "theorem": "area.theorem8.repaired.fixed-step",
+    "problem": {"type": "lad", "noise": "sign", "sigma": "1/2"},
+    "parameters": {"M": 1, "alpha": "1/4"},
+    "iterations": 5,
+}
+QUADRATICS = {
+    "algorithm": "gd",
+    "theorem": "classics.sgd.heterogeneous",
+    "problem": {"type": "quadratic", "A": [[[1]], [[3]]], "b": [[0], [4]], "sigma": 1},
+    "x0": [1],
+    "parameters": {"alpha": "1/10", "sampling": "uniform"},
+    "delays": "deterministic",
+    "iterations": 6,
+}
+AVERAGE = {
+    "algorithm": "gd",
+    "theorem": "classics.gd.ergodic",
+    "problem": {"type": "quadratic", "A": [[[1]], [[3]]], "b": [[0], [4]]},
+    "x0": [1],
+    "parameters": {"alpha": "1/10"},
+    "delays": "deterministic",
+    "iterations": 3,
+}
+SCHEDULE = {
+    "algorithm": "fedbuff",
+    "theorem": "fedbuff.rf1",
+    "problem": {"type": "huber", "c": [0, 1], "noise": "sign", "sigma": "1/2"},
+    "x0": [2],
+    "parameters": {"count": 1, "M": 1, "eta_l": "1/8"},
+    "events": [[1, 0], [2, 1], [3, 0]],
+}
+COMPOSITE = {
+    "algorithm": "gd",
+    "theorem": "classics.proximal-gradient",
+    "problem": {"type": "quadratic", "A": [[[1]]], "b": [[2]], "l1": "1/2"},
+    "x0": [1],
+    "delays": "deterministic",
+    "iterations": 4,
+}
 PLANE = {
-    **TWO_CLIENTS, "problem": {"type": "huber", "c": [[0, 1], [2, 1]], "w": [[1, 2], [1, 2]]}, "x0": [2, 2],
-}  # fmt: skip
+    **TWO_CLIENTS,
+    "problem": {"type": "huber", "c": [[0, 1], [2, 1]], "w": [[1, 2], [1, 2]]},
+    "x0": [2, 2],
+}
 IN_TURNS = {
-    "algorithm": "fedfa", "theorem": "fedfa.theorem1", "problem": {"type": "huber", "c": [0, 1]}, "x0": ["1/2"],
+    "algorithm": "fedfa",
+    "theorem": "fedfa.theorem1",
+    "problem": {"type": "huber", "c": [0, 1]},
+    "x0": ["1/2"],
     "parameters": {"K": 1, "Q": 1, "mode": "param", "eta_l": "1/20000"},
-    "events": [[t, client] for t in range(1, 12) for client in (0, 1)], "iterations": 21,
-}  # fmt: skip
+    "events": [[t, client] for t in range(1, 12) for client in (0, 1)],
+    "iterations": 21,
+}
 CASES = {
-    "one path": ONE_PATH, "in turns": IN_TURNS, "nothing moves": NOTHING_MOVES, "sgd": SGD,
-    "two clients": TWO_CLIENTS, "many": MANY,
-    "many records": MANY_RECORDS, "signs": SIGNS, "quadratics": QUADRATICS, "average": AVERAGE,
-    "schedule": SCHEDULE, "composite": COMPOSITE, "plane": PLANE,
-}  # fmt: skip
+    "one path": ONE_PATH,
+    "in turns": IN_TURNS,
+    "nothing moves": NOTHING_MOVES,
+    "sgd": SGD,
+    "two clients": TWO_CLIENTS,
+    "many": MANY,
+    "many records": MANY_RECORDS,
+    "signs": SIGNS,
+    "quadratics": QUADRATICS,
+    "average": AVERAGE,
+    "schedule": SCHEDULE,
+    "composite": COMPOSITE,
+    "plane": PLANE,
+}
 FILES = sorted(path.stem for path in WITNESSES.glob("*.json"))
 
 
@@ -102,9 +154,14 @@ def found(name):
 
 def own(folder, algorithm, metric, rate, bound):
     return statement(
-        folder, algorithm=algorithm, metric=metric, assumptions="strongly-convex smooth", options={"*": "any"},
-        step={rate: rate}, terms={"bound": bound},
-    )  # fmt: skip
+        folder,
+        algorithm=algorithm,
+        metric=metric,
+        assumptions="strongly-convex smooth",
+        options={"*": "any"},
+        step={rate: rate},
+        terms={"bound": bound},
+    )
 
 
 def section(result, title):
@@ -135,8 +192,12 @@ def test_one_path_of_probability_one_eighth_moves_before_the_end():
     # steps and back one, so x̄_4 = (3 + 1 − 2α)/4 = 1 − √15/20. Whatever else comes first, x_0 = … = x_3 = 1.
     result = found("one path")
     assert [column.text for column in table(result).columns] == [
-        "events", "probability", "x_0, …, x_3", "x̄_4", "f(x̄_4) − f*"
-    ]  # fmt: skip
+        "events",
+        "probability",
+        "x_0, …, x_3",
+        "x̄_4",
+        "f(x̄_4) − f*",
+    ]
     assert rows(result) == [
         ["all others: nothing moves", "7/8", "1 (×4)", "1", "1"],
         ["00S", "1/8", "1 (×3), 1 − √15/5", "1 − √15/20", "1 − √15/20"],
@@ -193,9 +254,11 @@ def test_signs_of_one_schedule_are_a_row_each():
     result = found("schedule")
     assert table(result).columns[0].text == "signs of the noise"
     assert [row[:3] for row in rows(result)] == [
-        ["++", "1/4", "2, 29/16, 13/8"], ["+−", "1/4", "2, 29/16, 7/4"],
-        ["−+", "1/4", "2, 31/16, 7/4"], ["−−", "1/4", "2, 31/16, 15/8"],
-    ]  # fmt: skip
+        ["++", "1/4", "2, 29/16, 13/8"],
+        ["+−", "1/4", "2, 29/16, 7/4"],
+        ["−+", "1/4", "2, 31/16, 7/4"],
+        ["−−", "1/4", "2, 31/16, 15/8"],
+    ]
     assert rows(result)[0][3] == str((1 + Fraction(29, 32) ** 2 + Fraction(13, 16) ** 2) / 3)
 
 
@@ -330,10 +393,15 @@ small = st.fractions(min_value=-3, max_value=3, max_denominator=3)
 
 @settings(max_examples=25, deadline=None)
 @given(
-    kind=st.sampled_from(["lad", "huber"]), centres=st.lists(small, min_size=1, max_size=2), x0=small,
-    alpha=st.fractions(min_value=Fraction(1, 6), max_value=2, max_denominator=6), M=st.integers(1, 3),
-    K=st.integers(1, 5), start=st.sampled_from(["analysis", "algorithm"]), odds=st.integers(1, 5),
-)  # fmt: skip
+    kind=st.sampled_from(["lad", "huber"]),
+    centres=st.lists(small, min_size=1, max_size=2),
+    x0=small,
+    alpha=st.fractions(min_value=Fraction(1, 6), max_value=2, max_denominator=6),
+    M=st.integers(1, 3),
+    K=st.integers(1, 5),
+    start=st.sampled_from(["analysis", "algorithm"]),
+    odds=st.integers(1, 5),
+)
 def test_rows_of_random_cases_sum_to_the_left_side_and_their_events_have_their_probabilities(
     kind, centres, x0, alpha, M, K, start, odds
 ):
@@ -341,10 +409,13 @@ def test_rows_of_random_cases_sum_to_the_left_side_and_their_events_have_their_p
     p = {**{str(i): Fraction(1, odds + 1) / n for i in range(n)}, "S": 1 - Fraction(1, odds + 1)}
     name = "area.theorem8.repaired.fixed-step" if start == "analysis" else "area.theorem8.algorithm-start"
     case = {
-        "algorithm": "area", "iterations": K, "x0": [str(x0)], "parameters": {"M": M, "alpha": str(alpha)},
+        "algorithm": "area",
+        "iterations": K,
+        "x0": [str(x0)],
+        "parameters": {"M": M, "alpha": str(alpha)},
         "problem": {"type": kind, "c": [[str(c)] for c in centres]},
         "delays": {"type": "iid", "p": [str(p[str(i)]) for i in range(n)]},
-    }  # fmt: skip
+    }
     result = exact_of(name, case, derive=True)
     exact = [[entry.exact.replace("−", "-") for entry in row] for row in table(result).rows]
     left = sum(Fraction(row[1]) * Fraction(row[-1]) for row in exact)
@@ -390,9 +461,12 @@ def test_rules_are_found_only_where_every_term_obeys_them():
 def on_a_parabola(tmp_path, metric, bound, events, **more):
     """Gradient descent on x²/2 from 1 under a theorem of one's own."""
     case = {
-        "algorithm": "gd", "problem": {"type": "quadratic", "A": [[[1]]], "b": [[0]], **more.pop("problem", {})},
-        "x0": [1], "events": [[t, "s"] for t in range(1, events + 1)], **more,
-    }  # fmt: skip
+        "algorithm": "gd",
+        "problem": {"type": "quadratic", "A": [[[1]]], "b": [[0]], **more.pop("problem", {})},
+        "x0": [1],
+        "events": [[t, "s"] for t in range(1, events + 1)],
+        **more,
+    }
     return exact_of(own(tmp_path, "gd", metric, "alpha", bound), case, derive=True)
 
 
@@ -406,9 +480,13 @@ def test_to_and_fro_has_no_geometric_sum(tmp_path):
 def test_irrational_steps_have_moments_too(tmp_path):
     # One step of √2 with unit noise: E x_1² = (1 − √2)² + 2.
     result = on_a_parabola(
-        tmp_path, "squared-distance", "9*R**2 + 9*alpha**2*sigma**2", 1, parameters={"alpha": "sqrt(2)"},
+        tmp_path,
+        "squared-distance",
+        "9*R**2 + 9*alpha**2*sigma**2",
+        1,
+        parameters={"alpha": "sqrt(2)"},
         problem={"sigma": 1},
-    )  # fmt: skip
+    )
     assert result.kind in ("exact", "enclosure")
     assert result.left == pytest.approx((1 - 2**0.5) ** 2 + 2, rel=1e-12)
 
@@ -507,9 +585,16 @@ def test_the_command_prints_it_as_text_latex_and_json(tmp_path, capsys):
 
 def test_floats_have_no_derivation(tmp_path, capsys):
     file = tmp_path / "case.json"
-    file.write_text(json.dumps({
-        **ONE_PATH, "theorem": "area.theorem7.onepass", "parameters": {"M": 1, "start": "analysis"},
-        "problem": {"type": "quadratic", "A": [[[1]], [[3]]], "b": [[0], [4]]}, "delays": "iid:p=[0.3,0.3]",
-    }))  # fmt: skip
+    file.write_text(
+        json.dumps(
+            {
+                **ONE_PATH,
+                "theorem": "area.theorem7.onepass",
+                "parameters": {"M": 1, "start": "analysis"},
+                "problem": {"type": "quadratic", "A": [[[1]], [[3]]], "b": [[0], [4]]},
+                "delays": "iid:p=[0.3,0.3]",
+            }
+        )
+    )
     assert invoke(["exact", "area.theorem7.onepass", str(file), "--derivation"]) == 2
     assert "there is no derivation of numbers in floating point" in capsys.readouterr().err

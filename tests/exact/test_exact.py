@@ -23,9 +23,14 @@ from boundlab.registry import lookup
 pytest.importorskip("flint")
 
 PRINTED = {
-    "algorithm": "area", "problem": {"type": "lad"}, "x0": 3, "parameters": {"M": 50}, "delays": "iid:p_s=0.5",
-    "iterations": 6, "theorem": "area.theorem8",
-}  # fmt: skip
+    "algorithm": "area",
+    "problem": {"type": "lad"},
+    "x0": 3,
+    "parameters": {"M": 50},
+    "delays": "iid:p_s=0.5",
+    "iterations": 6,
+    "theorem": "area.theorem8",
+}
 PROBLEMS = {
     "lad": ("lad", {"x0": 3}),
     "three huber": ("huber", {"c": [0, 1, 3], "w": [1, 2, 1], "x0": 2}),
@@ -102,10 +107,15 @@ fractions = st.fractions(min_value=-4, max_value=4, max_denominator=4)
 
 @settings(max_examples=40, deadline=None)
 @given(
-    kind=st.sampled_from(["lad", "huber"]), centres=st.lists(fractions, min_size=1, max_size=2), x0=fractions,
-    alpha=st.fractions(min_value=Fraction(1, 6), max_value=2, max_denominator=6), M=st.integers(1, 3),
-    K=st.integers(1, 4), start=st.sampled_from(["analysis", "algorithm"]), odds=st.integers(1, 5),
-)  # fmt: skip
+    kind=st.sampled_from(["lad", "huber"]),
+    centres=st.lists(fractions, min_size=1, max_size=2),
+    x0=fractions,
+    alpha=st.fractions(min_value=Fraction(1, 6), max_value=2, max_denominator=6),
+    M=st.integers(1, 3),
+    K=st.integers(1, 4),
+    start=st.sampled_from(["analysis", "algorithm"]),
+    odds=st.integers(1, 5),
+)
 def test_random_tiny_cases_equal_brute_force_in_rational_numbers(kind, centres, x0, alpha, M, K, start, odds):
     n = len(centres)
     delta = None if kind == "lad" else Fraction(1)
@@ -125,11 +135,17 @@ def test_random_tiny_cases_equal_brute_force_in_rational_numbers(kind, centres, 
     best = min(value(middle + (max(centres) - middle) * Fraction(j, 64)) for j in range(65))
     expected = brute_force(gradient, p, x0, lambda _k: alpha, M, K, start=start, left=value) - best
     name = "area.theorem8.repaired.fixed-step" if start == "analysis" else "area.theorem8.algorithm-start"
-    found = exact_of(name, {
-        "algorithm": "area", "x0": str(x0), "iterations": K,
-        "problem": {"type": kind, "c": [[str(c)] for c in centres]},
-        "parameters": {"M": M, "alpha": str(alpha)}, "delays": {"type": "iid", "p": [str(one) for one in p]},
-    })  # fmt: skip
+    found = exact_of(
+        name,
+        {
+            "algorithm": "area",
+            "x0": str(x0),
+            "iterations": K,
+            "problem": {"type": kind, "c": [[str(c)] for c in centres]},
+            "parameters": {"M": M, "alpha": str(alpha)},
+            "delays": {"type": "iid", "p": [str(one) for one in p]},
+        },
+    )
     assert found.kind == "exact"
     assert not found.violated
     assert found.left_text.split(" = ")[0] == str(expected)
@@ -157,28 +173,49 @@ def test_maxima_of_affine_functions_equal_brute_force_in_rational_numbers(start,
     x, size = Fraction(x0), Fraction(alpha)
     expected = brute_force(gradient, p, x, lambda _k: size, 2, 4, start=start, left=value) - Fraction(1, 4)
     name = "area.theorem8.repaired.fixed-step" if start == "analysis" else "area.theorem8.algorithm-start"
-    found = exact_of(name, {
-        "algorithm": "area", "x0": x0, "iterations": 4, "parameters": {"M": 2, "alpha": alpha},
-        "problem": {"type": "max-affine", "a": [[[-1], [2]], [[-2], [1]]], "b": [[0, -3], [1, "1/2"]]},
-        "delays": {"type": "iid", "p": ["1/3", "1/4"]},
-    })  # fmt: skip
+    found = exact_of(
+        name,
+        {
+            "algorithm": "area",
+            "x0": x0,
+            "iterations": 4,
+            "parameters": {"M": 2, "alpha": alpha},
+            "problem": {"type": "max-affine", "a": [[[-1], [2]], [[-2], [1]]], "b": [[0, -3], [1, "1/2"]]},
+            "delays": {"type": "iid", "p": ["1/3", "1/4"]},
+        },
+    )
     assert found.kind == "exact"
     assert found.left_text.split(" = ")[0] == str(expected)
 
 
 @settings(max_examples=20, deadline=None)
 @given(
-    b=st.lists(fractions, min_size=1, max_size=2), x0=fractions, M=st.integers(1, 3), K=st.integers(0, 5),
-    sigma=st.sampled_from([0, 1, 2]), D=st.sampled_from(["1/40", "1/60"]),
-)  # fmt: skip
+    b=st.lists(fractions, min_size=1, max_size=2),
+    x0=fractions,
+    M=st.integers(1, 3),
+    K=st.integers(0, 5),
+    sigma=st.sampled_from([0, 1, 2]),
+    D=st.sampled_from(["1/40", "1/60"]),
+)
 def test_rational_moments_are_those_in_floating_point(b, x0, M, K, sigma, D):
     n = len(b)
-    found = exact_of("area.theorem7.explicit", {
-        "algorithm": "area", "x0": str(x0), "iterations": max(K, 1), "parameters": {"M": M}, "settings": {"D": D},
-        "problem": {"type": "quadratic", "A": [[[2 + i]] for i in range(n)], "b": [[str(c)] for c in b],
-                    "sigma": sigma},
-        "delays": "iid:p_s=0.4",
-    })  # fmt: skip
+    found = exact_of(
+        "area.theorem7.explicit",
+        {
+            "algorithm": "area",
+            "x0": str(x0),
+            "iterations": max(K, 1),
+            "parameters": {"M": M},
+            "settings": {"D": D},
+            "problem": {
+                "type": "quadratic",
+                "A": [[[2 + i]] for i in range(n)],
+                "b": [[str(c)] for c in b],
+                "sigma": sigma,
+            },
+            "delays": "iid:p_s=0.4",
+        },
+    )
     # c and d are rational for rational D.
     assert found.kind == "exact"
     assert all(isinstance(value, str) and Fraction(value) == Fraction(value) for value in found.values.values())

@@ -31,14 +31,20 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "moments": (
         "area.theorem7.explicit",
         {
-            "algorithm": "area", "x0": [4, -1], "iterations": 3, "delays": "iid:p_s=0.4",
+            "algorithm": "area",
+            "x0": [4, -1],
+            "iterations": 3,
+            "delays": "iid:p_s=0.4",
             "problem": {
-                "type": "quadratic", "A": [[[1, 0], [0, 2]], [[2, 0], [0, 1]]], "b": [[0, 1], [3, 1]], "sigma": "1/2",
+                "type": "quadratic",
+                "A": [[[1, 0], [0, 2]], [[2, 0], [0, 1]]],
+                "b": [[0, 1], [3, 1]],
+                "sigma": "1/2",
             },
             "parameters": {"M": 1, "D": "1/3"},
         },
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -56,9 +56,12 @@ def test_a_step_size_of_one_third_stays_one_third():
     seen: list[Fraction] = []
     rates = {"eta_l": 1 / 3, "eta_g": 1.0}
     run(
-        understand(compiled, rates), problem.rational({}), [rational(Fraction(1, 3)), rational(1)],
-        lambda _m, x: seen.append(fraction(x[0])), balls=False,
-    )  # fmt: skip
+        understand(compiled, rates),
+        problem.rational({}),
+        [rational(Fraction(1, 3)), rational(1)],
+        lambda _m, x: seen.append(fraction(x[0])),
+        balls=False,
+    )
     # One client that is answered at once: each update halves nothing and takes x to 2x/3.
     assert seen == [Fraction(2, 3) ** 4]
 
@@ -71,9 +74,14 @@ def test_gradient_descent_on_a_parabola_attains_r0_of_afl_dga_in_rational_number
         compiler.read(Options("afl_dga", {"eta": 0.25})), delays, read_policy(None, delays, "none"), Streams(0), 1, 40
     )
     fields = {
-        "algorithm": "afl_dga", "theorem": "afl_dga.r0", "iterations": 8, "x0": 1, "parameters": {"eta": "1/4"},
-        "problem": {"type": "huber", "c": [0], "delta": 1}, "events": compiler.events_as_json(events),
-    }  # fmt: skip
+        "algorithm": "afl_dga",
+        "theorem": "afl_dga.r0",
+        "iterations": 8,
+        "x0": 1,
+        "parameters": {"eta": "1/4"},
+        "problem": {"type": "huber", "c": [0], "delta": 1},
+        "events": compiler.events_as_json(events),
+    }
     found, problem = exact_of("afl_dga.r0", fields), read_case(fields, has_theorem=True).problem
     tape = compiler.schedule(compiler.read(Options("afl_dga", {"eta": 0.25})), events, 1, RecordAt(np.arange(8)), 8)
     models: list[float] = []
@@ -112,9 +120,11 @@ def test_coordinates_that_do_not_mix_give_the_same_moments_as_one_block(seed, st
     plain = {"A": [np.diag(row).tolist() for row in values], "b": b.tolist(), "x0": x0.tolist(), "sigma": 0.5}
     A = [(turn @ np.diag(row) @ turn.T) for row in values]
     turned = {
-        "A": [((one + one.T) / 2).tolist() for one in A], "b": (b @ turn.T).tolist(), "x0": (turn @ x0).tolist(),
+        "A": [((one + one.T) / 2).tolist() for one in A],
+        "b": (b @ turn.T).tolist(),
+        "x0": (turn @ x0).tolist(),
         "sigma": 0.5,
-    }  # fmt: skip
+    }
     found = []
     for options in (plain, turned):
         problem = build_problem("quadratic", options)
@@ -175,9 +185,14 @@ def test_the_left_side_of_a_schedule_is_that_of_the_run_with_all_its_parameters(
     delays = build_delays("exponential", {"spread": 3}, 3)
     events = compiler.sample(read, delays, compiler.policy(None, delays), Streams(7), 3, 120)
     fields = {
-        "algorithm": theorem.algorithm, "theorem": theorem_id, "iterations": T, "x0": 4.3, "parameters": parameters,
-        "problem": {"type": "huber", "c": [0, 1, 3], "w": [1, 2, 1]}, "events": compiler.events_as_json(events),
-    }  # fmt: skip
+        "algorithm": theorem.algorithm,
+        "theorem": theorem_id,
+        "iterations": T,
+        "x0": 4.3,
+        "parameters": parameters,
+        "problem": {"type": "huber", "c": [0, 1, 3], "w": [1, 2, 1]},
+        "events": compiler.events_as_json(events),
+    }
     found, problem = exact_of(theorem, fields), read_case(fields, has_theorem=True).problem
     tape = compiler.schedule(read, events, 3, RecordAt(np.arange(T)), T)
     slopes: list[float] = []
@@ -190,10 +205,13 @@ def test_the_left_side_of_a_schedule_is_that_of_the_run_with_all_its_parameters(
 # ---- noise of either sign ---------------------------------------------------------------------------------------
 
 SIGNS = {
-    "algorithm": "fedstaleweight", "x0": [0], "delays": "exponential", "iterations": 29,
+    "algorithm": "fedstaleweight",
+    "x0": [0],
+    "delays": "exponential",
+    "iterations": 29,
     "problem": {"type": "huber", "c": [0], "w": [1], "delta": "1/10", "sigma": 1, "noise": "sign"},
     "parameters": {"M": 1, "count": 1, "reply": "post", "eta_l": "1/500"},
-}  # fmt: skip
+}
 
 
 def mean_of_squares(rate: Fraction, T: int) -> Fraction:

@@ -13,10 +13,12 @@ from boundlab.simulate.tensors import tensors_of  # noqa: E402
 
 CPU = torch.device("cpu")
 KINKED = (
-    "lad:clients=3,dimension=3,sigma=0.2,x0=2", "lad:clients=4,dimension=5,x0=1",
-    "max-affine:clients=3,dimension=3,sigma=0.1,x0=1", "hinge:data=breast_cancer,clients=3,batch=5,nu=0.1",
+    "lad:clients=3,dimension=3,sigma=0.2,x0=2",
+    "lad:clients=4,dimension=5,x0=1",
+    "max-affine:clients=3,dimension=3,sigma=0.1,x0=1",
+    "hinge:data=breast_cancer,clients=3,batch=5,nu=0.1",
     "lad-regression:data=diabetes,clients=3,batch=4",
-)  # fmt: skip
+)
 
 
 def tapes_of(algorithm: str, settings: dict[str, str], clients: int, iterations: int) -> list[Tape]:

@@ -23,16 +23,24 @@ from boundlab.simulate.tensors import tensors_of  # noqa: E402
 
 DEVICE = find_device(os.environ.get("BOUNDLAB_DEVICE", "cpu"))
 ALGORITHMS: dict[str, dict[str, Any]] = {
-    "area": {"alpha": 0.05}, "fedbuff": {"eta_l": 0.05, "M": 3}, "fedasync": {"eta_l": 0.05, "beta": 0.5},
-    "async_sgd": {"alpha": 0.05}, "fedfa": {"eta_l": 0.05}, "sfedavg": {"alpha": 0.05}, "gd": {"alpha": 0.05},
+    "area": {"alpha": 0.05},
+    "fedbuff": {"eta_l": 0.05, "M": 3},
+    "fedasync": {"eta_l": 0.05, "beta": 0.5},
+    "async_sgd": {"alpha": 0.05},
+    "fedfa": {"eta_l": 0.05},
+    "sfedavg": {"alpha": 0.05},
+    "gd": {"alpha": 0.05},
     "fedcompass": {"eta": 0.01, "Qmin": 2, "Qmax": 6},
-}  # fmt: skip
+}
 PROBLEMS = (
-    "huber:clients=5,dimension=1500,x0=1", "lad:clients=5,dimension=7,x0=1,sigma=0.5",
-    "pseudo-huber:clients=5,dimension=9,x0=1", "quadratic:clients=5,dimension=20,sigma=0.5,x0=1",
-    "max-affine:clients=5,dimension=3,sigma=0.1,x0=1", "softmax:data=digits,clients=5,batch=4,nu=0.1",
+    "huber:clients=5,dimension=1500,x0=1",
+    "lad:clients=5,dimension=7,x0=1,sigma=0.5",
+    "pseudo-huber:clients=5,dimension=9,x0=1",
+    "quadratic:clients=5,dimension=20,sigma=0.5,x0=1",
+    "max-affine:clients=5,dimension=3,sigma=0.1,x0=1",
+    "softmax:data=digits,clients=5,batch=4,nu=0.1",
     "logistic:data=breast_cancer,clients=5,batch=0,nu=0.1",
-)  # fmt: skip
+)
 
 
 def tapes_of(name: str) -> list[Tape]:

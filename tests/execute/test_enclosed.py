@@ -34,18 +34,23 @@ from boundlab.tape import Tape
 
 EXAMPLES = int(os.environ.get("BOUNDLAB_EXAMPLES", "50"))
 PROBLEMS = (
-    "quadratic:dimension={d},clients={n},seed={s}", "quadratic:dimension={d},clients={n},seed={s},x0=1e6",
-    "quadratic:dimension={d},clients={n},mu=1e-12,L=1e-11,seed={s}", "huber:clients={n},dimension={d},seed={s},x0=3",
-    "lad:clients={n},dimension={d},seed={s},x0=3", "quadratic:dimension={d},clients={n},l1=0.1,seed={s}",
-    "huber:clients={n},dimension={d},seed={s},x0=1,box=[-1,2]", "max-affine:clients={n},dimension={d},seed={s}",
+    "quadratic:dimension={d},clients={n},seed={s}",
+    "quadratic:dimension={d},clients={n},seed={s},x0=1e6",
+    "quadratic:dimension={d},clients={n},mu=1e-12,L=1e-11,seed={s}",
+    "huber:clients={n},dimension={d},seed={s},x0=3",
+    "lad:clients={n},dimension={d},seed={s},x0=3",
+    "quadratic:dimension={d},clients={n},l1=0.1,seed={s}",
+    "huber:clients={n},dimension={d},seed={s},x0=1,box=[-1,2]",
+    "max-affine:clients={n},dimension={d},seed={s}",
     "least-squares:features=[[1,0],[1,1],[0,2],[1,-1]],targets=[1,3,-1,0],owners=[0,0,1,1],nu=1",
-)  # fmt: skip
+)
 # Where steps are short beside what a proximal map does with them.
 CONSTRAINED = (
     "quadratic:A=[[[1]],[[1]],[[1]]],b=[[-1000000],[-1000000],[-1000000]],x0=0.1250001,box=[0.125,0.5]",
     "quadratic:clients={n},dimension={d},seed={s},x0=0.2,box=[0.1,0.3]",
-    "quadratic:clients={n},dimension={d},seed={s},x0=3,l1=1000", "huber:clients={n},seed={s},x0=0.3,ball=0.3",
-)  # fmt: skip
+    "quadratic:clients={n},dimension={d},seed={s},x0=3,l1=1000",
+    "huber:clients={n},seed={s},x0=0.3,ball=0.3",
+)
 SMOOTHED = ("smoothed-max-affine:clients={n},dimension={d},seed={s},x0=3,mu=0.2", PAIRS, PAIRS + ",mu=0.125")
 STEPS = (1e-6, 0.05, 0.5, 1.0, 1.9)  # times 1/L
 
@@ -116,9 +121,13 @@ def exactly(
     try:
         with digits(bits):
             rationals.run(
-                tape, model, [],
-                lambda _m, x: shown.append(metric.at(function, x)), balls=True, bounds=bounds,
-            )  # fmt: skip
+                tape,
+                model,
+                [],
+                lambda _m, x: shown.append(metric.at(function, x)),
+                balls=True,
+                bounds=bounds,
+            )
             return [ball(value) for value in folded(metric, ks, shown)]
     except (UndecidedError, SpecError):  # a kink is met, or a root; other tests have these
         return None

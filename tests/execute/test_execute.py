@@ -189,10 +189,15 @@ def test_rows_scale_each_local_step_in_the_arithmetic_of_the_reader() -> None:
 
 def proximal(folder: Path) -> str:
     """Return the file of a theorem about the proximal point algorithm."""
-    return str(statement_file(
-        folder, algorithm="proximal_point", assumptions="convex minimiser bounded-variance", step={"alpha": "1/10"},
-        terms={"all": "R**2/(alpha*(K + 1))"},
-    ))  # fmt: skip
+    return str(
+        statement_file(
+            folder,
+            algorithm="proximal_point",
+            assumptions="convex minimiser bounded-variance",
+            step={"alpha": "1/10"},
+            terms={"all": "R**2/(alpha*(K + 1))"},
+        )
+    )
 
 
 def test_noise_and_implicit_steps_are_refused_by_every_reader_alike() -> None:

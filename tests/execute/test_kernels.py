@@ -47,15 +47,21 @@ def run(tapes: list[Tape], spec: str, *, fused: bool, dtype: Any = torch.float64
 @pytest.mark.parametrize(
     ("algorithm", "iterations", "spec"),
     [
-        ("fedbuff", 6, "huber:clients=3,dimension=6,x0=2"), ("fedbuff", 6, "lad:clients=3,dimension=5,x0=2"),
+        ("fedbuff", 6, "huber:clients=3,dimension=6,x0=2"),
+        ("fedbuff", 6, "lad:clients=3,dimension=5,x0=2"),
         ("fedbuff", 6, "pseudo-huber:clients=3,dimension=9,x0=2,delta=0.3"),
-        ("fedbuff", 4, "huber:clients=3,dimension=6,x0=2,sigma=1"), ("area", 8, "huber:clients=3,dimension=6,x0=2"),
-        ("area", 8, "quadratic:clients=3,dimension=3,sigma=1"), ("fedcompass", 2, "huber:clients=3,x0=2"),
-        ("fedcompass", 2, "quadratic:clients=3,dimension=2"), ("gd", 3, "huber:clients=3,dimension=3,x0=2"),
-        ("afl_dga", 2, "huber:clients=3,dimension=3,x0=2"), ("proximal_point", 3, "quadratic:clients=1,dimension=2"),
-        ("nesterov", 3, "huber:clients=3,x0=2"), ("fedbuff", 6, "huber:clients=3,dimension=6,x0=2,l1=0.1"),
+        ("fedbuff", 4, "huber:clients=3,dimension=6,x0=2,sigma=1"),
+        ("area", 8, "huber:clients=3,dimension=6,x0=2"),
+        ("area", 8, "quadratic:clients=3,dimension=3,sigma=1"),
+        ("fedcompass", 2, "huber:clients=3,x0=2"),
+        ("fedcompass", 2, "quadratic:clients=3,dimension=2"),
+        ("gd", 3, "huber:clients=3,dimension=3,x0=2"),
+        ("afl_dga", 2, "huber:clients=3,dimension=3,x0=2"),
+        ("proximal_point", 3, "quadratic:clients=1,dimension=2"),
+        ("nesterov", 3, "huber:clients=3,x0=2"),
+        ("fedbuff", 6, "huber:clients=3,dimension=6,x0=2,l1=0.1"),
     ],
-)  # fmt: skip
+)
 def test_the_kernel_leaves_what_is_left_without_it(
     algorithm: str, iterations: int, spec: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

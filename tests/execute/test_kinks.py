@@ -84,9 +84,13 @@ def test_floats_and_fractions_give_one_number_wherever_iterates_meet_kinks(c, x0
     problem = {"type": "lad", "c": [[f"{one}/10"] for one in c]}
     start = f"{x0}/10"
     case = {
-        "algorithm": "area", "problem": problem, "x0": [start], "delays": {"type": "iid", "p_s": "1/2"},
-        "iterations": K, "parameters": {"alpha": alpha, "M": M},
-    }  # fmt: skip
+        "algorithm": "area",
+        "problem": problem,
+        "x0": [start],
+        "delays": {"type": "iid", "p_s": "1/2"},
+        "iterations": K,
+        "parameters": {"alpha": alpha, "M": M},
+    }
     exact = exact_of("area.theorem8.repaired.fixed-step", case)
     assert exact.kind == "exact"
     floats = make("lad", c=[[one / 10] for one in c], x0=x0 / 10)
@@ -103,9 +107,13 @@ def test_what_has_no_fractions_is_refused_at_a_kink():
 def test_an_exact_value_in_floats_is_refused_at_a_kink(x0):
     data = {"features": [[2], [-2]], "targets": [1, -1], "owners": [0, 0], "nu": 0, "bias": "no"}
     case = {
-        "algorithm": "gd", "iterations": 2, "events": [[1, "s"], [2, "s"]], "parameters": {"alpha": 0.1},
-        "problem": {"type": "hinge", **data}, "x0": [x0],
-    }  # fmt: skip
+        "algorithm": "gd",
+        "iterations": 2,
+        "events": [[1, "s"], [2, "s"]],
+        "parameters": {"alpha": 0.1},
+        "problem": {"type": "hinge", **data},
+        "x0": [x0],
+    }
     if x0 == 0.1:
         assert exact_of("classics.subgradient.fixed-step", case).kind == "numeric"
         return

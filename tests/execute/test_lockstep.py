@@ -30,18 +30,23 @@ from boundlab.simulate.tensors import TILE, CertifiedRows, tensors_of  # noqa: E
 
 CPU = torch.device("cpu")
 SMOOTH = (
-    "quadratic:clients=3,dimension=4,x0=1", "quadratic:clients=3,dimension=4,sigma=0.3,x0=1",
-    "huber:clients=3,dimension=4,sigma=0.1,x0=2", "pseudo-huber:clients=3,dimension=4,x0=2",
-    "smoothed-max-affine:clients=3,dimension=3,sigma=0.1,x0=1", "softmax:data=digits,clients=3,batch=4,nu=0.1",
+    "quadratic:clients=3,dimension=4,x0=1",
+    "quadratic:clients=3,dimension=4,sigma=0.3,x0=1",
+    "huber:clients=3,dimension=4,sigma=0.1,x0=2",
+    "pseudo-huber:clients=3,dimension=4,x0=2",
+    "smoothed-max-affine:clients=3,dimension=3,sigma=0.1,x0=1",
+    "softmax:data=digits,clients=3,batch=4,nu=0.1",
     "logistic:data=breast_cancer,clients=3,batch=5,nu=0.1,replacement=false",
     "logistic:data=breast_cancer,clients=3,batch=0,nu=0.1,weights=size",
     "least-squares:data=diabetes,clients=3,batch=4,weights=size",
     "quadratic:clients=3,dimension=4,sigma=0.3,noise=sign",
-)  # fmt: skip
+)
 KINKED = (
-    "lad:clients=3,dimension=3,sigma=0.2,x0=2", "max-affine:clients=3,dimension=3,sigma=0.1,x0=1",
-    "hinge:data=breast_cancer,clients=3,batch=5,nu=0.1", "lad-regression:data=diabetes,clients=3,batch=4",
-)  # fmt: skip
+    "lad:clients=3,dimension=3,sigma=0.2,x0=2",
+    "max-affine:clients=3,dimension=3,sigma=0.1,x0=1",
+    "hinge:data=breast_cancer,clients=3,batch=5,nu=0.1",
+    "lad-regression:data=diabetes,clients=3,batch=4",
+)
 PROBLEMS = SMOOTH + KINKED
 THEOREMS = {theorem.algorithm: name for name, theorem in sorted(BUILT_IN.items())}
 OTHERS = {name: {"alpha": "0.01"} for name in ("asfedavg", "async_sgd", "sfedavg")}
@@ -162,15 +167,20 @@ def test_a_tape_has_the_same_bits_whoever_is_beside_it() -> None:
 
 
 @given(
-    st.integers(0, 2**64 - 1), st.integers(0, 2**32 - 1), st.sampled_from(Stream), st.integers(0, 2**24 - 1),
-    st.integers(0, 2**32 - 1), st.integers(1, 9),
-)  # fmt: skip
+    st.integers(0, 2**64 - 1),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(Stream),
+    st.integers(0, 2**24 - 1),
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 9),
+)
 def test_uniform_numbers_are_the_same_to_the_last_bit(
     seed: int, trial: int, stream: Stream, client: int, update: int, count: int
 ) -> None:
     here = Streams(seed, trial).uniforms(stream, client, update, count)
-    there = uniforms(seed, *(torch.tensor([one]) for one in (trial,)), stream, torch.tensor([client]),
-                     torch.tensor([update]), count)  # fmt: skip
+    there = uniforms(
+        seed, *(torch.tensor([one]) for one in (trial,)), stream, torch.tensor([client]), torch.tensor([update]), count
+    )
     assert np.array_equal(there.numpy(), here)
 
 

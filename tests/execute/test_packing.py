@@ -53,9 +53,13 @@ def test_packing_never_changes_what_a_program_means(tapes: list[Tape], size: int
 def test_by_hand() -> None:
     # r0 ← ½r0 + r1, then r0 ← r0 − r2: one slot of three terms. r3 ← r0 is another.
     ops: list[tuple[Any, ...]] = [
-        (Op.AFFINE, 0, [(0.5, 0), (1.0, 1)]), (Op.AFFINE, 0, [(1.0, 0), (-1.0, 2)]), (Op.AFFINE, 3, [(1.0, 0)]),
-        (Op.RECORD, 3), (Op.DESCEND, 1, 3, 2, 1, 0.25), (Op.DESCEND, 2, 1, 0, 2, 0.5),
-    ]  # fmt: skip
+        (Op.AFFINE, 0, [(0.5, 0), (1.0, 1)]),
+        (Op.AFFINE, 0, [(1.0, 0), (-1.0, 2)]),
+        (Op.AFFINE, 3, [(1.0, 0)]),
+        (Op.RECORD, 3),
+        (Op.DESCEND, 1, 3, 2, 1, 0.25),
+        (Op.DESCEND, 2, 1, 0, 2, 0.5),
+    ]
     program = pack([tape_of(4, [Initial.START] * 4, ops)], 2)
     of = program.combinations
     assert (program.places, program.rounds, program.zero, program.sink) == (2, 2, 4, 5)
@@ -73,8 +77,11 @@ def test_by_hand() -> None:
 
 def test_a_combination_after_a_record_begins_a_round() -> None:
     ops: list[tuple[Any, ...]] = [
-        (Op.AFFINE, 0, [(0.5, 0)]), (Op.RECORD, 0), (Op.AFFINE, 0, [(0.5, 0)]), (Op.RECORD, 0)
-    ]  # fmt: skip
+        (Op.AFFINE, 0, [(0.5, 0)]),
+        (Op.RECORD, 0),
+        (Op.AFFINE, 0, [(0.5, 0)]),
+        (Op.RECORD, 0),
+    ]
     program = pack([tape_of(1, [Initial.START], ops)])
     assert program.shown.round.tolist() == [0, 1]
     assert program.combinations.round.tolist() == [0, 1]

@@ -23,9 +23,12 @@ from boundlab.tape import RecordAt
 ROWS = [[[1, 0], [1, 1], [0, 2]], [[1, -1], [2, 0]]]
 TARGETS = [[1, 3, -1], [0, 2]]
 OPTIONS = {
-    "features": [row for rows in ROWS for row in rows], "targets": [y for part in TARGETS for y in part],
-    "owners": [0, 0, 0, 1, 1], "x0": [1, -1], "nu": 0.25,
-}  # fmt: skip
+    "features": [row for rows in ROWS for row in rows],
+    "targets": [y for part in TARGETS for y in part],
+    "owners": [0, 0, 0, 1, 1],
+    "x0": [1, -1],
+    "nu": 0.25,
+}
 SIDES = ["squared-distance", "gap", "ergodic-gap", "gradient-norm"]
 Vector = tuple[Fraction, Fraction]
 
@@ -101,10 +104,13 @@ def brute_force(drawn: bool, batch: int, replacement: bool, M: int, K: int) -> d
 @pytest.mark.parametrize(
     ("sampling", "batch", "replacement", "M", "K"),
     [
-        ("uniform", 1, True, 2, 2), ("uniform", 2, True, 1, 2), ("uniform", 2, False, 2, 2), ("all", 1, True, 1, 2),
+        ("uniform", 1, True, 2, 2),
+        ("uniform", 2, True, 1, 2),
+        ("uniform", 2, False, 2, 2),
+        ("all", 1, True, 1, 2),
         ("all", 2, False, 1, 3),
     ],
-)  # fmt: skip
+)
 def test_all_batches_one_by_one(sampling: str, batch: int, replacement: bool, M: int, K: int) -> None:
     drawing = "yes" if replacement else "no"
     problem = build_problem("least-squares", {**OPTIONS, "batch": batch, "replacement": drawing})

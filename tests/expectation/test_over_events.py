@@ -57,7 +57,7 @@ CASES: list[tuple[str, dict[str, str], int]] = [
     ("fedstaleweight", {"eta_l": "0.25", "count": "2", "window": "1"}, 2),
     ("fedstaleweight", {"eta_l": "0.25", "count": "2", "window": "2", "include": "previous"}, 3),
     ("fedstaleweight", {"eta_l": "0.25", "count": "2", "reply": "wait", "scale": "2"}, 2),
-]  # fmt: skip
+]
 IDS = [f"{name}-{'-'.join(f'{k}={v}' for k, v in options.items())}" for name, options, _ in CASES]
 SIDES = ["squared-distance", "ergodic-gap", "gap", "gradient-norm", "gradient-norm-last"]
 
@@ -266,11 +266,9 @@ def test_merging_states_of_equal_clients_changes_nothing(name: str, options: dic
     best, one = model.minimum(), numbers.rational(1)
     for side in ("ergodic-gap", "gradient-norm"):
         found = [
-            enumerated(
-                model, best, arithmetic, one, LAW, alike, metric(side), np.array([K]), merged=merged.append
-            )[0]
+            enumerated(model, best, arithmetic, one, LAW, alike, metric(side), np.array([K]), merged=merged.append)[0]
             for alike in ((), ([1, 2],))
-        ]  # fmt: skip
+        ]
         assert found[0] == found[1], side
         assert merged[-1] <= merged[-2]
 
@@ -285,9 +283,7 @@ def test_moments_and_all_signs_agree_exactly(name: str, options: dict[str, str],
     noisy = build_problem("quadratic", {**BOWLS, "sigma": 1, "noise": "sign"})
     parameters, last = read(name, options), min(K, SHORT.get(name, 1))
     for side in ("squared-distance", "ergodic-gap", "gradient-norm"):
-        found = {
-            how: exactly(name, options, parameters, noisy, side, last, how) for how in ("enumeration", "moments")
-        }  # fmt: skip
+        found = {how: exactly(name, options, parameters, noisy, side, last, how) for how in ("enumeration", "moments")}
         assert found["enumeration"] == found["moments"], side
 
 

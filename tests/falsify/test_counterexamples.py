@@ -19,11 +19,17 @@ FILES = sorted(path.stem for path in CASES.glob("*.json"))
 search = load("counterexamples")
 SEARCHES = {file: look for file, _, look in search.searches("")}
 LONG = {  # more than five seconds each
-    "afl_dga.theorem1", "area.theorem8", "area.theorem8.fixed-step",
-    "area.theorem8.printed-start", "area.theorem8.printed-start.fixed-step",
-    "fedcompass.corollary1.explicit", "fedcompass.theorem1", "fedfa.theorem1", "fedfa.theorem1.squared-smoothness",
+    "afl_dga.theorem1",
+    "area.theorem8",
+    "area.theorem8.fixed-step",
+    "area.theorem8.printed-start",
+    "area.theorem8.printed-start.fixed-step",
+    "fedcompass.corollary1.explicit",
+    "fedcompass.theorem1",
+    "fedfa.theorem1",
+    "fedfa.theorem1.squared-smoothness",
     "fedfa.theorem1.window",
-}  # fmt: skip
+}
 
 
 def raw(file: str) -> dict[str, Any]:

@@ -50,10 +50,12 @@ MET = {
     "far away": (GD, '["10**5*mu <= L", "10**6 <= R"]', HALF),
     "a late horizon and a small L": (GD, '["500 <= K", "L <= 1/10**6"]', RATE),
     "much noise, small steps, stale": (
-        BUFFERED, '["50*L <= sigma_l", "eta_l*L <= 1/1000", "40 <= tau_max"]', "F0/(eta_l*T)"
+        BUFFERED,
+        '["50*L <= sigma_l", "eta_l*L <= 1/1000", "40 <= tau_max"]',
+        "F0/(eta_l*T)",
     ),
     "long rounds and few aggregations": (AREA, '["200 <= M", "R <= 1/1000", "p_s <= 1/50"]', TRUE_AREA),
-}  # fmt: skip
+}
 QUICK = ("badly conditioned", "within a factor", "much noise, small steps, stale")
 
 

@@ -18,10 +18,14 @@ from boundlab.metrics import Enclosure
 from boundlab.theorems import Condition, FormulaBound, Theorem, load_theorem
 
 FAILURES = (
-    errors.TapeError("two engines differ"), errors.SpecError("no engine"), errors.CertificateError("no certificate"),
-    errors.UndecidedError("too many digits"), ZeroDivisionError("0"), OverflowError("large"),
+    errors.TapeError("two engines differ"),
+    errors.SpecError("no engine"),
+    errors.CertificateError("no certificate"),
+    errors.UndecidedError("too many digits"),
+    ZeroDivisionError("0"),
+    OverflowError("large"),
     np.linalg.LinAlgError("singular"),
-)  # fmt: skip
+)
 
 
 def wrong() -> Theorem:
@@ -47,8 +51,10 @@ def test_what_fails_is_counted_and_ends_nothing(
         raise failure
 
     room, name = {
-        "confirm": (_result, "left_of"), "evaluate": (_sides, "run_columns"), "alone": (_expectation, "plan_of"),
-    }[where]  # fmt: skip
+        "confirm": (_result, "left_of"),
+        "evaluate": (_sides, "run_columns"),
+        "alone": (_expectation, "plan_of"),
+    }[where]
     monkeypatch.setattr(room, name, fails)
     theorem = load_theorem("area.theorem8.repaired") if where == "alone" else wrong()
     found = falsify(theorem, limit=5)
@@ -107,10 +113,20 @@ def test_weights_of_zero_are_a_problem_like_any_other() -> None:
 )
 def test_whatever_rates_are_open_some_candidates_are_looked_at(step, algorithm: str, metric: str) -> None:
     theorem = Theorem(
-        id="open", title="", paper="", place="", status="user", assumptions=("smooth", "bounded-below"),
-        algorithm=algorithm, options={}, metric=metric, horizon="every", step=step, parameters={},
+        id="open",
+        title="",
+        paper="",
+        place="",
+        status="user",
+        assumptions=("smooth", "bounded-below"),
+        algorithm=algorithm,
+        options={},
+        metric=metric,
+        horizon="every",
+        step=step,
+        parameters={},
         bound=FormulaBound({"huge": 10**9 * symbol("F0") * symbol("L")}),
-    )  # fmt: skip
+    )
     found = falsify(theorem, limit=60)
     assert sum(found.tried.values()) >= 60
 

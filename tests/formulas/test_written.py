@@ -122,9 +122,19 @@ def test_roots_of_what_may_be_negative_stay_apart() -> None:
 
 @pytest.mark.parametrize(
     ("latex", "letter"),
-    [(r"\mu", "μ"), ("M", "M"), ("F^*", "F*"), (r"\eta_\ell", "η_ℓ"), (r"\tau_{\max}", "τ_max"), (r"\sigma^2", "σ²"),
-     (r"\Delta", "Δ"), (r"\lambda_s", "λ_s"), (r"\mu'", "μ′"), (r"x^\star", "x*")],
-)  # fmt: skip
+    [
+        (r"\mu", "μ"),
+        ("M", "M"),
+        ("F^*", "F*"),
+        (r"\eta_\ell", "η_ℓ"),
+        (r"\tau_{\max}", "τ_max"),
+        (r"\sigma^2", "σ²"),
+        (r"\Delta", "Δ"),
+        (r"\lambda_s", "λ_s"),
+        (r"\mu'", "μ′"),
+        (r"x^\star", "x*"),
+    ],
+)
 def test_letters_of_papers_are_shown_without_latex(latex: str, letter: str) -> None:
     assert letter_of_latex(latex) == letter
 

@@ -17,18 +17,57 @@ from boundlab.theorems import load_theorem
 ALGORITHMS = registered("algorithms")
 # What must be said before anything can run.
 NEEDED = {
-    "afl_dga": {"eta": 0.1}, "async_sgd": {"alpha": 0.1}, "asfedavg": {"alpha": 0.1}, "area": {"alpha": 0.1},
-    "fedasync": {"eta_l": 0.1, "beta": 0.5}, "fedbuff": {"eta_l": 0.1}, "fedcompass": {"eta": 0.1},
-    "fedfa": {"eta_l": 0.1}, "fedstaleweight": {"eta_l": 0.1}, "gd": {"alpha": 0.1}, "incremental": {"alpha": 0.1},
-    "heavy_ball": {"alpha": 0.1, "beta": 0.5}, "nesterov": {"alpha": 0.1}, "ogm": {"alpha": 0.1, "K": 3},
-    "proximal_point": {"alpha": 0.1}, "sfedavg": {"alpha": 0.1},
-}  # fmt: skip
+    "afl_dga": {"eta": 0.1},
+    "async_sgd": {"alpha": 0.1},
+    "asfedavg": {"alpha": 0.1},
+    "area": {"alpha": 0.1},
+    "fedasync": {"eta_l": 0.1, "beta": 0.5},
+    "fedbuff": {"eta_l": 0.1},
+    "fedcompass": {"eta": 0.1},
+    "fedfa": {"eta_l": 0.1},
+    "fedstaleweight": {"eta_l": 0.1},
+    "gd": {"alpha": 0.1},
+    "incremental": {"alpha": 0.1},
+    "heavy_ball": {"alpha": 0.1, "beta": 0.5},
+    "nesterov": {"alpha": 0.1},
+    "ogm": {"alpha": 0.1, "K": 3},
+    "proximal_point": {"alpha": 0.1},
+    "sfedavg": {"alpha": 0.1},
+}
 RATES = {"alpha", "c", "d", "eta", "eta_l", "beta"}
 VALUES = (
-    "2", "3", "0.5", "yes", "post", "pre", "wait", "analysis", "algorithm", "all", "uniform", "cyclic", "shuffled",
-    "sqrt", "sum", "average", "k-scaled", "drawn", "delay_adaptive", "inverse", "model", "delta", "param", "when_full",
-    "previous", "speeds", "[0.25,0.75]", "[1,2]", "1..3", "polynomial:a=0.7", "150",
-)  # fmt: skip
+    "2",
+    "3",
+    "0.5",
+    "yes",
+    "post",
+    "pre",
+    "wait",
+    "analysis",
+    "algorithm",
+    "all",
+    "uniform",
+    "cyclic",
+    "shuffled",
+    "sqrt",
+    "sum",
+    "average",
+    "k-scaled",
+    "drawn",
+    "delay_adaptive",
+    "inverse",
+    "model",
+    "delta",
+    "param",
+    "when_full",
+    "previous",
+    "speeds",
+    "[0.25,0.75]",
+    "[1,2]",
+    "1..3",
+    "polynomial:a=0.7",
+    "150",
+)
 
 
 def other_values(algorithm, name):

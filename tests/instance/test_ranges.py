@@ -99,9 +99,7 @@ def follow(problem, algorithm, parameters, iterations, seed):
     for left, points, found in ranges_of(problem, algorithm, parameters, ks):
         watch = Watch(left, problem, points)
         policy = algorithm.policy(None, model)
-        tape = compile_trial(
-            algorithm, parameters, problem.n, model, policy, iterations, watch.records, streams
-        )  # fmt: skip
+        tape = compile_trial(algorithm, parameters, problem.n, model, policy, iterations, watch.records, streams)
         run_once(tape, problem, streams, watch)
         room = 1e-9 * max(1.0, float(np.linalg.norm(problem.x0)) ** 2)
         assert (watch.low <= found.high * ROUNDING + room).all(), (left.id, found.how)
@@ -112,8 +110,10 @@ def follow(problem, algorithm, parameters, iterations, seed):
 
 SETTINGS = [(1, 0.05), (2, 2.5), (3, 0.6), (4, 0.3)]
 ALGORITHMS = {
-    "area": {"start": "algorithm", "M": 3}, "gd": {"sampling": "uniform", "M": 2}, "incremental": {"order": "shuffled"},
-}  # fmt: skip
+    "area": {"start": "algorithm", "M": 3},
+    "gd": {"sampling": "uniform", "M": 2},
+    "incremental": {"order": "shuffled"},
+}
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

@@ -52,8 +52,10 @@ def agrees(mean, error, exact, slack=0.0):
 def test_the_papers_formula_by_hand():
     # Rates 2, 1, 1: p = 1/2, 1/4, 1/4; (1/p − 1)/2 = 1/2, 3/2, 3/2.
     assert expected_staleness([Fraction(2), Fraction(1), Fraction(1)], 2).tolist() == [
-        Fraction(1, 2), Fraction(3, 2), Fraction(3, 2)
-    ]  # fmt: skip
+        Fraction(1, 2),
+        Fraction(3, 2),
+        Fraction(3, 2),
+    ]
 
 
 def test_symbols_go_through_the_same_formula():
@@ -158,8 +160,9 @@ def test_the_mean_field_is_flat_for_scale_b_and_a_mixture_for_any_scale(given_ra
 def test_buffers_of_one_know_no_weights():
     for weights in ("equal", "E+1", "bE+1", 7):
         assert long_run_shares([Fraction(3), Fraction(1)], 1, weights, "enumeration").tolist() == [
-            Fraction(3, 4), Fraction(1, 4)
-        ]  # fmt: skip
+            Fraction(3, 4),
+            Fraction(1, 4),
+        ]
 
 
 def test_the_share_that_the_fair_weights_leave_by_hand():
@@ -357,9 +360,20 @@ def test_theorem_1_as_printed_lacks_the_noise_of_first_order():
     eta, T = 1e-3, 40
     left = np.mean([eta**2 * (1 - (1 - eta) ** (2 * t)) / (1 - (1 - eta) ** 2) for t in range(T)])
     values = {
-        "L": 1, "F0": 0, "T": T, "n": 1, "Q": 1, "b": 1, "sigma_l": 1, "sigma_g_mean": 0, "G_sq": 0.01,
-        "eta_l": eta, "eta_g": 1, "tau_max": 0, "scale": 1,
-    }  # fmt: skip
+        "L": 1,
+        "F0": 0,
+        "T": T,
+        "n": 1,
+        "Q": 1,
+        "b": 1,
+        "sigma_l": 1,
+        "sigma_g_mean": 0,
+        "G_sq": 0.01,
+        "eta_l": eta,
+        "eta_g": 1,
+        "tau_max": 0,
+        "scale": 1,
+    }
     assert left > 1.5 * float(load_theorem("fedstaleweight.theorem1").evaluate(values).total)
 
 
@@ -368,9 +382,20 @@ def test_theorem_1_as_printed_is_vacuous_once_updates_are_stale():
     theorem = load_theorem("fedstaleweight.theorem1")
     for size, tau in itertools.product((2, 3, 10), (1, 2, 50)):
         values = {
-            "L": 1, "F0": 0, "T": 1, "n": size, "Q": 1, "b": size, "sigma_l": 0, "sigma_g_mean": 0, "G_sq": 1,
-            "eta_l": 1e-9, "eta_g": 1, "tau_max": tau, "scale": 1,
-        }  # fmt: skip
+            "L": 1,
+            "F0": 0,
+            "T": 1,
+            "n": size,
+            "Q": 1,
+            "b": size,
+            "sigma_l": 0,
+            "sigma_g_mean": 0,
+            "G_sq": 1,
+            "eta_l": 1e-9,
+            "eta_g": 1,
+            "tau_max": tau,
+            "scale": 1,
+        }
         assert float(theorem.evaluate(values).total) >= 1.0
 
 

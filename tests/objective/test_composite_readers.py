@@ -158,9 +158,11 @@ bound = "R**2/(2*alpha*K)"
 
 def files(folder: Path, simple: str) -> tuple[Path, Path]:
     case = {
-        "algorithm": "gd", "problem": {"type": "quadratic", "A": [[[2]]], "b": [[3]], simple: BY_HAND[simple][0]},
-        "parameters": {"alpha": 0.25}, "events": [[1, "s"], [2, "s"]],
-    }  # fmt: skip
+        "algorithm": "gd",
+        "problem": {"type": "quadratic", "A": [[[2]]], "b": [[3]], simple: BY_HAND[simple][0]},
+        "parameters": {"alpha": 0.25},
+        "events": [[1, "s"], [2, "s"]],
+    }
     paths = folder / "case.json", folder / "mine.toml"
     paths[0].write_text(json.dumps(case))
     paths[1].write_text(THEOREM)
@@ -204,10 +206,12 @@ def test_the_expectation_over_random_events_is_that_of_all_proximal_runs(tmp_pat
         'algorithm = "area"\n[options]\nM = "2"\n[step]\nalpha = "1/4"\n[terms]\nbound = "100*K**0"\n'
     )
     case = {
-        "algorithm": "area", "iterations": last, "delays": {"type": "iid", "p": ["1/4", "1/4"], "p_s": "1/2"},
+        "algorithm": "area",
+        "iterations": last,
+        "delays": {"type": "iid", "p": ["1/4", "1/4"], "p_s": "1/2"},
         "problem": {"type": "quadratic", "A": [[[2]], [[1]]], "b": [[3], [-1]], "l1": "1/2", "x0": 2},
         "parameters": {"M": 2},
-    }  # fmt: skip
+    }
     path.write_text(json.dumps(case))
     found = evaluate(load_theorem(str(theorem)), load_case(path))
     assert "enumeration" in found.method
@@ -224,9 +228,19 @@ def test_the_expectation_over_random_events_is_that_of_all_proximal_runs(tmp_pat
 
 # What follows from the others, or is refused, or what F has not: matrices, certain regions, bounds of rounding.
 INHERITED = {
-    "confinement", "full_gradients", "gradient_norms_at_optimum", "in_balls", "least_squares", "noiseless",
-    "plot", "quadratic", "require", "require_quadratic", "sign_noise", "why_not",
-}  # fmt: skip
+    "confinement",
+    "full_gradients",
+    "gradient_norms_at_optimum",
+    "in_balls",
+    "least_squares",
+    "noiseless",
+    "plot",
+    "quadratic",
+    "require",
+    "require_quadratic",
+    "sign_noise",
+    "why_not",
+}
 # What h does not touch.
 OF_CLIENTS = {"claims", "client_key", "dtype", "files", "near_kink"}
 
@@ -246,9 +260,12 @@ def test_who_needs_gradients_or_matrices_is_refused_by_name(simple: str) -> None
     words = {"l1=0.4": "penalty", "box=[-1,1.5]": "box", "ball=1.25": "ball"}[simple]
     x = np.zeros((1, 2))
     for ask in (
-        lambda: problem.gradient(0, x[0]), lambda: problem.gradients(0, x), lambda: problem.full_gradient(x[0]),
-        lambda: problem.prox(0, x[0], 1.0), lambda: Certified(problem).squared_slope(x[0]),
-    ):  # fmt: skip
+        lambda: problem.gradient(0, x[0]),
+        lambda: problem.gradients(0, x),
+        lambda: problem.full_gradient(x[0]),
+        lambda: problem.prox(0, x[0], 1.0),
+        lambda: Certified(problem).squared_slope(x[0]),
+    ):
         with pytest.raises(AssumptionError, match=f"{words}.*proximal gradient steps"):
             ask()
     assert problem.quadratic() is None

@@ -15,8 +15,14 @@ from boundlab.objective.composite._polish import polished
 from boundlab.problems.smoothed_max_affine import SmoothedMaxAffine
 
 SIMPLE: tuple[dict[str, object], ...] = (
-    {"l1": 0.1}, {"l1": 1e-6}, {"l1": 20}, {"box": [-0.25, 0.5]}, {"box": [0, "1/3"]}, {"ball": 0.1}, {"ball": 1},
-)  # fmt: skip
+    {"l1": 0.1},
+    {"l1": 1e-6},
+    {"l1": 20},
+    {"box": [-0.25, 0.5]},
+    {"box": [0, "1/3"]},
+    {"ball": 0.1},
+    {"ball": 1},
+)
 
 
 def data(kind: str, seed: int = 0) -> dict[str, object]:
@@ -111,9 +117,12 @@ def test_rational_numbers_find_the_minimum_within_the_interval_of_any_point(
 ) -> None:
     rng = np.random.default_rng(seed)
     raw = {
-        "features": rng.integers(-3, 4, size=(6, 3)).tolist(), "targets": rng.integers(-4, 5, size=6).tolist(),
-        "owners": [0, 0, 0, 1, 1, 2], "nu": nu, **simple,
-    }  # fmt: skip
+        "features": rng.integers(-3, 4, size=(6, 3)).tolist(),
+        "targets": rng.integers(-4, 5, size=6).tolist(),
+        "owners": [0, 0, 0, 1, 1, 2],
+        "nu": nu,
+        **simple,
+    }
     problem = build_problem("least-squares", raw)
     model, best = problem.rational({}), problem.optimum()
     assert model is not None

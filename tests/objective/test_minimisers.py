@@ -17,10 +17,13 @@ from boundlab.options import parse_spec
 
 SIMPLE: tuple[dict[str, object], ...] = ({"l1": 0.3}, {"l1": 5}, {"box": [-0.25, 0.5]}, {"ball": 0.4}, {"ball": 40})
 FAMILIES = (
-    "quadratic:clients=3,dimension=4", "huber:clients=3,dimension=3,spread=2,delta=0.3,x0=0",
-    "pseudo-huber:clients=3,dimension=3,spread=2", "logistic:data=breast_cancer,samples=80,clients=2,nu=0.05",
-    "logistic:data=breast_cancer,samples=80,clients=2,nu=0", "softmax:data=digits,samples=40,clients=2,nu=0.1",
-)  # fmt: skip
+    "quadratic:clients=3,dimension=4",
+    "huber:clients=3,dimension=3,spread=2,delta=0.3,x0=0",
+    "pseudo-huber:clients=3,dimension=3,spread=2",
+    "logistic:data=breast_cancer,samples=80,clients=2,nu=0.05",
+    "logistic:data=breast_cancer,samples=80,clients=2,nu=0",
+    "softmax:data=digits,samples=40,clients=2,nu=0.1",
+)
 
 
 def with_simple(spec: str, simple: dict[str, object]) -> Problem:

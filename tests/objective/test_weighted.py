@@ -140,9 +140,18 @@ def test_runs_with_weights_come_to_rest_where_the_weighted_objective_does(
 
 # What follows from the others, or says that a family has no such thing; without a confinement nothing is sure.
 INHERITED = {
-    "confinement", "full_gradients", "in_balls", "least_squares", "noiseless", "plot", "quadratic", "require",
-    "require_quadratic", "scaled", "why_not",
-}  # fmt: skip
+    "confinement",
+    "full_gradients",
+    "in_balls",
+    "least_squares",
+    "noiseless",
+    "plot",
+    "quadratic",
+    "require",
+    "require_quadratic",
+    "scaled",
+    "why_not",
+}
 
 
 def test_nothing_that_a_problem_can_do_is_lost_behind_its_weights() -> None:

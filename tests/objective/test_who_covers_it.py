@@ -35,9 +35,13 @@ def plan(theorem: Theorem, problem: Problem, delays: str = "exponential") -> obj
 
 def test_six_textbook_theorems_cover_a_simple_part_and_no_theorem_of_a_paper_does() -> None:
     assert COVERING == [
-        "classics.fista", "classics.proximal-gradient", "classics.proximal-gradient.local",
-        "classics.proximal-gradient.strongly-convex", "classics.sgd.projected", "classics.subgradient.projected",
-    ]  # fmt: skip
+        "classics.fista",
+        "classics.proximal-gradient",
+        "classics.proximal-gradient.local",
+        "classics.proximal-gradient.strongly-convex",
+        "classics.sgd.projected",
+        "classics.subgradient.projected",
+    ]
     assert len(OTHERS) > 50
 
 
@@ -100,9 +104,12 @@ def test_a_theorem_of_the_user_s_opts_in_or_is_not_applicable(
     assert invoke(["compare", own(tmp_path, ["convex"]), *command, "--exact"]) == 4
     key, _, value = simple.partition("=")
     case = {
-        "algorithm": "gd", "problem": {"type": "huber", "c": [[0], [1]], "x0": 2, key: json.loads(value)},
-        "events": [[1, "s"], [2, "s"]], "theorem": "mine.own", "iterations": 2,
-    }  # fmt: skip
+        "algorithm": "gd",
+        "problem": {"type": "huber", "c": [[0], [1]], "x0": 2, key: json.loads(value)},
+        "events": [[1, "s"], [2, "s"]],
+        "theorem": "mine.own",
+        "iterations": 2,
+    }
     path = tmp_path / "case.json"
     path.write_text(json.dumps(case))
     assert invoke(["exact", own(tmp_path, ["convex"]), str(path)]) == 4
@@ -154,9 +161,12 @@ def test_a_bound_that_a_constraint_makes_false_is_refuted(
     # LR²/(4K). Without a constraint it is at most LR²/(4K + 2) = 2/5.
     spec, path = "huber:c=[-1],delta=0.5,x0=2,box=[0,10]", tmp_path / "case.json"
     case = {
-        "algorithm": "gd", "problem": {"type": "huber", "c": [[-1]], "delta": "1/2", "x0": 2, "box": [0, 10]},
-        "events": [[1, "s"], [2, "s"]], "theorem": "mine.own", "iterations": 2,
-    }  # fmt: skip
+        "algorithm": "gd",
+        "problem": {"type": "huber", "c": [[-1]], "delta": "1/2", "x0": 2, "box": [0, 10]},
+        "events": [[1, "s"], [2, "s"]],
+        "theorem": "mine.own",
+        "iterations": 2,
+    }
     path.write_text(json.dumps(case))
     for bound, code in (("L*R**2/(4*K + 2)", 1), ("L*R**2/(4*K)", 0)):
         theorem = tmp_path / "mine.toml"

@@ -78,7 +78,8 @@ REFUTED: dict[str, tuple[dict[str, Any], str]] = {
     "L": ({"L": 2.9, "mu": 0.1}, r"client 1: L = 2.9, but the gradient changes by 2\.\d+·.* between x = \[.*y = \["),
     "mu": ({"mu": LOW + 0.1}, r"client 0: mu = 0.89\d*, but ⟨∇f\(x\) − ∇f\(y\), x − y⟩ is 0\.\d+·‖x − y‖² between"),
     "a gradient off by a thousandth": (
-        {"gradient": lambda i, x: slope(i, x) + 1e-3}, "client 0: gradient, L and mu do not fit the values",
+        {"gradient": lambda i, x: slope(i, x) + 1e-3},
+        "client 0: gradient, L and mu do not fit the values",
     ),
     "a sign": ({"gradient": lambda i, x: -slope(i, x)}, "client 0: mu = 0.7, but"),
     "values of other functions": ({"value": lambda i, x: value(1 - i, x)}, "do not fit the values"),
@@ -91,7 +92,7 @@ REFUTED: dict[str, tuple[dict[str, Any], str]] = {
     "other clients": ({"gradient": [lambda x: x]}, "1 gradients, but 2 clients"),
     "a start in a matrix": ({"x0": [[1.0]]}, "x0 must be a list of d finite numbers"),
     "less than no noise": ({"sigma": -1.0}, "sigma must be finite and not negative"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("more", "message"), REFUTED.values(), ids=REFUTED)

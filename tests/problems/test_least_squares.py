@@ -246,9 +246,14 @@ def test_the_noise_at_the_minimiser_is_what_fractions_say(
     pytest.importorskip("flint")
     generator = np.random.default_rng(seed)
     options = {
-        "features": generator.integers(-3, 4, (7, 2)).tolist(), "targets": generator.integers(-9, 10, 7).tolist(),
-        "owners": [0, 0, 1, 1, 1, 0, 1], "nu": "1/2", "weights": weights, "batch": batch, "replacement": replacement,
-    }  # fmt: skip
+        "features": generator.integers(-3, 4, (7, 2)).tolist(),
+        "targets": generator.integers(-9, 10, 7).tolist(),
+        "owners": [0, 0, 1, 1, 1, 0, 1],
+        "nu": "1/2",
+        "weights": weights,
+        "batch": batch,
+        "replacement": replacement,
+    }
     problem = make("least-squares", **options)
     twin = problem.rational(options)
     star, form = twin.minimum().x, twin.least_squares()

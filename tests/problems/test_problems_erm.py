@@ -103,7 +103,7 @@ def test_without_replacement_every_subset_is_equally_likely() -> None:
     # Floyd's algorithm picks from 3, then from 4: the 12 cells of that lattice give each pair of 4 rows twice.
     oracle = MiniBatch(
         "hinge", np.zeros((4, 1)), np.ones(4), np.array([0]), np.array([4]), np.ones(1), 0.0, 1, 2, False, Streams(0)
-    )  # fmt: skip
+    )
     cells = np.array([[(j + 0.5) / 3, (k + 0.5) / 4] for j, k in product(range(3), range(4))])[:, None, :]
     drawn = oracle._distinct(cells, np.full(12, 4), np.zeros(12, dtype=np.int64))
     counts: dict[tuple[int, ...], int] = {}

@@ -22,79 +22,122 @@ def number(text: str) -> sympy.Rational:
 
 # x* = (3, 3/2): each coordinate is the zero of a piecewise linear slope.
 HUBER = {
-    "c": [[0, 1], [3, -1], [5, 2]], "w": [[1, 2], [2, 1], [1, 3]], "delta": "1/2", "x0": [4, -2], "sigma": "1/3",
-}  # fmt: skip
+    "c": [[0, 1], [3, -1], [5, 2]],
+    "w": [[1, 2], [2, 1], [1, 3]],
+    "delta": "1/2",
+    "x0": [4, -2],
+    "sigma": "1/3",
+}
 # Slopes −1, 0 beyond 1/6, 3 beyond 1: every point between the kinks is a minimiser.
 KINKS: dict[str, Any] = {"a": [[[-1], [2]], [[-2], [1]]], "b": [[0, -3], [1, "1/2"]], "x0": [3], "sigma": 2}
 PLANE: dict[str, Any] = {
-    "a": [[[1, 1], [0, 0]], [[-1, -1], [0, 0]]], "b": [[0, -1], [0, -2]], "minimiser": [0, 0], "x0": [3, 4],
-}  # fmt: skip
+    "a": [[[1, 1], [0, 0]], [[-1, -1], [0, 0]]],
+    "b": [[0, -1], [0, -2]],
+    "minimiser": [0, 0],
+    "x0": [3, 4],
+}
 BOWLS: dict[str, Any] = {
-    "A": [[[2, 0], [0, 3]], [[2, 0], [0, 3]]], "b": [[0, 0], [3, 1]], "x0": [4, -1], "sigma": "1/2",
-}  # fmt: skip
+    "A": [[[2, 0], [0, 3]], [[2, 0], [0, 3]]],
+    "b": [[0, 0], [3, 1]],
+    "x0": [4, -1],
+    "sigma": "1/2",
+}
 UNEQUAL = {**BOWLS, "A": [[[1, 0], [0, 4]], [[3, 0], [0, 2]]], "sigma": 0}
 
 BY_HAND: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "huber": (
-        "huber", HUBER,
+        "huber",
+        HUBER,
         {
-            "sigma": THIRD, "sigma_l": THIRD, "B": root(number("5/2")), "G_sq": number("5/2"),
-            "G": root(number("47/18")), "L": 3, "L_sq": 9, "R": root(number("53/4")), "F0": number("31/12"),
+            "sigma": THIRD,
+            "sigma_l": THIRD,
+            "B": root(number("5/2")),
+            "G_sq": number("5/2"),
+            "G": root(number("47/18")),
+            "L": 3,
+            "L_sq": 9,
+            "R": root(number("53/4")),
+            "F0": number("31/12"),
             "zeta": root(number("37/4")),
         },
     ),
     "lad, one minimiser": (
-        "lad", {"c": [0, 2, 7], "w": [1, 1, 3], "x0": -1},
+        "lad",
+        {"c": [0, 2, 7], "w": [1, 1, 3], "x0": -1},
         {"sigma": 0, "sigma_l": 0, "B": 3, "G_sq": 9, "G": 3, "R": 8, "F0": number("16/3")},
     ),
     "lad, many minimisers": (
-        "lad", {"c": [[0], [2]], "x0": 5, "sigma": 1},
+        "lad",
+        {"c": [[0], [2]], "x0": 5, "sigma": 1},
         {"sigma": 1, "sigma_l": 1, "B": 1, "G_sq": 1, "G": root(2), "R": 3, "F0": 3},
     ),
     "lad, begun at one of many minimisers": (
-        "lad", {"c": [[0], [2]], "x0": "1/2"}, {"sigma": 0, "sigma_l": 0, "B": 1, "G_sq": 1, "G": 1, "R": 0, "F0": 0},
+        "lad",
+        {"c": [[0], [2]], "x0": "1/2"},
+        {"sigma": 0, "sigma_l": 0, "B": 1, "G_sq": 1, "G": 1, "R": 0, "F0": 0},
     ),
     "max-affine on a line": (
-        "max-affine", KINKS,
+        "max-affine",
+        KINKS,
         {"sigma": 2, "sigma_l": 2, "B": 2, "G_sq": 4, "G": root(8), "R": 2, "F0": 3},
     ),
     "max-affine, begun below": (
-        "max-affine", {**KINKS, "x0": [-1]},
+        "max-affine",
+        {**KINKS, "x0": [-1]},
         {"sigma": 2, "sigma_l": 2, "B": 2, "G_sq": 4, "G": root(8), "R": number("7/6"), "F0": number("7/4")},
     ),
     "max-affine in the plane": (
-        "max-affine", PLANE,
+        "max-affine",
+        PLANE,
         {"sigma": 0, "sigma_l": 0, "B": root(2), "G_sq": 2, "G": root(2), "R": 5, "F0": number("5/2")},
     ),
     "max-affine in the plane, no minimiser known": (
-        "max-affine", {name: value for name, value in PLANE.items() if name != "minimiser"},
+        "max-affine",
+        {name: value for name, value in PLANE.items() if name != "minimiser"},
         {"sigma": 0, "sigma_l": 0, "B": root(2), "G_sq": 2, "G": root(2)},
     ),
     "max-affine, unbounded below": (
-        "max-affine", {"a": [[[-1], [-2]]], "b": [[0, 1]], "x0": [3]},
+        "max-affine",
+        {"a": [[[-1], [-2]]], "b": [[0, 1]], "x0": [3]},
         {"sigma": 0, "sigma_l": 0, "B": 2, "G_sq": 4, "G": 2},
     ),
     "max-affine, unbounded to the left": (
-        "max-affine", {"a": [[[1], [2]]], "b": [[0, 1]], "x0": [3]},
+        "max-affine",
+        {"a": [[[1], [2]]], "b": [[0, 1]], "x0": [3]},
         {"sigma": 0, "sigma_l": 0, "B": 2, "G_sq": 4, "G": 2},
     ),
     "quadratics with one A": (
-        "quadratic", BOWLS,
+        "quadratic",
+        BOWLS,
         {
-            "sigma": number("1/2"), "sigma_l": number("1/2"), "L": 3, "L_sq": 9, "mu": 2, "R": root(number("17/2")),
-            "F0": number("77/8"), "zeta": root(number("5/2")), "sigma_g": root(number("45/4")),
+            "sigma": number("1/2"),
+            "sigma_l": number("1/2"),
+            "L": 3,
+            "L_sq": 9,
+            "mu": 2,
+            "R": root(number("17/2")),
+            "F0": number("77/8"),
+            "zeta": root(number("5/2")),
+            "sigma_g": root(number("45/4")),
             "sigma_g_mean": root(number("45/4")),
         },
     ),
     # x* = (9/4, 1/3); f(x0) − f* = ½(x0 − x*)ᵀ diag(2, 3)(x0 − x*).
     "quadratics with different A": (
-        "quadratic", UNEQUAL,
+        "quadratic",
+        UNEQUAL,
         {
-            "sigma": 0, "sigma_l": 0, "L": 4, "L_sq": 16, "mu": 1, "R": root(number("697/144")),
-            "F0": number("49/16") + number("8/3"), "zeta": root(number("745/144")),
+            "sigma": 0,
+            "sigma_l": 0,
+            "L": 4,
+            "L_sq": 16,
+            "mu": 1,
+            "R": root(number("697/144")),
+            "F0": number("49/16") + number("8/3"),
+            "zeta": root(number("745/144")),
         },
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BY_HAND)

@@ -57,16 +57,24 @@ def sharing(kind, x, y, a, b):
     more = {"box": [-1, 1]} if kind == "poisson" else {}
     # The second client has the samples of the first backwards, the third has each of them twice.
     return make(
-        kind, features=rows + rows[::-1] + rows + rows, targets=values + values[::-1] + values + values,
-        owners=[0] * 3 + [1] * 3 + [2] * 6, weights="size", nu=0.25, bias="no", **more,
-    )  # fmt: skip
+        kind,
+        features=rows + rows[::-1] + rows + rows,
+        targets=values + values[::-1] + values + values,
+        owners=[0] * 3 + [1] * 3 + [2] * 6,
+        weights="size",
+        nu=0.25,
+        bias="no",
+        **more,
+    )
 
 
 @pytest.mark.parametrize("kind", sorted(TYPES))
 @given(
-    x=st.floats(-3, 3).map(lambda x: round(x, 3)), y=st.floats(-3, 3).map(lambda x: round(x, 3)),
-    a=st.floats(0.1, 3).map(lambda x: round(x, 3)), b=st.floats(0.1, 3).map(lambda x: round(x, 3)),
-)  # fmt: skip
+    x=st.floats(-3, 3).map(lambda x: round(x, 3)),
+    y=st.floats(-3, 3).map(lambda x: round(x, 3)),
+    a=st.floats(0.1, 3).map(lambda x: round(x, 3)),
+    b=st.floats(0.1, 3).map(lambda x: round(x, 3)),
+)
 @example(x=0.2, y=-1.1, a=1.3, b=0.7)
 def test_every_family_of_clients_that_share_a_minimiser(kind: str, x: float, y: float, a: float, b: float) -> None:
     problem = sharing(kind, x, y, a, b)
@@ -114,9 +122,14 @@ def test_samples_that_differ_in_one_are_not_the_same(kind: str, change: str) -> 
     more, last = (rows, [1.0, -1.0, -1.0]) if change == "a target" else ([*rows, rows[0]], [*targets, 1.0])
     zero = {"softmax": lambda y: int(y > 0)}.get(kind, lambda y: y)
     problem = make(
-        kind, features=rows + more, targets=[zero(y) for y in targets + last], nu=0.25, bias="no",
-        owners=[0] * 3 + [1] * len(more), weights="size",
-    )  # fmt: skip
+        kind,
+        features=rows + more,
+        targets=[zero(y) for y in targets + last],
+        nu=0.25,
+        bias="no",
+        owners=[0] * 3 + [1] * len(more),
+        weights="size",
+    )
     zeta = problem.constants().get("zeta")
     assert zeta is None or zeta.value > 1e-3
 
@@ -134,9 +147,11 @@ def test_zeta_of_least_squares_is_at_least_the_true_one(seed: int) -> None:
 
 def test_digits_beyond_floats_count_in_rational_numbers() -> None:
     data = {
-        "features": [[1, 1], [1, 2], [2, 1], [1, 1]], "owners": [0, 0, 1, 1], "bias": "no",
+        "features": [[1, 1], [1, 2], [2, 1], [1, 1]],
+        "owners": [0, 0, 1, 1],
+        "bias": "no",
         "targets": ["3", "5", "4", "3.00000000000000000001"],
-    }  # fmt: skip
+    }
     problem = make("least-squares", **data | {"targets": [3, 5, 4, 3]})
     assert problem.constants()["zeta"].value == 0.0
     assert problem.rational(data).constants()["zeta"] > 0

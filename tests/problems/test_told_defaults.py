@@ -16,18 +16,24 @@ from boundlab.randomness import Streams
 # Options that make a generated problem, or say where data comes from: without one of them other defaults count.
 FEW = {"clients": 2, "dimension": 2}
 BASE: dict[str, dict[str, Any]] = {
-    "huber": FEW, "lad": FEW, "pseudo-huber": FEW, "quadratic": FEW, "max-affine": FEW,
+    "huber": FEW,
+    "lad": FEW,
+    "pseudo-huber": FEW,
+    "quadratic": FEW,
+    "max-affine": FEW,
     "smoothed-max-affine": {"a": [[[1, 0], [-1, 1], [0, -1]]], "c": [[0, 0, 0]]},
     **{name: {"data": "breast_cancer", "clients": 2, "nu": 0.1} for name in ("hinge", "logistic", "softmax")},
     **{name: {"data": "diabetes", "clients": 2, "nu": 0.1} for name in ("lad-regression", "least-squares")},
     "poisson": {"data": "diabetes", "clients": 2, "nu": 0.1, "ball": 1},
-}  # fmt: skip
+}
 
 
 PARTITIONS = {
-    "a": {"partition": "dirichlet"}, "shards": {"partition": "class"}, "a1": {"partition": "dual-dirichlet"},
+    "a": {"partition": "dirichlet"},
+    "shards": {"partition": "class"},
+    "a1": {"partition": "dual-dirichlet"},
     "a2": {"partition": "dual-dirichlet"},
-}  # fmt: skip
+}
 
 
 def told(options: dict[str, str]) -> dict[str, str]:

@@ -19,9 +19,13 @@ OPEN = {
     "fedcompass.corollary1.explicit": {"π'_max/π'_min ≤ μ'"},
     "fedcompass.theorem1": {"π'_max/π'_min ≤ μ'"},
     "fedfa.theorem1": {
-        "(15), second =", "(21), first ≤", "(24), the mean over the clients", "(26), first ≤", "Theorem 1",
+        "(15), second =",
+        "(21), first ≤",
+        "(24), the mean over the clients",
+        "(26), first ≤",
+        "Theorem 1",
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", sorted(REFUTED))

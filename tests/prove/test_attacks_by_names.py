@@ -100,18 +100,18 @@ def never_a_step(proof: Proof) -> None:
     alpha, part, B, K = s.alpha, apart.claim.left.number, s.symbol("B"), s.symbol("K")
     size = alpha**2 * part**2 * K
     negative = kernel.combine(expr(-size) >= 0, [(-K, step)])
-    absurd = kernel.combine(
-        expr(-1) >= 0, [(1, kernel.scale(negative, kernel.combine(expr(1 / size) >= 0, [])))]
-    )  # fmt: skip
+    absurd = kernel.combine(expr(-1) >= 0, [(1, kernel.scale(negative, kernel.combine(expr(1 / size) >= 0, [])))])
     slopes, way = s.mean_vector(lambda i: s.vec("gbar", i)), s.average() - s.star
     gbar = s.vec("gbar", s.i)
     half = scalar(1) / 2
     parts = [
-        (1, s.over_clients(s.convex(gbar, s.star))), (half, kernel.square(slopes - way)),
-        (half, s.over_clients(kernel.square(gbar - slopes))), (half, s.over_clients(s.lipschitz(gbar))),
+        (1, s.over_clients(s.convex(gbar, s.star))),
+        (half, kernel.square(slopes - way)),
+        (half, s.over_clients(kernel.square(gbar - slopes))),
+        (half, s.over_clients(s.lipschitz(gbar))),
         (half, kernel.scale(absurd, kernel.square(way))),
         (half, kernel.scale(absurd, kernel.combine(expr(B**2) >= 0, []))),
-    ]  # fmt: skip
+    ]
     gap = s.objective(s.average()) - s.objective(s.star)
     proof.conclude(proof.step("anything", gap <= 0, multipliers=parts))
 
@@ -161,8 +161,10 @@ def test_a_step_about_few_numbers_is_proved() -> None:
 def test_a_word_that_a_setting_does_not_know_is_refused_in_words() -> None:
     compass, buffers, stationary = begun("fedcompass.window.b"), begun("fedbuff.rf1"), begun("fedbuff.rf2")
     for unknown in (
-        lambda: compass.limit(17), lambda: compass.added("w", 0), lambda: buffers.added("w", buffers.k, 0),
+        lambda: compass.limit(17),
+        lambda: compass.added("w", 0),
+        lambda: buffers.added("w", buffers.k, 0),
         lambda: stationary.entry_of("w", stationary.k, 0, stationary.w(0)),
-    ):  # fmt: skip
+    ):
         with refused("counted from 0|is expected"):
             unknown()

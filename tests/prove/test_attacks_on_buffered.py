@@ -30,58 +30,69 @@ GIVEN: dict[str, tuple[Callable[[Any], Any], str]] = {
     "weights of entries that differ": (lambda s: s.weights(s.k, squared(s.g(s.k, s.j, 0))), "the same for all"),
     "shares of clients that differ": (lambda s: s.whole_share(s.k, s.d(s.i, s.k)), "the same for all"),
     "a weight that may be negative": (
-        lambda s: total(s.kernel, s.mean_heterogeneity(s.k), "i", 0, s.n, s.share(s.i, s.k) - 1 / s.n), "negative",
+        lambda s: total(s.kernel, s.mean_heterogeneity(s.k), "i", 0, s.n, s.share(s.i, s.k) - 1 / s.n),
+        "negative",
     ),
     "a start after the arrival": (
-        lambda s: s.kernel.combine(expr(s.s(s.k, s.j) - s.k - 1) >= 0, []), "may be negative",
+        lambda s: s.kernel.combine(expr(s.s(s.k, s.j) - s.k - 1) >= 0, []),
+        "may be negative",
     ),
     "a way from the older model that is none": (
-        lambda s: telescope_vector(s.kernel, "r", s.k, s.s(s.k, s.j), s.w(s.r)), "reversed",
+        lambda s: telescope_vector(s.kernel, "r", s.k, s.s(s.k, s.j), s.w(s.r)),
+        "reversed",
     ),
     "updates before the first one": (
-        lambda s: total_vector(s.kernel, s.update(s.r), "r", s.k - s.symbol("tau_max"), s.k), "fewer r",
+        lambda s: total_vector(s.kernel, s.update(s.r), "r", s.k - s.symbol("tau_max"), s.k),
+        "fewer r",
     ),
     "two functions of two clients": (lambda s: s.smooth(s.d(s.i, s.k), s.g(s.k, s.j, 0)), "two functions"),
     "each client's heterogeneity": (lambda s: s.heterogeneity(s.i, s.k), "no symbol"),
     "no spread at all": (lambda s: s.kernel.combine(expr(s.spread(s.k)) <= 0, []), "may be negative"),
-}  # fmt: skip
+}
 RANDOM: dict[str, tuple[Callable[[Any], Any], str]] = {
     "who is in the buffer is in the next model": (lambda s: s.drawn_client(s.k, s.w(s.k + 1)), "who is in buffer"),
     "the drawn client itself": (lambda s: s.drawn_client(s.k, s.vec("dk", s.k)), "who is in buffer"),
     "the buffer's gradient is not known before": (
-        lambda s: s.given_past(s.k, s.q, s.vec("hb", s.k, s.q)), "who is in buffer",
+        lambda s: s.given_past(s.k, s.q, s.vec("hb", s.k, s.q)),
+        "who is in buffer",
     ),
     "the mean of another buffer": (lambda s: s.given_past(s.k, s.q, s.vec("mb", s.k + 1, 0)), "who is in buffer"),
     "the entry itself": (lambda s: s.entry_of("hb", s.k, s.q, s.vec("gk", s.k, s.q)), "which entry is drawn"),
     "the entry's client": (lambda s: s.entry_of("hb", s.k, s.q, s.vec("dk", s.k)), "which entry is drawn"),
     "the way from the entry": (lambda s: s.entry_of("xb", s.k, s.q, s.vec("pk", s.k, 1)), "which entry is drawn"),
     "an entry before, met again": (
-        lambda s: s.met_entry_of(s.k, s.m, s.q, s.vec("gu", s.k, s.m, s.q)), "which entry is drawn",
+        lambda s: s.met_entry_of(s.k, s.m, s.q, s.vec("gu", s.k, s.m, s.q)),
+        "which entry is drawn",
     ),
     "another way": (lambda s: s.met_entry_of(s.k, s.m, s.q, s.vec("pk", s.k + 1, 0)), "which entry is drawn"),
     "noise of a run that has begun is in the mean": (
-        lambda s: s.unbiased(s.vec("xb", s.k, s.q), s.vec("mb", s.k, s.q)), "may depend",
+        lambda s: s.unbiased(s.vec("xb", s.k, s.q), s.vec("mb", s.k, s.q)),
+        "may depend",
     ),
     "and in the mean of an earlier buffer": (
-        lambda s: s.unbiased(s.vec("ek", s.k, s.q), s.vec("mb", 0, s.q)), "may depend",
+        lambda s: s.unbiased(s.vec("ek", s.k, s.q), s.vec("mb", 0, s.q)),
+        "may depend",
     ),
     "a noise that is met again": (
-        lambda s: s.unbiased(s.vec("xb", s.k, s.q), s.vec("hb", s.k, s.q + 1)), "may depend",
+        lambda s: s.unbiased(s.vec("xb", s.k, s.q), s.vec("hb", s.k, s.q + 1)),
+        "may depend",
     ),
     "noise of the entry and of the buffer": (
-        lambda s: s.unbiased(s.vec("ek", s.k, s.q), s.vec("xb", s.k, s.q)), "may depend",
+        lambda s: s.unbiased(s.vec("ek", s.k, s.q), s.vec("xb", s.k, s.q)),
+        "may depend",
     ),
     "a run of a given schedule": (lambda s: s.begin(s.k, s.j), "."),
     "a delay of a given schedule": (lambda s: s.delay(s.k, s.j), "."),
     "an update after T": (lambda s: s.drawn_distance(s.T), "updates up to T"),
     "a share that may be negative": (
-        lambda s: total(s.kernel, s.mean_heterogeneity(s.k), "i", 0, s.n, s.pi(s.i)), "negative",
+        lambda s: total(s.kernel, s.mean_heterogeneity(s.k), "i", 0, s.n, s.pi(s.i)),
+        "negative",
     ),
     "a step that is too large": (
         lambda s: s.kernel.combine(expr(1 - 3 * s.symbol("L") * s.rate * s.step * s.Q) >= 0, [(2, s.limit(0))]),
         "negative|left over",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", GIVEN)

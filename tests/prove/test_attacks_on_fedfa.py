@@ -106,9 +106,9 @@ def test_the_server_rate_takes_another_value(delta: Any) -> None:
 def test_a_window_has_no_arrival_of_negative_place(delta: Any) -> None:
     """The fact about arrivals from 1 − K on says nothing about earlier ones."""
     s = delta
-    fact = s.kernel.combine(squared(s.g(s.a, 0, s.q)) <= expr(s.symbol("G_sq")), [(1, s.bounded_gradient(
-        s.g(s.a, 0, s.q)
-    ))])  # fmt: skip
+    fact = s.kernel.combine(
+        squared(s.g(s.a, 0, s.q)) <= expr(s.symbol("G_sq")), [(1, s.bounded_gradient(s.g(s.a, 0, s.q)))]
+    )
     with refused("outside its range"):
         s.kernel.at(fact, {"a": s.t - s.K})
 
@@ -130,7 +130,7 @@ def test_a_claim_about_the_first_model_alone_is_made_of_the_later_ones(delta: An
     s = delta
     first = s.ahead(0)
     with refused("no symbol|differ|left over"):
-        s.kernel.combine(equal(squared(s.v(s.t) - s.w(s.t) - s.held_back(s.t)), 0), [
-            (1, s.kernel.against(first, s.v(0)))
-        ])  # fmt: skip
+        s.kernel.combine(
+            equal(squared(s.v(s.t) - s.w(s.t) - s.held_back(s.t)), 0), [(1, s.kernel.against(first, s.v(0)))]
+        )
     assert variable("t").names() == {"t"}

@@ -32,12 +32,10 @@ RULES = {
     "entry_of": Rule(
         ("hb", "xb"), lambda s, u, v: s.entry_of(u[0], *u[1], v), lambda u: (({"hb": "gk", "xb": "ek"}[u[0]], u[1]),)
     ),
-    "met_entry_of": Rule(
-        ("ub",), lambda s, u, v: s.met_entry_of(*u[1], v), lambda u: (("gu", u[1]), ("eu", u[1]))
-    ),
+    "met_entry_of": Rule(("ub",), lambda s, u, v: s.met_entry_of(*u[1], v), lambda u: (("gu", u[1]), ("eu", u[1]))),
     "given_past": Rule(("mb",), lambda s, u, v: s.given_past(*u[1], v), lambda u: (("gk", u[1]),)),
     "drawn_client": Rule(("dk",), lambda s, u, v: s.drawn_client(*u[1], v), lambda u: (("db", u[1]),)),
-}  # fmt: skip
+}
 
 
 @cache

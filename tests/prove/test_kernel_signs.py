@@ -175,9 +175,12 @@ def test_the_range_of_a_family_moves_with_its_first_index_where_that_is_at_least
     assert context.nonnegative(t - variable("s", t, j))
     assert context.nonnegative(t + 1 - variable("s", t + 1, j - 3))
     for unknown in (
-        early - variable("s", early, j), j - variable("s", t, j), t - variable("s", t + 1, j),
-        t - variable("s", j, t), t - 1 - variable("s", t, j),
-    ):  # fmt: skip
+        early - variable("s", early, j),
+        j - variable("s", t, j),
+        t - variable("s", t + 1, j),
+        t - variable("s", j, t),
+        t - 1 - variable("s", t, j),
+    ):
         assert not context.nonnegative(unknown), unknown
     with pytest.raises(ProofError, match="2 indices"):
         context.defined(variable("s", t))

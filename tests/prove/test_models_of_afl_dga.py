@@ -39,8 +39,14 @@ def test_a_gradient_that_is_used_three_times_moves_the_server_three_times() -> N
     assert [row.left for row in rows] == [(F(5) - F(k, 8)) ** 2 for k in range(4)]
     read = work_of(one.instance).read
     assert {name: read[name] for name in ("S", "M_own", "Q_age", "SM2", "reuse", "reuse_n", "tau_sum")} == {
-        "S": 2, "M_own": 0, "Q_age": 2, "SM2": F(5, 3), "reuse": 1, "reuse_n": 1, "tau_sum": 2,
-    }  # fmt: skip
+        "S": 2,
+        "M_own": 0,
+        "Q_age": 2,
+        "SM2": F(5, 3),
+        "reuse": 1,
+        "reuse_n": 1,
+        "tau_sum": 2,
+    }
 
 
 @pytest.mark.parametrize("instance", AFL_DGA)

@@ -37,10 +37,12 @@ def test_the_entry_of_a_buffer_is_a_clients_with_its_probability() -> None:
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        ({"p": (F(1, 2), F(1, 4))}, "law"), ({"options": (("reply", "wait"),)}, "waits"),
-        ({"options": (("count", 2), ("scale", 1.0))}, "depend on what came before"), ({"alpha": F(4)}, "condition"),
+        ({"p": (F(1, 2), F(1, 4))}, "law"),
+        ({"options": (("reply", "wait"),)}, "waits"),
+        ({"options": (("count", 2), ("scale", 1.0))}, "depend on what came before"),
+        ({"alpha": F(4)}, "condition"),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_stationary_or_too_fast_is_no_model(more, why) -> None:  # type: ignore[no-untyped-def]
     plain = Instance((_bowl(1), _bowl(2)), (F(1),), F(1, 8), horizon=2, p=(F(3, 4), F(1, 4)))
     Model(setting("fedstaleweight.rf3"), plain)

@@ -9,16 +9,37 @@ from boundlab.prove.models import holds
 
 ENOUGH = 5
 THEOREMS = (
-    "area.theorem8.repaired", "area.theorem8.repaired.fixed-step", "area.theorem8.algorithm-start",
-    "classics.gd.convex", "classics.gd.strongly-convex", "classics.subgradient.fixed-step", "classics.sgd.convex",
-    "classics.sgd.distance", "classics.delayed-sgd", "afl_dga.r0", "afl_dga.r3", "afl_dga.theorem1",
-    "fedfa.delta.a", "fedfa.delta.b.noiseless", "fedfa.param.a", "fedfa.theorem1",
-    "fedbuff.rf1", "fedstaleweight.rf1", "fedbuff.rf3", "fedstaleweight.rf3",
-)  # fmt: skip
+    "area.theorem8.repaired",
+    "area.theorem8.repaired.fixed-step",
+    "area.theorem8.algorithm-start",
+    "classics.gd.convex",
+    "classics.gd.strongly-convex",
+    "classics.subgradient.fixed-step",
+    "classics.sgd.convex",
+    "classics.sgd.distance",
+    "classics.delayed-sgd",
+    "afl_dga.r0",
+    "afl_dga.r3",
+    "afl_dga.theorem1",
+    "fedfa.delta.a",
+    "fedfa.delta.b.noiseless",
+    "fedfa.param.a",
+    "fedfa.theorem1",
+    "fedbuff.rf1",
+    "fedstaleweight.rf1",
+    "fedbuff.rf3",
+    "fedstaleweight.rf3",
+)
 LIKE_ANOTHER = (
-    "area.theorem7.explicit", "afl_dga.r1", "afl_dga.r2", "afl_dga.r2b", "afl_dga.r2n",
-    "fedfa.delta.b", "fedfa.param.b", "fedfa.param.b.noiseless",
-)  # fmt: skip
+    "area.theorem7.explicit",
+    "afl_dga.r1",
+    "afl_dga.r2",
+    "afl_dga.r2b",
+    "afl_dga.r2n",
+    "fedfa.delta.b",
+    "fedfa.param.b",
+    "fedfa.param.b.noiseless",
+)
 
 
 @pytest.mark.parametrize(
@@ -28,10 +49,14 @@ def test_every_axiom_of_a_setting_holds_in_its_exact_models(theorem: str) -> Non
     found, kernel, seen = models(theorem), setting(theorem).kernel, 0
     assert len(found) >= ENOUGH
     for fact in axioms(theorem):
-        claims = [fact.claim] if isinstance(fact, Fact) else [
-            *(equal(dot(fact.left, v), dot(fact.right, v)) for v in vectors(theorem)),
-            equal(squared(fact.left - fact.right), 0),
-        ]  # fmt: skip
+        claims = (
+            [fact.claim]
+            if isinstance(fact, Fact)
+            else [
+                *(equal(dot(fact.left, v), dot(fact.right, v)) for v in vectors(theorem)),
+                equal(squared(fact.left - fact.right), 0),
+            ]
+        )
         for claim in claims:
             known = [holds(model, claim, kernel, fact.context) for model in found]
             assert False not in known, f"{claim} is false in a model"

@@ -90,9 +90,11 @@ def test_sums_with_independent_ranges_have_one_form(lo: int, hi: int, other: int
     one = finite_sum("k", a, b, finite_sum("j", 0, a * b, term))
     two = finite_sum("j", 0, a * b, finite_sum("k", a, b, term))
     assert not (one - two).terms
-    wanted = signed(
-        lo, hi, lambda i: signed(0, lo * hi, lambda r: of("w", (i, r)) * of("u", (i,)) * of("p", (r,)))
-    ) if abs(lo * hi) < 40 else None  # fmt: skip
+    wanted = (
+        signed(lo, hi, lambda i: signed(0, lo * hi, lambda r: of("w", (i, r)) * of("u", (i,)) * of("p", (r,))))
+        if abs(lo * hi) < 40
+        else None
+    )
     if wanted is not None:
         holds(one, wanted, seed, a=lo, b=hi)
     holds(finite_sum("k", a, b, expr(k) * other), signed(lo, hi, lambda i: Fraction(i * other)), seed, a=lo, b=hi)
@@ -123,13 +125,15 @@ def test_powers_in_a_sum_keep_their_exponent(lo: int, hi: int, base: int, seed: 
 def test_three_indices_whose_ranges_depend_on_one_another(lo: int, hi: int, c: int, d: int, seed: int) -> None:
     of = _numbers(seed)
     wanted = signed(
-        lo, hi,
+        lo,
+        hi,
         lambda i: signed(c, i + d, lambda r: signed(i - r, d, lambda m: (m + r) * of("w", (i + m, r)) * of("u", (m,)))),
-    )  # fmt: skip
+    )
     m = variable("m")
     term = dot(w(k + m, j), u(m)) * (m + j)
-    triple = finite_sum("k", a, b, finite_sum("j", variable("c"), k + variable("d"),
-                                              finite_sum("m", k - j, variable("d"), term)))  # fmt: skip
+    triple = finite_sum(
+        "k", a, b, finite_sum("j", variable("c"), k + variable("d"), finite_sum("m", k - j, variable("d"), term))
+    )
     holds(triple, wanted, seed, a=lo, b=hi, c=c, d=d)
     holds(triple.put({"c": scalar(c), "a": scalar(lo), "b": scalar(hi)}), wanted, seed, d=d)
 
@@ -148,10 +152,16 @@ def test_the_range_of_a_sum_does_not_name_its_index() -> None:
         finite_sum("k", 0, k, expr(k))
 
 
-@pytest.mark.parametrize(("above", "below", "lo", "hi", "shown"), [
-    (False, False, 0, 4, True), (True, False, 0, 4, False), (True, False, 1, 4, True),
-    (False, True, 0, 4, False), (False, True, 0, 3, True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("above", "below", "lo", "hi", "shown"),
+    [
+        (False, False, 0, 4, True),
+        (True, False, 0, 4, False),
+        (True, False, 1, 4, True),
+        (False, True, 0, 4, False),
+        (False, True, 0, 3, True),
+    ],
+)
 def test_an_end_that_a_range_does_not_reach_is_not_summed(
     above: bool, below: bool, lo: int, hi: int, shown: bool
 ) -> None:

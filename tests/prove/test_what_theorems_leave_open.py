@@ -52,9 +52,10 @@ def test_no_word_of_an_open_option_is_one_that_the_setting_has_not_heard_of(name
     theorem = load_theorem(name)
     algorithm = lookup("algorithms", theorem.algorithm)
     learned = [
-        option for option, some in algorithm.examples(2).items() if any(one[:1].isalpha() for one in some)
-        and theorem.core.varies(option) and option not in theorem.step
-    ]  # fmt: skip
+        option
+        for option, some in algorithm.examples(2).items()
+        if any(one[:1].isalpha() for one in some) and theorem.core.varies(option) and option not in theorem.step
+    ]
     for option in learned:
         more = {**algorithm.examples(2), option: (*algorithm.examples(2)[option], "otherwise")}
         with monkeypatch.context() as patched:
@@ -102,8 +103,11 @@ def test_no_theorem_defines_what_problem_and_run_say(name: str) -> None:
     rule = sympy.Rational(1, 1000)
     if SYMBOLS[name].role in own:
         return
-    for more in ({"definitions": {name: rule}}, {"step": {**theorem.step, name: rule}},
-                 {"definitions": {name: rule}, "settable": (name,)}):  # fmt: skip
+    for more in (
+        {"definitions": {name: rule}},
+        {"step": {**theorem.step, name: rule}},
+        {"definitions": {name: rule}, "settable": (name,)},
+    ):
         with pytest.raises(SpecError, match=f"cannot define {name}|{name} can be defined as"):
             replace(theorem, bound=FormulaBound(with_it), **more)
 
@@ -148,10 +152,14 @@ def test_a_window_of_several_updates_holds_the_work_of_all_of_them() -> None:
     theorem = load_theorem("fedcompass.window.b")
     N, A_max = symbol("N"), symbol("A_max")
     without = replace(
-        theorem, definitions={"N": sympy.Integer(2)}, settable=("N",), conditions=(), step={"eta": symbol("eta")},
+        theorem,
+        definitions={"N": sympy.Integer(2)},
+        settable=("N",),
+        conditions=(),
+        step={"eta": symbol("eta")},
         letters={},
         bound=FormulaBound({"all": symbol("F0") * N * A_max + symbol("T") + symbol("Qmax") + symbol("L")}),
-    )  # fmt: skip
+    )
     setting = setting_of(without)
     assert "W[k]" in str(setting.window_work(setting.k).claim)
     with pytest.raises(ProofError, match="Q_bias is about"):

@@ -105,10 +105,13 @@ def test_a_false_claim_about_delays_or_smaller_steps_has_a_witness() -> None:
 @pytest.mark.parametrize(
     ("pieces", "text"),
     [
-        (((1, 0), (-1, 0)), "|x|"), (((-2, 6), (2, -6)), "2*|x - 3|"), (((1, 1), (-1, -1)), "|x + 1|"),
-        (((1, 0), (0, 0)), "max(x, 0)"), (((1, 0), (-2, 1)), "max(x, -2*x + 1)"),
+        (((1, 0), (-1, 0)), "|x|"),
+        (((-2, 6), (2, -6)), "2*|x - 3|"),
+        (((1, 1), (-1, -1)), "|x + 1|"),
+        (((1, 0), (0, 0)), "max(x, 0)"),
+        (((1, 0), (-2, 1)), "max(x, -2*x + 1)"),
     ],
-)  # fmt: skip
+)
 def test_functions_are_written_as_one_would(pieces: tuple[tuple[int, int], ...], text: str) -> None:
     assert str(MaxAffine(tuple(((Fraction(a),), Fraction(b)) for a, b in pieces))) == text
 

@@ -139,8 +139,13 @@ def _wrong_about_random_schedules(s: Any) -> Iterator[Claim]:
 
 
 WRONG: Mapping[str, Callable[[Any], Iterator[Claim]]] = {
-    "area.theorem8.repaired.fixed-step": _wrong_about_area, "classics.sgd.distance": _wrong_about_gd,
-    "classics.delayed-sgd": _wrong_about_delays, "area.theorem7.explicit": _wrong_about_diminishing_steps,
-    "afl_dga.r3": _wrong_about_rounds, "fedfa.delta.a": _wrong_about_windows, "fedfa.param.a": _wrong_about_lag,
-    "fedstaleweight.rf1": _wrong_about_given_schedules, "fedbuff.rf3": _wrong_about_random_schedules,
-}  # fmt: skip
+    "area.theorem8.repaired.fixed-step": _wrong_about_area,
+    "classics.sgd.distance": _wrong_about_gd,
+    "classics.delayed-sgd": _wrong_about_delays,
+    "area.theorem7.explicit": _wrong_about_diminishing_steps,
+    "afl_dga.r3": _wrong_about_rounds,
+    "fedfa.delta.a": _wrong_about_windows,
+    "fedfa.param.a": _wrong_about_lag,
+    "fedstaleweight.rf1": _wrong_about_given_schedules,
+    "fedbuff.rf3": _wrong_about_random_schedules,
+}

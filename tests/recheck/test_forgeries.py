@@ -93,8 +93,14 @@ class TestNamed:
 
     def test_a_file_of_one_false_axiom(self, told: Any) -> None:
         raw = file(CONVEX)
-        line = {"rule": "axiom", "context": 0, "premises": [], "axioms": ["convex"], "data": {},
-                "claim": {"left": constant(1), "relation": "<=", "right": []}}  # fmt: skip
+        line = {
+            "rule": "axiom",
+            "context": 0,
+            "premises": [],
+            "axioms": ["convex"],
+            "data": {},
+            "claim": {"left": constant(1), "relation": "<=", "right": []},
+        }
         bare = {"theorem": "", "statement": None, "sha256": None, "problem": None, "vectors": {}, "functions": {}}
         small = {"slopes": {}, "laws": [], "symbols": [], "parameters": [], "contexts": [{"kind": "root"}]}
         code, said = told({**raw, **bare, **small, "facts": [line], "steps": [], "conclusions": [0]})
@@ -110,11 +116,18 @@ class TestNamed:
         raw["facts"] = raw["facts"][: place + 1]
         for value in (1, 2):
             claim = {**start["claim"], "right": constant(value**2)}
-            raw["facts"].append({**start, "rule": "at", "premises": [place], "claim": claim,
-                                 "data": {"values": {"R": number(value)}}})  # fmt: skip
-        raw["facts"].append({**start, "rule": "combine", "premises": [place + 1, place + 2],
-                             "claim": {"left": constant(3), "relation": "=", "right": []},
-                             "data": {"multipliers": [number(-1), number(1)], "rest": number(0)}})  # fmt: skip
+            raw["facts"].append(
+                {**start, "rule": "at", "premises": [place], "claim": claim, "data": {"values": {"R": number(value)}}}
+            )
+        raw["facts"].append(
+            {
+                **start,
+                "rule": "combine",
+                "premises": [place + 1, place + 2],
+                "claim": {"left": constant(3), "relation": "=", "right": []},
+                "data": {"multipliers": [number(-1), number(1)], "rest": number(0)},
+            }
+        )
         raw |= {"steps": [], "conclusions": [place + 3]}
         assert told(raw)[0] in (1, 3)
 
@@ -178,9 +191,12 @@ class TestNamed:
     def test_a_key_that_nobody_knows(self, place: str, told: Any) -> None:
         raw = file(AREA)
         there = {
-            "": raw, "problem": raw["problem"], "vectors": raw["vectors"]["e"],
-            "data": line_of(raw, "combine")[1]["data"], "claim": line_of(raw, "combine")[1]["claim"],
-        }.get(place)  # fmt: skip
+            "": raw,
+            "problem": raw["problem"],
+            "vectors": raw["vectors"]["e"],
+            "data": line_of(raw, "combine")[1]["data"],
+            "claim": line_of(raw, "combine")[1]["claim"],
+        }.get(place)
         (raw[place][0] if there is None else there)["comment"] = "trust me"
         code, line = told(raw)
         assert code == 1

@@ -135,8 +135,12 @@ def test_a_negative_multiplier_proves_nothing(kept: dict[str, Any], tmp_path: Pa
 
 
 @given(
-    st.fractions(Fraction(1, 4), 4), st.fractions(-3, 3), st.fractions(-3, 3), st.fractions(0, 4), st.fractions(-2, 2),
-)  # fmt: skip
+    st.fractions(Fraction(1, 4), 4),
+    st.fractions(-3, 3),
+    st.fractions(-3, 3),
+    st.fractions(0, 4),
+    st.fractions(-2, 2),
+)
 def test_the_inequalities_hold_for_functions_of_the_class(
     L: Fraction, x: Fraction, y: Fraction, mu: Fraction, c: Fraction
 ) -> None:

@@ -25,9 +25,12 @@ from boundlab.verdict import Verdict
 FOLDER = Path(__file__).parents[1] / "plugin_example"
 EXAMPLE, THEOREM = FOLDER / "example.py", FOLDER / "best.toml"
 KINDS = {
-    "algorithms": "myrennala", "metrics": "best-gap", "assumptions": "interpolation", "checks": "stale",
+    "algorithms": "myrennala",
+    "metrics": "best-gap",
+    "assumptions": "interpolation",
+    "checks": "stale",
     "delays": "triangular",
-}  # fmt: skip
+}
 # f_0 = x²/2 and f_1 = x², both least at 0: L = 2, mu = 1, R = 2. With alpha = 1/2 a gradient of client 0 halves x, one
 # of client 1 makes it 0, and the mean of both divides it by 4.
 SHARED = "quadratic:A=[[[1]],[[2]]],b=[[0],[0]],x0=[2]"
@@ -115,9 +118,11 @@ def test_stale_gradients_are_ignored(tmp_path: Path, capsys: pytest.CaptureFixtu
     # Client 0 sends two gradients at x = 2: x = 1. Client 1's is then stale (event 3); its next two make x = 0.
     file = tmp_path / "case.json"
     case = {
-        "algorithm": "myrennala", "problem": {"type": "quadratic", "A": [[[1]], [[2]]], "b": [[0], [0]], "x0": [2]},
-        "parameters": {"alpha": 0.5, "batch": 2}, "events": [[1, 0], [2, 0], [3, 1], [4, 1], [5, 1], [6, 0]],
-    }  # fmt: skip
+        "algorithm": "myrennala",
+        "problem": {"type": "quadratic", "A": [[[1]], [[2]]], "b": [[0], [0]], "x0": [2]},
+        "parameters": {"alpha": 0.5, "batch": 2},
+        "events": [[1, 0], [2, 0], [3, 1], [4, 1], [5, 1], [6, 0]],
+    }
     file.write_text(json.dumps(case))
     assert invoke(["replay", str(file), "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
@@ -215,10 +220,12 @@ def test_no_engine_takes_the_best_iterate_for_a_mean(tmp_path: Path, capsys: pyt
     assert "a left side that is a mean of recorded quantities, which best-gap is not" in capsys.readouterr().err
     case = tmp_path / "case.json"
     content: dict[str, Any] = {
-        "algorithm": "myrennala", "problem": {"type": "quadratic", "A": [[[1]], [[2]]], "b": [[0], [0]], "x0": [2]},
-        "parameters": {"alpha": 0.5, "batch": 2}, "theorem": "example.best",
+        "algorithm": "myrennala",
+        "problem": {"type": "quadratic", "A": [[[1]], [[2]]], "b": [[0], [0]], "x0": [2]},
+        "parameters": {"alpha": 0.5, "batch": 2},
+        "theorem": "example.best",
         "events": [[1, 0], [2, 1], [3, 1], [4, 1]],
-    }  # fmt: skip
+    }
     case.write_text(json.dumps(content))
     assert invoke(["exact", str(THEOREM), str(case), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -76,9 +76,11 @@ POINTS = [Fraction(number, 4) for number in (0, 1, 3, 4, 5, 8, 20)]
 def value(polynomial: PolyElement, point: tuple[Fraction, ...]) -> Fraction:
     return sum(
         Fraction(int(coefficient.numerator), int(coefficient.denominator))
-        * point[0] ** powers[0] * point[1] ** powers[1] * point[2] ** powers[2]
+        * point[0] ** powers[0]
+        * point[1] ** powers[1]
+        * point[2] ** powers[2]
         for powers, coefficient in polynomial.items()
-    )  # fmt: skip
+    )
 
 
 @given(polynomials, cuts(3))
@@ -161,9 +163,12 @@ def trees(depth: int) -> st.SearchStrategy[sympy.Expr]:
         return leaves
     pairs = st.tuples(trees(depth - 1), trees(depth - 1))
     return leaves | st.one_of(
-        pairs.map(lambda two: two[0] + two[1]), pairs.map(lambda two: two[0] - two[1]),
-        pairs.map(lambda two: two[0] * two[1]), pairs.map(lambda two: most(*two)), pairs.map(lambda two: least(*two)),
-    )  # fmt: skip
+        pairs.map(lambda two: two[0] + two[1]),
+        pairs.map(lambda two: two[0] - two[1]),
+        pairs.map(lambda two: two[0] * two[1]),
+        pairs.map(lambda two: most(*two)),
+        pairs.map(lambda two: least(*two)),
+    )
 
 
 @given(trees(3))

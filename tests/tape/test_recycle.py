@@ -54,8 +54,11 @@ def test_by_hand() -> None:
     # r1 and r2 begin as x0 and are read before they are written: one register, that nothing reads afterwards. So the
     # local steps end there, and what is combined of them too; x_s = r0 is kept.
     ops: list[tuple[Any, ...]] = [
-        (Op.AFFINE, 0, [(0.5, 1), (0.5, 2)]), (Op.DESCEND, 1, 0, 2, 1, 0.25), (Op.AFFINE, 3, [(2.0, 1)]), (Op.RECORD, 3)
-    ]  # fmt: skip
+        (Op.AFFINE, 0, [(0.5, 1), (0.5, 2)]),
+        (Op.DESCEND, 1, 0, 2, 1, 0.25),
+        (Op.AFFINE, 3, [(2.0, 1)]),
+        (Op.RECORD, 3),
+    ]
     few = recycle(tape_of(4, [Initial.START] * 3 + [Initial.UNWRITTEN], ops))
     assert (few.registers, few.server) == (2, 1)
     assert (few.affine.src.tolist(), few.affine.dst.tolist()) == ([0, 0, 0], [1, 0])

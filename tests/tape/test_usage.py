@@ -20,9 +20,7 @@ def trial(name: str, options: dict[str, Any], clients: int, delays: str, iterati
     algorithm = lookup("algorithms", name)
     model = build_delays(*parse_spec(delays, "delays"), clients)
     policy = algorithm.policy(None, model)
-    return compile_trial(
-        algorithm, read(name, options), clients, model, policy, iterations, NOTHING, Streams(seed, 0)
-    )  # fmt: skip
+    return compile_trial(algorithm, read(name, options), clients, model, policy, iterations, NOTHING, Streams(seed, 0))
 
 
 @pytest.mark.parametrize("name", ["area", "heavy_ball", "nesterov", "ogm", "asfedavg"])

@@ -196,8 +196,9 @@ WRONG_IN_SOME_SETTING: dict[str, tuple[Any, str]] = {
         "option staleness has no effect: constant, inverse, polynomial make the same runs",
     ),
     "a step that ignores one staleness function": (
-        broken(FedBuff, schedule=with_staleness(
-            FedBuff, "staleness", lambda s: Staleness() if s.kind == "inverse" else s)),
+        broken(
+            FedBuff, schedule=with_staleness(FedBuff, "staleness", lambda s: Staleness() if s.kind == "inverse" else s)
+        ),
         "option staleness=inverse is (ignored|not the function)",
     ),
     "another staleness function": (
@@ -210,17 +211,20 @@ WRONG_IN_SOME_SETTING: dict[str, tuple[Any, str]] = {
         r'update \d+, of client \d, arrives with event \d+, and nothing reads it; .* writer.note\("dropped", \d+\)',
     ),
     "an option without effect": (
-        broken(FedBuff, examples=few, read=deaf), "option reply has no effect: post, pre, wait make the same runs"
+        broken(FedBuff, examples=few, read=deaf),
+        "option reply has no effect: post, pre, wait make the same runs",
     ),
     "averages that are none": (
-        broken(Area, averages=lambda *_: Averages(20, 0.03, 9, 0)), r"averages\(\) says at most 0 local steps behind"
+        broken(Area, averages=lambda *_: Averages(20, 0.03, 9, 0)),
+        r"averages\(\) says at most 0 local steps behind",
     ),
     "a program of another algorithm": (
         broken(FedAsync, program=lambda self, parameters, n: FedAsync.program(self, replace(parameters, beta=0.3), n)),
         "the iterates of program\\(\\) and of the tape differ",
     ),
     "models that are no averages": (
-        broken(FedBuff, stays_feasible=lambda *_: True), "0 ≤ the weights of passes in a server model, by stays"
+        broken(FedBuff, stays_feasible=lambda *_: True),
+        "0 ≤ the weights of passes in a server model, by stays",
     ),
     "weights of another objective": (
         broken(SFedAvg, objective_weights=lambda _self, _parameters, n: (Fraction(1, n),) * n),
@@ -242,22 +246,26 @@ WRONG_IN_SOME_SETTING: dict[str, tuple[Any, str]] = {
         broken(Gd, examples=lambda *_: {}, step_size_symbols=("M",)),
         "the first examples of its options, M=0.02, are refused",
     ),
-}  # fmt: skip
+}
 
 BUFFER: dict[str, Any] = {"eta_l": 0.1, "count": 2}
 SETTINGS: dict[Any, dict[str, Any]] = {FedBuff: BUFFER, Incremental: {"alpha": 0.1, "order": "shuffled"}}
 WRONG: dict[str, tuple[type[Any], dict[str, Any], str]] = {
     "option that is not read": (Gd, {"parameter_type": Ghost}, "option ghost is declared, but never read"),
     "draw that is not declared": (
-        Incremental, {"draws": ()}, "trials under deterministic delays differ, and draws declares nothing",
+        Incremental,
+        {"draws": ()},
+        "trials under deterministic delays differ, and draws declares nothing",
     ),
     "option that is not declared": (FedBuff, {"read": curious}, "option secret is read, but not declared"),
     "default in the help": (
-        Gd, {"parameter_type": Misprint, "step_size_symbols": ("alpha",)},
+        Gd,
+        {"parameter_type": Misprint, "step_size_symbols": ("alpha",)},
         "the help of mode says that slow is the default, but mode=slow differs",
     ),
     "default of the field": (
-        Gd, {"parameter_type": Shifted, "step_size_symbols": ("alpha",)},
+        Gd,
+        {"parameter_type": Shifted, "step_size_symbols": ("alpha",)},
         "without the option size it is 2; its default is 1",
     ),
     "unknown options": (FedBuff, {"read": tolerant}, "an unknown option is not refused"),
@@ -265,27 +273,32 @@ WRONG: dict[str, tuple[type[Any], dict[str, Any], str]] = {
     "count": (Gd, {"server": "count"}, "server is 'count', but there is no option count"),
     "id": (FedBuff, {"id": " "}, "it has no id"),
     "answer": (
-        FedBuff, {"why_not": lambda *_: "no"},
+        FedBuff,
+        {"why_not": lambda *_: "no"},
         "under exponential delays: why_not\\(iid-events\\) must be '' or a sentence, got 'no'",
     ),
     "more events": (FedBuff, {"sample": fickle}, "sample\\(80\\) gives other events: their time differs"),
-    "fewer events": (
-        FedBuff, {"events_as_json": shorter}, r"events_as_json gives \d+ of \d+ events"
-    ),
+    "fewer events": (FedBuff, {"events_as_json": shorter}, r"events_as_json gives \d+ of \d+ events"),
     "times": (
-        FedBuff, {"events_as_json": rounded}, "read_events of events_as_json gives other events: their time differs"
+        FedBuff,
+        {"events_as_json": rounded},
+        "read_events of events_as_json gives other events: their time differs",
     ),
     "no progress": (
-        FedBuff, {"schedule": schedule(lambda **_: {"iterations": 0})}, r"\d+ events make 0 of 8 iterations"
+        FedBuff,
+        {"schedule": schedule(lambda **_: {"iterations": 0})},
+        r"\d+ events make 0 of 8 iterations",
     ),
     "no end": (
-        FedBuff, {"schedule": schedule(lambda **_: {"iterations": 10**6})},
+        FedBuff,
+        {"schedule": schedule(lambda **_: {"iterations": 10**6})},
         r"of \d+ iterations 0 were asked for, \d+ were compiled",
     ),
     "tape": (FedBuff, {"schedule": early}, "do not compile: a server update uses an update that has not arrived"),
     "memory": (FedBuff, {"schedule": forgetful}, "the same events are compiled twice, and make two programs"),
     "records": (
-        FedBuff, {"schedule": schedule(lambda **_: {"records": RecordAt()})},
+        FedBuff,
+        {"schedule": schedule(lambda **_: {"records": RecordAt()})},
         r"RecordAt\(\[0, 2, 3, 8\]\) shows the iterations \[0, 1, 2, 3, 4, 5, 6, 7, 8\], not \[0, 2, 3, 8\]",
     ),
     "averages": (
@@ -294,18 +307,22 @@ WRONG: dict[str, tuple[type[Any], dict[str, Any], str]] = {
         r"RecordAt\(average=True\) shows the iterations \[0, .*\], not \[1, ",
     ),
     "uses": (
-        FedBuff, {"schedule": heavier},
+        FedBuff,
+        {"schedule": heavier},
         r"server update 0 moves by 0.5·\(end − start\) of update 1, of client 1; the use table says 1",
     ),
     "a model that decays": (
-        FedBuff, {"schedule": decaying}, r"server update 0 moves by -0.01·x0; the use table says 0"
+        FedBuff,
+        {"schedule": decaying},
+        r"server update 0 moves by -0.01·x0; the use table says 0",
     ),
     "not a number": (FedBuff, {"quantities": worse("lag", lambda _: float("nan"))}, "quantity lag is nan"),
     "staleness": (
-        FedBuff, {"quantities": worse("tau_max", lambda tau: tau + 1)},
+        FedBuff,
+        {"quantities": worse("tau_max", lambda tau: tau + 1)},
         "quantity tau_max and a count in the use table differ",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", WRONG)

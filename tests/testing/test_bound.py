@@ -21,8 +21,12 @@ from boundlab.verdict import Verdict
 
 LAD: dict[str, Any] = {"problem": "lad:x0=3", "delays": "iid:p_s=0.5", "iterations": 6, "M": 50}
 NOISY: dict[str, Any] = {
-    "problem": "lad:x0=1,sigma=0.5", "delays": "iid:p_s=0.5", "iterations": 30, "M": 2, "candidates": 0,
-}  # fmt: skip
+    "problem": "lad:x0=1,sigma=0.5",
+    "delays": "iid:p_s=0.5",
+    "iterations": 30,
+    "M": 2,
+    "candidates": 0,
+}
 
 
 def violated(*arguments: Any, **options: Any) -> BoundViolation:
@@ -190,8 +194,17 @@ def test_what_is_found_is_plain_data() -> None:
     assert assert_bound_holds("area.theorem8.repaired", **LAD, candidates=0).findings == found.findings
     assert len(heard) == 1
     assert set(heard[0].as_dict()) == {
-        "theorem", "part", "verdict", "words", "instance", "trials", "false_alarm", "gap", "case", "reproduce",
-    }  # fmt: skip
+        "theorem",
+        "part",
+        "verdict",
+        "words",
+        "instance",
+        "trials",
+        "false_alarm",
+        "gap",
+        "case",
+        "reproduce",
+    }
 
 
 @dataclass(frozen=True)

@@ -204,14 +204,15 @@ WRONG_THEOREMS: dict[str, tuple[tuple[tuple[str, str], ...], str]] = {
     "no such option": ((("sampling", "sampler"),), "option sampler is no parameter of gd; did you mean sampling"),
     "no such word": ((('"all"', '"al"'),), "gd does not take its options {'sampling': 'al'}: .* must be one of"),
     "steps of another algorithm": (
-        (('"gd"', '"fedbuff"'), ('sampling = "all"', "")), "step alpha is no parameter of fedbuff; known: M, count"
+        (('"gd"', '"fedbuff"'), ('sampling = "all"', "")),
+        "step alpha is no parameter of fedbuff; known: M, count",
     ),
     "units": ((("R**2", "R**3"),), "not so: every term has the degrees of the left side"),
     "a quantity that nobody gives": (
         (("R**2/", "(1 + tau_a)*R**2/"),),
         "it reads tau_a, which neither problems, delays and options give nor the quantities of gd: alpha2, chi2",
     ),
-}  # fmt: skip
+}
 
 
 def theorem(tmp_path: Path, *changes: tuple[str, str]) -> Theorem:

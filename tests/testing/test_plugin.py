@@ -122,10 +122,17 @@ def test_it_is_light_and_silent_where_nothing_is_asked_of_it(tmp_path: Path) -> 
 @pytest.mark.nightly
 def test_processes_bring_what_they_found_to_one_summary(tmp_path: Path) -> None:
     ran = run(
-        tmp_path, "-n", "2", "--boundlab-theorem=classics.subgradient", "--boundlab-theorem=classics.subgradient",
-        "--boundlab-candidates=5", "--boundlab-json=verdicts.json", "-k", "checks or search",
+        tmp_path,
+        "-n",
+        "2",
+        "--boundlab-theorem=classics.subgradient",
+        "--boundlab-theorem=classics.subgradient",
+        "--boundlab-candidates=5",
+        "--boundlab-json=verdicts.json",
+        "-k",
+        "checks or search",
         plugins=("-p", "xdist", "-p", "boundlab.testing.plugin"),
-    )  # fmt: skip
+    )
     assert ran.code == pytest.ExitCode.OK, ran.out
     assert ran.json["verdicts"] == {"inconclusive": 1, "passed": 1}
     assert "1 inconclusive, 1 passed" in ran.out

@@ -109,9 +109,13 @@ def _setting(problem: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarra
     p /= p.sum() + 0.3
     best = float(a @ b / a.sum())
     values = {
-        "p": p, "mu": a.min(), "L": a.max(), "sigma": problem["sigma"], "zeta": abs(b - best).max(),
+        "p": p,
+        "mu": a.min(),
+        "L": a.max(),
+        "sigma": problem["sigma"],
+        "zeta": abs(b - best).max(),
         "R": abs(problem["x0"] - best),
-    }  # fmt: skip
+    }
     return a, b, p, values
 
 
@@ -128,15 +132,34 @@ def test_the_recursion_is_above_the_exact_mean_square_of_quadratics(
     d = max(step["d"] / problem["boost"], step["c"] * (values["mu"] + values["L"]) / 2)
     K = 60
     exact = mean_squares(
-        a, b, p, M=M, sigma=problem["sigma"], x0=problem["x0"], alpha=lambda k: step["c"] / (k + d), K=K,
-        start=start, clock=clock,
-    )  # fmt: skip
+        a,
+        b,
+        p,
+        M=M,
+        sigma=problem["sigma"],
+        x0=problem["x0"],
+        alpha=lambda k: step["c"] / (k + d),
+        K=K,
+        start=start,
+        clock=clock,
+    )
     gradients = a * abs(b - float(a @ b / a.sum()))
     for G in (gradients, values["L"] * values["zeta"]):
         bound = recursion(
-            p=p, p_s=1 - p.sum(), mu=values["mu"], L=values["L"], M=M, sigma=problem["sigma"],
-            R=values["R"], G=G, c=step["c"], d=d, ks=np.arange(K + 1), start=start, clock=clock,  # type: ignore[arg-type]
-        )  # fmt: skip
+            p=p,
+            p_s=1 - p.sum(),
+            mu=values["mu"],
+            L=values["L"],
+            M=M,
+            sigma=problem["sigma"],
+            R=values["R"],
+            G=G,
+            c=step["c"],
+            d=d,
+            ks=np.arange(K + 1),
+            start=start,
+            clock=clock,  # type: ignore[arg-type]
+        )
         assert (exact <= bound * (1 + 1e-9) + 1e-12).all()
 
 
@@ -160,18 +183,24 @@ def test_the_closed_forms_are_above_the_exact_mean_square(M: int, problem: dict[
         theorem = BY_ID[name]
         step = theorem.step_sizes(values, 61)
         exact = mean_squares(
-            a, b, p, M=M, sigma=problem["sigma"], x0=problem["x0"], alpha=step.__getitem__, K=60,
-            start=theorem.options["start"], clock=theorem.options["clock"],
-        )  # fmt: skip
+            a,
+            b,
+            p,
+            M=M,
+            sigma=problem["sigma"],
+            x0=problem["x0"],
+            alpha=step.__getitem__,
+            K=60,
+            start=theorem.options["start"],
+            clock=theorem.options["clock"],
+        )
         assert (exact <= theorem.value_at(values, np.arange(61)) * (1 + 1e-9) + 1e-12).all()
 
 
 def test_without_noise_and_heterogeneity_one_client_is_followed_exactly() -> None:
     # One client, M = 1, mu = L: X is the mean square itself, so the recursion is an equality.
     alpha, p = 0.5, np.array([0.4])
-    exact = mean_squares(
-        np.array([1.0]), np.array([0.0]), p, M=3, sigma=0.7, x0=2.0, alpha=lambda _: alpha, K=40
-    )  # fmt: skip
+    exact = mean_squares(np.array([1.0]), np.array([0.0]), p, M=3, sigma=0.7, x0=2.0, alpha=lambda _: alpha, K=40)
     bound = recursion(p=p, p_s=0.6, mu=1, L=1, M=3, sigma=0.7, R=2, G=0, c=alpha, d=None, ks=np.arange(41))
     assert bound == pytest.approx(exact, rel=1e-12)
 

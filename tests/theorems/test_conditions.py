@@ -94,8 +94,11 @@ def test_the_largest_step_that_is_let_pass_is_the_last_float_below_the_condition
         assert high == math.nextafter(low, math.inf)
         assert passes(step, high, exactly=False), "who compares nothing may be a little off"
         numbers = theorem.evaluate({**values, step: low}).derived
-        known = {theorem.symbols[one].symbol: float(np.asarray(value).reshape(-1)[0])
-                 for one, value in {**numbers, **values, step: low}.items() if np.ndim(value) == 0}  # fmt: skip
+        known = {
+            theorem.symbols[one].symbol: float(np.asarray(value).reshape(-1)[0])
+            for one, value in {**numbers, **values, step: low}.items()
+            if np.ndim(value) == 0
+        }
         tightest = max(
             float(one.quantity.xreplace(known) / one.limit.xreplace(known))
             for one in about_its_step(theorem)
@@ -105,9 +108,12 @@ def test_the_largest_step_that_is_let_pass_is_the_last_float_below_the_condition
 
 
 CASE = {
-    "algorithm": "gd", "problem": {"type": "huber", "c": [[0]], "w": [[49]], "delta": "1/4"}, "x0": [1],
-    "events": [[1, "s"], [2, "s"], [3, "s"], [4, "s"]], "iterations": 4,
-}  # fmt: skip
+    "algorithm": "gd",
+    "problem": {"type": "huber", "c": [[0]], "w": [[49]], "delta": "1/4"},
+    "x0": [1],
+    "events": [[1, "s"], [2, "s"], [3, "s"], [4, "s"]],
+    "iterations": 4,
+}
 
 
 def decided(alpha):

@@ -104,11 +104,14 @@ def test_what_cancels_in_a_formula_is_demanded_still(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "delays"),
     [
-        ("classics.gd.convex", "deterministic"), ("classics.delayed-sgd", "exponential"),
-        ("classics.sgd.heterogeneous", "exponential"), ("fedbuff.rf2", "exponential"),
-        ("classics.incremental", "deterministic"), ("area.theorem8.repaired", "iid:p_s=0.5"),
+        ("classics.gd.convex", "deterministic"),
+        ("classics.delayed-sgd", "exponential"),
+        ("classics.sgd.heterogeneous", "exponential"),
+        ("fedbuff.rf2", "exponential"),
+        ("classics.incremental", "deterministic"),
+        ("area.theorem8.repaired", "iid:p_s=0.5"),
     ],
-)  # fmt: skip
+)
 def test_two_files_with_the_same_core_get_the_same_answer(name: str, delays: str, tmp_path: Path) -> None:
     theorem = load_theorem(name)
     problem = "lad:clients=2,dimension=1,x0=3" if "lipschitz" in theorem.assumptions else "quadratic:clients=2,sigma=0"
@@ -169,16 +172,29 @@ def statements(draw: st.DrawFn) -> str:
     some = st.lists(st.sampled_from(["smooth", "convex", "minimiser", "bounded-variance", "composite"]), unique=True)
     limits = draw(st.lists(st.sampled_from(CONDITIONS), unique=True, max_size=2))
     lines = [
-        'id = "drawn"', f'algorithm = "{name}"', f'metric = "{draw(st.sampled_from(sorted(registered("metrics"))))}"',
-        f"first = {draw(st.integers(0, 1))}", about, f"assumptions = {json.dumps(draw(some))}",
-        f"conditions = {json.dumps([one.replace('alpha', rate) for one in limits])}", "[options]",
-        *(f"{json.dumps(key)} = {json.dumps(value)}" for key, value in options.items()), "[parameters]", "[step]",
-        f'{rate} = "{draw(st.sampled_from(["1/L", "g/L", f"{rate}", "1/(L*(1 + n))"]))}"', "[terms]",
-        *(f'{json.dumps(f"part {place}")} = "{term}"'
-          for place, term in enumerate(draw(st.lists(st.sampled_from(BOUNDS), min_size=1, max_size=3, unique=True)))),
-        *(line for own in OWN for line in (f"[symbols.{own}]", f'meaning = "{own}"', 'domain = "positive"',
-                                            "units = [0, 0]")),
-    ]  # fmt: skip
+        'id = "drawn"',
+        f'algorithm = "{name}"',
+        f'metric = "{draw(st.sampled_from(sorted(registered("metrics"))))}"',
+        f"first = {draw(st.integers(0, 1))}",
+        about,
+        f"assumptions = {json.dumps(draw(some))}",
+        f"conditions = {json.dumps([one.replace('alpha', rate) for one in limits])}",
+        "[options]",
+        *(f"{json.dumps(key)} = {json.dumps(value)}" for key, value in options.items()),
+        "[parameters]",
+        "[step]",
+        f'{rate} = "{draw(st.sampled_from(["1/L", "g/L", f"{rate}", "1/(L*(1 + n))"]))}"',
+        "[terms]",
+        *(
+            f'{json.dumps(f"part {place}")} = "{term}"'
+            for place, term in enumerate(draw(st.lists(st.sampled_from(BOUNDS), min_size=1, max_size=3, unique=True)))
+        ),
+        *(
+            line
+            for own in OWN
+            for line in (f"[symbols.{own}]", f'meaning = "{own}"', 'domain = "positive"', "units = [0, 0]")
+        ),
+    ]
     return "\n".join(lines)
 
 

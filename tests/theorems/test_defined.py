@@ -22,30 +22,63 @@ _AT: dict[str, Any] = {"L": 2, "F0": 1, "alpha": 0.5, "T": 10, "tau_max": 0, "si
 
 def _theorem(folder: Path, *conditions: str, step: str = "alpha", term: str = "F0", **definitions: str) -> Theorem:
     return statement(
-        folder, algorithm="async_sgd", metric="gradient-norm", assumptions="smooth bounded-below",
-        conditions=conditions, step={"alpha": step}, definitions=definitions, terms={"all": term},
-    )  # fmt: skip
+        folder,
+        algorithm="async_sgd",
+        metric="gradient-norm",
+        assumptions="smooth bounded-below",
+        conditions=conditions,
+        step={"alpha": step},
+        definitions=definitions,
+        terms={"all": term},
+    )
 
 
 UNDEFINED = [
-    "1/(4*L*sqrt(concurrency*tau_max))", "1/tau_max", "tau_max/tau_max", "tau_max**2/tau_max", "5*tau_max**0/tau_max",
-    "1/(1/tau_max)", "1/(1 + 1/tau_max)", "max(1, 1/tau_max)", "1/(alpha*L - 1)", "tau_max**(-2)", "L**(1/tau_max)",
-    "log(tau_max)/log(tau_max)", "log(1 + S)*0/S", "sqrt(tau_max - 1)**2", "min(tau_max/tau_max, 1)", "exp(1/sigma)",
-    "min(1/tau_max, 1/sigma)", "min(1, 1/(1 + 1/tau_max))", "0/tau_max",
-]  # fmt: skip
+    "1/(4*L*sqrt(concurrency*tau_max))",
+    "1/tau_max",
+    "tau_max/tau_max",
+    "tau_max**2/tau_max",
+    "5*tau_max**0/tau_max",
+    "1/(1/tau_max)",
+    "1/(1 + 1/tau_max)",
+    "max(1, 1/tau_max)",
+    "1/(alpha*L - 1)",
+    "tau_max**(-2)",
+    "L**(1/tau_max)",
+    "log(tau_max)/log(tau_max)",
+    "log(1 + S)*0/S",
+    "sqrt(tau_max - 1)**2",
+    "min(tau_max/tau_max, 1)",
+    "exp(1/sigma)",
+    "min(1/tau_max, 1/sigma)",
+    "min(1, 1/(1 + 1/tau_max))",
+    "0/tau_max",
+]
 DEFINED = [
-    "1/(1 + tau_max)", "sqrt(tau_max)", "min(1/L, 1/tau_max)", "sqrt(alpha*L - 1)", "tau_max**0.5", "1/exp(tau_max)",
-    "exp(600)/L", "1/(10**(-60)*L)", "log(1 + tau_max)", "max(tau_max, 1)/L", "1/(L - 1)",
-]  # fmt: skip
+    "1/(1 + tau_max)",
+    "sqrt(tau_max)",
+    "min(1/L, 1/tau_max)",
+    "sqrt(alpha*L - 1)",
+    "tau_max**0.5",
+    "1/exp(tau_max)",
+    "exp(600)/L",
+    "1/(10**(-60)*L)",
+    "log(1 + tau_max)",
+    "max(tau_max, 1)/L",
+    "1/(L - 1)",
+]
 
 
 @pytest.mark.parametrize("formula", UNDEFINED)
 def test_what_divides_by_0_as_it_is_written_makes_a_theorem_not_applicable(formula: str, tmp_path: Path) -> None:
     """Also where SymPy has made 1 of tau_max/tau_max before anybody sees it."""
     for conditions, place in (
-        ((f"alpha <= {formula}",), {}), ((f"{formula} <= alpha",), {}), ((), {"step": f"1/L + {formula}"}),
-        ((), {"term": formula}), ((), {"A": formula, "term": "A*F0"}),
-    ):  # fmt: skip
+        ((f"alpha <= {formula}",), {}),
+        ((f"{formula} <= alpha",), {}),
+        ((), {"step": f"1/L + {formula}"}),
+        ((), {"term": formula}),
+        ((), {"A": formula, "term": "A*F0"}),
+    ):
         if "step" in place and "alpha" in formula:
             continue
         theorem = _theorem(tmp_path, *conditions, **place)

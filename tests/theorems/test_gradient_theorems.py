@@ -77,10 +77,14 @@ def _fedfa1(v: SimpleNamespace, smooth: float) -> Terms:
     server, alpha, beta = v.eta_g, v.Q * v.eta_l, v.Q * v.eta_l**2  # Σ η and Σ η² of Q equal steps
     return {
         "initial": 2 * v.F0 / (server * alpha * v.T),
-        "staleness and drift": 3 * smooth**2 * v.Q * beta * (server**2 * v.tau_max**2 + 1)
+        "staleness and drift": 3
+        * smooth**2
+        * v.Q
+        * beta
+        * (server**2 * v.tau_max**2 + 1)
         * (v.sigma_l**2 + v.sigma_g**2 + v.G_sq),
         "noise": smooth / 2 * server * (beta / alpha) * v.sigma_l**2,
-    }  # fmt: skip
+    }
 
 
 def _fedfa_corollary(v: SimpleNamespace) -> Terms:
@@ -242,7 +246,8 @@ OWN_STEPS: dict[str, Callable[[SimpleNamespace], dict[str, float]]] = {
     "fedfa.theorem1": lambda v: {"eta_g": v.eta_g, "eta_l": 1 / (v.L * v.Q * v.eta_g)},
     "fedfa.theorem1.squared-smoothness": lambda v: {"eta_g": v.eta_g, "eta_l": 1 / (v.L**2 * v.Q * v.eta_g)},
     "fedfa.corollary": lambda v: {
-        "eta_g": v.window, "eta_l": 1 / (v.L * v.window * max(v.Q, math.sqrt(v.T * v.Q))),
+        "eta_g": v.window,
+        "eta_l": 1 / (v.L * v.window * max(v.Q, math.sqrt(v.T * v.Q))),
     },
     **dict.fromkeys(
         ("fedfa.delta.a", "fedfa.delta.b", "fedfa.delta.b.noiseless"),
@@ -257,7 +262,7 @@ OWN_STEPS: dict[str, Callable[[SimpleNamespace], dict[str, float]]] = {
         (f"{name}.rf{form}" for name in ("fedbuff", "fedstaleweight") for form in (1, 2, 3)),
         lambda v: {"eta_g": v.eta_g, "eta_l": 1 / (2 * v.L * v.Q * v.eta_g * (1 + v.tau_max))},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("point", [FIRST, SECOND], ids=["first", "second"])
@@ -290,10 +295,37 @@ def test_one_term_of_the_printed_theorem_by_hand() -> None:
 # ------------------------------------------------------------------------------------- monotone, and limits
 
 GROWS = (
-    "F0", "sigma_l", "sigma_g", "sigma_g_mean", "G_sq", "G", "sigma", "share_bias", "tau_max", "tau_a", "A_max",
-    "W_max", "V_max", "Q_bias", "C_lag", "K_m", "D_m", "t_d", "tau_sum", "S", "M_own", "Q_age", "SM2", "reuse",
-    "reuse_n", "chi2", "chi2_path", "alpha2", "pi_max", "L",
-)  # fmt: skip
+    "F0",
+    "sigma_l",
+    "sigma_g",
+    "sigma_g_mean",
+    "G_sq",
+    "G",
+    "sigma",
+    "share_bias",
+    "tau_max",
+    "tau_a",
+    "A_max",
+    "W_max",
+    "V_max",
+    "Q_bias",
+    "C_lag",
+    "K_m",
+    "D_m",
+    "t_d",
+    "tau_sum",
+    "S",
+    "M_own",
+    "Q_age",
+    "SM2",
+    "reuse",
+    "reuse_n",
+    "chi2",
+    "chi2_path",
+    "alpha2",
+    "pi_max",
+    "L",
+)
 
 
 @EVERY
@@ -342,9 +374,13 @@ def test_mu_prime_is_the_largest_power_of_the_ratio_and_its_limit_for_ratio_1(
 def test_the_equilibrium_of_one_group_is_a_window_of_one_update() -> None:
     group = at(BY_ID["fedcompass.group"], FIRST)
     window = {
-        **group, "N": 1, "W_min": group["Q_mean"], "W_max": group["Q_mean"], "V_max": group["Q_mean"] / group["n"],
+        **group,
+        "N": 1,
+        "W_min": group["Q_mean"],
+        "W_max": group["Q_mean"],
+        "V_max": group["Q_mean"] / group["n"],
         "share_bias": group["Q_bias"],
-    }  # fmt: skip
+    }
     assert BY_ID["fedcompass.window.b"].evaluate(window).total == pytest.approx(
         BY_ID["fedcompass.group"].evaluate(group).total, rel=1e-13
     )
@@ -354,9 +390,15 @@ def test_fedfa_with_a_window_of_one_arrival_is_asynchronous_sgd() -> None:
     # One run of one step with weight η_g in every update: A = η_g, W = N·η_g, V = N·η_g².
     delta = {**at(BY_ID["fedfa.delta.b"], FIRST), "window": 1, "Q": 1, "eta_g": 0.5, "eta_l": 0.01}
     window = {
-        **delta, "eta": 0.01, "Qmax": 1, "tau_max": delta["tau_a"], "A_max": 0.5, "W_min": 1.0, "W_max": 1.0,
+        **delta,
+        "eta": 0.01,
+        "Qmax": 1,
+        "tau_max": delta["tau_a"],
+        "A_max": 0.5,
+        "W_min": 1.0,
+        "W_max": 1.0,
         "V_max": 0.5,
-    }  # fmt: skip
+    }
     assert delta["N"] == 2
     for form in ("a", "b"):
         assert BY_ID[f"fedfa.delta.{form}"].evaluate(delta).total == pytest.approx(

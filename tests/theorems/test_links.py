@@ -25,10 +25,16 @@ PRINTED = [one for one in THEOREMS.values() if one.status == "as printed"]
 
 
 def own(folder: Path, **more: Any) -> Path:
-    return statement_file(folder, **{
-        "assumptions": "convex smooth minimiser", "settable": ["alpha"], "step": {"alpha": "1/L"},
-        "terms": {"bound": "R**2/(2*alpha*K)"}, **more,
-    })  # fmt: skip
+    return statement_file(
+        folder,
+        **{
+            "assumptions": "convex smooth minimiser",
+            "settable": ["alpha"],
+            "step": {"alpha": "1/L"},
+            "terms": {"bound": "R**2/(2*alpha*K)"},
+            **more,
+        },
+    )
 
 
 @cache
@@ -77,8 +83,12 @@ def test_what_is_refuted_has_a_repair_and_nothing_true_is_refuted() -> None:
 
 def test_the_letters_are_those_of_the_papers() -> None:
     assert dict(THEOREMS["fedcompass.theorem1"].letters) == {
-        "n": "m", "F0": "F^*", "G_sq": "M", "eta": r"\eta_\ell", "speed_ratio": r"\mu",
-    }  # fmt: skip
+        "n": "m",
+        "F0": "F^*",
+        "G_sq": "M",
+        "eta": r"\eta_\ell",
+        "speed_ratio": r"\mu",
+    }
     assert dict(THEOREMS["fedfa.delta.a"].letters) == {"F0": "F^*", "G_sq": "G", "window": "K"}
     assert dict(THEOREMS["afl_dga.r1"].letters) == {"F0": r"\Delta"}
     assert not any(one.letters for name, one in THEOREMS.items() if name.startswith(("area.", "classics.")))
@@ -113,9 +123,13 @@ def test_a_theorem_of_ones_own_says_what_it_knows(tmp_path: Path) -> None:
     path = own(tmp_path)
     assert trail(load_theorem(str(path))) == ""
     said = {
-        "refuted_by": "cases/mine.json", "repaired_by": ["classics.gd.ergodic"], "page": "notes.md",
-        "proof": "notes.md#the-proof", "proofs": ["mine.first"], "letters": {"R": "D_0", "alpha": r"\gamma"},
-    }  # fmt: skip
+        "refuted_by": "cases/mine.json",
+        "repaired_by": ["classics.gd.ergodic"],
+        "page": "notes.md",
+        "proof": "notes.md#the-proof",
+        "proofs": ["mine.first"],
+        "letters": {"R": "D_0", "alpha": r"\gamma"},
+    }
     theorem = load_theorem(str(own(tmp_path, **said)))
     assert trail(theorem) == (
         "refuted: cases/mine.json\nrepaired: classics.gd.ergodic\nproof: notes.md#the-proof\n"

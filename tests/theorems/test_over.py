@@ -22,10 +22,19 @@ def write(
     folder: Path, algorithm: str, bound: str, options: dict[str, str] | None = None, step: str = "1/10", **more: Any
 ) -> Path:
     rate = {"afl_dga": "eta", "fedbuff": "eta_l", "fedcompass": "eta"}.get(algorithm, "alpha")
-    return statement_file(folder, **{
-        "id": f"mine.{algorithm}", "algorithm": algorithm, "metric": "squared-distance", "step": {rate: step},
-        "assumptions": "convex smooth minimiser", "options": options or {}, "terms": {"bound": bound}, **more,
-    })  # fmt: skip
+    return statement_file(
+        folder,
+        **{
+            "id": f"mine.{algorithm}",
+            "algorithm": algorithm,
+            "metric": "squared-distance",
+            "step": {rate: step},
+            "assumptions": "convex smooth minimiser",
+            "options": options or {},
+            "terms": {"bound": bound},
+            **more,
+        },
+    )
 
 
 def pass_of(x: Fraction, order: tuple[int, ...]) -> Fraction:
@@ -60,9 +69,13 @@ def test_an_expectation_is_over_what_the_algorithm_draws(tmp_path: Path, algorit
     for factor, verdict in ((1.05, "holds"), (0.95, "violated")):
         theorem = load_theorem(str(write(tmp_path, algorithm, repr(factor * float(mean)), options)))
         case = {
-            "algorithm": algorithm, "problem": {"type": "quadratic", "A": [[[1]], [[3]]], "b": [[0], [4]]}, "x0": [2],
-            "delays": "deterministic", "iterations": iterations, "parameters": options,
-        }  # fmt: skip
+            "algorithm": algorithm,
+            "problem": {"type": "quadratic", "A": [[[1]], [[3]]], "b": [[0], [4]]},
+            "x0": [2],
+            "delays": "deterministic",
+            "iterations": iterations,
+            "parameters": options,
+        }
         exact = bl.exact(theorem, case)
         assert (Fraction(exact.left_text.split()[0]), exact.verdict) == (mean, verdict)
         if iterations == 1:
@@ -87,9 +100,12 @@ def test_a_statement_about_each_outcome_is_judged_outcome_by_outcome(tmp_path: P
 def test_one_outcome_is_no_case_of_a_mean_over_draws(tmp_path: Path) -> None:
     theorem = load_theorem(str(write(tmp_path, "incremental", "0.42", DRAWING["incremental"])))
     case = {
-        "algorithm": "incremental", "problem": {"type": "quadratic", "A": [[[1]], [[3]]], "b": [[0], [4]]}, "x0": [2],
-        "parameters": {"order": "shuffled"}, "events": [[2, [1, 0]]],
-    }  # fmt: skip
+        "algorithm": "incremental",
+        "problem": {"type": "quadratic", "A": [[[1]], [[3]]], "b": [[0], [4]]},
+        "x0": [2],
+        "parameters": {"order": "shuffled"},
+        "events": [[2, [1, 0]]],
+    }
     with pytest.raises(AssumptionError, match="the mean over the order of the clients in each pass; this case has one"):
         bl.exact(theorem, case)
 

@@ -64,10 +64,15 @@ def test_a_condition_of_the_file_is_checked(tmp_path: Path) -> None:
 
 def test_a_file_may_be_about_another_algorithm_and_name_its_parameters(tmp_path: Path) -> None:
     mine = statement(
-        tmp_path, metric="gradient-norm", algorithm="fedbuff", conditions=["L*eta_l*Q <= 1"],
-        settable=["eta_l", "eta_g"], step={"eta_l": "1/(2*L*Q)", "eta_g": "1"}, parameters={"M": "Q"},
+        tmp_path,
+        metric="gradient-norm",
+        algorithm="fedbuff",
+        conditions=["L*eta_l*Q <= 1"],
+        settable=["eta_l", "eta_g"],
+        step={"eta_l": "1/(2*L*Q)", "eta_g": "1"},
+        parameters={"M": "Q"},
         terms={"initial": "2*F0/(eta_g*eta_l*Q*T)"},
-    )  # fmt: skip
+    )
     assert (mine.counter, mine.parameters) == ("T", {"M": "Q"})
     values = {"L": 2, "Q": 5, "F0": 3, "T": 10}
     assert mine.step_options(values) == {"eta_l": 0.05, "eta_g": 1}

@@ -27,18 +27,42 @@ Sides = tuple[tuple[float, float], ...]
 # --------------------------------------------------------------------------------------------- AREA: the points
 
 THREE = {
-    "p": np.array([0.1, 0.25, 0.35]), "M": 4, "K": 90, "R": 2.0, "B": 1.5, "sigma": 0.75, "mu": 0.3, "L": 1.25,
-    "zeta": 0.6, "alpha": 0.05,
-}  # fmt: skip
+    "p": np.array([0.1, 0.25, 0.35]),
+    "M": 4,
+    "K": 90,
+    "R": 2.0,
+    "B": 1.5,
+    "sigma": 0.75,
+    "mu": 0.3,
+    "L": 1.25,
+    "zeta": 0.6,
+    "alpha": 0.05,
+}
 # p_s is the smallest probability, and one local step takes the drift and three parts of D away.
 ONE = {
-    "p": np.array([0.5, 0.4]), "M": 1, "K": 1, "R": 0.25, "B": 4.0, "sigma": 3.0, "mu": 2.0, "L": 3.0, "zeta": 1.5,
+    "p": np.array([0.5, 0.4]),
+    "M": 1,
+    "K": 1,
+    "R": 0.25,
+    "B": 4.0,
+    "sigma": 3.0,
+    "mu": 2.0,
+    "L": 3.0,
+    "zeta": 1.5,
     "alpha": 1.25,
-}  # fmt: skip
+}
 MANY = {
-    "p": np.array([0.05, 0.05, 0.1, 0.1]), "M": 20, "K": 7, "R": 5.0, "B": 0.1, "sigma": 0.01, "mu": 0.9, "L": 1.0,
-    "zeta": 4.0, "alpha": 0.4,
-}  # fmt: skip
+    "p": np.array([0.05, 0.05, 0.1, 0.1]),
+    "M": 20,
+    "K": 7,
+    "R": 5.0,
+    "B": 0.1,
+    "sigma": 0.01,
+    "mu": 0.9,
+    "L": 1.0,
+    "zeta": 4.0,
+    "alpha": 0.4,
+}
 # kappa close to 1: the least of D's parts is a root.
 ROUND = {**THREE, "mu": 1.2, "M": 3, "K": 1000}
 POINTS = {"three": THREE, "one": ONE, "many": MANY, "round": ROUND}
@@ -295,8 +319,19 @@ def _up_to(limit: Callable[[SimpleNamespace], float]) -> Callable[[SimpleNamespa
 # Of the textbook theorems, the conditions on the step; that of full gradients is the same for all.
 _TEXTBOOK: dict[str, Callable[[SimpleNamespace], Sides]] = {
     **dict.fromkeys(
-        ("gd.convex", "gd.ergodic", "gd.decaying", "gd.gradient", "gd.gradient-gap", "gd.nonconvex", "nesterov",
-         "sgd.gap", "sgd.nonconvex", "proximal-gradient", "fista"),
+        (
+            "gd.convex",
+            "gd.ergodic",
+            "gd.decaying",
+            "gd.gradient",
+            "gd.gradient-gap",
+            "gd.nonconvex",
+            "nesterov",
+            "sgd.gap",
+            "sgd.nonconvex",
+            "proximal-gradient",
+            "fista",
+        ),
         _up_to(lambda v: 1 / v.L),
     ),
     **dict.fromkeys(
@@ -308,7 +343,7 @@ _TEXTBOOK: dict[str, Callable[[SimpleNamespace], Sides]] = {
     "delayed-sgd": _up_to(lambda v: 1 / (v.L + 2 * v.L * v.tau_max)),
     "sgd.sampled": _up_to(lambda v: 0.5 / v.L_max),
     "heavy-ball": _up_to(lambda v: (1 - v.beta) / v.L),
-}  # fmt: skip
+}
 
 
 def sides(theorem: Theorem, values: dict[str, Any]) -> tuple[Sides, SimpleNamespace]:

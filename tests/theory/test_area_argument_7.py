@@ -80,9 +80,16 @@ class Setting:
     def values(self, K: int) -> dict[str, Any]:
         f = self.f
         return {
-            "p": self.p, "mu": f.mu, "L": f.L, "M": self.M, "sigma": f.sigma, "zeta": self.zeta, "R": self.R,
-            "D": self.D * (1 - 1e-15), "K": K,
-        }  # fmt: skip
+            "p": self.p,
+            "mu": f.mu,
+            "L": f.L,
+            "M": self.M,
+            "sigma": f.sigma,
+            "zeta": self.zeta,
+            "R": self.R,
+            "D": self.D * (1 - 1e-15),
+            "K": K,
+        }
 
 
 @shows("area-proofs", "P7.1")
@@ -244,10 +251,16 @@ def test_the_rounded_constants(seed: int) -> None:
     mu, M = 1.0 if edge else float(rng.uniform(0.05, 1.0)), int(rng.integers(1, 9))
     K = int(rng.choice([0, 1, 30, 1000]))
     values: dict[str, Any] = {
-        "p": w[:n] / w.sum(), "mu": mu, "L": 1.0, "M": M, "sigma": float(rng.uniform(0, 3)),
-        "zeta": float(rng.uniform(0, 3)), "R": float(rng.uniform(0, 3)), "K": K,
+        "p": w[:n] / w.sum(),
+        "mu": mu,
+        "L": 1.0,
+        "M": M,
+        "sigma": float(rng.uniform(0, 3)),
+        "zeta": float(rng.uniform(0, 3)),
+        "R": float(rng.uniform(0, 3)),
+        "K": K,
         "D": (1.0 if edge else float(rng.uniform(0.1, 1))) * 2 / (M * (mu + 1)) * (1 - 1e-15),
-    }  # fmt: skip
+    }
     one = BY_ID["area.theorem7.onepass"].evaluate(values)
     found = one.derived
     gamma, p, p_s, qbar = float(found["gamma"]), *arrivals(w)

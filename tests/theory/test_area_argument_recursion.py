@@ -133,9 +133,13 @@ def moments(f: Clients, state: area.States, alpha: float, M: int) -> Moments:
     targets = np.array([-alpha * M * slope_at_best(f, i) for i in range(f.n)])
     x, y = state.x - targets, state.y - targets
     return Moments(
-        state.mean(squares(x)), state.mean(squares(y)), float(state.mean(squares(state.server))),
-        state.mean(norms(x)), state.mean(norms(y)), float(state.mean(norms(state.server))),
-    )  # fmt: skip
+        state.mean(squares(x)),
+        state.mean(squares(y)),
+        float(state.mean(squares(state.server))),
+        state.mean(norms(x)),
+        state.mean(norms(y)),
+        float(state.mean(norms(state.server))),
+    )
 
 
 def following(f: Clients, now: Moments, p: Floats, alpha: float, then: float, M: int) -> Moments:
@@ -150,11 +154,13 @@ def following(f: Clients, now: Moments, p: Floats, alpha: float, then: float, M:
     Y = (1 - p) * (now.Y + 2 * delta * now.y) + p * (now.X + 2 * delta * now.x) + delta**2
     S = float((1 - p_s) * now.S + p_s * now.Y.mean())
     return Moments(
-        X, Y, S,
+        X,
+        Y,
+        S,
         np.minimum((1 - p) * now.x + p * (e + b) + delta, np.sqrt(X)),
         np.minimum((1 - p) * now.y + p * now.x + delta, np.sqrt(Y)),
         min((1 - p_s) * now.s + p_s * now.y.mean(), np.sqrt(S)),
-    )  # fmt: skip
+    )
 
 
 def started(f: Clients, R: float, M: int, first: float, broadcast: float | None) -> Moments:
@@ -204,11 +210,20 @@ def test_the_recursion_bounds_every_moment_of_every_iteration(
         assert all_below(moments(f, state, steps[k + 1], M), following(f, now, p, steps[k], steps[k + 1], M))
         bound = following(f, bound, p, steps[k], steps[k + 1], M)
     found = recursion(
-        p=p, p_s=1 - p.sum(), mu=f.mu, L=f.L, M=M, sigma=f.sigma, R=R,
+        p=p,
+        p_s=1 - p.sum(),
+        mu=f.mu,
+        L=f.L,
+        M=M,
+        sigma=f.sigma,
+        R=R,
         G=[float(norms(slope_at_best(f, i))) for i in range(n)],
-        c=largest * d if diminishing else largest, d=d if diminishing else None, ks=np.arange(len(seen)),
-        start=choice, clock=choice,
-    )  # fmt: skip
+        c=largest * d if diminishing else largest,
+        d=d if diminishing else None,
+        ks=np.arange(len(seen)),
+        start=choice,
+        clock=choice,
+    )
     assert found == pytest.approx(seen, rel=1e-11)
 
 

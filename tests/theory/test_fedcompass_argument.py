@@ -62,9 +62,15 @@ class Page:
         read = FEDCOMPASS.quantities(self.parameters, self.tape, VERSIONS, {"N": self.N})
         spread = float(self.clients.spreads(self.moving.p).max())
         known = {
-            "L": self.clients.L, "G_sq": self.clients.G_sq, "sigma_l": self.clients.noise, "sigma_g": spread,
-            "F0": self.moving.F(0), "T": self.T, "N": self.N, "eta": self.eta,
-        }  # fmt: skip
+            "L": self.clients.L,
+            "G_sq": self.clients.G_sq,
+            "sigma_l": self.clients.noise,
+            "sigma_g": spread,
+            "F0": self.moving.F(0),
+            "T": self.T,
+            "N": self.N,
+            "eta": self.eta,
+        }
         return {**read, **known}
 
 
@@ -229,8 +235,10 @@ def test_one_group_is_what_is_registered_and_true(name: str) -> None:
 
 
 def test_examples_cover_what_the_scheduler_can_do() -> None:
-    late, timers = (FEDCOMPASS.figures(*compass("late arrivals and timers")[:2])[key] for key in
-                    ("late_arrivals", "aggregations_by_timer"))  # fmt: skip
+    late, timers = (
+        FEDCOMPASS.figures(*compass("late arrivals and timers")[:2])[key]
+        for key in ("late_arrivals", "aggregations_by_timer")
+    )
     assert late > 0
     assert timers > 0
     assert Page("groups", 1).tau > 0

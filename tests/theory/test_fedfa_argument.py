@@ -63,10 +63,17 @@ class Page:
         one = self.run
         read = FEDFA.quantities(one.parameters, one.played.tape, VERSIONS, {"N": self.N})
         known = {
-            "L": self.L, "G_sq": self.clients.G_sq, "sigma_l": self.clients.noise, "sigma_g": self.spread,
-            "F0": self.F0, "T": self.T, "N": self.N, "eta_sum": one.A, "eta_sq": one.beta,
+            "L": self.L,
+            "G_sq": self.clients.G_sq,
+            "sigma_l": self.clients.noise,
+            "sigma_g": self.spread,
+            "F0": self.F0,
+            "T": self.T,
+            "N": self.N,
+            "eta_sum": one.A,
+            "eta_sq": one.beta,
             "eta_l": one.A / len(one.eta),
-        }  # fmt: skip
+        }
         values: dict[str, Any] = {**read, **known}
         if self.mode == "delta":
             values["eta_g"] = one.parameters.eta_g

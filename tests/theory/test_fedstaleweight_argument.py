@@ -203,6 +203,18 @@ def test_the_drift_of_equal_local_steps(Q: int, tau: int) -> None:
     drift = float((eta_l * (eta_g * Q * eta_l * tau + heads) ** 2).sum()) / (Q * eta_l)
     closed = (eta_g * Q * tau) ** 2 + eta_g * Q * tau * (Q - 1) + (Q - 1) * (2 * Q - 1) / 6
     assert drift == pytest.approx(eta_l**2 * closed)
-    known = {"L": 1.0, "F0": 1.0, "T": 9, "n": 2, "Q": Q, "tau_max": tau, "sigma_l": 1.0, "sigma_g_mean": 0.5,
-             "G_sq": 2.0, "chi2_path": 1.0, "eta_l": eta_l, "eta_g": eta_g}  # fmt: skip
+    known = {
+        "L": 1.0,
+        "F0": 1.0,
+        "T": 9,
+        "n": 2,
+        "Q": Q,
+        "tau_max": tau,
+        "sigma_l": 1.0,
+        "sigma_g_mean": 0.5,
+        "G_sq": 2.0,
+        "chi2_path": 1.0,
+        "eta_l": eta_l,
+        "eta_g": eta_g,
+    }
     assert registered("rf1", known) == pytest.approx(registered("rf1", {**known, "drift": drift}))

@@ -39,8 +39,9 @@ def test_the_expected_gradient_is_a_mean_over_what_clients_would_send(name: str)
     # The m-th entry of a client has weight 1/b, and is there if at least m of b independent arrivals are its own.
     case = random(name)
     p, b, reply = case.p, case.b, str(case.any.parameters.reply)
-    c = np.array([[sum(comb(b, N) * q**N * (1 - q) ** (b - N) for N in range(m, b + 1)) / b for m in range(1, b + 1)]
-                  for q in p])  # fmt: skip
+    c = np.array(
+        [[sum(comb(b, N) * q**N * (1 - q) ** (b - N) for N in range(m, b + 1)) / b for m in range(1, b + 1)] for q in p]
+    )
     assert c.sum(axis=1) == pytest.approx(p)
     assert c.sum() == pytest.approx(1)
     for t in range(case.T):
@@ -57,9 +58,13 @@ def test_the_expected_gradient_is_a_mean_over_what_clients_would_send(name: str)
 def conditional(case: Random, buffers: list[tuple[float, Buffers]], t: int, q: int) -> Floats:
     """Return the conditional mean of Σ_k α_k‖w^t − y_kq‖², shape (patterns,)."""
     return sum(
-        (p * alpha * ((run.w[t] - run.played.points[row][q]) ** 2).sum(-1)
-         for p, run in buffers for row, alpha, _, _ in run.entries(t)), np.float64(0),
-    )  # fmt: skip
+        (
+            p * alpha * ((run.w[t] - run.played.points[row][q]) ** 2).sum(-1)
+            for p, run in buffers
+            for row, alpha, _, _ in run.entries(t)
+        ),
+        np.float64(0),
+    )
 
 
 @MEANS

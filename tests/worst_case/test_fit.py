@@ -65,9 +65,10 @@ def test_fitted_multipliers_prove_the_subgradient_method_for_every_horizon() -> 
         k, K, alpha, B, R = s.k, s.symbol("K"), s.alpha, s.symbol("B"), s.symbol("R")
         G, D = s.gradient(k), lambda j: squared(s.x(j) - s.star)
         bounded = proof.step(
-            "bounded", squared(G) <= expr(B**2),
+            "bounded",
+            squared(G) <= expr(B**2),
             [s.over_clients(s.lipschitz(s.g(s.i, k))), s.over_clients(kernel.square(s.g(s.i, k) - G))],
-        )  # fmt: skip
+        )
         moved = proof.step(
             "moved", D(k + 1) - D(k) <= -(s.dot(G, s.x(k) - s.star)) * (2 * alpha) + squared(G) * alpha**2, [s.move(k)]
         )

@@ -27,10 +27,20 @@ BELOW = (WorstCaseOutcome.HOLDS, WorstCaseOutcome.CONDITIONAL)  # the latter of 
 def claim(metric: str, assumptions: tuple[str, ...], step: Any, bound: Any, **fields: Any) -> Theorem:
     """Return a claim about synchronous gradient descent: one local step of all clients a round."""
     return Theorem(
-        id="test.claim", title="", paper="", place="", status="user", assumptions=assumptions, algorithm="sfedavg",
-        options={}, metric=metric, horizon="fixed", step={"alpha": step}, bound=FormulaBound({"bound": bound}),
+        id="test.claim",
+        title="",
+        paper="",
+        place="",
+        status="user",
+        assumptions=assumptions,
+        algorithm="sfedavg",
+        options={},
+        metric=metric,
+        horizon="fixed",
+        step={"alpha": step},
+        bound=FormulaBound({"bound": bound}),
         **fields,
-    )  # fmt: skip
+    )
 
 
 GD = claim("gap", ("convex", "smooth", "minimiser"), ONE / L, L * R**2 / (4 * K + 2))
@@ -193,9 +203,10 @@ def test_nonconvex_functions_have_the_worst_case_of_the_descent_lemma() -> None:
 
 def test_heterogeneous_clients_stay_within_zeta() -> None:
     found = worst_case(
-        load_theorem("area.theorem7.recursion"), 3,
+        load_theorem("area.theorem7.recursion"),
+        3,
         {"p": [0.25, 0.25], "M": 2, "mu": 0.1, "L": 1, "zeta": 0.5, "alpha": 0.3},
-    )  # fmt: skip
+    )
     assert found.outcome in BELOW
     assert found.in_class
     assert found.function is not None

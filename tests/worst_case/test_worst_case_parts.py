@@ -248,11 +248,12 @@ def test_the_certified_optimum_of_a_rounded_maximum_is_below_other_points() -> N
 @pytest.mark.parametrize(
     ("name", "iterations", "settings"),
     [
-        ("area.theorem8", 4, {"p": "0.5", "M": "2"}), ("area.theorem8", 3, {"p": "0.25,0.125", "M": "1"}),
+        ("area.theorem8", 4, {"p": "0.5", "M": "2"}),
+        ("area.theorem8", 3, {"p": "0.25,0.125", "M": "1"}),
         ("classics.sgd.convex", 3, {"n": "2"}),
         ("classics.sgd.heterogeneous", 2, {"n": "2", "mu": "0.5", "zeta": "0.5"}),
     ],
-)  # fmt: skip
+)
 def test_all_event_sequences_at_once_show_what_they_show_one_by_one(
     name: str, iterations: int, settings: dict[str, str]
 ) -> None:

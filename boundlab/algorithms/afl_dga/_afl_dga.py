@@ -55,18 +55,24 @@ class AflDga(Algorithm[AflDgaParameters]):
     redefines = frozenset({"tau_max"})
     draws = (
         Draw(
-            "participation", "who takes part in each round", ("participation", "periods"),
+            "participation",
+            "who takes part in each round",
+            ("participation", "periods"),
             lambda parameters, _: not parameters.schedule.periods and min(parameters.schedule.participation) < 1.0,
         ),
         Draw(
-            "local_steps", "how many local steps each client takes in a round", ("local_steps",),
+            "local_steps",
+            "how many local steps each client takes in a round",
+            ("local_steps",),
             lambda parameters, _: len(set(parameters.schedule.local_steps)) > 1,
         ),
         Draw(
-            "correction_delay", "how late averages reach each client", ("correction_delay",),
+            "correction_delay",
+            "how late averages reach each client",
+            ("correction_delay",),
             lambda parameters, _: len(set(parameters.schedule.correction_delay)) > 1,
         ),
-    )  # fmt: skip
+    )
 
     def schedule(
         self, parameters: AflDgaParameters, events: Events, clients: int, records: RecordAt, iterations: int
@@ -90,9 +96,14 @@ class AflDga(Algorithm[AflDgaParameters]):
         return int(iterations * (1 + clients * (2 + (steps[0] + steps[1]) / 2))) + 8
 
     def sample(
-        self, parameters: AflDgaParameters, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int,
+        self,
+        parameters: AflDgaParameters,
+        delays: DelayModel,
+        policy: ServerPolicy,
+        streams: Streams,
+        clients: int,
         count: int,
-    ) -> Events:  # fmt: skip
+    ) -> Events:
         """Return the first ``count`` events of a trial of the sampled delay model; see :mod:`_sample`."""
         return _sample.sample(parameters.schedule, delays.clock(streams), streams, clients, count)
 

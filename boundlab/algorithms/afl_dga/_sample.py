@@ -76,12 +76,16 @@ class DelayOptions(Parameters):
 
     participation: tuple[float, ...] = option.custom(
         "sampled schedules: probability of taking part in a round, one for all or a list (default 1)",
-        _read_participation, (1.0,), {"": ("", "0.5")},
-    )  # fmt: skip
+        _read_participation,
+        (1.0,),
+        {"": ("", "0.5")},
+    )
     periods: tuple[int, ...] = option.custom(
         "instead: client i takes part in rounds 1, 1 + period_i, 1 + 2·period_i, …; one number or a list",
-        _read_periods, (), {"": lambda n: ("", "2", "5", "20", f"[{','.join(['1'] * (n - 1) + ['3'])}]")},
-    )  # fmt: skip
+        _read_periods,
+        (),
+        {"": lambda n: ("", "2", "5", "20", f"[{','.join(['1'] * (n - 1) + ['3'])}]")},
+    )
     local_steps: tuple[int, int] = _range(
         "sampled schedules: local steps K of a round, a number or lo..hi (uniform; default 1)", 1
     )

@@ -99,12 +99,16 @@ class FedCompass(Algorithm[FedCompassParameters]):
             return super().why_not(assumption, parameters, delays)
         differ = parameters.p is not None and any(one != Fraction(1, delays.n) for one in parameters.own_weights)
         return (
-            "the weights p are not 1/n each" if differ
-            else f"alpha = {parameters.alpha:g} scales all weights" if parameters.alpha != 1.0
-            else "normalise=yes weighs updates by their local steps" if parameters.normalise
-            else "st makes weights fall with the staleness" if parameters.st.kind != "constant"
+            "the weights p are not 1/n each"
+            if differ
+            else f"alpha = {parameters.alpha:g} scales all weights"
+            if parameters.alpha != 1.0
+            else "normalise=yes weighs updates by their local steps"
+            if parameters.normalise
+            else "st makes weights fall with the staleness"
+            if parameters.st.kind != "constant"
             else ""
-        )  # fmt: skip
+        )
 
     def objective_weights(self, parameters: FedCompassParameters, clients: int) -> tuple[Fraction, ...]:
         """Return p: the theorems are about F = Σ p_i f_i."""

@@ -93,9 +93,11 @@ class FedCompassParameters(Parameters):
         "largest number of local steps (default 100)", _read_largest, 100, {"": ("1", "2", "5", "6", "20")}
     )
     latest_time_factor: Fraction = option.custom(
-        "lambda >= 1: a group waits lambda times as long as expected (default 1.2)", _read_factor, Fraction(6, 5),
+        "lambda >= 1: a group waits lambda times as long as expected (default 1.2)",
+        _read_factor,
+        Fraction(6, 5),
         {"": ("1.2", "1", "3")},
-    )  # fmt: skip
+    )
     p: tuple[float, ...] | None = option.custom(
         "weights p_i of the clients (default 1/n each)", _read_p, None, {"": _example_weights}
     )
@@ -115,9 +117,11 @@ class FedCompassParameters(Parameters):
         "yes: a new group takes the largest candidate inside [Qmin, Qmax] (default: largest, clipped)"
     )
     speeds: tuple[tuple[Fraction, ...], ...] | None = option.custom(
-        "time of one local step, one a client: arrivals follow it and not the delay model", _read_speeds, None,
+        "time of one local step, one a client: arrivals follow it and not the delay model",
+        _read_speeds,
+        None,
         {"": _example_speeds},
-    )  # fmt: skip
+    )
     warmup: Literal["qmin", "speeds"] = option.choice(
         "qmin (default: Qmin steps without a group first) or speeds (the server knows them beforehand)",
         ("qmin", "speeds"),

@@ -28,9 +28,15 @@ def _buffered(theorem: Theorem) -> Setting:
 
 
 _SETTINGS: dict[str, Callable[[Theorem], Setting]] = {
-    "gd": GdSetting, "area": AreaSetting, "async_sgd": DelayedSetting, "fedcompass": _fedcompass,
-    "fedfa": FedFaSetting, "afl_dga": AflDgaSetting, "fedbuff": _buffered, "fedstaleweight": _buffered,
-}  # fmt: skip
+    "gd": GdSetting,
+    "area": AreaSetting,
+    "async_sgd": DelayedSetting,
+    "fedcompass": _fedcompass,
+    "fedfa": FedFaSetting,
+    "afl_dga": AflDgaSetting,
+    "fedbuff": _buffered,
+    "fedstaleweight": _buffered,
+}
 
 
 def setting_of(theorem: Theorem) -> Setting:

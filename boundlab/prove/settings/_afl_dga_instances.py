@@ -14,13 +14,25 @@ F = Fraction
 
 
 def _run(
-    functions: tuple[Function, ...], at: int | Fraction, eta: Fraction, horizon: int, rounds: str,
-    noise: tuple[int | Fraction, ...] = (), bounds: tuple[tuple[str, Fraction], ...] = (),
-) -> Instance:  # fmt: skip
+    functions: tuple[Function, ...],
+    at: int | Fraction,
+    eta: Fraction,
+    horizon: int,
+    rounds: str,
+    noise: tuple[int | Fraction, ...] = (),
+    bounds: tuple[tuple[str, Fraction], ...] = (),
+) -> Instance:
     signs = tuple(Noise((F(one),)) for one in noise)
     return Instance(
-        functions, (F(at),), eta, 1, horizon, signs, bounds=bounds, options=(("rounds", rounds),),
-    )  # fmt: skip
+        functions,
+        (F(at),),
+        eta,
+        1,
+        horizon,
+        signs,
+        bounds=bounds,
+        options=(("rounds", rounds),),
+    )
 
 
 def _everybody(n: int, rounds: int, steps: int = 1) -> str:

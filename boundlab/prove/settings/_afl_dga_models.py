@@ -257,8 +257,14 @@ class DgaRows:
             },
             "first": {place: Fraction(since) for place, since in self.first.items()},
             "steps": {(i, self.first[t, i]): Fraction(len(rows)) for (t, i), rows in self.rows.items()},
-            "lo": lo, "old": old, "miss": miss, "gone": gone, "own": own, "one": one, "root": root,
-        }  # fmt: skip
+            "lo": lo,
+            "old": old,
+            "miss": miss,
+            "gone": gone,
+            "own": own,
+            "one": one,
+            "root": root,
+        }
 
 
 def _replayed(instance: Instance) -> Runs:

@@ -60,14 +60,18 @@ class AreaErrors:
         self._define("ue", ik, s.xs(k) - s.vec("ustar", i), early)
         self._define("zu", ("i",), s.star - s.vec("ustar", i), None)
         self.law = Law(
-            p=s.p, p_s=s.p_s, clients=s.n, index="i",
+            p=s.p,
+            p_s=s.p_s,
+            clients=s.n,
+            index="i",
             registers={
                 **s.law.registers,
-                "xe": self._register("client", "xe", "ze", "x"), "ye": self._register("client", "ye", "xe", "y"),
+                "xe": self._register("client", "xe", "ze", "x"),
+                "ye": self._register("client", "ye", "xe", "y"),
                 "se": self._register("server", "se", "me", "xs"),
             },
             axioms=s.law.axioms,
-        )  # fmt: skip
+        )
 
     def _define(
         self, name: str, symbols: tuple[str, ...], value: Lin, clock: Callable[..., tuple[Scalar, ...]] | None

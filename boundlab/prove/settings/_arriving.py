@@ -15,13 +15,27 @@ def bowl(width: int | Fraction, centre: int | Fraction = 0, curvature: int | Fra
 
 
 def arriving(
-    functions: tuple[Function, ...], at: int | Fraction, eta: Fraction, horizon: int, events: tuple[int, ...],
-    noise: tuple[int | Fraction, ...] = (), steps: int = 1, bounds: dict[str, Any] | None = None, **options: Any,
-) -> Instance:  # fmt: skip
+    functions: tuple[Function, ...],
+    at: int | Fraction,
+    eta: Fraction,
+    horizon: int,
+    events: tuple[int, ...],
+    noise: tuple[int | Fraction, ...] = (),
+    steps: int = 1,
+    bounds: dict[str, Any] | None = None,
+    **options: Any,
+) -> Instance:
     """Return an instance in which one client after the other arrives, ``events``; options are the algorithm's."""
     signs = tuple(Noise((F(one),)) for one in noise)
     larger = tuple(sorted((name, F(value)) for name, value in (bounds or {}).items()))
     return Instance(
-        functions, (F(at),), eta, steps, horizon, signs, bounds=larger, events=events,
+        functions,
+        (F(at),),
+        eta,
+        steps,
+        horizon,
+        signs,
+        bounds=larger,
+        events=events,
         options=tuple(sorted(options.items())),
-    )  # fmt: skip
+    )

@@ -44,7 +44,7 @@ BUFFERED: tuple[Instance, ...] = (
     # Constants that are larger than they need be.
     arriving(_TWO, 2, F(1, 8), 2, (0, 1), bounds={"L": 2, "tau_max": 2, "B": 2, "chi2_path": 3}),
     arriving((bowl(F(3, 4)),), 0, F(1, 4), 1, (0,), (1,), bounds={"sigma": 2}),
-)  # fmt: skip
+)
 
 _WAIT: dict[str, Any] = {"reply": "wait"}
 
@@ -61,4 +61,4 @@ PRINTED: tuple[Instance, ...] = (
     arriving((bowl(1), _VALLEYS), -1, F(1, 4), 2, (0, 1, 1, 0), count=2, scale=2.0, **_WAIT),
     arriving((bowl(F(3, 4)), bowl(F(3, 4), 1)), 2, F(1, 4), 1, (0, 1), (1, 0), count=2, **_WAIT),
     arriving(_TWO, 2, F(1, 8), 2, (0, 1, 0, 1), count=2, bounds={"tau_max": 2, "L": 2}, **_WAIT),
-)  # fmt: skip
+)

@@ -66,10 +66,13 @@ def _fits(algorithm: str, instance: Instance) -> bool:
 # With weights that fall with the staleness a buffer's weights have another sum than 1.
 OPTIONS = (
     {"staleness": ("constant",)},
-    {"reply": ("post", "pre", "wait"), "include": ("current", "previous"),
-     **dict.fromkeys(("count", "eta_g", "window", "scale"), NUMBERS)},
+    {
+        "reply": ("post", "pre", "wait"),
+        "include": ("current", "previous"),
+        **dict.fromkeys(("count", "eta_g", "window", "scale"), NUMBERS),
+    },
     {"M": "Q", "count": "b"},
-)  # fmt: skip
+)
 
 
 def options_of(instance: Instance) -> dict[str, Any]:
@@ -101,8 +104,9 @@ class Buffers:
         self.many = self.parameters.count
         self.share: dict[tuple[int, ...], Fraction] = {
             (i, t): sum((one for at, one in self.alpha.items() if at[0] == t and self.c[at] == i), _ZERO)
-            for i in range(self.n) for t in range(self.T)
-        }  # fmt: skip
+            for i in range(self.n)
+            for t in range(self.T)
+        }
 
     def spread(self, t: int) -> Fraction:
         """Return n·Σ (share − 1/n)² of a buffer."""
@@ -126,10 +130,12 @@ class Buffers:
     def families(self) -> dict[str, Members]:
         """Return the numbers of entries by their indices."""
         found: dict[str, Members] = {
-            "alpha": self.alpha, **parts(self.n, self.share), "spread": {(t,): self.spread(t) for t in range(self.T)},
+            "alpha": self.alpha,
+            **parts(self.n, self.share),
+            "spread": {(t,): self.spread(t) for t in range(self.T)},
             "c": {at: Fraction(one) for at, one in self.c.items()},
             "s": {at: Fraction(one) for at, one in self.s.items()},
-        }  # fmt: skip
+        }
         return found
 
 

@@ -11,16 +11,30 @@ F = Fraction
 
 
 def _run(
-    functions: tuple[Function, ...], start: int | Fraction, eta: Fraction, horizon: int, events: tuple[int, ...] = (),
-    noise: tuple[int | Fraction, ...] = (), p: tuple[Fraction, ...] = (), bounds: dict[str, Any] | None = None,
+    functions: tuple[Function, ...],
+    start: int | Fraction,
+    eta: Fraction,
+    horizon: int,
+    events: tuple[int, ...] = (),
+    noise: tuple[int | Fraction, ...] = (),
+    p: tuple[Fraction, ...] = (),
+    bounds: dict[str, Any] | None = None,
     **options: Any,
-) -> Instance:  # fmt: skip
+) -> Instance:
     signs = tuple(Noise((F(one),)) for one in noise)
     larger = tuple(sorted((name, F(value)) for name, value in (bounds or {}).items()))
     return Instance(
-        functions, (F(start),), eta, 1, horizon, signs, p, bounds=larger, events=events,
+        functions,
+        (F(start),),
+        eta,
+        1,
+        horizon,
+        signs,
+        p,
+        bounds=larger,
+        events=events,
         options=tuple(sorted(options.items())),
-    )  # fmt: skip
+    )
 
 
 _ONE, _TWO = (bowl(1),), (bowl(1), bowl(1, 1))
@@ -60,8 +74,17 @@ _PLAIN: tuple[Instance, ...] = (
     _run(_TWO, 2, F(1, 8), 2, (0, 1, 0, 1), p=(F(3, 4), F(1, 4)), Qmax=3),
     _run(_TWO, F(1, 2), F(1, 8), 2, (0, 1, 0, 1), p=(F(1, 4), F(3, 4)), Qmax=3, N=2),
     _run(_TWO, 2, F(1, 4), 3, (0, 1, 0, 1), Qmax=3, st="inverse"),
-    _run((bowl(F(3, 4)), bowl(F(3, 4), 1)), 2, F(1, 8), 2, (0, 1, 0, 1), (0, 1), (F(3, 4), F(1, 4)), Qmax=3,
-         normalise=True),
+    _run(
+        (bowl(F(3, 4)), bowl(F(3, 4), 1)),
+        2,
+        F(1, 8),
+        2,
+        (0, 1, 0, 1),
+        (0, 1),
+        (F(3, 4), F(1, 4)),
+        Qmax=3,
+        normalise=True,
+    ),
     # Constants that are larger than they need be.
     _run(_TWO, 2, F(1, 8), 2, (0, 1), bounds={"L": 2, "tau_max": 2, "A_max": 1, "W_max": 1, "V_max": 1}),
     _run(_TWO, 2, F(1, 8), 2, (0, 1, 0), bounds={"L": 2, "B": 2, "W_min": F(1, 2), "F0": 4}, Qmax=2, N=2),
@@ -75,7 +98,7 @@ _PLAIN: tuple[Instance, ...] = (
     _run((bowl(F(3, 4)), bowl(F(3, 4), 1)), 0, F(1, 4), 2, (), (1, 0), speeds=(1, 2), Qmax=2, **_GROUP),
     _run((bowl(F(4, 3)),), 1, F(1, 4), 2, (), (1,), speeds=(1,), Qmax=2, **_GROUP),
     _run((bowl(F(4, 3)), bowl(F(4, 3))), 1, F(1, 2), 2, (), (1, 1), speeds=(1, 1), **_GROUP),
-)  # fmt: skip
+)
 
 # A larger gap F0 makes the root in the bound for any step rational.
 _GAPS = (
@@ -90,5 +113,5 @@ _GAPS = (
     _run((bowl(1), _VALLEYS), 2, F(1, 8), 2, (0, 0, 1, 0, 1), bounds={"F0": F(4277, 16384)}, Qmax=2, N=2),
     _run(_TWO, 1, F(1, 4), 3, (0, 1, 1, 0, 0, 1), bounds={"F0": F(507, 2048)}, Qmax=3, latest_time_factor=1),
     _run(_TWO, 2, F(1, 4), 3, (0, 1, 0, 1), bounds={"F0": F(14913, 16384)}, Qmax=3, st="inverse"),
-)  # fmt: skip
+)
 FEDCOMPASS = _PLAIN + _GAPS

@@ -164,9 +164,7 @@ class RunWeights:
         if min(self.W) <= 0:
             raise UnfitError("a window holds nothing")
         biases = [sum((abs(self._extra(i, k)) for i in range(n)), _ZERO) / self.W[k] for k in range(self.begins)]
-        squares = [
-            sum((self._sum(t, 2) for t in range(k, k + self.window)), _ZERO) for k in range(self.begins)
-        ]  # fmt: skip
+        squares = [sum((self._sum(t, 2) for t in range(k, k + self.window)), _ZERO) for k in range(self.begins)]
         each = [Fraction(sum(steps for at, steps in self.steps.items() if at[0] == t)) for t in range(updates)]
         plain = [
             [Fraction(sum(q for at, q in self.steps.items() if at[0] == t and self.c[at] == i)) for i in range(n)]
@@ -177,23 +175,30 @@ class RunWeights:
             for row, whole in zip(plain, each, strict=True)
         ]
         return {
-            "tau_max": Fraction(max(at[0] - self.s[at] for at in self.rows)), "A_max": max(self.A),
-            "W_min": min(self.W), "W_max": max(self.W), "V_max": max(squares), "share_bias": max(biases),
-            "Q_mean": sum(each, _ZERO) / (n * updates), "Q_bias": max(parts),
-        }  # fmt: skip
+            "tau_max": Fraction(max(at[0] - self.s[at] for at in self.rows)),
+            "A_max": max(self.A),
+            "W_min": min(self.W),
+            "W_max": max(self.W),
+            "V_max": max(squares),
+            "share_bias": max(biases),
+            "Q_mean": sum(each, _ZERO) / (n * updates),
+            "Q_bias": max(parts),
+        }
 
     def families(self) -> dict[str, Members]:
         """Return the numbers of runs, updates and windows by their indices."""
         extra = {(i, k): self._extra(i, k) for i in range(len(self.shares)) for k in range(self.begins)}
         return {
-            "many": {(t,): Fraction(one) for t, one in enumerate(self.many)}, "a": self.a,
+            "many": {(t,): Fraction(one) for t, one in enumerate(self.many)},
+            "a": self.a,
             "steps": {at: Fraction(one) for at, one in self.steps.items()},
             "c": {at: Fraction(one) for at, one in self.c.items()},
             "s": {at: Fraction(one) for at, one in self.s.items()},
-            "A": {(t,): one for t, one in enumerate(self.A)}, "W": {(k,): one for k, one in enumerate(self.W)},
+            "A": {(t,): one for t, one in enumerate(self.A)},
+            "W": {(k,): one for k, one in enumerate(self.W)},
             "over": {at: max(one, _ZERO) for at, one in extra.items()},
             "under": {at: max(-one, _ZERO) for at, one in extra.items()},
-        }  # fmt: skip
+        }
 
 
 def _parameters(instance: Instance) -> Any:

@@ -57,11 +57,13 @@ class PrintedFedCompass(FedCompassSetting):
     def _families(self) -> None:
         clients = Range(low=_ZERO, high=self.n - 1, integer=True, arity=1)
         families = {
-            "pi": Range(low=_ZERO, high=_ONE, arity=2), "P": Range(low=_ONE, high=self.n, arity=1),
+            "pi": Range(low=_ZERO, high=_ONE, arity=2),
+            "P": Range(low=_ONE, high=self.n, arity=1),
             "o": Range(low=_ZERO, high=FIRST, integer=True, arity=2),
             "Q": Range(low=self.symbol("Qmin"), high=self.Qmax, integer=True, arity=2),
-            "big": clients, "small": clients,
-        }  # fmt: skip
+            "big": clients,
+            "small": clients,
+        }
         for name, own in families.items():
             self.context.declare(name, own)
             self.own_symbols.add(name)
@@ -249,12 +251,13 @@ class PrintedFedCompass(FedCompassSetting):
         pi = {at: Fraction(int(at in arrived)) for at in rows}
         by_time = [[pi[t, i] for i in range(n)] for t in range(instance.horizon)]
         return {
-            "pi": pi, "P": {(t,): sum(row, Fraction(0)) for t, row in enumerate(by_time)},
+            "pi": pi,
+            "P": {(t,): sum(row, Fraction(0)) for t, row in enumerate(by_time)},
             "o": {at: Fraction(int(table.version[row])) for at, row in rows.items()},
             "Q": {at: Fraction(int(table.steps[row])) for at, row in rows.items()},
             "big": {(t,): Fraction(row.index(max(row))) for t, row in enumerate(by_time)},
             "small": {(t,): Fraction(row.index(min(row))) for t, row in enumerate(by_time)},
-        }  # fmt: skip
+        }
 
     def runs(self, instance: Instance) -> Runs:
         """Replay the tape, and go on with runs of fewer than Qmax local steps, without noise."""

@@ -81,4 +81,4 @@ FEDFA: tuple[Instance, ...] = (
     arriving((bowl(F(3, 4)), bowl(F(3, 4), 1)), 2, F(1, 8), 1, (0, 1, 0), (1, 0), K=2, N=2, **_FULL, **_P),
     arriving((bowl(1), bowl(1, 1), bowl(1, -1)), 2, F(1, 8), 2, (0, 1, 2, 0, 1), K=3, N=2, **_FULL, **_P),
     arriving(_TWO, 2, F(1, 8), 2, (0, 1, 0, 1), K=2, N=2, bounds={"L": 2, "C_lag": 1, "share_bias": 1}, **_FULL, **_P),
-)  # fmt: skip
+)

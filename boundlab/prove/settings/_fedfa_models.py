@@ -203,10 +203,12 @@ class _Work:
         """Return what theorems read, exactly."""
         whole = range(self.begins)
         found = {
-            "N": Fraction(self.window), "window": Fraction(self.K), "tau_a": Fraction(self.tau_a),
+            "N": Fraction(self.window),
+            "window": Fraction(self.K),
+            "tau_a": Fraction(self.tau_a),
             "tau_max": Fraction(max(1, self.tau_a + self.K - 1)),
             "share_bias": max(sum((abs(self.share(i, k)) for i in range(self.n)), _ZERO) for k in whole),
-        }  # fmt: skip
+        }
         found["eta_g"] = self.rate
         if self.lag is not None:
             extra = self.extra()
@@ -227,10 +229,12 @@ class _Work:
             **_halves("over", "under", shares),
             "tp": {(t,): Fraction(min(self.s[a] for a in range(t - self.K + 1, t + 1))) for t in range(self.updates)},
             "nx": {
-                (t, i): Fraction(min(coming)) for t in range(self.updates) for i in range(self.n)
+                (t, i): Fraction(min(coming))
+                for t in range(self.updates)
+                for i in range(self.n)
                 if (coming := [a for a in range(t, self.updates) if self.c[a] == i])
             },
-        }  # fmt: skip
+        }
         return found if self.lag is None else {**found, **_halves("more", "less", self.extra())}
 
 

@@ -52,23 +52,52 @@ LIPSCHITZ: tuple[Instance, ...] = (
     Instance((_kinked((1, -1), (-1, 1)), _kinked((1, 1), (-1, -1))), _point(2), F(1, 2), 2, 2, p=_THIRDS, p_s=F(1, 3)),
     # Two clients with different slopes, and noise of one of them.
     Instance(
-        (_kinked((2, -2), (-1, 0)), _kinked((1, 0), (-3, 0), (0, 1))), _point(F(3, 2)), F(1, 4), 2, 2,
-        (_sign(1), _sign(0)), (F(1, 2), F(1, 6)), F(1, 3),
+        (_kinked((2, -2), (-1, 0)), _kinked((1, 0), (-3, 0), (0, 1))),
+        _point(F(3, 2)),
+        F(1, 4),
+        2,
+        2,
+        (_sign(1), _sign(0)),
+        (F(1, 2), F(1, 6)),
+        F(1, 3),
     ),
     # Three iterations, constants larger than they need be.
     Instance(
-        (_kinked((1, 0), (-2, -1)),), _point(-2), F(1, 2), 1, 3, (_sign(F(1, 2)),), p=_HALF, p_s=F(1, 2),
+        (_kinked((1, 0), (-2, -1)),),
+        _point(-2),
+        F(1, 2),
+        1,
+        3,
+        (_sign(F(1, 2)),),
+        p=_HALF,
+        p_s=F(1, 2),
         bounds=(("B", F(3)), ("sigma", F(1))),
     ),
     # Three values of the noise.
     Instance((_ABS,), _point(F(1, 3)), F(1, 3), 1, 2, (Noise(_point(2), F(1, 2), F(3, 4)),), p=_HALF, p_s=F(1, 2)),
     # Two variables, four pieces; the minimiser is the kink of all.
     Instance(
-        _plane, _point(3, 4), F(1, 5), 2, 2, p=_HALF, p_s=F(1, 2), star=_point(0, 0), leaning=(_point(0, 0),),
+        _plane,
+        _point(3, 4),
+        F(1, 5),
+        2,
+        2,
+        p=_HALF,
+        p_s=F(1, 2),
+        star=_point(0, 0),
+        leaning=(_point(0, 0),),
     ),
     # Two variables and noise along one of them.
     Instance(
-        _plane, _point(1, 0), F(1, 10), 2, 1, (Noise(_point(0, 1)),), p=_HALF, p_s=F(1, 2), star=_point(0, 0),
+        _plane,
+        _point(1, 0),
+        F(1, 10),
+        2,
+        1,
+        (Noise(_point(0, 1)),),
+        p=_HALF,
+        p_s=F(1, 2),
+        star=_point(0, 0),
         leaning=(_point(0, 0),),
     ),
     # Three local steps, three clients, one event.
@@ -81,14 +110,27 @@ LIPSCHITZ: tuple[Instance, ...] = (
     Instance((_ABS,), _point(4), F(1), 1, 4, p=_HALF, p_s=F(1, 2)),
     # A start that one of the clients likes better than the minimiser.
     Instance(
-        (_kinked((1, -1), (-1, 1)), _kinked((2, 2), (-2, -2))), _point(1), F(1, 2), 1, 2, (_sign(1), _sign(0)),
-        _THIRDS, F(1, 3),
+        (_kinked((1, -1), (-1, 1)), _kinked((2, 2), (-2, -2))),
+        _point(1),
+        F(1, 2),
+        1,
+        2,
+        (_sign(1), _sign(0)),
+        _THIRDS,
+        F(1, 3),
     ),
     # Noise of both clients.
     Instance(
-        (_ABS, _kinked((2, 0), (0, -2))), _point(1), F(1), 1, 2, (_sign(1), _sign(2)), (F(2, 5), F(2, 5)), F(1, 5),
+        (_ABS, _kinked((2, 0), (0, -2))),
+        _point(1),
+        F(1),
+        1,
+        2,
+        (_sign(1), _sign(2)),
+        (F(2, 5), F(2, 5)),
+        F(1, 5),
     ),
-)  # fmt: skip
+)
 
 # Smooth ones, most of them strongly convex, with a few where mu is not the curvature; GD takes one step at a time.
 SMOOTH: tuple[Instance, ...] = (
@@ -106,7 +148,9 @@ SMOOTH: tuple[Instance, ...] = (
     Instance((Quadratic(_point(1, 3), _point(0, 0)),), _point(3, 4), F(1, 3), horizon=2),
     Instance((Quadratic(_point(1, 4), _point(0, 0)),), _point(4, 3), F(1, 4), horizon=3),
     Instance(
-        (Quadratic(_point(1, 2), _point(1, 1)), Quadratic(_point(2, 1), _point(-2, 1))), _point(2, 5), F(1, 3),
+        (Quadratic(_point(1, 2), _point(1, 1)), Quadratic(_point(2, 1), _point(-2, 1))),
+        _point(2, 5),
+        F(1, 3),
         horizon=2,
     ),
     # A step near the largest: the other branch of max(L·alpha − 1, 1 − alpha·mu).
@@ -127,7 +171,7 @@ SMOOTH: tuple[Instance, ...] = (
     Instance((Quadratic(_point(1, 3), _point(0, 0)),), _point(3, 4), F(1, 3), horizon=2, noise=(Noise(_point(1, 2)),)),
     Instance((Huber(F(1), F(0), F(1)),), _point(3), F(1, 2), horizon=2, noise=(Noise(_point(1), F(1, 2), F(1, 2)),)),
     Instance((_bowl(1),), _point(2), F(1, 4), horizon=2, noise=(Noise(_point(2), F(1, 5)),)),
-)  # fmt: skip
+)
 
 
 def _arriving(
@@ -137,9 +181,15 @@ def _arriving(
     many = max(events) + 1
     bounds = tuple(sorted(more.items()))
     return Instance(
-        (function,) * many, _point(start), alpha, 1, len(events), noise * many if len(noise) == 1 else noise,
-        bounds=bounds, events=events,
-    )  # fmt: skip
+        (function,) * many,
+        _point(start),
+        alpha,
+        1,
+        len(events),
+        noise * many if len(noise) == 1 else noise,
+        bounds=bounds,
+        events=events,
+    )
 
 
 _SKEW = Noise(_point(2), F(1, 5))
@@ -194,14 +244,26 @@ DIMINISHING: tuple[Instance, ...] = (
     Instance((_bent(1, 2, 3), _bowl(2)), _point(-1), F(1, 4), 2, 1, (_sign(1), _sign(2)), _THIRDS, F(1, 3)),
     # Bent on one side only, and constants that are larger, or smaller, than they need be.
     Instance(
-        (PiecewiseQuadratic((F(-1), F(1)), (F(1), F(2), F(1)), F(-2)), _bowl(1, 2)), _point(1), F(1, 8), 3, 1,
-        (_sign(1), _RARE), (F(1, 2), F(1, 3)), F(1, 6),
+        (PiecewiseQuadratic((F(-1), F(1)), (F(1), F(2), F(1)), F(-2)), _bowl(1, 2)),
+        _point(1),
+        F(1, 8),
+        3,
+        1,
+        (_sign(1), _RARE),
+        (F(1, 2), F(1, 3)),
+        F(1, 6),
         bounds=(("L", F(3)), ("mu", F(1, 2)), ("p_min", F(1, 8)), ("sigma", F(2)), ("zeta", F(4))),
     ),
     # Two variables.
     Instance((Quadratic(_point(1, 3), _point(0, 0)),), _point(3, 4), F(1, 4), 2, 2, p=_HALF, p_s=F(1, 2)),
     Instance(
-        (Quadratic(_point(1, 2), _point(3, 4)), Quadratic(_point(1, 2), _point(-3, -4))), _point(3, 4), F(1, 3), 2, 1,
-        (Noise(_point(1, 2)), Noise(_point(0, 0))), (F(2, 5), F(2, 5)), F(1, 5),
+        (Quadratic(_point(1, 2), _point(3, 4)), Quadratic(_point(1, 2), _point(-3, -4))),
+        _point(3, 4),
+        F(1, 3),
+        2,
+        1,
+        (Noise(_point(1, 2)), Noise(_point(0, 0))),
+        (F(2, 5), F(2, 5)),
+        F(1, 5),
     ),
-)  # fmt: skip
+)

@@ -11,9 +11,16 @@ F = Fraction
 
 
 def _run(
-    functions: tuple[Function, ...], at: int | Fraction, eta: Fraction, horizon: int, p: tuple[Fraction, ...],
-    noise: tuple[int | Fraction, ...] = (), steps: int = 1, bounds: dict[str, Any] | None = None, **options: Any,
-) -> Instance:  # fmt: skip
+    functions: tuple[Function, ...],
+    at: int | Fraction,
+    eta: Fraction,
+    horizon: int,
+    p: tuple[Fraction, ...],
+    noise: tuple[int | Fraction, ...] = (),
+    steps: int = 1,
+    bounds: dict[str, Any] | None = None,
+    **options: Any,
+) -> Instance:
     signs = tuple(Noise((F(one),)) for one in noise)
     larger = tuple(sorted((name, F(value)) for name, value in (bounds or {}).items()))
     return Instance(
@@ -51,4 +58,4 @@ STATIONARY: tuple[Instance, ...] = (
     # Three clients; constants that are larger than they need be.
     _run((bowl(1), bowl(1, 1), bowl(1, -1)), 2, F(1, 8), 2, (F(1, 2), F(1, 4), F(1, 4))),
     _run(_TWO, 2, F(1, 8), 2, _EVEN, bounds={"L": 2, "tau_max": 2, "B": 2, "chi2": 1, "alpha2": 2, "pi_max": 1}),
-)  # fmt: skip
+)

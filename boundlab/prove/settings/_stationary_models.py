@@ -62,10 +62,12 @@ class StationaryModels(RunsSetting):
         for t, i in itertools.product(range(instance.horizon), range(n)):
             _same_share(every, t, i, p[i])
         read = {
-            "tau_max": max(one.buffers.symbols()["tau_max"] for one in every), "eta_g": every[0].buffers.rate,
-            "chi2": n * sum(((one - Fraction(1, n)) ** 2 for one in p), _ZERO), "pi_max": max(p),
+            "tau_max": max(one.buffers.symbols()["tau_max"] for one in every),
+            "eta_g": every[0].buffers.rate,
+            "chi2": n * sum(((one - Fraction(1, n)) ** 2 for one in p), _ZERO),
+            "pi_max": max(p),
             "alpha2": sum((one.chance * one.buffers.symbols()["alpha2"] for one in every), _ZERO),
-        }  # fmt: skip
+        }
         given = dict(instance.bounds)
         own = {name: value for name, value in given.items() if name in read}
         rest = tuple((name, value) for name, value in given.items() if name not in own)
@@ -81,7 +83,7 @@ class StationaryModels(RunsSetting):
         every = list(_schedules(self.theorem.algorithm, replace(self._key(instance), noise=())))
         squares: Members = {
             (t,): sum((one.chance * one.squares(t) for one in every), _ZERO) for t in range(instance.horizon)
-        }  # fmt: skip
+        }
         return {**parts(instance.n, {(i,): one for i, one in enumerate(instance.p)}), "al2": squares}
 
 
@@ -180,9 +182,11 @@ def _of_schedule(
     clients = own.tape.descend.client.tolist()
     number = {row: clients[:row].count(client) for row, client in enumerate(clients)}
     by_row = {
-        (row, q): noise[client, number[row], q] for row, client in enumerate(clients) for q in range(instance.steps)
+        (row, q): noise[client, number[row], q]
+        for row, client in enumerate(clients)
+        for q in range(instance.steps)
         if (client, number[row], q) in noise
-    }  # fmt: skip
+    }
     names: dict[int, list[Any]] = {}
     for place, row in own.rows.items():
         names.setdefault(row, []).append(place)
@@ -227,9 +231,13 @@ def _of_entries(
 
 
 def _given_past(
-    t: int, known: int, instance: Instance, chances: Sequence[Fraction], rows: Sequence[dict[Name, Point]],
+    t: int,
+    known: int,
+    instance: Instance,
+    chances: Sequence[Fraction],
+    rows: Sequence[dict[Name, Point]],
     groups: Sequence[tuple[tuple[int, ...], _Noise]],
-) -> None:  # fmt: skip
+) -> None:
     """Add mb[t, q]: the mean of gk[t, q] over all outcomes with the same first arrivals and the same noise."""
     weights: dict[Any, Fraction] = {}
     sums: dict[Any, Point] = {}

@@ -58,14 +58,17 @@ class AreaSetting(Setting):
             self._name_steps()
         self._vectors()
         self.law = Law(
-            p=self.p, p_s=self.p_s, clients=self.n, index="i",
+            p=self.p,
+            p_s=self.p_s,
+            clients=self.n,
+            index="i",
             registers={
                 "x": Register("client", lambda i, k: self.z(i, k, self.M)),
                 "y": Register("client", lambda i, k: self.x(i, k)),
                 "xs": Register("server", lambda k: self.mean_vector(lambda i: self.y(i, k))),
             },
             axioms=frozenset({"iid-events", "algorithm"}),
-        )  # fmt: skip
+        )
         self._compare()
 
     def _probabilities(self) -> None:
@@ -227,8 +230,11 @@ class AreaSetting(Setting):
     def move(self, i: Number, r: Number, m: Number) -> VectorFact:
         """Return z[i, r, m + 1] = z[i, r, m] − α·(g + e)[i, r, m] for 0 ≤ m < M."""
         here, step, of = self.context, scalar(m), scalar(r)
-        for value, what in ((step, "a local step has a number ≥ 0"), (self.M - 1 - step, "a pass has M steps"),
-                            (of if self.diminishing else of + 1, "there is no such pass")):  # fmt: skip
+        for value, what in (
+            (step, "a local step has a number ≥ 0"),
+            (self.M - 1 - step, "a pass has M steps"),
+            (of if self.diminishing else of + 1, "there is no such pass"),
+        ):
             self.kernel.need(value, here, what)
         right = self.z(i, of, step) - (self.g(i, of, step) + self.e(i, of, step)) * self.step(of)
         return self.kernel.make_vector(self.z(i, of, step + 1), right, here, "axiom", axioms=["algorithm"])
@@ -354,9 +360,11 @@ class AreaSetting(Setting):
                     found = _moves.moves(program, (i,), number)
                     others = {slot for j in range(n) if j != i for slot in slots[j]}
                     if not (
-                        _moves.agrees(found[x], {(i, 0, steps, size): 1.0}) and _moves.agrees(found[y], {x: 1.0})
-                        and not others & found.keys() and 0 not in found
-                    ):  # fmt: skip
+                        _moves.agrees(found[x], {(i, 0, steps, size): 1.0})
+                        and _moves.agrees(found[y], {x: 1.0})
+                        and not others & found.keys()
+                        and 0 not in found
+                    ):
                         raise ProofError("area's program does not do with an arrival what this setting says")
                 found = _moves.moves(program, (SERVER,), number)
                 identity = program.identity

@@ -40,9 +40,11 @@ class FedCompassSetting(FedCompassModels):
         numbers = ("latest_time_factor", "a", "b", "speeds", "Qmin", "Qmax")
         words = {"prose_max": ("no", "yes"), "warmup": ("qmin", "speeds")}
         weights = {
-            "st": ("constant", "inverse", "polynomial", "hinge"), "normalise": ("no", "yes"), "p": NUMBERS,
+            "st": ("constant", "inverse", "polynomial", "hinge"),
+            "normalise": ("no", "yes"),
+            "p": NUMBERS,
             "alpha": NUMBERS,
-        }  # fmt: skip
+        }
         known = {"st": ("constant",), "normalise": ("no",), "alpha": ("1",)}
         of_run = weights if assumed or not self.equal else {}
         self.restrictions = uncovered(
@@ -79,8 +81,10 @@ class FedCompassSetting(FedCompassModels):
         self.r = self.index("r", 0, last)
 
     def _families(self) -> None:
-        whole_families = (("many", Range(low=_ZERO, integer=True, arity=1)),
-                          ("steps", Range(low=_ONE, high=self.Qmax, integer=True, arity=2)))  # fmt: skip
+        whole_families = (
+            ("many", Range(low=_ZERO, integer=True, arity=1)),
+            ("steps", Range(low=_ONE, high=self.Qmax, integer=True, arity=2)),
+        )
         numbers = ["over", "under"] + ([] if self.equal else ["a"])
         families = [*whole_families, *((name, Range(low=_ZERO, arity=2)) for name in numbers)]
         if "A_max" in self.own_symbols:

@@ -37,9 +37,11 @@ class FedFaSetting(FedFaModels):
         covered |= {} if self.delta else {"eta_g": NUMBERS}  # it belongs to mode=delta
         covered |= {"K": NUMBERS} if self.printed else {}
         self.restrictions = uncovered(
-            theorem, {"mode": ("param",) if self.printed else ("delta", "param"), "K": ("1",)}, covered,
+            theorem,
+            {"mode": ("param",) if self.printed else ("delta", "param"), "K": ("1",)},
+            covered,
             {"Q": "Q", "K": "window"},
-        )  # fmt: skip
+        )
         super().__init__(theorem, "eta_l")
         read = theorem.read
         for name in _READ_OFF:

@@ -48,9 +48,13 @@ class GdSetting(Setting):
         self._average()
         one = scalar(1)
         self.law = Law(
-            p=lambda _: one / self.n, p_s=_ZERO, clients=self.n, index="i",
-            registers={"x": Register("any", self._step)}, axioms=frozenset({"uniform-sampling"}),
-        )  # fmt: skip
+            p=lambda _: one / self.n,
+            p_s=_ZERO,
+            clients=self.n,
+            index="i",
+            registers={"x": Register("any", self._step)},
+            axioms=frozenset({"uniform-sampling"}),
+        )
         self._compare()
 
     def _average(self) -> None:

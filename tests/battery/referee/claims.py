@@ -15,13 +15,22 @@ from referee.functions import Floats, Functions
 from referee.methods import METHODS, Order, Seen, step_at
 
 COUNTERS: Mapping[str, str] = {
-    "gap": "K", "ergodic-gap": "K", "squared-distance": "K", "gradient-norm-last": "K", "gradient-norm": "T",
-}  # fmt: skip
+    "gap": "K",
+    "ergodic-gap": "K",
+    "squared-distance": "K",
+    "gradient-norm-last": "K",
+    "gradient-norm": "T",
+}
 # Which assumption says what a symbol is; without it the claim is one about every value of the symbol.
 DEFINED_BY: Mapping[str, str] = {
-    "mu": "strongly-convex", "L": "smooth", "B": "lipschitz", "G_sq": "bounded-gradients",
-    "sigma_g": "bounded-heterogeneity", "p_s": "iid-events", "qbar": "iid-events",
-}  # fmt: skip
+    "mu": "strongly-convex",
+    "L": "smooth",
+    "B": "lipschitz",
+    "G_sq": "bounded-gradients",
+    "sigma_g": "bounded-heterogeneity",
+    "p_s": "iid-events",
+    "qbar": "iid-events",
+}
 _SLACK = 1e-12
 _NOTHING = 1e-11
 _LEAVES = 300
@@ -133,16 +142,26 @@ class Instance:
     def read(cls, raw: Mapping[str, Any]) -> "Instance":
         """Read what :meth:`raw` wrote."""
         return cls(
-            Functions.read(raw["functions"]), np.array(raw["x0"], dtype=np.float64), raw["iterations"], raw["noise"],
-            tuple(raw["turns"]), tuple(raw["chances"]), dict(raw["free"]),
-        )  # fmt: skip
+            Functions.read(raw["functions"]),
+            np.array(raw["x0"], dtype=np.float64),
+            raw["iterations"],
+            raw["noise"],
+            tuple(raw["turns"]),
+            tuple(raw["chances"]),
+            dict(raw["free"]),
+        )
 
     def raw(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
         return {
-            "functions": self.functions.raw(), "x0": self.x0.tolist(), "iterations": self.iterations,
-            "noise": self.noise, "turns": list(self.turns), "chances": list(self.chances), "free": dict(self.free),
-        }  # fmt: skip
+            "functions": self.functions.raw(),
+            "x0": self.x0.tolist(),
+            "iterations": self.iterations,
+            "noise": self.noise,
+            "turns": list(self.turns),
+            "chances": list(self.chances),
+            "free": dict(self.free),
+        }
 
 
 @final

@@ -44,10 +44,17 @@ def false_mutants(name: str, claim: Claim) -> list[dict[str, Any]]:
         shown = worst(mutant, random, _INSTANCES, _PLAIN, _KNOWN)
         if shown is not None and shown[0].ratio > _CLEAR:
             sides, witness = shown
-            found.append({
-                "id": f"{name}.{len(found) + 1}", "theorem": name, "slip": slip, "what": what, "left": sides.left,
-                "bound": sides.bound, "witness": witness.raw(),
-            })  # fmt: skip
+            found.append(
+                {
+                    "id": f"{name}.{len(found) + 1}",
+                    "theorem": name,
+                    "slip": slip,
+                    "what": what,
+                    "left": sides.left,
+                    "bound": sides.bound,
+                    "witness": witness.raw(),
+                }
+            )
         if len(found) == _WANTED:
             break
     return found

@@ -6,9 +6,19 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 FUNCTIONS: Mapping[str, Callable[..., float]] = {
-    "sqrt": math.sqrt, "exp": math.exp, "log": math.log, "floor": math.floor, "ceiling": math.ceil, "ceil": math.ceil,
-    "Min": min, "min": min, "Max": max, "max": max, "Abs": abs, "abs": abs,
-}  # fmt: skip
+    "sqrt": math.sqrt,
+    "exp": math.exp,
+    "log": math.log,
+    "floor": math.floor,
+    "ceiling": math.ceil,
+    "ceil": math.ceil,
+    "Min": min,
+    "min": min,
+    "Max": max,
+    "max": max,
+    "Abs": abs,
+    "abs": abs,
+}
 _BINARY: Mapping[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,

@@ -39,9 +39,12 @@ class Functions:
     def raw(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
         return {
-            "kind": self.kind, "weight": self.weight.tolist(), "center": self.center.tolist(), "delta": self.delta,
+            "kind": self.kind,
+            "weight": self.weight.tolist(),
+            "center": self.center.tolist(),
+            "delta": self.delta,
             "ridge": self.ridge,
-        }  # fmt: skip
+        }
 
     @property
     def n(self) -> int:
@@ -100,9 +103,10 @@ class Functions:
                 near = np.sign(away) * np.maximum(np.abs(away) - weight, 0)
             case "huber":
                 near = np.where(
-                    np.abs(away) <= self.delta * (1 + weight), away / (1 + weight),
+                    np.abs(away) <= self.delta * (1 + weight),
+                    away / (1 + weight),
                     away - weight * self.delta * np.sign(away),
-                )  # fmt: skip
+                )
             case "bent":
                 raise ValueError("no proximal step for bent functions")
         return self.center[0] + near

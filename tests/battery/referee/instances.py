@@ -40,8 +40,14 @@ def draw(claim: Claim, random: Generator, shapes: Sequence[str] = SHAPES) -> Ins
     free = {option: float(random.choice((1, 2, 3, 5))) for option in parameters(claim)}
     arrivals = K * int(free.get("count", 1)) + int(free.get("K", 2)) + 2
     instance = Instance(
-        functions, x0, K, noise, _turns(n, arrivals, algorithm, random), _chances(claim, n, random), free,
-    )  # fmt: skip
+        functions,
+        x0,
+        K,
+        noise,
+        _turns(n, arrivals, algorithm, random),
+        _chances(claim, n, random),
+        free,
+    )
     return _with_symbols(claim, instance, random)
 
 
@@ -117,8 +123,14 @@ def _with_symbols(claim: Claim, instance: Instance, random: Generator) -> Instan
             case _:
                 free[name] = float(random.choice((0.01, 1.0, 100.0)))
     made = Instance(
-        instance.functions, instance.x0, K, instance.noise, instance.turns, instance.chances, free,
-    )  # fmt: skip
+        instance.functions,
+        instance.x0,
+        K,
+        instance.noise,
+        instance.turns,
+        instance.chances,
+        free,
+    )
     return _at_a_limit(claim, made, random)
 
 
@@ -134,9 +146,14 @@ def _at_a_limit(claim: Claim, instance: Instance, random: Generator) -> Instance
             share = float(random.choice((1.0, 1.0, 0.5)))
             free = {**instance.free, left: share * limit}
             return Instance(
-                instance.functions, instance.x0, instance.iterations, instance.noise, instance.turns,
-                instance.chances, free,
-            )  # fmt: skip
+                instance.functions,
+                instance.x0,
+                instance.iterations,
+                instance.noise,
+                instance.turns,
+                instance.chances,
+                free,
+            )
     return instance
 
 

@@ -83,8 +83,9 @@ def gd(order: Order, x: Floats, descend: Descend, seen: Seen) -> Iterator[Floats
 
 def sfedavg(order: Order, x: Floats, descend: Descend, seen: Seen) -> Iterator[Floats]:
     """Rounds of all clients."""
-    return gd(Order(order.clients, order.steps, {**order.options, "sampling": "all"}, (), order.iterations),
-              x, descend, seen)  # fmt: skip
+    return gd(
+        Order(order.clients, order.steps, {**order.options, "sampling": "all"}, (), order.iterations), x, descend, seen
+    )
 
 
 def incremental(order: Order, x: Floats, descend: Descend, seen: Seen) -> Iterator[Floats]:
@@ -227,7 +228,16 @@ def fedfa(order: Order, x: Floats, descend: Descend, seen: Seen) -> Iterator[Flo
 
 
 METHODS: Mapping[str, Callable[[Order, Floats, Descend, Seen], Iterator[Floats]]] = {
-    "gd": gd, "sfedavg": sfedavg, "incremental": incremental, "heavy_ball": heavy_ball, "nesterov": nesterov,
-    "ogm": ogm, "area": area, "async_sgd": async_sgd, "fedbuff": fedbuff, "asfedavg": asfedavg, "fedasync": fedasync,
+    "gd": gd,
+    "sfedavg": sfedavg,
+    "incremental": incremental,
+    "heavy_ball": heavy_ball,
+    "nesterov": nesterov,
+    "ogm": ogm,
+    "area": area,
+    "async_sgd": async_sgd,
+    "fedbuff": fedbuff,
+    "asfedavg": asfedavg,
+    "fedasync": fedasync,
     "fedfa": fedfa,
-}  # fmt: skip
+}

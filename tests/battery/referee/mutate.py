@@ -11,8 +11,11 @@ Data = dict[str, Any]
 SCALES = ("1/2", "3/4", "9/10", "99/100")
 _SWAPS = (("mu", "L"), ("L", "mu"), ("sigma", "B"), ("R", "zeta"), ("B", "L"), ("F0", "R"), ("n", "1"), ("M", "1"))
 _METRICS: Mapping[str, str] = {
-    "ergodic-gap": "gap", "gap": "ergodic-gap", "squared-distance": "gap", "gradient-norm-last": "gap",
-}  # fmt: skip
+    "ergodic-gap": "gap",
+    "gap": "ergodic-gap",
+    "squared-distance": "gap",
+    "gradient-norm-last": "gap",
+}
 
 
 def mutants(claim: Claim) -> Iterator[tuple[str, str, Claim]]:
@@ -199,7 +202,17 @@ def _divided_noise(claim: Claim) -> Iterator[tuple[str, Data]]:
 
 
 SLIPS = (
-    _scaled_terms, _dropped_terms, _other_numbers, _other_functions, _shifted_counters, _swapped_symbols,
-    _dropped_conditions, _relaxed_conditions, _dropped_assumptions, _other_steps, _other_options, _other_metrics,
+    _scaled_terms,
+    _dropped_terms,
+    _other_numbers,
+    _other_functions,
+    _shifted_counters,
+    _swapped_symbols,
+    _dropped_conditions,
+    _relaxed_conditions,
+    _dropped_assumptions,
+    _other_steps,
+    _other_options,
+    _other_metrics,
     _divided_noise,
-)  # fmt: skip
+)

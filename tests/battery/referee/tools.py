@@ -25,9 +25,18 @@ def arguments(claim: Claim, path: Path, tool: Tool, candidates: int) -> Iterator
             for problem, size in _problems(claim):
                 for delays in _delays(claim):
                     yield [
-                        "compare", str(path), "-p", problem, "-d", delays, "-k", _iterations(claim), "--trials", "20",
+                        "compare",
+                        str(path),
+                        "-p",
+                        problem,
+                        "-d",
+                        delays,
+                        "-k",
+                        _iterations(claim),
+                        "--trials",
+                        "20",
                         *_steps(claim, size),
-                    ]  # fmt: skip
+                    ]
 
 
 def _long_and_short(claim: Claim) -> list[list[str]]:
@@ -45,9 +54,23 @@ def _long_and_short(claim: Claim) -> list[list[str]]:
 def _steps(claim: Claim, size: float) -> list[str]:
     """Return settings of what the claim leaves free, with steps of a size."""
     values = {
-        "alpha": size, "eta_l": size, "c": 2 * size, "d": 2.0, "eta_g": 1.0, "beta": 0.3, "eps": 0.1, "K": 30.0,
-        "T": 30.0, "mu": 1.0, "L": 1.0, "B": 1.0, "G_sq": 1.0, "sigma_g": 1.0, "p_s": 0.5, "qbar": 2.0,
-    }  # fmt: skip
+        "alpha": size,
+        "eta_l": size,
+        "c": 2 * size,
+        "d": 2.0,
+        "eta_g": 1.0,
+        "beta": 0.3,
+        "eps": 0.1,
+        "K": 30.0,
+        "T": 30.0,
+        "mu": 1.0,
+        "L": 1.0,
+        "B": 1.0,
+        "G_sq": 1.0,
+        "sigma_g": 1.0,
+        "p_s": 0.5,
+        "qbar": 2.0,
+    }
     return [part for name in sorted(claim.free()) for part in ("--set", f"{name}={values.get(name, 1.0):g}")]
 
 
