@@ -2,6 +2,10 @@
 
 import hashlib
 import json
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -143,3 +147,33 @@ def test_a_replay_says_that_it_leaves_the_noise_out(tmp_path: Path, capsys: Any)
         assert ("note" in output(capsys, "replay", str(tmp_path / "case.json"))) == bool(sigma)
         invoke(["replay", str(tmp_path / "case.json")])
         assert ("the noise of this problem is left out" in " ".join(capsys.readouterr().out.split())) == bool(sigma)
+
+
+# Commands over many kinds of settings, in one process.
+HASHED = """
+import sys
+from boundlab.cli import invoke
+for words in (
+    "compare fedcompass.theorem1 --problem huber:c=[[0],[1]],x0=0.6 --delays deterministic:rates=[1,0.2] --trials 2 "
+    "-k 18 --set Qmax=5 --set Qmin=1 --set eta=0.001 --json",
+    "compare fedfa.param.b --problem huber:c=[[0],[1]] --delays deterministic --trials 2 -k 9 --set Q=2 --set K=2 "
+    "--json",
+    "compare area.theorem8 --problem lad:x0=3 --delays iid:p_s=0.5 -k 6 --set M=5 --json",
+    "exact fedfa.theorem1 --json", "check fedstaleweight.theorem1 --json", "show afl_dga.theorem1 --core --json",
+    "run fedbuff --problem huber --set eta_l=0.1 --set count=2 -k 5 --trials 2 --json",
+    "falsify fedstaleweight.theorem1 --candidates 40 --json", "list theorems --json",
+):
+    code = invoke(words.split())
+    assert code in (0, 1, 3), (words, code)
+"""
+
+
+def test_what_is_printed_does_not_depend_on_how_python_hashes_text(tmp_path: Path) -> None:
+    def printed(seed: str) -> str:
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run(
+            [sys.executable, "-c", HASHED], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        return re.sub(r'"seconds": [0-9.e-]+', "", done.stdout)
+
+    assert printed("0") == printed("2")

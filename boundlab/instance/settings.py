@@ -74,8 +74,9 @@ def split(
     """
     options: dict[str, Any] = dict(theorem.core.fixed)
     own = options_of(theorem, algorithm)
-    for name in own & set(settings):
-        value = settings[name]
+    for name, value in settings.items():
+        if name not in own:
+            continue
         if not override and name in options and str(options[name]) != str(value):
             raise AssumptionError(f"{theorem.id}: the proof takes {name}={options[name]}, not {name}={value}")
         options[name] = value
