@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from importlib.machinery import SourceFileLoader
 from importlib.metadata import EntryPoint, entry_points
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, Literal, final, get_args
 from zlib import crc32
 
@@ -179,6 +180,14 @@ def _place(path: str | Path) -> Path:
         return Path(path).absolute()
 
 
+@final
+class _FromSource(SourceFileLoader):
+    """A loader that compiles a file each time: stored bytecode is only told from a newer text by second and size."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
 def _module(path: Path) -> str:
     return f"{_PREFIX}{crc32(str(path).encode()):08x}"
 
@@ -219,14 +228,16 @@ def _run(path: Path, _changed: int, _size: int) -> Mapping[str, Any] | str:
 def _executed(path: Path, read: Callable[[ModuleType], Any]) -> tuple[Any] | str:
     """Execute a file and return what is read off it, or in one line why that cannot be done."""
     name = _module(path)
-    spec = spec_from_file_location(name, path) if path.suffix == ".py" else None
-    if spec is None or spec.loader is None:
+    if path.suffix != ".py":
         return "its name must end in .py"
+    loader = _FromSource(name, str(path))
+    spec = spec_from_loader(name, loader)
+    assert spec is not None  # noqa: S101  (the loader is a source loader)
     module = module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look for the module of their class there
     token = _RUNNING.set(_RUNNING.get() | {path})
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
         return (read(module),)
     except (KeyboardInterrupt, MemoryError):
         raise

@@ -130,7 +130,7 @@ JUDGES = {"audit", "checks", "compare", "exact", "falsify", "proofs", "prove", "
         ("run gd -k 3 -r 2", set(), 190),
         ("check classics.gd.convex", {"checks", "signs"}, 200),
         ("compare classics.gd.convex -k 5 -r 2", {"compare"}, 235),
-        ("exact area.theorem8", {"exact"}, 250),
+        ("exact area.theorem8", {"exact"}, 251),
         ("falsify area.theorem8 --candidates 3", {"compare", "exact", "falsify"}, 290),
     ],
 )

@@ -53,7 +53,7 @@ def test_nothing_is_overwritten_and_nothing_is_half_written(here: Path, capsys: 
     (here / "test_other.py").write_text("my test")
     assert invoke(["new", "algorithm", "other"]) == ExitCode.USAGE
     assert not (here / "other.py").exists()
-    assert "is there already" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["", "1", "a b", "../up", "class", "boundlab", "a/b", "ä", "-x", "x" * 80])

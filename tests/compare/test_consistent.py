@@ -1,4 +1,4 @@
-"""What a sample may say: consistent, unless a range decides; and when a bound says nothing."""
+"""What a sample may say: consistent, unless a range decides; and when a bound is vacuous."""
 
 from dataclasses import replace
 

@@ -132,7 +132,7 @@ def test_what_neither_floats_nor_exact_numbers_decide_is_not_decided(tmp_path: P
         tmp_path, "gd", "gradient-norm-last", *FASTEST, "smoothed-max-affine:clients=3,mu=0.5", "deterministic", 200
     )
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert "digits are lost; no engine of exact numbers reaches problem smoothed-max-affine" in found.reason
+    assert "digits are lost; no exact engine applies to problem smoothed-max-affine" in found.reason
 
 
 def test_exponentials_are_enclosed_by_more_digits(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from boundlab import assumptions, metrics
 from boundlab.assumptions import assumption
 from boundlab.cli import invoke
 from boundlab.errors import SpecError
-from boundlab.registry import KINDS, TYPES, WORDS, catalogue, lookup, registered
+from boundlab.registry import KINDS, TYPES, WORDS, catalogue, lookup, registered, value_of
 
 GOOD = """
 import dataclasses
@@ -297,3 +297,14 @@ def test_the_page_names_every_kind_and_its_example_runs(tmp_path, capsys):
     (tmp_path / "title.py").write_text(page.split("```python\n")[1].split("```")[0])
     assert invoke(["--plugin", str(tmp_path / "title.py"), "check", "area.theorem8", "--only", "title", "-v"]) == 0
     assert "title.length" in capsys.readouterr().out
+
+
+def test_a_file_that_changes_twice_within_a_second_is_read_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytecode that Python stores knows a text by the second of its last change and its size."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    file = tmp_path / "mine.py"
+    for value in (1, 2, 3):
+        file.write_text(f"VALUE = {value}\n")
+        os.utime(file, ns=(10**18 + value, 10**18 + value))
+        assert value_of(file, "VALUE") == value
+    assert not (tmp_path / "__pycache__").exists()
