@@ -21,7 +21,7 @@ QUICK: Mapping[str, Sequence[str]] = {
     "new": ("new", "theorem", "mine", "--out={fresh}"),
     "doctor": ("doctor",),
     "schema": ("schema", "case"),
-    "falsify": ("falsify", "fedstaleweight.theorem1", "--candidates=400"),
+    "falsify": ("falsify", "area.theorem8", "--candidates=60"),
     "audit": ("audit", "classics.gd.convex", "--candidates=20", "--budget=20"),
 }
 SLOW: Mapping[str, Sequence[str]] = {

@@ -230,7 +230,7 @@ def says(fact: Shared) -> dict[str, Any]:
         {"claim": claim(fact.claim)}
         if isinstance(fact, Fact)
         else {
-            "left": combination(fact.left),
+            "left": combination(fact.left),  # type: ignore[attr-defined]
             "right": combination(fact.right),  # type: ignore[attr-defined]
         }
     )

@@ -299,7 +299,9 @@ def test_the_page_names_every_kind_and_its_example_runs(tmp_path, capsys):
     assert "title.length" in capsys.readouterr().out
 
 
-def test_a_file_that_changes_twice_within_a_second_is_read_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_changes_twice_within_a_second_is_read_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Bytecode that Python stores knows a text by the second of its last change and its size."""
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     file = tmp_path / "mine.py"
