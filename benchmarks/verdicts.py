@@ -127,7 +127,7 @@ class Outcome:
     @property
     def words(self) -> str:
         """The verdict, as the table shows it."""
-        return f"{self.verdict} (says nothing)" if self.says_nothing else self.verdict
+        return f"{self.verdict} (vacuous)" if self.says_nothing else self.verdict
 
 
 _BUFFER = {"count": "3", "M": "3"}

@@ -211,11 +211,11 @@ def _undecided_digits(plan: Plan, sides: Sides) -> str:
 
 
 def _shape(left: Floats, right: Floats) -> Judgement:
-    constant = float(np.max(left / right)) if (right > 0.0).all() else float("inf")
-    return Verdict.INCONCLUSIVE, (
-        f"the printed O(·) has unknown constants, so nothing can refute or confirm it; "
-        f"here a constant of {constant:.3g} would do"
-    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        constant = float(np.max(np.where(left == 0.0, 0.0, left / right)))
+    enough = f"a constant of {constant:.3g} would do" if np.isfinite(constant) else "no finite constant is seen to do"
+    words = "the printed O(·) has unknown constants, so nothing can refute or confirm it"
+    return Verdict.INCONCLUSIVE, f"{words}; here {enough}"
 
 
 def _refuted(plan: Plan, where: str, how: str) -> Judgement:
