@@ -265,7 +265,7 @@ def test_noise_on_a_kink_has_no_exact_engine():
     parameters = AreaParameters(StepSize(0.1))
     assert "not exponential" in applicable("gap", "area", problem, parameters, delays, policy)
     adaptive = lookup("algorithms", "afl_dga").read(Options("afl_dga", {"eta": 0.1}))
-    assert "one event of afl_dga as a program" in applicable("gap", "afl_dga", problem, adaptive, delays, policy)
+    assert "afl_dga has no one-event program" in applicable("gap", "afl_dga", problem, adaptive, delays, policy)
 
 
 def test_too_many_states_are_refused_with_their_number():
