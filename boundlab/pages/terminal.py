@@ -1,5 +1,6 @@
 """Pages on a terminal, as lines and tables of Rich."""
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +16,7 @@ from boundlab.pages.blocks import GAP, Block, FormulaBlock, Line, Rows
 if TYPE_CHECKING:
     from rich.console import Console
 
+_PADDING: Final = re.compile(r" +$", re.MULTILINE)  # Rich fills the last column
 _STYLES: Final = {
     "": "",
     "strong": "bold",
@@ -35,9 +37,11 @@ def terminal(blocks: Iterable[Block], *, folded: bool = False) -> list[Any]:
 
 
 def print_page(console: "Console", blocks: Iterable[Block], *, folded: bool = False) -> None:
-    """Print a page; commands are not broken, so that they can be copied."""
+    """Print a page; commands are not broken, so that they can be copied, and no line ends in spaces."""
     for one in terminal(blocks, folded=folded):
-        console.print(one, soft_wrap=isinstance(one, Text) and bool(one.no_wrap))
+        with console.capture() as printed:
+            console.print(one, soft_wrap=isinstance(one, Text) and bool(one.no_wrap))
+        console.file.write(_PADDING.sub("", printed.get()))
 
 
 def _shown(blocks: Iterable[Block], folded: bool) -> Iterator[Any]:
