@@ -1,6 +1,7 @@
 """The buffer of FedBuff: its compiler, shared by all algorithms that aggregate after so many arrivals."""
 
 import heapq
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeVar, final
@@ -56,73 +57,66 @@ def reply_option(default: Reply = "post") -> Any:
     return option.choice(says, ("post", "pre", "wait"), default)
 
 
-def compile_buffer(
-    name: str,
-    events: Events,
-    clients: int,
-    records: RecordAt,
-    iterations: int,
-    local: LocalSteps,
-    count: int,
-    reply: Reply,
-    weights: Weights,
-    *,
-    models: bool = False,
-) -> Tape:
-    """Compile arrivals into aggregations of every ``count`` of them.
-
-    Parameters
-    ----------
-    weights
-        What each buffered update is multiplied with in x_s ← x_s + Σ weight·(y − x); with ``models`` in
-        x_s ← Σ weight·y.
-
-    Raises
-    ------
-    SpecError
-        With reply=wait, if an update of a client arrives that waits, or the buffer can never be filled.
-    """
-    check_wait(name, reply, count, clients)
-    writer = Writer(events, clients, records, iterations, local.relative)
-    workers = Workers(writer, clients, local, count, models=models)
-    for client in range(clients):
-        workers.begin(client)
-    buffer: list[Arrival] = []
-    for event, client in enumerate(events.actor.tolist()):
-        if writer.done:
-            break
-        writer.begin(event)
-        if workers.run[client] < 0:
-            raise SpecError(
-                f"{name}: event {event + 1}: with reply=wait client {client} has nothing to send before the "
-                "aggregation of its last update"
-            )
-        buffer.append(Arrival(client, *workers.take(client)))
-        full = len(buffer) == count
-        if reply == "pre" or (reply == "post" and not full):
-            workers.begin(client)
-        if full:
-            terms = []
-            for update, weight in zip(buffer, weights(buffer), strict=True):
-                if not models:
-                    writer.use(update.run, weight)
-                terms.append((float(weight), update.register))
-                workers.release(update.register)
-            (writer.replace_model if models else writer.server_update)(*terms)
-            for update in buffer if reply == "wait" else buffer[-1:] if reply == "post" else ():
-                workers.begin(update.client)
-            buffer = []
-        writer.end()
-    return writer.tape()
-
-
 P = TypeVar("P", bound=BufferParameters)
 
 
 class Buffered(Algorithm[P]):
-    """An algorithm that aggregates after every ``count`` arrivals."""
+    """An algorithm that aggregates after every ``count`` arrivals.
+
+    Parameters
+    ----------
+    models
+        Whether x_s ← Σ weight·y over a full buffer; else x_s ← x_s + Σ weight·(y − x).
+    """
 
     server = "count"
+    models: bool = False
+
+    @abstractmethod
+    def weights(self, parameters: P) -> Weights:
+        """Return what gives the weights of the full buffers of one run, one after the other."""
+
+    def schedule(self, parameters: P, events: Events, clients: int, records: RecordAt, iterations: int) -> Tape:
+        """Compile; each aggregation is one iteration.
+
+        Raises
+        ------
+        SpecError
+            With reply=wait, if an update of a client arrives that waits, or the buffer can never be filled.
+        """
+        count, reply, weights = parameters.count, parameters.reply, self.weights(parameters)
+        check_wait(self.id, reply, count, clients)
+        writer = Writer(events, clients, records, iterations, parameters.local.relative)
+        workers = Workers(writer, clients, parameters.local, count, models=self.models)
+        for client in range(clients):
+            workers.begin(client)
+        buffer: list[Arrival] = []
+        for event, client in enumerate(events.actor.tolist()):
+            if writer.done:
+                break
+            writer.begin(event)
+            if workers.run[client] < 0:
+                raise SpecError(
+                    f"{self.id}: event {event + 1}: with reply=wait client {client} has nothing to send before the "
+                    "aggregation of its last update"
+                )
+            buffer.append(Arrival(client, *workers.take(client)))
+            full = len(buffer) == count
+            if reply == "pre" or (reply == "post" and not full):
+                workers.begin(client)
+            if full:
+                terms = []
+                for update, weight in zip(buffer, weights(buffer), strict=True):
+                    if not self.models:
+                        writer.use(update.run, weight)
+                    terms.append((float(weight), update.register))
+                    workers.release(update.register)
+                (writer.replace_model if self.models else writer.server_update)(*terms)
+                for update in buffer if reply == "wait" else buffer[-1:] if reply == "post" else ():
+                    workers.begin(update.client)
+                buffer = []
+            writer.end()
+        return writer.tape()
 
     def events_for(self, parameters: P, clients: int, iterations: int) -> int:
         """Return count arrivals an aggregation."""

@@ -22,7 +22,7 @@ Weigh = Callable[[Hashable, Sequence[Held]], tuple[Sequence[float], Hashable]]
 
 @final
 class BufferProgram(EventProgram):
-    """The event of :func:`boundlab.algorithms._buffer.compile_buffer`.
+    """The event of :class:`boundlab.algorithms._buffer.Buffered`.
 
     Control: the age of each client's model or that it waits, what is in the buffer, and the memory of the weights.
 

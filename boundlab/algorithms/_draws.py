@@ -29,6 +29,10 @@ class Draw:
     when: Callable[[Any, int | None], bool]
 
 
-def several(clients: int | None) -> bool:
-    """Return whether there may be more than one client to choose from."""
-    return clients is None or clients > 1
+def drawn_with(name: str, words: str, option: str, value: str) -> Draw:
+    """Return what is drawn with ``option=value``, where there may be more than one client to choose from."""
+
+    def when(parameters: Any, clients: int | None) -> bool:
+        return getattr(parameters, option) == value and (clients is None or clients > 1)
+
+    return Draw(name, words, (option,), when)

@@ -169,9 +169,12 @@ class EventProgram(ABC):
             name = "slots"
         super().__setattr__(name, value)
 
-    @abstractmethod
     def opening(self) -> tuple[tuple[Row, ...], Control]:
-        """Return what happens before the first event, and the control state after it."""
+        """Return what happens before the first event, and the control state after it.
+
+        By default nothing: each event begins with the model that the one before left.
+        """
+        return (), Control()
 
     @abstractmethod
     def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:

@@ -1,11 +1,16 @@
 """Synchronous rounds: what the textbook methods share. Nothing is stale, and delays only say how long a round takes."""
 
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from boundlab.algorithms._algorithm import Algorithm, P
-from boundlab.delays import DelayModel, ServerPolicy
+from boundlab.algorithms._program import Event
+from boundlab.delays import Clock, DelayModel, ServerPolicy
 from boundlab.errors import CaseError
-from boundlab.events import SERVER, Events, read_rows
+from boundlab.events import SERVER, Events, members_as_json, members_events, read_rows
 from boundlab.randomness import Streams
 from boundlab.tape import Writer
 
@@ -41,6 +46,40 @@ class Rounds(Algorithm[P]):
                     f'{where}: event {place}: {self.id} asks all clients in every round; write "s", not {who!r}'
                 )
         return Events(np.array([time for time, _ in rows]), np.full(len(rows), SERVER, dtype=np.int32))
+
+
+class MemberRounds(Algorithm[P]):
+    """An algorithm whose iterations name the clients that they ask; its event is the end of one."""
+
+    arrivals = False
+
+    @abstractmethod
+    def members(self, parameters: P, streams: Streams, clients: int, turn: int) -> tuple[int, ...]:
+        """Return which clients iteration ``turn``, counted from 0, asks, in their order."""
+
+    @abstractmethod
+    def end(self, clock: Clock, members: tuple[int, ...], start: float) -> float:
+        """Return when the last of these clients is done."""
+
+    def sample(
+        self, parameters: P, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
+    ) -> Events:
+        """Return who is asked in each iteration, and when the last of them is done."""
+        clock = delays.clock(streams)
+        now, rounds = 0.0, []
+        for turn in range(count):
+            members = self.members(parameters, streams, clients, turn)
+            now = self.end(clock, members, now)
+            rounds.append((now, members))
+        return members_events(rounds)
+
+    def drawn_events(self, parameters: P, drawn: Sequence[Event]) -> Events:
+        """Return the iterations with the clients that they ask."""
+        return members_events([(float(place), who) for place, who in enumerate(drawn, 1)])
+
+    def events_as_json(self, events: Events) -> list[list[Any]]:
+        """Return [end, [clients]] for each iteration."""
+        return members_as_json(events)
 
 
 class MeanStep:

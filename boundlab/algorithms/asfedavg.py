@@ -1,15 +1,12 @@
 """AS-FedAvg: asynchronous FedAvg with a buffer, the baseline of AREA's Section 5."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._buffer import Arrival, Buffered, BufferParameters, Reply, compile_buffer, reply_option
+from boundlab.algorithms._buffer import Buffered, BufferParameters, Reply, Weights, reply_option
 from boundlab.algorithms._buffer_program import BufferProgram
 from boundlab.algorithms._steps import LocalSteps, local_steps
-from boundlab.events import Events
-from boundlab.tape import RecordAt, Tape
 
 
 @final
@@ -29,27 +26,12 @@ class AsFedAvg(Buffered[AsFedAvgParameters]):
     id = "asfedavg"
     summary = "asynchronous FedAvg: the mean of every count local models replaces the server model"
     parameter_type = AsFedAvgParameters
+    models = True
 
-    def schedule(
-        self, parameters: AsFedAvgParameters, events: Events, clients: int, records: RecordAt, iterations: int
-    ) -> Tape:
-        """Compile; each aggregation is one iteration."""
-
-        def weights(buffer: Sequence[Arrival]) -> list[float]:
-            return [1.0 / parameters.count] * len(buffer)
-
-        return compile_buffer(
-            self.id,
-            events,
-            clients,
-            records,
-            iterations,
-            parameters.local,
-            parameters.count,
-            parameters.reply,
-            weights,
-            models=True,
-        )
+    def weights(self, parameters: AsFedAvgParameters) -> Weights:
+        """Return 1/count."""
+        share = 1.0 / parameters.count
+        return lambda buffer: [share] * len(buffer)
 
     def program(self, parameters: AsFedAvgParameters, clients: int) -> BufferProgram:
         """Return one arrival."""

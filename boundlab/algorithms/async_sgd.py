@@ -10,7 +10,7 @@ import numpy as np
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm, arrivals
 from boundlab.algorithms._buffer import why_not_stationary, why_not_uniform
-from boundlab.algorithms._draws import Draw, several
+from boundlab.algorithms._draws import drawn_with
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import ClientSlots, Control, Event, EventLaw, EventProgram, Row, Share, Step
 from boundlab.delays import DelayModel, ServerPolicy
@@ -50,14 +50,7 @@ class AsyncSgd(Algorithm[AsyncSgdParameters]):
     id = "async_sgd"
     summary = "stale stochastic gradients applied one by one, with a constant or a delay-adaptive step size"
     parameter_type = AsyncSgdParameters
-    draws = (
-        Draw(
-            "target",
-            "which client gets each new model",
-            ("sampling",),
-            lambda parameters, clients: parameters.sampling == "uniform" and several(clients),
-        ),
-    )
+    draws = (drawn_with("target", "which client gets each new model", "sampling", "uniform"),)
 
     def schedule(
         self, parameters: AsyncSgdParameters, events: Events, clients: int, records: RecordAt, iterations: int

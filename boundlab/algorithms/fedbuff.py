@@ -6,19 +6,11 @@ from types import MappingProxyType
 from typing import Any, final
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._buffer import (
-    Arrival,
-    Buffered,
-    BufferParameters,
-    Reply,
-    compile_buffer,
-    reply_option,
-)
+from boundlab.algorithms._buffer import Buffered, BufferParameters, Reply, Weights, reply_option
 from boundlab.algorithms._buffer_program import BufferProgram
 from boundlab.algorithms._staleness import FORMS, Staleness, staleness_function
 from boundlab.algorithms._steps import LocalSteps, local_steps
-from boundlab.events import Events
-from boundlab.tape import RecordAt, Tape
+from boundlab.tape import Tape
 
 
 @final
@@ -46,17 +38,9 @@ class FedBuff(Buffered[FedBuffParameters]):
     step_size_symbols = ("eta_l",)
     single_client_values = MappingProxyType({})
 
-    def schedule(
-        self, parameters: FedBuffParameters, events: Events, clients: int, records: RecordAt, iterations: int
-    ) -> Tape:
-        """Compile; each aggregation is one iteration."""
-
-        def weights(buffer: Sequence[Arrival]) -> list[float]:
-            return _weights(parameters, [update.tau for update in buffer])
-
-        return compile_buffer(
-            self.id, events, clients, records, iterations, parameters.local, parameters.count, parameters.reply, weights
-        )
+    def weights(self, parameters: FedBuffParameters) -> Weights:
+        """Return eta_g·s(τ)/count."""
+        return lambda buffer: _weights(parameters, [update.tau for update in buffer])
 
     def program(self, parameters: FedBuffParameters, clients: int) -> BufferProgram:
         """Return one arrival."""

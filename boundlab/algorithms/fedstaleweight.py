@@ -9,18 +9,10 @@ from typing import Any, Literal, final
 import numpy as np
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._buffer import (
-    Arrival,
-    Buffered,
-    BufferParameters,
-    Reply,
-    compile_buffer,
-    reply_option,
-)
+from boundlab.algorithms._buffer import Arrival, Buffered, BufferParameters, Reply, Weights, reply_option
 from boundlab.algorithms._buffer_program import BufferProgram, Held
 from boundlab.algorithms._steps import LocalSteps, local_steps
-from boundlab.events import Events
-from boundlab.tape import RecordAt, Tape, staleness
+from boundlab.tape import Tape, staleness
 
 
 @final
@@ -111,18 +103,10 @@ class FedStaleWeight(Buffered[FedStaleWeightParameters]):
     step_size_symbols = ("eta_l",)
     single_client_values = MappingProxyType({})
 
-    def schedule(
-        self, parameters: FedStaleWeightParameters, events: Events, clients: int, records: RecordAt, iterations: int
-    ) -> Tape:
-        """Compile; each aggregation is one iteration."""
+    def weights(self, parameters: FedStaleWeightParameters) -> Weights:
+        """Return the normalised weights by the averages of a run."""
         averages = _Averages(parameters.window)
-
-        def weights(buffer: Sequence[Arrival]) -> list[float]:
-            return _weights(parameters, averages, buffer)
-
-        return compile_buffer(
-            self.id, events, clients, records, iterations, parameters.local, parameters.count, parameters.reply, weights
-        )
+        return lambda buffer: _weights(parameters, averages, buffer)
 
     def program(self, parameters: FedStaleWeightParameters, clients: int) -> BufferProgram:
         """Return one arrival; the observations that averages hold are part of the control state."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._averages import Averages
-from boundlab.algorithms._draws import Draw, several
+from boundlab.algorithms._draws import drawn_with
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import (
     X_S,
@@ -75,14 +75,7 @@ class Gd(Rounds[GdParameters]):
     parameter_type = GdParameters
     step_size_symbols = ("alpha", "c")
     single_client_values = MappingProxyType({})
-    draws = (
-        Draw(
-            "asked",
-            "which client each iteration asks",
-            ("sampling",),
-            lambda parameters, clients: parameters.sampling == "uniform" and several(clients),
-        ),
-    )
+    draws = (drawn_with("asked", "which client each iteration asks", "sampling", "uniform"),)
 
     def schedule(
         self, parameters: GdParameters, events: Events, clients: int, records: RecordAt, iterations: int

@@ -1,17 +1,15 @@
 """The incremental (sub)gradient method: each iteration is a pass, a step for every client, one after the other."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from math import factorial
-from typing import Any, Final, Literal, final
+from typing import Final, Literal, final
 
 import numpy as np
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._averages import Averages
-from boundlab.algorithms._draws import Draw, several
+from boundlab.algorithms._draws import drawn_with
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import (
     X_S,
@@ -21,14 +19,14 @@ from boundlab.algorithms._program import (
     Event,
     EventLaw,
     EventProgram,
-    Row,
     Share,
     Step,
 )
+from boundlab.algorithms._rounds import MemberRounds
 from boundlab.algorithms._steps import StepSize, step_size
-from boundlab.delays import DelayModel, ServerPolicy
+from boundlab.delays import Clock
 from boundlab.errors import CaseError, SpecError
-from boundlab.events import Events, members_as_json, members_events, read_members
+from boundlab.events import Events, members_events, read_members
 from boundlab.randomness import Stream, Streams
 from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Writer
 
@@ -50,22 +48,14 @@ class IncrementalParameters(Parameters):
 
 
 @final
-class Incremental(Algorithm[IncrementalParameters]):
+class Incremental(MemberRounds[IncrementalParameters]):
     """The compiler of the incremental method; its event is the end of a pass, with the order of the clients."""
 
     id = "incremental"
     summary = "incremental (sub)gradients: each iteration passes through all clients, one step each"
     parameter_type = IncrementalParameters
     step_size_symbols = ("alpha", "c")
-    arrivals = False
-    draws = (
-        Draw(
-            "order",
-            "the order of the clients in each pass",
-            ("order",),
-            lambda parameters, clients: parameters.order == "shuffled" and several(clients),
-        ),
-    )
+    draws = (drawn_with("order", "the order of the clients in each pass", "order", "shuffled"),)
 
     def schedule(
         self, parameters: IncrementalParameters, events: Events, clients: int, records: RecordAt, iterations: int
@@ -97,31 +87,18 @@ class Incremental(Algorithm[IncrementalParameters]):
         """Return one pass."""
         return IncrementalProgram(parameters, clients)
 
-    def drawn_events(self, parameters: IncrementalParameters, drawn: Sequence[Event]) -> Events:
-        """Return the passes with their orders."""
-        return members_events([(float(place), who) for place, who in enumerate(drawn, 1)])
+    def members(self, parameters: IncrementalParameters, streams: Streams, clients: int, turn: int) -> tuple[int, ...]:
+        """Return the order of a pass."""
+        if parameters.order == "cyclic":
+            return tuple(range(clients))
+        # The ranks of n uniform numbers are a uniform order.
+        return tuple(np.argsort(streams.uniforms(Stream.SCHEDULE, 0, turn, clients)[0]).tolist())
 
-    def sample(
-        self,
-        parameters: IncrementalParameters,
-        delays: DelayModel,
-        policy: ServerPolicy,
-        streams: Streams,
-        clients: int,
-        count: int,
-    ) -> Events:
-        """Return passes: in which order, and when the last client is done."""
-        clock = delays.clock(streams)
-        now, passes = 0.0, []
-        for turn in range(count):
-            order = tuple(range(clients))
-            if parameters.order == "shuffled":
-                # The ranks of n uniform numbers are a uniform order.
-                order = tuple(np.argsort(streams.uniforms(Stream.SCHEDULE, 0, turn, clients)[0]).tolist())
-            for client in order:
-                now = clock.arrival(client, now)
-            passes.append((now, order))
-        return members_events(passes)
+    def end(self, clock: Clock, members: tuple[int, ...], start: float) -> float:
+        """Return when the last client is done, each after the one before."""
+        for client in members:
+            start = clock.arrival(client, start)
+        return start
 
     def read_events(self, raw: object, clients: int, where: str) -> Events:
         """Read [[pass end, [clients in their order]], …].
@@ -139,10 +116,6 @@ class Incremental(Algorithm[IncrementalParameters]):
                 )
         return members_events(rows)
 
-    def events_as_json(self, events: Events) -> list[list[Any]]:
-        """Return [pass end, [clients in their order]] for each pass."""
-        return members_as_json(events)
-
 
 @final
 class IncrementalProgram(EventProgram):
@@ -153,10 +126,6 @@ class IncrementalProgram(EventProgram):
     def __init__(self, parameters: IncrementalParameters, clients: int) -> None:
         self._step, self._shuffled, self._clients = parameters.step, parameters.order == "shuffled", clients
         self.initial = (Initial.START, Initial.UNWRITTEN)
-
-    def opening(self) -> tuple[tuple[Row, ...], Control]:
-        """Return nothing: a pass begins with the model that the one before left."""
-        return (), Control()
 
     def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
         """Return the one order, or all orders.

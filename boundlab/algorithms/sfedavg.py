@@ -1,16 +1,15 @@
 """S-FedAvg: synchronous FedAvg with sampled clients (McMahan et al., AISTATS 2017)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import comb
-from typing import Any, Final, final
+from typing import Final, final
 
 import numpy as np
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._draws import Draw
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import (
@@ -21,15 +20,15 @@ from boundlab.algorithms._program import (
     Event,
     EventLaw,
     EventProgram,
-    Row,
     Share,
     Step,
 )
+from boundlab.algorithms._rounds import MemberRounds
 from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.arithmetic.rational import shortest_decimal
-from boundlab.delays import DelayModel, ServerPolicy
+from boundlab.delays import Clock
 from boundlab.errors import CaseError, SpecError
-from boundlab.events import Events, members_as_json, members_events, read_members
+from boundlab.events import Events, members_events, read_members
 from boundlab.options import Options
 from boundlab.randomness import Stream, Streams
 from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Writer
@@ -96,13 +95,12 @@ class SFedAvgParameters(Parameters):
 
 
 @final
-class SFedAvg(Algorithm[SFedAvgParameters]):
+class SFedAvg(MemberRounds[SFedAvgParameters]):
     """The compiler of S-FedAvg: rounds that last as long as their slowest client."""
 
     id = "sfedavg"
     summary = "synchronous FedAvg: each round averages the local models of the sampled clients"
     parameter_type = SFedAvgParameters
-    arrivals = False
     weighs = "weights"
     draws = (
         Draw(
@@ -141,33 +139,18 @@ class SFedAvg(Algorithm[SFedAvgParameters]):
         """Return one round."""
         return SFedAvgProgram(parameters, clients)
 
-    def sample(
-        self,
-        parameters: SFedAvgParameters,
-        delays: DelayModel,
-        policy: ServerPolicy,
-        streams: Streams,
-        clients: int,
-        count: int,
-    ) -> Events:
-        """Return rounds: who is sampled, and when the slowest of them is done."""
+    def members(self, parameters: SFedAvgParameters, streams: Streams, clients: int, turn: int) -> tuple[int, ...]:
+        """Return who is sampled."""
         size = parameters.of_a_round(clients)
-        clock = delays.clock(streams)
-        now, rounds = 0.0, []
-        for turn in range(count):
-            if size == clients:
-                chosen = tuple(range(clients))
-            else:
-                # The clients with the smallest of n uniform numbers are a uniform subset.
-                u = streams.uniforms(Stream.SCHEDULE, 0, turn, clients)[0]
-                chosen = tuple(sorted(np.argsort(u)[:size].tolist()))
-            now = max(clock.arrival(i, now) for i in chosen)
-            rounds.append((now, chosen))
-        return members_events(rounds)
+        if size == clients:
+            return tuple(range(clients))
+        # The clients with the smallest of n uniform numbers are a uniform subset.
+        u = streams.uniforms(Stream.SCHEDULE, 0, turn, clients)[0]
+        return tuple(sorted(np.argsort(u)[:size].tolist()))
 
-    def drawn_events(self, parameters: SFedAvgParameters, drawn: Sequence[Event]) -> Events:
-        """Return the rounds with their members."""
-        return members_events([(float(place), who) for place, who in enumerate(drawn, 1)])
+    def end(self, clock: Clock, members: tuple[int, ...], start: float) -> float:
+        """Return when the slowest client is done."""
+        return max(clock.arrival(i, start) for i in members)
 
     def read_events(self, raw: object, clients: int, where: str) -> Events:
         """Read [[round end, [clients]], …].
@@ -185,10 +168,6 @@ class SFedAvg(Algorithm[SFedAvgParameters]):
             if len(set(members)) != len(members):
                 raise CaseError(f"{name}: a client stands twice in {list(members)}")
         return members_events(rows)
-
-    def events_as_json(self, events: Events) -> list[list[Any]]:
-        """Return [round end, [clients]] for each round."""
-        return members_as_json(events)
 
     def quantities(
         self, parameters: SFedAvgParameters, tape: Tape, until: int, settings: Mapping[str, float]
@@ -217,10 +196,6 @@ class SFedAvgProgram(EventProgram):
         self._local, self._weight = parameters.local, parameters.of_clients(clients)
         self._clients, self._size = clients, parameters.of_a_round(clients)
         self.initial, self.local = (Initial.START, *[Initial.UNWRITTEN] * clients), parameters.local.relative
-
-    def opening(self) -> tuple[tuple[Row, ...], Control]:
-        """Return nothing: a round begins with the model that the one before left."""
-        return (), Control()
 
     def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
         """Return all subsets of the sampled size.
