@@ -90,7 +90,7 @@ def _own_step(view: View) -> Check:
     statement = "the theorem's own step meets its conditions, whatever the constants"
     identity = "admissible.step"
     steps = {name for name in view.theorem.step if name in view.theorem.defining()}
-    about = [one for one in view.theorem.conditions if _names(view, one) & steps]
+    about = [one for one in view.theorem.conditions if _names(view.theorem, one) & steps]
     if not about:
         return Check(identity, statement, "not applicable", "no condition is about a step that the theorem chooses")
     open_ones = []
@@ -119,20 +119,13 @@ def _own_step(view: View) -> Check:
     return Check(identity, statement, passed(worst))
 
 
-def _names(view: View, condition: Condition) -> set[str]:
-    names, stack = set(), list(names_of(condition.quantity) | names_of(condition.limit))
-    rules = view.theorem.defining()
-    while stack:
-        name = stack.pop()
-        if name not in names:
-            names.add(name)
-            stack += [] if name in view.theorem.step else sorted(names_of(rules[name])) if name in rules else []
-    return names
+def _names(theorem: Theorem, condition: Condition) -> frozenset[str]:
+    return theorem.read_by(names_of(condition.quantity) | names_of(condition.limit), theorem.step)
 
 
 def _breaks(view: View, condition: Condition) -> str:
     """Return a point of the other conditions at which the own step breaks this one."""
-    others = [one for one in view.theorem.conditions if not _names(view, one) & set(view.theorem.step)]
+    others = [one for one in view.theorem.conditions if not _names(view.theorem, one) & set(view.theorem.step)]
     for point in view.draws:
         values = {name: value for name, value in point.items() if name not in view.theorem.defining()}
         try:
@@ -181,7 +174,7 @@ def _corollary(view: View) -> Check:
     counter = view.symbol(view.theorem.counter)
     open_ones = []
     for condition in above.conditions:
-        if not _names(View(above), condition) & set(above.step):
+        if not _names(above, condition) & set(above.step):
             continue
         try:
             upper = View(above)

@@ -1,10 +1,9 @@
 """Scope: whether the statement hangs together, each thing that it reads or sets being defined by something in it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import sympy
 
 from boundlab.algorithms import Algorithm
 from boundlab.assumptions import assumption, definers, with_implied
@@ -96,29 +95,12 @@ def _measured(theorem: Theorem, algorithm: Algorithm[Any]) -> frozenset[str] | N
     return None
 
 
-def _of_conditions(theorem: Theorem) -> set[str]:
+def _of_conditions(theorem: Theorem) -> frozenset[str]:
     """Return the symbols that only conditions read."""
-    sides = [side for one in theorem.conditions for side in (one.quantity, one.limit)]
-    others = [*theorem.bound.expressions().values(), *theorem.step.values()]
-    rest = _reached(theorem, others) | _reached(theorem, map(_symbol(theorem), theorem.bound.reads(frozenset())))
-    return _reached(theorem, sides) & set(theorem.inputs()) - rest
-
-
-def _symbol(theorem: Theorem) -> Any:
-    return lambda name: theorem.symbols[name].symbol
-
-
-def _reached(theorem: Theorem, expressions: Iterable[sympy.Expr]) -> set[str]:
-    """Return the names in expressions and in the definitions that they use."""
-    rules = theorem.defining()
-    found: set[str] = set()
-    stack = [name for expression in expressions for name in names_of(expression)]
-    while stack:
-        name = stack.pop()
-        if name not in found:
-            found.add(name)
-            stack += names_of(rules[name]) if name in rules else ()
-    return found
+    sides = {name for one in theorem.conditions for name in names_of(one.quantity) | names_of(one.limit)}
+    others = {name for one in (*theorem.bound.expressions().values(), *theorem.step.values()) for name in names_of(one)}
+    rest = theorem.read_by({*others, *theorem.bound.reads(frozenset())})
+    return theorem.read_by(sides) & set(theorem.inputs()) - rest
 
 
 def _defined(view: View) -> frozenset[str]:

@@ -86,13 +86,7 @@ def derive(theorem: Statement, known: Mapping[str, Any], goals: Iterable[str] | 
     base, order = needs(theorem, known)
     defining = theorem.defining()
     if goals is not None:
-        wanted: set[str] = set()
-        stack = list(goals)
-        while stack:
-            name = stack.pop()
-            if name not in wanted:
-                wanted.add(name)
-                stack += [] if name in known else sorted(theorem.reads(defining[name])) if name in defining else []
+        wanted = theorem.read_by(goals, known)
         base, order = (tuple(name for name in part if name in wanted) for part in (base, order))
     found: dict[str, Floats] = {}
     for name in base:

@@ -2,7 +2,7 @@
 
 import graphlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 from warnings import warn
@@ -249,8 +249,8 @@ class Statement:
         found = {name for one in self.expressions() for name in self.reads(one)}
         return self.read_by({*found, *self.bound.reads(frozenset()), *self.step})
 
-    def read_by(self, names: Iterable[str]) -> frozenset[str]:
-        """Return the names and all symbols that their definitions use."""
+    def read_by(self, names: Iterable[str], known: Container[str] = ()) -> frozenset[str]:
+        """Return the names and all symbols that their definitions use, those of ``known`` symbols apart."""
         rules = self.defining()
         found: set[str] = set()
         stack = list(names)
@@ -258,7 +258,7 @@ class Statement:
             name = stack.pop()
             if name not in found:
                 found.add(name)
-                stack += sorted(self.reads(rules[name])) if name in rules else []
+                stack += sorted(self.reads(rules[name])) if name in rules and name not in known else []
         return frozenset(found)
 
     def links(self) -> dict[str, Any]:
