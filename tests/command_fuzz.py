@@ -12,6 +12,7 @@ from typing import Any
 
 import typer.main
 from command_examples import CERTIFICATE
+from own_theorem import own_theorem
 
 from boundlab.cli._app import app
 from boundlab.errors import BoundlabError
@@ -199,23 +200,14 @@ CASES: tuple[dict[str, Any], ...] = (
         "iterations": 2,
     },
 )
-THEOREM = """id = "mine"
-title = "λ ≤ 1"
-metric = "ergodic-gap"
-assumptions = ["lipschitz", "bounded-variance", "iid-events"]
-conditions = ["M <= 9"]
-[step]
-alpha = "alpha"
-[definitions]
-A = "(1/p_s + 2*qbar)*R**2"
-[terms]
-initial = "A/(2*alpha*M*K)"
-steps = "alpha*(sigma**2 + M*B**2)/2"
-[symbols.extra]
+THEOREM = (
+    own_theorem(title="λ ≤ 1").replace("[options]", 'conditions = ["M <= 9"]\n[options]')
+    + """[symbols.extra]
 meaning = "more"
 domain = "positive"
 units = [0, 0]
 """
+)
 PLUGIN = """
 from boundlab.delays import DelayType
 def build(options, n):

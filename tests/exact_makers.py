@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from boundlab.algorithms.area import AREA
 from boundlab.case import read_case
@@ -92,3 +93,26 @@ def over_tapes(problem: Any, parameters: Any, p: np.ndarray, p_s: float, side: s
         run(tape, problem.x0, problem.full_gradients(), lambda _m, x, seen=seen: seen.append(x.copy()))
         total += weight * left.at(Certified(problem), seen[0])[0]
     return total
+
+
+def tiny_cases(largest: int, last: int) -> dict[str, st.SearchStrategy[Any]]:
+    """Return strategies of what makes a case of AREA on one or two clients that enumeration follows.
+
+    Parameters
+    ----------
+    largest
+        Size of the centres and of x0, and their largest denominator.
+    last
+        The largest K.
+    """
+    small = st.fractions(min_value=-largest, max_value=largest, max_denominator=largest)
+    return {
+        "kind": st.sampled_from(["lad", "huber"]),
+        "centres": st.lists(small, min_size=1, max_size=2),
+        "x0": small,
+        "alpha": st.fractions(min_value=Fraction(1, 6), max_value=2, max_denominator=6),
+        "M": st.integers(1, 3),
+        "K": st.integers(1, last),
+        "start": st.sampled_from(["analysis", "algorithm"]),
+        "odds": st.integers(1, 5),
+    }

@@ -24,8 +24,3 @@ def own_theorem(factor: str = "2", *, letter: str = "", **texts: str) -> str:
     )
     tail = f"[letters]\nsigma = {json.dumps(letter, ensure_ascii=False)}\n" if letter else ""
     return head + _FORMULAS.replace("FACTOR", factor) + tail
-
-
-def _string(text: str) -> str:
-    """Return a string of JSON, which is one of TOML."""
-    return json.dumps(text, ensure_ascii=False)

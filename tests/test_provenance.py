@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from own_theorem import own_theorem
 
 from boundlab.case.build import build_delays, delays_from, problem_from
 from boundlab.case.provenance import blas, plain, provenance, versions
@@ -20,17 +21,6 @@ from boundlab.randomness import Streams
 from boundlab.theorems import load_theorem
 
 README = ("--problem=lad:x0=3", "--delays=iid:p_s=0.5", "--iterations=6", "--set=M=50")
-
-
-MINE = """
-id = "mine"  # ‖x‖ ≤ 1
-metric = "ergodic-gap"
-assumptions = ["lipschitz", "bounded-variance", "iid-events"]
-[step]
-alpha = "alpha"
-[terms]
-steps = "alpha*(sigma**2 + M*B**2)/2"
-"""
 
 
 def test_a_delay_model_is_rebuilt_from_its_spec_without_the_file_that_it_was_read_from(tmp_path: Path) -> None:
@@ -87,7 +77,7 @@ def output(capsys: Any, *arguments: str, code: int = 0) -> dict[str, Any]:
 
 def test_a_theorem_from_a_file_stands_in_the_result_with_its_text(tmp_path: Path, capsys: Any) -> None:
     file = tmp_path / "mine.toml"
-    file.write_text(MINE, encoding="utf-8")
+    file.write_text(own_theorem(title="‖x‖ ≤ 1") + "# ∀ x\n", encoding="utf-8")
     theorem = load_theorem(str(file))
     assert theorem.source == file.read_text(encoding="utf-8")
     found = provenance(theorem)["theorem"]

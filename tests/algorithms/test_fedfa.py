@@ -210,25 +210,6 @@ def test_exactly_the_arrivals_that_are_needed_are_sampled(start: str, tmp_path: 
 # ---- bad input --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({}, "fedfa needs the option eta_l"),
-        ({"eta_l": [0.1, 0.1], "Q": 4}, "eta_l has 2 entries for 4 local steps"),
-        ({"eta_l": 1, "K": 0}, "K must be between 1 and"),
-        ({"eta_l": 1, "mode": "parm"}, "did you mean param"),
-        ({"eta_l": 1, "start": "whenfull"}, "did you mean when_full"),
-        ({"eta_l": 1, "eta_g": 2}, "eta_g belongs to mode=delta"),
-        ({"eta_l": 1, "reply": "pre"}, "has no option 'reply'"),
-    ],
-)
-def test_bad_options_get_one_line(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(SpecError) as caught:
-        read("fedfa", options)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
 def test_the_server_has_no_events_of_its_own() -> None:
     with pytest.raises(CaseError, match="event 1: fedfa aggregates by itself"):
         make_case("fedfa", HALVES, {"eta_l": 1}, [[0, "s"]])

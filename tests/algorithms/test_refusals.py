@@ -90,6 +90,7 @@ OPTIONS: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"eta_l": 1, "mode": "parm"}, "did you mean param"),
         ({"eta_l": 1, "start": "whenfull"}, "did you mean when_full"),
         ({"eta_l": 1, "eta_g": 2}, "eta_g belongs to mode=delta"),
+        ({"eta_l": 1, "reply": "pre"}, "has no option 'reply'"),
     ],
     "fedstaleweight": [
         ({}, "fedstaleweight needs the option eta_l"),

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from exact_makers import exact_of
+from exact_makers import exact_of, tiny_cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from statements import statement
@@ -388,20 +388,8 @@ def probability(pattern, p):
     return out
 
 
-small = st.fractions(min_value=-3, max_value=3, max_denominator=3)
-
-
 @settings(max_examples=25, deadline=None)
-@given(
-    kind=st.sampled_from(["lad", "huber"]),
-    centres=st.lists(small, min_size=1, max_size=2),
-    x0=small,
-    alpha=st.fractions(min_value=Fraction(1, 6), max_value=2, max_denominator=6),
-    M=st.integers(1, 3),
-    K=st.integers(1, 5),
-    start=st.sampled_from(["analysis", "algorithm"]),
-    odds=st.integers(1, 5),
-)
+@given(**tiny_cases(3, 5))
 def test_rows_of_random_cases_sum_to_the_left_side_and_their_events_have_their_probabilities(
     kind, centres, x0, alpha, M, K, start, odds
 ):

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exact_makers import brute_force, exact_of, over_tapes
+from exact_makers import brute_force, exact_of, over_tapes, tiny_cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -102,20 +102,8 @@ def test_all_iterations_of_one_pass_are_those_of_single_runs():
     assert np.allclose(together, single, rtol=1e-14)
 
 
-fractions = st.fractions(min_value=-4, max_value=4, max_denominator=4)
-
-
 @settings(max_examples=40, deadline=None)
-@given(
-    kind=st.sampled_from(["lad", "huber"]),
-    centres=st.lists(fractions, min_size=1, max_size=2),
-    x0=fractions,
-    alpha=st.fractions(min_value=Fraction(1, 6), max_value=2, max_denominator=6),
-    M=st.integers(1, 3),
-    K=st.integers(1, 4),
-    start=st.sampled_from(["analysis", "algorithm"]),
-    odds=st.integers(1, 5),
-)
+@given(**tiny_cases(4, 4))
 def test_random_tiny_cases_equal_brute_force_in_rational_numbers(kind, centres, x0, alpha, M, K, start, odds):
     n = len(centres)
     delta = None if kind == "lad" else Fraction(1)
@@ -186,6 +174,9 @@ def test_maxima_of_affine_functions_equal_brute_force_in_rational_numbers(start,
     )
     assert found.kind == "exact"
     assert found.left_text.split(" = ")[0] == str(expected)
+
+
+fractions = st.fractions(min_value=-4, max_value=4, max_denominator=4)
 
 
 @settings(max_examples=20, deadline=None)
