@@ -22,7 +22,7 @@ from boundlab.formulas.parse import FUNCTIONS
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.example_options import surroundings
 from boundlab.registry import lookup, registered
-from boundlab.testing.strategies import Aim, delay_specs, draw_problem, families_of, parameters
+from boundlab.testing.strategies import delay_specs, families_of, parameters, problem_specs
 from boundlab.theorems import Theorem, as_toml, core, load_theorem
 from boundlab.verdict import Verdict
 
@@ -198,7 +198,8 @@ def _instances(
     clients = 1 if "one-function" in assumptions else draw(st.integers(1, 3))
     noise = None if assumptions & {"bounded-variance", "sampled-functions", "bounded-second-moment"} else False
     kinds = families_of(assumptions)
-    problem = draw_problem(draw, clients, Aim(kinds, noise, "strongly-convex" in assumptions or None))
+    curved = "strongly-convex" in assumptions or None
+    problem = draw(problem_specs(kinds, clients, noise=noise, curved=curved))
     delays = draw(delay_specs(memoryless="iid-events" in assumptions))
     options, own = data.get("options", {}), {*algorithm.step_size_symbols, *data["step"]}
     needed = draw(parameters(algorithm, clients))

@@ -1,7 +1,7 @@
 """No theorem that is true is called violated, whatever the options of algorithm, problem and delays are.
 
 What an instance does not fit ends with exit 4 or 2, and that is fine; only a false `violated` counts here. Options and
-their words are read off the help, so that a new option of any algorithm takes part by itself.
+their values are those that algorithms declare, so that a new option of any algorithm takes part by itself.
 """
 
 import os

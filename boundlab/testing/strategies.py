@@ -4,10 +4,8 @@ They compose as any others do: ``st.tuples(problems(clients=2), delays(2))``, ``
 ``pip install "boundlab[testing]"``.
 """
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, final
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -65,25 +63,6 @@ _NUMBERS = ("0", "0.25", "0.5", "1", "1.5", "2", "3", "5")
 _FACTORS = (0.01, 0.1, 0.5, 0.9, 1.0, 1.0000000000001, 1.1, 2.0, 3.9)
 _SERVERS = ("poisson:rate=2", "count:every=2", "count:every=3", "periodic:every=1")
 _HORIZONS = (1, 2, 3, 5, 12, 30)
-_RECORDS = RecordAt()
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Aim:
-    """Properties that a problem should have.
-
-    Parameters
-    ----------
-    families
-        Of which; empty: any.
-    noise, curved
-        Whether gradients have noise, and regularisers make losses strongly convex; None: either.
-    """
-
-    families: tuple[str, ...] = ()
-    noise: bool | None = None
-    curved: bool | None = None
 
 
 def families_of(assumed: Collection[str]) -> tuple[str, ...]:
@@ -93,10 +72,31 @@ def families_of(assumed: Collection[str]) -> tuple[str, ...]:
     return SMOOTH if "smooth" in assumed else STEEP
 
 
-def draw_problem(draw: Any, n: int, aim: Aim) -> str:
-    """Draw a problem of n clients, in one or two dimensions, as ``--problem`` takes it."""
-    kind = draw(st.sampled_from(aim.families or FAMILIES))
-    loud = draw(st.booleans()) if aim.noise is None else aim.noise
+@st.composite
+def problem_specs(
+    draw: st.DrawFn,
+    families: Sequence[str] = (),
+    clients: int | None = None,
+    *,
+    noise: bool | None = None,
+    curved: bool | None = None,
+) -> str:
+    """Draw small convex problems as ``--problem`` takes them: Huber losses, least absolute deviations, quadratics, ….
+
+    Parameters
+    ----------
+    families
+        Of which; by default all of :data:`FAMILIES`.
+    clients
+        n; by default 1 to 3. They are in one or two dimensions.
+    noise
+        Whether gradients have noise; by default either.
+    curved
+        Whether regularisers make losses strongly convex; by default either.
+    """
+    n = draw(st.integers(1, 3)) if clients is None else clients
+    kind = draw(st.sampled_from(families or FAMILIES))
+    loud = draw(st.booleans()) if noise is None else noise
     parts: list[str] = []
     if kind in _SEPARABLE:
         parts += [f"c={_entries(draw, n, _CENTRES)}", f"w={_entries(draw, n, _WEIGHTS)}"]
@@ -108,19 +108,19 @@ def draw_problem(draw: Any, n: int, aim: Aim) -> str:
     elif kind in ("max-affine", "smoothed-max-affine"):
         parts += [f"clients={n}", "pieces=2", f"dimension={draw(st.integers(1, 2))}", f"seed={draw(st.integers(0, 3))}"]
     else:
-        parts += _regression(draw, kind, n, aim, loud=loud)
+        parts += _regression(draw, kind, n, loud=loud, curved=curved)
     if kind in _SUMS:
         parts += [f"sigma={'0.3' if loud else '0'}"]
     parts += [f"x0={draw(st.sampled_from(('0', '0.5', '3')))}"]
     return f"{kind}:{','.join(parts)}"
 
 
-def _regression(draw: Any, kind: str, n: int, aim: Aim, *, loud: bool) -> list[str]:
+def _regression(draw: st.DrawFn, kind: str, n: int, *, loud: bool, curved: bool | None) -> list[str]:
     """Draw two rows of data a client, labels, a regulariser, batches and weights."""
     rows = [_entries(draw, 2, ("-1", "0", "1", "2")) for _ in range(2 * n)]
     targets = ",".join(draw(st.permutations(["0", "1"] * n)))
     owners = ",".join(str(client) for client in range(n) for _ in range(2))
-    nu = ("0", "0.1") if aim.curved is None else ("0.1", "1") if aim.curved else ("0",)
+    nu = ("0", "0.1") if curved is None else ("0.1", "1") if curved else ("0",)
     return [
         f"features=[{','.join(rows)}]",
         f"targets=[{targets}]",
@@ -133,38 +133,8 @@ def _regression(draw: Any, kind: str, n: int, aim: Aim, *, loud: bool) -> list[s
     ]
 
 
-def words_of(line: str) -> list[str]:
-    """Return what a line of help may name: words, and words with options."""
-    return sorted({*re.findall(r"[a-z][a-z_-]+(?::[a-z]=[0-9.]+(?:,[a-z]=[0-9.]+)?)?", line)})
-
-
-def _entries(draw: Any, count: int, choices: tuple[str, ...]) -> str:
+def _entries(draw: st.DrawFn, count: int, choices: tuple[str, ...]) -> str:
     return f"[{','.join(draw(st.sampled_from(choices)) for _ in range(count))}]"
-
-
-def problem_specs(
-    families: Sequence[str] = (), clients: int | None = None, *, noise: bool | None = None, curved: bool | None = None
-) -> st.SearchStrategy[str]:
-    """Draw small convex problems as ``--problem`` takes them: Huber losses, least absolute deviations, quadratics, ….
-
-    Parameters
-    ----------
-    families
-        Of which; by default all of :data:`FAMILIES`.
-    clients
-        n; by default 1 to 3.
-    noise
-        Whether gradients have noise; by default either.
-    curved
-        Whether regularisers make losses strongly convex; by default either.
-    """
-
-    @st.composite
-    def one(draw: st.DrawFn) -> str:
-        n = draw(st.integers(1, 3)) if clients is None else clients
-        return draw_problem(draw, n, Aim(tuple(families), noise, curved))
-
-    return one()
 
 
 def problems(
@@ -184,25 +154,22 @@ def delays(clients: int, *, memoryless: bool = False) -> st.SearchStrategy[Delay
     return delay_specs(memoryless=memoryless).map(lambda spec: delays_from(spec, clients))
 
 
-def arrivals(clients: int, wait: int = 0, longest: int = 24) -> st.SearchStrategy[list[int]]:
+@st.composite
+def arrivals(draw: st.DrawFn, clients: int, wait: int = 0, longest: int = 24) -> list[int]:
     """Draw who arrives, in order; with ``wait`` > 0 each client is held until so many of them have arrived."""
-
-    @st.composite
-    def one(draw: st.DrawFn) -> list[int]:
-        held: list[int] = []
-        actors = []
-        for choice in draw(st.lists(st.integers(0, 59), min_size=1, max_size=longest)):
-            ready = [client for client in range(clients) if client not in held]
-            actors.append(ready[choice % len(ready)])
-            if wait:
-                held.append(actors[-1])
-                held = held if len(held) < wait else []
-        return actors
-
-    return one()
+    held: list[int] = []
+    actors = []
+    for choice in draw(st.lists(st.integers(0, 59), min_size=1, max_size=longest)):
+        ready = [client for client in range(clients) if client not in held]
+        actors.append(ready[choice % len(ready)])
+        if wait:
+            held.append(actors[-1])
+            held = held if len(held) < wait else []
+    return actors
 
 
-def parameters(algorithm: str | Algorithm[Any], clients: int = 2) -> st.SearchStrategy[dict[str, str]]:
+@st.composite
+def parameters(draw: st.DrawFn, algorithm: str | Algorithm[Any], clients: int = 2) -> dict[str, str]:
     """Draw options of an algorithm that go together, from the examples that it declares, with a small step size.
 
     Parameters
@@ -213,25 +180,23 @@ def parameters(algorithm: str | Algorithm[Any], clients: int = 2) -> st.SearchSt
         n, for options with a number for each.
     """
     a = _algorithm(algorithm)
-    simple = surroundings(a.id, a, clients, 0)[0]
-    examples = {name: some for name, some in a.examples(clients).items() if some and name not in a.step_size_symbols}
-
-    @st.composite
-    def one(draw: st.DrawFn) -> dict[str, str]:
-        chosen = dict(simple)
-        for name, some in sorted(examples.items()):
-            if draw(st.booleans()):
-                more = {**chosen, name: draw(st.sampled_from(list(some)))}
-                more = {key: value for key, value in more.items() if value}
-                chosen = more if readable(a, more) else chosen
-        return chosen
-
-    return one()
+    chosen = surroundings(a.id, a, clients, 0)[0]
+    for name, some in sorted(a.examples(clients).items()):
+        if some and name not in a.step_size_symbols and draw(st.booleans()):
+            more = {**chosen, name: draw(st.sampled_from(list(some)))}
+            more = {key: value for key, value in more.items() if value}
+            chosen = more if readable(a, more) else chosen
+    return chosen
 
 
+@st.composite
 def schedules(
-    algorithm: str | Algorithm[Any], clients: int = 2, options: Mapping[str, Any] | None = None, longest: int = 24
-) -> st.SearchStrategy[list[list[Any]]]:
+    draw: st.DrawFn,
+    algorithm: str | Algorithm[Any],
+    clients: int = 2,
+    options: Mapping[str, Any] | None = None,
+    longest: int = 24,
+) -> list[list[Any]]:
     """Draw explicit events, as the ``events`` of a case file: ties, clients that never arrive, any order.
 
     Where the algorithm refuses an order (a client that is waited for cannot arrive), the events of a delay model stand
@@ -245,25 +210,20 @@ def schedules(
         How many at most.
     """
     a = _algorithm(algorithm)
-    chosen = dict(options or surroundings(a.id, a, clients, 0)[0])
+    chosen = options or surroundings(a.id, a, clients, 0)[0]
     read = a.read(Options(a.id, {name: value for name, value in chosen.items() if value}))
-
-    @st.composite
-    def one(draw: st.DrawFn) -> list[list[Any]]:
-        now, rows = 0.0, []
-        for actor in draw(arrivals(clients + (a.server == "any"), longest=longest)):
-            now += draw(st.sampled_from([0.0, 0.25, 1.0]))
-            rows.append([now, actor if actor < clients else "s"])
-        try:
-            events = a.read_events(rows, clients, "here")
-            a.schedule(read, events, clients, _RECORDS, len(rows))
-        except BoundlabError:
-            model = draw(delays(clients))
-            drawn = Streams(draw(st.integers(0, 1000)), 0)
-            events = a.sample(read, model, a.policy(None, model), drawn, clients, len(rows))
-        return a.events_as_json(events)
-
-    return one()
+    now, rows = 0.0, []
+    for actor in draw(arrivals(clients + (a.server == "any"), longest=longest)):
+        now += draw(st.sampled_from([0.0, 0.25, 1.0]))
+        rows.append([now, actor if actor < clients else "s"])
+    try:
+        events = a.read_events(rows, clients, "here")
+        a.schedule(read, events, clients, RecordAt(), len(rows))
+    except BoundlabError:
+        model = draw(delays(clients))
+        drawn = Streams(draw(st.integers(0, 1000)), 0)
+        events = a.sample(read, model, a.policy(None, model), drawn, clients, len(rows))
+    return a.events_as_json(events)
 
 
 def cases(
@@ -305,26 +265,27 @@ def cases(
 
 def _draw(draw: st.DrawFn, theorem: Theorem, known: Sequence[CompareOptions], *, wild: bool) -> CompareOptions:
     """Draw a setting that often is one that the theorem is about."""
-    a: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
+    a = _algorithm(theorem.algorithm)
     built = [problem_from(one.problem) for one in known]
     clients = 1 if all(one.n == 1 for one in built) else draw(st.integers(1, 3))
-    apt = not wild or draw(st.integers(0, 9)) > 0
-    quiet = all(one.noiseless for one in built)
-    aim = Aim(families_of(theorem.core.assumed), False if quiet else None, "strongly-convex" in theorem.core.assumed)
-    problem = draw_problem(draw, clients, aim if apt else Aim())
+    problem = problem_specs(clients=clients)
+    if not wild or draw(st.integers(0, 9)) > 0:
+        families, assumed = families_of(theorem.core.assumed), theorem.core.assumed
+        noise = False if all(one.noiseless for one in built) else None
+        problem = problem_specs(families, clients, noise=noise, curved="strongly-convex" in assumed)
     usual = not wild or draw(st.integers(0, 9)) > 0
     delays_ = draw(delay_specs(memoryless=usual and over(theorem).lawful))
     server = None
     if a.server == "any":
         server = draw(st.sampled_from((None, *_SERVERS[:1]) if usual else (None, None, *_SERVERS)))
-    chosen = dict(draw(st.sampled_from(known)).settings) if not wild or draw(st.booleans()) else {}
-    own = rates(theorem, a)
-    chosen = {name: _for(clients, value) for name, value in chosen.items() if not wild or name not in own}
+    own, given = rates(theorem, a), draw(st.sampled_from(known)).settings
+    kept = own if wild and draw(st.booleans()) else given  # a rate that is open must have a value
+    chosen = {name: _for(clients, value) for name, value in given.items() if name in kept}
     chosen |= _options(draw, theorem, a, clients) if wild else {}
     for symbol in sorted({"N", "D"} & set(theorem.settable)):
         if draw(st.booleans()):
             chosen[symbol] = draw(st.sampled_from(("1", "2", "3") if symbol == "N" else ("0.01", "0.05", "0.2")))
-    found = CompareOptions(theorem, problem, delays_, server, draw(st.sampled_from(_HORIZONS)), chosen)
+    found = CompareOptions(theorem, draw(problem), delays_, server, draw(st.sampled_from(_HORIZONS)), chosen)
     return _scaled(draw, found, own & theorem.free() - {"K"})
 
 
@@ -337,16 +298,7 @@ def _for(clients: int, value: str) -> str:
 def _scaled(draw: st.DrawFn, one: CompareOptions, open_: Iterable[str]) -> CompareOptions:
     """Draw rates near those that a theorem leaves open, or sets by default."""
     factor = {name: draw(st.sampled_from(_FACTORS)) for name in sorted(open_)}
-    theorem = one.theorem
-    required = {
-        name: "0.05"
-        for name in factor
-        if theorem.step.get(name) == theorem.symbols[name].symbol and name not in one.settings
-    }
-    if not factor:
-        return one
-    one = one.with_settings(required)
-    if not draw(st.booleans()):
+    if not factor or not draw(st.booleans()):
         return one
     try:
         values = one.plan(trials=2).parameter_values
@@ -356,17 +308,17 @@ def _scaled(draw: st.DrawFn, one: CompareOptions, open_: Iterable[str]) -> Compa
 
 
 def _options(draw: st.DrawFn, theorem: Theorem, a: Algorithm[Any], clients: int) -> dict[str, str]:
-    """Draw values for some options: words of their help, numbers, or one number a client, that go together or not."""
+    """Draw values for some options: their examples, numbers, or one number a client, that go together or not."""
     chosen: dict[str, str] = {}
     for name in sorted(options_of(theorem, a)):
         seldom = name in theorem.core.fixed or (name == "count" and a.server == "any")
         if draw(st.integers(0, 20 if seldom else 3)):
             continue
-        kind, words = draw(st.integers(0, 3)), words_of(a.parameters[name])
+        kind, examples = draw(st.integers(0, 3)), [one for one in a.examples(clients).get(name, ()) if one]
         if kind == 0 and clients > 1:
             chosen[name] = f"[{','.join(draw(st.sampled_from(_NUMBERS[1:])) for _ in range(clients))}]"
         else:
-            chosen[name] = draw(st.sampled_from(words if kind <= 2 and words else _NUMBERS))
+            chosen[name] = draw(st.sampled_from(examples if kind <= 2 and examples else _NUMBERS))
     return chosen
 
 
