@@ -1,7 +1,9 @@
 """All checks of one algorithm."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import pairwise
+from operator import attrgetter
 
 import numpy as np
 
@@ -9,8 +11,8 @@ from boundlab.case.build import build_delays
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.options import Options
 from boundlab.testing import _options, _schedule
-from boundlab.testing._check import Check, about, expect, named, spoken
-from boundlab.testing._subject import REFUSED, CompiledRun, Subject, each
+from boundlab.testing._check import Check, about, at_each, expect, named, spoken
+from boundlab.testing._subject import REFUSED, CompiledRun, Subject
 
 _FEW, _MANY = 9, 80  # events
 _LONG = 40  # iterations, until clients have arrived several times
@@ -104,26 +106,27 @@ def _not_alone(at: CompiledRun, said: Mapping[str, int]) -> Iterator[str]:
             break
 
 
+_each = partial(at_each, attrgetter("schedules"))
 _CHECKS: Mapping[str, Callable[[Subject], None]] = {
     "it has an id and a summary": _named,
     "options are read as they are declared, and again from JSON": _options.declared,
     "every assumption on runs is answered": _answers,
     "more events begin with the same ones": _begins,
-    "events survive a case file": each(_schedule.round_trip),
-    "a second interpreter executes the tape": each(_schedule.readers),
-    "a shorter run is the beginning of a longer one": each(_schedule.beginnings),
-    "all records show one run": each(_schedule.records),
-    "the use table is what moves the server's model": each(_schedule.uses),
+    "events survive a case file": _each(_schedule.round_trip),
+    "a second interpreter executes the tape": _each(_schedule.readers),
+    "a shorter run is the beginning of a longer one": _each(_schedule.beginnings),
+    "all records show one run": _each(_schedule.records),
+    "the use table is what moves the server's model": _each(_schedule.uses),
     "no use is forgotten": _forgotten,
-    "every arrival is used, kept or dropped explicitly": each(_schedule.arrivals),
-    "quantities are what a count finds": each(_schedule.quantities),
-    "server models are the averages that it says": each(_schedule.averages),
-    "what trials draw is declared": each(_schedule.draws),
-    "the objective has the weights of the updates": each(_schedule.weights),
+    "every arrival is used, kept or dropped explicitly": _each(_schedule.arrivals),
+    "quantities are what a count finds": _each(_schedule.quantities),
+    "server models are the averages that it says": _each(_schedule.averages),
+    "what trials draw is declared": _each(_schedule.draws),
+    "the objective has the weights of the updates": _each(_schedule.weights),
     "assumptions that are met show in every run": _promises,
     "every option has an effect": _options.effects,
     "staleness functions damp by the staleness": _options.damping,
     "alone and without delay it is gradient descent": _alone,
-    "its program of one event makes the iterates of the tape": each(_schedule.program),
+    "its program of one event makes the iterates of the tape": _each(_schedule.program),
 }
 _OF_ALL_OPTIONS = (_options.effects, _options.damping, _alone)  # where no setting is given

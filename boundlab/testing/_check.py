@@ -1,7 +1,7 @@
 """Checks of the suite, each with a name; and comparisons up to rounding that say in a sentence what disagrees."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -74,6 +74,18 @@ def rebuilt(who: str, given: Any, build: Callable[[Options], Made]) -> tuple[dic
     again: Any = build(Options(who, dict(options)))
     expect(again.spec() == spec, "spec() of what spec() rebuilds differs")
     return options, again
+
+
+def at_each(places: Callable[[Any], Iterable[Any]], *checks: Callable[[Any], None]) -> Callable[..., None]:
+    """Return what asks every place of what is looked at; each says ``who`` it is."""
+
+    def ask(given: Any, *_: Any) -> None:
+        for at in places(given):
+            with about(at.who):
+                for check in checks:
+                    check(at)
+
+    return ask
 
 
 @contextmanager

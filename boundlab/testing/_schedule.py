@@ -161,7 +161,7 @@ def arrivals(at: CompiledRun) -> None:
 
 
 def quantities(at: CompiledRun) -> None:
-    """Check that quantities are finite, and those of the use table what a count in loops finds, at several horizons."""
+    """Check that quantities are finite, and those of the use table what another count finds, at several horizons."""
     rate, last = at.algorithm.server_rate(at.parameters), int(at.long.version[-1])
     expect(rate is None or rate > 0.0, f"server_rate() is {rate}, which must be > 0")
     for until in sorted({1, (last + 1) // 2, last} & set(range(1, last + 1))):
@@ -178,37 +178,41 @@ def quantities(at: CompiledRun) -> None:
 
 
 def counted(tape: Tape, until: int, rate: float | None) -> dict[str, float]:
-    """Return the symbols of :class:`boundlab.tape.Usage`, counted in loops over instructions, events and uses.
+    """Return the symbols of :class:`boundlab.tape.Usage`, counted without its blocks and running sums.
 
     Parameters
     ----------
     rate
         What all weights are divided by; None: the mean over server updates of their sum.
     """
-    descend, n = tape.descend, tape.clients
-    table = zip(tape.uses.update.tolist(), tape.uses.version.tolist(), tape.uses.weight.tolist(), strict=True)
-    used = [one for one in table if one[1] < until]
-    weights = [[0.0] * n for _ in range(until)]
-    for update, version, weight in used:
-        weights[version][int(descend.client[update])] += weight
-    scale = sum(map(sum, weights)) / until if rate is None else rate
-    shares = [sum(row[i] for row in weights) / scale / until for i in range(n)]
-    began = [event for op, event in zip(tape.op.tolist(), tape.event.tolist(), strict=True) if op == Op.DESCEND]
-    spans = [(a, len(tape.events) if b == -1 else b) for a, b in zip(began, descend.arrival.tolist(), strict=True)]
+    n, used = tape.clients, tape.uses.version < until
+    weight, update = tape.uses.weight[used], tape.uses.update[used]
+    weights = client_weights(tape)[:until]
+    scale = weights.sum() / until if rate is None else rate
+    shares = weights.sum(axis=0) / scale / until
+    arrives = np.where(tape.descend.arrival < 0, len(tape.events), tape.descend.arrival)
+    spans = list(zip(tape.event[tape.op == Op.DESCEND].tolist(), arrives.tolist(), strict=True))
     before = range(int(np.argmax(tape.version >= until)))
     working = [sum(begin < event <= end for begin, end in spans) for event in before]
-    taus = [version - int(descend.version[update]) for update, version, _ in used]
+    taus = tape.uses.version[used] - tape.descend.version[update]
     return {
         "n": n,
-        "tau_max": max(taus),
-        "tau_mean": sum(taus) / len(taus),
+        "tau_max": int(taus.max()),
+        "tau_mean": float(taus.mean()),
         "concurrency": max(working),
         "concurrency_mean": sum(working) / len(working),
-        "chi2": n * sum((share - 1 / n) ** 2 for share in shares),
-        "chi2_path": n * sum((a / scale - 1 / n) ** 2 for row in weights for a in row) / until,
-        "alpha2": sum(weight**2 for *_, weight in used) / scale**2 / until,
-        "pi_max": max(shares),
+        "chi2": n * float(((shares - 1 / n) ** 2).sum()),
+        "chi2_path": n * float(((weights / scale - 1 / n) ** 2).sum()) / until,
+        "alpha2": float((weight**2).sum()) / scale**2 / until,
+        "pi_max": float(shares.max()),
     }
+
+
+def client_weights(tape: Tape) -> NDArray[np.float64]:
+    """Return the sum of each client's weights in each server update, shape (versions, n), off the use table."""
+    weights = np.zeros((int(tape.version[-1]), tape.clients))
+    np.add.at(weights, (tape.uses.version, tape.descend.client[tape.uses.update]), tape.uses.weight)
+    return weights
 
 
 def averages(at: CompiledRun) -> None:
@@ -241,20 +245,21 @@ def weights(at: CompiledRun) -> None:
         expect(len(p) == n, f"objective_weights() gives {len(p)} weights for {n} clients")
         expect(sum(p) == 1, f"objective_weights() sum to {sum(p)}, not to 1")
         expect(min(p) > 0, f"objective_weights() hold {min(p)}, and each must be > 0")
-    client, version = tape.descend.client[tape.uses.update], tape.uses.version
-    fresh = (tape.descend.version[tape.uses.update] == version).all()
-    each = np.zeros((int(tape.version[-1]), n))
-    count = np.zeros_like(each)
-    np.add.at(each, (version, client), tape.uses.weight)
-    np.add.at(count, (version, client), 1)
+    fresh = (tape.descend.version[tape.uses.update] == tape.uses.version).all()
     same = len(set(tape.descend.steps[tape.uses.update].tolist())) == 1
-    if not (len(version) and fresh and same and (count == 1).all()):
+    each = client_weights(tape)
+    if not (fresh and same and sorted(used_clients(tape)) == [*np.ndindex(each.shape)]):
         return
     shares = each / each.sum(axis=1, keepdims=True)
     if np.ptp(shares, axis=0).max() <= NEGLIGIBLE:  # else they are drawn, and say nothing each
         expected = np.full(n, 1.0 / n) if p is None else np.array([float(one) for one in p])
         what = "the clients' shares of a server update that nobody misses and objective_weights()"
         equal(what, shares, np.broadcast_to(expected, shares.shape))
+
+
+def used_clients(tape: Tape) -> list[tuple[int, int]]:
+    """Return the server update and the client of each use."""
+    return list(zip(tape.uses.version.tolist(), tape.descend.client[tape.uses.update].tolist(), strict=True))
 
 
 def draws(at: CompiledRun) -> None:
@@ -281,8 +286,7 @@ def promises(at: CompiledRun) -> None:
     if at.delays is None or not len(tape.uses.update):
         return
     met = {one for one in run_assumptions() if not at.algorithm.why_not(one, at.parameters, at.delays)}
-    clients = tape.descend.client[tape.uses.update].tolist()
-    pairs = list(zip(tape.uses.version.tolist(), clients, strict=True))
+    pairs = used_clients(tape)
     if "uniform-buffer" in met:
         expect(len(set(pairs)) == len(pairs), "uniform-buffer is met, but a client is twice in a server update")
     if "uniform-sampling" in met:

@@ -1,6 +1,6 @@
 """Algorithms with the settings and the delays under which they are looked at, and their runs there."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, final
@@ -222,15 +222,3 @@ class Subject:
             server = f"count:every={setting['count']}"
         policy = a.policy(server, model)
         return a.sample(a.read(Options(a.id, setting)), model, policy, Streams(7, trial), model.n, count)
-
-
-def each(*checks: Callable[[CompiledRun], None]) -> Callable[[Subject], None]:
-    """Return what asks every schedule of a subject."""
-
-    def ask(subject: Subject) -> None:
-        for at in subject.schedules:
-            with about(at.who):
-                for check in checks:
-                    check(at)
-
-    return ask

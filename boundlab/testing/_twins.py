@@ -4,7 +4,7 @@ That is: many points at once, steps in closed form, matrices, tensors, exact num
 """
 
 import importlib.util
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from fractions import Fraction
 from typing import Any
@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.problem import InexactError, RationalProblem, Vector
 from boundlab.errors import AssumptionError
-from boundlab.objective import OF_OBJECTIVE
+from boundlab.objective import OF_OBJECTIVE, Problem
 from boundlab.randomness import Streams
-from boundlab.testing._check import about, at_most, equal, expect
+from boundlab.testing._check import ROUNDING, about, at_most, equal, expect
 from boundlab.testing._sample import SamplePoints, norms
 
 _SIZE = 0.25  # of steps
@@ -63,22 +63,25 @@ def proximal_steps(at: SamplePoints) -> None:
 
 def scaled(at: SamplePoints) -> None:
     """Check that the problem with factor_i·f_i has these values and gradients."""
-    p = at.problem
-    factors = [Fraction(1 + client, 2) for client in range(p.n)]
-    other = p.scaled(factors)
-    if other is None:
-        return
-    expect((other.n, other.d) == (p.n, p.d), f"scaled() has n, d = {other.n}, {other.d}")
-    expect(np.array_equal(other.x0, p.x0), "scaled() starts elsewhere")
-    largest = float(max(factors))
+    factors = [Fraction(1 + client, 2) for client in range(at.problem.n)]
+    other = at.problem.scaled(factors)
+    if other is not None:
+        same(at, other, "scaled()", factors)
+
+
+def same(at: SamplePoints, other: Problem, what: str, factors: Sequence[Fraction], rounding: float = ROUNDING) -> None:
+    """Check that another problem has the problem's start, and multiples of its functions."""
+    p, twin = at.problem, SamplePoints(other, at.scale, at.name)
+    expect((other.n, other.d) == (p.n, p.d), f"{what} rebuilds n, d = {other.n}, {other.d}, not {p.n}, {p.d}")
+    expect(np.array_equal(other.x0, p.x0), f"{what} rebuilds another x0")
+    gradients, values = twin.gradients_at(at.points), twin.client_values_at(at.points)
     for client, factor in enumerate(factors):
-        what = f"({client}, x) of scaled() and {factor} times the problem's"
-        found = [other.gradient(client, x) for x in at.points]
-        equal(f"gradient{what}", found, float(factor) * at.gradients[client], scale=largest * at.steepest)
-        if at.client_values is not None:
-            values = [other.client_value(client, x) for x in at.points]
-            expected = float(factor) * at.client_values[client]
-            equal(f"client_value{what}", values, expected, scale=largest * at.largest)
+        by, words = float(factor), f"({client}, x) of {what} and {factor} times the problem's"
+        slopes = by * at.gradients[client]
+        equal(f"gradient{words}", gradients[client], slopes, scale=by * at.steepest, rounding=rounding)
+        if values is not None and at.client_values is not None:
+            expected = by * at.client_values[client]
+            equal(f"client_value{words}", values[client], expected, scale=by * at.largest, rounding=rounding)
 
 
 def kinks(at: SamplePoints) -> None:

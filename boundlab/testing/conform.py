@@ -40,7 +40,7 @@ def algorithm(
     Its options are read as they are declared. More events begin with the same ones, and survive a case file. The tape
     is verified, and executed by a second interpreter; a shorter one is the beginning of a longer one, and all records
     show one run. The use table is what moves the server's model, and none of it is forgotten; every update that arrives
-    is used, kept or dropped by a note. Quantities are what a count in loops finds; averages, weights of the objective
+    is used, kept or dropped by a note. Quantities are what another count finds; averages, weights of the objective
     and assumptions that are met show in the runs, and a program of one event makes them. Every option has an effect,
     staleness functions damp by the staleness, and what ``alone`` says is so.
 

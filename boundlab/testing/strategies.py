@@ -17,7 +17,7 @@ from boundlab.instance.example_options import readable, surroundings
 from boundlab.instance.fitting import CompareOptions, fitting
 from boundlab.instance.settings import options_of, rates
 from boundlab.objective import Problem
-from boundlab.options import Options
+from boundlab.options import Options, spec_of, typed
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt
@@ -94,47 +94,38 @@ def problem_specs(
     curved
         Whether regularisers make losses strongly convex; by default either.
     """
+
+    def some(count: int, choices: Sequence[str]) -> list[str]:
+        return [draw(st.sampled_from(choices)) for _ in range(count)]
+
+    def one(choices: Sequence[str]) -> str:
+        return draw(st.sampled_from(choices))
+
     n = draw(st.integers(1, 3)) if clients is None else clients
-    kind = draw(st.sampled_from(families or FAMILIES))
+    kind = one(families or FAMILIES)
     loud = draw(st.booleans()) if noise is None else noise
-    parts: list[str] = []
+    options: dict[str, Any] = {}
     if kind in _SEPARABLE:
-        parts += [f"c={_entries(draw, n, _CENTRES)}", f"w={_entries(draw, n, _WEIGHTS)}"]
-        parts += [f"delta={draw(st.sampled_from(('0.1', '1', '10')))}"] if kind != "lad" else []
+        options = {"c": some(n, _CENTRES), "w": some(n, _WEIGHTS)}
+        options |= {} if kind == "lad" else {"delta": one(("0.1", "1", "10"))}
     elif kind == "quadratic":
-        A = ",".join(f"[[{draw(st.sampled_from(_WEIGHTS))}]]" for _ in range(n))
-        b = ",".join(f"[{draw(st.sampled_from(_CENTRES))}]" for _ in range(n))
-        parts += [f"A=[{A}]", f"b=[{b}]"]
+        options = {"A": [[[a]] for a in some(n, _WEIGHTS)], "b": [[b] for b in some(n, _CENTRES)]}
     elif kind in ("max-affine", "smoothed-max-affine"):
-        parts += [f"clients={n}", "pieces=2", f"dimension={draw(st.integers(1, 2))}", f"seed={draw(st.integers(0, 3))}"]
-    else:
-        parts += _regression(draw, kind, n, loud=loud, curved=curved)
+        options = {"clients": n, "pieces": 2, "dimension": draw(st.integers(1, 2)), "seed": draw(st.integers(0, 3))}
+    else:  # two rows of data a client
+        options = {
+            "features": [some(2, ("-1", "0", "1", "2")) for _ in range(2 * n)],
+            "targets": draw(st.permutations(["0", "1"] * n)),
+            "owners": sorted([*range(n)] * 2),
+            "nu": one(("0", "0.1") if curved is None else ("0.1", "1") if curved else ("0",)),
+            "batch": "1" if loud else "full",
+            "weights": one(("equal", "size", "paper")),
+            "bias": one(("yes", "no")),
+        }
+        options |= {"solver": "newton"} if kind in ("logistic", "softmax") else {}
     if kind in _SUMS:
-        parts += [f"sigma={'0.3' if loud else '0'}"]
-    parts += [f"x0={draw(st.sampled_from(('0', '0.5', '3')))}"]
-    return f"{kind}:{','.join(parts)}"
-
-
-def _regression(draw: st.DrawFn, kind: str, n: int, *, loud: bool, curved: bool | None) -> list[str]:
-    """Draw two rows of data a client, labels, a regulariser, batches and weights."""
-    rows = [_entries(draw, 2, ("-1", "0", "1", "2")) for _ in range(2 * n)]
-    targets = ",".join(draw(st.permutations(["0", "1"] * n)))
-    owners = ",".join(str(client) for client in range(n) for _ in range(2))
-    nu = ("0", "0.1") if curved is None else ("0.1", "1") if curved else ("0",)
-    return [
-        f"features=[{','.join(rows)}]",
-        f"targets=[{targets}]",
-        f"owners=[{owners}]",
-        f"nu={draw(st.sampled_from(nu))}",
-        f"batch={'1' if loud else 'full'}",
-        f"weights={draw(st.sampled_from(('equal', 'size', 'paper')))}",
-        f"bias={draw(st.sampled_from(('yes', 'no')))}",
-        *(["solver=newton"] if kind in ("logistic", "softmax") else []),
-    ]
-
-
-def _entries(draw: st.DrawFn, count: int, choices: tuple[str, ...]) -> str:
-    return f"[{','.join(draw(st.sampled_from(choices)) for _ in range(count))}]"
+        options["sigma"] = "0.3" if loud else "0"
+    return spec_of(kind, options | {"x0": one(("0", "0.5", "3"))})
 
 
 def problems(
@@ -316,7 +307,7 @@ def _options(draw: st.DrawFn, theorem: Theorem, a: Algorithm[Any], clients: int)
             continue
         kind, examples = draw(st.integers(0, 3)), [one for one in a.examples(clients).get(name, ()) if one]
         if kind == 0 and clients > 1:
-            chosen[name] = f"[{','.join(draw(st.sampled_from(_NUMBERS[1:])) for _ in range(clients))}]"
+            chosen[name] = typed([draw(st.sampled_from(_NUMBERS[1:])) for _ in range(clients)])
         else:
             chosen[name] = draw(st.sampled_from(examples if kind <= 2 and examples else _NUMBERS))
     return chosen
