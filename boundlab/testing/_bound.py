@@ -1,6 +1,5 @@
 """Test of whether a bound stands where it is looked at: computed where it can be, sampled by design, then searched."""
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance.fitting import CompareOptions, fitting
 from boundlab.options import number, typed, whole
 from boundlab.pages.save import case_name
+from boundlab.registry import command_line
 from boundlab.testing._finding import BoundFinding, notify
 from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict
@@ -183,7 +183,7 @@ def assert_bound_holds(
     else:
         statement, name = api.theorem(theorem), typed_name(theorem)
         looked_at = _settings(statement, problem, delays, server, iterations, given)
-    findings = list(compared(name, looked_at, demand))
+    findings = compared(name, looked_at, demand)
     if not any(one.refutes for one in findings) and demand.candidates:
         findings.append(searched(name, statement, demand))
     return judged(findings, require)
@@ -267,49 +267,27 @@ def _compare(name: str, one: CompareOptions, demand: BoundRequest) -> BoundFindi
     level, error = 1.0 - 2.0 * demand.false_alarm, demand.false_alarm
 
     def ask(trials: int, seed: int) -> api.Compared:
-        return api.compare(
-            one.theorem,
-            one.problem,
-            one.delays,
-            server=one.server,
-            iterations=one.horizons[0],
-            trials=trials,
-            seed=seed,
-            level=level,
-            settings=one.settings,
-            jobs=1,
-        )
+        return api.compare(one.theorem, **one.asked(), trials=trials, seed=seed, level=level, jobs=1)
 
-    pilot = ask(min(_PILOT, demand.trials or _PILOT), demand.seed ^ _OTHER)
-    if pilot.band.level == 1.0:
-        trials, seed, result = pilot.band.trials, demand.seed ^ _OTHER, pilot
-        gap = None
-    else:
-        values = run_trials(pilot.plan, _PILOT, demand.seed ^ _OTHER)
+    seed = demand.seed ^ _OTHER
+    result = ask(min(_PILOT, demand.trials or _PILOT), seed)
+    finding = BoundFinding(name, "comparison", "", "", one.words())
+    trials = result.band.trials
+    if result.band.level < 1.0:
+        values = run_trials(result.plan, _PILOT, seed)
         relative = values.low / np.maximum(values.right.value, 1e-300)
         each = error / relative.shape[1]
         needed = trials_to_refute(relative, demand.gap, each)
         trials = demand.trials or int(max(_PILOT, min(needed, demand.most_trials)))
         seed, result = demand.seed, ask(trials, demand.seed)
         seen = detectable_gap(relative, trials, each)
-        gap = seen if np.isfinite(seen) else None
-    sampled = result.band.level < 1.0
-    more = ["--seed", str(seed), "--trials", str(trials)] if trials else []
-    more += ["--level", repr(level)] if sampled else []
-    finding = BoundFinding(
-        name,
-        "comparison",
-        result.verdict.value,
-        result.explanation,
-        one.words(),
-        trials=trials if sampled else 0,
-        false_alarm=error if sampled else 0.0,
-        gap=gap,
-    )
+        finding = replace(finding, trials=trials, false_alarm=error, gap=seen if np.isfinite(seen) else None)
+    finding = replace(finding, verdict=result.verdict.value, words=result.explanation)
     if not finding.refutes:
         return finding
-    path = _left(Path(demand.folder) / case_name(one.theorem.id), result.case)
-    return replace(finding, case=str(path), reproduce=one.command(name, *more))
+    more = ["--seed", str(seed), "--trials", str(trials)] if trials else []
+    more += ["--level", repr(level)] if finding.trials else []
+    return _with_case(finding, demand, case_name(one.theorem.id), result.case, one.command(name, *more))
 
 
 def searched(name: str, theorem: Theorem, demand: BoundRequest) -> BoundFinding:
@@ -327,13 +305,10 @@ def searched(name: str, theorem: Theorem, demand: BoundRequest) -> BoundFinding:
         return BoundFinding(name, "search", Verdict.INCONCLUSIVE.value, words, best.words())
     where = f"at {theorem.counter} = {best.iterations}"
     words = f"{where} the left side {best.left:.10g} is above the bound {best.right:.10g} ({best.kind}: {best.method})"
-    path = _left(Path(demand.folder) / case_name(theorem.id).replace(".case.", ".counterexample."), found.case)
-    again = ["boundlab", "falsify", name, "--candidates", str(demand.candidates), "--seed", str(demand.seed)]
-    if best.kind != "numeric":
-        again = ["boundlab", "exact", name, str(path)]
-    return BoundFinding(
-        name, "search", Verdict.VIOLATED.value, words, best.words(), case=str(path), reproduce=shlex.join(again)
-    )
+    finding = BoundFinding(name, "search", Verdict.VIOLATED.value, words, best.words())
+    again = command_line("falsify", name, "--candidates", str(demand.candidates), "--seed", str(demand.seed))
+    finding = _with_case(finding, demand, case_name(theorem.id, "counterexample"), found.case, again)
+    return finding if best.kind == "numeric" else replace(finding, reproduce=command_line("exact", name, finding.case))
 
 
 def checked(name: str, theorem: Theorem) -> BoundFinding:
@@ -341,7 +316,7 @@ def checked(name: str, theorem: Theorem) -> BoundFinding:
     found = api.check(theorem)
     if found.failed:
         words = "; ".join(f"{one.id}: not so: {one.statement} ({one.witness})" for one in found.failed)
-        return BoundFinding(name, "checks", "failed", words, reproduce=shlex.join(["boundlab", "check", name]))
+        return BoundFinding(name, "checks", "failed", words, reproduce=command_line("check", name))
     passed = sum(one.verdict.startswith("passed") for one in found.checks)
     odd = [one.id for one in found.checks if one.verdict in ("suspicious", "unknown")]
     words = f"{passed} of {len(found.checks)} passed, none failed" + (f"; look at {', '.join(odd)}" if odd else "")
@@ -381,7 +356,8 @@ def look(part: str, name: str, theorem: Theorem, demand: BoundRequest) -> list[B
     raise SpecError(f"there is no part {part!r}")
 
 
-def _left(path: Path, case: Any) -> Path:
-    """Leave a case file."""
+def _with_case(finding: BoundFinding, demand: BoundRequest, file: str, case: Any, again: str) -> BoundFinding:
+    """Leave the case file of a violation, and return the finding with it and with the command that repeats it."""
+    path = Path(demand.folder) / file
     path.parent.mkdir(parents=True, exist_ok=True)
-    return Path(case.save(path))
+    return replace(finding, case=str(case.save(path)), reproduce=again)

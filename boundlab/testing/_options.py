@@ -35,20 +35,17 @@ def declared(subject: Subject) -> None:
 
 
 def _declared(algorithm: Algorithm[Any], given: Mapping[str, Any]) -> None:
-    options, says, kind = Options(algorithm.id, given), algorithm.parameters, algorithm.parameter_type
+    says, kind = algorithm.parameters, algorithm.parameter_type
     with about(f"the options {dict(given)} are refused"):
-        found = algorithm.read(options)
+        found = algorithm.read(Options(algorithm.id, given))
     again = algorithm.read(Options(algorithm.id, json.loads(json.dumps(dict(given)))))
     expect(again == found, f"the options {dict(given)} are read as other ones once they have been JSON")
     expect(isinstance(found, kind), f"read() gives a {type(found).__name__}, not a {kind.__name__}")
-    for name in sorted(options.seen ^ set(says)):
-        expect(False, f"option {name} is {'declared, but never read' if name in says else 'read, but not declared'}")
-    for name, line in says.items():
-        expect(line.strip(), f"option {name} has no line of help")
+    for name in sorted(says.keys() - reads_declared(algorithm.id, algorithm.read, given, says)):
+        expect(False, f"option {name} is declared, but never read")
     for name in algorithm.step_size_symbols:
         expect(name in says, f"step_size_symbols names {name}, which is not an option")
     expect(algorithm.server != "count" or "count" in says, "server is 'count', but there is no option count")
-    refuses_unknown(lambda more: algorithm.read(Options(algorithm.id, {**given, **more})), says)
     for field in fields(kind):
         usual = field.default_factory() if field.default_factory is not MISSING else field.default
         spelt = field.name not in says and bool(given)  # perhaps by given options of other names
@@ -63,15 +60,24 @@ def _declared(algorithm: Algorithm[Any], given: Mapping[str, Any]) -> None:
         expect(explicit == found, f"the help of {name} says that {word} is the default, but {name}={word} differs")
 
 
-def refuses_unknown(read: Callable[[Mapping[str, Any]], object], known: Mapping[str, str]) -> None:
-    """Check that a function of further options refuses one that nobody declared."""
-    name = next(name for name in ("nonsense", "nonsense_") if name not in known)
+def reads_declared(
+    owner: str, read: Callable[[Options], object], given: Mapping[str, Any], says: Mapping[str, str]
+) -> set[str]:
+    """Return the options that are read, once each has a line of help, and one that has none is refused."""
+    options = Options(owner, given)
+    read(options)
+    for name in sorted(options.seen - says.keys()):
+        expect(False, f"option {name} is read, but not declared")
+    for name, line in says.items():
+        expect(line.strip(), f"option {name} has no line of help")
+    name = next(name for name in ("nonsense", "nonsense_") if name not in says)
     try:
-        read({name: 1})
+        read(Options(owner, {**given, name: 1}))
     except SpecError as error:
         expect(name in str(error), f"an unknown option is refused without its name: {error}")
     else:
         expect(False, "an unknown option is not refused")
+    return options.seen
 
 
 def _documented(says: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ It is loaded into every run of pytest where boundlab is installed, and imports n
 
 from collections import Counter
 from collections.abc import Generator, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -82,8 +83,6 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 class TheoremTests(pytest.Collector):
     """The tests of one theorem."""
 
-    _theorem: "Theorem | None" = None
-
     def collect(self) -> list["TheoremItem"]:
         """Return one test for each way of looking at it."""
         found = []
@@ -94,14 +93,12 @@ class TheoremTests(pytest.Collector):
             found.append(item)
         return found
 
-    @property
+    @cached_property
     def theorem(self) -> "Theorem":
         """The theorem, read once."""
-        if self._theorem is None:
-            from boundlab.theorems import load_theorem
+        from boundlab.theorems import load_theorem
 
-            self._theorem = load_theorem(self.name)
-        return self._theorem
+        return load_theorem(self.name)
 
 
 @final
