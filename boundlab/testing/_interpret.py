@@ -5,7 +5,7 @@ coefficients: whatever the functions are, a register is c_0·x0 + Σ c_r·(move 
 its end minus its start; and also a combination of x0 and of the ends themselves.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import final
 
@@ -87,7 +87,14 @@ def interpret(tape: Tape, problem: Problem) -> Run:
     AssertionError
         If an instruction is none of the three, or reads what nobody has written.
     """
-    return _run(tape, problem.x0.astype(np.float64), lambda row, x: _descend(tape, row, x, problem))
+    table = tape.descend
+
+    def descend(row: int, x: Array) -> Array:
+        sizes = float(table.step_size[row]) * (tape.local if len(tape.local) else np.ones(table.steps[row]))
+        implicit = bool(len(tape.implicit) and tape.implicit[row])
+        return local_steps(problem, int(table.client[row]), x, sizes.tolist(), implicit=implicit)
+
+    return _run(tape, problem.x0.astype(np.float64), descend)
 
 
 def reading(tape: Tape, *, ends: bool = False) -> Reading:
@@ -120,8 +127,7 @@ def _holds(combination: Array) -> NDArray[np.bool_]:
 
 def _run(tape: Tape, start: Array, descend: Callable[[int, Array], Array]) -> Run:
     """Execute a tape from a vector, with a function of the row and its vector for the local steps."""
-    first = {Initial.START: start, Initial.ZERO: np.zeros_like(start)}
-    registers: list[Array | None] = [first.get(Initial(int(kind))) for kind in tape.initial]
+    registers = initial(tape.initial, start)
     run = Run([], [], [], [], registers)
 
     def read(register: int, event: int) -> Array:
@@ -146,13 +152,16 @@ def _run(tape: Tape, start: Array, descend: Callable[[int, Array], Array]) -> Ru
     return run
 
 
-def _descend(tape: Tape, row: int, x: Array, problem: Problem) -> Array:
-    """Return the end of the local steps of one row."""
-    client, steps = int(tape.descend.client[row]), int(tape.descend.steps[row])
+def initial(kinds: Iterable[int], start: Array) -> list[Array | None]:
+    """Return what registers hold at first; None: nothing may read it."""
+    first = {Initial.START: start, Initial.ZERO: np.zeros_like(start)}
+    return [first.get(Initial(int(kind))) for kind in kinds]
+
+
+def local_steps(problem: Problem, client: int, x: Array, sizes: Iterable[float], *, implicit: bool = False) -> Array:
+    """Return where a client's local steps end."""
     f = problem.inner if isinstance(problem, Composite) else problem
-    for step in range(steps):
-        size = float(tape.descend.step_size[row]) * (float(tape.local[step]) if len(tape.local) else 1.0)
-        implicit = len(tape.implicit) and tape.implicit[row]
+    for size in sizes:
         x = problem.prox(client, x, size) if implicit else x - size * f.gradient(client, x)
         if problem.simple is not None and not implicit:
             problem.simple.prox(x, size)

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -24,6 +25,7 @@ _DEFAULTS = (r"(\S+) \(default\b", r"\(default:? ([^\s,;)]+)[^()]*\)", r"default
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 _CLOSE = 1e-9
+_close = partial(np.allclose, rtol=0.0, atol=_CLOSE)
 _TRIALS = (1, 2, 3)
 _COMBINATIONS = 24
 
@@ -215,7 +217,3 @@ def _proportional(used: Ints, ratio: Floats, expected: Floats) -> bool | None:
         return None
     factors = [ratio[rows] / expected[rows] for rows in together]
     return all(np.ptp(one) <= _CLOSE * one.max() for one in factors)
-
-
-def _close(found: Floats, expected: Floats | float) -> bool:
-    return bool((np.abs(found - expected) <= _CLOSE).all())
