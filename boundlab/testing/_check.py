@@ -10,7 +10,7 @@ from typing import Any, TypeVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundlab.errors import BoundlabError
+from boundlab.errors import BoundlabError, SpecError
 from boundlab.options import Options
 
 Made = TypeVar("Made")
@@ -86,6 +86,26 @@ def at_each(places: Callable[[Any], Iterable[Any]], *checks: Callable[[Any], Non
                     check(at)
 
     return ask
+
+
+def reads_declared(
+    owner: str, read: Callable[[Options], object], given: Mapping[str, Any], says: Mapping[str, str]
+) -> set[str]:
+    """Return the options that are read, once each has a line of help, and one that has none is refused."""
+    options = Options(owner, given)
+    read(options)
+    for name in sorted(options.seen - says.keys()):
+        expect(False, f"option {name} is read, but not declared")
+    for name, line in says.items():
+        expect(line.strip(), f"option {name} has no line of help")
+    name = next(name for name in ("nonsense", "nonsense_") if name not in says)
+    try:
+        read(Options(owner, {**given, name: 1}))
+    except SpecError as error:
+        expect(name in str(error), f"an unknown option is refused without its name: {error}")
+    else:
+        expect(False, "an unknown option is not refused")
+    return options.seen
 
 
 @contextmanager

@@ -21,8 +21,7 @@ from boundlab.instance.example_options import words
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.testing._check import Check, equal, expect, named, of_example, rebuilt, spoken
-from boundlab.testing._options import reads_declared
+from boundlab.testing._check import Check, equal, expect, named, of_example, reads_declared, rebuilt, spoken
 from boundlab.testing._schedule import same_events
 
 Floats = NDArray[np.float64]
