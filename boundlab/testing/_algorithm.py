@@ -246,9 +246,10 @@ def _begins(subject: Subject) -> None:
 def _forgotten(subject: Subject) -> None:
     """Check that a use table is empty only where some run shows that it cannot be filled."""
     for setting in subject.settings:
-        if any(len(at.long.uses.update) for at in subject.under_all(setting)):
+        places = [(setting, model) for model in subject.models]
+        if any(len(at.long.uses.update) for at in subject.runs(places)):
             continue
-        told = {_schedule.plain(at) for at in subject.under_all(setting, _LONG)} - {None}
+        told = {_schedule.plain(at) for at in subject.runs(places, _LONG)} - {None}
         words = "every server update is a sum of weight·(end − start) of updates that arrived"
         who = subject.words(setting)
         expect(told != {True}, f"{who}: {words}, and the use table is empty: call writer.use for each")

@@ -14,7 +14,6 @@ from boundlab.errors import BoundlabError, SpecError
 from boundlab.options import Options
 
 Made = TypeVar("Made")
-Family = TypeVar("Family")
 ROUNDING = 1e-9  # of the largest number in sight: sums of a few thousand terms, and a solver's last digits
 
 
@@ -49,17 +48,13 @@ def named(who: str, parts: Mapping[str, Callable[..., None]], *given: Any) -> It
 
 
 def of_example(
-    who: str,
-    example: Mapping[str, Any],
-    make: Callable[[], Made],
-    checks: Callable[[str, Made, Family], Iterator[Check]],
-    family: Family,
+    who: str, options: Options, family: Any, checks: Callable[[str, Any, Any], Iterator[Check]], *more: Any
 ) -> Iterator[Check]:
     """Yield the checks of what a family makes of one of its examples, or one that fails as it does not take it."""
     try:
-        made = make()
+        made = family.build(options, *more)
     except BoundlabError as error:
-        words = f"the example {dict(example)} is refused: {error}; declare examples that are taken"
+        words = f"the example {options.values} is refused: {error}; declare examples that are taken"
         yield from named(who, {"its example is taken": partial(expect, False, words)})
     else:
         yield from checks(who, made, family)

@@ -9,7 +9,6 @@ Under a tail without variance that is wide, and the law's quantiles say more.
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,8 +54,7 @@ def checks(m: DelayModel | DelayType, family: DelayType | None = None) -> Iterat
     yield from named(who, {"options are read as they are declared": _options}, m)
     for example in m.examples:
         name = f"{who} with {words(example)}" if example else who
-        make = partial(m.build, Options(who, dict(example)), _CLIENTS)
-        yield from of_example(name, example, make, _of_model, m)
+        yield from of_example(name, Options(who, dict(example)), m, _of_model, _CLIENTS)
 
 
 def _of_model(who: str, m: DelayModel, family: DelayType) -> Iterator[Check]:

@@ -32,7 +32,7 @@ def checks(p: Problem | ProblemType, family: ProblemType | None = None) -> Itera
         return
     for place, example in enumerate(p.examples, 1):
         options = Options(f"problem {p.id}", dict(example))
-        yield from of_example(f"problem {p.id}, example {place}", example, partial(p.build, options), _of_problem, p)
+        yield from of_example(f"problem {p.id}, example {place}", options, p, _of_problem)
 
 
 def _of_problem(who: str, p: Problem, family: ProblemType) -> Iterator[Check]:

@@ -184,10 +184,6 @@ class Subject:
             except REFUSED:
                 continue
 
-    def under_all(self, setting: Mapping[str, Any], iterations: int = ITERATIONS) -> Iterator[CompiledRun]:
-        """Yield a setting under every delay model that it goes with."""
-        return self.runs(((setting, model) for model in self.models), iterations)
-
     def _models(self, n: int) -> Sequence[DelayModel]:
         return self.delays or [delays_from(spec, n) for spec in _DELAYS]
 
