@@ -9,7 +9,7 @@ The closed forms are derived step by step in ``boundlab.proofs.optimal_rate``.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal, localcontext
 from typing import Any, get_args
 
@@ -79,17 +79,7 @@ class OptimalRate:
             "schema": schema("optimal-rate"),
             "objective": self.objective,
             "n": len(self.rates),
-            "rates": self.rates.tolist(),
-            "server_cost": self.server_cost,
-            "lambda_s": self.lambda_s,
-            "value": self.value,
-            "limit": json_value(self.limit),
-            "epsilon": self.epsilon,
-            "lambda_epsilon": self.lambda_epsilon,
-            "numeric": self.numeric,
-            "p_s": self.p_s,
-            "p": self.p.tolist(),
-            "note": self.note,
+            **{one.name: json_value(getattr(self, one.name)) for one in fields(self)},
         }
 
 

@@ -23,7 +23,6 @@ ALLOWED = {
     "values of one instance": {"checks/_instances.py": 5, "worst_case/specification.py": 1},
     "what a function computes, under the names of its results": {
         "formulas/assignments.py": 2,
-        "server_rate.py": 1,
         "tape/_statistics.py": 1,
         "tape/_usage.py": 1,
         "testing/_schedule.py": 1,
