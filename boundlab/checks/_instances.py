@@ -12,6 +12,7 @@ from typing import Any
 import sympy
 
 from boundlab.algorithms import Algorithm
+from boundlab.assumptions import assumption
 from boundlab.formulas.assignments import of_arrivals
 from boundlab.formulas.symbols import SYMBOLS, ZERO_WITHOUT_NOISE, apart, having
 from boundlab.registry import registered
@@ -22,30 +23,31 @@ SMALL = apart("ε", positive=True)
 # What the size of local steps is called.
 STEPS = frozenset(name for name in having("step") if SYMBOLS[name].is_step_size)
 _HALF = sympy.Rational(1, 2)
+# Full gradients of functions whose slope and curvature are at most 1.
+_FUNCTIONS: Values = {
+    **dict.fromkeys(ZERO_WITHOUT_NOISE, 0),
+    **dict.fromkeys((*assumption("smooth").defines, *assumption("bounded-gradients").defines), 1),
+}
 # One client, one local step, no delay and no noise, where the server's model does gradient descent on x²/2 in [−1, 1],
-# whose constants are 1; what else an algorithm counts there it says. Nothing is drawn (L_max), and no truth asks for B.
+# whose constants are 1; what else an algorithm counts there it says.
 ALONE: Values = {
     **{name: info.alone for name, info in SYMBOLS.items() if info.alone is not None and not info.vector},
-    **dict.fromkeys(ZERO_WITHOUT_NOISE, 0),
-    **dict.fromkeys(having("function") - {"B", "L_max"} | {"G"}, 1),
+    **_FUNCTIONS,
+    "mu": 1,
 }
 # One client whose updates never wait for long: enough for what is said of the first iterate.
 START: Values = {**ALONE, **of_arrivals([_HALF], _HALF), "R": 1, "beta": _HALF}
 
 # Two clients, huber at 0 and at 1 with slope at most 1; client 1 has five times the weight of client 2.
 _UNEQUAL: Values = {
+    **_FUNCTIONS,
+    **dict.fromkeys(assumption("bounded-heterogeneity").defines, _HALF),
     "n": 2,
     "Q": 1,
-    "L": 1,
-    "L_sq": 1,
-    "sigma": 0,
-    "sigma_l": 0,
-    "sigma_g": _HALF,
-    "sigma_g_mean": _HALF,
-    "G_sq": 1,
-    "G": 1,
+    "eta_g": 1,
     "F0": 1,
     "tau_max": 12,
+    "tau_a": 12,
     "share_bias": sympy.Rational(2, 3),
 }
 UNEQUAL: Mapping[str, Values] = MappingProxyType(
@@ -66,18 +68,17 @@ UNEQUAL: Mapping[str, Values] = MappingProxyType(
             "Q_bias": sympy.Rational(2, 3),
         },
         # Arrivals 1,1,1,1,1,2 again and again.
-        "fedfa": {**_UNEQUAL, "window": 2, "N": 6, "tau_a": 12, "eta_g": 1, "lag": 0, "C_lag": 0},
+        "fedfa": {**_UNEQUAL, "window": 2, "N": 6},
         # Each update aggregates one arrival, which is client 1's with probability 5/6.
         **{
             name: {
                 **_UNEQUAL,
                 "b": 1,
+                "scale": 1,
                 "chi2": sympy.Rational(4, 9),
                 "chi2_path": 1,
                 "alpha2": 1,
                 "pi_max": sympy.Rational(5, 6),
-                "eta_g": 1,
-                "scale": 1,
             }
             for name in ("fedbuff", "fedstaleweight")
         },
