@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from boundlab.errors import CertificateError, DataError, SpecError
 from boundlab.objective import Array, Constant
-from boundlab.objective.simple import Simple, read_simple
+from boundlab.objective.simple import ProxFunction, read_simple
 from boundlab.options import Options
 from boundlab.problems import bounds
 from boundlab.problems.common import EPS, calm, clip_up
@@ -30,7 +30,7 @@ _STEEPEST: Final = 60.0  # e^60 = 1e26; beyond, 1/L is no step size
 _OUTSIDE = "its minimum is sought on its box or ball; f alone need not have one"
 
 
-def on_set(options: Options) -> Simple:
+def on_set(options: Options) -> ProxFunction:
     """Return the indicator of the set that the options name.
 
     Raises
@@ -46,7 +46,7 @@ def on_set(options: Options) -> Simple:
     return h
 
 
-def pairs(owner: str, X: Array, y: Floats, h: Simple) -> Floats:
+def pairs(owner: str, X: Array, y: Floats, h: ProxFunction) -> Floats:
     """Return the targets beside the largest margins on the set, shape (S, 2), the latter as numbers of the type of X.
 
     Raises

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from boundlab.case import Case, replay
 from boundlab.case.build import build_problem
 from boundlab.objective.composite import Composite
-from boundlab.objective.simple import L1, BallIndicator, BoxIndicator, Simple
+from boundlab.objective.simple import L1, BallIndicator, BoxIndicator, ProxFunction
 from boundlab.options import Options
 from boundlab.registry import lookup
 from boundlab.testing.strategies import arrivals
@@ -71,7 +71,7 @@ def descend(problem: Any, client: int, x: np.ndarray, rates: Sequence[float]) ->
     return x
 
 
-def proximal(h: Simple, x: np.ndarray, rate: float) -> np.ndarray:
+def proximal(h: ProxFunction, x: np.ndarray, rate: float) -> np.ndarray:
     """Return argmin_z h(z) + ‖z − x‖²/(2·rate), by the formulas of textbooks."""
     match h:
         case L1(weight):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # rational numbers load SymPy
     from boundlab.arithmetic.problem import Functions, RationalProblem
     from boundlab.arithmetic.tensors import Batched
     from boundlab.objective.confinement import Confinement
-    from boundlab.objective.simple import Simple
+    from boundlab.objective.simple import ProxFunction
 
 
 class Problem(ABC):
@@ -40,7 +40,7 @@ class Problem(ABC):
     dtype: type[np.floating[Any]] = np.float64
 
     @property
-    def simple(self) -> "Simple | None":
+    def simple(self) -> "ProxFunction | None":
         """Return h of a composite objective F = f + h, whose local steps are proximal gradient steps; else None."""
         return None
 

@@ -13,7 +13,7 @@ from boundlab.objective._problem import Problem
 from boundlab.randomness import Streams
 
 if TYPE_CHECKING:
-    from boundlab.objective.simple import Simple
+    from boundlab.objective.simple import ProxFunction
 
 
 class Wrapped(Problem):
@@ -53,7 +53,7 @@ class Wrapped(Problem):
         return self.inner.dtype
 
     @property
-    def simple(self) -> "Simple | None":
+    def simple(self) -> "ProxFunction | None":
         """Return h."""
         return self.inner.simple
 

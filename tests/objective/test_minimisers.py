@@ -12,7 +12,7 @@ from boundlab.case.build import build_problem, problem_from
 from boundlab.errors import CertificateError, SpecError
 from boundlab.metrics import Proved
 from boundlab.objective import Problem
-from boundlab.objective.simple import Simple
+from boundlab.objective.simple import ProxFunction
 from boundlab.options import parse_spec
 
 SIMPLE: tuple[dict[str, object], ...] = ({"l1": 0.3}, {"l1": 5}, {"box": [-0.25, 0.5]}, {"ball": 0.4}, {"ball": 40})
@@ -116,7 +116,7 @@ def test_a_start_outside_is_refused() -> None:
 def test_the_gap_grows_by_no_more_than_the_steepness_says_to_first_order(simple: dict[str, object]) -> None:
     problem = with_simple("quadratic:clients=3,dimension=4,seed=3", simple)
     best, h, L = problem.optimum(), problem.simple, problem.constants()["L"].value
-    assert isinstance(h, Simple)
+    assert isinstance(h, ProxFunction)
     rng = np.random.default_rng(1)
     for x in best.x + rng.normal(size=(60, 4)) * np.logspace(-6, 0, 60)[:, None]:
         h.prox(x, 0.0)

@@ -11,10 +11,10 @@ from hypothesis.extra.numpy import arrays
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import rational
 from boundlab.errors import SpecError
-from boundlab.objective.simple import L1, BallIndicator, BoxIndicator, Simple, read_simple
+from boundlab.objective.simple import L1, BallIndicator, BoxIndicator, ProxFunction, read_simple
 from boundlab.options import Options
 
-KINDS: tuple[Simple, ...] = (
+KINDS: tuple[ProxFunction, ...] = (
     L1(Fraction(3, 4)),
     BoxIndicator(Fraction(-1), Fraction(1, 2)),
     BallIndicator(Fraction(5, 4)),
@@ -24,7 +24,7 @@ POINTS = arrays(np.float64, 3, elements=st.floats(-4.0, 4.0))
 CLOSE = 1e-9
 
 
-def prox(h: Simple, x: np.ndarray, size: float) -> np.ndarray:
+def prox(h: ProxFunction, x: np.ndarray, size: float) -> np.ndarray:
     out = x.copy()
     h.prox(out, size)
     return out
@@ -33,7 +33,7 @@ def prox(h: Simple, x: np.ndarray, size: float) -> np.ndarray:
 @pytest.mark.parametrize("h", KINDS)
 @given(a=POINTS, x=POINTS)
 def test_the_support_function_is_the_largest_product_and_attained_on_bounded_sets(
-    h: Simple, a: np.ndarray, x: np.ndarray
+    h: ProxFunction, a: np.ndarray, x: np.ndarray
 ) -> None:
     most = float(h.support(a[None])[0])
     assert a @ prox(h, x, 1.0) <= most
@@ -45,7 +45,7 @@ def test_the_support_function_is_the_largest_product_and_attained_on_bounded_set
 @pytest.mark.parametrize("h", KINDS)
 @given(x=POINTS, y=POINTS, size=SIZES)
 def test_a_proximal_point_is_the_one_whose_way_there_is_a_subgradient(
-    h: Simple, x: np.ndarray, y: np.ndarray, size: float
+    h: ProxFunction, x: np.ndarray, y: np.ndarray, size: float
 ) -> None:
     # p = prox(x) if and only if h(y) ≥ h(p) + ⟨(x − p)/size, y − p⟩ for all y.
     p = prox(h, x, size)
@@ -56,14 +56,14 @@ def test_a_proximal_point_is_the_one_whose_way_there_is_a_subgradient(
 
 @pytest.mark.parametrize("h", KINDS)
 @given(x=POINTS, y=POINTS, size=SIZES)
-def test_proximal_maps_are_firmly_non_expansive(h: Simple, x: np.ndarray, y: np.ndarray, size: float) -> None:
+def test_proximal_maps_are_firmly_non_expansive(h: ProxFunction, x: np.ndarray, y: np.ndarray, size: float) -> None:
     moved = prox(h, x, size) - prox(h, y, size)
     assert moved @ moved <= moved @ (x - y) + CLOSE
 
 
 @pytest.mark.parametrize("h", KINDS)
 @given(X=arrays(np.float64, (4, 3), elements=st.floats(-4.0, 4.0)), sizes=arrays(np.float64, 4, elements=SIZES))
-def test_tensors_do_the_same_in_each_row(h: Simple, X: np.ndarray, sizes: np.ndarray) -> None:
+def test_tensors_do_the_same_in_each_row(h: ProxFunction, X: np.ndarray, sizes: np.ndarray) -> None:
     torch = pytest.importorskip("torch")
     rows = torch.as_tensor(X.copy())
     h.batched_prox(rows, torch.as_tensor(sizes))
@@ -77,7 +77,7 @@ EXACT = st.lists(st.fractions(-4, 4, max_denominator=8), min_size=3, max_size=3)
 
 @pytest.mark.parametrize("h", KINDS)
 @given(x=EXACT, size=st.fractions(Fraction(1, 8), 4, max_denominator=8))
-def test_rational_numbers_and_balls_do_the_same(h: Simple, x: list[Fraction], size: Fraction) -> None:
+def test_rational_numbers_and_balls_do_the_same(h: ProxFunction, x: list[Fraction], size: Fraction) -> None:
     expected = prox(h, np.array([float(entry) for entry in x]), float(size))
     point = [rational(entry) for entry in x]
     balls = h.exact_prox([numbers.ball(entry) for entry in point], numbers.ball(rational(size)))
@@ -113,7 +113,7 @@ def test_balls_at_a_kink_need_not_know_on_which_side_they_lie() -> None:
 @pytest.mark.parametrize("h", KINDS)
 @given(x=POINTS, slope=POINTS, size=SIZES)
 def test_the_shortest_subgradient_is_one_and_no_longer_than_that_of_the_step(
-    h: Simple, x: np.ndarray, slope: np.ndarray, size: float
+    h: ProxFunction, x: np.ndarray, slope: np.ndarray, size: float
 ) -> None:
     p = prox(h, x, size)
     v, away = h.shortest(p, slope)
@@ -127,7 +127,7 @@ def test_the_shortest_subgradient_is_one_and_no_longer_than_that_of_the_step(
 @pytest.mark.parametrize("h", KINDS)
 @given(x=POINTS, y=POINTS, slope=POINTS)
 def test_no_point_of_the_level_set_beats_the_duality_gap(
-    h: Simple, x: np.ndarray, y: np.ndarray, slope: np.ndarray
+    h: ProxFunction, x: np.ndarray, y: np.ndarray, slope: np.ndarray
 ) -> None:
     p, q = prox(h, x, 1.0), prox(h, y, 1.0)
     gap = h.duality_gap(p, slope, 0.0, h.value(q))
@@ -138,7 +138,7 @@ def test_no_point_of_the_level_set_beats_the_duality_gap(
 @pytest.mark.parametrize("h", KINDS)
 @given(x=POINTS, y=POINTS, slope=POINTS)
 def test_at_a_corner_the_linearised_objective_grows_at_the_rate_of_its_sharpness(
-    h: Simple, x: np.ndarray, y: np.ndarray, slope: np.ndarray
+    h: ProxFunction, x: np.ndarray, y: np.ndarray, slope: np.ndarray
 ) -> None:
     corner, q = prox(h, 100.0 * x, 150.0), prox(h, y, 0.5)
     rate = h.sharpness(corner, slope)
@@ -166,7 +166,7 @@ def test_values_outside_a_set_are_infinite_and_at_its_rounded_edge_they_are_not(
         ({"ball": "2"}, BallIndicator(Fraction(2))),
     ],
 )
-def test_options_are_taken_at_their_word_and_come_back(options: dict[str, object], found: Simple | None) -> None:
+def test_options_are_taken_at_their_word_and_come_back(options: dict[str, object], found: ProxFunction | None) -> None:
     assert read_simple(Options("problem", options)) == found
     if found is not None:
         assert read_simple(Options("problem", found.options())) == found

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from boundlab.arithmetic import numbers
 from boundlab.objective import LeastSquaresForm
-from boundlab.objective.simple import Simple
+from boundlab.objective.simple import ProxFunction
 
 Floats = NDArray[np.float64]
 _EPS = float(np.finfo(np.float64).eps)
 _LARGEST: Final = 1_000_000  # entries of the features: a second
 
 
-def interval(form: LeastSquaresForm, h: Simple, x: Floats) -> tuple[float, float] | None:
+def interval(form: LeastSquaresForm, h: ProxFunction, x: Floats) -> tuple[float, float] | None:
     """Return floats below and above F*: the dual value at the residuals of x, and F(x); None for much data.
 
     Parameters
@@ -37,7 +37,7 @@ def interval(form: LeastSquaresForm, h: Simple, x: Floats) -> tuple[float, float
     return numbers.float_ends(low)[1], numbers.float_ends(high)[2]
 
 
-def _interval(form: LeastSquaresForm, h: Simple, x: Floats) -> tuple[Any, Any]:
+def _interval(form: LeastSquaresForm, h: ProxFunction, x: Floats) -> tuple[Any, Any]:
     arb, matrix = numbers.flint().arb, numbers.flint().arb_mat
     n, d = len(form.rows), len(x)
     # A weight other than 1 comes from a share of the samples, and is rounded.

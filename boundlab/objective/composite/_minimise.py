@@ -2,9 +2,9 @@
 
 A subgradient v of F at a point p says F(p) − F* ≤ ‖v‖²/(2μ) and ‖p − x*‖ ≤ ‖v‖/μ where f is μ-strongly convex. Without
 μ, f(y) ≥ f(p) + ⟨∇f(p), y − p⟩ gives F* from below, for all that is left is a maximum over the y where h is not too
-large: Fenchel's dual value (:meth:`boundlab.objective.simple.Simple.duality_gap`). Where line and h together grow in
-all directions at a rate that rounding cannot explain, p is x* itself
-(:meth:`boundlab.objective.simple.Simple.sharpness`).
+large: Fenchel's dual value (:meth:`boundlab.objective.simple.ProxFunction.duality_gap`). Where line and h together
+grow in all directions at a rate that rounding cannot explain, p is x* itself
+(:meth:`boundlab.objective.simple.ProxFunction.sharpness`).
 
 Least squares have more: their minimiser is found to the last digits (:mod:`boundlab.objective.composite._polish`), and
 Fenchel's dual is evaluated in balls (:mod:`boundlab.objective.composite._dual`).
@@ -20,7 +20,7 @@ from boundlab.errors import CertificateError
 from boundlab.objective import LeastSquaresForm, Optimum, Problem
 from boundlab.objective.composite._dual import interval
 from boundlab.objective.composite._polish import polished
-from boundlab.objective.simple import Simple
+from boundlab.objective.simple import ProxFunction
 
 Floats = NDArray[np.float64]
 _EPS = float(np.finfo(np.float64).eps)
@@ -39,7 +39,7 @@ class Minimised:
     slope: float
 
 
-def minimise(f: Problem, h: Simple) -> Minimised:
+def minimise(f: Problem, h: ProxFunction) -> Minimised:
     """Return the minimiser of f + h by accelerated proximal gradients.
 
     Raises
@@ -68,7 +68,7 @@ def _unknown_rounding(f: Problem) -> str:
     return "it does not say how far rounding puts its values and gradients off (Problem.rounding)"
 
 
-def _descend(f: Problem, h: Simple, x: Floats, size: float) -> Floats:
+def _descend(f: Problem, h: ProxFunction, x: Floats, size: float) -> Floats:
     """Return the result of a proximal map with the smallest residual.
 
     Source: Beck and Teboulle 2009 (FISTA), restarted where the momentum points up (O'Donoghue and Candès 2015).
@@ -96,7 +96,7 @@ def _descend(f: Problem, h: Simple, x: Floats, size: float) -> Floats:
     return best
 
 
-def _certify(f: Problem, h: Simple, p: Floats, L: float, form: LeastSquaresForm | None) -> Minimised:
+def _certify(f: Problem, h: ProxFunction, p: Floats, L: float, form: LeastSquaresForm | None) -> Minimised:
     """Return the point with the better of the two certificates."""
     found = f.rounding(p)
     assert found is not None  # noqa: S101  (asked before)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.objective import LeastSquaresForm
-from boundlab.objective.simple import BallIndicator, Simple
+from boundlab.objective.simple import BallIndicator, ProxFunction
 
 Floats = NDArray[np.float64]
 _EPS = float(np.finfo(np.float64).eps)
@@ -22,7 +22,7 @@ _FAR: Final = 1e12
 _IN_RANGE: Final = 1e-6  # a slope that is no combination of the singular vectors but for this part of it
 
 
-def polished(form: LeastSquaresForm, h: Simple, start: Floats) -> Floats:
+def polished(form: LeastSquaresForm, h: ProxFunction, start: Floats) -> Floats:
     """Return a point whose F is no larger but for rounding; at best the minimiser next to it, shape (d,).
 
     Parameters
@@ -63,7 +63,7 @@ def _on_ball(B: Floats, c: Floats, radius: float) -> Floats:
     return x * (radius / norm * (1.0 - 4.0 * _EPS)) if norm > radius else x
 
 
-def _on_pieces(B: Floats, c: Floats, h: Simple, start: Floats) -> Floats:
+def _on_pieces(B: Floats, c: Floats, h: ProxFunction, start: Floats) -> Floats:
     """Return the minimiser of ½‖Bx − c‖² + h, for an h that is linear in each coordinate between some ends."""
     x, sizes = start.copy(), np.abs(B)
     R: Floats = np.asarray(np.linalg.qr(B, mode="r"))

@@ -24,7 +24,7 @@ from boundlab.objective import (
 )
 from boundlab.objective.composite._minimise import Minimised, minimise
 from boundlab.objective.composite._refuse import no_gradient, no_proximal_step
-from boundlab.objective.simple import Simple
+from boundlab.objective.simple import ProxFunction
 from boundlab.randomness import Streams
 
 if TYPE_CHECKING:
@@ -59,14 +59,14 @@ class Composite(Wrapped):
     """
 
     inner: Problem
-    h: Simple
+    h: ProxFunction
 
     def __post_init__(self) -> None:
         if not np.isfinite(self._in_floats.value(self.x0)):
             raise SpecError(f"problem {self.id}: x0 lies outside {self.h.words}; choose an x0 inside")
 
     @property
-    def simple(self) -> Simple:
+    def simple(self) -> ProxFunction:
         """Return h."""
         return self.h
 
@@ -155,7 +155,7 @@ class Composite(Wrapped):
     # -------------------------------------------------------------------------------------- minimiser and constants
 
     @cached_property
-    def _in_floats(self) -> Simple:
+    def _in_floats(self) -> ProxFunction:
         """H with the floats that its numbers are rounded to, as f has them."""
         return self.h.in_floats()
 
@@ -223,7 +223,7 @@ class _ProximalSteps(Oracle):
     """Stochastic gradient steps, each followed by the proximal map of h."""
 
     inner: Oracle
-    h: Simple
+    h: ProxFunction
     who: str
 
     def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:

@@ -14,7 +14,7 @@ from boundlab.arithmetic.problem import Constants, InexactError, Minimum, Ration
 from boundlab.arithmetic.writing import Sentence, words
 from boundlab.objective import OF_OBJECTIVE
 from boundlab.objective._wrapped_rational import WrappedRational
-from boundlab.objective.simple import Face, Simple
+from boundlab.objective.simple import Face, ProxFunction
 
 
 @final
@@ -33,7 +33,7 @@ class RationalComposite(WrappedRational):
     """
 
     inner: RationalProblem
-    h: Simple
+    h: ProxFunction
     near: NDArray[np.float64] | None
 
     def described(self) -> list[Sentence]:

@@ -7,14 +7,14 @@ import torch
 from boundlab.arithmetic.tensors import Batched
 from boundlab.objective._wrapped_tensors import WrappedBatched
 from boundlab.objective.composite._refuse import no_gradient, no_proximal_step
-from boundlab.objective.simple import Simple
+from boundlab.objective.simple import ProxFunction
 
 
 @final
 class BatchedComposite(WrappedBatched):
     """The clients' batched steps, each followed by the proximal map of h."""
 
-    def __init__(self, clients: Batched, h: Simple, who: str) -> None:
+    def __init__(self, clients: Batched, h: ProxFunction, who: str) -> None:
         super().__init__(clients)
         self.h, self.who = h, who
 

@@ -11,7 +11,7 @@ import numpy as np
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.errors import SpecError
-from boundlab.objective.simple._simple import EPS, Array, Floats, Simple, Vector, room, written
+from boundlab.objective.simple._simple import EPS, Array, Floats, ProxFunction, Vector, room, written
 
 if TYPE_CHECKING:
     import torch
@@ -21,7 +21,7 @@ _AT_THE_EDGE = 1e-9  # of the radius
 
 @final
 @dataclass(frozen=True)
-class BallIndicator(Simple):
+class BallIndicator(ProxFunction):
     """The indicator of ‖x‖ ≤ radius; its proximal map is the projection.
 
     Parameters

@@ -11,7 +11,7 @@ import numpy as np
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.errors import SpecError
-from boundlab.objective.simple._simple import EPS, Array, Face, Floats, Simple, Vector, clamp, room, written
+from boundlab.objective.simple._simple import EPS, Array, Face, Floats, ProxFunction, Vector, clamp, room, written
 
 if TYPE_CHECKING:
     import torch
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True)
-class BoxIndicator(Simple):
+class BoxIndicator(ProxFunction):
     """The indicator of low ≤ x_j ≤ high for every coordinate; its proximal map is the projection.
 
     Parameters

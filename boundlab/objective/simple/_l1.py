@@ -11,7 +11,7 @@ import numpy as np
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.errors import SpecError
-from boundlab.objective.simple._simple import EPS, Array, Face, Floats, Simple, Vector, clamp, written
+from boundlab.objective.simple._simple import EPS, Array, Face, Floats, ProxFunction, Vector, clamp, written
 
 if TYPE_CHECKING:
     import torch
@@ -21,7 +21,7 @@ _NEAR = 64
 
 @final
 @dataclass(frozen=True)
-class L1(Simple):
+class L1(ProxFunction):
     """h(x) = weight·‖x‖₁; its proximal map is soft thresholding by size·weight.
 
     Parameters

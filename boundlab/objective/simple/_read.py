@@ -10,7 +10,7 @@ from boundlab.errors import SpecError
 from boundlab.objective.simple._ball import BallIndicator
 from boundlab.objective.simple._box import BoxIndicator
 from boundlab.objective.simple._l1 import L1
-from boundlab.objective.simple._simple import Simple
+from boundlab.objective.simple._simple import ProxFunction
 from boundlab.options import Options
 
 OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
@@ -22,7 +22,7 @@ OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-def read_simple(options: Options) -> Simple | None:
+def read_simple(options: Options) -> ProxFunction | None:
     """Return the h of the options l1, box and ball, whose numbers are taken at their word; None without any.
 
     Raises

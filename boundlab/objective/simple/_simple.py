@@ -38,7 +38,7 @@ class Face:
     slope: Sequence[Fraction]
 
 
-class Simple(ABC):
+class ProxFunction(ABC):
     """A closed convex function h ≥ 0 with a proximal map in closed form. Its numbers are rational.
 
     Parameters
