@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.objective import Array
-from boundlab.objective.confinement import Confinement, InvariantBall, InvariantBox, InvariantSet, plain
+from boundlab.objective.confinement import InvariantBall, InvariantBox, InvariantSet, InvariantSets, plain
 from boundlab.problems import losses
 from boundlab.problems.common import EPS, clip_up, distance
 from boundlab.problems.losses import Loss, Targets
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 @final
 @dataclass(frozen=True, slots=True)
-class OfSeparable(Confinement):
+class OfSeparable(InvariantSets):
     """Full (sub)gradient steps on Σ_j w_ij·φ(x_j − c_ij).
 
     Every coordinate moves by itself, towards c_ij, and passes it by at most o_j: for lad αw_ij; for huber and
@@ -60,7 +60,7 @@ class OfSeparable(Confinement):
 
 @final
 @dataclass(frozen=True, slots=True)
-class OfRisk(Confinement):
+class OfRisk(InvariantSets):
     """Mini-batch steps, or full ones, on w_i·((1/b)Σ_j loss(a_j; x) + ν/2‖x‖²).
 
     Write g = w_i(G + νx) with ‖G‖ ≤ s, the largest slope of the loss times the largest ‖a_j‖.

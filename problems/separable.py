@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from boundlab.arithmetic.problem import Functions
     from boundlab.arithmetic.tensors import Batched
-    from boundlab.objective.confinement import Confinement
+    from boundlab.objective.confinement import InvariantSets
     from boundlab.problems.rational import RationalSeparable
 
 _COLUMNS = {"huber": 20_000, "lad": 20_000, "pseudo-huber": 1000}  # d: seconds where there are few clients
@@ -138,7 +138,7 @@ class Separable(ArrayProblem):
         c, w, x0 = read.rows("c", self.c), read.rows("w", self.w), read.vector("x0", self.x0)
         return PseudoHuberInBalls(c, w, Fraction(self.delta), x0)
 
-    def confinement(self) -> "Confinement | None":
+    def confinement(self) -> "InvariantSets | None":
         """Return the box that full (sub)gradient steps do not leave; noise may leave every set."""
         from boundlab.problems.confinement import OfSeparable
 

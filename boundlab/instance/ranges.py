@@ -23,7 +23,7 @@ from boundlab.algorithms import Algorithm, Averages
 from boundlab.errors import CertificateError, SpecError
 from boundlab.metrics import MEAN, Metric, Proved, Quantity
 from boundlab.objective import Optimum, Problem
-from boundlab.objective.confinement import Confinement, InvariantBall, InvariantSet, plain
+from boundlab.objective.confinement import InvariantBall, InvariantSet, InvariantSets, plain
 
 Floats = NDArray[np.float64]
 _UP = 1.0 + 1e-12
@@ -96,7 +96,7 @@ def _at_start(metric: Metric, problem: Problem) -> tuple[float, float] | None:
 
 
 def _high(
-    metric: Metric, problem: Problem, known: list[Confinement], averages: Averages, depth: Floats, start: float
+    metric: Metric, problem: Problem, known: list[InvariantSets], averages: Averages, depth: Floats, start: float
 ) -> tuple[Floats, str]:
     """Return the smallest upper limits that the rules give, and which rule gives the last."""
     constants = {name: one.value for name, one in problem.constants().items()}
@@ -146,7 +146,7 @@ def _times(constant: float, away: Floats) -> Floats:
 
 
 def _reaches(
-    known: list[Confinement], averages: Averages, depth: Floats, z: Floats, x0: Floats
+    known: list[InvariantSets], averages: Averages, depth: Floats, z: Floats, x0: Floats
 ) -> Iterator[tuple[Floats, str]]:
     """Yield upper limits of the distance of models to z, shape (points,), and why they hold."""
     size, steps, start = averages.step_size, averages.steps * depth, float(np.linalg.norm(x0 - z)) * _UP
@@ -167,7 +167,7 @@ def _reaches(
 
 @final
 @dataclass(frozen=True, slots=True)
-class OfConstants(Confinement):
+class OfConstants(InvariantSets):
     """Full (sub)gradient steps on functions with the constants of a problem.
 
     - ‖g‖ ≤ B.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # rational numbers load SymPy
 
     from boundlab.arithmetic.problem import Functions, RationalProblem
     from boundlab.arithmetic.tensors import Batched
-    from boundlab.objective.confinement import Confinement
+    from boundlab.objective.confinement import InvariantSets
     from boundlab.objective.simple import ProxFunction
 
 
@@ -250,7 +250,7 @@ class Problem(ABC):
         """
         return None
 
-    def confinement(self) -> "Confinement | None":
+    def confinement(self) -> "InvariantSets | None":
         """Return what is sure of every local step whatever is drawn, beyond what the constants say; None: nothing."""
         return None
 

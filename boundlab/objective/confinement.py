@@ -1,6 +1,6 @@
 """Confinement of local steps, whatever is drawn: sets that no step leaves, and how far a step can go.
 
-A problem that has such facts gives them as a :class:`Confinement`; ranges of errors are made of them.
+A problem that has such facts gives them as :class:`InvariantSets`; ranges of errors are made of them.
 """
 
 from abc import ABC, abstractmethod
@@ -52,8 +52,8 @@ class InvariantBox(InvariantSet):
         return _up(float(np.linalg.norm(np.maximum(np.abs(self.low - z), np.abs(self.high - z)))), len(z))
 
 
-class Confinement(ABC):
-    """Facts that hold for every local step x ← x − α·g of every client, whatever mini-batch is drawn for g.
+class InvariantSets(ABC):
+    """Sets that no local step x ← x − α·g of any client leaves, whatever mini-batch is drawn for g, and what bounds g.
 
     An optional fact that does not exist is None, or absent from the list. Every set holds x0.
     """
