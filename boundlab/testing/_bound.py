@@ -267,7 +267,8 @@ def _compare(name: str, one: CompareOptions, demand: BoundRequest) -> BoundFindi
     level, error = 1.0 - 2.0 * demand.false_alarm, demand.false_alarm
 
     def ask(trials: int, seed: int) -> api.Compared:
-        return api.compare(one.theorem, **one.asked(), trials=trials, seed=seed, level=level, jobs=1)
+        found: api.Compared = api.compare(one.theorem, **one.asked(), trials=trials, seed=seed, level=level, jobs=1)
+        return found
 
     seed = demand.seed ^ _OTHER
     result = ask(min(_PILOT, demand.trials or _PILOT), seed)

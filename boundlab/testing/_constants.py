@@ -37,11 +37,9 @@ def assumptions(at: SamplePoints) -> None:
         f"assumptions() must answer {', '.join(sorted(expected))}; it answers {', '.join(sorted(reasons))}",
     )
     for assumption, name in ((assumption, name) for assumption, names in _GIVES.items() for name in names):
-        if reasons[assumption]:
-            words = f"constant {name} exists though {assumption} is not met: {reasons[assumption]}"
-            expect(name not in at.known, words)
-        else:
-            expect(name in at.known, f"constant {name} is missing though {assumption} is met")
+        reason, there = reasons[assumption], name in at.known
+        verb, why = "exists" if there else "is missing", f"not met: {reason}" if reason else "met"
+        expect(there != bool(reason), f"constant {name} {verb} though {assumption} is {why}")
 
 
 def pairs(at: SamplePoints) -> None:

@@ -85,30 +85,27 @@ def _shown(at: CompiledRun, words: str, asked: RecordAt, wanted: list[int]) -> l
 
 def beginnings(at: CompiledRun, asked: Iterable[int] = (0, 1, ITERATIONS // 2, ITERATIONS)) -> None:
     """Check that tapes of fewer iterations are the beginning of the long one, and end with the event that counts."""
+    long = at.long
     for some in asked:
-        _beginning(at, some)
-
-
-def _beginning(at: CompiledRun, asked: int) -> None:
-    short, long = at.tape(asked), at.long
-    expected = min(asked, long.iterations)
-    what = f"of {long.iterations} iterations {asked} were asked for"
-    expect(short.iterations == expected, f"{what}, {short.iterations} were compiled")
-    size = len(short.events)
-    if asked <= long.iterations:
-        # Where the server is an actor of its own every event is an iteration.
-        last = asked if at.algorithm.server == "any" else int(np.argmax(long.version >= asked))
-        expect(size == last, f"{what}; the tape ends after event {size}, and event {last} completes them")
-    first = f"the first {asked} iterations"
-    same = np.array_equal(short.version, long.version[: size + 1])
-    expect(same, f"{first} have other versions where more are asked for")
-    models, longer = interpret(short, at.problem).shown, at.executed.shown
-    same = [x.tolist() for x in models] == [x.tolist() for x in longer[: len(models)]]
-    expect(same, f"{first} are others where more are asked for")
-    used = long.uses.version < int(short.version[-1])
-    for name in ("update", "version", "weight"):
-        same = np.array_equal(getattr(short.uses, name), getattr(long.uses, name)[used])
-        expect(same, f"{first} use other updates where more are asked for: {name}")
+        short = at.tape(some)
+        expected = min(some, long.iterations)
+        what = f"of {long.iterations} iterations {some} were asked for"
+        expect(short.iterations == expected, f"{what}, {short.iterations} were compiled")
+        size = len(short.events)
+        if some <= long.iterations:
+            # Where the server is an actor of its own every event is an iteration.
+            last = some if at.algorithm.server == "any" else int(np.argmax(long.version >= some))
+            expect(size == last, f"{what}; the tape ends after event {size}, and event {last} completes them")
+        first = f"the first {some} iterations"
+        same = np.array_equal(short.version, long.version[: size + 1])
+        expect(same, f"{first} have other versions where more are asked for")
+        models, longer = interpret(short, at.problem).shown, at.executed.shown
+        same = [x.tolist() for x in models] == [x.tolist() for x in longer[: len(models)]]
+        expect(same, f"{first} are others where more are asked for")
+        used = long.uses.version < int(short.version[-1])
+        for name in ("update", "version", "weight"):
+            same = np.array_equal(getattr(short.uses, name), getattr(long.uses, name)[used])
+            expect(same, f"{first} use other updates where more are asked for: {name}")
 
 
 def uses(at: CompiledRun) -> None:
