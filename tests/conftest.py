@@ -1,6 +1,7 @@
 """Shared fixtures and strategies."""
 
 import os
+from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
 
@@ -50,8 +51,20 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
                 lines.write(f"{_processor() - before:.2f}\t{item.nodeid}\n")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes long, so that no worker ends with it; what belongs together stays together."""
+    """Leave most of a sweep to the night, and begin with what takes long, so that no worker ends with it.
+
+    One case in each block of n stays, and its place in the block moves on: with two parameters no value is left out.
+    """
+    places: Counter[str] = Counter()
+    for item in items:
+        sweep, test = item.get_closest_marker("sweep"), item.nodeid.partition("[")[0]
+        if sweep is not None and item.get_closest_marker("nightly") is None:
+            block, place = divmod(places[test], sweep.args[0])
+            places[test] += 1
+            if place != block % sweep.args[0]:
+                item.add_marker("nightly")
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 

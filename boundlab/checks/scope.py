@@ -1,6 +1,6 @@
 """Scope: whether the statement hangs together, each thing that it reads or sets being defined by something in it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any
 
 import numpy as np
@@ -130,7 +130,7 @@ def _symbols(
     algorithm: Algorithm[Any],
     place: str,
     words: str,
-    read: set[str],
+    read: Set[str],
     defined: frozenset[str],
     measured: frozenset[str] | None,
 ) -> Check:

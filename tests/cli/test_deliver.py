@@ -35,6 +35,7 @@ WRITING = [
 ]
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(("arguments", "words", "code"), WRITING)
 def test_the_verdict_stands_on_the_screen_before_anything_is_written(
     arguments: tuple[str, ...], words: str, code: ExitCode, place: Path, capsys: Any, monkeypatch: Any

@@ -50,6 +50,7 @@ def test_every_command_is_drawn() -> None:
     assert sorted(SHARES) == sorted(COMMANDS)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_random_command_lines_end_as_the_table_says(seed: int, tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
     run(seed, 50, tmp_path, capsys, monkeypatch)
@@ -116,6 +117,7 @@ def _quoted(word: str) -> str:
     return f"'{escaped}'"
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_random_command_lines_with_hostile_streams(seed: int, tmp_path: Path) -> None:
     shell(seed, tmp_path)

@@ -44,6 +44,7 @@ def test_every_command_has_an_example() -> None:
     assert sorted({**QUICK, **SLOW}) == sorted(ENDINGS)
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("command", [*QUICK, pytest.param("demo", marks=pytest.mark.nightly)])
 def test_every_command_ends_alike_under_every_encoding(
     command: str, place: Path, monkeypatch: pytest.MonkeyPatch
@@ -118,6 +119,7 @@ class Broken(io.StringIO):
 LOSSES = (BrokenPipeError(32, "Broken pipe"), OSError(28, "No space left"), ValueError("closed"))
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("command", [command for command in QUICK if command not in ("falsify", "worst-case")])
 def test_a_lost_answer_is_no_answer(
     command: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

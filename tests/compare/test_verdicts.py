@@ -21,15 +21,9 @@ def ids(setting):
     return f"{setting.theorem}-{setting.label}-{setting.compared.delays}"
 
 
-# make test takes one problem and one delay model for each theorem, in turn; make nightly all.
-TURNS = [
-    pytest.param(one, marks=[pytest.mark.nightly] if place % 6 != (place // 6) % 6 else [])
-    for place, one in enumerate(SETTINGS)
-]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("setting", TURNS, ids=ids)
+@pytest.mark.sweep(6)  # a theorem has six: one problem and one delay model, in turn
+@pytest.mark.parametrize("setting", SETTINGS, ids=ids)
 def test_repaired_theorems_hold_and_printed_ones_get_a_verdict(setting):
     theorem = THEOREMS[setting.theorem]
     found = verdicts.judge(replace(setting, compared=replace(setting.compared, iterations=60), trials=12))

@@ -44,6 +44,7 @@ def run(tapes: list[Tape], spec: str, *, fused: bool, dtype: Any = torch.float64
     return final.numpy()[:, :-1], shown  # but for the register that is never read
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     ("algorithm", "iterations", "spec"),
     [

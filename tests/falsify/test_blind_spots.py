@@ -17,6 +17,7 @@ TRUE = sorted({theorem.id.removeprefix("wrong.") for theorem in WRONG.values()} 
 LONG = "noise of AREA where gradients are bounded"
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     "words", [pytest.param(one, marks=[pytest.mark.nightly] if one == LONG else []) for one in sorted(WRONG)]
 )
@@ -30,6 +31,7 @@ def test_a_wrong_theorem_is_refuted(words: str) -> None:
     assert found.ratio > 1.0 + 1e-6
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", TRUE)
 def test_the_true_theorem_is_not(name: str) -> None:
     found = falsify(load_theorem(name), limit=100)

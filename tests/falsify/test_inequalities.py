@@ -66,6 +66,7 @@ def searched(folder: Path, statement: tuple[str, str, str], limit: int = 20) -> 
     return falsify(load_theorem(str(path)), limit=limit)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     "words", [pytest.param(one, marks=[] if one in QUICK else pytest.mark.nightly) for one in sorted(MET)]
 )

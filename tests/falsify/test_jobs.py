@@ -29,7 +29,7 @@ def answer(theorem: str, limit: int, seed: int, jobs: int) -> dict[str, Any]:
     [
         ("fedbuff.rf1", 300),
         pytest.param("fedstaleweight.theorem1", 150, marks=pytest.mark.nightly),
-        ("area.theorem7.explicit", 150),
+        pytest.param("area.theorem7.explicit", 150, marks=pytest.mark.nightly),
         ("classics.gd.convex", 200),
     ],
 )

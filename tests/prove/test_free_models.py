@@ -31,6 +31,7 @@ LONG = ("fedstaleweight.rf1", "fedstaleweight.rf3", "area.theorem8.repaired.fixe
 Uses = Iterable[Fact | VectorFact]
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     "script",
     [
