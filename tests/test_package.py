@@ -68,7 +68,7 @@ def test_the_machinery_never_imports_problems_or_proofs():
         assert "from boundlab.proofs" not in text, path
 
 
-@pytest.mark.slow
+@pytest.mark.nightly  # which packages it lists is asked above
 def test_the_wheel_works_in_a_fresh_environment(tmp_path):
     def run(*command):
         return subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout

@@ -151,7 +151,7 @@ for words in (
     "compare area.theorem8 --problem lad:x0=3 --delays iid:p_s=0.5 -k 6 --set M=5 --json",
     "exact fedfa.theorem1 --json", "check fedstaleweight.theorem1 --json", "show afl_dga.theorem1 --core --json",
     "run fedbuff --problem huber --set eta_l=0.1 --set count=2 -k 5 --trials 2 --json",
-    "falsify fedstaleweight.theorem1 --candidates 40 --json", "list theorems --json",
+    "falsify classics.gd.convex --candidates 10 --json", "list theorems --json",
 ):
     code = invoke(words.split())
     assert code in (0, 1, 3), (words, code)

@@ -94,7 +94,7 @@ def test_a_theorem_of_the_users_own_is_shown_evaluated_and_compared(capsys, tmp_
     assert "holds" in output(capsys, "compare", str(file), *run, "--iterations=50")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly  # CI runs make demo
 def test_the_demo_refutes_printed_theorems_and_draws_two_plots(capsys, tmp_path):
     page = output(capsys, "demo", "--out", str(tmp_path))
     refuted = ("area.theorem8", "fedfa.theorem1", "fedstaleweight.theorem1")

@@ -19,6 +19,7 @@ from boundlab.cli.terminal import Screen, spelled
 from boundlab.verdict import ExitCode
 
 ROOT = Path(__file__).parents[2]
+LONG = ("compare", "falsify", "worst-case", "audit", "demo")
 ENCODINGS = ("ascii", "latin-1", "cp437", "cp037", "shift_jis", "utf-16", "utf-7")
 
 
@@ -45,14 +46,16 @@ def test_every_command_has_an_example() -> None:
 
 
 @pytest.mark.sweep(4)
-@pytest.mark.parametrize("command", [*QUICK, pytest.param("demo", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    "command",
+    [pytest.param(one, marks=[pytest.mark.nightly] if one in LONG else []) for one in (*QUICK, *SLOW)],
+)
 def test_every_command_ends_alike_under_every_encoding(
     command: str, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected, _, _ = shown(line(command), "utf-8", monkeypatch)
     assert expected in (ExitCode.STANDS, ExitCode.REFUTED)
-    quick = command not in ("compare", "falsify", "worst-case", "demo")
-    for encoding in ENCODINGS if quick else ("ascii",):
+    for encoding in ENCODINGS if command not in LONG else ("ascii",):
         code, out, err = shown(line(command), encoding, monkeypatch)
         assert (code, err) == (expected, ""), encoding
         assert out

@@ -93,7 +93,7 @@ def test_the_number_of_trials_is_the_least_that_tells(
     assert not said
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_comparison_whose_sample_does_not_tell_is_not_named() -> None:
     # Left over right is 1.02, on 100 and on 1000 trials inside the band.
     problem = {"type": "huber", "c": [0.0], "w": [1.0], "delta": 6.0, "x0": 0.0, "sigma": 100.0, "noise": "sign"}

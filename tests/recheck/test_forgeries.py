@@ -305,7 +305,7 @@ def accepted_forgeries(names: list[str], many: int, seed: str) -> Iterator[str]:
 
 
 def test_no_random_forgery_is_accepted() -> None:
-    assert list(accepted_forgeries(BY_DAY, 150, "by day")) == []
+    assert list(accepted_forgeries(BY_DAY, 60, "by day")) == []
 
 
 @pytest.mark.nightly
