@@ -143,7 +143,7 @@ def _minimised(theorem: Theorem, one: Mechanism) -> Falsification:
 
 def line(file: str, shows: str, found: Falsification) -> str:
     """Return the row of a file."""
-    best, counter = found.best, found.theorem.counter
+    best, counter = found.best, found.theorem.horizon_symbol
     if best is None or not found.violated:
         raise SystemExit(f"{file}: no counterexample found")
     words = f"{best.words()}, {counter} = {best.iterations}".replace("|", chr(92) + "|")

@@ -44,7 +44,7 @@ class Compared(Shown, Comparison):
         """Return the columns of that frame by name."""
         band = self.band
         return {
-            self.plan.theorem.counter: self.plan.ks,
+            self.plan.theorem.horizon_symbol: self.plan.ks,
             "mean": band.mean,
             "lower": band.lower,
             "upper": band.upper,

@@ -18,6 +18,5 @@ class Worst(Shown, WorstCase):
 
     def line(self) -> str:
         """Return the outcome."""
-        return (
-            f"{self.plan.theorem.id} at {self.plan.theorem.counter} = {self.plan.horizon}: {self.words}: {self.reason}"
-        )
+        theorem, horizon = self.plan.theorem, self.plan.horizon
+        return f"{theorem.id} at {theorem.horizon_symbol} = {horizon}: {self.words}: {self.reason}"

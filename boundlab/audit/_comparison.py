@@ -24,7 +24,7 @@ def comparison(audit: "Evidence") -> Iterator[Block]:
     verdict = result.verdict.value
     yield words(f"On {panel.chosen}: ", (verdict, tone_of(verdict)), f": {result.reason}.")
     columns = _columns(result)
-    counter = audit.theorem.counter
+    counter = audit.theorem.horizon_symbol
     xs = columns[counter]
     printed = f"bound {audit.theorem.status}" if audit.theorem.status == "as printed" else "bound"
     curves = [Curve("left side", _pairs(xs, columns["left side"]), 0), Curve(printed, _pairs(xs, columns["bound"]), 1)]
@@ -75,7 +75,7 @@ def _first(result: "Compared | Horizons") -> "Compared":
 def _columns(result: "Compared | Horizons") -> dict[str, _Column]:
     """Return the columns by name: of several horizons, the last point of each."""
     one, every = _first(result), result.columns()
-    names = (one.plan.theorem.counter, "mean", "lower", "upper", "bound", "ratio")
+    names = (one.plan.theorem.horizon_symbol, "mean", "lower", "upper", "bound", "ratio")
     found = {_NAMES.get(name, name): tuple(map(float, every[name])) for name in names}
     if one.exact == "expectation" or found["lower"] == found["left side"] == found["upper"]:
         del found["lower"], found["upper"]
@@ -87,7 +87,7 @@ def _pairs(xs: _Column, ys: _Column) -> tuple[tuple[float, float], ...]:
 
 
 def _described(audit: "Evidence", columns: dict[str, _Column], result: "Compared | Horizons") -> str:
-    counter = audit.theorem.counter
+    counter = audit.theorem.horizon_symbol
     xs, left, bound, ratio = (columns[name] for name in (counter, "left side", "bound", "left/bound"))
     worst = max(range(len(xs)), key=lambda row: ratio[row])
     return (

@@ -267,7 +267,7 @@ class _Questions:
                 if asked:
                     setting = replace(panel.setting, theorem=theorem)
                     one = replace(one, panel=self._compared(theorem.id, setting, panel.chosen))
-        with self.asking(f"the worst case at {theorem.counter} = {_WORST_HORIZON}", theorem) as asked:
+        with self.asking(f"the worst case at {theorem.horizon_symbol} = {_WORST_HORIZON}", theorem) as asked:
             if asked:
                 given = for_a_class(theorem, panel.setting.settings if panel is not None else {})
                 iid = panel.setting.delays if panel is not None and "iid-events" in theorem.core.assumed else None

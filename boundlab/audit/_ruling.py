@@ -103,7 +103,7 @@ def _arguments(audit: "Evidence") -> Iterator[str]:
 def _refutations(audit: "Evidence") -> Iterator[str]:
     """Yield what refutes the theorem: numbers that are computed, or a sample at its level."""
     exact, search, panel = audit.exact, audit.search, audit.panel
-    counter = audit.theorem.counter
+    counter = audit.theorem.horizon_symbol
     if exact is not None and exact.verdict is Verdict.VIOLATED:
         left, right = apart(exact.left, exact.right)
         how = "in floating point" if exact.kind == "numeric" else exact.kind

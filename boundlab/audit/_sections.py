@@ -116,7 +116,7 @@ def _case(audit: "Evidence") -> Iterator[Block]:
     sign = ">" if exact.left > exact.right else "≤"
     yield words(f"{audit.case_text}.")
     yield words(
-        f"At {audit.theorem.counter} = {exact.k}: left side ",
+        f"At {audit.theorem.horizon_symbol} = {exact.k}: left side ",
         (left, "strong"),
         f" {sign} ",
         (right, "strong"),
@@ -165,8 +165,8 @@ def _supports(one: "Repair", exact: "Evaluated | None") -> Iterator[str | Line]:
     if one.worst is not None:
         worst = one.worst.found
         yield (
-            f"worst case, {one.theorem.counter} = {worst.plan.horizon}, constants 1 unless its command sets them: "
-            f"{worst.words}: {worst.reason}"
+            f"worst case, {one.theorem.horizon_symbol} = {worst.plan.horizon}, constants 1 unless its command sets "
+            f"them: {worst.words}: {worst.reason}"
         )
     if one.search is not None:
         found = one.search.found

@@ -172,7 +172,7 @@ def _started(theorem: Theorem) -> str:
     if theorem.first_iteration > theorem.left.first:
         return "it says nothing of the start"
     if not theorem.left.over.averages_iterates:
-        return f"{theorem.counter} counts from 1 on, and then a step was taken"
+        return f"{theorem.horizon_symbol} counts from 1 on, and then a step was taken"
     return _outside(theorem, _HUBER, _SQUARE, _KINK, runs=_RUNS | {"iid-events"})
 
 
@@ -200,7 +200,7 @@ def _first_value(theorem: Theorem, step: sympy.Expr) -> Values:
     left = {"squared-distance": sympy.S.One, "gradient-norm-last": sympy.S.One}.get(theorem.metric, gap)
     # A Huber function of slope 1 and |x| have E‖g‖² ≤ 1 without noise.
     known = {**START, **(alone(theorem.algorithm) or {}), "B": 1, "F0": gap, "left": left}
-    return {**known, theorem.counter: 1, "alpha": step}
+    return {**known, theorem.horizon_symbol: 1, "alpha": step}
 
 
 TRUTHS: tuple[Truth, ...] = (

@@ -47,7 +47,7 @@ def _defined(view: View) -> Check:
         for one in theorem.demands(formula):
             if not isinstance(one, Demand) or one.kind != "power":
                 continue  # inside of a Min there is another part
-            read = theorem.read_by(names_of(one.of)) & {*theorem.inputs()} - {theorem.counter}
+            read = theorem.read_by(names_of(one.of)) & {*theorem.inputs()} - {theorem.horizon_symbol}
             counts = {name: view.symbols[name].domain.low for name in sorted(read) if view.symbols[name].domain.integer}
             if found := {name: low for name, low in counts.items() if _vanishes(view, one, name, low)}:
                 where = " or ".join(f"{name} = {low:g}" for name, low in found.items())
@@ -171,7 +171,7 @@ def _corollary(view: View) -> Check:
     above = parent(view.theorem)
     if above is None:
         return Check(identity, statement, "not applicable", "it is no corollary of a registered theorem")
-    counter = view.symbol(view.theorem.counter)
+    counter = view.symbol(view.theorem.horizon_symbol)
     open_ones = []
     for condition in above.conditions:
         if not _names(above, condition) & set(above.step):

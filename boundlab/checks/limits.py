@@ -34,7 +34,7 @@ def checks(view: View) -> Iterator[Check]:
     if not view.formula:
         yield Check("limits", "what remains at the edges", "not applicable", "the bound is iterated, not a formula")
         return
-    counter = view.theorem.counter
+    counter = view.theorem.horizon_symbol
     yield _horizon(view, counter)
     if view.free_steps and view.theorem.horizon == "every":
         yield _small_steps(view, counter)
@@ -125,8 +125,8 @@ def _nothing_left(view: View) -> Check:
     if not view.allows(symbol.name for symbol in zeros):
         return Check(identity, statement, "unknown", f"no point with {names} = 0 was found that meets all conditions")
     text = (
-        f"at {names} = 0 the right side is 0 for every {view.theorem.counter}, but gradient descent on x²/2 is never "
-        "at its minimum"
+        f"at {names} = 0 the right side is 0 for every {view.theorem.horizon_symbol}, but gradient descent on x²/2 is "
+        "never at its minimum"
     )
     if view.theorem.shape:
         text += "; the O(·) needs a term for the start"

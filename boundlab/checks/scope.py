@@ -112,7 +112,7 @@ def _defined(view: View) -> frozenset[str]:
     return frozenset(
         {
             "n",
-            theorem.counter,
+            theorem.horizon_symbol,
             *theorem.step,
             *theorem.defining(),
             *theorem.parameters.values(),
@@ -153,7 +153,7 @@ def _symbols(
 def _undefined(view: View, algorithm: Algorithm[Any], name: str) -> str:
     theorem = view.theorem
     if name in _COUNTERS:
-        return f"{name} is read, but {theorem.metric} counts {theorem.counter}"
+        return f"{name} is read, but {theorem.metric} counts {theorem.horizon_symbol}"
     line = f"{name} ({theorem.symbols[name].meaning}) is read, but nothing defines it"
     if assumed := definers(name):
         return f"{line}: assume {' or '.join(assumed)}"

@@ -51,7 +51,7 @@ def trivial(view: View) -> tuple[sympy.Expr, str] | None:
 
 
 def _somewhere(view: View, bound: sympy.Expr, statement: str) -> Check:
-    counter = view.theorem.counter
+    counter = view.theorem.horizon_symbol
     for point in view.points:
         # A bound that does not read the counter is the same at every horizon.
         horizons = (point[counter], 1e4, 1e8) if counter in point else (None,)
@@ -95,7 +95,7 @@ def _regions(view: View, bound: sympy.Expr, words: str) -> Check:
             whole = view.expand(term)
         except UndecidedError:
             continue
-        if whole.free_symbols & {view.symbol(step) for step in (*view.free_steps, view.theorem.counter)}:
+        if whole.free_symbols & {view.symbol(step) for step in (*view.free_steps, view.theorem.horizon_symbol)}:
             continue
         integers = sorted(symbol.name for symbol in whole.free_symbols if view.symbols[symbol.name].domain.integer)
         if not integers:

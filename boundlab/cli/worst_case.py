@@ -88,8 +88,8 @@ def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: boo
     missing = [K for K, one in found.items() if one.certificates.get("upper") is None or not one.attained]
     if missing:
         raise CertificateError(
-            f"{theorem.id}: at {theorem.counter} = {', '.join(map(str, missing))} the bound is not attained; only "
-            "multipliers that prove an attained bound are fitted: others are not the only ones"
+            f"{theorem.id}: at {theorem.horizon_symbol} = {', '.join(map(str, missing))} the bound is not attained; "
+            "only multipliers that prove an attained bound are fitted: others are not the only ones"
         )
     forms = closed_form({K: one.certificates["upper"] for K, one in found.items()})
     code = ExitCode.STANDS if all(one.fits for one in forms) else ExitCode.UNDECIDED
@@ -97,14 +97,14 @@ def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: boo
         rows = [{"label": one.label, "formula": str(one) if one.fits else None, "values": one.values} for one in forms]
         print_json({"schema": schema("fit"), "theorem": theorem.id, "horizons": list(found), "multipliers": rows})
         return code
-    columns = ("inequality", f"multiplier, by {theorem.counter} = K and k", "values")
+    columns = ("inequality", f"multiplier, by {theorem.horizon_symbol} = K and k", "values")
     listed = [(one.label, str(one), str(one.values)) for one in forms]
     last = (
         "each form is made from all horizons but the largest, and gives the multipliers of that, too"
         if code is ExitCode.STANDS
         else "some multipliers have no closed form of low degree, or are not the only ones"
     )
-    head = words(f"{theorem.id}: certificates of {theorem.counter} = {', '.join(map(str, found))}")
+    head = words(f"{theorem.id}: certificates of {theorem.horizon_symbol} = {', '.join(map(str, found))}")
     print_page([head, GAP, table("", columns, listed, numbers=(2,), whole=(0,)), GAP, words(last)])
     return code
 

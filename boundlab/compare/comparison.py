@@ -87,7 +87,7 @@ class Comparison:
     def vacuous(self) -> str:
         """Why a theorem that was not refuted is vacuous here; empty where it is not."""
         upheld = self.verdict in (Verdict.HOLDS, Verdict.CONSISTENT)
-        return self.trivial_bound.words(self.plan.theorem.counter) if upheld else ""
+        return self.trivial_bound.words(self.plan.theorem.horizon_symbol) if upheld else ""
 
     @property
     def headline(self) -> str:

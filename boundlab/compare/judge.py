@@ -122,7 +122,7 @@ def judge(plan: Plan, left: Band, right: Enclosure) -> Judgement:
             worst = int(above[np.argmax(left.lower[above] / right.value[above])])
         limit, bound = left.lower[worst], right.value[worst]
         what = f"lower limit {limit:.4g} is above the bound {bound:.4g}"
-        return _refuted(plan, f"at {plan.theorem.counter} = {plan.ks[worst]} the {what}", _level(left))
+        return _refuted(plan, f"at {plan.theorem.horizon_symbol} = {plan.ks[worst]} the {what}", _level(left))
     most = f"largest mean/bound {float(np.max(ratio_of(right.value, left))):.3g}{_outside(plan)}"
     if found is Verdict.HOLDS:
         return found, f"the upper limit is below the bound {_everywhere(plan)} ({_level(left)}); {most}"
@@ -150,7 +150,7 @@ def judge_computed(plan: Plan, sides: Sides) -> Judgement:
     most = f"largest ratio {largest:.4g}" if drawn else ""
     if sides.above.any():
         trial, point = sides.worst(sides.above)
-        where = f"at {plan.theorem.counter} = {plan.ks[point]}"
+        where = f"at {plan.theorem.horizon_symbol} = {plan.ks[point]}"
         if drawn:
             where = f"{where} the schedule of trial {trial + 1} exceeds its bound; {most}"
             return _refuted(plan, where, "a number for this schedule, not a sample")
@@ -174,7 +174,7 @@ def _consistent(plan: Plan, sides: Sides) -> str:
     """Return why numbers that are not proved to be below their bounds speak for the theorem all the same."""
     tied, points = sides.tied & sides.open, sides.above.size
     if tied.any():
-        first = f"{plan.theorem.counter} = {plan.ks[np.flatnonzero(tied.any(axis=0))[0]]}"
+        first = f"{plan.theorem.horizon_symbol} = {plan.ks[np.flatnonzero(tied.any(axis=0))[0]]}"
         many = int(np.count_nonzero(tied))
         where = first if many == 1 else f"{many} of {points} points, {first} the first,"
         return f"at {where} the left side and the bound agree to every digit computed; elsewhere it is below"
@@ -205,7 +205,7 @@ def _undecided_digits(plan: Plan, sides: Sides) -> str:
     else:
         decides = f"no exact engine applies to problem {plan.problem.id} or this bound"
     return (
-        f"at {plan.theorem.counter} = {plan.ks[point]} the value {value:.4g} is {word} the bound {bound:.4g} by "
+        f"at {plan.theorem.horizon_symbol} = {plan.ks[point]} the value {value:.4g} is {word} the bound {bound:.4g} by "
         f"{margin}, {lost}; {decides}"
     )
 
@@ -247,7 +247,7 @@ def _no_spread(left: Band) -> str:
 
 
 def _everywhere(plan: Plan) -> str:
-    return f"at all {len(plan.ks)} points" if len(plan.ks) > 1 else f"at {plan.theorem.counter} = {plan.ks[0]}"
+    return f"at all {len(plan.ks)} points" if len(plan.ks) > 1 else f"at {plan.theorem.horizon_symbol} = {plan.ks[0]}"
 
 
 def _count(trials: float) -> str:

@@ -86,7 +86,7 @@ def trivial_bound(plan: Plan, bound: Floats) -> TrivialBound:
     for begin, end in pairwise([0, *ends]):
         try:
             with np.errstate(all="ignore"):
-                later = plan.theorem.evaluate({**plan.values, plan.theorem.counter: horizons[:end]}).total
+                later = plan.theorem.evaluate({**plan.values, plan.theorem.horizon_symbol: horizons[:end]}).total
         except BoundlabError:  # a condition that fails there, or a number that is not finite
             return TrivialBound(level, smallest, vacuous=True)
         below = np.flatnonzero(np.broadcast_to(later, end)[begin:] < level)

@@ -163,7 +163,7 @@ def _closed(at: ExactSetting, points: Sequence[Point], values: Sequence[Scalar])
     if at.model.d > 1:
         return
     sequence = [point[0] for point in points]
-    name = "w" if at.plan.theorem.counter == "T" else "x"
+    name = "w" if at.plan.theorem.horizon_symbol == "T" else "x"
     for rule in rules(sequence):
         yield _rule(rule, sequence[rule.first], name)
         if values:

@@ -128,7 +128,7 @@ def _algorithm(at: ExactSetting) -> Iterator[Sentence]:
     options = ", ".join(f"{name} = {_option(given[name])}" for name in names)
     yield words(f"algorithm {plan.algorithm.id}{' with ' if options else ''}{options}")
     for name, rule in theorem.step.items():
-        if name == theorem.counter:
+        if name == theorem.horizon_symbol:
             continue
         known = name in at.formulas.values or rule == theorem.symbols[name].symbol or not rule.free_symbols
         follows = [] if known else [formula(rule, theorem)]
@@ -143,7 +143,7 @@ def _option(value: Any) -> str:
 
 def _events(at: ExactSetting) -> Iterator[Sentence]:
     plan = at.plan
-    counter, k = at.symbol(plan.theorem.counter), written(int(plan.ks[-1]))
+    counter, k = at.symbol(plan.theorem.horizon_symbol), written(int(plan.ks[-1]))
     unit = ("event" if plan.algorithm.server == "any" else "server update") + "s" * (int(plan.ks[-1]) != 1)
     program = plan.algorithm.program(plan.parameters, plan.problem.n)
     if not isinstance(at.case.events, RandomEvents):

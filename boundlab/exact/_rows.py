@@ -45,7 +45,7 @@ class Account:
 
 def model_name(at: ExactSetting, when: str) -> Written:
     """Return the name of the server model after so many iterations."""
-    letter = "w" if at.plan.theorem.counter == "T" else "x"
+    letter = "w" if at.plan.theorem.horizon_symbol == "T" else "x"
     return math(f"{letter}_{when}", f"{letter}_{{{when}}}")
 
 

@@ -80,7 +80,7 @@ def formulas(plan: Plan, case: Case, constants: Mapping[str, sympy.Expr], law: E
     for name, value in chosen.items():
         if name in values and name not in own and (found := read_formula(value)) is not None:
             values[name] = KnownNumber(found)
-    counter = plan.theorem.counter
+    counter = plan.theorem.horizon_symbol
     values[counter] = KnownNumber.of(int(plan.ks[-1]))
     if plan.theorem.horizon == "fixed":
         values[counter] = KnownNumber.of(plan.iterations)

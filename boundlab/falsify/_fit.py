@@ -129,7 +129,7 @@ def _gaps(judge: Judge, one: Candidate) -> Sequence[Gap] | None:
         own = constants_of(theorem, one)
         known: dict[str, Any] = {**shared.seen[-1], **shared.values, **shared.server, **own, **one.step}
         size = step_size(shared, one, own)
-        known |= {theorem.counter: horizon(one)} | ({shared.rate: size} if math.isfinite(size) else {})
+        known |= {theorem.horizon_symbol: horizon(one)} | ({shared.rate: size} if math.isfinite(size) else {})
         names = set().union(*(names_of(side.quantity) | names_of(side.limit) for side in theorem.conditions))
         found = derive(theorem, {name: value for name, value in known.items() if name in theorem.symbols}, names, 1)
         sides = [

@@ -120,7 +120,7 @@ class JudgedInstance:
             "delays": one.delays,
             "parameters": {name: _parameter(value) for name, value in self.parameters.items()},
             "settings": dict(one.settings),
-            theorem.counter: self.iterations,
+            theorem.horizon_symbol: self.iterations,
             "left": json_value(self.left),
             "right": json_value(self.right),
             "ratio": json_value(self.ratio),

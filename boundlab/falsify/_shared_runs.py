@@ -111,7 +111,7 @@ def make_shared_run(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | 
     values = {name: value for name, value in values.items() if name not in unread}
     server = {}
     if server_rates(theorem):
-        known = {**values, **problem_values(theorem, problem), **candidate.step, theorem.counter: horizon}
+        known = {**values, **problem_values(theorem, problem), **candidate.step, theorem.horizon_symbol: horizon}
         step = theorem.step_options({**scheduled, **known})
         server = {name: step[name] for name in server_rates(theorem)}
     schedules = replace(first, chosen={**options, **server})

@@ -123,7 +123,7 @@ def right_sides(
     usable = np.flatnonzero(np.isfinite(sizes))
     order = usable[np.argsort(sizes[usable], kind="stable")]
     for row, k in enumerate(shared.ks.tolist()):
-        base = {**shared.seen[row], **shared.values, theorem.counter: k}
+        base = {**shared.seen[row], **shared.values, theorem.horizon_symbol: k}
         base = {name: value for name, value in base.items() if name not in arrays}
         base |= {name: value for name, value in shared.server.items() if name in theorem.free() and name not in arrays}
         _bounds(theorem, base, arrays, order[_admissible(theorem, base, arrays, order)], right[row])
@@ -156,8 +156,8 @@ def constants_of(theorem: Theorem, candidate: Candidate) -> dict[str, float]:
 def step_size(shared: SharedRun, candidate: Candidate, own: Mapping[str, float]) -> float:
     """Return the local step size: chosen, or the theorem's own for the longest horizon; nan where there is none."""
     theorem = shared.theorem
-    known = {**shared.seen[-1], **shared.values, **own, theorem.counter: int(shared.ks[-1])}
-    known = {name: value for name, value in known.items() if name not in theorem.step or name == theorem.counter}
+    known = {**shared.seen[-1], **shared.values, **own, theorem.horizon_symbol: int(shared.ks[-1])}
+    known = {name: value for name, value in known.items() if name not in theorem.step or name == theorem.horizon_symbol}
     try:
         step = theorem.step_options({**known, **candidate.step})
     except BoundlabError:

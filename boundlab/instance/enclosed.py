@@ -95,7 +95,7 @@ def _ends(formulas: Formulas, total: sympy.Expr) -> tuple[float, float, float]:
 
 def _iterated(theorem: Theorem, values: Sequence[Mapping[str, Any]]) -> Enclosure:
     """Enclose a recursion, horizons that differ in nothing else in one run."""
-    bound, counter = theorem.bound, theorem.counter
+    bound, counter = theorem.bound, theorem.horizon_symbol
     assert isinstance(bound, RecursionBound)  # noqa: S101  (the only one that is no sum of formulas)
     ends = np.empty((2, len(values)))
     groups: dict[Any, list[int]] = {}

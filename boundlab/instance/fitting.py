@@ -153,7 +153,7 @@ class CompareOptions:
         """Return what it is, in a line."""
         server = "" if self.server is None else f" with server {self.server}"
         chosen = "".join(f", {name} = {value}" for name, value in self.settings.items())
-        return f"{self.problem} under {self.delays}{server}, {self.theorem.counter} = {self.iterations}{chosen}"
+        return f"{self.problem} under {self.delays}{server}, {self.theorem.horizon_symbol} = {self.iterations}{chosen}"
 
     def __repr__(self) -> str:
         """Return the command."""

@@ -92,7 +92,7 @@ class Plan:
         if self.schedules is not None and seen is not None:
             return self.schedules.known(seen, self.ks, self.fixed)
         every = self.theorem.horizon == "every"
-        return [{**self.values, **({self.theorem.counter: k} if every else {})} for k in self.ks.tolist()]
+        return [{**self.values, **({self.theorem.horizon_symbol: k} if every else {})} for k in self.ks.tolist()]
 
     def right_sides(self, known: Sequence[Sequence[Mapping[str, Any]]] | None = None) -> Enclosure:
         """Enclose the bound at ``ks``, or at ``ks`` for each of several schedules, one after the other.
@@ -305,7 +305,7 @@ def _settings(
 
 def _symbols(theorem: Theorem, algorithm: Algorithm[Any], rest: Mapping[str, str]) -> dict[str, float]:
     """Read the symbols that the user sets."""
-    free = theorem.free() - {theorem.counter}
+    free = theorem.free() - {theorem.horizon_symbol}
     found: dict[str, float] = {}
     for key, text in rest.items():
         if key in free and not theorem.symbols[key].vector:
@@ -314,7 +314,7 @@ def _symbols(theorem: Theorem, algorithm: Algorithm[Any], rest: Mapping[str, str
             raise SpecError(
                 f"{theorem.id} sets its own step size; {key} cannot be chosen (a fixed-step theorem takes any alpha)"
             )
-        elif key == theorem.counter:
+        elif key == theorem.horizon_symbol:
             raise SpecError(f"{key} counts the iterations: --iterations sets it")
         elif key in theorem.symbols and theorem.symbols[key].vector:
             raise SpecError(f"{key} holds one number a client and comes from problem and delays; it cannot be set")

@@ -199,7 +199,7 @@ class Sources:
             return SymbolValue(name, value, "exact", "problem", "number of clients")
         if name == "G_star":
             return SymbolValue(name, value, "upper", "problem", "‖∇f_i(x*)‖ from above")
-        if name == theorem.counter:
+        if name == theorem.horizon_symbol:
             return SymbolValue(name, value, "exact", "run", "the horizon")
         if name in theorem.core.read_as.values():
             return SymbolValue(name, value, "exact", "run", "an option of the algorithm")

@@ -83,8 +83,8 @@ class Schedules:
         last = until + int(look.get("N", 1)) - 1
         if last > tape.iterations:
             raise SpecError(
-                f"{self.theorem.id} looks at windows of N = {look['N']}: at {self.theorem.counter} = {until} it needs "
-                f"{last} server updates, and this run has {tape.iterations}"
+                f"{self.theorem.id} looks at windows of N = {look['N']}: at {self.theorem.horizon_symbol} = {until} it "
+                f"needs {last} server updates, and this run has {tape.iterations}"
             )
         found = self.algorithm.quantities(self.parameters, tape, last, look)
         if "constant-lag" in self.theorem.core.assumed and "lag" not in found:
@@ -163,7 +163,7 @@ class Schedules:
         self, seen: Sequence[Mapping[str, float]], ks: NDArray[np.int64], values: Mapping[str, Any]
     ) -> list[dict[str, Any]]:
         """Return what the theorem is evaluated with at each of ``ks``; parameters as for :meth:`evaluate`."""
-        counter, every = self.theorem.counter, self.theorem.horizon == "every"
+        counter, every = self.theorem.horizon_symbol, self.theorem.horizon == "every"
         return [
             {**own, **self._pins(own), **values, **({counter: k} if every else {})}
             for k, own in zip(ks.tolist(), seen, strict=True)
@@ -186,7 +186,8 @@ class Schedules:
             if seen != used and not (theorem.symbols[name].side == "upper" and seen < used):
                 raise AssumptionError(
                     f"the step size of {theorem.id} depends on {name}, which is {used:.6g} where the step is set and "
-                    f"{seen:.6g} on this schedule up to this {theorem.counter}: the theorem sets no one step for them"
+                    f"{seen:.6g} on this schedule up to this {theorem.horizon_symbol}: the theorem sets no one "
+                    "step for them"
                 )
         return {name: used for name, used in self.pinned.items() if name in own}
 

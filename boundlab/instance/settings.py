@@ -32,7 +32,7 @@ def open_rates(theorem: Theorem) -> list[str]:
     A symbol of the theorem's own is a choice where the step size follows from it, as in α = θ/L for any θ ≤ 1; where
     only the bound reads it, nothing says what it is.
     """
-    free = {*theorem.settable, *theorem.inputs()} - {theorem.counter}
+    free = {*theorem.settable, *theorem.inputs()} - {theorem.horizon_symbol}
     behind = sorted(theorem.read_by(theorem.step) & free - {*theorem.step})
     return [*(name for name in theorem.step if name in free), *(name for name in behind if name not in SYMBOLS)]
 

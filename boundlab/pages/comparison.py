@@ -60,7 +60,7 @@ def horizons_page(found: ComparedHorizons, terms: bool = False) -> list[Block]:
     # One horizon may be computed where the next one is sampled: then there are limits for some.
     heads = max((list(_left_columns(one)) for one in results), key=len)
     names = list(results[0].terms) if terms else []
-    columns = (plan.theorem.counter, *heads, "bound", "mean/bound", *names, "verdict")
+    columns = (plan.theorem.horizon_symbol, *heads, "bound", "mean/bound", *names, "verdict")
     rows = []
     for one in results:
         left = [figure(column[-1]) for column in _left_columns(one).values()]
@@ -102,7 +102,7 @@ def _symbol(one: "SymbolValue") -> tuple[Line, ...]:
 
 def _points(result: "Comparison", names: Sequence[str]) -> Rows:
     left_side = _left_columns(result)
-    counter = "k" if result.plan.theorem.counter == "K" else "T"
+    counter = "k" if result.plan.theorem.horizon_symbol == "K" else "T"
     rows = [
         (
             str(k),

@@ -146,7 +146,7 @@ def draw_comparison(
         {name: values[keep] for name, values in result.terms.items()} if _telling(result, terms) else {},
         [_other(result, one) for one in others],
         result.trivial_bound.level,
-        plan.theorem.counter,
+        plan.theorem.horizon_symbol,
     )
     axes, below = pair_for(ax)
     one = len(picture.across) == 1
@@ -195,7 +195,7 @@ def draw_horizons(
         {name: np.array([float(one.terms[name][-1]) for one in results]) for name in names},
         [_others_at(results, one) for one in others],
         first.trivial_bound.level,
-        first.plan.theorem.counter,
+        first.plan.theorem.horizon_symbol,
     )
     axes, below = pair_for(ax)
     _draw_curves(axes, below, picture)
@@ -203,7 +203,7 @@ def draw_horizons(
         for one in (axes, below) if below is not None else (axes,):
             one.set_xticks(picture.across, [f"{k:g}" for k in picture.across], minor=False)
             one.set_xticks([], minor=True)
-    _name(axes, below, first, headline, f"horizon ${first.plan.theorem.counter}$, each a run of its own")
+    _name(axes, below, first, headline, f"horizon ${first.plan.theorem.horizon_symbol}$, each a run of its own")
     return axes
 
 
@@ -258,7 +258,7 @@ def _name(axes: Any, below: Any, result: Comparison, headline: str, across: str)
 
 
 def _counted(result: Comparison, events: str) -> str:
-    if result.plan.theorem.counter == "T":
+    if result.plan.theorem.horizon_symbol == "T":
         return "server updates $T$"
     return f"{events} (client updates and aggregations)"
 

@@ -62,7 +62,7 @@ def _tried(tried: Mapping[str, int]) -> tuple[Words, Rows]:
 
 def _sides(found: "Falsification", best: "JudgedInstance") -> list[str]:
     """Return both sides on the instance, as the paper may count, and on the clearest instance."""
-    counter = found.theorem.counter
+    counter = found.theorem.horizon_symbol
     lines = [
         f"at {counter} = {best.iterations}: left {best.left:.10g}, right {best.right:.10g}, "
         f"ratio {best.ratio:.6g} ({best.kind}: {best.method})"

@@ -62,9 +62,9 @@ class _TheoremPage:
         """Return what the theorem is about, a line each."""
         theorem = self._theorem
         runs = (
-            f"every {theorem.counter} ≥ {theorem.first_iteration} of one run"
+            f"every {theorem.horizon_symbol} ≥ {theorem.first_iteration} of one run"
             if theorem.horizon == "every"
-            else f"the {theorem.counter} its step is chosen for"
+            else f"the {theorem.horizon_symbol} its step is chosen for"
         )
         return [
             line((f"{theorem.id}: {theorem.title}", "strong")),

@@ -30,7 +30,7 @@ def _program(result: "WorstCase") -> Iterator[str]:
     runs = "mean over all event sequences" if plan.average else "one run"
     step = ", ".join(f"{name} = {value:.6g}" for name, value in plan.options.items() if isinstance(value, float))
     units = f"; {', '.join(f'{name} = 1' for name in plan.defaults)} (units)" if plan.defaults else ""
-    asked = f"{plan.metric.expectation}, {plan.theorem.counter} = {plan.horizon}, {runs}"
+    asked = f"{plan.metric.expectation}, {plan.theorem.horizon_symbol} = {plan.horizon}, {runs}"
     yield f"{plan.theorem.id} ({plan.theorem.status}): {asked}"
     clients = f"{plan.clients} client{'s' * (plan.clients > 1)}"
     yield f"class: {clients}, every f_i {result.kind.words}; full gradients"

@@ -104,7 +104,7 @@ class Setting(Modelled):
 
     def _symbols(self) -> None:
         theorem = self.theorem
-        used = {"n", *theorem.read} | {theorem.counter}
+        used = {"n", *theorem.read} | {theorem.horizon_symbol}
         used |= {name for name, tag in (("L", "smooth"), ("R", "minimiser")) if tag in self.assumed}
         for name in _ORDER:
             if name in used and name in theorem.symbols:
@@ -114,7 +114,7 @@ class Setting(Modelled):
         domain = self.theorem.symbols[name].domain
         low: Number | None = None if domain.low == float("-inf") else int(domain.low)
         high: Scalar | None = None if domain.high == float("inf") else scalar(int(domain.high))
-        if name == self.theorem.counter:
+        if name == self.theorem.horizon_symbol:
             low = self.theorem.first_iteration
         if name == "mu" and self.context.find("L") is not None:
             # A function that is strongly convex and smooth has μ ≤ L.
@@ -381,7 +381,7 @@ class Setting(Modelled):
 
     def metric(self) -> Expr:
         """Return the left side of the theorem, at its horizon."""
-        horizon = self.symbol(self.theorem.counter)
+        horizon = self.symbol(self.theorem.horizon_symbol)
         match self.theorem.metric:
             case "squared-distance":
                 return squared(self.model(horizon) - self.star)

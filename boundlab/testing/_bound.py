@@ -304,7 +304,7 @@ def searched(name: str, theorem: Theorem, demand: BoundRequest) -> BoundFinding:
     if not found.violated or found.case is None:
         words = f"none found among {tried}; the closest has left/right {best.ratio:.4g}"
         return BoundFinding(name, "search", Verdict.INCONCLUSIVE.value, words, best.words())
-    where = f"at {theorem.counter} = {best.iterations}"
+    where = f"at {theorem.horizon_symbol} = {best.iterations}"
     words = f"{where} the left side {best.left:.10g} is above the bound {best.right:.10g} ({best.kind}: {best.method})"
     finding = BoundFinding(name, "search", Verdict.VIOLATED.value, words, best.words())
     again = command_line("falsify", name, "--candidates", str(demand.candidates), "--seed", str(demand.seed))

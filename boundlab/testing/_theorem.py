@@ -51,11 +51,11 @@ def _options(t: Theorem) -> None:
 
 def _counter(t: Theorem) -> None:
     """Check that no formula reads the other counter, and that T counts what the algorithm counts."""
-    other = "T" if t.counter == "K" else "K"
-    shown = f"metric {t.metric} counts {t.counter} ({_COUNTERS[t.counter]})"
+    other = "T" if t.horizon_symbol == "K" else "K"
+    shown = f"metric {t.metric} counts {t.horizon_symbol} ({_COUNTERS[t.horizon_symbol]})"
     read = other in {*t.inputs(), *t.read_by(t.step)} and other not in t.core.read_as.values()
     expect(not read, f"it reads {other} ({_COUNTERS[other]}), and its {shown}")
-    if t.counter == "T":
+    if t.horizon_symbol == "T":
         subject = Subject(lookup("algorithms", t.algorithm))
         at = subject.schedule(subject.settings[0], subject.models[0])
         same = np.array_equal(at.long.record.iteration, at.long.record.version)
@@ -66,7 +66,8 @@ def _counter(t: Theorem) -> None:
 def _sources(t: Theorem) -> None:
     """Check that problem, delays, options or the algorithm's quantities give every built-in symbol that is read."""
     a: Algorithm[Any] = lookup("algorithms", t.algorithm)
-    own = {*t.step, *t.core.read_as.values(), *t.settable, t.counter, "n", "N"} | (SYMBOLS.keys() ^ t.symbols.keys())
+    own = {*t.step, *t.core.read_as.values(), *t.settable, t.horizon_symbol, "n", "N"}
+    own |= SYMBOLS.keys() ^ t.symbols.keys()
     missing = [name for name in t.inputs() if name not in own and not definers(name)]
     if not missing:
         return
@@ -120,7 +121,7 @@ def _evaluates(t: Theorem) -> None:
         values = drawn | ({"p_s": 1.0 - sum(drawn["p"])} if "p" in drawn else {})
         try:
             t.evaluate(values)
-            steps = t.step_options({**values, t.counter: _HORIZON})
+            steps = t.step_options({**values, t.horizon_symbol: _HORIZON})
         except (AssumptionError, InfiniteError):
             continue  # a condition does not hold there, or nothing is claimed
         except BoundlabError as error:

@@ -63,7 +63,7 @@ def require(
             broken[place] = not met(theorem, condition, values)
     if broken.any():
         a, b = left[broken].flat[0], right[broken].flat[0]
-        silent = theorem.counter in _read(theorem, condition)
+        silent = theorem.horizon_symbol in _read(theorem, condition)
         raise (SilentError if silent else AssumptionError)(
             f"{theorem.id} needs {condition.statement}, got {_unequal(a, b)}"
         )

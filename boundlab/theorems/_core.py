@@ -194,7 +194,7 @@ def _core(same: Same) -> CoreStatement:
         options=options,
         over=over(theorem).sources,
         objective=_objective(theorem, algorithm, options),
-        counter=theorem.counter,
+        counter=theorem.horizon_symbol,
         first=theorem.first_iteration,
         horizon=str(theorem.horizon),
         metric=left.id,
@@ -279,11 +279,11 @@ def _factors(of: sympy.Expr) -> Iterator[str]:
 
 
 def _symbols(theorem: Statement, options: tuple[Option, ...]) -> Iterator[CoreSymbol]:
-    used = theorem.read | theorem.read_by({*theorem.settable, theorem.counter, *theorem.generous})
+    used = theorem.read | theorem.read_by({*theorem.settable, theorem.horizon_symbol, *theorem.generous})
     used |= {
         name for formula in (*theorem.expressions(), *theorem.defining().values()) for name in theorem.reads(formula)
     }
-    base = {*inputs(theorem, ()), theorem.counter, *theorem.settable, *theorem.generous}
+    base = {*inputs(theorem, ()), theorem.horizon_symbol, *theorem.settable, *theorem.generous}
     read = {one.symbol: one.id for one in options if one.symbol}
     defined = {*theorem.definitions, *theorem.step}
     assumed = with_implied(theorem.assumptions)
@@ -298,7 +298,7 @@ def _symbols(theorem: Statement, options: tuple[Option, ...]) -> Iterator[CoreSy
             else f"the option {read[name]}"
             if name in read
             else "the horizon"
-            if name == theorem.counter
+            if name == theorem.horizon_symbol
             else f"assumption {givers[0]}"
             if givers
             else {

@@ -98,6 +98,6 @@ def _undefined(
     advice = "; multiply it out" if one.kind == "power" else ""
     if len(zero) == 1 and theorem.symbols[zero[0]].domain.integer:
         advice = f"; say 1 <= {zero[0]} or multiply it out"
-    silent = theorem.counter in theorem.read_by(own)
+    silent = theorem.horizon_symbol in theorem.read_by(own)
     part = "" if one.text in own else f", {one.text},"
     return (SilentError if silent else AssumptionError)(f"{theorem.id}: {what} {one.fails}{part} at {numbers}{advice}")

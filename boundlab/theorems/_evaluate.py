@@ -53,7 +53,7 @@ def needs(theorem: Statement, given: Iterable[str]) -> tuple[tuple[str, ...], tu
         if name not in absent:
             visit(name)
     if not theorem.bound.closed:
-        base[theorem.counter] = None
+        base[theorem.horizon_symbol] = None
     return tuple(base), tuple(order)
 
 
@@ -92,7 +92,7 @@ def derive(theorem: Statement, known: Mapping[str, Any], goals: Iterable[str] | 
     for name in base:
         if name not in known:
             raise missing(theorem, name, known)
-        if name == theorem.counter and first == 0:
+        if name == theorem.horizon_symbol and first == 0:
             found[name] = np.asarray(known[name], dtype=np.float64)
             if (found[name] < 0).any():
                 raise SymbolError(f"iterations must be ≥ 0, got {found[name].min():g}")
@@ -130,7 +130,7 @@ def evaluated(theorem: Statement, known: Mapping[str, Any], first: int, *, exact
         require_defined(theorem, f"the term {name}", term, found, base)
     terms = {
         name: _sound(theorem, words, value, found)
-        for name, words, value in theorem.bound.terms_at(found, theorem.symbols, theorem.counter, theorem.id)
+        for name, words, value in theorem.bound.terms_at(found, theorem.symbols, theorem.horizon_symbol, theorem.id)
     }
     shapes = [found[name].shape for name in base if not theorem.symbols[name].vector]
     shape = np.broadcast_shapes(*shapes, *(term.shape for term in terms.values()))

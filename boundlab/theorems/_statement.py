@@ -219,18 +219,18 @@ class Statement:
     def _infer_horizon(self) -> None:
         """Set the horizon that the step says, and refuse another one."""
         for option, name in self.parameters.items():
-            if name == self.counter:
+            if name == self.horizon_symbol:
                 raise SpecError(
                     f"{self.id}: the option {option} cannot be the counter {name}, which is what a run is compared "
                     f"at; where the method is told its horizon, give it under step: {option} = {name}"
                 )
         # A rate that stands for itself is an input, but the counter is none: the method is told its horizon.
-        depends = self.counter in self.read_by(self.step)
+        depends = self.horizon_symbol in self.read_by(self.step)
         if depends and self.horizon == "every":
-            names = ", ".join(name for name in self.step if self.counter in self.read_by([name]))
+            names = ", ".join(name for name in self.step if self.horizon_symbol in self.read_by([name]))
             raise SpecError(
-                f"{self.id}: horizon cannot be every: {names} depends on {self.counter}, so that the runs for two "
-                f"horizons have different steps; write horizon = fixed, or leave it out"
+                f"{self.id}: horizon cannot be every: {names} depends on {self.horizon_symbol}, so that the runs for "
+                f"two horizons have different steps; write horizon = fixed, or leave it out"
             )
         if self.horizon is None:
             object.__setattr__(self, "horizon", "fixed" if depends else "every")
@@ -281,9 +281,15 @@ class Statement:
         return metric(self.metric)
 
     @property
-    def counter(self) -> Literal["K", "T"]:
+    def horizon_symbol(self) -> Literal["K", "T"]:
         """The symbol that counts iterations: ``K`` (events) or ``T`` (server updates)."""
         return self.left.counter
+
+    @property
+    def counter(self) -> Literal["K", "T"]:
+        """Deprecated name of :attr:`horizon_symbol`."""
+        warn("Theorem.counter is called horizon_symbol", DeprecationWarning, stacklevel=2)
+        return self.horizon_symbol
 
     @property
     def first_iteration(self) -> int:

@@ -121,13 +121,15 @@ class Theorem(Statement):
         iterations = np.asarray(ks)
         if iterations.ndim != 1 or iterations.size == 0 or not np.issubdtype(iterations.dtype, np.integer):
             raise SymbolError(f"{self.id}: iterations must be a list of integers")
-        own = values.get(self.counter)
+        own = values.get(self.horizon_symbol)
         if self.horizon == "fixed" and (own is None or (iterations != np.asarray(own)).any()):
             raise SymbolError(
-                f"{self.id} is about the one {self.counter} for which its step size is chosen, "
-                f"and {self.counter} is {own}"
+                f"{self.id} is about the one {self.horizon_symbol} for which its step size is chosen, "
+                f"and {self.horizon_symbol} is {own}"
             )
-        found = evaluated(self, self._known({**values, self.counter: iterations}), self.first_iteration, exactly=True)
+        found = evaluated(
+            self, self._known({**values, self.horizon_symbol: iterations}), self.first_iteration, exactly=True
+        )
         # A bound that does not depend on the counter is the same at all of them.
         terms = {name: np.broadcast_to(term, iterations.shape) for name, term in found.terms.items()}
         total = np.broadcast_to(found.total, iterations.shape)
@@ -165,7 +167,7 @@ class Theorem(Statement):
         SpecError
             If the theorem sets several rates.
         """
-        options = self.step_options({**values, self.counter: K} if self.horizon == "fixed" else values)
+        options = self.step_options({**values, self.horizon_symbol: K} if self.horizon == "fixed" else values)
         if "c" in options:
             return np.asarray(options["c"] / (np.arange(K + 1) + options["d"]), dtype=np.float64)
         if len(options) > 1:

@@ -141,9 +141,11 @@ def _kept(plan: Question, upper: _Certified | None, lower: _Certified | None) ->
 def _claim(plan: Question, side: _Certified) -> str:
     """Return in words what the objective is."""
     runs = "mean over all event sequences" if plan.average else "one run"
-    values = ", ".join(f"{name} = {value}" for name, value in plan.values.items() if name != plan.theorem.counter)
+    values = ", ".join(
+        f"{name} = {value}" for name, value in plan.values.items() if name != plan.theorem.horizon_symbol
+    )
     what = f"{plan.metric.expectation} of {plan.algorithm.id} as in {plan.theorem.id}"
-    return f"{what}, {plan.theorem.counter} = {plan.horizon}, {runs}, {values}{side.unit}"
+    return f"{what}, {plan.theorem.horizon_symbol} = {plan.horizon}, {runs}, {values}{side.unit}"
 
 
 def _reaches(

@@ -227,7 +227,7 @@ class WorstCase:
         constants = {
             name: json_value(value)
             for name, value in {**plan.values, **settings}.items()
-            if name in (*plan.theorem.inputs(plan.values), "R") and name != plan.theorem.counter
+            if name in (*plan.theorem.inputs(plan.values), "R") and name != plan.theorem.horizon_symbol
         }
         made = "unknown" if self.replayed is None else f"{self.replayed:.9g}"
         claim = f"{plan.metric.expectation} = {made}, bound {self.bound:.9g}"

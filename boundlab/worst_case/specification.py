@@ -98,7 +98,7 @@ class Question:
     @property
     def horizon(self) -> int:
         """The K or T that the bound is about."""
-        return int(self.values.get(self.theorem.counter, self.iterations))
+        return int(self.values.get(self.theorem.horizon_symbol, self.iterations))
 
     def tapes(self) -> Iterator[tuple[Tape, Exact]]:
         """Compile the runs, with their probabilities."""
@@ -176,7 +176,7 @@ def ask(
     if average and events is not None:
         raise SpecError("give the events of one run, or ask for the average, not both")
     yours = frozenset(values) - {"n"}
-    values[theorem.counter] = iterations
+    values[theorem.horizon_symbol] = iterations
     defaults = _fill(theorem, values, clients)
     for parameter, (name, value) in own_parameters(theorem, algorithm, chosen, {}).items():
         chosen[parameter] = values[name] = value
@@ -254,8 +254,8 @@ def _sequences(
 
 def _leaning(theorem: Theorem, values: Mapping[str, Any], yours: frozenset[str]) -> tuple[str, ...]:
     """Return what the user set in place of a definition, or of what the run would have to say."""
-    anchored = {*CONSTANTS, *theorem.step, *theorem.core.read_as.values(), theorem.counter, "p", *of_arrivals([1], 1)}
-    anchored |= {*ZERO_WITHOUT_NOISE, *theorem.bound.replacements()}
+    anchored = {*CONSTANTS, *theorem.step, *theorem.core.read_as.values(), theorem.horizon_symbol, "p"}
+    anchored |= {*of_arrivals([1], 1), *ZERO_WITHOUT_NOISE, *theorem.bound.replacements()}
     return tuple(
         f"{name} = {float(values[name]):.6g} (yours, not certified)"
         for name in sorted(yours - anchored)
@@ -285,8 +285,8 @@ def _read(
     for name in sorted(ZERO_WITHOUT_NOISE):
         if float(values.get(name, 0.0)) != 0.0:
             raise SpecError(f"worst-case runs with full gradients: {name} must be 0, got {values[name]}")
-    if theorem.counter in values:
-        raise SpecError(f"{theorem.counter} is set by --iterations")
+    if theorem.horizon_symbol in values:
+        raise SpecError(f"{theorem.horizon_symbol} is set by --iterations")
     return chosen, values
 
 
@@ -367,7 +367,7 @@ def _single(
     if "N" in {*theorem.inputs(), *theorem.settable}:
         known["N"] = int(float(values.get("N", 1)))
         horizon = schedules.horizon(known)
-        known[theorem.counter] = values[theorem.counter] = horizon
+        known[theorem.horizon_symbol] = values[theorem.horizon_symbol] = horizon
     scheduled = schedules.read(tape, horizon, known)
     step = theorem.step_options({**scheduled, **known})
     free = {name: value for name, value in step.items() if name in (*theorem.settable, *theorem.inputs())}
@@ -378,7 +378,7 @@ def _single(
 
 
 def _used(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, Any]:
-    unread = set(theorem.unused(values)) - {theorem.counter}
+    unread = set(theorem.unused(values)) - {theorem.horizon_symbol}
     return {name: value for name, value in values.items() if name not in unread}
 
 
@@ -393,7 +393,7 @@ def _repaired(theorem: Theorem, values: Mapping[str, Any], options: Mapping[str,
         if name == prefix or name.startswith(f"{prefix}."):
             known = {**values, **{key: options[key] for key in ("alpha",) if key in other.free() and key in options}}
             try:
-                found[name] = float(other.value_at(_used(other, known), [int(values[other.counter])])[0])
+                found[name] = float(other.value_at(_used(other, known), [int(values[other.horizon_symbol])])[0])
             except BoundlabError:
                 continue  # this form speaks about other runs
     return found

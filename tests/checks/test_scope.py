@@ -85,15 +85,15 @@ def test_a_step_or_an_option_of_another_algorithm_is_named(name: str) -> None:
 @pytest.mark.parametrize("name", SEEDED)
 def test_the_other_counter_is_named(name: str) -> None:
     theorem = THEOREMS[name]
-    other = "T" if theorem.counter == "K" else "K"
-    if not theorem.bound.closed or theorem.counter not in theorem.inputs() or other in theorem.step:
+    other = "T" if theorem.horizon_symbol == "K" else "K"
+    if not theorem.bound.closed or theorem.horizon_symbol not in theorem.inputs() or other in theorem.step:
         return
-    swap = {SYMBOLS[theorem.counter].symbol: SYMBOLS[other].symbol}
+    swap = {SYMBOLS[theorem.horizon_symbol].symbol: SYMBOLS[other].symbol}
     terms = {term: formula.xreplace(swap) for term, formula in theorem.bound.expressions().items()}
     step = {key: formula.xreplace(swap) for key, formula in theorem.step.items()}
     definitions = {key: formula.xreplace(swap) for key, formula in theorem.definitions.items()}
     broken = replace(theorem, bound=FormulaBound(terms), step=step, definitions=definitions)
-    assert f"{other} is read, but {theorem.metric} counts {theorem.counter}" in str(failures(broken))
+    assert f"{other} is read, but {theorem.metric} counts {theorem.horizon_symbol}" in str(failures(broken))
 
 
 @pytest.mark.parametrize("name", SEEDED)

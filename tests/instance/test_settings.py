@@ -83,10 +83,11 @@ def test_an_algorithm_with_the_events_of_a_case_answers_as_the_algorithm_itself(
         assert getattr(fixed, name) == getattr(inner, name)
 
 
-def test_the_old_name_of_the_first_iteration_warns() -> None:
+@pytest.mark.parametrize(("old", "new"), [("start", "first_iteration"), ("counter", "horizon_symbol")])
+def test_the_old_name_of_a_property_of_theorems_warns(old: str, new: str) -> None:
     theorem = load_theorem("classics.gd.convex")
-    with pytest.warns(DeprecationWarning, match="first_iteration"):
-        assert theorem.start == theorem.first_iteration
+    with pytest.warns(DeprecationWarning, match=f"{old} is called {new}"):
+        assert getattr(theorem, old) == getattr(theorem, new)
 
 
 def test_an_instance_that_fits_has_delays_that_were_asked_for() -> None:

@@ -73,7 +73,7 @@ def test_a_file_may_be_about_another_algorithm_and_name_its_parameters(tmp_path:
         parameters={"M": "Q"},
         terms={"initial": "2*F0/(eta_g*eta_l*Q*T)"},
     )
-    assert (mine.counter, mine.parameters) == ("T", {"M": "Q"})
+    assert (mine.horizon_symbol, mine.parameters) == ("T", {"M": "Q"})
     values = {"L": 2, "Q": 5, "F0": 3, "T": 10}
     assert mine.step_options(values) == {"eta_l": 0.05, "eta_g": 1}
     assert float(mine.evaluate(values).total) == pytest.approx(2 * 3 / (0.05 * 5 * 10))

@@ -132,7 +132,7 @@ def test_textbook_bounds_that_are_attained_are_certified_exactly(name: str) -> N
 def test_an_attained_bound_with_one_iteration_more_in_its_formula_never_holds(name: str) -> None:
     theorem = load_theorem(name)
     assert isinstance(theorem.bound, FormulaBound)
-    counter = theorem.symbols[theorem.counter].symbol
+    counter = theorem.symbols[theorem.horizon_symbol].symbol
     terms = {key: term.subs(counter, counter + sympy.Rational(1, 10**6)) for key, term in theorem.bound.terms.items()}
     found = ask(replace(theorem, bound=FormulaBound(terms)), 3)
     # The step is that for K still. Where bound and step depend on K, the bound of another K is only smaller.

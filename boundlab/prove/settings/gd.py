@@ -59,8 +59,8 @@ class GdSetting(Setting):
 
     def _average(self) -> None:
         vectors = self.kernel.vectors
-        vectors.declare("xbar", Known(0, clock=lambda: (self.symbol(self.theorem.counter),)))
-        vectors.declare("gbar", Known(1, clock=lambda _: (self.symbol(self.theorem.counter),)))
+        vectors.declare("xbar", Known(0, clock=lambda: (self.symbol(self.theorem.horizon_symbol),)))
+        vectors.declare("gbar", Known(1, clock=lambda _: (self.symbol(self.theorem.horizon_symbol),)))
         vectors.declare_slope("gbar", Slope(("i",), "f", (self.i,), Vec("xbar")))
 
     # ------------------------------------------------------------------ vectors
@@ -91,7 +91,7 @@ class GdSetting(Setting):
 
     def averaging(self) -> VectorFact:
         """Return x̄ = (1/K)·Σ x[k]."""
-        horizon = self.symbol(self.theorem.counter)
+        horizon = self.symbol(self.theorem.horizon_symbol)
         mean = vector_sum("k", 0, horizon, self.x(self.k) / horizon)
         return self.kernel.make_vector(self.average(), mean, self.context, "axiom", axioms=["algorithm"])
 
