@@ -9,7 +9,7 @@ import numpy as np
 from boundlab.__about__ import __version__
 from boundlab.exact._derivation import Derivation
 from boundlab.files import schema
-from boundlab.instance.conditional import conditional, leans_on
+from boundlab.instance.conditional import conditional, uncertified
 from boundlab.instance.readings import SymbolValue
 from boundlab.verdict import Verdict
 
@@ -100,7 +100,9 @@ class ExactResult:
             Verdict.HOLDS: "is not above",
             Verdict.INCONCLUSIVE: "is not told from" if near else "refutes nothing beside",
         }[found]
-        return conditional(leans_on(self.symbols), found, f"the left side {words} the bound on this case ({self.kind})")
+        return conditional(
+            uncertified(self.symbols), found, f"the left side {words} the bound on this case ({self.kind})"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""

@@ -19,7 +19,7 @@ from boundlab.falsify._repeat import Telling
 from boundlab.falsify._shared_runs import several
 from boundlab.files import Document, json_value, schema
 from boundlab.instance import Plan
-from boundlab.instance.conditional import leans_on
+from boundlab.instance.conditional import uncertified
 from boundlab.metrics import Enclosure
 from boundlab.objective import Constant
 from boundlab.options import typed
@@ -222,9 +222,9 @@ def confirm(judge: Judge, score: Score) -> tuple[JudgedInstance, Document]:
         method = f"Gaussian noise carried along the run; from below, by a factor 1 − {score.lost:.1g}"
     ends, right = left_of(plan, one, score.lost), float(plan.bound[-1])
     left = float(ends.value[-1])
-    leans = leans_on(plan.symbols)
-    if leans:
-        raise AssumptionError(f"nothing certifies {' and '.join(leans)}")
+    conditional_on = uncertified(plan.symbols)
+    if conditional_on:
+        raise AssumptionError(f"nothing certifies {' and '.join(conditional_on)}")
     _agree(score.left, left, "left", "a comparison")
     _agree(score.right, right, "right", "a comparison")
     values = {name: plan.values[name] for name in sorted(plan.values) if np.ndim(plan.values[name]) == 0}

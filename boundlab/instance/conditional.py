@@ -1,4 +1,4 @@
-"""Verdicts that lean on values which nothing certifies are conditional ones."""
+"""Conditional verdicts: those that depend on values which nothing certifies."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
@@ -13,20 +13,20 @@ P = ParamSpec("P")
 _WEAKER = {Verdict.VIOLATED: Verdict.INCONCLUSIVE, Verdict.HOLDS: Verdict.CONSISTENT}
 
 
-def leans_on(readings: Iterable[SymbolValue]) -> tuple[str, ...]:
+def uncertified(readings: Iterable[SymbolValue]) -> tuple[str, ...]:
     """Return the values that nothing certifies, in words."""
     return tuple(reading.words() for reading in readings if not reading.certified)
 
 
-def conditional(leans: Sequence[str], verdict: Verdict, reason: str) -> Judged:
-    """Return what may be said where a verdict leans on values.
+def conditional(values: Sequence[str], verdict: Verdict, reason: str) -> Judged:
+    """Return what may be said where a verdict depends on uncertified ``values``, in words.
 
     ``violated`` becomes ``inconclusive``, for the true value may give a larger bound; ``holds`` becomes
     ``consistent``. Both name the values.
     """
-    if not leans or verdict not in (*_WEAKER, Verdict.CONSISTENT):
+    if not values or verdict not in (*_WEAKER, Verdict.CONSISTENT):
         return verdict, reason
-    return _WEAKER.get(verdict, verdict), f"{verdict}, if {' and '.join(leans)}: {reason}"
+    return _WEAKER.get(verdict, verdict), f"{verdict}, if {' and '.join(values)}: {reason}"
 
 
 def qualified(judge: Callable[Concatenate[Plan, P], Judged]) -> Callable[Concatenate[Plan, P], Judged]:
@@ -34,6 +34,6 @@ def qualified(judge: Callable[Concatenate[Plan, P], Judged]) -> Callable[Concate
 
     @wraps(judge)
     def careful(plan: Plan, /, *args: P.args, **kwargs: P.kwargs) -> Judged:
-        return conditional(leans_on(plan.symbols), *judge(plan, *args, **kwargs))
+        return conditional(uncertified(plan.symbols), *judge(plan, *args, **kwargs))
 
     return careful

@@ -62,7 +62,7 @@ class SymbolValue:
         }
 
     def words(self) -> str:
-        """Return what a verdict says that leans on it."""
+        """Return what a verdict says that depends on it."""
         whose = "yours, not certified" if self.origin == "yours" else self.how
         return f"{self.name} = {self.value:.6g} ({whose})"
 

@@ -114,7 +114,7 @@ class WorstCase:
         if self.plan.beside or self.plan.theorem.shape:
             return WorstCaseOutcome.BESIDE
         right = self.plan.exactly.right
-        if self.plan.leans:
+        if self.plan.conditional_on:
             return WorstCaseOutcome.UNDECIDED
         room = _ROOTS if self.rounded else Fraction(0)
         if self.certified_lower is not None and self.certified_lower > right.high * (1 + room):
@@ -137,7 +137,7 @@ class WorstCase:
         low = self.plan.exactly.right.low
         if (
             self.outcome is not WorstCaseOutcome.UNDECIDED
-            or self.plan.leans
+            or self.plan.conditional_on
             or self.certified_upper is None
             or low <= 0
         ):
@@ -157,8 +157,8 @@ class WorstCase:
             )
         if found in (WorstCaseOutcome.HOLDS, WorstCaseOutcome.CONDITIONAL) and certified is not None:
             return self._holds(certified)
-        if self.plan.leans:
-            return f"the bound depends on {' and '.join(self.plan.leans)}, which the program does not know"
+        if self.plan.conditional_on:
+            return f"the bound depends on {' and '.join(self.plan.conditional_on)}, which the program does not know"
         if self._tight is not None and certified is not None:
             known = " (numeric)" if self.plan.exactly.right.kind == "numeric" else ""
             return f"certified {upwards(certified)}, above {self._bound}{known} by no more than that share"
@@ -252,7 +252,7 @@ class WorstCase:
             "runs": "average over all event sequences" if plan.average else "one run",
             "noise": "full gradients",
             "without_noise": list(plan.noise),
-            "leans_on": list(plan.leans),
+            "leans_on": list(plan.conditional_on),
             "rounded": self.rounded,
             "parameters": {name: json_value(value) for name, value in plan.options.items()},
             "values": {name: json_value(value) for name, value in plan.values.items()},

@@ -64,8 +64,8 @@ class Question:
         Why the bound does not speak about this run, or ''.
     noise
         What makes the theorem one about gradients with noise, which the runs here do not have.
-    leans
-        Values on which the bound leans and that nothing here certifies, in words.
+    conditional_on
+        Values that the bound depends on and that nothing here certifies, in words.
     """
 
     theorem: Theorem
@@ -84,7 +84,7 @@ class Question:
     events: Events | None
     beside: str
     noise: tuple[str, ...]
-    leans: tuple[str, ...]
+    conditional_on: tuple[str, ...]
 
     @property
     def metric(self) -> Metric:
@@ -197,7 +197,7 @@ def ask(
     return Question(
         theorem, algorithm, clients, iterations, options, parameters, values, defaults, bound, rational,
         _repaired(theorem, values, options), average, sequences, events_found, beside,
-        noise(theorem), (*undefined(theorem, values, clients), *_leaning(theorem, values, yours - scheduled)),
+        noise(theorem), (*undefined(theorem, values, clients), *_uncertified(theorem, values, yours - scheduled)),
     )  # fmt: skip
 
 
@@ -252,7 +252,7 @@ def _sequences(
     return some
 
 
-def _leaning(theorem: Theorem, values: Mapping[str, Any], yours: frozenset[str]) -> tuple[str, ...]:
+def _uncertified(theorem: Theorem, values: Mapping[str, Any], yours: frozenset[str]) -> tuple[str, ...]:
     """Return what the user set in place of a definition, or of what the run would have to say."""
     anchored = {*CONSTANTS, *theorem.step, *theorem.core.read_as.values(), theorem.horizon_symbol, "p"}
     anchored |= {*of_arrivals([1], 1), *ZERO_WITHOUT_NOISE, *theorem.bound.replacements()}
