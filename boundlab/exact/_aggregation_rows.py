@@ -19,13 +19,13 @@ _CLIENTS = 4  # whose local steps are written one by one
 _ROUNDING = 1e-12  # of the floats of a tape
 
 
-def of_models(at: ExactSetting, tale: Models) -> Account:
+def of_models(at: ExactSetting, trace: Models) -> Account:
     """Return the models after each update, what enters them, and the metric where it looks."""
     value, k = metric_at(at), int(at.plan.ks[-1])
     over = at.plan.metric.over
     last = k if over.one_record and not over.averages_iterates else k - 1
-    points = tale.each[: last + 1]
-    entering = Entering(at, tale)
+    points = trace.each[: last + 1]
+    entering = Entering(at, trace)
     columns = [say("{}", math("t", "t")), say(entering.title), say("{}", model_name(at, "t"))]
     values: list[Scalar] = []
     if not over.averages_iterates:
@@ -46,7 +46,7 @@ def of_models(at: ExactSetting, tale: Models) -> Account:
     else:
         found, closing, addends = share(at) * added(values), None, _mean_of_rows(k)
     table, left_out = _cut(columns, len(points), row)
-    items: list[Item] = [*_local_steps(at, tale.tape), entering.rule(), table, *left_out]
+    items: list[Item] = [*_local_steps(at, trace.tape), entering.rule(), table, *left_out]
     if closing is not None:
         items.append(closing)
     items += _closed(at, points, [] if over.one_record else values)
@@ -54,10 +54,10 @@ def of_models(at: ExactSetting, tale: Models) -> Account:
     return Account((*items, *short), found, addends, entering.adds and not left_out and not short)
 
 
-def of_moments(at: ExactSetting, tale: MomentsOf) -> Account:
+def of_moments(at: ExactSetting, trace: MomentsOf) -> Account:
     """Return first and second moments of the models."""
-    k, over, each = int(at.plan.ks[-1]), at.plan.metric.over, tale.each
-    one_row = over.averages_iterates and not tale.summed
+    k, over, each = int(at.plan.ks[-1]), at.plan.metric.over, trace.each
+    one_row = over.averages_iterates and not trace.summed
     last = k if over.one_record and not over.averages_iterates else k - 1
     model = shown_name(at) if one_row else model_name(at, "k")
     end = each[-1]
@@ -65,9 +65,9 @@ def of_moments(at: ExactSetting, tale: MomentsOf) -> Account:
     away = _away(at, model)
     columns = [say("k"), say("E {}", model), say("E {}", away)]
     values = [one.metric for one in each]
-    measured = not tale.summed and at.plan.metric.quantity is not Quantity.DISTANCE  # that is a column already
+    measured = not trace.summed and at.plan.metric.quantity is not Quantity.DISTANCE  # that is a column already
     items: list[Item] = []
-    if tale.summed:
+    if trace.summed:
         letter = model.text[0]
         sum_ = math(f"S_k = Σ_{{j<k}} ({letter}_j − x*)", rf"S_k = \sum_{{j<k}} ({letter}_j - x^\star)")
         cross, square = math(f"({model.text} − x*)·S_k", rf"({model.latex} - x^\star)^{{\top}} S_k"), _norm("S_k")
@@ -78,7 +78,7 @@ def of_moments(at: ExactSetting, tale: MomentsOf) -> Account:
 
     def row(place: int) -> list[Sentence]:
         one = each[place]
-        more = one.sums if tale.summed and one.sums is not None else (one.metric,) * measured
+        more = one.sums if trace.summed and one.sums is not None else (one.metric,) * measured
         when = k if one_row else one.k
         return [say(str(when)), cell(vector(one.mean)), *(cell(written(entry)) for entry in (one.square, *more))]
 
@@ -99,7 +99,7 @@ def of_moments(at: ExactSetting, tale: MomentsOf) -> Account:
         follows += _closed_moments([one.square for one in each], square, "v", summed=not over.one_record)
     if not follows and at.model.d == 1:
         follows += _joint_rule([one.square for one in each], [one.mean[0] for one in each])
-    by_hand = len(follows) > 0 and not tale.summed
+    by_hand = len(follows) > 0 and not trace.summed
     if not by_hand:
         follows.append(say("how a row follows from the one before is not written out here"))
     short = shortened(table.rows)

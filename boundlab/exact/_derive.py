@@ -8,11 +8,11 @@ from boundlab.exact._derivation import STANDS_ON, Derivation, DerivationSection
 from boundlab.exact._instance import ExactSetting, instance
 from boundlab.exact._rows import Account, of_outcomes
 from boundlab.exact._sides import inequality, left_side, right_side, stands_on
-from boundlab.exact._trace import Models, MomentsOf, Outcomes, Tale
+from boundlab.exact._trace import ExactTrace, Models, MomentsOf, Outcomes
 
 
 def derive(
-    at: ExactSetting, tale: Tale, left: Scalar, right: Scalar, *, above: bool | None, verdict: Sentence
+    at: ExactSetting, trace: ExactTrace, left: Scalar, right: Scalar, *, above: bool | None, verdict: Sentence
 ) -> Derivation:
     """Return the derivation.
 
@@ -28,7 +28,7 @@ def derive(
     ArithmeticError
         If the rows do not sum to the engine's left side.
     """
-    account = _account(at, tale)
+    account = _account(at, trace)
     require_same(account.total, left)
     comparison, whole = inequality(left, right, above=above)
     by_hand = account.by_hand and whole
@@ -44,14 +44,14 @@ def derive(
     return Derivation(at.plan.theorem.id, by_hand, sections)
 
 
-def _account(at: ExactSetting, tale: Tale) -> Account:
-    match tale:
+def _account(at: ExactSetting, trace: ExactTrace) -> Account:
+    match trace:
         case Outcomes():
-            return of_outcomes(at, tale)
+            return of_outcomes(at, trace)
         case Models():
-            return of_models(at, tale)
+            return of_models(at, trace)
         case MomentsOf():
-            return of_moments(at, tale)
+            return of_moments(at, trace)
 
 
 def require_same(total: Scalar, left: Scalar) -> None:

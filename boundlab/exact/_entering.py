@@ -25,9 +25,9 @@ class Entering:
     and y where the local steps of a run begin and end, the rows say so. Otherwise they say who arrives, and no more.
     """
 
-    def __init__(self, at: ExactSetting, tale: Models) -> None:
-        self._at, self._tale = at, tale
-        each = [self._entries(t) for t in range(1, len(tale.each))]
+    def __init__(self, at: ExactSetting, trace: Models) -> None:
+        self._at, self._trace = at, trace
+        each = [self._entries(t) for t in range(1, len(trace.each))]
         equal = [[(run, Fraction(1, len(some))) for run, _ in some] for some in each]
         choices = [(one, moves) for moves in (True, False) for one in (each, equal)]
         fit = (choice for choice in choices if self._made_of(choice[0], moves=choice[1]))
@@ -62,7 +62,7 @@ class Entering:
         """Return the cell of a row."""
         if t == 0:
             return say("the start")
-        descend = self._tale.tape.descend
+        descend = self._trace.tape.descend
         if self._entering is None:
             clients = sorted({int(descend.client[run]) for run, _ in self._arriving[t - 1]})
             return say(_clients(clients) if clients else "–")
@@ -80,14 +80,14 @@ class Entering:
 
     def _start(self, run: int) -> Written:
         """Return where the local steps of a run begin: at a server model, or at a point of the client's own."""
-        version, start = int(self._tale.tape.descend.version[run]), self._tale.moves[run][0]
-        if version < len(self._tale.each) and _same(self._tale.each[version], start):
+        version, start = int(self._trace.tape.descend.version[run]), self._trace.moves[run][0]
+        if version < len(self._trace.each) and _same(self._trace.each[version], start):
             return model_name(self._at, str(version))
         return about(vector(start))
 
     def _entries(self, t: int) -> list[Entry]:
         """Return the runs of update t − 1 → t, with the weights that the tape gives them."""
-        tape = self._tale.tape
+        tape = self._trace.tape
         uses = tape.uses
         mine = np.flatnonzero(uses.version == t - 1)
         if len(mine):
@@ -100,11 +100,11 @@ class Entering:
         return [(int(run), Fraction(1)) for run in arrived.tolist()]
 
     def _made_of(self, each: Sequence[Sequence[Entry]], *, moves: bool) -> bool:
-        points, zero = self._tale.each, numbers.rational(0)
+        points, zero = self._trace.each, numbers.rational(0)
         for t, entries in enumerate(each, 1):
             expected = list(points[t - 1]) if moves else [zero] * len(points[t - 1])
             for run, weight in entries:
-                start, end = self._tale.moves[run]
+                start, end = self._trace.moves[run]
                 share = numbers.rational(weight)
                 expected = [x + share * y for x, y in zip(expected, end, strict=True)]
                 if moves:

@@ -19,14 +19,14 @@ from boundlab.arithmetic.writing import words
 from boundlab.case import Case, RandomEvents
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.exact import _numeric
-from boundlab.exact import _record_trace as tell
+from boundlab.exact import _record_trace as record
 from boundlab.exact._conditions import require
 from boundlab.exact._derivation import Derivation
 from boundlab.exact._derive import derive as derivation_of
 from boundlab.exact._instance import ExactSetting
 from boundlab.exact._result import ExactResult
 from boundlab.exact._symbols import exact_law, formulas
-from boundlab.exact._trace import Tale
+from boundlab.exact._trace import ExactTrace
 from boundlab.execute.rationals import ExactTape, TooLongError, run, understand
 from boundlab.expectation import (
     Arithmetic,
@@ -146,7 +146,7 @@ class _Exactly:
         self.formulas: Formulas = formulas(plan, case, self.known, self.law)
         self.best = model.minimum()
         self.method = ""
-        self._tell: Callable[[], Tale]
+        self._trace: Callable[[], ExactTrace]
         self._bits = START_BITS
 
     def result(self, *, derive: bool) -> ExactResult:
@@ -175,7 +175,7 @@ class _Exactly:
         verdict = words(f"{found.verdict}: {found.reason}")
         with digits(self._bits):
             l_side, r_side = (side.at() if side.exact is None else side.exact for side in (left, right))
-            return derivation_of(at, self._tell(), l_side, r_side, above=above, verdict=verdict)
+            return derivation_of(at, self._trace(), l_side, r_side, above=above, verdict=verdict)
 
     # --------------------------------------------------------------------------------------------- the right side
 
@@ -199,18 +199,18 @@ class _Exactly:
     def _over_events(self) -> _Side:
         plan = self.plan
         law = self._law()
-        ks = plan.ks[-1:]
+        ks, k = plan.ks[-1:], int(plan.ks[-1])
         if _by_moments(self.model):
             self.method = _MOMENTS
-            self._tell = lambda: tell.of_moments(self.model, self._arithmetic()[0], law, plan.metric, int(ks[0]), None)
+            self._trace = lambda: record.of_moments(self.model, self._arithmetic()[0], law, plan.metric, k, None)
             return self._with_precision(
                 lambda: second_moments(self.model, self._arithmetic()[0], law, plan.metric, ks)[0]
             )
 
-        core = None if plan.problem.noiseless else core_over_events(self.model, self._arithmetic()[0], law, int(ks[0]))
+        core = None if plan.problem.noiseless else core_over_events(self.model, self._arithmetic()[0], law, k)
         if core is not None:
             self.method = f"{_MOMENTS}: no run leaves the box where the functions are quadratics"
-            self._tell = lambda: tell.of_moments(self.model, self._arithmetic()[0], law, plan.metric, int(ks[0]), core)
+            self._trace = lambda: record.of_moments(self.model, self._arithmetic()[0], law, plan.metric, k, core)
             return self._with_precision(
                 lambda: second_moments(self.model, self._arithmetic()[0], law, plan.metric, ks, core)[0]
             )
@@ -221,15 +221,15 @@ class _Exactly:
             arithmetic, unit = self._arithmetic()
             return enumerated(self.model, self.best, arithmetic, unit, law, alike, plan.metric, ks)[0]
 
-        def told() -> Tale:
+        def trace() -> ExactTrace:
             arithmetic, unit = self._arithmetic()
-            return tell.of_events(self.model, self.best, arithmetic, unit, law, alike, plan.metric, int(ks[0]))
+            return record.of_events(self.model, self.best, arithmetic, unit, law, alike, plan.metric, k)
 
         try:
             found = self._with_precision(once)
         except SpecError as error:
             raise _TooManyError(str(error)) from None
-        self._tell = told
+        self._trace = trace
         self.method = "enumeration of all event sequences, equal states merged"
         return found
 
@@ -304,12 +304,12 @@ class _Exactly:
         surds = any(isinstance(rate, numbers.Surd) for rate in exact)
         known = tape.rational and not surds and all(rate is not None for rate in exact)
 
-        def told() -> Tale:
+        def trace() -> ExactTrace:
             models = understood(RecordAt(np.arange(k + 1)))
             about = [ball(rate()) for rate in rate_balls]
-            return tell.of_models(models, self.model, exact, about, bounds, exact=known)
+            return record.of_models(models, self.model, exact, about, bounds, exact=known)
 
-        self._tell = told  # where there is noise, those who average over it know better
+        self._trace = trace  # where there is noise, those who average over it know better
         if known:
             try:
                 value = once(exact, balls=False)
@@ -328,11 +328,11 @@ class _Exactly:
         each, metric = tape.numbers(rates, balls=balls), self.plan.metric
 
         def by_moments(core: Core | None) -> Scalar:
-            def told() -> Tale:
-                whole = in_full()
-                return tell.of_moments_along(self.model, whole.tape, whole.numbers(rates, balls=balls), metric, k, core)
+            def trace() -> ExactTrace:
+                full = in_full()
+                return record.of_moments_along(self.model, full.tape, full.numbers(rates, balls=balls), metric, k, core)
 
-            self._tell = told
+            self._trace = trace
             return moments_of_schedule(self.model, tape.tape, each, metric, k, core)
 
         if _by_moments(self.model):
@@ -341,7 +341,7 @@ class _Exactly:
         core = core_of_schedule(self.model, tape.tape, each, unit)
         if core is not None:
             return by_moments(core)
-        self._tell = lambda: tell.of_signs(self.model, self.best, tape.tape, each, unit)
+        self._trace = lambda: record.of_signs(self.model, self.best, tape.tape, each, unit)
         return enumerated_schedule(self.model, self.best, tape.tape, each, unit, metric, k)
 
     def _with_precision(self, once: Callable[[], Scalar]) -> _Side:

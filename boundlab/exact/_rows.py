@@ -80,11 +80,11 @@ def share(at: ExactSetting) -> Scalar:
     return numbers.rational(at.plan.metric.over.share(int(at.plan.ks[-1])) or 0)
 
 
-def of_outcomes(at: ExactSetting, tale: Outcomes) -> Account:
+def of_outcomes(at: ExactSetting, trace: Outcomes) -> Account:
     """Return one row for all sequences with the same records; where there are too many, the law of each record."""
-    if tale.each is None:
-        return _record_rows(at, tale.records)
-    return _outcome_rows(at, tale.each, tale.steps)
+    if trace.each is None:
+        return _record_rows(at, trace.records)
+    return _outcome_rows(at, trace.each, trace.steps)
 
 
 def _outcome_rows(at: ExactSetting, each: list[RecordedOutcome], steps: list[Steps]) -> Account:

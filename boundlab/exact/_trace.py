@@ -63,4 +63,4 @@ class MomentsOf:
     summed: bool
 
 
-Tale: TypeAlias = Outcomes | Models | MomentsOf
+ExactTrace: TypeAlias = Outcomes | Models | MomentsOf
