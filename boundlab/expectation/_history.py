@@ -65,8 +65,8 @@ class History:
         self._before: list[tuple[tuple[int, Came], ...]] = [()]
         self._count = [1]
         self._seen: list[int] = [0]  # of each history, the number of what was seen
-        self._sights: list[tuple[int, ...]] = [()]
-        self._sight: dict[tuple[int, ...], int] = {(): 0}
+        self._observed: list[tuple[int, ...]] = [()]
+        self._places: dict[tuple[int, ...], int] = {(): 0}
         self._events: set[Event] = set()
 
     def start(self) -> Ints:
@@ -84,16 +84,16 @@ class History:
         """Return each history with the number of what metrics see now."""
 
         def seen(old: int, number: int) -> int:
-            sight = (*self._sights[self._seen[old]], number)
-            place = self._sight.setdefault(sight, len(self._sights))
-            if place == len(self._sights):
-                self._sights.append(sight)
+            observed = (*self._observed[self._seen[old]], number)
+            place = self._places.setdefault(observed, len(self._observed))
+            if place == len(self._observed):
+                self._observed.append(observed)
             return self._put(self._before[old], self._count[old], place)
 
         pairs = zip(histories.tolist(), numbers.tolist(), strict=True)
         return np.array([seen(old, number) for old, number in pairs], dtype=np.int64)
 
-    def sights(self, histories: Ints) -> Ints:
+    def observations(self, histories: Ints) -> Ints:
         """Return numbers that are equal where metrics have seen the same."""
         return np.array(self._seen, dtype=np.int64)[histories]
 
@@ -128,7 +128,7 @@ class History:
         for name, members in groups.items():
             if not share[name]:
                 continue  # of events that never come
-            seen = tuple(points[number] for number in self._sights[name])
+            seen = tuple(points[number] for number in self._observed[name])
             history = self._union(members)
             patterns = tuple(islice(self._patterns(history), LISTED + 1))
             shown = tuple(sorted(patterns)) if len(patterns) <= LISTED else None

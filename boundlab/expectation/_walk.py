@@ -194,7 +194,7 @@ class Walk(Generic[Number]):
             for group in alike:
                 _sort_seats(ids, group)
             past = None if self.past is None else np.concatenate([part.past for part in parts if part.past is not None])
-            first, which = unique_rows(ids if past is None else self._with_sights(ids, past))
+            first, which = unique_rows(ids if past is None else self._with_observations(ids, past))
             weights = _added(which, np.concatenate([part.weights for part in parts]), len(first))
             if self.past is not None and past is not None:
                 past = self.past.joined(past, which, len(first))
@@ -215,9 +215,9 @@ class Walk(Generic[Number]):
                 "take fewer iterations or clients"
             )
 
-    def _with_sights(self, ids: Ints, past: Ints) -> Ints:
+    def _with_observations(self, ids: Ints, past: Ints) -> Ints:
         assert self.past is not None  # noqa: S101  (whoever has a past keeps it there)
-        return np.concatenate([ids, self.past.sights(past)[:, None]], axis=1)
+        return np.concatenate([ids, self.past.observations(past)[:, None]], axis=1)
 
     def _splits(self, rows: tuple[Row[Number], ...]) -> int:
         """Return how often rows draw a sign."""
