@@ -24,18 +24,18 @@ _MEANT: dict[Status, str] = {
     Status.REMARK: "words, and no claim",
 }
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]+")  # one letter is its own
-_SLIPS = (Status.REFUTED, Status.DOES_NOT_FOLLOW)
+_FALSE = (Status.REFUTED, Status.DOES_NOT_FOLLOW)
 
 
-def slip(audit: "Evidence") -> Iterator[Block]:
+def proofs_of_theorem(audit: "Evidence") -> Iterator[Block]:
     """Yield what each registered proof of the theorem amounts to."""
     for one in audit.proofs:
         yield from _proof(one, audit.theorem.spelling())
 
 
-def first_slip(one: "ProofEvidence") -> Step | None:
+def first_false_step(one: "ProofEvidence") -> Step | None:
     """Return the first step that is refuted, or does not follow from what it cites."""
-    return next((step for step in one.outcome.steps if step.status in _SLIPS), None)
+    return next((step for step in one.outcome.steps if step.status in _FALSE), None)
 
 
 def _proof(one: "ProofEvidence", letters: Mapping[str, str]) -> Iterator[Block]:
@@ -47,7 +47,7 @@ def _proof(one: "ProofEvidence", letters: Mapping[str, str]) -> Iterator[Block]:
     summary = ", ".join(f"{count} {_counted(status, count)}" for status, count in counts.items() if count)
     verdict: Tone = "good" if outcome.proved else "open"
     yield words(f"{kind} ({script.source}): ", (outcome.verdict, verdict), f"; of {len(steps)} steps {summary}.")
-    found = first_slip(one)
+    found = first_false_step(one)
     if found is not None:
         own = found.at.removeprefix(found.name)
         # A place that begins with the name of the step goes on from it.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from boundlab.audit._changes import side_by_side
 from boundlab.audit._commands import commands, how_to_have, origins, statement_hash
 from boundlab.audit._comparison import comparison, largest
-from boundlab.audit._first_false_step import slip
+from boundlab.audit._first_false_step import proofs_of_theorem
 from boundlab.audit._ruling import apart, rule
 from boundlab.checks import CONSEQUENCES
 from boundlab.exact import STANDS_ON
@@ -44,7 +44,7 @@ def sections(audit: "Evidence") -> list[Section]:
         ("verdict", "Verdict", _verdict(audit)),
         ("checks", "Checks of the formula", _checks(audit)),
         ("counterexample", "Counterexample" if false else "The instance looked at", _case(audit)),
-        ("slip", "Where the proof goes wrong" if false else "Its proof", slip(audit)),
+        ("slip", "Where the proof goes wrong" if false else "Its proof", proofs_of_theorem(audit)),
         ("repair", "Printed and repaired", side_by_side(audit)),
         ("support", "What supports the repair", _support(audit)),
         ("comparison", "Bound against error", comparison(audit)),

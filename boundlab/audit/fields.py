@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from boundlab.__about__ import __version__
 from boundlab.audit._commands import commands, origins, statement_hash
 from boundlab.audit._comparison import panel_fields
-from boundlab.audit._first_false_step import first_slip
+from boundlab.audit._first_false_step import first_false_step
 from boundlab.audit._ruling import rule
 from boundlab.files import Document, schema
 from boundlab.pages.proofs import as_dict as proof_fields
@@ -48,11 +48,11 @@ def _search(search: "Search | None") -> dict[str, Any] | None:
 
 
 def _proof(one: "ProofEvidence") -> dict[str, Any]:
-    slip = first_slip(one)
+    false = first_false_step(one)
     return {
         "command": one.command,
         "settles": one.settles,
-        "first_slip": None if slip is None else slip.name,
+        "first_slip": None if false is None else false.name,
         **proof_fields(one.outcome),
     }
 
