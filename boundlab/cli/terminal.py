@@ -338,9 +338,9 @@ def print_page(blocks: "Iterable[Block]", *, folded: bool = False) -> None:
 
 def print_trail(theorem: "Theorem") -> None:
     """Print the pointers of a theorem, if there are any; a terminal wraps them: paths stay whole."""
-    from boundlab.pages.related_links import trail
+    from boundlab.pages.related_links import related_links
 
-    if lines := trail(theorem):
+    if lines := related_links(theorem):
         console().print(f"\n{lines}", soft_wrap=True)
 
 

@@ -6,13 +6,13 @@ if TYPE_CHECKING:
     from boundlab.theorems import Theorem
 
 
-def trail(theorem: "Theorem") -> str:
+def related_links(theorem: "Theorem") -> str:
     """Return where the counterexample, the repairs, the argument and the proof stand, a line each; or nothing.
 
     Examples
     --------
     >>> from boundlab.theorems import load_theorem
-    >>> print(trail(load_theorem("area.theorem8")))
+    >>> print(related_links(load_theorem("area.theorem8")))
     refuted: proofs/counterexamples/area.theorem8.json
     repaired: area.theorem8.repaired
     step by step: boundlab prove area.theorem8

@@ -14,7 +14,7 @@ from boundlab.case import load_case, own_case
 from boundlab.cli._app import app
 from boundlab.errors import SpecError, SymbolError
 from boundlab.exact import evaluate
-from boundlab.pages.related_links import trail
+from boundlab.pages.related_links import related_links
 from boundlab.registry import registered
 from boundlab.theorems import load_theorem
 from boundlab.verdict import ExitCode
@@ -100,15 +100,15 @@ def test_the_letters_are_those_of_the_papers() -> None:
 
 
 def test_the_lines_lead_on() -> None:
-    assert trail(THEOREMS["fedstaleweight.theorem1"]) == (
+    assert related_links(THEOREMS["fedstaleweight.theorem1"]) == (
         "refuted: proofs/counterexamples/fedstaleweight.theorem1.json\n"
         "repaired: fedstaleweight.rf1, fedstaleweight.rf2, fedstaleweight.rf3\n"
         "step by step: boundlab prove fedstaleweight.theorem1\n"
         "why: docs/theory/fedstaleweight.md"
     )
-    assert trail(THEOREMS["classics.sgd.gap"]) == "proof: docs/theory/classics.md#stochastic-gradients"
-    assert trail(THEOREMS["classics.ogm"]) == "page: docs/theory/classics.md"
-    assert trail(THEOREMS["area.theorem7"]).startswith("repaired: area.theorem7.explicit, ")
+    assert related_links(THEOREMS["classics.sgd.gap"]) == "proof: docs/theory/classics.md#stochastic-gradients"
+    assert related_links(THEOREMS["classics.ogm"]) == "page: docs/theory/classics.md"
+    assert related_links(THEOREMS["area.theorem7"]).startswith("repaired: area.theorem7.explicit, ")
 
 
 def test_a_theorem_names_the_proofs_that_decide_it_and_no_others() -> None:
@@ -116,12 +116,12 @@ def test_a_theorem_names_the_proofs_that_decide_it_and_no_others() -> None:
     for theorem in THEOREMS.values():
         own = (one.id for one in scripts if theorem.id in (one.id, "" if one.printed else one.proves))
         assert sorted(own) == sorted(theorem.proofs), theorem.id
-        assert all(f"boundlab prove {name}" in trail(theorem) for name in theorem.proofs)
+        assert all(f"boundlab prove {name}" in related_links(theorem) for name in theorem.proofs)
 
 
 def test_a_theorem_of_ones_own_says_what_it_knows(tmp_path: Path) -> None:
     path = own(tmp_path)
-    assert trail(load_theorem(str(path))) == ""
+    assert related_links(load_theorem(str(path))) == ""
     said = {
         "refuted_by": "cases/mine.json",
         "repaired_by": ["classics.gd.ergodic"],
@@ -131,7 +131,7 @@ def test_a_theorem_of_ones_own_says_what_it_knows(tmp_path: Path) -> None:
         "letters": {"R": "D_0", "alpha": r"\gamma"},
     }
     theorem = load_theorem(str(own(tmp_path, **said)))
-    assert trail(theorem) == (
+    assert related_links(theorem) == (
         "refuted: cases/mine.json\nrepaired: classics.gd.ergodic\nproof: notes.md#the-proof\n"
         "step by step: boundlab prove mine.first\nwhy: notes.md"
     )
@@ -195,8 +195,8 @@ def test_every_command_about_a_theorem_leads_on(
     monkeypatch.chdir(tmp_path)
     theorem, runner = THEOREMS[command[1]], CliRunner()
     shown = runner.invoke(app, command).stdout
-    assert f"\n\n{trail(theorem)}\n" in shown
-    below = shown.partition(trail(theorem))[2].splitlines()
+    assert f"\n\n{related_links(theorem)}\n" in shown
+    below = shown.partition(related_links(theorem))[2].splitlines()
     assert len(below) <= 3  # only the files that were written
     fields = json.loads(runner.invoke(app, [*command, "--json"]).stdout)
     assert {key: fields[key] for key in theorem.links()} == theorem.links()
@@ -206,7 +206,7 @@ def test_the_lines_keep_their_paths_on_a_narrow_terminal(monkeypatch: pytest.Mon
     monkeypatch.setenv("COLUMNS", "40")
     found = CliRunner().invoke(app, ["show", "fedcompass.theorem1"])
     assert found.exit_code == ExitCode.STANDS
-    assert trail(THEOREMS["fedcompass.theorem1"]) in found.stdout
+    assert related_links(THEOREMS["fedcompass.theorem1"]) in found.stdout
 
 
 def test_the_page_is_what_a_referee_reads() -> None:
