@@ -41,6 +41,7 @@ def one_by_one(
     return total
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("options", PROBLEMS.values(), ids=PROBLEMS)
 @pytest.mark.parametrize(
     ("step", "start", "clock", "count"),
@@ -101,6 +102,7 @@ def test_noise_of_either_sign_over_all_sequences(name: str) -> None:
         assert float(numbers.fraction(exact)) == pytest.approx(expected, rel=1e-11), side
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("options", PROBLEMS.values(), ids=PROBLEMS)
 @pytest.mark.parametrize(
     "size", [StepSize(0.125), StepSize(0.5, 3.0), StepSize(1.5)], ids=["0.125", "1/(2(k+3))", "1.5"]
