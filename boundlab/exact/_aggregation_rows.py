@@ -13,7 +13,17 @@ from boundlab.arithmetic.writing import Sentence, Written, about, cell, equals, 
 from boundlab.exact._derivation import MOST, Item, Table
 from boundlab.exact._instance import ExactSetting
 from boundlab.exact._linear import Rule, joint, power, rules, total
-from boundlab.exact._rows import Account, added, measure, metric_at, model_name, share, shortened, shown_name
+from boundlab.exact._rows import (
+    Account,
+    added,
+    measure,
+    metric_at,
+    model_letter,
+    model_name,
+    share,
+    shortened,
+    shown_name,
+)
 from boundlab.exact._trace import Models, MomentsOf, Point
 from boundlab.metrics import Quantity
 from boundlab.tape import Tape
@@ -169,9 +179,8 @@ def _closed(at: ExactSetting, points: Sequence[Point], values: Sequence[Scalar])
     if at.model.d > 1:
         return
     sequence = [point[0] for point in points]
-    name = "w" if at.plan.theorem.horizon_symbol == "T" else "x"
     for rule in rules(sequence):
-        yield _rule(rule, sequence[rule.first], name)
+        yield _rule(rule, sequence[rule.first], model_letter(at))
         if values:
             yield from _closed_sum(at, rule, sequence[rule.first :: rule.turns], values[rule.first :: rule.turns])
 

@@ -43,9 +43,14 @@ class Account:
     by_hand: bool
 
 
+def model_letter(at: ExactSetting) -> str:
+    """Return the letter of the server model: w where server updates are counted, else x."""
+    return "w" if at.plan.theorem.horizon_symbol == "T" else "x"
+
+
 def model_name(at: ExactSetting, when: str) -> Written:
     """Return the name of the server model after so many iterations."""
-    letter = "w" if at.plan.theorem.horizon_symbol == "T" else "x"
+    letter = model_letter(at)
     return math(f"{letter}_{when}", f"{letter}_{{{when}}}")
 
 
