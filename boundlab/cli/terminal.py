@@ -307,7 +307,7 @@ def show(
     else:
         print_page(page(), folded=folded)
         if theorem is not None:
-            print_trail(theorem)
+            print_related_links(theorem)
 
 
 def print_json(value: Any) -> None:
@@ -336,7 +336,7 @@ def print_page(blocks: "Iterable[Block]", *, folded: bool = False) -> None:
     print_on(console(), blocks, folded=folded)
 
 
-def print_trail(theorem: "Theorem") -> None:
+def print_related_links(theorem: "Theorem") -> None:
     """Print the pointers of a theorem, if there are any; a terminal wraps them: paths stay whole."""
     from boundlab.pages.related_links import related_links
 
