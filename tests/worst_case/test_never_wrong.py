@@ -102,7 +102,6 @@ def never_wrong(name: str, iterations: int, shares: tuple[Fraction, ...]) -> Non
     assert stays_below(ask(scaled(theorem, upper / known.low * Fraction(1001, 1000)), iterations))
 
 
-@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", SOME)
 def test_a_bound_a_little_below_the_worst_case_never_holds_and_one_above_is_never_exceeded(name: str) -> None:
     never_wrong(name, 2, (SHARES[SOME.index(name) % len(SHARES)],))
