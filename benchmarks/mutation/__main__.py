@@ -8,10 +8,12 @@ import argparse
 import json
 import multiprocessing
 import os
+import queue
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +33,7 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--mutants", type=int, default=300, help="how many errors are planted (default 300)")
     parser.add_argument("--seed", type=int, default=0, help="which ones (default 0)")
     parser.add_argument("--only", action="append", help="a folder or module instead of all guarded ones; repeatable")
-    parser.add_argument("--records", type=Path, help="folder of an earlier record; without it the suite is recorded")
+    parser.add_argument("--records", type=Path, help="folder of the record, written where there is none yet")
     parser.add_argument("--results", type=Path, help="JSON lines, one an error; what is in it is not repeated")
     parser.add_argument("--budget", type=float, default=60.0, help="processor seconds of tests an error (default 60)")
     parser.add_argument("--jobs", type=int, default=2, help="how many at a time (default 2)")
@@ -45,25 +47,35 @@ def planted(only: Sequence[str] | None, wanted: int, seed: int) -> list[Mutant]:
     return sample(everything, wanted, seed)
 
 
-def recorded(tree: Path, only: Sequence[str] | None) -> list[list[str]]:
+def recorded(only: Sequence[str] | None) -> list[list[str]]:
     """Return the tests that are run together to record them: one folder at a time, and what lies beside the folders.
 
     Where some rooms are asked for only, these are the tests that guard them.
     """
     if only:
         return [[test] for test in sorted({test for place in only for test in GUARDS.get(room(place), ())})]
-    tests = tree / "tests"
+    tests = ROOT / "tests"
     folders = sorted(path for path in tests.iterdir() if path.is_dir() and any(path.glob("test_*.py")))
-    return [*([str(path)] for path in folders), [str(path) for path in sorted(tests.glob("test_*.py"))]]
+    parts = [*([path] for path in folders), sorted(tests.glob("test_*.py"))]
+    return [[str(path.relative_to(ROOT)) for path in part] for part in parts]
 
 
-def record(tree: Path, folder: Path, only: Sequence[str] | None) -> None:
-    """Run the suite once and write which tests run which lines."""
+def record(trees: Sequence[Path], folder: Path, only: Sequence[str] | None) -> None:
+    """Run the suite once, a part in each tree at a time, and write which tests run which lines."""
     folder.mkdir(parents=True, exist_ok=True)
-    for number, paths in enumerate(recorded(tree, only)):
-        env = {**os.environ, "PYTHONPATH": str(tree), "MUTATION_RECORD": str(folder / f"{number}.json")}
+    free: queue.SimpleQueue[Path] = queue.SimpleQueue()
+    for tree in trees:
+        free.put(tree)
+
+    def one(name: str, paths: Sequence[str]) -> None:
+        tree = free.get()
+        env = {**os.environ, "PYTHONPATH": str(tree), "MUTATION_RECORD": str(folder / f"{name}.json")}
         command = [sys.executable, "-m", "pytest", "-q", "-p", "benchmarks.mutation.recorder", "-p", "no:xdist"]
-        subprocess.run([*command, *paths], cwd=tree, env=env, check=False)
+        subprocess.run([*command, *paths], cwd=tree, env=env, check=False, stdout=sys.stderr)
+        free.put(tree)
+
+    with ThreadPoolExecutor(len(trees)) as pool:
+        list(pool.map(one, *zip(*((str(number), paths) for number, paths in enumerate(recorded(only))), strict=True)))
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -75,8 +87,8 @@ def main(words: Sequence[str] | None = None) -> int:
         for tree in trees:
             copy_tree(ROOT, tree)
         folder = asked.records or Path(scratch) / "records"
-        if asked.records is None:
-            record(trees[0], folder, asked.only)
+        if not any(folder.glob("*.json")):
+            record(trees, folder, asked.only)
         records = Records.read(sorted(folder.glob("*.json")))
         chosen = planted(asked.only, asked.mutants, asked.seed)
         done = report.read(asked.results)

@@ -30,6 +30,7 @@ class Recorder:
             data_file=str(out.with_suffix(".coverage")), source=[str(root / room) for room in ROOMS], config_file=False
         )
         self.coverage.start()
+        os.environ.setdefault("TRITON_INTERPRET", "1")  # kernels read it when they are first imported, which is here
         # What runs at import would otherwise be put down to the first test that needs the module.
         for module in walk_packages(importlib.import_module("boundlab").__path__, "boundlab."):
             if not module.name.endswith("__main__"):
