@@ -1,5 +1,6 @@
 """Outcomes of a question: verdicts on a theorem, and the exit codes of the command line."""
 
+from collections.abc import Iterable
 from enum import IntEnum, StrEnum
 from typing import Self
 
@@ -51,3 +52,15 @@ class Verdict(StrEnum):
             Verdict.INCONCLUSIVE: ExitCode.UNDECIDED,
             Verdict.NOT_APPLICABLE: ExitCode.NOT_APPLICABLE,
         }[self]
+
+
+_WORST_FIRST = (Verdict.VIOLATED, Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE, Verdict.CONSISTENT, Verdict.HOLDS)
+
+
+def joint_verdict(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the verdict on a theorem that was compared several times, the worst of all.
+
+    Their confidence levels have to be those of a joint statement.
+    """
+    found = set(verdicts)
+    return next(one for one in _WORST_FIRST if one in found)

@@ -14,13 +14,13 @@ import typer.main
 from command_examples import CERTIFICATE
 from own_theorem import own_theorem
 
-from boundlab.cli._app import app
+from boundlab.cli._app import application
 from boundlab.errors import BoundlabError
 from boundlab.instance.fitting import CompareOptions, fitting
 from boundlab.registry import KINDS, registered
 from boundlab.theorems import load_theorem
 
-COMMANDS: Mapping[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS: Mapping[str, Any] = typer.main.get_command(application()).commands  # type: ignore[attr-defined]
 # Commands by how often they are drawn: a search or a check takes a thousand times as long as a list.
 SHARES = {
     "list": 8,

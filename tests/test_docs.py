@@ -11,7 +11,7 @@ from types import ModuleType
 import click
 import typer
 
-from boundlab.cli._app import app
+from boundlab.cli._app import application
 
 ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
 FOLDERS = ("boundlab", "problems", "proofs", "tests", "benchmarks", "docs", "notebooks")
@@ -154,7 +154,7 @@ def test_every_link_is_there():
 
 def commands() -> dict[str, set[str]]:
     """Return command → its options; those before the command under the name ''."""
-    top = typer.main.get_command(app)
+    top = typer.main.get_command(application())
     assert isinstance(top, click.Group)
     own = {name: {flag for one in command.params for flag in one.opts} for name, command in top.commands.items()}
     return own | {"": {flag for one in top.params for flag in one.opts}}

@@ -4,10 +4,9 @@
 """
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._algorithm import Algorithm
+from boundlab.algorithms._algorithm import Algorithm, Draw
 from boundlab.algorithms._averages import Averages
 from boundlab.algorithms._buffer import EQUAL_RATES
-from boundlab.algorithms._draws import Draw
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import (
     X_S,

@@ -2,15 +2,15 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, final
 from warnings import warn
 
 import numpy as np
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._averages import Averages
-from boundlab.algorithms._draws import Draw
 from boundlab.algorithms._program import Event, EventProgram
 from boundlab.delays import DelayModel, ServerPolicy, read_policy, sample_events
 from boundlab.errors import CaseError
@@ -21,6 +21,39 @@ from boundlab.tape import RecordAt, Tape, usage
 
 P = TypeVar("P", bound=option.Parameters)
 _RENAMED = {"alone": "single_client_values", "local_rates": "step_size_symbols", "recounts": "redefines"}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """A source of randomness of an algorithm's own, beside who arrives when and the noise of gradients.
+
+    Parameters
+    ----------
+    id
+        How statements list it: ``order``.
+    words
+        What is drawn.
+    options
+        The options that decide whether it is drawn.
+    when
+        when(parameters, clients) returns whether runs with these parameters draw it; clients is None where their
+        number is not known: then whether some number of them makes it drawn.
+    """
+
+    id: str
+    words: str
+    options: tuple[str, ...]
+    when: Callable[[Any, int | None], bool]
+
+
+def drawn_with(name: str, words: str, option: str, value: str) -> Draw:
+    """Return what is drawn with ``option=value``, where there may be more than one client to choose from."""
+
+    def when(parameters: Any, clients: int | None) -> bool:
+        return getattr(parameters, option) == value and (clients is None or clients > 1)
+
+    return Draw(name, words, (option,), when)
 
 
 class Algorithm(ABC, Generic[P]):

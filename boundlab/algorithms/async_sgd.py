@@ -8,9 +8,8 @@ from typing import Any, Literal, NamedTuple, final
 import numpy as np
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._algorithm import Algorithm, arrivals
+from boundlab.algorithms._algorithm import Algorithm, arrivals, drawn_with
 from boundlab.algorithms._buffer import why_not_stationary, why_not_uniform
-from boundlab.algorithms._draws import drawn_with
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import ClientSlots, Control, Event, EventLaw, EventProgram, Row, Share, Step
 from boundlab.delays import DelayModel, ServerPolicy

@@ -8,8 +8,8 @@ from typing import Final, Literal, final
 import numpy as np
 
 from boundlab.algorithms import _option as option
+from boundlab.algorithms._algorithm import drawn_with
 from boundlab.algorithms._averages import Averages
-from boundlab.algorithms._draws import drawn_with
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import (
     X_S,

@@ -10,7 +10,7 @@ from typing import Final, final
 import numpy as np
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._draws import Draw
+from boundlab.algorithms._algorithm import Draw
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import (
     X_S,

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from boundlab.api._shown import Shown, frame
 from boundlab.compare import Comparison
-from boundlab.compare.joint import joint_verdict
 from boundlab.files import Document, schema
 from boundlab.theorems import Theorem
-from boundlab.verdict import Verdict
+from boundlab.verdict import Verdict, joint_verdict
 
 if TYPE_CHECKING:
     import pandas

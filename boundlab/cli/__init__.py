@@ -28,10 +28,10 @@ def _answer_shell() -> None:
     """Answer the shell, which asks by an environment variable, and leave."""
     import typer.main
 
-    from boundlab.cli._app import app
+    from boundlab.cli._app import application
 
     try:
-        typer.main.get_command(app).main(args=[], prog_name="boundlab")
+        typer.main.get_command(application()).main(args=[], prog_name="boundlab")
     except Exception:  # nobody reads a message while typing
         sys.exit(ExitCode.UNFORESEEN)
 
@@ -83,12 +83,12 @@ def _run(arguments: Sequence[str]) -> ExitCode:
     """
     import typer
 
-    from boundlab.cli._app import app
+    from boundlab.cli._app import application
 
     for word in arguments:
         if "\0" in word:  # no path may hold one, and whoever opens files says so in words of its own
             raise SpecError(f"the argument {word!r} holds a NUL character; leave it out")
-    command = typer.main.get_command(app)
+    command = typer.main.get_command(application(_command(arguments)))
     with command.make_context("boundlab", list(arguments)) as context:
         code = command.invoke(context)
     return code if isinstance(code, ExitCode) else ExitCode.STANDS

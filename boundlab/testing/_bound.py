@@ -9,7 +9,6 @@ import numpy as np
 
 from boundlab import api
 from boundlab.compare.design import detectable_gap, trials_to_refute
-from boundlab.compare.joint import joint_verdict
 from boundlab.compare.trials import run_trials
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance.fitting import CompareOptions, fitting
@@ -18,7 +17,7 @@ from boundlab.pages.save import case_name
 from boundlab.registry import command_line
 from boundlab.testing._finding import BoundFinding, notify
 from boundlab.theorems import Theorem
-from boundlab.verdict import Verdict
+from boundlab.verdict import Verdict, joint_verdict
 
 Require = Literal["not-violated", "holds"]
 FALSE_ALARM = 1e-6

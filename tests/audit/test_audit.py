@@ -19,7 +19,7 @@ from boundlab.audit._gather import for_a_class
 from boundlab.audit._settings import around, case_words
 from boundlab.case import read_case
 from boundlab.cli import invoke
-from boundlab.cli._app import app
+from boundlab.cli._app import application
 from boundlab.cli.terminal import console
 from boundlab.errors import SpecError
 from boundlab.files import json_text
@@ -217,7 +217,7 @@ def test_the_bound_of_a_repair_stands_beside_the_left_side_that_it_bounds(area: 
 
 
 def test_every_command_on_the_page_is_one(each: Audit) -> None:
-    command = typer.main.get_command(app)
+    command = typer.main.get_command(application())
     listed = each.as_dict()["commands"]
     page = read(each.html())
     shown = [text for text in page.inside("code") if text.startswith("boundlab ")]

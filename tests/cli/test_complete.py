@@ -12,11 +12,11 @@ import typer.main
 from click.shell_completion import BashComplete
 
 from boundlab.cli import invoke
-from boundlab.cli._app import app
+from boundlab.cli._app import application
 from boundlab.cli.new import NEXT
 from boundlab.registry import KINDS, registered
 
-COMMAND: Any = typer.main.get_command(app)
+COMMAND: Any = typer.main.get_command(application())
 THEOREMS = ("show", "eval", "check", "compare", "exact", "worst-case", "falsify", "audit")
 
 

@@ -12,7 +12,7 @@ import typer.main
 from command_examples import QUICK, RUN
 
 from boundlab.cli import invoke
-from boundlab.cli._app import app
+from boundlab.cli._app import application
 from boundlab.errors import OutputError
 from boundlab.files import replacing
 from boundlab.verdict import ExitCode
@@ -64,7 +64,7 @@ def test_the_verdict_stands_on_the_screen_before_anything_is_written(
 
 
 def test_every_command_that_writes_files_is_among_them() -> None:
-    commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    commands: dict[str, Any] = typer.main.get_command(application()).commands  # type: ignore[attr-defined]
     named = {name: {word for each in one.params for word in each.opts} for name, one in commands.items()}
     writing = {name for name, options in named.items() if options & {"--out", "--plot"}}
     # demo: see test_demo; new has no verdict: see test_new

@@ -6,13 +6,13 @@ from pathlib import Path
 import typer.main
 
 from boundlab.cli import invoke
-from boundlab.cli._app import app
+from boundlab.cli._app import application
 from boundlab.cli.endings import ENDINGS, epilog, table
 from boundlab.errors import BoundlabError
 from boundlab.verdict import ExitCode
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+COMMANDS = sorted(typer.main.get_command(application()).commands)  # type: ignore[attr-defined]
 
 
 def unwrapped(text: str) -> str:

@@ -11,14 +11,14 @@ from jsonschema import Draft202012Validator
 
 from boundlab.case import load_case, read_case
 from boundlab.cli import JSON_FILES, invoke
-from boundlab.cli._app import app
+from boundlab.cli._app import application
 from boundlab.cli.schemas import text_of
 from boundlab.errors import CaseError
 from boundlab.files import read_json
 from boundlab.verdict import ExitCode
 
 ROOT = Path(__file__).parents[2]
-COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS: dict[str, Any] = typer.main.get_command(application()).commands  # type: ignore[attr-defined]
 PRINTING = sorted(
     name for name, one in COMMANDS.items() if any("--json" in option.opts and option.is_flag for option in one.params)
 )

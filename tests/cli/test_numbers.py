@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boundlab.cli import invoke
-from boundlab.cli._app import app
+from boundlab.cli._app import application
 from boundlab.errors import SpecError
 from boundlab.options import Options, count, whole
 
-COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS: dict[str, Any] = typer.main.get_command(application()).commands  # type: ignore[attr-defined]
 # Options that hold integers, by the letters that stand for their value in the help.
 WHOLE = [
     (name, one)

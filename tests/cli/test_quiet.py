@@ -9,11 +9,11 @@ import typer.main
 from command_examples import LAW, QUICK, quick
 
 from boundlab.cli import invoke
-from boundlab.cli._app import app
+from boundlab.cli._app import application
 from boundlab.cli.endings import ENDINGS
 from boundlab.verdict import ExitCode
 
-COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS: dict[str, Any] = typer.main.get_command(application()).commands  # type: ignore[attr-defined]
 # Command → what its line says, and how it ends. That of doctor is about a plug-in, not about a theorem.
 LINES = {
     "check": ("area.theorem7: failed: 1 of 3 checks failed: units.terms", ExitCode.REFUTED),

@@ -11,7 +11,7 @@ from statements import statement_file
 from typer.testing import CliRunner
 
 from boundlab.case import load_case, own_case
-from boundlab.cli._app import app
+from boundlab.cli._app import application
 from boundlab.errors import SpecError, SymbolError
 from boundlab.exact import evaluate
 from boundlab.pages.related_links import related_links
@@ -194,23 +194,23 @@ def test_every_command_about_a_theorem_leads_on(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     theorem, runner = THEOREMS[command[1]], CliRunner()
-    shown = runner.invoke(app, command).stdout
+    shown = runner.invoke(application(), command).stdout
     assert f"\n\n{related_links(theorem)}\n" in shown
     below = shown.partition(related_links(theorem))[2].splitlines()
     assert len(below) <= 3  # only the files that were written
-    fields = json.loads(runner.invoke(app, [*command, "--json"]).stdout)
+    fields = json.loads(runner.invoke(application(), [*command, "--json"]).stdout)
     assert {key: fields[key] for key in theorem.links()} == theorem.links()
 
 
 def test_the_lines_keep_their_paths_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
-    found = CliRunner().invoke(app, ["show", "fedcompass.theorem1"])
+    found = CliRunner().invoke(application(), ["show", "fedcompass.theorem1"])
     assert found.exit_code == ExitCode.STANDS
     assert related_links(THEOREMS["fedcompass.theorem1"]) in found.stdout
 
 
 def test_the_page_is_what_a_referee_reads() -> None:
-    shown = CliRunner().invoke(app, ["show", "fedcompass.theorem1"]).stdout
+    shown = CliRunner().invoke(application(), ["show", "fedcompass.theorem1"]).stdout
     for line in (
         "step size    η = 1/(2·Q_max·L) (or given)",
         "  initial: 2·γ₂·F₀/(Q_min·η·T)",
@@ -220,4 +220,4 @@ def test_the_page_is_what_a_referee_reads() -> None:
     ):
         assert line in shown
     assert "**" not in shown
-    assert "  √(A·(σ² + (M + 1)·B²/2)/(M·K))" in CliRunner().invoke(app, ["show", "area.theorem8"]).stdout
+    assert "  √(A·(σ² + (M + 1)·B²/2)/(M·K))" in CliRunner().invoke(application(), ["show", "area.theorem8"]).stdout

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from boundlab.cli._app import app
+from boundlab.cli._app import application
 from boundlab.errors import CertificateError, SpecError
 from boundlab.prove import Script, expr, run, squared, telescope, total
 from boundlab.prove.document import Proof
@@ -94,13 +94,15 @@ class TestCommand:
     """``boundlab worst-case --fit``."""
 
     def test_the_table_has_the_forms(self) -> None:
-        found = CliRunner().invoke(app, ["worst-case", "classics.gd.convex", "--set", "L=1", "--fit", "1,2,3,4,5"])
+        found = CliRunner().invoke(
+            application(), ["worst-case", "classics.gd.convex", "--set", "L=1", "--fit", "1,2,3,4,5"]
+        )
         assert found.exit_code == 0, found.output
         assert "1/(2*(2*K + 1))" in found.stdout
 
     def test_json(self) -> None:
         command = ["worst-case", "classics.gd.convex", "--set", "L=1", "--fit", "1,2,3,4,5", "--json"]
-        found = json.loads(CliRunner().invoke(app, command).stdout)
+        found = json.loads(CliRunner().invoke(application(), command).stdout)
         assert found["horizons"] == [1, 2, 3, 4, 5]
         assert all(one["formula"] for one in found["multipliers"])
 
@@ -109,6 +111,6 @@ class TestCommand:
         [("3", "two or more"), ("1,2.5", "must be an integer"), ("0,1", "between 1"), ("a,b", "--fit")],
     )
     def test_nonsense(self, given: str, says: str) -> None:
-        found = CliRunner().invoke(app, ["worst-case", "classics.gd.convex", "--fit", given])
+        found = CliRunner().invoke(application(), ["worst-case", "classics.gd.convex", "--fit", given])
         assert isinstance(found.exception, SpecError)
         assert says in str(found.exception)

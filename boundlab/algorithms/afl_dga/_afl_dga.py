@@ -6,8 +6,7 @@ from types import MappingProxyType
 from typing import Any, Literal, final
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._algorithm import Algorithm
-from boundlab.algorithms._draws import Draw
+from boundlab.algorithms._algorithm import Algorithm, Draw
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms.afl_dga import _events, _sample, _statistics
 from boundlab.algorithms.afl_dga._sample import DelayOptions
