@@ -2,8 +2,10 @@
 
 import contextlib
 import platform
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -70,7 +72,13 @@ def provenance(
 
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that results depend on, where they are installed."""
-    found = {"python": platform.python_version(), "machine": platform.machine()}
+    return {"python": platform.python_version(), "machine": platform.machine(), **_packages(tuple(sys.path))}
+
+
+@lru_cache(maxsize=4)
+def _packages(_path: tuple[str, ...]) -> dict[str, str]:
+    """Return the versions of the packages that are installed; their metadata are read once for each search path."""
+    found = {}
     for name in _PACKAGES:
         with contextlib.suppress(PackageNotFoundError):
             found[name] = version(name)

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib.machinery import SourceFileLoader
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -127,27 +127,40 @@ def owners() -> dict[str, str]:
     """Return the top-level modules of plug-ins: each one's package, or the name of its file."""
     found = {name: Path(str(module.__file__)).name for name, module in sys.modules.items() if name.startswith(_PREFIX)}
     for kind in KINDS:
-        for entry in entry_points(group=f"boundlab.{kind}"):
+        for entry in _entries(tuple(sys.path))[kind]:
             if _foreign(entry):
-                found[entry.module.split(".")[0]] = entry.dist.name if entry.dist is not None else entry.name
+                found[entry.module.split(".")[0]] = entry.name if entry.dist is None else _package(entry.dist)[0]
     return found
 
 
 @lru_cache(maxsize=4 * len(KINDS))
-def _installed(kind: Kind, _path: tuple[str, ...]) -> tuple[Source, ...]:
-    """Return the entry points of a kind; the metadata of all packages is read once for each search path."""
-    found = sorted(entry_points(group=f"boundlab.{kind}"), key=lambda one: (_foreign(one), one.name, one.value))
+def _installed(kind: Kind, path: tuple[str, ...]) -> tuple[Source, ...]:
+    """Return the entry points of a kind."""
+    found = sorted(_entries(path)[kind], key=lambda one: (_foreign(one), one.name, one.value))
     return tuple(Source(one.name, _origin(one), one.load) for one in found)
 
 
+@lru_cache(maxsize=4)
+def _entries(_path: tuple[str, ...]) -> dict[Kind, list[EntryPoint]]:
+    """Return the entry points of each kind; what all packages declare is read once for each search path."""
+    every = entry_points()
+    return {kind: list(every.select(group=f"{BUILT_IN}.{kind}")) for kind in KINDS}
+
+
+@lru_cache(maxsize=64)
+def _package(found: Distribution) -> tuple[str, str]:
+    """Return name and version of a package: each look at its metadata parses the whole."""
+    return found.name, found.version
+
+
 def _foreign(entry: EntryPoint) -> bool:
-    return entry.dist is None or entry.dist.name != BUILT_IN
+    return entry.dist is None or _package(entry.dist)[0] != BUILT_IN
 
 
 def _origin(entry: EntryPoint) -> str:
     if not _foreign(entry):
         return BUILT_IN
-    return "an unknown package" if entry.dist is None else f"{entry.dist.name} {entry.dist.version}"
+    return "an unknown package" if entry.dist is None else " ".join(_package(entry.dist))
 
 
 def _objects(path: Path, kind: Kind) -> Any:
