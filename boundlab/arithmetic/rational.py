@@ -1,6 +1,7 @@
 """Which rational number a float stands for: one rule, and the limits that each of its readers sets."""
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 _ULPS = Fraction(4, 2**52)
@@ -29,6 +30,7 @@ ENGINE: Final = Limits(10**4, 10)
 PROGRAM: Final = Limits(10**4, 0)
 
 
+@lru_cache(maxsize=1 << 14)  # a tape has few different coefficients, and asks for each of its rows
 def rational(value: float | Fraction, limits: Limits) -> Fraction | None:
     """Return the rational number that a float stands for, or None if it is not as simple as that.
 
