@@ -1,13 +1,14 @@
 """boundlab: a type-checker for convergence theorems of asynchronous and federated first-order methods.
 
-The names below are the public API; each is imported when it is first used. ``audit``, ``compare``, ``exact``,
-``falsify``, ``prove`` and ``worst_case`` are packages that can also be called: ``boundlab.compare(…)`` asks, and
-``boundlab.compare.Comparison`` is what is inside.
+The names below are the public API; each is imported when it is first used. ``audit``, ``compare``, ``delays``,
+``exact``, ``falsify``, ``prove`` and ``worst_case`` are packages that can also be called: ``boundlab.compare(…)`` asks,
+and ``boundlab.compare.Comparison`` is what is inside.
 """
 
+import copyreg
 import sys
 from importlib import import_module
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from boundlab.__about__ import __version__
@@ -15,17 +16,19 @@ from boundlab.__about__ import __version__
 if TYPE_CHECKING:
     from boundlab.api import check as check
     from boundlab.api import compare as compare
+    from boundlab.api import delays as delays
     from boundlab.api import exact as exact
     from boundlab.api import falsify as falsify
     from boundlab.api import optimal_rate as optimal_rate
+    from boundlab.api import problem as problem
     from boundlab.api import prove as prove
+    from boundlab.api import replay as replay
     from boundlab.api import run as run
     from boundlab.api import theorem as theorem
     from boundlab.api import worst_case as worst_case
     from boundlab.audit import audit as audit
     from boundlab.case import Case as Case
     from boundlab.case import load_case as load_case
-    from boundlab.case import replay as replay
     from boundlab.case.build import build_problem as build_problem
     from boundlab.compare import Comparison as Comparison
     from boundlab.errors import AssumptionError as AssumptionError
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from boundlab.objective import Constant as Constant
     from boundlab.objective import Optimum as Optimum
     from boundlab.objective import Problem as Problem
+    from boundlab.registry import load_plugin as load_plugin
     from boundlab.registry import lookup as lookup
     from boundlab.registry import registered as registered
     from boundlab.simulate.simulation import simulate as simulate
@@ -54,22 +58,31 @@ _WHERE = {
     "build_problem": "case.build",
     "check": "api",
     "load_case": "case",
+    "load_plugin": "registry",
     "load_theorem": "theorems",
     "lookup": "registry",
     "make_plan": "instance",
     "optimal_rate": "api",
+    "problem": "api",
     "registered": "registry",
-    "replay": "case",
+    "replay": "api",
     "run": "api",
     "simulate": "simulate",
     "theorem": "api",
 }
-_CALLABLE = ("audit", "compare", "exact", "falsify", "prove", "worst_case")
+_CALLABLE = ("audit", "compare", "delays", "exact", "falsify", "prove", "worst_case")
 
 __all__ = ["__version__", *sorted((*_WHERE, *_CALLABLE))]
 
 
-class _Question(ModuleType):
+class _Package(ModuleType):
+    """A package that pickles as its name: what a cluster is sent may hold it."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return import_module, (self.__name__,)
+
+
+class _Question(_Package):
     """A package whose question can be asked by calling it."""
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
@@ -82,7 +95,7 @@ class _Question(ModuleType):
         return getattr(import_module("boundlab.audit" if name == "audit" else "boundlab.api"), name)
 
 
-class _Face(ModuleType):
+class _Face(_Package):
     """The package: the import system sets its subpackages as attributes, and some of them answer to a call."""
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -91,7 +104,12 @@ class _Face(ModuleType):
         super().__setattr__(name, value)
 
 
+def _frozen(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(mapping)
+
+
 sys.modules[__name__].__class__ = _Face
+copyreg.pickle(MappingProxyType, lambda mapping: (_frozen, (dict(mapping),)))  # results hold read-only mappings
 
 
 def __getattr__(name: str) -> Any:

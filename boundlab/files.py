@@ -9,8 +9,9 @@ import math
 import os
 import secrets
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,18 @@ def is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
+
+
+def hashes(paths: Iterable[Path]) -> dict[str, str]:
+    """Return the SHA-256 of each file that can be read, by its path."""
+    found = {}
+    for path in paths:
+        with contextlib.suppress(OSError), path.open("rb") as stream:
+            digest = sha256()
+            while block := stream.read(1 << 20):
+                digest.update(block)
+            found[str(path)] = digest.hexdigest()
+    return found
 
 
 def read_text(path: Path, error: type[BoundlabError], largest: int = LARGEST) -> str:

@@ -49,12 +49,16 @@ class Default:
     EPSILON = 0.01
 
 
+def closest(word: str, known: Iterable[str]) -> str:
+    """Return the known word that was probably meant; empty where none is near."""
+    return next(iter(difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.6)), "")
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return a hint naming the closest known word, or what is known."""
     names = sorted(known)
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
-    if close:
-        return f"did you mean {close[0]}?"
+    if close := closest(word, names):
+        return f"did you mean {close}?"
     if not names:
         return "there is none"
     shown = ", ".join(names[:12])

@@ -42,6 +42,10 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
     NOT_APPLICABLE = "not applicable"
 
+    def __bool__(self) -> bool:
+        """Refuse: ``not applicable`` would count as true."""
+        raise TypeError('a verdict is neither true nor false; compare it: verdict == "holds", or verdict in (…)')
+
     @property
     def exit_code(self) -> ExitCode:
         """How the command line ends."""

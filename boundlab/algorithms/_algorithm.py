@@ -17,6 +17,7 @@ from boundlab.errors import CaseError
 from boundlab.events import SERVER, Events, events_as_json, read_events
 from boundlab.options import Options
 from boundlab.randomness import Streams
+from boundlab.registry import by_id
 from boundlab.tape import RecordAt, Tape, usage
 
 P = TypeVar("P", bound=option.Parameters)
@@ -171,6 +172,10 @@ class Algorithm(ABC, Generic[P]):
         """Return the events of a run whose program chose these, one a unit of time."""
         detail = tuple(one[1:] for one in drawn) if any(len(one) > 1 for one in drawn) else ()
         return Events(np.arange(1.0, len(drawn) + 1.0), np.array([one[0] for one in drawn], dtype=np.int32), detail)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Return the id of a registered algorithm, and all that another one holds."""
+        return by_id("algorithms", self, protocol)
 
     def policy(self, text: str | None, delays: DelayModel) -> ServerPolicy:
         """Read the server policy that goes with this algorithm; see :func:`boundlab.delays.read_policy`."""

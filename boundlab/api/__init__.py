@@ -15,9 +15,14 @@ from boundlab.api._ask import falsify as falsify
 from boundlab.api._ask import optimal_rate as optimal_rate
 from boundlab.api._ask import prove as prove
 from boundlab.api._ask import run as run
-from boundlab.api._ask import theorem as theorem
 from boundlab.api._ask import worst_case as worst_case
+from boundlab.api._given import delays as delays
+from boundlab.api._given import problem as problem
+from boundlab.api._given import replay as replay
+from boundlab.api._given import theorem as theorem
+from boundlab.api._shown import Report as Report
 from boundlab.api._shown import Shown as Shown
+from boundlab.api._shown import reported as reported
 
 if TYPE_CHECKING:
     from boundlab.api._checks import Checks as Checks

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundlab.algorithms import Algorithm
-from boundlab.api._settings import texts
-from boundlab.case import Case, load_case, own_case, read_case
-from boundlab.case.build import delays_from, problem_from
+from boundlab.api._given import case_of, read_delays, read_problem, read_theorem
+from boundlab.api._settings import read_keywords, texts
+from boundlab.case import Case, own_case
 from boundlab.delays import DelayModel
 from boundlab.errors import CaseError, SpecError
 from boundlab.objective import Problem
 from boundlab.options import BandKind, Default, Objective, count, number, whole
 from boundlab.registry import lookup, registered
-from boundlab.theorems import Theorem, load_theorem
+from boundlab.theorems import Theorem
 
 if TYPE_CHECKING:
     from boundlab.api._checks import Checks
@@ -33,34 +33,6 @@ MOST_ITERATIONS = 10**8
 MOST_TRIALS = 10**6
 MOST_EVENTS = 1000  # of a worst case
 Tick = Callable[[int], None]
-
-
-def theorem(given: str | Path | Theorem) -> Theorem:
-    """Return a theorem by its id or by the path of a TOML file.
-
-    Raises
-    ------
-    BoundlabError
-        If there is none, or the file says something that no theorem does.
-
-    Examples
-    --------
-    >>> theorem("area.theorem8")
-    <Theorem area.theorem8 (as printed): E f(x̄_K) − f* for area>
-    """
-    return _theorem(given)
-
-
-def _theorem(given: str | Path | Theorem) -> Theorem:
-    return given if isinstance(given, Theorem) else load_theorem(str(given))
-
-
-def _problem(given: str | Problem) -> Problem:
-    return problem_from(given) if isinstance(given, str) else given
-
-
-def _delays(given: str | DelayModel, clients: int) -> DelayModel:
-    return delays_from(given, clients) if isinstance(given, str) else given
 
 
 @overload
@@ -85,7 +57,7 @@ def compare(
     delays: str | DelayModel = Default.DELAYS,
     *,
     server: str | None = None,
-    iterations: int | float | Sequence[int | float] = Default.ITERATIONS,
+    iterations: int | float | Sequence[int | float] | None = None,
     trials: int = Default.TRIALS,
     seed: int = Default.SEED,
     level: float = Default.LEVEL,
@@ -109,7 +81,8 @@ def compare(
     server
         ``poisson:rate=4`` (default: rate=optimal), ``count:every=4`` or ``periodic:every=1``.
     iterations
-        K events for AREA, server updates for the others. Of several horizons each is judged, together at ``level``: a
+        K events for AREA, server updates for the others, 1000 by default; ``K=…`` or ``T=…``, as the theorem calls it,
+        says the same. Of several horizons each is judged, together at ``level``: a
         theorem whose step is chosen for its horizon becomes a curve.
     trials, seed, level, band
         Of the sample, where one is taken: see :func:`boundlab.compare.band`.
@@ -148,17 +121,20 @@ def compare(
     from boundlab.instance import make_plan
     from boundlab.simulate import pick
 
-    statement, chosen = _theorem(theorem), _problem(problem)
+    statement, chosen = read_theorem(theorem), read_problem(problem)
+    algorithm: Algorithm[Any] = lookup("algorithms", statement.algorithm)
+    given_symbols = {**(settings or {}), **symbols}
+    known, letter = {*statement.symbols, *algorithm.parameters}, statement.horizon_symbol
+    iterations = read_keywords(compare, given_symbols, known, (letter,), iterations)
     several = isinstance(iterations, (Sequence, np.ndarray))
-    given = np.atleast_1d(iterations).tolist()
+    given = np.atleast_1d(Default.ITERATIONS if iterations is None else iterations).tolist()
     horizons = [count(one, "iterations", 1, MOST_ITERATIONS) for one in given]
     if not horizons or len(set(horizons)) < len(horizons):
         raise SpecError("iterations must be a number, or a list of different numbers, such as [10, 100, 1000]")
     amount, start = count(trials, "trials", 2, MOST_TRIALS), whole(seed, "seed")
-    model = _delays(delays, chosen.n)
-    algorithm: Algorithm[Any] = lookup("algorithms", statement.algorithm)
+    model = read_delays(delays, chosen.n)
     windows = {*statement.inputs(), *statement.settable}  # a run of K updates ends with the last window of N
-    values, policy = texts({**(settings or {}), **symbols}), algorithm.policy(server, model)
+    values, policy = texts(given_symbols), algorithm.policy(server, model)
     each = 1.0 - (1.0 - level) / len(horizons)
     found = []
     for horizon in sorted(horizons):
@@ -178,7 +154,7 @@ def run(
     delays: str | DelayModel = Default.DELAYS,
     *,
     server: str | None = None,
-    iterations: int | float = Default.ITERATIONS,
+    iterations: int | float | None = None,
     trials: int = Default.RUN_TRIALS,
     seed: int = Default.SEED,
     backend: str = Default.BACKEND,
@@ -198,16 +174,19 @@ def run(
     from boundlab.api._ran import Ran
     from boundlab.simulate import pick, simulate
 
-    chosen = _problem(problem)
+    chosen = read_problem(problem)
     amount = count(trials, "trials", 1, MOST_TRIALS)
     where = pick(backend, device, jobs, chosen, amount)
-    horizon = count(iterations, "iterations", 1, MOST_ITERATIONS)
-    given = texts({**(settings or {}), **parameters})
+    known = lookup("algorithms", algorithm).parameters
+    symbols = {**(settings or {}), **parameters}
+    asked = read_keywords(run, symbols, known, {"K", "T"} - {*known}, iterations)
+    horizon = count(Default.ITERATIONS if asked is None else asked, "iterations", 1, MOST_ITERATIONS)
+    given = texts(symbols)
     return Ran.of(
         simulate(
             algorithm,
             chosen,
-            _delays(delays, chosen.n),
+            read_delays(delays, chosen.n),
             server,
             given,
             horizon,
@@ -236,7 +215,7 @@ def check(theorem: str | Path | Theorem, only: str | None = None) -> "Checks":
     from boundlab.checks import check as check_theorem
     from boundlab.checks import read_groups
 
-    statement = _theorem(theorem)
+    statement = read_theorem(theorem)
     return Checks(statement, tuple(check_theorem(statement, read_groups(only))))
 
 
@@ -267,7 +246,7 @@ def falsify(
     from boundlab.falsify import falsify as search
     from boundlab.simulate.parallel import processes
 
-    statement = _theorem(theorem)
+    statement = read_theorem(theorem)
     seconds = number(budget, "budget") if candidates is None else 1e9
     limit = None if candidates is None else count(candidates, "candidates", 1, 10**9)
     return Searched.of(search(statement, seconds, whole(seed, "seed"), progress, limit, processes(jobs)))
@@ -296,9 +275,9 @@ def exact(
     from boundlab.api._evaluated import Evaluated
     from boundlab.exact import evaluate
 
-    statement = _theorem(theorem)
+    statement = read_theorem(theorem)
     if not isinstance(case, Case):
-        case = _case(own_case(statement) if case is None else case)
+        case = case_of(own_case(statement) if case is None else case)
         _require_about(case, statement)
     return Evaluated.of(evaluate(statement, case, derive=derivation), statement=statement)
 
@@ -311,15 +290,9 @@ def _require_about(case: Case, theorem: Theorem) -> None:
         raise CaseError(f"the case is about {named}, not {theorem.id}; leave out its theorem to evaluate another there")
 
 
-def _case(given: str | Path | Mapping[str, Any]) -> Case:
-    if isinstance(given, (str, Path)):
-        return load_case(Path(given), has_theorem=True)
-    return read_case(dict(given), has_theorem=True)
-
-
 def worst_case(
     theorem: str | Path | Theorem,
-    iterations: int,
+    iterations: int | None = None,
     *,
     average: bool | None = None,
     delays: str | None = None,
@@ -333,7 +306,7 @@ def worst_case(
     Parameters
     ----------
     iterations
-        K or T; small.
+        K or T; small. ``K=…`` or ``T=…``, as the theorem calls it, says the same.
     average, delays, events
         The mean over all event sequences, or one run: see :func:`boundlab.worst_case.worst_case`.
     find_function
@@ -349,9 +322,14 @@ def worst_case(
     from boundlab.api._worst import Worst
     from boundlab.worst_case import worst_case as analyse
 
-    statement = _theorem(theorem)
-    given = texts({**(settings or {}), **symbols})
-    horizon = count(iterations, "iterations", 1, MOST_EVENTS)
+    statement = read_theorem(theorem)
+    own: Algorithm[Any] = lookup("algorithms", statement.algorithm)
+    every = {**(settings or {}), **symbols}
+    letter = statement.horizon_symbol
+    asked = read_keywords(worst_case, every, {*statement.symbols, *own.parameters}, (letter,), iterations)
+    if asked is None:
+        raise SpecError(f"give the number of iterations, such as {letter}=5")
+    horizon, given = count(asked, "iterations", 1, MOST_EVENTS), texts(every)
     found = analyse(statement, horizon, given, average, delays=delays, events=events, find_function=find_function)
     return Worst.of(found)
 

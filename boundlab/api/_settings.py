@@ -1,12 +1,53 @@
 """Values of Python as the text that settings are read from."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from boundlab.errors import SpecError
+from boundlab.options import closest
+
+
+def read_keywords(
+    question: Callable[..., Any],
+    symbols: dict[str, Any],
+    known: Iterable[str],
+    horizons: Iterable[str],
+    iterations: Any,
+) -> Any:
+    """Take the horizon out of the symbols, and refuse those that are a misspelt keyword of the question.
+
+    Parameters
+    ----------
+    known
+        What may be set.
+    horizons
+        The letters of the horizon: ``K=10`` says what ``iterations=10`` says.
+    iterations
+        What the keyword ``iterations`` says; None where it is not given.
+
+    Returns
+    -------
+    number, list of numbers or None
+        The horizon.
+
+    Raises
+    ------
+    SpecError
+        If a keyword is none, or the horizon is given twice.
+    """
+    own = [name for name in signature(question).parameters if name not in ("settings", "symbols", "parameters")]
+    for name in [one for one in horizons if one in symbols]:
+        if iterations is not None:
+            raise SpecError(f"{name} counts the iterations, and iterations says how many; give one of them")
+        iterations = symbols.pop(name)
+    for name in symbols:
+        if name not in known and closest(name, {*own, *known}) in own:
+            raise SpecError(f"{question.__name__} has no keyword {name!r}; did you mean {closest(name, own)}?")
+    return iterations
 
 
 def texts(symbols: Mapping[str, Any]) -> dict[str, str]:

@@ -2,8 +2,8 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Self, final
 
 from boundlab.errors import MissingExtraError
 
@@ -41,6 +41,34 @@ class Shown:
         from boundlab.pages.html import fragment
 
         return fragment(self.page())
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Report(Shown):
+    """Pages of a proof or an audit, without what it was derived from: as this it comes from another process."""
+
+    text: str
+    verdict: str
+    blocks: "tuple[Block, ...]"
+    document: Mapping[str, Any]
+
+    def line(self) -> str:
+        """Return what came out, in one line."""
+        return self.text
+
+    def page(self) -> "list[Block]":
+        """Return what the command line prints, as blocks."""
+        return list(self.blocks)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields."""
+        return dict(self.document)
+
+
+def reported(one: Any) -> tuple[Any, ...]:
+    """Return how a result pickles whose parts stay where they were derived."""
+    return Report, (one.line(), one.verdict, tuple(one.page()), one.as_dict())
 
 
 def frame(columns: Mapping[str, Any]) -> "pandas.DataFrame":

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
-from boundlab.api import Shown
+from boundlab.api import Shown, reported
 from boundlab.audit._evidence import Evidence
 from boundlab.audit._ruling import Ruling, rule
 from boundlab.audit._sections import sections
@@ -17,6 +17,10 @@ from boundlab.verdict import ExitCode
 @dataclass(frozen=True, repr=False)
 class Audit(Evidence, Shown):
     """The report card of one theorem; its fields are those of the evidence."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what is shown: its proofs stay where they were derived."""
+        return reported(self)
 
     @cached_property
     def ruling(self) -> Ruling:

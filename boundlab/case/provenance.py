@@ -3,18 +3,18 @@
 import contextlib
 import platform
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from boundlab.__about__ import __version__
 from boundlab.delays import DelayModel, ServerPolicy
+from boundlab.files import hashes
 from boundlab.objective import Problem
 from boundlab.registry import files as plugins
 
@@ -67,7 +67,7 @@ def provenance(
     if parameters is not None:
         found["parameters"] = plain(parameters)
     data = [*([] if problem is None else problem.files()), *([] if delays is None else delays.files())]
-    return {**found, "files": _hashes(data), "plugins": _hashes(plugins())}
+    return {**found, "files": hashes(data), "plugins": hashes(plugins())}
 
 
 def versions() -> dict[str, str]:
@@ -126,15 +126,3 @@ def plain(value: Any) -> Any:
 
 def _text(source: str) -> dict[str, str]:
     return {"sha256": sha256(source.encode("utf-8")).hexdigest(), "text": source} if source else {}
-
-
-def _hashes(paths: Iterable[Path]) -> dict[str, str]:
-    """Return the SHA-256 of each file, by its path."""
-    found = {}
-    for path in paths:
-        with contextlib.suppress(OSError), path.open("rb") as stream:
-            digest = sha256()
-            while block := stream.read(1 << 20):
-                digest.update(block)
-            found[str(path)] = digest.hexdigest()
-    return found

@@ -16,9 +16,10 @@ from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events
 from boundlab.files import check_readable
 from boundlab.randomness import Stream, Streams
+from boundlab.registry import BuiltFromWords
 
 
-class DelayModel(ABC):
+class DelayModel(BuiltFromWords, ABC):
     """A source of arrivals of n clients."""
 
     id: str

@@ -15,6 +15,7 @@ from boundlab.errors import AssumptionError
 from boundlab.objective._constants import Array, Constant, LeastSquaresForm, Optimum, QuadraticForm, StepBounds
 from boundlab.objective._oracle import Oracle
 from boundlab.randomness import Streams
+from boundlab.registry import BuiltFromWords
 
 if TYPE_CHECKING:  # rational numbers load SymPy
     import torch
@@ -25,7 +26,7 @@ if TYPE_CHECKING:  # rational numbers load SymPy
     from boundlab.objective.simple import ProxFunction
 
 
-class Problem(ABC):
+class Problem(BuiltFromWords, ABC):
     """Minimise f = (1/n) Σ f_i over R^d; or F = f + h, where the problem has a :attr:`simple` part h.
 
     Every final class gives values, (sub)gradients, an oracle, the constants that exist, and the

@@ -12,7 +12,11 @@ from boundlab.registry._sources import BUILT_IN as BUILT_IN
 from boundlab.registry._sources import KINDS as KINDS
 from boundlab.registry._sources import Kind as Kind
 from boundlab.registry._sources import files as files
+from boundlab.registry._sources import load_plugin as load_plugin
 from boundlab.registry._sources import message as message
 from boundlab.registry._sources import owners as owners
 from boundlab.registry._sources import using as using
 from boundlab.registry._sources import value_of as value_of
+from boundlab.registry._travel import BuiltFromWords as BuiltFromWords
+from boundlab.registry._travel import built_by as built_by
+from boundlab.registry._travel import by_id as by_id

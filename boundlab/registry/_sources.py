@@ -5,6 +5,7 @@ A file is named by ``boundlab --plugin FILE.py`` or by the environment variable 
 """
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,7 +13,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from importlib.machinery import SourceFileLoader
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
@@ -79,6 +81,24 @@ def files() -> tuple[Path, ...]:
     return tuple(path for path in found if path not in _RUNNING.get())
 
 
+def load_plugin(path: str | Path) -> None:
+    """Add a file to BOUNDLAB_PLUGINS for the rest of this process and of those that it starts.
+
+    Raises
+    ------
+    SpecError
+        If it cannot be loaded.
+    """
+    place = _place(path)
+    if os.pathsep in str(place):
+        raise SpecError(f"the path of a plug-in must not hold {os.pathsep!r}, got {place}")
+    declared = _declared(place)
+    if isinstance(declared, str):
+        raise SpecError(f"the plug-in {place} cannot be loaded ({declared})")
+    if place not in files():
+        os.environ[VARIABLE] = os.pathsep.join([*filter(None, [os.environ.get(VARIABLE)]), str(place)])
+
+
 @contextmanager
 def using(paths: Sequence[Path]) -> Iterator[None]:
     """Add files to BOUNDLAB_PLUGINS for a while.
@@ -89,19 +109,13 @@ def using(paths: Sequence[Path]) -> Iterator[None]:
         If one of them cannot be loaded: it was asked for by name.
     """
     before = os.environ.get(VARIABLE)
-    added = [_place(path) for path in paths]
-    for path in added:
-        if os.pathsep in str(path):
-            raise SpecError(f"the path of a plug-in must not hold {os.pathsep!r}, got {path}")
-        declared = _declared(path)
-        if isinstance(declared, str):
-            raise SpecError(f"the plug-in {path} cannot be loaded ({declared})")
-    os.environ[VARIABLE] = os.pathsep.join([*filter(None, [before]), *map(str, added)])
     try:
+        for path in paths:
+            load_plugin(path)
         yield
     finally:
         if before is None:
-            del os.environ[VARIABLE]
+            os.environ.pop(VARIABLE, None)
         else:
             os.environ[VARIABLE] = before
 
@@ -202,7 +216,39 @@ class _FromSource(SourceFileLoader):
 
 
 def _module(path: Path) -> str:
-    return f"{_PREFIX}{crc32(str(path).encode()):08x}"
+    return f"{_PREFIX}{re.sub(r'[^0-9A-Za-z]', '_', path.stem)}_{crc32(str(path).encode()):08x}"
+
+
+@final
+class _Executed(Loader):
+    """A loader of what has been executed."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return self.module
+
+    def exec_module(self, module: ModuleType) -> None:
+        pass
+
+
+@final
+class _OfFiles(MetaPathFinder):
+    """Finds the module of a plug-in file by its name, which is all that a pickle has of the file."""
+
+    def find_spec(self, name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
+        """Return how to load the file of BOUNDLAB_PLUGINS that has this name."""
+        if not name.startswith(_PREFIX):
+            return None
+        for path in files():
+            if _module(path) == name and not isinstance(_declared(path), str) and name in sys.modules:
+                return ModuleSpec(name, _Executed(sys.modules[name]))
+        file = name.removeprefix(_PREFIX).rpartition("_")[0]
+        raise ModuleNotFoundError(f"the plug-in {file}.py is not loaded here, or lies elsewhere: load_plugin(PATH)")
+
+
+sys.meta_path.append(_OfFiles())
 
 
 def value_of(path: Path, name: str, kind: str = "") -> Any:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from boundlab.errors import SpecError, SymbolError
 from boundlab.formulas.assignments import arrival_statistics
 from boundlab.formulas.symbols import lookup, names_of
+from boundlab.registry import by_id
 from boundlab.theorems._bound import Evaluation, Floats
 from boundlab.theorems._conditions import admissible
 from boundlab.theorems._core import CoreStatement
@@ -56,6 +57,10 @@ class Theorem(Statement):
         wide = {"p": {"p_s", "p_min", "qbar"}, "rates": {"p", "p_s", "p_min", "qbar"}}
         wide["lambda_s"] = wide["rates"]
         return tuple(name for name in names if name not in read and not wide.get(name, set()) & read)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Return the id of a registered theorem, and all fields of another one."""
+        return by_id("theorems", self, protocol)
 
     def __repr__(self) -> str:
         """Say what it is about, in one line."""

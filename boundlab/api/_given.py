@@ -1,0 +1,102 @@
+"""Objects from words, beside strings: theorems, problems, delay models and cases."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from boundlab.case import Case, load_case, read_case
+from boundlab.case.build import delays_from, problem_from
+from boundlab.delays import DelayModel
+from boundlab.objective import Problem
+from boundlab.options import count
+from boundlab.theorems import Theorem, load_theorem
+
+MOST_CLIENTS = 10**6
+
+
+def theorem(given: str | Path | Theorem) -> Theorem:
+    """Return a theorem by its id or by the path of a TOML file.
+
+    Raises
+    ------
+    BoundlabError
+        If there is none, or the file says something that no theorem does.
+
+    Examples
+    --------
+    >>> theorem("area.theorem8")
+    <Theorem area.theorem8 (as printed): E f(x̄_K) − f* for area>
+    """
+    return read_theorem(given)
+
+
+def problem(spec: str) -> Problem:
+    """Return the problem of a spec, ``NAME:key=value,…``.
+
+    Raises
+    ------
+    BoundlabError
+        If there is no such family, or an option is wrong.
+
+    Examples
+    --------
+    >>> problem("lad:x0=3").spec()
+    {'type': 'lad', 'c': [[0.0]], 'w': [[1.0]], 'sigma': 0.0, 'x0': [3.0]}
+    """
+    return problem_from(spec)
+
+
+def delays(spec: str, clients: int | Problem) -> DelayModel:
+    """Return the delay model of a spec, ``NAME:key=value,…``, for as many clients as are said, or as a problem has.
+
+    Raises
+    ------
+    BoundlabError
+        If there is no such model, or an option is wrong.
+
+    Examples
+    --------
+    >>> delays("iid:p_s=0.5", 3).rates().tolist()
+    [0.16666666666666666, 0.16666666666666666, 0.16666666666666666]
+    """
+    return delays_from(spec, clients.n if isinstance(clients, Problem) else count(clients, "clients", 1, MOST_CLIENTS))
+
+
+def replay(case: str | Path | Mapping[str, Any] | Case) -> list[dict[str, Any]]:
+    """Run a case with full gradients and return its trajectory; see :func:`boundlab.case.replay`.
+
+    Parameters
+    ----------
+    case
+        A file, or what such a file says, such as the ``case`` of a result.
+
+    Raises
+    ------
+    BoundlabError
+        If it is none, or does not say who arrives when.
+    """
+    from boundlab.case import replay as run_case
+
+    return run_case(case if isinstance(case, Case) else case_of(case))
+
+
+def read_theorem(given: str | Path | Theorem) -> Theorem:
+    """Return a theorem that is given by its id, its file or itself."""
+    return given if isinstance(given, Theorem) else load_theorem(str(given))
+
+
+def read_problem(given: str | Problem) -> Problem:
+    """Return a problem that is given by its spec or itself."""
+    return problem_from(given) if isinstance(given, str) else given
+
+
+def read_delays(given: str | DelayModel, clients: int) -> DelayModel:
+    """Return a delay model that is given by its spec or itself."""
+    return delays_from(given, clients) if isinstance(given, str) else given
+
+
+def case_of(given: str | Path | Mapping[str, Any]) -> Case:
+    """Return a case that is given by its file or by what that says."""
+    if isinstance(given, (str, Path)):
+        return load_case(Path(given), has_theorem=True)
+    return read_case(dict(given), has_theorem=True)
