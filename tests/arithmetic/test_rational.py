@@ -51,3 +51,13 @@ def test_a_root_meets_an_array_entry_by_entry() -> None:
     assert numbers.sign((root * entries)[1] - flint.fmpq(2)) == 0
     assert numbers.sign((root - entries)[1]) == 0
     assert numbers.sign((entries / root)[1] - flint.fmpq(1)) == 0
+
+
+def test_roots_are_equal_where_both_parts_are() -> None:
+    flint = pytest.importorskip("flint")
+    one, two = flint.fmpq(1), flint.fmpq(2)
+    root = numbers.Surd(one, two, two)
+    assert root == numbers.Surd(one, two, two)
+    assert root != numbers.Surd(two, two, two)
+    assert root != numbers.Surd(one, one, two)
+    assert numbers.Surd(one, two - two, two) != one
