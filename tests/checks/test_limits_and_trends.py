@@ -189,3 +189,38 @@ def test_only_printed_rates_without_constants_have_a_theorem_above_them() -> Non
     for theorem in registered("theorems").values():
         above = admissible.parent(theorem)
         assert above is None or (theorem.shape and theorem.status == "as printed" and not above.shape)
+
+
+@pytest.mark.parametrize(
+    ("term", "latex"),
+    [("R**2/(alpha*K) + alpha*sigma**2/n", r"\frac{\alpha \sigma^{2}}{n}"), ("R**2/(alpha*K)", "")],
+)
+def test_a_finite_limit_is_written_in_tex_too(tmp_path: Path, term: str, latex: str) -> None:
+    (one,) = [one for one in check(own_theorem(tmp_path, **SGD, term=term), ["limits"]) if one.id == "limits.K"]
+    assert one.latex == latex
+
+
+@pytest.mark.parametrize(
+    ("changes", "identity"),
+    [
+        ({"term": "R**2/(alpha*K) + R**2*sqrt(1 + L)"}, "units.terms"),
+        ({"term": "R**2*L/K", "step": 'alpha = "1/(1 + L)"'}, "units.step"),
+        ({"term": "R**2/(alpha*K)", "conditions": '"alpha <= 1/(1 + L)"'}, "units.conditions"),
+        ({"term": "R**2/(alpha*K)", "conditions": '"alpha*(1 + L) <= 1"'}, "units.conditions"),
+    ],
+)
+def test_one_plus_a_smoothness_constant_is_no_sum(tmp_path: Path, changes: dict[str, str], identity: str) -> None:
+    verdict, words = found(own_theorem(tmp_path, **{**SGD, **changes}), identity)
+    assert verdict == "failed"
+    assert "1 has units (0, 0), but L has (1, −2)" in words
+    others = {
+        one.verdict for one in check(own_theorem(tmp_path, **{**SGD, **changes}), ["units"]) if one.id != identity
+    }
+    assert others <= {"passed", "not applicable"}
+
+
+def test_a_real_number_of_ones_own_is_tried_below_zero_too(tmp_path: Path) -> None:
+    own = '[symbols.lean]\nmeaning = "a constant"\nunits = [0, 0]\ndomain = "real"\n'
+    view = View(own_theorem(tmp_path, **SGD, term="R**2*(2 + lean)**2/(alpha*K)", more=own))
+    assert {point["lean"] > 0 for point in view.draws} == {True, False}
+    assert all(point["R"] >= 0 for point in view.draws)
