@@ -371,6 +371,15 @@ def test_a_long_schedule_shows_its_first_and_last_rows():
     assert any(one.startswith("w_{k+1} ≈ ") for one in happened)
 
 
+def test_a_sum_over_sequences_that_are_not_all_listed_is_not_checked_by_hand():
+    assert found("two clients").derivation.by_hand
+    result = exact_of(TWO_CLIENTS["theorem"], {**TWO_CLIENTS, "iterations": 7}, derive=True)
+    every = [entry.text for row in table(result).rows for entry in row]
+    assert any("(40 sequences in all)" in text for text in every)
+    assert not any("≈" in text for text in every)
+    assert not result.derivation.by_hand
+
+
 @pytest.mark.parametrize("name", ["area.theorem8", "area.theorem8.one-path"])
 def test_known_counterexamples_are_checked_by_hand(name):
     result = found(name)
@@ -444,6 +453,14 @@ def test_rules_are_found_only_where_every_term_obeys_them():
     assert joint([one * one for one in powers], powers) is not None
     assert joint([one * one for one in powers[:5]], powers[:5]) is None
     assert joint([one * one * one for one in powers], powers) is None
+
+
+def test_sums_of_what_grows_by_the_same_each_time_are_those_of_its_terms():
+    steps = [rational(Fraction(5, 2)) + k * rational(Fraction(1, 3)) for k in range(8)]
+    (rule,) = rules(steps)
+    assert (rule.first, rule.turns, rule.q, rule.c) == (0, 1, rational(1), rational(Fraction(1, 3)))
+    for terms in range(1, 9):
+        assert total(rule, steps[0], terms) == sum(steps[1:terms], start=steps[0])
 
 
 def on_a_parabola(tmp_path, metric, bound, events, **more):
