@@ -1,0 +1,101 @@
+"""What a search looks at: the instances that are known to be worst, or that say what nothing else says, are there."""
+
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from boundlab.errors import MissingExtraError
+from boundlab.falsify import Candidate, _families, _fit, _search, _worst
+from boundlab.falsify._judge import Judge
+from boundlab.falsify._problem_families import noisy, quiet
+from boundlab.falsify._smallest import _exchanges
+from boundlab.theorems import load_theorem
+
+
+def judge(name: str) -> Judge:
+    return Judge(load_theorem(name), float("inf"))
+
+
+def gap_after(problem: dict[str, Any], steps: int) -> float:
+    """Return f(x_K) of gradient descent with the step 1/L = 1 on a Huber function about 0, from 1."""
+    assert (problem["w"], problem["c"], problem["x0"]) == ([1.0], [0.0], 1.0)
+    x, delta = problem["x0"], problem["delta"]
+    for _ in range(steps):
+        x -= max(min(x, delta), -delta)
+    return float(x * x / 2 if abs(x) <= delta else delta * (abs(x) - delta / 2))
+
+
+@pytest.mark.parametrize("steps", [1, 2, 7, 100])
+def test_the_worst_function_of_gradient_descent_is_among_them(steps: int) -> None:
+    # No convex function with L = R = 1 leaves more than 1/(4K + 2) (Drori and Teboulle).
+    theorem = load_theorem("classics.gd.convex")
+    tried = [one for _, one in quiet(theorem, 1, [steps]) if one["type"] == "huber" and not isinstance(one["x0"], list)]
+    assert max(gap_after(one, steps) for one in tried) == pytest.approx(1 / (4 * steps + 2), rel=1e-12)
+
+
+@pytest.mark.parametrize("clients", [1, 2, 3])
+def test_noise_at_the_minimiser_begins_there(clients: int) -> None:
+    for name in ("fedbuff.rf1", "area.theorem8.repaired", "classics.sgd.convex"):  # bounded slopes, and quadratics
+        found = list(noisy(load_theorem(name), clients))
+        away = {"noise at the minimiser": 0.0, "noise on the way": 1.0}
+        assert away.keys() <= {family for family, _ in found}
+        for family, one in found:
+            assert one["sigma"] > 0.0
+            assert len(one["c"]) == len(one["w"]) == clients
+            if family in away:
+                assert {abs(centre - one["x0"]) for centre in one["c"]} == {away[family]}
+
+
+@pytest.mark.parametrize("name", ["fedbuff.rf1", "area.theorem8.repaired", "classics.sgd.heterogeneous"])
+def test_worst_cases_of_several_clients_say_how_far_these_are_apart(name: str) -> None:
+    scorer = judge(name)
+    read = {*scorer.theorem.inputs(), *scorer.theorem.settable}
+    apart = {one for one in _worst._APART if one in read}
+    found = list(_worst.asks(scorer))
+    assert {ask.clients for ask in found} == {1, 2}
+    for ask in found:
+        assert apart & set(ask.constants) == (apart if ask.clients > 1 else set())
+
+
+def test_every_worst_case_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    scorer = judge("classics.gd.convex")
+    found, asked = _search._Best(scorer), list[int]()
+
+    def answer(one: Judge, ask: int) -> None:  # every third has no answer
+        asked.append(ask)
+        one.tried[_worst.FAMILY] += ask % 3 > 0
+
+    monkeypatch.setattr(_worst, "answer", answer)
+    asks: Any = iter(range(1, 9))
+    answered = 0
+    while _search._ask(found, asks):
+        answered += 1
+    assert asked == list(range(1, 9))
+    assert answered == 6
+
+
+def test_without_a_solver_nothing_more_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*_: object) -> None:
+        raise MissingExtraError("no solver")
+
+    monkeypatch.setattr(_worst, "answer", missing)
+    found, asks = _search._Best(judge("classics.gd.convex")), iter(range(5))
+    assert not _search._ask(found, asks)  # type: ignore[arg-type]
+    assert not list(asks)
+
+
+@pytest.mark.parametrize("last", [2, 5, 24, 25, 100, 1001])
+def test_a_smaller_instance_may_end_one_iteration_earlier_or_at_half(last: int) -> None:
+    one = Candidate("test", {}, "deterministic", {"M": "4"}, {}, last)
+    found = [other.iterations for other in _exchanges(one) if other.settings == one.settings]
+    assert {last - 1, last // 2} <= set(found) - {0}
+    assert all(1 <= iterations < last for iterations in found)
+    assert {other.settings["M"] for other in _exchanges(one) if other.iterations == last} == {"2", "3"}
+
+
+def test_conditions_are_tried_on_every_kind_of_schedule() -> None:
+    scorer = judge("classics.gd.convex")
+    kinds = {(one[0], one[1]) for one in islice(_families.schedules(scorer.theorem, scorer.algorithm), _fit._SCHEDULES)}
+    assert len(kinds) > len({clients for _, clients in kinds})
+    assert {(one.family.rsplit("; ", 1)[1], one.clients) for one in _fit._bases(scorer)} == kinds
