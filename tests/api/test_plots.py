@@ -122,3 +122,16 @@ def test_no_text_of_a_user_is_read_as_mathematics() -> None:
     figure, axes = new_figure()
     axes.set_title(plain(r"mine: $\nothing{ and $x_"))
     figure.canvas.draw()
+
+
+@pytest.mark.parametrize(
+    ("spec", "far", "gap"), [("quadratic:A=[[[2]]],b=[[1]],x0=4", 3.0, 9.0), ("lad:x0=0", 0.0, 0.0)]
+)
+def test_a_plot_of_a_function_names_the_curve_and_the_start(spec: str, far: float, gap: float) -> None:
+    figure, axes = new_figure()
+    assert bl.problem(spec).plot(axes) is axes
+    figure.canvas.draw()
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["f(x) − f*", f"x₀: f(x₀) − f* = {gap:g}"]
+    curve, start = axes.get_lines()[:2]
+    assert (start.get_xdata()[0], start.get_ydata()[0]) == pytest.approx((far, gap))
+    assert curve.get_ydata().min() == pytest.approx(0.0, abs=1e-2)

@@ -190,6 +190,15 @@ def test_quadrature_is_enumeration(given_rates, size, weights):
     assert long_run_shares(given_rates, size, weights, "quadrature") == pytest.approx(exact, abs=1e-10)
 
 
+@pytest.mark.parametrize("method", ["mean-field", "first-order", "enumeration", "quadrature"])
+@pytest.mark.parametrize("unit", [1e-9, 1e-3, 1e3, 1e9])
+def test_shares_do_not_depend_on_the_unit_of_the_weights(method, unit):
+    w = staleness_weights(RATES, 20)
+    expected = long_run_shares(RATES, 20, w, method)
+    assert long_run_shares(RATES, 20, unit * w, method) == pytest.approx(expected, abs=1e-10)
+    assert expected.sum() == pytest.approx(1.0, abs=1e-10)
+
+
 @pytest.mark.parametrize("weights", ["equal", "E+1", "bE+1"])
 def test_what_the_first_order_leaves_falls_like_1_over_b_squared(weights):
     def rest(size):
