@@ -229,6 +229,18 @@ def test_no_step_on_a_single_sample_leaves_a_region(kind, seed):
         assert max(pulls) <= region.radius * ROUNDING * float(problem.factors.max())
 
 
+@pytest.mark.parametrize(("kind", "bend"), [("logistic", 0.25), ("softmax", 0.5), ("hinge", np.inf)])
+@pytest.mark.parametrize("norm", [0.5, 2.0])
+def test_steps_contract_as_far_as_the_curvature_of_a_sample_allows(kind, bend, norm):
+    # A sample's loss bends by ¼‖a‖², or ½‖a‖², at most: steps contract where α·(2ν + that) ≤ 2.
+    nu = 0.25
+    problem = make(kind, features=[[norm], [norm / 4]], targets=[1, 0], owners=[0, 0], nu=nu, batch=1)
+    most = 2.0 / (2.0 * nu + bend * norm**2)
+    for size, contracts in ((0.999 * most, most > 0.0), (1.001 * most, False)):
+        found = [region.how for region in problem.confinement().regions(size)]
+        assert ("every step contracts" in found) is contracts
+
+
 def _step(problem, x, client, row, size):
     moved = x.copy()
     problem.oracle(Streams(0)).step(moved, client, np.array([row]), size)

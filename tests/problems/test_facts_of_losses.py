@@ -10,7 +10,7 @@ from problem_makers import make
 
 from boundlab.errors import CertificateError
 from boundlab.problems import losses
-from boundlab.problems.common import norm_up
+from boundlab.problems.common import _FEW, norm_up, norms_up
 from boundlab.problems.polytope import fractions, maximise, steepest_mean
 
 KINDS = sorted(name for name, loss in losses.LOSSES.items() if np.isfinite(loss.slope))
@@ -100,3 +100,10 @@ def test_a_norm_is_rounded_up_and_is_zero_for_zero_only(size: Fraction) -> None:
     assert (found == 0.0) == (size == 0)
     if size > Fraction(10) ** -300:
         assert Fraction(found) <= 5 * size * (1 + Fraction(1, 10**14))
+
+
+@pytest.mark.parametrize("rows", [2, _FEW + 1])
+def test_norms_of_rows_are_from_above_and_of_infinite_ones_infinite(rows: int) -> None:
+    found = norms_up(np.tile([3.0, -4.0], (rows, 1)), 0.1)
+    assert all(Fraction(0.1) * 5 <= Fraction(one) <= Fraction(0.1) * 5 * (1 + Fraction(1, 10**14)) for one in found)
+    assert norms_up(np.tile([np.inf, 1.0], (rows, 1))).tolist() == [np.inf] * rows

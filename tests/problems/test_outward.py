@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boundlab.case.build import build_problem
-from boundlab.objective import Problem
+from boundlab.objective import Optimum, Problem
+from boundlab.problems import bounds
 from boundlab.problems.common import norm_up
 
 mpmath.mp.dps = 60
@@ -182,3 +183,15 @@ def test_a_norm_is_rounded_up_to_the_next_float_and_no_further(x: list[float]) -
     square, found = sum(Fraction(entry) ** 2 for entry in x), norm_up(x)
     assert math.isinf(found) or Fraction(found) ** 2 >= square
     assert not found or Fraction(math.nextafter(found, 0.0)) ** 2 < square
+
+
+@pytest.mark.parametrize(("floor", "least"), [(None, 0.5), (0.0, 0.5), (0.75, 0.75), (1.0, 1.0)])
+def test_the_initial_gap_is_to_what_is_certified_from_below(floor: float | None, least: float) -> None:
+    # f* may be as low as 1 − 1/2, unless f is never so low; where no minimum is certified, there is the floor.
+    best = Optimum(np.zeros(1), value=1.0, gap=0.5, distance=None, how="looked for")
+    found = bounds.start_gap(3.0, best, floor)["F0"]
+    assert 3.0 - least <= found.value <= (3.0 - least) * (1.0 + 1e-14)
+    assert ("looked for" in found.how) is (least == 0.5)
+    alone = bounds.start_gap(3.0, None, floor)
+    assert (alone == {}) is (floor is None)
+    assert not alone or alone["F0"].value == pytest.approx(3.0 - (floor or 0.0), rel=1e-14)
