@@ -11,10 +11,11 @@ from run_makers import tape_of
 
 from boundlab.case.build import build_problem
 from boundlab.errors import AssumptionError
-from boundlab.execute import floats, moments
+from boundlab.execute import Update, floats, moments
+from boundlab.execute.coordinates import frame
 from boundlab.metrics import Watch, metric
 from boundlab.objective import Oracle, Problem
-from boundlab.tape import RecordAt, Tape
+from boundlab.tape import Initial, RecordAt, Tape
 
 SIGMA = 1.5
 # Matrices that share a basis, and others that do not; no client's minimiser is another's, and x0 is none of them.
@@ -129,3 +130,19 @@ def test_proximal_steps_have_no_noise() -> None:
     tape = tape_of("proximal_point", {"alpha": 0.5}, 1, 3, "deterministic")
     with pytest.raises(AssumptionError, match="proximal"):
         moments.conditional(metric("gap"), problem, tape, 0.5, np.array([3]))
+
+
+def test_what_is_made_shorter_is_no_nearer_to_what_it_stands_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(moments, "_FEW", 0)
+    problem = build_problem("quadratic", {**PROBLEMS["no common basis"], "sigma": 1})
+    vectors = moments.Spread(problem, frame(problem), 1.0)
+    point = vectors.origin(Initial.START)
+    for place in range(8):
+        point, _ = vectors.descend(point, Update(0, 0, 0, place % 2, (0.25, 0.25), False))
+    point.error, before = 1e-3, point.value.copy()
+    vectors.tidy([point])
+    assert point.value.shape[2] < before.shape[2]
+    assert np.array_equal(point.value[:, :, 0], before[:, :, 0])
+    covariances = [part @ part.swapaxes(1, 2) for part in (point.value[:, :, 1:], before[:, :, 1:])]
+    np.testing.assert_allclose(*covariances, rtol=1e-12)
+    assert 1e-3 < point.error < 1e-3 * (1 + 1e-6)
