@@ -7,7 +7,7 @@ import pytest
 
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS
-from boundlab.prove import Proof, ProofError, Range, Script, VectorFact, expr, run, scalar
+from boundlab.prove import Proof, ProofError, Range, Script, VectorFact, expr, run, scalar, variable
 from boundlab.prove._consistency import make_sure_there_are_runs
 from boundlab.prove.settings import setting_of
 from boundlab.theorems import load_theorem
@@ -130,6 +130,18 @@ def test_numbers_that_meet_the_conditions_of_a_theorem_are_found() -> None:
     setting = begun("classics.sgd.convex")  # its step is a root
     assert setting.step_facts
     make_sure_there_are_runs(setting)
+
+
+def test_a_range_that_ends_at_a_named_number_is_no_empty_one() -> None:
+    # d = c is named with the range d ≥ 0 alone, and 5 ≤ e ≤ d has numbers, for c is 6.
+    setting = begun("classics.gd.convex")
+    c = setting.context.declare("c", Range(low=scalar(6), high=scalar(6)))
+    setting.kernel.name("d", c, Range(low=ZERO))
+    setting.context.declare("e", Range(low=scalar(5), high=scalar(variable("d"))))
+    make_sure_there_are_runs(setting)
+    setting.context.declare("none", Range(low=scalar(7), high=c))
+    with refused("no value of none is left"):
+        make_sure_there_are_runs(setting)
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ from proof_scripts import marked, models, outcome, proved, quick
 from setting_facts import models as models_of
 from setting_facts import setting
 
-from boundlab.prove import Script, equal, expr, finite_sum, squared
+from boundlab.prove import Context, Kernel, Script, equal, expr, finite_sum, squared
 from boundlab.prove._functions import MaxAffine, Quadratic
 from boundlab.prove._instance import Instance, Noise
+from boundlab.prove._numbers import SymbolNumbers
 from boundlab.prove._witness import refute
 from boundlab.prove.models import Model, UnfitError, evaluate, holds
 
@@ -123,6 +124,21 @@ def test_of_which_model_a_gradient_is_follows_from_who_arrives() -> None:
     one = Instance((ABS,) * 3, (F(1),), F(1), horizon=5, events=(0, 1, 0, 2, 1))
     assert one.schedule == (0, 0, 1, 0, 2)
     assert one.constants()["tau_max"] == 3
+
+
+@pytest.mark.parametrize(("events", "fits"), [((0, 1), True), ((0, 2), False), ((-1, 0), False), ((0,), False)])
+def test_a_fixed_schedule_names_a_client_in_each_iteration(events: tuple[int, ...], fits: bool) -> None:
+    one = Instance((ABS,) * 2, (F(1),), F(1), horizon=2, events=events)
+    assert one.why_not(["fixed-schedule"], noisy=False) == ("" if fits else "who arrives is not fixed")
+
+
+def test_an_equation_gives_a_value_to_a_symbol_that_has_none() -> None:
+    kernel = Kernel(Context())
+    fact = kernel.name("x", 5)
+    for known, value in (({}, F(5)), ({"x": F(3)}, F(3)), ({"y": F(3)}, F(5))):
+        numbers = SymbolNumbers(known, {})
+        numbers.solve(fact)
+        assert numbers.values == {**known, "x": value}
 
 
 def test_a_delayed_gradient_is_that_of_the_old_model() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from boundlab.prove import Context, Kernel, Range, scalar, squared, variable
+from boundlab.prove import Context, Kernel, Range, combine_vectors, scalar, squared, variable
 from boundlab.prove._errors import ProofError
 from boundlab.prove._norms import NORM, cauchy, shorter
 from boundlab.prove._roots import power_root
@@ -56,3 +56,13 @@ def test_a_family_of_roots_of_what_an_index_ends_is_no_family() -> None:
     kernel.context.declare("c", Range(low=index))  # c ≥ k: c − k is a number ≥ 0 for those k only
     with pytest.raises(ProofError, match="depends on k"):
         power_root(kernel, "r", variable("c") - index, 2, index="k")
+
+
+@pytest.mark.parametrize("factor", [scalar(1), scalar(-1), scalar(3), scalar(1) / 2, variable("M"), 1 / variable("M")])
+def test_a_multiple_of_an_equation_between_vectors_is_that_multiple_of_both_sides(setting: Setting, factor) -> None:
+    one = setting.errors().definition("xe", setting.i, setting.k + 1, setting.k)
+    found = combine_vectors(setting.kernel, one.left * factor, one.right * factor, [(factor, one)])
+    assert (found.left - one.left * factor).zero
+    assert (found.right - one.right * factor).zero
+    with pytest.raises(ProofError, match="left over"):
+        combine_vectors(setting.kernel, one.left * factor, one.right * factor, [(2 * factor, one)])
