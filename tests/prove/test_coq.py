@@ -64,6 +64,12 @@ def test_an_atom_that_looks_like_a_comment_ends_none() -> None:
         assert not any("*)" in one or "(*" in one for one in comments)
 
 
+def test_whole_numbers_are_divided_by_nothing() -> None:
+    found = "".join(coq_source(outcome(name)) for name in SMALL)
+    assert re.search(r"\b2 \* s\d", found)
+    assert not re.search(r"/ 1\b", found)
+
+
 def combination_with_multipliers(name: str) -> list[Fact]:
     return [one for one in combinations(outcome(name)) if one.premises]
 

@@ -6,7 +6,7 @@ import pytest
 
 from boundlab.prove import Outcome, Proof, Range, Script, Status, expr, norm, run, scalar, squared, variable
 from boundlab.prove._functions import MaxAffine
-from boundlab.prove._witness import _false, _proper, _rank, _smaller, refute
+from boundlab.prove._witness import _cost, _false, _proper, _rank, _simpler, _smaller, refute
 from boundlab.prove.models import Model, evaluate
 from boundlab.prove.settings import setting_of
 from boundlab.theorems import load_theorem
@@ -59,6 +59,15 @@ def test_no_single_change_makes_a_witness_smaller() -> None:
     for one in filter(_proper, _smaller(s, step.witness.instance)):
         other = _false(s, one, step.claim, s.context)
         assert other is None or _rank(s, other[0]) >= _rank(s, step.witness.instance)
+
+
+def test_small_whole_numbers_are_simpler_than_fractions_and_than_their_negatives() -> None:
+    order = [Fraction(*pair) for pair in ((0, 1), (1, 1), (2, 1), (3, 1), (1, 2), (1, 3), (2, 3), (1, 4), (11, 1))]
+    costs = [_cost(one) for one in order]
+    assert costs == sorted(costs)
+    assert costs[0] == 0
+    assert all(_cost(-one) > _cost(one) for one in order[1:])
+    assert all(_cost(other) < _cost(one) for one in order for other in _simpler(one))
 
 
 def test_witnesses_are_the_same_every_time() -> None:
