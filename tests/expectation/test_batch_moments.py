@@ -127,6 +127,19 @@ def test_all_batches_one_by_one(sampling: str, batch: int, replacement: bool, M:
         assert found == pytest.approx(float(expected), rel=1e-12), side
 
 
+@pytest.mark.parametrize(
+    ("sampling", "batch", "M", "K"), [("uniform", 1, 1, 2), ("uniform", 2, 2, 1), ("all", 1, 1, 2)]
+)
+def test_the_ends_hold_the_fraction_of_all_batches_and_little_else(sampling: str, batch: int, M: int, K: int) -> None:
+    problem = build_problem("least-squares", {**OPTIONS, "batch": batch, "replacement": "yes"})
+    parameters = GD.read(Options("gd", {"alpha": 0.25, "M": M, "sampling": sampling}))
+    delays = build_delays("deterministic", {}, 2)
+    for side, expected in brute_force(sampling == "uniform", batch, True, M, K).items():
+        found = left_side(side, GD, problem, parameters, delays, GD.policy(None, delays), K)
+        assert Fraction(found.lower[0]) <= expected <= Fraction(found.upper[0]), side
+        assert found.upper[0] - found.lower[0] <= 1e-9 * found.value[0], side
+
+
 @pytest.mark.parametrize("name", ["area", "fedbuff", "async_sgd"])
 def test_trials_with_mini_batches_scatter_about_the_expectation(name: str) -> None:
     # 3 tests at 4.5 standard errors: one false alarm in 49,000 choices of the seed.

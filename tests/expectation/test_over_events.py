@@ -14,7 +14,10 @@ from boundlab.arithmetic import numbers
 from boundlab.arithmetic.problem import Minimum
 from boundlab.case.build import build_delays, build_problem
 from boundlab.events import SERVER, Events, members_events
+from boundlab.execute.enclosed import norm
 from boundlab.expectation import (
+    _passes,
+    _values,
     enumerated,
     exact_arithmetic,
     left_side,
@@ -333,3 +336,21 @@ def test_registers_that_are_written_anew_in_each_event_are_not_followed():
     assert kept("sfedavg", {"alpha": "0.25", "sampled": "2"}, 5) == 1
     assert kept("fedasync", {"beta": "0.5", "eta_l": "0.25"}, 3) == 4  # and what each client works on
     assert kept("gd", {"c": "1", "d": "4"}, 3) == 4  # steps diminish: every event is another, and nobody looks so far
+
+
+def test_points_that_no_register_holds_are_forgotten_and_the_others_kept() -> None:
+    # 729 sequences of 12 local steps each: 8748 points in the last event alone.
+    options, problem = {"alpha": "0.25", "sampling": "uniform", "M": "12"}, build_problem("quadratic", BOWLS)
+    parameters = read("gd", options)
+    found = {how: exactly("gd", options, parameters, problem, "gap", 6, how) for how in ("enumeration", "moments")}
+    assert found["enumeration"] == found["moments"]
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 2), (7, 30)])
+@pytest.mark.parametrize("of_rows", [_values._norms, lambda x: [norm(row) for row in x], lambda x: [_passes.norm(x)]])
+def test_norms_are_from_above_and_only_just(of_rows: Any, shape: tuple[int, int]) -> None:
+    points = np.random.default_rng(3).normal(size=shape)
+    squares = [sum((Fraction(entry) ** 2 for entry in row), Fraction(0)) for row in points.tolist()]
+    found = of_rows(points)
+    for size, square in zip(found, squares if len(found) == len(squares) else [max(squares)], strict=True):
+        assert square <= Fraction(float(size)) ** 2 <= square * (1 + Fraction(1, 10**11))

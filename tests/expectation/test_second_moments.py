@@ -13,7 +13,10 @@ from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.arithmetic import numbers
 from boundlab.case.build import build_delays, build_problem
 from boundlab.delays import ServerPolicy
+from boundlab.execute.coordinates import frame
 from boundlab.expectation import exact_arithmetic, left_side, second_moments
+from boundlab.expectation._area_moments import AreaPasses
+from boundlab.expectation._passes import Off, Passes, norm
 from boundlab.metrics import metric
 from boundlab.objective import Problem
 from boundlab.tape import RecordAt
@@ -128,3 +131,56 @@ def test_the_ends_of_a_long_run_hold_its_fraction(options: dict[str, Any], size:
         assert Fraction(found.lower[0]) <= exact <= Fraction(found.upper[0]), side
         width = 1e-4 if size.c == 1.5 else 1e-8  # 1.5 diverges
         assert found.upper[0] - found.lower[0] <= width * found.value[0], side
+
+
+def exact_pass(A: Floats, g: Floats, sizes: list[float]) -> tuple[Any, Any]:
+    """Return H and c of x ← x − size·(A x + g), one step after the other, in fractions."""
+    H, c = np.vectorize(Fraction)(np.eye(len(A))), np.vectorize(Fraction)(np.zeros(len(A)))
+    A, g = np.vectorize(Fraction)(A), np.vectorize(Fraction)(g)
+    for size in map(Fraction, sizes):
+        H, c = H - size * (A @ H), c - size * (A @ c + g)
+    return H, c
+
+
+def frobenius(x: Any) -> float:
+    return float(sum(entry**2 for entry in x.ravel())) ** 0.5
+
+
+@pytest.mark.parametrize("e", [1, 2, 4])
+@pytest.mark.parametrize("steps", [1, 3])
+def test_what_floats_lose_of_local_steps_is_at_most_what_is_said(e: int, steps: int) -> None:
+    rng = np.random.default_rng(e)
+    for _ in range(60):
+        root = rng.normal(size=(e, e))
+        A, g = root @ root.T + np.eye(e), rng.normal(size=e)
+        # Steps of just above 1/A: what is left of 1 − size·A is rounding, and little else.
+        sizes = [(1.0 + 1e-12) / float(A[0, 0])] * steps
+        one = Passes(A[None, None], g[None, None], np.zeros((1, e, e)), (), 1.0, [Off()]).of(0, tuple(sizes))
+        H, c = exact_pass(A, g, sizes)
+        wrong_H, wrong_c = (
+            frobenius(H - np.vectorize(Fraction)(one.H[0])),
+            frobenius(c - np.vectorize(Fraction)(one.c[0])),
+        )
+        assert wrong_H <= one.off.H <= 1e4 * np.finfo(float).eps * (1.0 + norm(A[None]) * sizes[0]) ** steps
+        assert wrong_c <= one.off.c
+
+
+@pytest.mark.parametrize("e", [1, 2])
+@pytest.mark.parametrize("b", [0.0, 3.0])
+def test_what_floats_lose_of_an_answers_second_moment_is_at_most_what_is_said(e: int, b: float) -> None:
+    rng, M = np.random.default_rng(e), 5
+    for _ in range(20):
+        root = rng.normal(size=(e, e))
+        A = root @ root.T + np.eye(e)
+        problem = build_problem("quadratic", {"A": [A.tolist()], "b": [[b] * e], "x0": [b + 1.0] * e})
+        where, size = frame(problem), 0.3 / float(np.trace(A))
+        (one,) = AreaPasses(where, M, 0.0).at(np.array([size]))
+        H, c = exact_pass(A, -A @ where.b[0, 0], [size] * M)
+        # (H s + c)(H s + c)ᵀ of s = (1, …, 1)
+        s = np.ones(e)
+        exact, found = H @ np.vectorize(Fraction)(s) + c, np.vectorize(Fraction)(one.H[0, 0] @ s + one.c[0, 0])
+        lost = sum((abs(x * x - y * y) for x, y in zip(exact, found, strict=True)), Fraction(0))
+        assert float(lost) <= float(one.lost[0, 0, 0] * e + one.lost[1, 0, 0])
+        assert frobenius(H) <= one.norm[0, 0] * e**0.5
+        assert frobenius(c) <= one.shift[0, 0]
+        assert one.lost[0, 0, 0] > 0.0
