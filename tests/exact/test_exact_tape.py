@@ -246,6 +246,21 @@ def test_noise_that_may_leave_the_quadratic_is_followed_sign_by_sign():
         assert method in result.method
 
 
+@pytest.mark.parametrize(("sigma", "rate"), [("2", "1/4"), ("1/2", "1"), ("1/4", "1/2")])
+@pytest.mark.parametrize("delta", ["1/10", "1/4", "3/8", "1"])
+def test_whether_noise_leaves_the_quadratic_depends_on_rate_times_noise(sigma: str, rate: str, delta: str) -> None:
+    # From 0 runs come as far as rate·sigma·(1 + (1 − rate) + …); the last pass begins after three updates.
+    problem = {**SIGNS["problem"], "sigma": sigma, "delta": delta}
+    case = {**SIGNS, "problem": problem, "iterations": 3, "parameters": {**SIGNS["parameters"], "eta_l": rate}}
+    result = exact_of("fedstaleweight.theorem1", case)
+    width, eta, size = Fraction(delta), Fraction(rate), Fraction(rate) * Fraction(sigma)
+    slope = min(size, width)
+    squares = [min(abs(size - eta * slope + sign * size), width) ** 2 for sign in (1, -1)]
+    assert result.left == pytest.approx(float((slope**2 + sum(squares) / 2) / 3), rel=1e-15)
+    furthest = size * sum((1 - eta) ** j for j in range(3))
+    assert ("no run leaves the box" in result.method) is (furthest <= width)
+
+
 def test_a_theorem_about_each_schedule_asks_for_one():
     fields = {"algorithm": "fedbuff", "delays": "exponential", "iterations": 5, "x0": [1]}
     case = {**fields, "problem": {"type": "huber", "c": [0, 1]}, "parameters": {"eta_l": 0.1}}
