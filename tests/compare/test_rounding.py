@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -12,8 +13,11 @@ import sympy
 from run_makers import plan_of
 from statements import statement
 
+from boundlab.arithmetic import numbers
 from boundlab.compare import compare
 from boundlab.compare.comparison import Comparison
+from boundlab.compare.sharp import ABOVE, BELOW, Budget, Sharp
+from boundlab.errors import UndecidedError
 from boundlab.instance.example_options import surroundings
 from boundlab.registry import lookup, registered
 from boundlab.theorems import FormulaBound
@@ -223,6 +227,47 @@ def test_a_step_that_is_a_quotient_of_constants_meets_the_kink_that_it_aims_at(t
         smooth=False,
     )
     assert found.verdict is Verdict.HOLDS, found.reason
+
+
+class AtAKink(Sharp):
+    """A left side that balls, however small, do not tell, and fractions do."""
+
+    possible = True
+
+    def __init__(self, plan: Any, left: Any) -> None:
+        super().__init__(plan, Budget(np.inf))
+        self._value = left
+
+    def cost(self, bits: int, points: Any) -> float:
+        return 1.0
+
+    def left(self, points: Any, formulas: Any, *, balls: bool) -> dict[int, Any]:
+        if balls:
+            raise UndecidedError("a kink is met")
+        return dict.fromkeys(points, self._value)
+
+
+@pytest.mark.parametrize("bound", ["log(1 + K)", "sqrt(1 + sqrt(2))", "sqrt(2)", "2*R/3", "(1 + R)*log(2)"])
+@pytest.mark.parametrize("factor", [Fraction(99, 100), Fraction(101, 100)])
+@pytest.mark.parametrize("enclosed", [False, True])
+def test_fractions_tell_on_which_side_of_any_bound_they_are(
+    tmp_path: Path, bound: str, factor: Fraction, enclosed: bool
+) -> None:
+    theorem = statement(
+        tmp_path,
+        algorithm="gd",
+        metric="gradient-norm-last",
+        horizon="fixed",
+        assumptions=["convex", "lipschitz"],
+        step={"alpha": "R/B"},
+        terms={"all": f"B**2*{bound}"},
+    )
+    plan = plan_of(theorem, "lad:c=[1],w=[1],x0=3", "deterministic", 2)
+    (values,) = plan.known()
+    about = float(plan.theorem.evaluate(values).total)
+    left: Any = numbers.rational(Fraction(about) * factor)
+    found = AtAKink(plan, numbers.ball(left) if enclosed else left).decide({0: values}, {0: (about, about)})
+    assert found == {0: ABOVE if factor > 1 else BELOW}
 
 
 @pytest.mark.parametrize("name", sorted(registered("algorithms")))

@@ -5,13 +5,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 
 from boundlab.algorithms import EventLaw
+from boundlab.arithmetic.problem import InexactError
 from boundlab.case import read_case
 from boundlab.case.build import build_delays
 from boundlab.delays import frequencies, read_policy
 from boundlab.exact import evaluate
+from boundlab.exact._conditions import _number
 from boundlab.exact._symbols import _frequencies
+from boundlab.formulas.known_numbers import Formulas, KnownNumber
 from boundlab.instance.from_case import plan_of
 from boundlab.theorems import load_theorem
 
@@ -72,3 +76,26 @@ def test_under_a_count_frequencies_are_long_run_fractions_of_all_iterations(coun
     delays = build_delays("exponential", {"rates": [float(rate) for rate in rates]}, 3)
     p, p_s = frequencies(delays, read_policy(f"count:every={count}", delays))
     assert found == pytest.approx({"n": 3, "p_s": p_s, "p_min": min(*p, p_s), "qbar": (1 / p).mean()}, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("x", "sign"),
+    [
+        (KnownNumber.of(0), 0.0),
+        (KnownNumber(sympy.sqrt(2)), 1.0),
+        (KnownNumber(-sympy.sqrt(2)), -1.0),
+        (KnownNumber(None, 1.0, 0.5), 1.0),
+        (KnownNumber(None, -1.0, 0.5), -1.0),
+        (KnownNumber(None, 1.0, 2.0), None),
+        (KnownNumber(None, 0.0, 1e-16), None),
+    ],
+)
+def test_a_number_that_is_known_up_to_rounding_has_a_sign_only_where_that_is_told(
+    x: KnownNumber, sign: float | None
+) -> None:
+    formulas = Formulas({"x": x}, {})
+    if sign is None:
+        with pytest.raises(InexactError, match="whether x is 0 is not decided"):
+            _number(sympy.Symbol("x"), formulas)
+    else:
+        assert _number(sympy.Symbol("x"), formulas) == sign
