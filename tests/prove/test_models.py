@@ -14,7 +14,7 @@ from boundlab.prove._functions import MaxAffine, Quadratic
 from boundlab.prove._instance import Instance, Noise
 from boundlab.prove._numbers import SymbolNumbers
 from boundlab.prove._witness import refute
-from boundlab.prove.models import Model, UnfitError, evaluate, holds
+from boundlab.prove.models import Model, UnfitError, evaluate, holds, settled
 
 F = Fraction
 ENOUGH = 5
@@ -130,6 +130,41 @@ def test_of_which_model_a_gradient_is_follows_from_who_arrives() -> None:
 def test_a_fixed_schedule_names_a_client_in_each_iteration(events: tuple[int, ...], fits: bool) -> None:
     one = Instance((ABS,) * 2, (F(1),), F(1), horizon=2, events=events)
     assert one.why_not(["fixed-schedule"], noisy=False) == ("" if fits else "who arrives is not fixed")
+
+
+@pytest.mark.parametrize(
+    "theorem",
+    [
+        "area.theorem7.explicit",
+        "area.theorem8.repaired.fixed-step",
+        "classics.gd.convex",
+        "classics.delayed-sgd",
+        "fedbuff.rf1",
+        "fedbuff.rf2",
+        "fedcompass.window.a",
+        "fedfa.theorem1",
+        "fedstaleweight.rf1",
+        "afl_dga.r2",
+    ],
+)
+def test_the_numbers_that_instances_give_are_true_of_them(theorem: str) -> None:
+    s, whys = setting(theorem), []
+    for one in s.instances():
+        try:
+            Model(s, settled(s, one if s.noisy else replace(one, noise=())))
+        except UnfitError as error:
+            whys.append(str(error))
+    assert len(whys) < len(s.instances())
+    wrong = (
+        "is not true of",
+        "have no",
+        "make up a law",
+        "who arrives",
+        "a probability",
+        "a noise of its own",
+        "several",
+    )
+    assert not [why for why in whys if any(words in why for words in wrong)]
 
 
 def test_an_equation_gives_a_value_to_a_symbol_that_has_none() -> None:
