@@ -95,6 +95,30 @@ RANDOM: dict[str, tuple[Callable[[Any], Any], str]] = {
 }
 
 
+AXIOMS: dict[str, Callable[[Any, Any], Any]] = {
+    "update": lambda s, t: s.update(t),
+    "entry_move": lambda s, t: s.entry_move(t, s.q),
+    "way_begin": lambda s, t: s.way_begin(t),
+    "way_end": lambda s, t: s.way_end(t),
+    "way_move": lambda s, t: s.way_move(t, s.m),
+    "entry_of": lambda s, t: s.entry_of("hb", t, s.q, s.w(0)),
+    "met_entry_of": lambda s, t: s.met_entry_of(t, s.m, s.q, s.vec("pk", t, 0)),
+    "given_past": lambda s, t: s.given_past(t, s.q, s.w(0)),
+    "drawn_client": lambda s, t: s.drawn_client(t, s.w(0)),
+    "drawn_distance": lambda s, t: s.drawn_distance(t),
+}
+
+
+@pytest.mark.parametrize("name", AXIOMS)
+def test_every_axiom_about_random_buffers_is_about_the_first_t_updates(name: str) -> None:
+    axiom, s = AXIOMS[name], _random()
+    assert axiom(s, 0)
+    assert axiom(s, s.T - 1)
+    for outside in (s.T, s.T + s.k, s.k - 1):
+        with pytest.raises(ProofError):
+            axiom(s, outside)
+
+
 @pytest.mark.parametrize("what", GIVEN)
 def test_a_wrong_step_about_a_given_schedule_is_refused(what: str) -> None:
     attack, why = GIVEN[what]

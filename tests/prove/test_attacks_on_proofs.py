@@ -20,6 +20,8 @@ from boundlab.prove._chance import Law, Register, mixture, orthogonal, uncorrela
 from boundlab.prove._errors import ProofError
 from boundlab.prove._terms import Vec, lin
 from boundlab.prove._vectors import Known
+from boundlab.prove.settings import setting_of
+from boundlab.theorems import load_theorem
 
 ZERO, ONE = scalar(0), scalar(1)
 x, a, i, j, k, n = (variable(name) for name in ("x", "a", "i", "j", "k", "n"))
@@ -214,6 +216,32 @@ def test_noise_that_is_used_again_is_unbiased(kernel: Kernel) -> None:
         with refused("may depend on e"):
             orthogonal(kernel, single("e", k), later)
     assert orthogonal(kernel, single("e", k), single("w", k))
+
+
+@pytest.mark.parametrize(
+    "theorem",
+    [
+        "afl_dga.theorem1",
+        "area.theorem7.explicit",
+        "area.theorem8.repaired.fixed-step",
+        "classics.sgd.convex",
+        "classics.delayed-sgd",
+        "fedbuff.rf1",
+        "fedbuff.rf2",
+        "fedcompass.window.a",
+        "fedfa.delta.a",
+        "fedstaleweight.theorem1",
+    ],
+)
+def test_no_noise_is_known_before_it_is_drawn(theorem: str) -> None:
+    kernel = setting_of(load_theorem(theorem)).kernel
+    noises = {name: own.arity for name, own in kernel.vectors.known.items() if own.drawn is not None}
+    assert noises
+    places = [kernel.context.declare(f"place{one}", Range(low=scalar(0), integer=True)) for one in range(3)]
+    for name, arity in noises.items():
+        one = single(name, *places[:arity])
+        with refused(f"may depend on {name}"):
+            orthogonal(kernel, one, one)
 
 
 def test_a_model_is_taken_for_noise(kernel: Kernel) -> None:
