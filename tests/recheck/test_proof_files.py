@@ -22,7 +22,10 @@ from proof_files import (
 )
 
 from boundlab.cli import invoke
-from boundlab.prove.trace import write_trace
+from boundlab.prove import Proof, Range, Script, expr, run, scalar
+from boundlab.prove._norms import lengths
+from boundlab.prove._vectors import Known
+from boundlab.prove.trace import trace, write_trace
 from boundlab.recheck import Finding, recheck
 from boundlab.recheck._proof import recheck_proof
 
@@ -45,6 +48,36 @@ def bernoulli() -> dict[str, Any]:
 @lru_cache(maxsize=64)
 def finding(name: str) -> Finding:
     return answered(name, file_of(name), checked(name))
+
+
+def cases_and_lengths(proof: Proof) -> None:
+    """Name a number in one of two cases, and the lengths of vectors that are not random."""
+    kernel = proof.kernel
+    x = kernel.context.declare("x", Range(low=scalar(0)))
+    kernel.context.declare("i", Range(low=scalar(0), integer=True))
+    kernel.vectors.declare("h", Known(1))
+    kernel.vectors.declare("v", Known(1, clock=lambda i: (i,)))
+    less, _more = kernel.split("x", 1)
+    kernel.name("y", x + 1, context=less)
+    lengths(kernel, "G", "h", "i")
+    proof.step("a number", expr(x) >= 0, [kernel.combine(expr(x) >= 0, [])])
+
+
+def test_a_case_in_a_file_declares_its_own_symbols() -> None:
+    raw = trace(run(Script("x", "", "", cases_and_lengths)))
+    own = [[one["name"] for one in case.get("symbols", ())] for case in raw["contexts"]]
+    assert own[0] == []
+    assert ["y"] in own
+    found = recheck_proof(raw)
+    assert found.right, found.reason
+
+
+def test_lengths_of_random_vectors_are_refused() -> None:
+    raw = json.loads(write_trace(run(Script("x", "", "", cases_and_lengths))))
+    raw["vectors"]["h"] = raw["vectors"]["v"]
+    found = recheck_proof(raw)
+    assert not found.right
+    assert "h is random" in found.reason
 
 
 @pytest.mark.parametrize(
