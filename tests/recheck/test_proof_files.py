@@ -80,6 +80,37 @@ def test_lengths_of_random_vectors_are_refused() -> None:
     assert "h is random" in found.reason
 
 
+def definition(proof: Proof) -> None:
+    """Define q = x + 2 ≥ 1."""
+    kernel = proof.kernel
+    x = kernel.context.declare("x", Range(low=scalar(0)))
+    kernel.define("q", expr(x + 2), 1, kernel.combine(expr(x + 2) >= 1, []))
+    proof.step("a number", expr(x) >= 0, [kernel.combine(expr(x) >= 0, [])])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"integer": True}, {"above": True}, {"below": True}, {"low": None}, {"high": {"top": [["9", []]]}}],
+    ids=lambda change: next(iter(change)),
+)
+def test_of_a_sum_that_is_named_its_lower_end_alone_is_known(change: dict[str, Any]) -> None:
+    raw = json.loads(write_trace(run(Script("x", "", "", definition))))
+    assert recheck_proof(raw).right
+    (own,) = (one for one in raw["symbols"] if one["name"] == "q")
+    own |= change
+    assert not recheck_proof(raw).right
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_what_vectors_are_replaced_in_is_what_comes_of_it(side: str) -> None:
+    raw = copy.deepcopy(file_of("classics.subgradient.fixed-step"))
+    (line,) = (one for one in raw["facts"] if one["rule"] == "replace")
+    line["claim"][side] = []
+    found = recheck_proof(raw)
+    assert not found.right
+    assert "replace" in found.reason
+
+
 @pytest.mark.parametrize(
     "name", [*FORGED, *(pytest.param(name, marks=pytest.mark.nightly) for name in sorted(HEAVY & {*PROOFS}))]
 )

@@ -4,6 +4,7 @@ import itertools
 import os
 import signal
 import time
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -15,7 +16,7 @@ from sympy.polys.rings import PolyElement, ring
 from boundlab.errors import UndecidedError
 from boundlab.formulas.expansion import expand, predicted, size
 from boundlab.formulas.substitution import substitute
-from boundlab.formulas.symbols import SYMBOLS, symbol
+from boundlab.formulas.symbols import DOMAINS, SYMBOLS, symbol
 from boundlab.signs import NoAnswerError, Prover, SignProof, Solver, vanishes
 from boundlab.signs import _solver as solver_module
 from boundlab.signs._cover import Cut, covers, find_cover
@@ -318,6 +319,15 @@ def test_no_more_terms_than_predicted(formula: sympy.Expr) -> None:
     else:
         with pytest.raises(UndecidedError, match="multiplied out it has more than 300 terms"):
             expand(formula, 300)
+
+
+@pytest.mark.parametrize(("domain", "known"), [("nonnegative", True), ("positive", True), ("real", False)])
+def test_of_a_symbol_that_may_be_negative_no_sign_is_shown(domain: str, known: bool) -> None:
+    own = sympy.Symbol("lean", real=True) if domain == "real" else sympy.Symbol("lean", **{domain: True})
+    info = replace(SYMBOLS["R"], name="lean", symbol=own, domain=DOMAINS[domain])
+    for formula in (own, own + a, 2 * own + own * a**2):
+        found = Prover({**SYMBOLS, "lean": info}).nonnegative(formula)
+        assert (found is not SignProof.NOT) is known
 
 
 def test_what_would_be_too_long_is_refused_before_it_is_made() -> None:
