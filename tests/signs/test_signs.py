@@ -325,7 +325,7 @@ def test_no_more_terms_than_predicted(formula: sympy.Expr) -> None:
 def test_of_a_symbol_that_may_be_negative_no_sign_is_shown(domain: str, known: bool) -> None:
     own = sympy.Symbol("lean", real=True) if domain == "real" else sympy.Symbol("lean", **{domain: True})
     info = replace(SYMBOLS["R"], name="lean", symbol=own, domain=DOMAINS[domain])
-    for formula in (own, own + a, 2 * own + own * a**2):
+    for formula in (own, own + a, 2 * own + own * a**2, own**3, a + own**3, a + own**5 + own):
         found = Prover({**SYMBOLS, "lean": info}).nonnegative(formula)
         assert (found is not SignProof.NOT) is known
 

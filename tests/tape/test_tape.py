@@ -129,3 +129,13 @@ def test_a_tape_of_a_million_instructions_is_compiled_from_arrays():
     assert len(tape) > 10**6
     assert tape.record.iteration.tolist() == [10, 500_000]
     assert len(tape.descend.dst) == 50 + np.count_nonzero(events.actor >= 0)
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("total", [0, 3, 9])
+def test_a_run_shows_the_iterations_that_it_has(average: bool, total: int) -> None:
+    wanted = np.array([0, 1, 3, 3, 8, 12])
+    every = list(range(1 if average else 0, total + 1))
+    assert RecordAt(average=average).at(total).tolist() == every
+    assert RecordAt(wanted, average=average).at(total).tolist() == [k for k in every if k in wanted]
+    assert RecordAt(wanted, average=average, events=True).at(total).tolist() == list(range(1, total + 1))

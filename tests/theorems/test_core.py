@@ -220,6 +220,8 @@ def test_a_core_is_shown_in_words_and_as_json(name: str, capsys: pytest.CaptureF
     text = "\n".join(words_of_core(found))
     for word in (found.algorithm, found.sha256, *(one.id for one in found.options), *(one.words for one in found.over)):
         assert word in text
+    assert all(term.text in text for _, term in found.right)
+    assert found.right or (found.recursion and found.recursion in text)
     if name == "classics.gd.convex":
         assert invoke(["show", name, "--core"]) == 0
         assert capsys.readouterr().out == text + "\n"
