@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from instance_makers import BUILT_IN, fitting
+from run_makers import tape_of
 
 from boundlab.case.build import problem_from
 from boundlab.compare.trials import trial_tape
@@ -74,6 +75,13 @@ def test_the_kernel_leaves_what_is_left_without_it(
     assert set(shown) == set(expected)
     for key, x in expected.items():
         np.testing.assert_allclose(shown[key], x, rtol=1e-13, atol=1e-13)
+
+
+def test_local_steps_that_the_kernel_cannot_do_are_done_beside_it() -> None:
+    tapes = [tape_of("gd", {"alpha": 0.25}, 2, 1, "deterministic")]
+    one, _ = run(tapes, "quadratic:clients=3,dimension=2", fused=True)
+    other, _ = run(tapes, "quadratic:clients=3,dimension=2", fused=False)
+    np.testing.assert_allclose(one, other, rtol=1e-13, atol=1e-13)
 
 
 def test_single_precision() -> None:
