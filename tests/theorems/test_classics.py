@@ -307,3 +307,11 @@ def test_the_metric_of_the_last_gradient_is_that_of_one_point():
     assert metric("gradient-norm-last").at(one, x) == metric("gradient-norm").at(one, x)
     watch = Watch(metric("gradient-norm-last"), problem, np.array([0, 5]))
     assert watch.records.iterations.tolist() == [0, 5]
+
+
+@pytest.mark.parametrize("name", ["classics.sgd.convex", "classics.subgradient"])
+def test_steps_for_a_horizon_fall_with_its_root(name):
+    theorem = load_theorem(name)
+    rule, K = theorem.step["alpha"], theorem.symbols["K"].symbol
+    assert K in rule.free_symbols
+    assert sympy.simplify(2 * rule.xreplace({K: 4 * K}) - rule) == 0
