@@ -1,8 +1,8 @@
 """boundlab: a type-checker for convergence theorems of asynchronous and federated first-order methods.
 
 The names below are the public API; each is imported when it is first used. ``audit``, ``compare``, ``delays``,
-``exact``, ``falsify``, ``prove`` and ``worst_case`` are packages that can also be called: ``boundlab.compare(…)`` asks,
-and ``boundlab.compare.Comparison`` is what is inside.
+``exact``, ``falsify``, ``prove``, ``sweep`` and ``worst_case`` are packages that can also be called:
+``boundlab.compare(…)`` asks, and ``boundlab.compare.Comparison`` is what is inside.
 """
 
 import copyreg
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from boundlab.registry import lookup as lookup
     from boundlab.registry import registered as registered
     from boundlab.simulate.simulation import simulate as simulate
+    from boundlab.sweep.results import results as results
+    from boundlab.sweep.results import sweep as sweep
     from boundlab.theorems import Theorem as Theorem
     from boundlab.theorems import load_theorem as load_theorem
     from boundlab.verdict import Verdict as Verdict
@@ -66,11 +68,13 @@ _WHERE = {
     "problem": "api",
     "registered": "registry",
     "replay": "api",
+    "results": "sweep.results",
     "run": "api",
     "simulate": "simulate",
     "theorem": "api",
 }
-_CALLABLE = ("audit", "compare", "delays", "exact", "falsify", "prove", "worst_case")
+_CALLABLE = ("audit", "compare", "delays", "exact", "falsify", "prove", "sweep", "worst_case")
+_ASKED = {"audit": "boundlab.audit", "sweep": "boundlab.sweep.results"}  # the others are those of boundlab.api
 
 __all__ = ["__version__", *sorted((*_WHERE, *_CALLABLE))]
 
@@ -92,7 +96,7 @@ class _Question(_Package):
     def __wrapped__(self) -> Any:
         """The function that is called: help and signatures are its own."""
         name = self.__name__.rpartition(".")[2]
-        return getattr(import_module("boundlab.audit" if name == "audit" else "boundlab.api"), name)
+        return getattr(import_module(_ASKED.get(name, "boundlab.api")), name)
 
 
 class _Face(_Package):

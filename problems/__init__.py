@@ -7,6 +7,7 @@ from typing import Any
 
 from boundlab.objective import ProblemType
 from boundlab.problems import max_affine, quadratic, samples, separable, smoothed_max_affine
+from boundlab.problems.data import files_of_options
 from boundlab.problems.functions import smooth_problem as smooth_problem
 
 __all__ = ["PROBLEMS", "smooth_problem"]
@@ -41,6 +42,7 @@ PROBLEMS: tuple[ProblemType, ...] = (
         samples.builder("hinge"),
         samples.describe("hinge"),
         _sampled(_LABELS),
+        files=files_of_options,
     ),
     ProblemType(
         "huber",
@@ -62,6 +64,7 @@ PROBLEMS: tuple[ProblemType, ...] = (
         samples.builder("lad-regression"),
         samples.describe("lad-regression"),
         _sampled({**_ROWS, "targets": _REAL, "nu": 0.25}),
+        files=files_of_options,
     ),
     ProblemType(
         "least-squares",
@@ -69,6 +72,7 @@ PROBLEMS: tuple[ProblemType, ...] = (
         samples.builder("least-squares"),
         samples.describe("least-squares"),
         _sampled({**_ROWS, "targets": _REAL, "nu": 0.25}),
+        files=files_of_options,
     ),
     ProblemType(
         "logistic",
@@ -76,6 +80,7 @@ PROBLEMS: tuple[ProblemType, ...] = (
         samples.builder("logistic"),
         samples.describe("logistic"),
         _sampled(_LABELS),
+        files=files_of_options,
     ),
     ProblemType("max-affine", "maxima of affine functions", max_affine.build, max_affine.OPTIONS, _DRAWN),
     ProblemType(
@@ -85,6 +90,7 @@ PROBLEMS: tuple[ProblemType, ...] = (
         samples.describe("poisson"),
         tuple({**one, "box": [-0.5, 0.25]} for one in _sampled({**_ROWS, "targets": _COUNTS, "nu": 0.25})),
         constrained=True,
+        files=files_of_options,
     ),
     ProblemType(
         "pseudo-huber",
@@ -113,5 +119,6 @@ PROBLEMS: tuple[ProblemType, ...] = (
         samples.builder("softmax"),
         samples.describe("softmax"),
         _sampled({**_LABELS, "targets": [0, 1, 2, 1, 0, 2]}),
+        files=files_of_options,
     ),
 )

@@ -4,7 +4,7 @@ import csv
 import math
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -113,6 +113,11 @@ def files_of(name: str) -> tuple[Path, ...]:
     if kind in ("csv", "libsvm"):
         return (_path(place),)
     return files_of_folder(_path(place)) if kind in ("idx", "mnist") else ()
+
+
+def files_of_options(options: Mapping[str, Any]) -> tuple[Path, ...]:
+    """Return the files that a problem with these options reads; see :func:`files_of`."""
+    return files_of(str(options.get("data", "")))
 
 
 def sklearn_datasets() -> Any:

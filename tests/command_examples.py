@@ -18,6 +18,8 @@ QUICK: Mapping[str, Sequence[str]] = {
     "worst-case": ("worst-case", "classics.gd.convex", "--iterations=1"),
     "prove": ("prove", "area.optimal-rate"),
     "recheck": ("recheck", "{certificate}"),
+    "sweep": ("sweep", "{plan}", "--out={swept}", "--jobs=1"),
+    "results": ("results", "{swept}"),
     "new": ("new", "theorem", "mine", "--out={fresh}"),
     "doctor": ("doctor",),
     "schema": ("schema", "case"),
@@ -59,6 +61,12 @@ CERTIFICATE = {
 }
 
 FILES = {"case": CASE, "law": LAW, "certificate": CERTIFICATE}
+PLAN = """
+theorems = ["classics.gd.convex"]
+[run]
+ask = "worst-case"
+iterations = 1
+"""
 
 
 def quick(command: str) -> list[str]:
@@ -66,5 +74,6 @@ def quick(command: str) -> list[str]:
 
     {fresh} and {folder}, which two commands write into, stay as they are.
     """
-    names = {**{name: f"{name}.json" for name in FILES}, "fresh": "{fresh}", "folder": "{folder}"}
+    named = {name: f"{name}.json" for name in FILES} | {"plan": "plan.toml", "swept": "swept"}
+    names = {**named, "fresh": "{fresh}", "folder": "{folder}"}
     return [word.format(**names) for word in {**QUICK, **SLOW}[command]]

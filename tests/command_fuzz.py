@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import typer.main
-from command_examples import CERTIFICATE
+from command_examples import CERTIFICATE, PLAN
 from own_theorem import own_theorem
 
 from boundlab.cli._app import application
@@ -38,6 +38,8 @@ SHARES = {
     "falsify": 1,
     "audit": 1,
     "demo": 1,
+    "sweep": 1,
+    "results": 2,
     "new": 6,
     "doctor": 1,
     "schema": 2,
@@ -338,6 +340,8 @@ class Fuzz:
             "recheck": ["{certificate}", *told],
             "audit": [small, "--candidates", "1", "--budget", "1", *rng.choice(([], ["--html", "{out}"], ["-q"]))],
             "falsify": [rng.choice((small, "area.theorem8.fixed-step")), "--candidates", "2", "--out", "{out}", *told],
+            "sweep": ["{plan}", "--dry-run"],
+            "results": ["{folder}", *told],
             "new": [kind, name, "--out", "{folder}"],
             "doctor": rng.choice(([], ["--json"])),
             "schema": [rng.choice(("case", "theorem", "result", "error"))],
@@ -374,6 +378,8 @@ class Fuzz:
         page = rng.choice(([], ["--html", "{out}"], ["--md", "/dev/full"], ["--json", "{folder}"], ["-q"], ["-v"]))
         made: dict[str, list[str]] = {
             "list": [rng.choice((*KINDS, "symbols")), *rng.choice(([], [], ["a"], ["no such word"])), *shown],
+            "sweep": [rng.choice(("{plan}", "{csv}", "{case}")), *folder, *told],
+            "results": [rng.choice(("{folder}", "{csv}")), *rng.choice(([], ["--where", "M > 3"])), *told],
             "new": [new, rng.choice(("mine", "my-own", "1", "class", "a/b", "")), *folder],
             "doctor": rng.choice((["--json"], ["{script}"], ["{csv}"])),
             "schema": [rng.choice(("case", "theorem", "result", "error", "../x"))],
@@ -407,13 +413,14 @@ class Fuzz:
             "theorem": self._theorem,
             "plugin": self._plugin,
             "script": self._script,
+            "plan": lambda path: path.write_bytes(self._spoiled(PLAN.encode())) and None,
             "out": lambda _path: None,
             "folder": lambda path: path.mkdir(),
         }
         for name, make in makers.items():
             if f"{{{name}}}" in word:
                 self._made += 1
-                suffix = {"theorem": ".toml", "plugin": ".py", "script": ".py"}.get(name, "")
+                suffix = {"theorem": ".toml", "plan": ".toml", "plugin": ".py", "script": ".py"}.get(name, "")
                 path = self.place / f"{name}{self._made}{suffix}"
                 make(path)
                 word = word.replace(f"{{{name}}}", str(path))

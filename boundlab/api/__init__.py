@@ -22,6 +22,7 @@ from boundlab.api._given import replay as replay
 from boundlab.api._given import theorem as theorem
 from boundlab.api._shown import Report as Report
 from boundlab.api._shown import Shown as Shown
+from boundlab.api._shown import frame as frame
 from boundlab.api._shown import reported as reported
 
 if TYPE_CHECKING:

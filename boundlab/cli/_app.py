@@ -36,6 +36,8 @@ _COMMANDS = {
     "prove": ("prove:prove", "area.theorem8.repaired --step 'a pass'"),
     "recheck": ("recheck:recheck", "certificate.json"),
     "falsify": ("falsify:falsify", "area.theorem8 --budget 60"),
+    "sweep": ("sweep:sweep", "plan.toml --out results --jobs 2"),
+    "results": ("sweep:results", "results --where \"verdict = 'violated'\""),
     "audit": ("audit:audit", "area.theorem8 --html area.html"),
     "demo": ("demo:demo", "--out demo"),
     "new": ("new:new", "algorithm mine"),

@@ -141,6 +141,27 @@ Backend = Annotated[
 Device = Annotated[str | None, _option("--device", "Of torch: cpu, cuda or cuda:1. Default: a GPU where there is one.")]
 Jobs = Annotated[int | None, _integer("--jobs -j", "Processes. Default: one a core; results are the same.")]
 
+# Sweeps.
+PlanFile = Annotated[Path, _file_argument("PLAN.toml", "The plan: docs/sweep.md.")]
+Shard = Annotated[str | None, _option("--shard i/n", "Only the i-th of n parts of the cells.")]
+Again = Annotated[
+    str | None,
+    _option(
+        "--again WHICH",
+        "Ask cells again that failed, or are stale: of other versions.",
+        complete.words(("failed", "stale")),
+    ),
+]
+DryRun = Annotated[
+    bool, _option("--dry-run", "Show how many cells there are, which do not apply, and about how long it takes.")
+]
+ResultsFolder = Annotated[Path, _file_argument("DIR", "The folder of a sweep.")]
+Where = Annotated[
+    str | None, _option("--where SQL", "Rows for which this is true: \"verdict = 'violated' AND M > 5\".")
+]
+CsvFile = Annotated[Path | None, _file("--csv FILE", "Write these rows, or all.")]
+Against = Annotated[Path | None, _file("--against DIR", "Show what differs from another sweep.")]
+
 # Comparisons.
 Level = Annotated[float, _option("--level", "Joint confidence level.")]
 Band = Annotated[
@@ -266,6 +287,7 @@ MarkdownFile = Annotated[Path | None, _file("--md FILE", "Write Markdown.")]
 JsonFile = Annotated[Path | None, _file("--json FILE", "Write JSON.")]
 BandPlot = Annotated[Path | None, _file("--plot FILE", "Draw band and bound (png, svg, pdf).")]
 RatesPlot = Annotated[Path | None, _file("--plot FILE", "Draw the curves (png, svg, pdf).")]
+SweepFolder = Annotated[Path | None, _file("--out DIR", "The folder of the results; what is there is not asked again.")]
 ComparisonFolder = Annotated[
     Path | None, _file("--out DIR", "Write result.json here, and the case file when violated.")
 ]

@@ -81,6 +81,16 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
             ExitCode.UNDECIDED: "nothing could be decided, or two answers contradict each other",
             ExitCode.NOT_APPLICABLE: "a printed O(·): it says nothing that a number could refute",
         },
+        "sweep": {
+            ExitCode.STANDS: "every cell was answered, and none is refuted or open; or the plan was shown",
+            ExitCode.REFUTED: "a cell is refuted",
+            ExitCode.UNDECIDED: "a cell is open, or has no answer",
+        },
+        "results": {
+            ExitCode.STANDS: "every cell was answered, and none is refuted or open",
+            ExitCode.REFUTED: "a cell is refuted",
+            ExitCode.UNDECIDED: "a cell is open, or has no answer",
+        },
         "demo": {ExitCode.STANDS: "all parts ran, whatever their verdicts"},
         "new": {ExitCode.STANDS: "written"},
         "schema": {ExitCode.STANDS: "shown"},

@@ -10,6 +10,7 @@ import errno
 import json
 import os
 import sys
+import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from boundlab.pages import Block
+    from boundlab.sweep.drive import Progress
     from boundlab.theorems import Theorem
 
 _SPELL = "boundlab.spell"
@@ -357,6 +359,32 @@ def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=total)
         yield lambda done: bar.update(task, completed=done)
+
+
+_SILENT = 30.0  # seconds between two lines of a sweep where there is no terminal
+
+
+@contextmanager
+def sweep_progress() -> "Iterator[Callable[[Progress, Any], None]]":
+    """Show how far a sweep is and what was found: on a terminal one line, elsewhere one every half minute."""
+    last = time.monotonic()
+
+    def words(now: "Progress") -> str:
+        found = ", ".join(f"{number} {word}" for word, number in now.verdicts.items())
+        left = f"about {now.left():.0f} s left" if now.done else "begins"
+        cells = f"{now.cached + now.done} of {now.asked} cells, {now.cached} of them known"
+        return f"{cells}; {found or 'nothing yet'}; {left}"
+
+    with status("sweep") as line:
+
+        def tell(now: "Progress", _row: Any) -> None:
+            nonlocal last
+            line(words(now))
+            if not sys.stderr.isatty() and time.monotonic() - last > _SILENT:
+                last = time.monotonic()
+                sys.stderr.write(f"{words(now)}\n")
+
+        yield tell
 
 
 @contextmanager

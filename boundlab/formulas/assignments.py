@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import FormulaError, SymbolError
 from boundlab.formulas.parse import number_value
-from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, check, lookup
-from boundlab.options import numbers, split_setting
+from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, check, lookup, make_symbol
+from boundlab.options import numbers, split_setting, typed
 
 Floats = NDArray[np.float64]
 
@@ -162,6 +162,25 @@ def _range(info: SymbolInfo, text: str) -> Floats:
         check(info.name, [low, high], {info.name: info})
         grid = np.unique(np.rint(grid))
     return grid
+
+
+def axis_texts(name: str, text: str) -> list[str]:
+    """Return the values of a list or a range, ``1,10,sqrt(2)`` or ``1:1e6:log:7``, each as text that is read alone.
+
+    Raises
+    ------
+    FormulaError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> axis_texts("M", "1:100:log:3"), axis_texts("reply", "pre,post")
+    (['1', '10', '100'], ['pre', 'post'])
+    """
+    if text.count(":") not in (2, 3):
+        return [part.strip() for part in _split(text)]
+    info = SYMBOLS.get(name) or make_symbol(name, name, "real", (0, 0))
+    return [typed(value) for value in _range(info, text).tolist()]
 
 
 def of_arrivals(p: Sequence[Any], p_s: Any) -> dict[str, Any]:

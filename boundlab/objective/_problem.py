@@ -1,7 +1,7 @@
 """Interface of a problem: n client functions, and what engines may ask of them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -365,6 +365,8 @@ class ProblemType:
     constrained
         Whether constants exist on a bounded set alone: ``build`` then reads ``box`` or ``ball`` as well, to know it,
         and gives an f that keeps its promises on all of R^d.
+    files
+        Gives the files that a problem with some options reads, without building it.
     """
 
     id: str
@@ -373,3 +375,4 @@ class ProblemType:
     options: Mapping[str, str] = field(default_factory=dict)
     examples: Sequence[Mapping[str, Any]] = ({},)
     constrained: bool = False
+    files: Callable[[Mapping[str, Any]], tuple[Path, ...]] = lambda _: ()

@@ -10,6 +10,7 @@ from boundlab.registry._registry import lookup as lookup
 from boundlab.registry._registry import registered as registered
 from boundlab.registry._sources import BUILT_IN as BUILT_IN
 from boundlab.registry._sources import KINDS as KINDS
+from boundlab.registry._sources import VARIABLE as VARIABLE
 from boundlab.registry._sources import Kind as Kind
 from boundlab.registry._sources import files as files
 from boundlab.registry._sources import load_plugin as load_plugin

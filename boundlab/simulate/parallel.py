@@ -151,13 +151,13 @@ def _follow(parent: int, read: int, write: int) -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     os.close(write)  # the parent alone holds it: the end of the pipe is the end of the parent
-    if not _killed_with_parent():
+    if not killed_with_parent():
         threading.Thread(target=_watch, args=(read,), daemon=True).start()
     if os.getppid() != parent:  # it has ended before it could be followed
         os._exit(1)
 
 
-def _killed_with_parent() -> bool:
+def killed_with_parent() -> bool:
     """Ask Linux to kill this process as soon as its parent has ended, whatever it is doing; return whether it will."""
     if sys.platform != "linux":
         return False

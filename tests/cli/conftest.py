@@ -1,10 +1,13 @@
 """What tests of commands share: a folder with the files that quick calls name."""
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
-from command_examples import FILES
+from command_examples import FILES, PLAN
+
+from boundlab.sweep.store import Store
 
 
 @pytest.fixture
@@ -13,4 +16,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for name, content in FILES.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    (tmp_path / "plan.toml").write_text(PLAN)
+    Store.make(tmp_path / "swept", tomllib.loads(PLAN))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path

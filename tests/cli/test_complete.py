@@ -100,6 +100,8 @@ FREE = {
     "--p",
     "--fit",
     "--step",
+    "--shard",
+    "--where",
     "word",
     "new name",
 }

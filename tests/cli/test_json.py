@@ -37,6 +37,8 @@ KINDS = {
     "prove": "decided-proof",
     "recheck": "recheck",
     "falsify": "search",
+    "sweep": "sweep",
+    "results": "sweep",
     "doctor": "doctor",
 }
 JUDGING = ("check", "compare", "exact", "worst-case", "prove", "recheck", "falsify")

@@ -24,7 +24,7 @@ from boundlab.simulate import parallel
 
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may have it ignored, as nohup does
 if sys.argv[1] == "watched":
-    parallel._killed_with_parent = lambda: False
+    parallel.killed_with_parent = lambda: False
 follow, call = parallel._follow, parallel._call
 def told(*arguments):
     follow(*arguments)

@@ -24,6 +24,8 @@ LINES = {
     "recheck": ("accepted: ", ExitCode.STANDS),
     "falsify": ("classics.gd.convex: inconclusive: ", ExitCode.UNDECIDED),
     "audit": ("classics.gd.convex: proved: by classics.gd.convex", ExitCode.STANDS),
+    "sweep": ("swept: 1 holds", ExitCode.STANDS),
+    "results": ("swept: nothing yet", ExitCode.STANDS),
 }
 # What -v shows and the page does not.
 MORE = {
@@ -35,6 +37,8 @@ MORE = {
     "recheck": "accepted",
     "falsify": "closest instance",
     "audit": "All 11 steps",
+    "sweep": "repeat the first",
+    "results": "ratio",
 }
 
 

@@ -1,0 +1,256 @@
+"""Runs a sweep: chunks of cells go to an executor, and rows come back as they are found.
+
+A chunk is answered by :func:`answer_chunk` wherever the executor runs it: a thread here, a process, a worker of a
+cluster. Each drives a warm process of its own, since a limit ends the process and must not end the worker, and appends
+rows to a file of its own where the folder of the sweep is there; elsewhere they come back with the chunk.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol, final
+
+from boundlab.errors import BoundlabError, SpecError
+from boundlab.sweep.plan import Cell, SweepPlan
+from boundlab.sweep.question import key, machine, theorem_of
+from boundlab.sweep.store import FAILED, Appender, Store
+from boundlab.sweep.worker import Row, Warm, as_cell, as_json
+from boundlab.verdict import ExitCode
+
+_CHUNK = 8
+_AHEAD = 2  # chunks of each worker that wait
+
+
+class Executor(Protocol):
+    """Anything that answers to ``submit`` with futures: concurrent.futures, or ``client.get_executor()`` of Dask."""
+
+    def submit(self, call: Callable[..., Any], /, *arguments: Any) -> Any:
+        """Return a future of call(*arguments)."""
+
+
+@final
+@dataclass(slots=True)
+class Progress:
+    """How far a sweep is.
+
+    Parameters
+    ----------
+    asked, cached
+        Cells of the plan (of this shard), and those that were answered before.
+    done
+        Answered now.
+    verdicts
+        How often each verdict, or each way to fail, was found now.
+    """
+
+    asked: int
+    cached: int
+    done: int
+    verdicts: dict[str, int]
+    started: float
+
+    def left(self) -> float:
+        """Return about how many seconds it will take yet; infinity where nothing is known."""
+        waiting = self.asked - self.cached - self.done
+        spent = time.monotonic() - self.started
+        return 0.0 if not waiting else spent / self.done * waiting if self.done else float("inf")
+
+
+def answer_chunk(
+    cells: Sequence[Row], seconds: float, memory: int | None, folder: str, sweep: str, variables: dict[str, str]
+) -> list[Row]:
+    """Answer some cells; rows that could not be appended to the folder have ``unwritten`` set.
+
+    Parameters
+    ----------
+    cells
+        As :func:`boundlab.sweep.worker.as_json` writes them.
+    seconds, memory
+        Limits of each cell.
+    folder, sweep
+        Where lines are written, if it is the folder of that sweep.
+    variables
+        Of the environment: plug-ins.
+    """
+    os.environ.update(variables)
+    hand = _hand(memory, folder, sweep)
+    found = []
+    for one in cells:
+        row = hand.warm.ask(as_cell(one), seconds)
+        if hand.lines is not None:
+            hand.lines.append(row)
+            row.pop("case", None)
+            row.pop("points", None)
+        found.append(row | {"unwritten": hand.lines is None})
+    return found
+
+
+@final
+@dataclass(slots=True)
+class _Hand:
+    """The warm process of a thread and its file of lines, where the folder of the sweep is there."""
+
+    sweep: str
+    warm: Warm
+    lines: Appender | None
+
+    def close(self) -> None:
+        self.warm.end()
+        if self.lines is not None:
+            self.lines.close()
+
+
+_HANDS: dict[int, _Hand] = {}  # by thread
+
+
+def _hand(memory: int | None, folder: str, sweep: str) -> _Hand:
+    thread = threading.get_ident()
+    found = _HANDS.get(thread)
+    if found is None or found.sweep != sweep:
+        if found is not None:
+            found.close()
+        try:
+            here = Store(Path(folder)).id == sweep
+        except BoundlabError:
+            here = False
+        found = _Hand(sweep, Warm(memory), Appender(Path(folder), machine()) if here else None)
+        _HANDS[thread] = found
+    return found
+
+
+def _end(sweep: str) -> None:
+    """End the warm processes of a sweep at once: who waits for a row of theirs gets none."""
+    for hand in [one for one in _HANDS.values() if one.sweep == sweep]:
+        hand.warm.kill()
+
+
+def _close(sweep: str) -> None:
+    """Give back what the threads of a sweep held."""
+    for thread in [one for one, hand in _HANDS.items() if hand.sweep == sweep]:
+        _HANDS.pop(thread).close()
+
+
+def run(
+    plan: SweepPlan,
+    store: Store,
+    executor: Executor | None = None,
+    *,
+    jobs: int = 1,
+    shard: tuple[int, int] = (1, 1),
+    again: str = "",
+    tell: Callable[[Progress, Row | None], None] = lambda *_: None,
+) -> Progress:
+    """Answer the cells of a plan that have no answer yet.
+
+    Parameters
+    ----------
+    executor
+        Takes the chunks; None: as many threads as ``jobs``, each with a process.
+    shard
+        (i, n): only the cells whose key says that they are of the i-th of n parts.
+    again
+        ``failed`` or ``stale``: which cells are answered once more.
+    tell
+        Told of each row, and once before the first.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be written, or another process works on this shard.
+    BoundlabError
+        If a theorem is none; a problem that is none refuses its cells alone.
+    """
+    for name in plan.theorems:
+        theorem_of(name)
+    part, parts = shard
+    with ExitStack() as stack:
+        stack.enter_context(store.held(f"{part}-of-{parts}"))
+        index = store.index()
+        stack.callback(index.close)
+        known = index.keys(again)
+        cells, waiting = [], []
+        for cell in plan.cells():
+            found = key(cell)
+            if int(found[:12], 16) % parts == part - 1:
+                cells.append(cell)
+                if found not in known:
+                    waiting.append(cell)
+        progress = Progress(len(cells), len(cells) - len(waiting), 0, {}, time.monotonic())
+        tell(progress, None)
+        own = Appender(store.folder, machine())
+        stack.callback(own.close)
+        stack.callback(_close, store.id)
+        if executor is None:
+            pool = ThreadPoolExecutor(jobs)
+            executor = pool
+            stack.callback(pool.shutdown, cancel_futures=True)
+        stack.callback(_end, store.id)
+        for row in _rows(plan, store, executor, waiting, jobs):
+            if row.pop("unwritten"):
+                own.append(row)
+            word = row["verdict"] or row["status"]
+            progress.done += 1
+            progress.verdicts[word] = progress.verdicts.get(word, 0) + 1
+            tell(progress, row)
+        index.update()
+    return progress
+
+
+def _rows(plan: SweepPlan, store: Store, executor: Executor, waiting: Sequence[Cell], jobs: int) -> Iterator[Row]:
+    variables = {name: os.environ[name] for name in ("BOUNDLAB_PLUGINS", "BOUNDLAB_DATA") if name in os.environ}
+    rest = (plan.run.seconds, plan.run.memory, str(store.folder.absolute()), store.id, variables)
+    chunks = _chunks(waiting, jobs)
+    futures: set[Future[list[Row]]] = set()
+    most = _AHEAD * max(jobs, 1) if isinstance(executor, ThreadPoolExecutor) else 64
+    while True:
+        for chunk in islice(chunks, most - len(futures)):
+            futures.add(executor.submit(answer_chunk, [as_json(cell) for cell in chunk], *rest))
+        if not futures:
+            return
+        done, futures = wait(futures, return_when=FIRST_COMPLETED)
+        for future in done:
+            yield from future.result()
+
+
+def _chunks(cells: Sequence[Cell], jobs: int) -> Iterator[Sequence[Cell]]:
+    """Yield parts of the cells, of one problem each, and small enough that no worker ends long after the others."""
+    size = max(1, min(_CHUNK, len(cells) // (4 * max(jobs, 1))))
+    start = 0
+    for place in range(1, len(cells) + 1):
+        if place == len(cells) or place - start == size or cells[place].problem != cells[start].problem:
+            yield cells[start:place]
+            start = place
+
+
+def exit_code(rows: Sequence[tuple[Any, ...]]) -> ExitCode:
+    """Return how a sweep ends: 70 if a cell crashed, else 1 if one is refuted, 3 if one is open, else 0.
+
+    Parameters
+    ----------
+    rows
+        (status, code, how many).
+    """
+    unanswered = (*FAILED, "refused")
+    codes = {70 if status == "crashed" else 3 if status in unanswered else int(code) for status, code, _ in rows}
+    worst = (ExitCode.UNFORESEEN, ExitCode.REFUTED, ExitCode.UNDECIDED)
+    return next((one for one in worst if one in codes), ExitCode.STANDS)
+
+
+def read_shard(text: str) -> tuple[int, int]:
+    """Read ``i/n``.
+
+    Raises
+    ------
+    SpecError
+        If it is none.
+    """
+    first, slash, last = text.partition("/")
+    if not (slash and first.isdigit() and last.isdigit() and 1 <= int(first) <= int(last)):
+        raise SpecError(f"--shard {text!r}: write i/n with 1 ≤ i ≤ n, such as 2/8")
+    return int(first), int(last)

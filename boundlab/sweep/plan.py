@@ -1,0 +1,361 @@
+"""The plan of a sweep: which questions are asked, read from a TOML file.
+
+A plan has lists of theorems, problems and delay models, which multiply; under ``[set]`` values of symbols, options and
+of the ``{names}`` in specs, which multiply, too; ``[[zip]]`` tables whose values go in step; ``[[exclude]]`` tables of
+what is left out; and under ``[run]`` the question. See docs/sweep.md.
+"""
+
+import itertools
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, cast, final, get_args
+
+from boundlab.errors import SpecError
+from boundlab.files import read_text
+from boundlab.formulas.assignments import axis_texts
+from boundlab.options import Default, count, nearest, number, typed, whole
+
+Ask = Literal["compare", "exact", "worst-case", "falsify", "check", "prove"]
+ASKS: tuple[Ask, ...] = get_args(Ask)
+# What a question is about beside the theorem.
+_ABOUT: Mapping[Ask, frozenset[str]] = MappingProxyType(
+    {
+        "compare": frozenset({"problems", "delays", "servers", "set", "iterations", "seeds", "trials"}),
+        "exact": frozenset({"problems", "delays", "servers", "set", "iterations"}),
+        "worst-case": frozenset({"delays", "set", "iterations"}),
+        "falsify": frozenset({"candidates", "seeds"}),
+        "check": frozenset(),
+        "prove": frozenset(),
+    }
+)
+_LISTS = ("theorems", "problems", "delays", "servers")
+_TABLES = ("set", "zip", "exclude", "run")
+_COORDINATES = {"theorem": "theorems", "problem": "problems", "delays": "delays", "server": "servers"}
+_EXAMPLES = {
+    "theorems": "area.theorem8",
+    "problems": "huber:x0=3",
+    "delays": "iid:p_s=0.5",
+    "servers": "poisson:rate=4",
+}
+_NAME = re.compile(r"\{(\w+)\}")
+_UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+DEFAULT_RATE = 0.01  # of false alarms of a whole sweep
+MOST_CELLS = 10**7
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CellQuestion:
+    """The question that every cell asks, and the limits of a cell.
+
+    Parameters
+    ----------
+    iterations
+        Horizons; a cell is one run for each, judged jointly.
+    rate
+        Of false alarms among all sampled cells together.
+    seconds, memory
+        Limits of a cell; memory in bytes; None: none.
+    """
+
+    ask: Ask = "compare"
+    iterations: tuple[int, ...] = (Default.ITERATIONS,)
+    trials: int = Default.TRIALS
+    seeds: tuple[int, ...] = (Default.SEED,)
+    candidates: int = 100
+    rate: float = DEFAULT_RATE
+    seconds: float = 600.0
+    memory: int | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One question of a sweep.
+
+    Parameters
+    ----------
+    problem, delays, server
+        Specs with every name filled in; empty where the question is not about them.
+    settings
+        Symbols and options, as text.
+    level
+        At which a sample is judged.
+    """
+
+    ask: Ask
+    theorem: str
+    problem: str
+    delays: str
+    server: str
+    settings: tuple[tuple[str, str], ...]
+    iterations: tuple[int, ...]
+    trials: int
+    seed: int
+    candidates: int
+    level: float
+
+    def where(self) -> dict[str, Any]:
+        """Return the coordinates, as a row has them."""
+        own = {name: getattr(self, name) for name in ("ask", *_COORDINATES, "seed")}
+        return {**own, "settings": dict(self.settings)}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SweepPlan:
+    """The questions of a sweep; :meth:`cells` yields them.
+
+    Parameters
+    ----------
+    axes
+        What multiplies: each a list of assignments of names to texts.
+    raw
+        What the file says; theorems that are files by their absolute paths.
+    exclude
+        A cell that has all of the values of one of these is left out.
+    """
+
+    theorems: tuple[str, ...]
+    problems: tuple[str, ...]
+    delays: tuple[str, ...]
+    servers: tuple[str, ...]
+    axes: tuple[tuple[Mapping[str, str], ...], ...]
+    exclude: tuple[Mapping[str, frozenset[str]], ...]
+    run: CellQuestion = field(default_factory=CellQuestion)
+    raw: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def read(cls, path: Path) -> "SweepPlan":
+        """Read a plan; theorems that are files are looked for beside it.
+
+        Raises
+        ------
+        SpecError
+            Naming the file, the key, and what would be right.
+        """
+        try:
+            raw = tomllib.loads(read_text(path, SpecError))
+        except tomllib.TOMLDecodeError as reason:
+            raise SpecError(f"{path}: {reason}") from None
+        return cls.of(raw, str(path), path.parent)
+
+    @classmethod
+    def of(cls, raw: Mapping[str, Any], name: str = "the plan", beside: Path = Path()) -> "SweepPlan":
+        """Read what such a file says; errors are those of :meth:`read`."""
+        return _PlanReader(raw, name, beside).plan()
+
+    def size(self) -> int:
+        """Return how many cells there are before any is left out."""
+        lists = (self.theorems, self.problems, self.delays, self.servers, self.run.seeds)
+        found = 1
+        for one in (*lists, *self.axes):
+            found *= len(one)
+        return found
+
+    def total(self) -> int:
+        """Return how many cells there are."""
+        return sum(1 for _ in self._cells(0.0))
+
+    def settings(self) -> tuple[str, ...]:
+        """Return the symbols and options that are set."""
+        inside = self.inside()
+        return tuple(name for axis in self.axes for name in axis[0] if name not in inside)
+
+    def cells(self) -> Iterator[Cell]:
+        """Yield the cells: those of one problem together, each once."""
+        sampled = self.run.ask == "compare"
+        yield from self._cells(1.0 - self.run.rate / max(self.total(), 1) if sampled else 1.0)
+
+    def _cells(self, level: float) -> Iterator[Cell]:
+        run, inside = self.run, self.inside()
+        seen: set[bytes] = set()  # a name that a spec does not have makes no cell of its own
+        grid = ((problem, few) for problem in self.problems for few in itertools.product(*self.axes))
+        for problem, few in grid:
+            assigned = {name: value for one in few for name, value in one.items()}
+            settings = tuple((name, value) for name, value in assigned.items() if name not in inside)
+            others = itertools.product(self.theorems, self.delays, self.servers, run.seeds)
+            for theorem, delays, server, seed in others:
+                found = Cell(
+                    run.ask,
+                    theorem,
+                    _filled(problem, assigned),
+                    _filled(delays, assigned),
+                    _filled(server, assigned),
+                    settings,
+                    run.iterations,
+                    run.trials,
+                    seed,
+                    run.candidates,
+                    level,
+                )
+                mark = blake2b(repr(found).encode(), digest_size=16).digest()
+                if mark not in seen and not self._excluded(found, assigned):
+                    seen.add(mark)
+                    yield found
+
+    def inside(self) -> frozenset[str]:
+        """Return the names that stand in specs: they are no symbols."""
+        return frozenset(name for text in (*self.problems, *self.delays, *self.servers) for name in _NAME.findall(text))
+
+    def _excluded(self, cell: Cell, assigned: Mapping[str, str]) -> bool:
+        own = {**assigned, "seed": str(cell.seed), **{name: getattr(cell, name) for name in _COORDINATES}}
+        return any(all(own.get(key) in some for key, some in one.items()) for one in self.exclude)
+
+
+def _filled(spec: str, values: Mapping[str, str]) -> str:
+    """Return a spec with every name in braces replaced by its value."""
+    return _NAME.sub(lambda match: values[match[1]], spec)
+
+
+@final
+class _PlanReader:
+    """Reads what a plan says, and refuses what it does not understand."""
+
+    def __init__(self, raw: Mapping[str, Any], name: str, beside: Path) -> None:
+        self.raw, self.name, self.beside = raw, name, beside
+
+    def plan(self) -> SweepPlan:
+        self._known(self.raw, (*_LISTS, *_TABLES), "")
+        run = self._run(self._table("run"))
+        lists = {key: self._texts(key, self.raw.get(key, default)) for key, default in self._defaults().items()}
+        grid = self._axes("set", self._table("set"))
+        axes = [[{key: one} for one in some] for key, some in grid.items()]
+        for number_, table in enumerate(self._tables("zip"), 1):
+            columns = self._axes(f"zip {number_}", table)
+            if len({len(one) for one in columns.values()}) > 1:
+                long = ", ".join(f"{key} has {len(one)}" for key, one in columns.items())
+                raise self._wrong(f"[[zip]] {number_}: values that go in step are equally many; {long}")
+            axes.append([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
+        names = [key for axis in axes for key in axis[0]]
+        twice = next((key for place, key in enumerate(names) if key in names[:place]), None)
+        if twice is not None:
+            raise self._wrong(f"{twice} is set twice")
+        exclude = tuple(
+            self._exclude(number_, table, names) for number_, table in enumerate(self._tables("exclude"), 1)
+        )
+        theorems = tuple(self._beside(one) for one in lists["theorems"])
+        problems, delays, servers = (lists[key] for key in _LISTS[1:])
+        raw = {**self.raw, "theorems": list(theorems)}
+        found = SweepPlan(theorems, problems, delays, servers, tuple(map(tuple, axes)), exclude, run, raw)
+        missing = sorted(found.inside() - {*names})
+        if missing:
+            raise self._wrong(
+                f"a spec has {{{missing[0]}}}, and [set] gives it no values; {nearest(missing[0], names)}"
+            )
+        if found.size() > MOST_CELLS:
+            raise self._wrong(f"these are {found.size()} cells, at most {MOST_CELLS} are one sweep")
+        return found
+
+    def _defaults(self) -> dict[str, Any]:
+        """Return what stands where a list is left out, and refuse lists that the question is not about."""
+        about = _ABOUT[self._ask()]
+        wanted: dict[str, Any] = {"theorems": None, "problems": None, "delays": Default.DELAYS, "servers": ""}
+        if self._ask() == "worst-case":
+            wanted["delays"] = ""
+        for key in (*_LISTS[1:], "set"):
+            if key not in about and self.raw.get(key):
+                raise self._wrong(f"{key}: {self._ask()} is about a theorem alone; leave it out")
+        for key in ("theorems", "problems"):
+            if (key == "theorems" or key in about) and not self.raw.get(key):
+                raise self._wrong(f'it needs {key}, a list such as {key} = ["{_EXAMPLES[key]}"]')
+        return {key: one if key == "theorems" or key in about else "" for key, one in wanted.items()}
+
+    def _ask(self) -> Ask:
+        ask = self._table("run").get("ask", "compare")
+        if ask not in ASKS:
+            raise self._wrong(f"[run] ask: there is no question {ask!r}; {nearest(str(ask), ASKS)}")
+        return cast(Ask, ask)
+
+    def _run(self, table: Mapping[str, Any]) -> CellQuestion:
+        known = ("ask", "iterations", "trials", "seeds", "candidates", "rate", "seconds", "memory")
+        self._known(table, known, "[run] ")
+        about, ask = _ABOUT[self._ask()], self._ask()
+        for key in ("iterations", "trials", "seeds", "candidates"):
+            if key in table and key not in about:
+                raise self._wrong(f"[run] {key}: {ask} has none; leave it out")
+        given = table.get("iterations", [Default.ITERATIONS])
+        horizons = sorted(count(one, "iterations", 1, 10**8) for one in (given if isinstance(given, list) else [given]))
+        if not horizons or len(set(horizons)) < len(horizons):
+            raise self._wrong("[run] iterations: a number, or a list of different numbers")
+        if ask in ("exact", "worst-case") and len(horizons) > 1:
+            raise self._wrong(f"[run] iterations: {ask} is asked at one horizon; give one number")
+        some = table.get("seeds", [Default.SEED])
+        rate = number(table.get("rate", DEFAULT_RATE), "rate")
+        if not 0.0 < rate < 1.0:
+            raise self._wrong(f"[run] rate: the share of false alarms of the whole sweep is in (0, 1), got {rate:g}")
+        seconds = number(table.get("seconds", 600.0), "seconds")
+        if seconds <= 0.0:
+            raise self._wrong(f"[run] seconds: a limit above 0, got {seconds:g}")
+        return CellQuestion(
+            ask,
+            tuple(horizons) if "iterations" in about else (),
+            count(table.get("trials", Default.TRIALS), "trials", 2, 10**6),
+            tuple(dict.fromkeys(whole(one, "seeds") for one in (some if isinstance(some, list) else [some]))),
+            count(table.get("candidates", 100), "candidates", 1, 10**9),
+            rate,
+            seconds,
+            self._memory(table.get("memory")),
+        )
+
+    def _memory(self, given: Any) -> int | None:
+        if given is None:
+            return None
+        match = re.fullmatch(r"\s*([0-9.]+)\s*([KMG]iB)\s*", str(given))
+        if match is None:
+            raise self._wrong(f'[run] memory: a size such as "2 GiB" or "500 MiB", got {given!r}')
+        return int(float(match[1]) * _UNITS[match[2]])
+
+    def _axes(self, where: str, table: Mapping[str, Any]) -> dict[str, list[str]]:
+        """Return the values of each name, as texts that are read alone."""
+        found = {}
+        for key, value in table.items():
+            some = value if isinstance(value, list) else axis_texts(key, value) if isinstance(value, str) else [value]
+            texts = [typed(one) for one in some]
+            if not texts or any(isinstance(one, dict) for one in some):
+                raise self._wrong(f'{where}: {key} has no values; write {key} = [1, 10], or "1:1e3:log:4"')
+            found[key] = list(dict.fromkeys(texts)) if where == "set" else texts
+        return found
+
+    def _exclude(self, place: int, table: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, frozenset[str]]:
+        known = (*_COORDINATES, "seed", *names)
+        self._known(table, known, f"[[exclude]] {place}: ")
+        values = {key: frozenset(one) for key, one in self._axes(f"exclude {place}", table).items()}
+        if not values:
+            raise self._wrong(f"[[exclude]] {place} names nothing, and would leave out every cell")
+        return {key: frozenset(map(self._beside, one)) if key == "theorem" else one for key, one in values.items()}
+
+    def _beside(self, theorem: str) -> str:
+        """Return the path of a theorem that is a file beside the plan."""
+        return str((self.beside / theorem).absolute()) if theorem.endswith(".toml") else theorem
+
+    def _texts(self, key: str, value: Any) -> tuple[str, ...]:
+        some = value if isinstance(value, list) else [value]
+        if not some or not all(isinstance(one, str) for one in some):
+            raise self._wrong(f'{key}: a list of texts, such as {key} = ["{_EXAMPLES[key]}"]')
+        return tuple(dict.fromkeys(some))
+
+    def _table(self, key: str) -> Mapping[str, Any]:
+        found = self.raw.get(key, {})
+        if not isinstance(found, dict):
+            raise self._wrong(f"{key} is a table, [{key}]")
+        return found
+
+    def _tables(self, key: str) -> list[Mapping[str, Any]]:
+        found = self.raw.get(key, [])
+        if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+            raise self._wrong(f"{key} is a list of tables, [[{key}]]")
+        return found
+
+    def _known(self, table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+        for key in table:
+            if key not in known:
+                raise self._wrong(f"{where}unknown key {key!r}; {nearest(key, known)}")
+
+    def _wrong(self, words: str) -> SpecError:
+        return SpecError(f"{self.name}: {words}")

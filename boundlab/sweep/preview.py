@@ -1,0 +1,84 @@
+"""A look at a sweep before it runs: how many cells, which do not apply, about how long."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from boundlab.algorithms import Algorithm
+from boundlab.case.build import delays_from
+from boundlab.errors import BoundlabError
+from boundlab.pages.blocks import Block, table, words
+from boundlab.registry import lookup
+from boundlab.simulate.parallel import processes
+from boundlab.sweep.plan import Cell, SweepPlan
+from boundlab.sweep.question import problem_of, theorem_of
+from boundlab.sweep.worker import Warm
+
+_LOOKED_AT, _TIMED = 1000, 10
+
+
+def preview(plan: SweepPlan, jobs: int | None) -> Iterator[Block]:
+    """Yield what a sweep would do, as blocks."""
+    cells = list(plan.cells())
+    yield words(f"{len(cells)} cells of {plan.run.ask}, of {plan.size()} in the whole grid")
+    if not cells:
+        return
+    looked = _spread(cells, _LOOKED_AT)
+    reasons = Counter(filter(None, map(why_not, looked)))
+    if reasons:
+        share = "" if len(looked) == len(cells) else f" (of {len(looked)} that were looked at)"
+        rows = [(why, str(number)) for why, number in reasons.most_common()]
+        yield table(f"cells that do not apply{share}", ("why", "cells"), rows, numbers=(1,))
+    warm = Warm(plan.run.memory)
+    try:
+        warm.ask(cells[0], plan.run.seconds)  # begins the process
+        spent = [
+            float(warm.ask(cell, plan.run.seconds).get("seconds", plan.run.seconds)) for cell in _spread(cells, _TIMED)
+        ]
+    finally:
+        warm.end()
+    mean, many = float(np.mean(spent)), processes(jobs)
+    yield words(
+        f"about {_time(mean * len(cells) / many)} with {many} processes: {mean:.2g} s a cell, the mean of {len(spent)}"
+    )
+
+
+def why_not(cell: Cell) -> str:
+    """Return why a cell does not apply; empty where it does, or where only the answer says."""
+    try:
+        theorem = theorem_of(cell.theorem)
+        if cell.ask == "compare":
+            from boundlab.instance import make_plan
+
+            algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
+            problem = problem_of(cell.problem)
+            delays = delays_from(cell.delays, problem.n)
+            policy = algorithm.policy(cell.server or None, delays)
+            make_plan(
+                theorem,
+                problem,
+                delays,
+                policy,
+                cell.iterations[0],
+                dict(cell.settings),
+                trials=cell.trials,
+                seed=cell.seed,
+            )
+    except BoundlabError as error:
+        return str(error)
+    return ""
+
+
+def _spread(cells: Sequence[Cell], number: int) -> list[Cell]:
+    """Return so many cells, evenly over the plan."""
+    places = np.unique(np.linspace(0, len(cells) - 1, min(number, len(cells))).astype(int))
+    return [cells[place] for place in places]
+
+
+def _time(seconds: float) -> str:
+    for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 2.0 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.1f} s"

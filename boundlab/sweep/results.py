@@ -1,0 +1,252 @@
+"""Results of a sweep, to look at: how many of each verdict, rows that are asked for, frames and CSV."""
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+from boundlab.api import Shown
+from boundlab.api import frame as make_frame
+from boundlab.errors import OutputError
+from boundlab.files import schema
+from boundlab.pages.blocks import Block, figures, line, table, tone_of, words
+from boundlab.pages.results import figure
+from boundlab.sweep.drive import Executor, Progress, exit_code, run
+from boundlab.sweep.plan import SweepPlan
+from boundlab.sweep.store import Index, Row, Store
+from boundlab.verdict import ExitCode
+
+if TYPE_CHECKING:
+    import pandas
+
+MOST_ROWS = 50  # that a page lists
+_HIDDEN = ("row", "common", "code")
+_SAMPLED = "compare"
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Swept(Shown):
+    """The folder of a sweep, with all rows that are there now.
+
+    Parameters
+    ----------
+    where
+        Which rows are meant, an SQL expression of the columns; empty: all.
+    """
+
+    store: Store
+    plan: SweepPlan
+    index: Index
+    where: str = ""
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows, one after the other: columns by name; ``points`` are [k, mean, lower, upper, bound].
+
+        Raises
+        ------
+        SpecError
+            If ``where`` is no expression of the columns.
+        """
+        for row in self.index.select(self.where):
+            whole = json.loads(row.pop("row"))
+            more = {"points": whole["points"]} if "points" in whole else {}
+            case = self.store.case(row["key"])
+            yield {
+                **{name: one for name, one in row.items() if name not in _HIDDEN},
+                "case": str(case) if case.is_file() else None,
+                "command": whole.get("command"),
+                **json.loads(row["common"]),
+                **more,
+            }
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """How the command ends: 70 if a cell crashed, else 1 if one is refuted, 3 if one is open, else 0."""
+        return exit_code(self.index.counts("status", "code"))
+
+    @property
+    def verdict(self) -> str:
+        """The counts of all verdicts, and of what failed."""
+        found = self.index.counts("verdict", "status")
+        return ", ".join(f"{number} {verdict or status}" for verdict, status, number in found) or "nothing yet"
+
+    def line(self) -> str:
+        """Return how many cells ended in which way."""
+        return f"{self.store.folder}: {self.verdict}"
+
+    def page(self, verbose: bool = False) -> list[Block]:
+        """Return the last table of a sweep; where rows are asked for, these; ``verbose``: both."""
+        summary = [] if self.where and not verbose else [*self._summary()]
+        return [*summary, *(self._listed() if self.where or verbose else ())]
+
+    def _summary(self) -> Iterator[Block]:
+        counts = self.index.counts("theorem", "verdict", "status")
+        rows = [(theorem, line((word, tone_of(word))), str(number)) for theorem, word, number in _words(counts)]
+        yield table("", ("theorem", "ends in", "cells"), rows, numbers=(2,), whole=(0,))
+        failed = [row for row in self.index.counts("status", "reason") if row[0] not in ("done",)]
+        if failed:
+            reasons = [(status, why, str(number)) for status, why, number in failed[:MOST_ROWS]]
+            yield table("not answered", ("status", "why", "cells"), reasons, numbers=(2,))
+        if self.plan.run.ask == _SAMPLED:
+            total = self.plan.total()
+            rate = self.plan.run.rate
+            yield words(
+                f"false alarms of the whole sweep: at most {rate:.3g}; each of {total} cells is judged at "
+                f"level {1.0 - rate / max(total, 1):.9g}"
+            )
+        for key, first, second in self.index.disagreements():
+            both = f"{first['verdict']} and {second['verdict']}"
+            yield words(("two answers to one cell differ: ", "bad"), f"{key}: {both}; this is a defect of boundlab")
+
+    def _listed(self) -> Iterator[Block]:
+        names = ["theorem", "problem", "delays", *self.plan.settings(), "verdict", "ratio"]
+        found = list(islice(self.index.select(self.where), MOST_ROWS + 1))
+        shown = [[_cell(row, name) for name in names] for row in found[:MOST_ROWS]]
+        yield figures(tuple(names), [tuple(row) for row in shown], words=range(len(names) - 1))
+        if len(found) > MOST_ROWS:
+            yield words(f"the first {MOST_ROWS}; --csv FILE writes all")
+        commands = [json.loads(row["row"]).get("command") for row in found[:1]]
+        for command in filter(None, commands):
+            yield words("repeat the first: ", (command, "command"))
+
+    def changes(self, old: "Swept") -> Iterator[Block]:
+        """Yield how the answers of an older sweep differ, cell by cell: those that both have, by their coordinates."""
+        before = {_place(row): row for row in old.index.select()}
+        rows = []
+        gone = set(before)
+        new = 0
+        for row in self.index.select(self.where):
+            place = _place(row)
+            gone.discard(place)
+            other = before.get(place)
+            if other is None:
+                new += 1
+            elif (other["verdict"], other["status"]) != (row["verdict"], row["status"]):
+                ends = [one["verdict"] or one["status"] for one in (other, row)]
+                rows.append(
+                    (*place[1:4], json.dumps(dict(place[6]))[1:-1], *(line((end, tone_of(end))) for end in ends))
+                )
+        if rows:
+            yield table("", ("theorem", "problem", "delays", "settings", "before", "now"), rows[:MOST_ROWS], whole=(0,))
+        yield words(f"{len(rows)} cells end in another way, {new} are new, {len(gone)} are gone")
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """Return a row for each cell.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
+        rows = [{name: one for name, one in row.items() if name != "points"} for row in self.rows()]
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        return make_frame({name: [row.get(name) for row in rows] for name in names})
+
+    def save_csv(self, path: Path) -> None:
+        """Write a row for each cell, with bounded memory.
+
+        Raises
+        ------
+        OutputError
+            If it cannot be written.
+        """
+        first = next(self.rows(), {})
+        names = [name for name in first if name != "points"]
+        try:
+            with path.open("w", encoding="utf-8", newline="") as file:
+                out = csv.DictWriter(file, names, extrasaction="ignore")
+                out.writeheader()
+                out.writerows(self.rows())
+        except OSError as error:
+            raise OutputError(f"{path} cannot be written: {error.strerror or error}") from None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields: the counts, and no rows; ``--csv`` has those."""
+        return {
+            "schema": schema("sweep"),
+            "folder": str(self.store.folder),
+            "asked": self.plan.total(),
+            "rate": self.plan.run.rate,
+            "ends": [
+                {"theorem": theorem, "status": status, "verdict": verdict, "cells": number}
+                for theorem, status, verdict, number in self.index.counts("theorem", "status", "verdict")
+            ],
+            "disagreements": [key for key, _, _ in self.index.disagreements()],
+        }
+
+
+def _words(counts: list[tuple[Any, ...]]) -> Iterator[tuple[str, str, int]]:
+    for theorem, verdict, status, number in counts:
+        yield theorem, verdict or status, number
+
+
+def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the coordinates of a row."""
+    whole = json.loads(row["row"])
+    names = ("ask", "theorem", "problem", "delays", "server", "seed")
+    return (*(whole.get(name) for name in names), tuple(sorted(whole.get("settings", {}).items())))
+
+
+def _cell(row: Mapping[str, Any], name: str) -> str:
+    value = row.get(name)
+    return "" if value is None else figure(value) if isinstance(value, float) else str(value)
+
+
+def results(folder: str | Path, where: str = "") -> Swept:
+    """Return what the folder of a sweep holds.
+
+    Parameters
+    ----------
+    where
+        Which rows are meant: an SQL expression of the columns, such as ``verdict = 'violated' AND M > 5``.
+
+    Raises
+    ------
+    OutputError
+        If it is not the folder of a sweep.
+    """
+    store = Store(Path(folder))
+    return Swept(store, SweepPlan.of(store.plan, str(store.folder)), store.index(), where)
+
+
+def sweep(
+    plan: str | Path | Mapping[str, Any] | SweepPlan,
+    out: str | Path,
+    executor: Executor | None = None,
+    *,
+    jobs: int | None = None,
+    shard: tuple[int, int] = (1, 1),
+    again: str = "",
+    tell: Callable[[Progress, Row | None], None] = lambda *_: None,
+) -> Swept:
+    """Ask all questions of a plan that have no answer yet, and return the results.
+
+    Parameters
+    ----------
+    plan
+        The path of a TOML file, or what such a file says.
+    out
+        The folder of results; what is there is not asked again.
+    executor
+        Anything with ``submit`` that returns futures; None: processes of this machine, as many as ``jobs``.
+    shard, again, tell
+        See :func:`boundlab.sweep.drive.run`.
+
+    Raises
+    ------
+    BoundlabError
+        If the plan is wrong, or the folder cannot be written.
+    """
+    from boundlab.simulate.parallel import processes
+
+    if isinstance(plan, SweepPlan):
+        read = plan
+    else:
+        read = SweepPlan.of(plan) if isinstance(plan, Mapping) else SweepPlan.read(Path(plan))
+    store = Store.make(Path(out), read.raw)
+    run(read, store, executor, jobs=processes(jobs), shard=shard, again=again, tell=tell)
+    return Swept(store, read, store.index())

@@ -1,0 +1,156 @@
+"""A warm process that answers cells one after the other: ``python -m boundlab.sweep.worker``.
+
+It reads a cell a line on standard input and writes its row on standard output, both JSON. Whoever drives it holds it to
+its limits: :class:`Warm` ends a process that takes too long, and begins another one.
+"""
+
+import json
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import traceback
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from typing import Any, cast, final
+
+from boundlab.registry import VARIABLE
+from boundlab.simulate.parallel import killed_with_parent
+from boundlab.sweep.plan import Cell
+from boundlab.verdict import ExitCode
+
+Row = dict[str, Any]
+_GRACE = 0.2
+
+
+def as_json(cell: Cell) -> Row:
+    """Return a cell as JSON has it."""
+    return asdict(cell)
+
+
+def as_cell(fields: Mapping[str, Any]) -> Cell:
+    """Return the cell that :func:`as_json` wrote."""
+    settings = tuple((str(name), str(value)) for name, value in fields["settings"])
+    return Cell(**{**fields, "settings": settings, "iterations": tuple(fields["iterations"])})
+
+
+class EndedError(Exception):
+    """The sweep was ended while a cell was in flight: it has no row."""
+
+
+@final
+class Warm:
+    """A process that answers cells, begun when it is first asked.
+
+    Parameters
+    ----------
+    memory
+        Bytes that it may take, None: no limit of its own.
+    """
+
+    def __init__(self, memory: int | None = None) -> None:
+        self.memory = memory
+        self._ended = False
+        self._child: subprocess.Popen[str] | None = None
+
+    def ask(self, cell: Cell, seconds: float) -> Row:
+        """Return the row of a cell; a process that fails is a row, too, with the cause.
+
+        ``status`` is then ``over time``, ``over memory``, ``killed`` or ``crashed``.
+        """
+        if self._ended:
+            raise EndedError
+        child = self._begun()
+        assert child.stdin is not None  # noqa: S101  (pipes were asked for)
+        assert child.stdout is not None  # noqa: S101
+        try:
+            child.stdin.write(json.dumps(as_json(cell)) + "\n")
+            child.stdin.flush()
+            ready, _, _ = select.select([child.stdout], [], [], seconds)
+            if not ready:
+                self.end()
+                return _failed(cell, "over time", f"more than {seconds:g} s")
+            line = child.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if line.endswith("\n"):
+            return cast(Row, json.loads(line))
+        code = self.end()
+        if self._ended:
+            raise EndedError
+        if code == -signal.SIGKILL:  # of a user, or of a system without memory
+            return _failed(cell, "killed", "the process was killed")
+        cause = f"the process ended by {signal.Signals(-code).name}" if code < 0 else f"the process ended with {code}"
+        return _failed(cell, "crashed", cause) | {"code": int(ExitCode.UNFORESEEN)}
+
+    def _begun(self) -> "subprocess.Popen[str]":
+        if self._child is None or self._child.poll() is not None:
+            one = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+            env = {**os.environ, **one, VARIABLE: os.environ.get(VARIABLE, "")}
+            words = [sys.executable, "-m", "boundlab.sweep.worker", *map(str, filter(None, [self.memory]))]
+            self._child = subprocess.Popen(
+                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env,
+                start_new_session=True,
+            )  # fmt: skip
+        return self._child
+
+    def kill(self) -> None:
+        """End the process at once, from another thread too; whoever waits for its row gets none."""
+        self._ended, child = True, self._child
+        if child is not None:
+            child.kill()
+
+    def end(self) -> int:
+        """End the process and return its exit code."""
+        child, self._child = self._child, None
+        if child is None:
+            return 0
+        try:
+            code = child.wait(_GRACE)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            code = child.wait()
+        for pipe in filter(None, (child.stdin, child.stdout)):
+            with suppress(BrokenPipeError):
+                pipe.close()
+        return code
+
+
+def _failed(cell: Cell, status: str, cause: str) -> Row:
+    from boundlab.sweep.question import key
+
+    return {"key": key(cell), **cell.where(), "status": status, "verdict": "", "code": 3, "reason": cause}
+
+
+def main(memory: int | None = None) -> None:
+    """Answer cells until standard input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    killed_with_parent()
+    if memory is not None:
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what a plug-in prints is no row
+    for line in sys.stdin:
+        cell = as_cell(json.loads(line))
+        out.write(json.dumps(_row(cell), ensure_ascii=False, default=str) + "\n")
+        out.flush()
+
+
+def _row(cell: Cell) -> Row:
+    from boundlab.sweep.question import answer
+
+    try:
+        return answer(cell)
+    except MemoryError:
+        return _failed(cell, "over memory", "more memory than a cell may take")
+    except BaseException as error:  # SystemExit, too: what a plug-in raises ends no worker
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        cause = f"{type(error).__name__}: {error} ({where.filename}:{where.lineno})"
+        return _failed(cell, "crashed", " ".join(cause.split())[:500]) | {"code": int(ExitCode.UNFORESEEN)}
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else None)

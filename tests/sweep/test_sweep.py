@@ -1,0 +1,317 @@
+"""A sweep answers each cell as its question does, once; what ends badly is a row with its cause, and more follow."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import boundlab as bl
+from boundlab.errors import OutputError, SpecError
+from boundlab.sweep.drive import exit_code, read_shard
+from boundlab.sweep.plan import SweepPlan
+from boundlab.sweep.question import _words, answer, command, key
+from boundlab.sweep.results import Swept, results, sweep
+from boundlab.sweep.store import Appender, Store, answered, read_lines
+
+PLAN: dict[str, Any] = {
+    "theorems": ["area.theorem8", "area.theorem8.repaired"],
+    "problems": ["lad:x0=3"],
+    "delays": ["iid:p_s=0.5"],
+    "set": {"M": [1, 50]},
+    "run": {"iterations": [3, 6], "trials": 20},
+}
+SLOW = """
+import time
+
+
+def build(options):
+    time.sleep(float(options.raw("wait", "0")))
+    end = options.raw("end", "")
+    if end == "memory":
+        bytearray(1 << 40)
+    if end == "raise":
+        raise ValueError("out of the plug-in")
+    if end == "exit":
+        raise SystemExit(0)
+    if end == "signal":
+        import os
+        os.kill(os.getpid(), int(options.raw("number", "9")))
+    return lookup("problems", "lad").build(Options("problem lad", {"x0": 3}))
+
+
+from boundlab.objective import ProblemType
+from boundlab.options import Options
+from boundlab.registry import lookup
+
+ENDS = ProblemType("ends", "a problem that ends in some way", build, {"wait": "", "end": "", "number": ""})
+BOUNDLAB = {"problems": ENDS}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Load a plug-in with a problem that ends in whichever way it is told."""
+    file = tmp_path / "ends.py"
+    file.write_text(SLOW)
+    monkeypatch.setenv("BOUNDLAB_PLUGINS", "")
+    bl.load_plugin(file)
+
+
+def rows_of(found: Swept) -> dict[str, dict[str, Any]]:
+    return {row["key"]: json.loads(row["row"]) for row in found.index.select()}
+
+
+def test_each_row_is_what_the_question_answers(tmp_path: Path) -> None:
+    found = sweep(PLAN, tmp_path / "out", jobs=2)
+    cells = list(found.plan.cells())
+    rows = rows_of(found)
+    assert len(rows) == len(cells) == 4
+    for cell in cells:
+        alone = bl.compare(
+            cell.theorem, cell.problem, cell.delays, iterations=[3, 6], trials=20, level=cell.level, jobs=1,
+            settings=dict(cell.settings),
+        )  # fmt: skip
+        row = rows[key(cell)]
+        assert (row["verdict"], row["reason"]) == (alone.verdict, alone.reason)
+        assert row["points"][-1][4] == alone.comparisons[-1].bound[-1]
+        assert json.loads(found.store.case(key(cell)).read_text())["theorem"] == cell.theorem
+    assert found.exit_code == 1
+    assert "1 violated" in found.line()
+
+
+def test_what_is_done_is_not_done_again(tmp_path: Path) -> None:
+    told: list[Any] = []
+    sweep(PLAN, tmp_path / "out", jobs=1)
+    before = sorted(path.read_text() for path in (tmp_path / "out" / "lines").iterdir())
+    sweep(PLAN, tmp_path / "out", jobs=1, tell=lambda progress, row: told.append((progress.cached, row)))
+    assert told == [(4, None)]
+    assert sorted(path.read_text() for path in (tmp_path / "out" / "lines").iterdir()) == before
+
+
+def test_shards_have_each_cell_once_and_together_all(tmp_path: Path) -> None:
+    whole = sweep(PLAN, tmp_path / "whole", jobs=1)
+    for part in (1, 2, 3):
+        last = sweep(PLAN, tmp_path / "parts", jobs=1, shard=(part, 3))
+    assert {name: answered(row) for name, row in rows_of(last).items()} == {
+        name: answered(row) for name, row in rows_of(whole).items()
+    }
+    lines = [row for path in (tmp_path / "parts" / "lines").iterdir() for _, row in read_lines(path, 0) if "key" in row]
+    assert len(lines) == 4
+
+
+def test_any_executor_with_submit_may_answer(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        found = sweep(PLAN, tmp_path / "out", pool)
+    assert len(rows_of(found)) == 4
+
+
+def test_the_same_shard_twice_at_once_is_refused_and_another_is_not(tmp_path: Path) -> None:
+    store = Store.make(tmp_path / "out", PLAN)
+    with store.held("1-of-2"):
+        with pytest.raises(OutputError, match="shard 1-of-2 is being worked on by process"):
+            sweep(PLAN, tmp_path / "out", jobs=1, shard=(1, 2))
+        sweep(PLAN, tmp_path / "out", jobs=1, shard=(2, 2))
+    sweep(PLAN, tmp_path / "out", jobs=1, shard=(1, 2))
+
+
+@pytest.mark.usefixtures("ends")
+@pytest.mark.slow
+def test_whatever_ends_a_cell_is_a_row_with_its_cause_and_the_rest_goes_on(tmp_path: Path) -> None:
+    how = ["wait=30", "end=memory", "end=raise", "end=exit", "end=signal", "end=signal,number=11"]
+    problems = [*(f"ends:{one}" for one in how), "lad:nonsense=1", "ends"]
+    more = {"problems": problems, "theorems": ["area.theorem8"], "set": {"M": [50]}}
+    plan = {**PLAN, **more, "run": {"iterations": 6, "trials": 20, "seconds": 6, "memory": "3 GiB"}}
+    cells = list(SweepPlan.of(plan).cells())
+    from boundlab.sweep.worker import Warm
+
+    warm = Warm(3 << 30)
+    try:
+        rows = [warm.ask(cell, 8.0) for cell in cells]
+    finally:
+        warm.end()
+    assert [row["status"] for row in rows] == [
+        "over time", "over memory", "crashed", "crashed", "killed", "crashed", "refused", "done",
+    ]  # fmt: skip
+    assert "SIGSEGV" in rows[5]["reason"]
+    assert rows[-1]["verdict"] == "violated"
+
+
+def test_a_torn_last_line_is_the_cell_in_flight(tmp_path: Path) -> None:
+    found = sweep(PLAN, tmp_path / "out", jobs=1)
+    before = {name: answered(row) for name, row in rows_of(found).items()}
+    file = next((tmp_path / "out" / "lines").iterdir())
+    file.write_bytes(file.read_bytes()[:-20])
+    found.index.close()
+    found.index.path.unlink()
+    assert len(rows_of(results(tmp_path / "out"))) == 3
+    again = sweep(PLAN, tmp_path / "out", jobs=1)
+    assert {name: answered(row) for name, row in rows_of(again).items()} == before
+
+
+def test_two_answers_to_one_cell_that_differ_are_shown_as_a_defect(tmp_path: Path) -> None:
+    found = sweep({**PLAN, "theorems": ["area.theorem8"], "set": {"M": [50]}}, tmp_path / "out", jobs=1)
+    (row,) = rows_of(found).values()
+    other = Appender(tmp_path / "out", {})
+    other.append({**row, "cpu": 7.0})
+    assert results(tmp_path / "out").index.disagreements() == []
+    other.append({**row, "verdict": "holds"})
+    other.close()
+    opened = results(tmp_path / "out")
+    assert [name for name, _, _ in opened.index.disagreements()] == [row["key"]]
+    assert rows_of(opened)[row["key"]]["verdict"] == "violated"
+
+
+def test_an_answer_of_other_versions_takes_the_place_of_a_stale_one(tmp_path: Path) -> None:
+    found = sweep({**PLAN, "theorems": ["area.theorem8"], "set": {"M": [50]}}, tmp_path / "out", jobs=1)
+    (row,) = rows_of(found).values()
+    other = Appender(tmp_path / "out", {"boundlab": "0.0"})
+    other.append({**row, "verdict": "holds"})
+    other.close()
+    opened = results(tmp_path / "out")
+    assert opened.index.disagreements() == []
+    assert rows_of(opened)[row["key"]]["verdict"] == "holds"
+    assert opened.index.keys("stale") == set()
+    assert opened.index.keys() == opened.index.keys("failed") == {row["key"]}
+
+
+def test_where_reads_rows_and_can_change_nothing(tmp_path: Path) -> None:
+    found = sweep(PLAN, tmp_path / "out", jobs=1)
+    assert [row["M"] for row in found.index.select("M > 5 AND theorem = 'area.theorem8'")] == [50]
+    for words in ("1); DELETE FROM cells; --", "M = (DELETE FROM cells)", "nonsense > 3", "load_extension('x')", "("):
+        with pytest.raises(SpecError, match="the columns are"):
+            list(found.index.select(words))
+    assert len(rows_of(found)) == 4
+
+
+def test_the_index_is_made_again_from_the_lines(tmp_path: Path) -> None:
+    found = sweep(PLAN, tmp_path / "out", jobs=1)
+    before = rows_of(found)
+    found.index.close()
+    for path in (tmp_path / "cache" / "boundlab" / "sweeps").iterdir():
+        path.unlink()
+    assert rows_of(results(tmp_path / "out")) == before
+
+
+@pytest.mark.slow
+def test_a_killed_sweep_keeps_every_row_and_goes_on(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'theorems = ["area.theorem8.repaired"]\nproblems = ["huber:x0=3"]\n[set]\nM = "1:12:lin:12"\n'
+        "[run]\niterations = [20]\ntrials = 20\n"
+    )
+    words = [sys.executable, "-m", "boundlab", "sweep", str(plan), "--out", str(tmp_path / "out"), "--jobs", "2"]
+    child = subprocess.Popen(words, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    lines = tmp_path / "out" / "lines"
+    deadline = time.monotonic() + 120.0
+    while time.monotonic() < deadline and sum(text.count("\n") for text in map(Path.read_text, lines.glob("*"))) < 6:
+        time.sleep(0.05)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    kept = {row["key"] for path in lines.iterdir() for _, row in read_lines(path, 0) if "key" in row}
+    assert 0 < len(kept) < 12
+    found: list[str] = []
+    again = sweep(plan, tmp_path / "out", jobs=1, tell=lambda _, row: found.append(row["key"]) if row else None)
+    assert len(rows_of(again)) == 12
+    assert not kept & set(found)
+
+
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("all of it")
+    with pytest.raises(OutputError, match="is not empty, and not the folder of a sweep"):
+        sweep(PLAN, tmp_path / "mine", jobs=1)
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
+    with pytest.raises(OutputError, match="not the folder of a sweep"):
+        results(tmp_path / "mine")
+
+
+def test_the_key_is_all_that_decides_the_answer() -> None:
+    cells = list(SweepPlan.of(PLAN).cells())
+    assert len({key(cell) for cell in cells}) == len(cells)
+    other = SweepPlan.of({**PLAN, "run": {**PLAN["run"], "rate": 0.02}})
+    assert not {key(cell) for cell in cells} & {key(cell) for cell in other.cells()}
+    (one,) = SweepPlan.of(
+        {**PLAN, "theorems": ["area.theorem8"], "problems": ["lad:x0=3,sigma=0"], "set": {"M": [1]}}
+    ).cells()
+    (two,) = SweepPlan.of(
+        {**PLAN, "theorems": ["area.theorem8"], "problems": ["lad:sigma=0,x0=3"], "set": {"M": [1]}}
+    ).cells()
+    assert key(one) == key(two)
+
+
+def test_other_data_are_another_cell(tmp_path: Path) -> None:
+    file = tmp_path / "some.csv"
+    file.write_text("a,label\n1,0\n2,1\n")
+    (cell,) = SweepPlan.of(
+        {**PLAN, "theorems": ["area.theorem8"], "problems": [f"logistic:data=csv:{file}"], "set": {}}
+    ).cells()
+    before = key(cell)
+    file.write_text("a,label\n1,0\n3,1\n")
+    _words.cache_clear()
+    assert key(cell) != before
+
+
+def test_a_command_repeats_its_cell() -> None:
+    cell = list(SweepPlan.of(PLAN).cells())[-1]
+    words = command(cell).split()
+    assert words[:3] == ["boundlab", "compare", cell.theorem]
+    assert f"M={dict(cell.settings)['M']}" in words
+    assert repr(cell.level) in words
+
+
+@pytest.mark.parametrize(
+    ("ask", "theorem", "verdict"),
+    [
+        ("check", "area.theorem7", "failed"),
+        ("prove", "area.theorem8", "refuted"),
+        ("prove", "classics.gd.convex", "proved"),
+        ("falsify", "area.theorem8", "violated"),
+    ],
+)
+def test_a_question_about_a_theorem_alone(ask: str, theorem: str, verdict: str) -> None:
+    (cell,) = SweepPlan.of({"theorems": [theorem], "run": {"ask": ask}}).cells()
+    row = answer(cell)
+    assert (row["status"], row["verdict"]) == ("done", verdict)
+
+
+def test_exact_values_and_worst_cases_are_asked_like_comparisons() -> None:
+    (cell,) = SweepPlan.of(
+        {**PLAN, "theorems": ["area.theorem8"], "set": {"M": [50]}, "run": {"ask": "exact", "iterations": 6}}
+    ).cells()
+    row = answer(cell)
+    assert row["verdict"] == "violated"
+    assert row["left"] == pytest.approx(2.5272, rel=1e-4)
+    worst = {"theorems": ["classics.gd.convex"], "run": {"ask": "worst-case", "iterations": 2}}
+    (cell,) = SweepPlan.of(worst).cells()
+    assert answer(cell)["verdict"] == "holds"
+
+
+def test_a_sweep_ends_with_the_worst_that_it_found() -> None:
+    rows = {"done": ("done", 0, 3), "bad": ("done", 1, 1), "open": ("done", 3, 1), "aside": ("done", 4, 2)}
+    assert exit_code([rows["done"], rows["aside"]]) == 0
+    assert (
+        exit_code([rows["done"], rows["open"]])
+        == exit_code([("over time", 3, 1)])
+        == exit_code([("refused", 2, 1)])
+        == 3
+    )
+    assert exit_code([rows["open"], rows["bad"]]) == 1
+    assert exit_code([rows["bad"], ("crashed", 70, 1)]) == 70
+
+
+def test_a_shard_is_written_i_of_n() -> None:
+    assert read_shard("2/8") == (2, 8)
+    for text in ("0/8", "9/8", "2", "2/", "a/b", "-1/2"):
+        with pytest.raises(SpecError, match="1 ≤ i ≤ n"):
+            read_shard(text)
