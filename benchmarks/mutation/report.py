@@ -53,9 +53,9 @@ def table(results: Sequence[Result], seed: int) -> Table:
         "| room | planted | noticed | equivalent | not noticed |",
         "|---|---|---|---|---|",
     ]
-    rooms = Counter(room(row.mutant) for row in results)
+    rooms = Counter(_room(row) for row in results)
     for name in sorted(rooms):
-        own = [row for row in left if room(row.mutant) == name]
+        own = [row for row in left if _room(row) == name]
         same = sum(row.mutant in equivalent for row in own)
         lines.append(f"| {name} | {rooms[name]} | {rooms[name] - len(own)} | {same} | {len(own) - same} |")
     lines += ["", "| not noticed | why |", "|---|---|"]
@@ -63,3 +63,7 @@ def table(results: Sequence[Result], seed: int) -> Table:
         kind, reason = known.get(row.mutant, ("not judged", ""))
         lines.append(f"| `{row.mutant.replace('|', '¦')}` | {kind}{': ' if reason else ''}{reason} |")
     return Table("\n".join(lines) + "\n", share >= ENOUGH)
+
+
+def _room(row: Result) -> str:
+    return room(row.mutant.partition(" ")[0])

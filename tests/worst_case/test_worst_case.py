@@ -307,3 +307,14 @@ def test_two_clients_share_a_worst_case() -> None:
     assert found.outcome in BELOW
     assert found.in_class
     assert found.replayed == pytest.approx(found.primal, abs=1e-3)
+
+
+def test_clients_that_differ_more_have_a_larger_worst_case() -> None:
+    theorem = load_theorem("classics.sgd.heterogeneous")
+    known = {"n": "2", "mu": "0.5"}
+    none, little, more, most = (
+        worst_case(theorem, 2, {**known, "zeta": zeta}, find_function=False).primal for zeta in ("0", "0.5", "1", "2")
+    )
+    assert none + 1e-3 < little
+    assert little + 1e-3 < more
+    assert more + 1e-3 < most

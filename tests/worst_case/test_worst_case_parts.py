@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problem_makers import generated, make, point
 
+from boundlab.arithmetic.numbers import flint, rational
 from boundlab.arithmetic.pepit import Exact, exact
 from boundlab.errors import CertificateError
 from boundlab.events import Events
@@ -21,10 +22,12 @@ from boundlab.registry import lookup
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import load_theorem
 from boundlab.worst_case.certificate import certify
-from boundlab.worst_case.classes import function_class
+from boundlab.worst_case.certificate_file import _class
+from boundlab.worst_case.classes import FunctionClass, function_class
 from boundlab.worst_case.model import build
 from boundlab.worst_case.pepit_isolation import Session
 from boundlab.worst_case.program import Compiled, Row, SemidefiniteProgram
+from boundlab.worst_case.ranges import _linearised
 from boundlab.worst_case.specification import ask
 from boundlab.worst_case.verify import upper_value
 
@@ -273,3 +276,25 @@ def test_all_event_sequences_at_once_show_what_they_show_one_by_one(
             weights.append(total)
     assert weights[0] == weights[1]
     assert sum(weights[1].values()) == 1
+
+
+@pytest.mark.parametrize("bound", [Fraction(3), Fraction(1, 2), Fraction(1)])
+def test_a_certificate_states_the_square_of_the_largest_slope(bound: Fraction) -> None:
+    kind = FunctionClass("ConvexLipschitzFunction", {"M": exact(bound)}, "", None, None, minimiser=True, relaxed="")
+    assert _class(kind) == (0, 0, bound**2)
+
+
+@given(st.lists(FRACTIONS, min_size=6, max_size=6), FRACTIONS, FRACTIONS, FRACTIONS)
+def test_the_gradient_of_a_row_is_that_of_its_value(
+    z: list[Fraction], square: Fraction, product: Fraction, linear: Fraction
+) -> None:
+    # A quadratic function is differentiated exactly by central differences, whatever their width.
+    one = Row(gram={(0, 0): square, (0, 1): product}, values={1: linear}, constant=Fraction(1))
+
+    def at(point: list[Fraction]) -> Any:
+        return _linearised(one, [flint().arb(rational(entry)) for entry in point], 2, 2)
+
+    line, _ = at(z)
+    for place in range(len(z)):
+        up, down = (at([entry + sign * (k == place) for k, entry in enumerate(z)])[1] for sign in (1, -1))
+        assert (up - down).overlaps(2 * line[place])
