@@ -1,6 +1,7 @@
 """A sweep answers each cell as its question does, once; what ends badly is a row with its cause, and more follow."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -68,12 +69,29 @@ def ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bl.load_plugin(file)
 
 
+@pytest.fixture(scope="module")
+def answered_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Answer the plan, once for all tests."""
+    folder = tmp_path_factory.mktemp("once") / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder.parent / "cache"))
+        sweep(PLAN, folder, jobs=1).index.close()
+    return folder
+
+
+@pytest.fixture
+def done(answered_once: Path, tmp_path: Path) -> Path:
+    """Return a folder of one's own in which the plan is answered."""
+    shutil.copytree(answered_once, tmp_path / "out")
+    return tmp_path / "out"
+
+
 def rows_of(found: Swept) -> dict[str, dict[str, Any]]:
     return {row["key"]: json.loads(row["row"]) for row in found.index.select()}
 
 
-def test_each_row_is_what_the_question_answers(tmp_path: Path) -> None:
-    found = sweep(PLAN, tmp_path / "out", jobs=2)
+def test_each_row_is_what_the_question_answers(done: Path) -> None:
+    found = results(done)
     cells = list(found.plan.cells())
     rows = rows_of(found)
     assert len(rows) == len(cells) == 4
@@ -90,17 +108,16 @@ def test_each_row_is_what_the_question_answers(tmp_path: Path) -> None:
     assert "1 violated" in found.line()
 
 
-def test_what_is_done_is_not_done_again(tmp_path: Path) -> None:
+def test_what_is_done_is_not_done_again(done: Path) -> None:
     told: list[Any] = []
-    sweep(PLAN, tmp_path / "out", jobs=1)
-    before = sorted(path.read_text() for path in (tmp_path / "out" / "lines").iterdir())
-    sweep(PLAN, tmp_path / "out", jobs=1, tell=lambda progress, row: told.append((progress.cached, row)))
+    before = sorted(path.read_text() for path in (done / "lines").iterdir())
+    sweep(PLAN, done, jobs=1, tell=lambda progress, row: told.append((progress.cached, row)))
     assert told == [(4, None)]
-    assert sorted(path.read_text() for path in (tmp_path / "out" / "lines").iterdir()) == before
+    assert sorted(path.read_text() for path in (done / "lines").iterdir()) == before
 
 
-def test_shards_have_each_cell_once_and_together_all(tmp_path: Path) -> None:
-    whole = sweep(PLAN, tmp_path / "whole", jobs=1)
+def test_shards_have_each_cell_once_and_together_all(done: Path, tmp_path: Path) -> None:
+    whole = results(done)
     for part in (1, 2, 3):
         last = sweep(PLAN, tmp_path / "parts", jobs=1, shard=(part, 3))
     assert {name: answered(row) for name, row in rows_of(last).items()} == {
@@ -147,46 +164,44 @@ def test_whatever_ends_a_cell_is_a_row_with_its_cause_and_the_rest_goes_on(tmp_p
     assert rows[-1]["verdict"] == "violated"
 
 
-def test_a_torn_last_line_is_the_cell_in_flight(tmp_path: Path) -> None:
-    found = sweep(PLAN, tmp_path / "out", jobs=1)
+def test_a_torn_last_line_is_the_cell_in_flight(done: Path) -> None:
+    found = results(done)
     before = {name: answered(row) for name, row in rows_of(found).items()}
-    file = next((tmp_path / "out" / "lines").iterdir())
+    file = next((done / "lines").iterdir())
     file.write_bytes(file.read_bytes()[:-20])
     found.index.close()
     found.index.path.unlink()
-    assert len(rows_of(results(tmp_path / "out"))) == 3
-    again = sweep(PLAN, tmp_path / "out", jobs=1)
+    assert len(rows_of(results(done))) == 3
+    again = sweep(PLAN, done, jobs=1)
     assert {name: answered(row) for name, row in rows_of(again).items()} == before
 
 
-def test_two_answers_to_one_cell_that_differ_are_shown_as_a_defect(tmp_path: Path) -> None:
-    found = sweep({**PLAN, "theorems": ["area.theorem8"], "set": {"M": [50]}}, tmp_path / "out", jobs=1)
-    (row,) = rows_of(found).values()
-    other = Appender(tmp_path / "out", {})
+def test_two_answers_to_one_cell_that_differ_are_shown_as_a_defect(done: Path) -> None:
+    row = next(one for one in rows_of(results(done)).values() if one["verdict"] == "violated")
+    other = Appender(done, {})
     other.append({**row, "cpu": 7.0})
-    assert results(tmp_path / "out").index.disagreements() == []
+    assert results(done).index.disagreements() == []
     other.append({**row, "verdict": "holds"})
     other.close()
-    opened = results(tmp_path / "out")
+    opened = results(done)
     assert [name for name, _, _ in opened.index.disagreements()] == [row["key"]]
     assert rows_of(opened)[row["key"]]["verdict"] == "violated"
 
 
-def test_an_answer_of_other_versions_takes_the_place_of_a_stale_one(tmp_path: Path) -> None:
-    found = sweep({**PLAN, "theorems": ["area.theorem8"], "set": {"M": [50]}}, tmp_path / "out", jobs=1)
-    (row,) = rows_of(found).values()
-    other = Appender(tmp_path / "out", {"boundlab": "0.0"})
+def test_an_answer_of_other_versions_takes_the_place_of_a_stale_one(done: Path) -> None:
+    row = next(one for one in rows_of(results(done)).values() if one["verdict"] == "violated")
+    other = Appender(done, {"boundlab": "0.0"})
     other.append({**row, "verdict": "holds"})
     other.close()
-    opened = results(tmp_path / "out")
+    opened = results(done)
     assert opened.index.disagreements() == []
     assert rows_of(opened)[row["key"]]["verdict"] == "holds"
-    assert opened.index.keys("stale") == set()
-    assert opened.index.keys() == opened.index.keys("failed") == {row["key"]}
+    assert row["key"] not in opened.index.keys("stale")
+    assert row["key"] in opened.index.keys() & opened.index.keys("failed")
 
 
-def test_where_reads_rows_and_can_change_nothing(tmp_path: Path) -> None:
-    found = sweep(PLAN, tmp_path / "out", jobs=1)
+def test_where_reads_rows_and_can_change_nothing(done: Path) -> None:
+    found = results(done)
     assert [row["M"] for row in found.index.select("M > 5 AND theorem = 'area.theorem8'")] == [50]
     for words in ("1); DELETE FROM cells; --", "M = (DELETE FROM cells)", "nonsense > 3", "load_extension('x')", "("):
         with pytest.raises(SpecError, match="the columns are"):
@@ -194,13 +209,13 @@ def test_where_reads_rows_and_can_change_nothing(tmp_path: Path) -> None:
     assert len(rows_of(found)) == 4
 
 
-def test_the_index_is_made_again_from_the_lines(tmp_path: Path) -> None:
-    found = sweep(PLAN, tmp_path / "out", jobs=1)
+def test_the_index_is_made_again_from_the_lines(done: Path, tmp_path: Path) -> None:
+    found = results(done)
     before = rows_of(found)
     found.index.close()
     for path in (tmp_path / "cache" / "boundlab" / "sweeps").iterdir():
         path.unlink()
-    assert rows_of(results(tmp_path / "out")) == before
+    assert rows_of(results(done)) == before
 
 
 @pytest.mark.slow
@@ -280,7 +295,8 @@ def test_a_command_repeats_its_cell() -> None:
     ],
 )
 def test_a_question_about_a_theorem_alone(ask: str, theorem: str, verdict: str) -> None:
-    (cell,) = SweepPlan.of({"theorems": [theorem], "run": {"ask": ask}}).cells()
+    few = {"candidates": 10} if ask == "falsify" else {}
+    (cell,) = SweepPlan.of({"theorems": [theorem], "run": {"ask": ask, **few}}).cells()
     row = answer(cell)
     assert (row["status"], row["verdict"]) == ("done", verdict)
 
