@@ -415,7 +415,7 @@ class Fuzz:
             "script": self._script,
             "plan": lambda path: path.write_bytes(self._spoiled(PLAN.encode())) and None,
             "out": lambda _path: None,
-            "folder": lambda path: path.mkdir(),
+            "folder": lambda path: path.mkdir(exist_ok=True),
         }
         for name, make in makers.items():
             if f"{{{name}}}" in word:
