@@ -14,7 +14,7 @@ from boundlab.case import Case, own_case
 from boundlab.delays import DelayModel
 from boundlab.errors import CaseError, SpecError
 from boundlab.objective import Problem
-from boundlab.options import BandKind, Default, Objective, count, number, whole
+from boundlab.options import MOST_ITERATIONS, MOST_TRIALS, BandKind, Default, Objective, count, number, whole
 from boundlab.registry import lookup, registered
 from boundlab.theorems import Theorem
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from boundlab.api._worst import Worst
     from boundlab.prove import Script
 
-MOST_ITERATIONS = 10**8
-MOST_TRIALS = 10**6
 MOST_EVENTS = 1000  # of a worst case
 Tick = Callable[[int], None]
 

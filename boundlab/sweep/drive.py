@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any, Protocol, final
 
 from boundlab.errors import BoundlabError, SpecError
-from boundlab.sweep.plan import Cell, SweepPlan
+from boundlab.registry import VARIABLE
+from boundlab.sweep.plan import Cell, Row, SweepPlan
 from boundlab.sweep.question import key, machine, theorem_of
 from boundlab.sweep.store import FAILED, Appender, Store
-from boundlab.sweep.worker import Row, Warm, as_cell, as_json
+from boundlab.sweep.worker import Warm, as_cell, as_json
 from boundlab.verdict import ExitCode
 
 _CHUNK = 8
@@ -174,14 +175,14 @@ def run(
         index = store.index()
         stack.callback(index.close)
         known = index.keys(again)
-        cells, waiting = [], []
+        asked, waiting = 0, []
         for cell in plan.cells():
             found = key(cell)
             if int(found[:12], 16) % parts == part - 1:
-                cells.append(cell)
+                asked += 1
                 if found not in known:
                     waiting.append(cell)
-        progress = Progress(len(cells), len(cells) - len(waiting), 0, {}, time.monotonic())
+        progress = Progress(asked, asked - len(waiting), 0, {}, time.monotonic())
         tell(progress, None)
         own = Appender(store.folder, machine())
         stack.callback(own.close)
@@ -203,7 +204,7 @@ def run(
 
 
 def _rows(plan: SweepPlan, store: Store, executor: Executor, waiting: Sequence[Cell], jobs: int) -> Iterator[Row]:
-    variables = {name: os.environ[name] for name in ("BOUNDLAB_PLUGINS", "BOUNDLAB_DATA") if name in os.environ}
+    variables = {name: os.environ[name] for name in (VARIABLE, "BOUNDLAB_DATA") if name in os.environ}
     rest = (plan.run.seconds, plan.run.memory, str(store.folder.absolute()), store.id, variables)
     chunks = _chunks(waiting, jobs)
     futures: set[Future[list[Row]]] = set()

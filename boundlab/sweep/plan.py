@@ -18,8 +18,9 @@ from typing import Any, Literal, cast, final, get_args
 from boundlab.errors import SpecError
 from boundlab.files import read_text
 from boundlab.formulas.assignments import axis_texts
-from boundlab.options import Default, count, nearest, number, typed, whole
+from boundlab.options import MOST_ITERATIONS, MOST_TRIALS, Default, count, nearest, number, typed, whole
 
+Row = dict[str, Any]  # of a cell: its coordinates and its answer, as JSON has them
 Ask = Literal["compare", "exact", "worst-case", "falsify", "check", "prove"]
 ASKS: tuple[Ask, ...] = get_args(Ask)
 # What a question is about beside the theorem.
@@ -208,6 +209,11 @@ class SweepPlan:
         return any(all(own.get(key) in some for key, some in one.items()) for one in self.exclude)
 
 
+def _listed(value: Any) -> list[Any]:
+    """Return a list as it is, and anything else as a list of itself."""
+    return value if isinstance(value, list) else [value]
+
+
 def _filled(spec: str, values: Mapping[str, str]) -> str:
     """Return a spec with every name in braces replaced by its value."""
     return _NAME.sub(lambda match: values[match[1]], spec)
@@ -279,13 +285,13 @@ class _PlanReader:
         for key in ("iterations", "trials", "seeds", "candidates"):
             if key in table and key not in about:
                 raise self._wrong(f"[run] {key}: {ask} has none; leave it out")
-        given = table.get("iterations", [Default.ITERATIONS])
-        horizons = sorted(count(one, "iterations", 1, 10**8) for one in (given if isinstance(given, list) else [given]))
+        given = _listed(table.get("iterations", Default.ITERATIONS))
+        horizons = sorted(count(one, "iterations", 1, MOST_ITERATIONS) for one in given)
         if not horizons or len(set(horizons)) < len(horizons):
             raise self._wrong("[run] iterations: a number, or a list of different numbers")
         if ask in ("exact", "worst-case") and len(horizons) > 1:
             raise self._wrong(f"[run] iterations: {ask} is asked at one horizon; give one number")
-        some = table.get("seeds", [Default.SEED])
+        seeds = _listed(table.get("seeds", Default.SEED))
         rate = number(table.get("rate", DEFAULT_RATE), "rate")
         if not 0.0 < rate < 1.0:
             raise self._wrong(f"[run] rate: the share of false alarms of the whole sweep is in (0, 1), got {rate:g}")
@@ -295,8 +301,8 @@ class _PlanReader:
         return CellQuestion(
             ask,
             tuple(horizons) if "iterations" in about else (),
-            count(table.get("trials", Default.TRIALS), "trials", 2, 10**6),
-            tuple(dict.fromkeys(whole(one, "seeds") for one in (some if isinstance(some, list) else [some]))),
+            count(table.get("trials", Default.TRIALS), "trials", 2, MOST_TRIALS),
+            tuple(dict.fromkeys(whole(one, "seeds") for one in seeds)),
             count(table.get("candidates", 100), "candidates", 1, 10**9),
             rate,
             seconds,
@@ -315,7 +321,7 @@ class _PlanReader:
         """Return the values of each name, as texts that are read alone."""
         found = {}
         for key, value in table.items():
-            some = value if isinstance(value, list) else axis_texts(key, value) if isinstance(value, str) else [value]
+            some = axis_texts(key, value) if isinstance(value, str) else _listed(value)
             texts = [typed(one) for one in some]
             if not texts or any(isinstance(one, dict) for one in some):
                 raise self._wrong(f'{where}: {key} has no values; write {key} = [1, 10], or "1:1e3:log:4"')
@@ -335,7 +341,7 @@ class _PlanReader:
         return str((self.beside / theorem).absolute()) if theorem.endswith(".toml") else theorem
 
     def _texts(self, key: str, value: Any) -> tuple[str, ...]:
-        some = value if isinstance(value, list) else [value]
+        some = _listed(value)
         if not some or not all(isinstance(one, str) for one in some):
             raise self._wrong(f'{key}: a list of texts, such as {key} = ["{_EXAMPLES[key]}"]')
         return tuple(dict.fromkeys(some))

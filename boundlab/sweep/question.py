@@ -20,13 +20,11 @@ from boundlab.errors import AssumptionError, BoundlabError, SpecError
 from boundlab.files import hashes, is_file
 from boundlab.objective import Problem
 from boundlab.options import parse_spec
-from boundlab.registry import command_line, lookup
+from boundlab.registry import VARIABLE, command_line, lookup
 from boundlab.registry import files as plugins
-from boundlab.sweep.plan import Ask, Cell
+from boundlab.sweep.plan import Ask, Cell, Row
 from boundlab.theorems import Theorem, core, load_theorem
 from boundlab.verdict import ExitCode
-
-Row = dict[str, Any]
 
 
 @lru_cache(maxsize=256)
@@ -64,7 +62,7 @@ def key(cell: Cell) -> str:
         "candidates": cell.candidates,
         "level": cell.level,
         "backend": "numpy",
-        "plugins": _plugins(os.environ.get("BOUNDLAB_PLUGINS", "")),
+        "plugins": _plugins(os.environ.get(VARIABLE, "")),
     }
     return sha256(json.dumps(fields, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 

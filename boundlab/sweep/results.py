@@ -15,8 +15,8 @@ from boundlab.files import schema
 from boundlab.pages.blocks import Block, figures, line, table, tone_of, words
 from boundlab.pages.results import figure
 from boundlab.sweep.drive import Executor, Progress, exit_code, run
-from boundlab.sweep.plan import SweepPlan
-from boundlab.sweep.store import Index, Row, Store
+from boundlab.sweep.plan import Row, SweepPlan
+from boundlab.sweep.store import Index, Store
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from typing import Any, Self, final
 
 from boundlab.errors import OutputError, SpecError
 from boundlab.files import read_json, schema, write_json
+from boundlab.sweep.plan import Row
 
-Row = dict[str, Any]
 FAILED = ("over time", "over memory", "killed", "crashed")
 _TEXTS = ("ask", "theorem", "problem", "delays", "server", "status", "verdict", "reason")
 _NUMBERS = ("seed", "code", "left", "bound", "ratio", "log_slack", "cpu", "seconds")

@@ -17,12 +17,10 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, cast, final
 
-from boundlab.registry import VARIABLE
 from boundlab.simulate.parallel import killed_with_parent
-from boundlab.sweep.plan import Cell
+from boundlab.sweep.plan import Cell, Row
 from boundlab.verdict import ExitCode
 
-Row = dict[str, Any]
 _GRACE = 0.2
 
 
@@ -89,7 +87,7 @@ class Warm:
     def _begun(self) -> "subprocess.Popen[str]":
         if self._child is None or self._child.poll() is not None:
             one = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-            env = {**os.environ, **one, VARIABLE: os.environ.get(VARIABLE, "")}
+            env = {**os.environ, **one}
             words = [sys.executable, "-m", "boundlab.sweep.worker", *map(str, filter(None, [self.memory]))]
             self._child = subprocess.Popen(
                 words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env,
