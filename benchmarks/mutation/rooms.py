@@ -43,6 +43,7 @@ GUARDS = {
     "server_rate": ("tests/test_server_rate.py",),
     "signs": ("tests/signs", "tests/prove", "tests/checks"),
     "simulate": ("tests/execute", "tests/compare"),
+    "sweep": ("tests/sweep",),
     "tape": ("tests/tape",),
     "testing": ("tests/testing",),
     "theorems": ("tests/theorems",),
