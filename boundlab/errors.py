@@ -44,6 +44,12 @@ class OutputError(BoundlabError):
     """A result cannot be written where it was asked to go."""
 
 
+class ExecutorError(BoundlabError):
+    """Whatever was to run the cells of a sweep failed; the sweep is not at its end."""
+
+    exit_code = ExitCode.UNFORESEEN
+
+
 class CertificateError(BoundlabError):
     """A solver did not reach a certificate that is good enough to compare against."""
 

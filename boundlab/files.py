@@ -4,12 +4,13 @@ Beside it, how much memory there is: what does not fit is refused before it is b
 """
 
 import contextlib
+import csv
 import json
 import math
 import os
 import secrets
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from hashlib import sha256
 from pathlib import Path
@@ -149,6 +150,20 @@ def decimal(word: str) -> float:
         short = word if len(word) <= _SHOWN else f"{word[:_SHOWN]}…"
         raise RoundedError(f"{short} has more digits than a float keeps; write it as text, in quotes")
     return value
+
+
+def write_csv(path: Path, names: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
+    """Write a table with a header; rows are taken one after the other.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written.
+    """
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(names)
+        out.writerows(rows)
 
 
 @contextlib.contextmanager

@@ -68,6 +68,19 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"known: {shown}" + (", …" if len(names) > 12 else "")
 
 
+def device_order(names: Iterable[str]) -> list[str]:
+    """Return different names, each once: whole numbers by value if all are some, else by the alphabet.
+
+    Devices are numbered so, whether a column of data or a trace names them: the i-th is client i of both.
+    """
+    found = set(names)
+    return sorted(found, key=lambda name: (int(name), name)) if all(map(_is_whole, found)) else sorted(found)
+
+
+def _is_whole(name: str) -> bool:
+    return name.isascii() and name.removeprefix("-").isdigit()
+
+
 def parse_spec(text: str, what: str) -> tuple[str, dict[str, str]]:
     """Split ``NAME:key=value,…`` into its name and its options.
 

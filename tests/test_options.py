@@ -3,7 +3,7 @@
 import pytest
 
 from boundlab.errors import SpecError
-from boundlab.options import Options, nearest, numbers, parse_spec
+from boundlab.options import Options, device_order, nearest, numbers, parse_spec
 
 
 def test_a_spec_is_a_name_and_options_with_lists_in_brackets():
@@ -64,3 +64,9 @@ def test_an_option_that_nobody_reads_is_refused_with_the_nearest_name():
 def test_the_nearest_name_is_offered_or_the_known_ones_are_listed():
     assert nearest("quadratc", ["quadratic", "huber"]) == "did you mean quadratic?"
     assert nearest("zzz", ["quadratic", "huber"]) == "known: huber, quadratic"
+
+
+def test_devices_are_numbered_by_value_or_by_the_alphabet():
+    assert device_order(["10", "9", "10", "-1"]) == ["-1", "9", "10"]
+    assert device_order(["phone10", "phone9", "9"]) == ["9", "phone10", "phone9"]
+    assert device_order(["²", "1"]) == ["1", "²"]

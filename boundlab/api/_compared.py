@@ -7,22 +7,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.api._shown import Shown, frame
+from boundlab.api._shown import Tabular
 from boundlab.compare import Comparison
 from boundlab.files import Document, schema
 from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict, joint_verdict
 
 if TYPE_CHECKING:
-    import pandas
-
     from boundlab.pages import Block
 
 Column = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Compared(Shown, Comparison):
+class Compared(Tabular, Comparison):
     """A comparison at one horizon."""
 
     def line(self) -> str:
@@ -35,12 +33,8 @@ class Compared(Shown, Comparison):
 
         return page(self, terms=terms)
 
-    def to_frame(self) -> "pandas.DataFrame":
-        """Return a row for each iteration: the left side with its limits, the bound, its terms."""
-        return frame(self.columns())
-
     def columns(self) -> dict[str, Column]:
-        """Return the columns of that frame by name."""
+        """Return a row for each iteration: the left side with its limits, the bound, its terms."""
         band = self.band
         return {
             self.plan.theorem.horizon_symbol: self.plan.ks,
@@ -70,7 +64,7 @@ class Compared(Shown, Comparison):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Horizons(Shown):
+class Horizons(Tabular):
     """Comparisons at several horizons, each a run of its own, judged together.
 
     Parameters
@@ -129,14 +123,11 @@ class Horizons(Shown):
 
         return page(self, terms=terms)
 
-    def to_frame(self) -> "pandas.DataFrame":
-        """Return a row for each horizon."""
-        return frame({**self.columns(), "verdict": [one.verdict.value for one in self.comparisons]})
-
     def columns(self) -> dict[str, Column]:
-        """Return the numbers of that frame by name."""
+        """Return a row for each horizon, with its verdict."""
         every = [one.columns() for one in self.comparisons]
-        return {name: np.array([one[name][-1] for one in every]) for name in every[0]}
+        numbers = {name: np.array([one[name][-1] for one in every]) for name in every[0]}
+        return {**numbers, "verdict": np.array([one.verdict.value for one in self.comparisons])}
 
     def plot(self, ax: Any = None, *, terms: bool = False, others: "Sequence[Horizons]" = ()) -> Any:
         """Draw left sides and bounds over the horizons; parameters are those of :meth:`Compared.plot`."""

@@ -1,20 +1,17 @@
 """Runs, to look at."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from boundlab.api._shown import Shown, frame
+from boundlab.api._shown import Tabular
 from boundlab.errors import SpecError
 from boundlab.simulate.simulation import Simulation
 
-if TYPE_CHECKING:
-    import pandas
-
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Ran(Shown, Simulation):
+class Ran(Tabular, Simulation):
     """A simulation."""
 
     def line(self) -> str:
@@ -22,12 +19,11 @@ class Ran(Shown, Simulation):
         last = ", ".join(f"{name} {values[:, -1].mean():.4g}" for name, values in self.metrics.items())
         return f"{self.algorithm.id} on {self.problem.id}, {len(self.statistics)} trials, k = {self.ks[-1]}: {last}"
 
-    def to_frame(self) -> "pandas.DataFrame":
+    def columns(self) -> dict[str, Any]:
         """Return a row for each trial and iteration."""
         trials, points = len(self.statistics), len(self.ks)
-        columns = {name: values.reshape(-1) for name, values in self.metrics.items()}
         where = {"trial": np.repeat(np.arange(trials), points), "k": np.tile(self.ks, trials)}
-        return frame({**where, **columns})
+        return {**where, **{name: values.reshape(-1) for name, values in self.metrics.items()}}
 
     def plot(self, ax: Any = None, *, metric: str | None = None) -> Any:
         """Draw one metric, the mean over the trials and their range; return the axes of matplotlib.

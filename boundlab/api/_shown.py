@@ -3,9 +3,11 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, final
 
 from boundlab.errors import MissingExtraError
+from boundlab.files import write_csv
 
 if TYPE_CHECKING:
     import pandas
@@ -41,6 +43,37 @@ class Shown:
         from boundlab.pages.html import fragment
 
         return fragment(self.page())
+
+
+class Tabular(Shown):
+    """A result that is a table, too."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def columns(self) -> dict[str, Any]:
+        """Return its columns by name, all of one length."""
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """Return the columns as a frame.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
+        return frame(self.columns())
+
+    def save_csv(self, path: Path) -> None:
+        """Write the columns.
+
+        Raises
+        ------
+        OutputError
+            If the file cannot be written.
+        """
+        columns = self.columns()
+        write_csv(path, list(columns), zip(*columns.values(), strict=True))
 
 
 @final

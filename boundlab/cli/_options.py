@@ -144,6 +144,9 @@ Jobs = Annotated[int | None, _integer("--jobs -j", "Processes. Default: one a co
 # Sweeps.
 PlanFile = Annotated[Path, _file_argument("PLAN.toml", "The plan: docs/sweep.md.")]
 Shard = Annotated[str | None, _option("--shard i/n", "Only the i-th of n parts of the cells.")]
+DaskAddress = Annotated[
+    str | None, _option("--dask ADDRESS", "A cluster of Dask answers: tcp://HOST:8786, or its scheduler file.")
+]
 Again = Annotated[
     str | None,
     _option(
@@ -159,6 +162,14 @@ ResultsFolder = Annotated[Path, _file_argument("DIR", "The folder of a sweep.")]
 Where = Annotated[
     str | None, _option("--where SQL", "Rows for which this is true: \"verdict = 'violated' AND M > 5\".")
 ]
+Heat = Annotated[
+    str | None, _option("--heat x=NAME,y=NAME", "Draw verdicts and slack over two coordinates, such as x=M,y=alpha.")
+]
+Curve = Annotated[bool, _option("--curve", "Draw bounds and bands over the iterations, one panel a cell.")]
+SweepPlot = Annotated[
+    Path | None, _file("--plot FILE", "Where the picture goes (png, svg, pdf). Default: heat.png or curve.png in DIR.")
+]
+ParquetFile = Annotated[Path | None, _file("--parquet FILE", "Write these rows, or all, for pandas, polars or DuckDB.")]
 CsvFile = Annotated[Path | None, _file("--csv FILE", "Write these rows, or all.")]
 Against = Annotated[Path | None, _file("--against DIR", "Show what differs from another sweep.")]
 
@@ -274,6 +285,8 @@ RateDerivation = Annotated[
 
 # Files that are written.
 RunFile = Annotated[Path | None, _file("--out FILE", "Also write the JSON here.")]
+RunCsv = Annotated[Path | None, _file("--csv FILE", "Also write each trial's metrics here, as CSV.")]
+ComparisonCsv = Annotated[Path | None, _file("--csv FILE", "Also write left side, limits and bound here, as CSV.")]
 TrajectoryFile = Annotated[Path | None, _file("--out FILE", "Also write the trajectory here, as JSON.")]
 WorstFile = Annotated[Path | None, _file("--out CASE.json", "Write the function found as a case file.")]
 CertificateFile = Annotated[

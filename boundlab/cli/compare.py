@@ -34,6 +34,7 @@ def compare(
     jobs: option.Jobs = None,
     plot: option.BandPlot = None,
     out: option.ComparisonFolder = None,
+    csv: option.ComparisonCsv = None,
     quiet: option.Quiet = False,
     verbose: option.Verbose = False,
     as_json: option.AsJson = False,
@@ -53,7 +54,7 @@ def compare(
         check_format(plot)
     if out is not None:
         folder(out)
-    plots = writable(plot)
+    plots, tables = writable(plot), writable(csv)
     # An interrupt leaves the answer of the trials that are finished; several horizons have no common one.
     kept = nullcontext() if isinstance(iterations, list) else stoppable()
     with progress("trials", trials) as tick, kept:
@@ -91,9 +92,13 @@ def compare(
 
     def write() -> None:
         if out is not None:
-            save_comparison(result, out, tuple(one.name for one in plots if one.parent.resolve() == out.resolve()))
+            save_comparison(
+                result, out, tuple(one.name for one in (*plots, *tables) if one.parent.resolve() == out.resolve())
+            )
         else:
             save_case(result, Path())
+        for path in tables:
+            result.save_csv(path)
         for path in plots:
             from boundlab.pages.plots import new_figure, save_figure
 
@@ -101,6 +106,6 @@ def compare(
             result.plot(pair, terms=terms or verbose)
             save_figure(figure, path)
 
-    files = [*files_of(result, out or Path(), whole=out is not None), *plots]
-    asked = out is not None or plot is not None
+    files = [*files_of(result, out or Path(), whole=out is not None), *plots, *tables]
+    asked = out is not None or plot is not None or csv is not None
     return deliver(code, files, show_found, write, quiet=as_json or quiet, asked=asked)

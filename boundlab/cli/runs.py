@@ -28,12 +28,13 @@ def run(
     jobs: option.Jobs = None,
     as_json: option.AsJson = False,
     out: option.RunFile = None,
+    csv: option.RunCsv = None,
 ) -> ExitCode:
     """Simulate an algorithm on a problem under delays and show the error, frequencies and staleness."""
     from boundlab.api import run as ask
     from boundlab.simulate import stoppable
 
-    files = writable(out)
+    files = writable(out, csv)
     with progress("trials", trials) as tick, stoppable():
         result = ask(
             algorithm,
@@ -51,7 +52,10 @@ def run(
         )
 
     def write() -> None:
-        write_json(files[0], result.as_dict())
+        if out is not None:
+            write_json(out, result.as_dict())
+        if csv is not None:
+            result.save_csv(csv)
 
     return deliver(ExitCode.STANDS, files, lambda _: show(result, result.page, as_json=as_json), write, quiet=as_json)
 

@@ -1,14 +1,14 @@
 """``boundlab sweep`` and ``boundlab results``."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
 
 from boundlab.cli import _options as option
+from boundlab.cli.endings import deliver, writable
 from boundlab.cli.terminal import print_page, show, sweep_progress
 from boundlab.errors import SpecError
 from boundlab.verdict import ExitCode
-
-if TYPE_CHECKING:
-    from boundlab.sweep.results import Swept
 
 
 def sweep(
@@ -16,13 +16,14 @@ def sweep(
     out: option.SweepFolder = None,
     jobs: option.Jobs = None,
     shard: option.Shard = None,
+    dask: option.DaskAddress = None,
     again: option.Again = None,
     dry_run: option.DryRun = False,
     quiet: option.Quiet = False,
     verbose: option.Verbose = False,
     as_json: option.AsJson = False,
 ) -> ExitCode:
-    """Ask one question of many theorems, problems, delay models and settings, on all cores.
+    """Ask one question of many theorems, problems, delay models and settings, on all cores or on a cluster.
 
     Answers are lines in a folder: what is there is not asked again, and an interrupt loses the cells in flight alone.
     """
@@ -40,18 +41,27 @@ def sweep(
         raise SpecError("--out DIR names the folder of the results; or look at the plan with --dry-run")
     if again not in (None, "failed", "stale"):
         raise SpecError(f"--again {again!r}: failed or stale")
-    from boundlab.sweep.drive import read_shard
+    if dask is not None and jobs is not None:
+        raise SpecError("--dask has as many processes as the cluster's workers have threads: leave --jobs out")
+    from boundlab.sweep.drive import cluster, read_shard
 
     part = (1, 1) if shard is None else read_shard(shard)
-    with sweep_progress() as tell:
-        found = ask(asked, out, jobs=jobs, shard=part, again=again or "", tell=tell)
-    return _shown(found, quiet=quiet, verbose=verbose, as_json=as_json)
+    with ExitStack() as stack:
+        executor, many = (None, jobs) if dask is None else stack.enter_context(cluster(dask))
+        tell = stack.enter_context(sweep_progress())
+        found = ask(asked, out, executor, jobs=many, shard=part, again=again or "", tell=tell)
+    show(found, lambda: found.page(verbose), quiet=quiet, as_json=as_json)
+    return found.exit_code
 
 
 def results(
     folder: option.ResultsFolder,
     where: option.Where = None,
+    heat: option.Heat = None,
+    curve: option.Curve = False,
+    plot: option.SweepPlot = None,
     csv: option.CsvFile = None,
+    parquet: option.ParquetFile = None,
     against: option.Against = None,
     quiet: option.Quiet = False,
     verbose: option.Verbose = False,
@@ -61,18 +71,39 @@ def results(
     from boundlab.sweep.results import results as open_results
 
     option.alone(quiet, json=as_json, verbose=verbose, where=where is not None, against=against is not None)
+    if heat is not None and curve:
+        raise SpecError("one picture at a time: --heat or --curve")
+    if plot is not None and heat is None and not curve:
+        raise SpecError("--plot names the file of a picture: add --curve, or --heat x=NAME,y=NAME")
     found = open_results(folder, where or "")
-    if csv is not None:
-        from boundlab.files import check_writable
+    pictures = [plot or folder / f"{'heat' if heat else 'curve'}.png"] if heat or curve else []
+    if pictures:
+        from boundlab.pages.plots import check_format, save_figure
 
-        check_writable(csv)
-        found.save_csv(csv)
-    if against is not None:
-        print_page(found.changes(open_results(against)))
-        return found.exit_code
-    return _shown(found, quiet=quiet, verbose=verbose, as_json=as_json)
+        check_format(pictures[0])
+        figure = found.curves() if heat is None else found.heat(*_axes(heat))
+    files = writable(*pictures, csv, parquet)
+
+    def show_found(_files: Sequence[Path]) -> None:
+        if against is None:
+            show(found, lambda: found.page(verbose), quiet=quiet, as_json=as_json)
+        else:
+            print_page(found.changes(open_results(against)))
+
+    def write() -> None:
+        for path in pictures:
+            save_figure(figure, path)
+        if csv is not None:
+            found.save_csv(csv)
+        if parquet is not None:
+            found.save_parquet(parquet)
+
+    return deliver(found.exit_code, files, show_found, write, quiet=as_json or quiet)
 
 
-def _shown(found: "Swept", *, quiet: bool, verbose: bool, as_json: bool) -> ExitCode:
-    show(found, lambda: found.page(verbose), quiet=quiet, as_json=as_json)
-    return found.exit_code
+def _axes(text: str) -> tuple[str, str]:
+    """Read ``x=NAME,y=NAME``."""
+    found = option.settings_map(text.split(","))
+    if found.keys() != {"x", "y"}:
+        raise SpecError(f"--heat {text!r}: write x=NAME,y=NAME, such as x=M,y=alpha")
+    return found["x"], found["y"]

@@ -45,13 +45,26 @@ def _require_matplotlib() -> None:
         raise SpecError(f"matplotlib refuses its settings ({where}): {error}") from None
 
 
-def new_figure(width: float = 7.0, height: float = 4.6, *, panel: bool = False) -> tuple[Any, Any]:
-    """Return a figure of this size in inches, and its axes; ``panel``: two, a lower one below the main one."""
+def blank_figure(width: float, height: float) -> Any:
+    """Return a figure of this size in inches, without axes.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    _require_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), dpi=140, layout="constrained")
     FigureCanvasAgg(figure)
+    return figure
+
+
+def new_figure(width: float = 7.0, height: float = 4.6, *, panel: bool = False) -> tuple[Any, Any]:
+    """Return a figure of this size in inches, and its axes; ``panel``: two, a lower one below the main one."""
+    figure = blank_figure(width, height)
     return figure, _pair(figure) if panel else figure.add_subplot()
 
 

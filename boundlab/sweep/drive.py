@@ -10,22 +10,24 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, final
 
-from boundlab.errors import BoundlabError, SpecError
+from boundlab.errors import BoundlabError, ExecutorError, MissingExtraError, SpecError
+from boundlab.files import check_readable
 from boundlab.registry import VARIABLE
 from boundlab.sweep.plan import Cell, Row, SweepPlan
 from boundlab.sweep.question import key, machine, theorem_of
 from boundlab.sweep.store import FAILED, Appender, Store
-from boundlab.sweep.worker import Warm, as_cell, as_json
+from boundlab.sweep.worker import EndedError, Warm, as_cell, as_json
 from boundlab.verdict import ExitCode
 
 _CHUNK = 8
-_AHEAD = 2  # chunks of each worker that wait
+_CONNECT = 10  # seconds
+_AHEAD = 2  # chunks that are handed out, for each one that is worked on
 
 
 class Executor(Protocol):
@@ -66,7 +68,7 @@ class Progress:
 def answer_chunk(
     cells: Sequence[Row], seconds: float, memory: int | None, folder: str, sweep: str, variables: dict[str, str]
 ) -> list[Row]:
-    """Answer some cells; rows that could not be appended to the folder have ``unwritten`` set.
+    """Answer some cells; rows that could not be appended to the folder have ``unwritten`` set, to what they share.
 
     Parameters
     ----------
@@ -84,11 +86,11 @@ def answer_chunk(
     found = []
     for one in cells:
         row = hand.warm.ask(as_cell(one), seconds)
-        if hand.lines is not None:
-            hand.lines.append(row)
-            row.pop("case", None)
-            row.pop("points", None)
-        found.append(row | {"unwritten": hand.lines is None})
+        if hand.lines is None:
+            found.append(row | {"unwritten": machine()})
+        else:
+            hand.lines.append(row, machine())
+            found.append({name: row.get(name) for name in ("key", "status", "verdict")} | {"unwritten": None})
     return found
 
 
@@ -120,7 +122,7 @@ def _hand(memory: int | None, folder: str, sweep: str) -> _Hand:
             here = Store(Path(folder)).id == sweep
         except BoundlabError:
             here = False
-        found = _Hand(sweep, Warm(memory), Appender(Path(folder), machine()) if here else None)
+        found = _Hand(sweep, Warm(memory), Appender(Path(folder)) if here else None)
         _HANDS[thread] = found
     return found
 
@@ -152,7 +154,8 @@ def run(
     Parameters
     ----------
     executor
-        Takes the chunks; None: as many threads as ``jobs``, each with a process.
+        Takes the chunks; None: as many threads as ``jobs``, each with a process. ``jobs`` says how many chunks it
+        works on at a time.
     shard
         (i, n): only the cells whose key says that they are of the i-th of n parts.
     again
@@ -164,6 +167,8 @@ def run(
     ------
     OutputError
         If the folder cannot be written, or another process works on this shard.
+    ExecutorError
+        If the executor fails: what is finished is kept.
     BoundlabError
         If a theorem is none; a problem that is none refuses its cells alone.
     """
@@ -184,7 +189,7 @@ def run(
                     waiting.append(cell)
         progress = Progress(asked, asked - len(waiting), 0, {}, time.monotonic())
         tell(progress, None)
-        own = Appender(store.folder, machine())
+        own = Appender(store.folder)
         stack.callback(own.close)
         stack.callback(_close, store.id)
         if executor is None:
@@ -193,8 +198,9 @@ def run(
             stack.callback(pool.shutdown, cancel_futures=True)
         stack.callback(_end, store.id)
         for row in _rows(plan, store, executor, waiting, jobs):
-            if row.pop("unwritten"):
-                own.append(row)
+            common = row.pop("unwritten")
+            if common is not None:
+                own.append(row, common)
             word = row["verdict"] or row["status"]
             progress.done += 1
             progress.verdicts[word] = progress.verdicts.get(word, 0) + 1
@@ -208,15 +214,30 @@ def _rows(plan: SweepPlan, store: Store, executor: Executor, waiting: Sequence[C
     rest = (plan.run.seconds, plan.run.memory, str(store.folder.absolute()), store.id, variables)
     chunks = _chunks(waiting, jobs)
     futures: set[Future[list[Row]]] = set()
-    most = _AHEAD * max(jobs, 1) if isinstance(executor, ThreadPoolExecutor) else 64
-    while True:
-        for chunk in islice(chunks, most - len(futures)):
-            futures.add(executor.submit(answer_chunk, [as_json(cell) for cell in chunk], *rest))
-        if not futures:
-            return
-        done, futures = wait(futures, return_when=FIRST_COMPLETED)
-        for future in done:
-            yield from future.result()
+    try:
+        while True:
+            for chunk in islice(chunks, _AHEAD * max(jobs, 1) - len(futures)):
+                futures.add(executor.submit(answer_chunk, [as_json(cell) for cell in chunk], *rest))
+            if not futures:
+                return
+            done, futures = wait(futures, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield from _result(future)
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def _result(future: "Future[list[Row]]") -> list[Row]:
+    try:
+        return future.result()
+    except (BoundlabError, EndedError):
+        raise
+    except Exception as error:  # of whatever carries the chunks: a lost scheduler, a pool whose process was killed
+        cause = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        raise ExecutorError(
+            f"the executor failed ({cause}); what is finished is kept, ask again for the rest"
+        ) from None
 
 
 def _chunks(cells: Sequence[Cell], jobs: int) -> Iterator[Sequence[Cell]]:
@@ -227,6 +248,44 @@ def _chunks(cells: Sequence[Cell], jobs: int) -> Iterator[Sequence[Cell]]:
         if place == len(cells) or place - start == size or cells[place].problem != cells[start].problem:
             yield cells[start:place]
             start = place
+
+
+@contextmanager
+def cluster(address: str) -> Iterator[tuple[Executor, int]]:
+    """Connect to a cluster of Dask, and yield an executor and how many threads its workers have.
+
+    Parameters
+    ----------
+    address
+        Of the scheduler, such as ``tcp://host:8786``, or the path of its scheduler file, which ends in ``.json``.
+
+    Raises
+    ------
+    MissingExtraError
+        If Dask is not installed.
+    SpecError
+        If no scheduler answers, or it has no workers.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise MissingExtraError('--dask needs Dask: pip install "boundlab[dask]"') from None
+    where = {"address": address}
+    if address.endswith(".json"):  # Dask would wait for a file that is not there
+        check_readable(Path(address), SpecError, what="the scheduler file")
+        where = {"scheduler_file": address}
+    try:
+        client = Client(**where, timeout=_CONNECT, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        cause = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise SpecError(
+            f"--dask {address}: no scheduler answers there ({cause[:200]}); dask scheduler starts one"
+        ) from None
+    with client:
+        threads = sum(client.ncores().values())
+        if not threads:
+            raise SpecError(f"--dask {address}: the scheduler has no workers; dask worker {address} starts one")
+        yield client.get_executor(), threads
 
 
 def exit_code(rows: Sequence[tuple[Any, ...]]) -> ExitCode:

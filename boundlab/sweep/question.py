@@ -96,6 +96,7 @@ def machine() -> Row:
     return {"boundlab": __version__, **versions(), "processor": _processor(), "host": platform.node()}
 
 
+@lru_cache(maxsize=1)
 def _processor() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()

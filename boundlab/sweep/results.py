@@ -1,22 +1,22 @@
 """Results of a sweep, to look at: how many of each verdict, rows that are asked for, frames and CSV."""
 
-import csv
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from boundlab.api import Shown
 from boundlab.api import frame as make_frame
-from boundlab.errors import OutputError
-from boundlab.files import schema
+from boundlab.errors import MissingExtraError
+from boundlab.files import replacing, schema, write_csv
 from boundlab.pages.blocks import Block, figures, line, table, tone_of, words
 from boundlab.pages.results import figure
 from boundlab.sweep.drive import Executor, Progress, exit_code, run
 from boundlab.sweep.plan import Row, SweepPlan
-from boundlab.sweep.store import Index, Store
+from boundlab.sweep.store import Index, Store, column
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
@@ -146,6 +146,60 @@ class Swept(Shown):
         names = list(dict.fromkeys(name for row in rows for name in row))
         return make_frame({name: [row.get(name) for row in rows] for name in names})
 
+    def coordinates(self) -> list[str]:
+        """Return the columns that say which cell a row is of."""
+        return [
+            "theorem",
+            "problem",
+            "delays",
+            "server",
+            "seed",
+            *(column(name)[1:-1] for name in self.plan.settings()),
+        ]
+
+    def heat(self, x: str, y: str) -> Any:
+        """Draw verdict and log₁₀(bound/left side) over two coordinates; return the figure of matplotlib.
+
+        Raises
+        ------
+        SpecError
+            If one is no coordinate, or the picture has too many panels.
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        from boundlab.sweep.plots import draw_map
+
+        return draw_map(self.rows(), self.coordinates(), x, y)
+
+    def curves(self) -> Any:
+        """Draw left side, band and bound over the iterations, one panel a cell; return the figure of matplotlib.
+
+        Raises
+        ------
+        SpecError
+            If no cell has points, or these are too many panels.
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        from boundlab.sweep.plots import draw_curves
+
+        return draw_curves(self.rows(), self.coordinates())
+
+    def save_parquet(self, path: Path) -> None:
+        """Write a row for each cell: the columns of :meth:`to_frame`.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas or pyarrow is not installed.
+        OutputError
+            If it cannot be written.
+        """
+        if find_spec("pyarrow") is None:
+            raise MissingExtraError('Parquet needs pyarrow: pip install "boundlab[parquet]"')
+        with replacing(path) as temporary:
+            self.to_frame().to_parquet(temporary, index=False)
+
     def save_csv(self, path: Path) -> None:
         """Write a row for each cell, with bounded memory.
 
@@ -156,13 +210,7 @@ class Swept(Shown):
         """
         first = next(self.rows(), {})
         names = [name for name in first if name != "points"]
-        try:
-            with path.open("w", encoding="utf-8", newline="") as file:
-                out = csv.DictWriter(file, names, extrasaction="ignore")
-                out.writeheader()
-                out.writerows(self.rows())
-        except OSError as error:
-            raise OutputError(f"{path} cannot be written: {error.strerror or error}") from None
+        write_csv(path, names, ([row.get(name) for name in names] for row in self.rows()))
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields: the counts, and no rows; ``--csv`` has those."""

@@ -1,7 +1,7 @@
 """The folder of a sweep: lines that processes append to files of their own, and an index made from them.
 
-``sweep.json`` says which sweep it is and holds the plan, ``lines/*.jsonl`` hold the rows, the first line of each file
-what its rows have in common, and ``cases/KEY.json`` their cases. Lines are the truth: they are appended and
+``sweep.json`` says which sweep it is and holds the plan, ``lines/*.jsonl`` hold the rows, with lines before them
+of what they have in common, and ``cases/KEY.json`` their cases. Lines are the truth: they are appended and
 synced one by one, so that whoever is killed loses the cell in flight and no more. The index is SQLite in the user's
 cache folder, since the folder may be on a network file system, and is made again wherever it is missing.
 """
@@ -112,12 +112,18 @@ class Store:
 class Appender:
     """A file of lines of one process, begun with its first row."""
 
-    def __init__(self, folder: Path, common: Mapping[str, Any]) -> None:
-        self._folder, self._common = folder, common
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._common: Mapping[str, Any] | None = None
         self._file: Any = None
 
-    def append(self, row: Mapping[str, Any]) -> None:
+    def append(self, row: Mapping[str, Any], common: Mapping[str, Any]) -> None:
         """Write a row, and its case beside it, so that a killed process loses nothing of them.
+
+        Parameters
+        ----------
+        common
+            What it shares with other rows, a line of its own whenever it changes.
 
         Raises
         ------
@@ -131,21 +137,25 @@ class Appender:
                 write_json(self._folder / "cases" / f"{own['key']}.json", case)
             if self._file is None:
                 name = f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}.jsonl"
-                self._file = (self._folder / "lines" / name).open("xb")
-                self._write({"common": dict(self._common)})
+                self._file = (self._folder / "lines" / name).open("xb", buffering=0)
+            if common != self._common:
+                self._write({"common": dict(common)})
+                self._common = dict(common)
             self._write(own)
         except OSError as error:
+            self.close()  # a torn line ends its file: no row is to follow it
             raise OutputError(f"{self._folder} cannot be written: {error.strerror or error}") from None
 
     def close(self) -> None:
         """Close the file."""
         if self._file is not None:
             self._file.close()
-            self._file = None
+            self._file = self._common = None
 
     def _write(self, row: Mapping[str, Any]) -> None:
-        self._file.write(json.dumps(row, ensure_ascii=False, default=str).encode() + b"\n")
-        self._file.flush()
+        text = memoryview(json.dumps(row, ensure_ascii=False, default=str).encode() + b"\n")
+        while text:  # a disk that is nearly full takes a part
+            text = text[self._file.write(text) :]
         os.fsync(self._file.fileno())
 
 

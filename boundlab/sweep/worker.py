@@ -22,6 +22,7 @@ from boundlab.sweep.plan import Cell, Row
 from boundlab.verdict import ExitCode
 
 _GRACE = 0.2
+_IDLE = 60.0  # seconds after which a process that is asked nothing ends: whoever drives it may never come back
 
 
 def as_json(cell: Cell) -> Row:
@@ -59,6 +60,11 @@ class Warm:
 
         ``status`` is then ``over time``, ``over memory``, ``killed`` or ``crashed``.
         """
+        row = self._asked(cell, seconds)
+        return row or self._asked(cell, seconds) or _crashed(cell, "the process ended without an answer")
+
+    def _asked(self, cell: Cell, seconds: float) -> Row | None:
+        """Return the row of a cell; None where the process ended by itself, as it does when it is idle."""
         if self._ended:
             raise EndedError
         child = self._begun()
@@ -81,11 +87,15 @@ class Warm:
             raise EndedError
         if code == -signal.SIGKILL:  # of a user, or of a system without memory
             return _failed(cell, "killed", "the process was killed")
+        if code == 0:
+            return None
         cause = f"the process ended by {signal.Signals(-code).name}" if code < 0 else f"the process ended with {code}"
-        return _failed(cell, "crashed", cause) | {"code": int(ExitCode.UNFORESEEN)}
+        return _crashed(cell, cause)
 
     def _begun(self) -> "subprocess.Popen[str]":
-        if self._child is None or self._child.poll() is not None:
+        if self._child is not None and self._child.poll() is not None:
+            self.end()
+        if self._child is None:
             one = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
             env = {**os.environ, **one}
             words = [sys.executable, "-m", "boundlab.sweep.worker", *map(str, filter(None, [self.memory]))]
@@ -123,15 +133,19 @@ def _failed(cell: Cell, status: str, cause: str) -> Row:
     return {"key": key(cell), **cell.where(), "status": status, "verdict": "", "code": 3, "reason": cause}
 
 
+def _crashed(cell: Cell, cause: str) -> Row:
+    return _failed(cell, "crashed", cause) | {"code": int(ExitCode.UNFORESEEN)}
+
+
 def main(memory: int | None = None) -> None:
-    """Answer cells until standard input ends."""
+    """Answer cells until standard input ends, or nothing is asked for a while."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     killed_with_parent()
     if memory is not None:
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what a plug-in prints is no row
-    for line in sys.stdin:
+    while select.select([sys.stdin], [], [], _IDLE)[0] and (line := sys.stdin.readline()):
         cell = as_cell(json.loads(line))
         out.write(json.dumps(_row(cell), ensure_ascii=False, default=str) + "\n")
         out.flush()
@@ -147,7 +161,7 @@ def _row(cell: Cell) -> Row:
     except BaseException as error:  # SystemExit, too: what a plug-in raises ends no worker
         where = traceback.extract_tb(error.__traceback__)[-1]
         cause = f"{type(error).__name__}: {error} ({where.filename}:{where.lineno})"
-        return _failed(cell, "crashed", " ".join(cause.split())[:500]) | {"code": int(ExitCode.UNFORESEEN)}
+        return _crashed(cell, " ".join(cause.split())[:500])
 
 
 if __name__ == "__main__":

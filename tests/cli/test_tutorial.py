@@ -12,7 +12,8 @@ from boundlab.verdict import ExitCode
 
 ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
 PART = re.compile(
-    r"^```toml file=(\S+)\n(.*?)^```|^    \$ (boundlab [^\n]*)\n((?:    [^$\n][^\n]*\n)*)", re.MULTILINE | re.DOTALL
+    r"^```(?:toml file=(\S+)|python)\n(.*?)^```|^    \$ (boundlab [^\n]*)\n((?:    [^$\n][^\n]*\n)*)",
+    re.MULTILINE | re.DOTALL,
 )
 
 
@@ -36,6 +37,10 @@ def test_the_tutorial_does_what_it_says(tmp_path: Path, monkeypatch: pytest.Monk
     for file, text, command, shown in parts:
         if file:
             (tmp_path / file).write_text(text, encoding="utf-8")
+            continue
+        if text:
+            exec(compile(text, "tutorial.md", "exec"), {})  # noqa: S102  (the page's own code)
+            capsys.readouterr()
             continue
         code = invoke(shlex.split(command)[1:])
         out, err = capsys.readouterr()

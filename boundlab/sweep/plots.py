@@ -1,0 +1,168 @@
+"""Pictures of a sweep: a map of verdicts and slack over two settings, and bounds with their bands, one panel a cell."""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from boundlab.errors import SpecError
+from boundlab.pages.comparison_plots import plain
+from boundlab.pages.plots import BLACK, BLUE, ORANGE, SKY, blank_figure
+from boundlab.sweep.plan import Row
+
+_MOST_PANELS = 24
+_COLUMNS = 4  # panels side by side
+_MOST_TICKS = 60  # values of an axis of the map
+# What stands in a square: told apart in grey, too. What is open or failed shares a mark, and the rows say why.
+_MARKS = {"violated": "×", "refuted": "×", "failed": "×", "not applicable": "–"}
+_OPEN = ("inconclusive", "not proved", "unknown", "")
+
+
+def draw_map(rows: Iterator[Row], names: Sequence[str], x: str, y: str) -> Any:
+    """Draw verdict and log₁₀(bound/left side) over two columns; return the figure of matplotlib.
+
+    Parameters
+    ----------
+    rows
+        Of a sweep.
+    names
+        Their coordinates: each combination of those that are neither ``x`` nor ``y`` is a panel.
+
+    Raises
+    ------
+    SpecError
+        If a column is none, or these are too many panels or squares.
+    """
+    for name in (x, y):
+        if name not in names:
+            raise SpecError(f"--heat: {name} is not a coordinate of this sweep; these are {', '.join(names)}")
+    panels: dict[Hashable, list[Row]] = {}
+    for row in rows:
+        panels.setdefault(tuple(row.get(name) for name in names if name not in (x, y)), []).append(row)
+        _few(panels)
+    across, up = (_values(panels, name) for name in (x, y))
+    titles = _titles(panels, [name for name in names if name not in (x, y)])
+    height = 1.2 + max(1.6, 0.32 * len(up))
+    figure, axes = _grid(len(panels), 1.6 + max(2.0, 0.45 * len(across)), height)
+    slack = [row["log_slack"] for some in panels.values() for row in some if row["log_slack"] is not None]
+    low, high = (min(slack), max(slack)) if slack else (0.0, 1.0)
+    image = None
+    for axis, title, some in zip(axes, titles, panels.values(), strict=True):
+        image = _draw_squares(axis, some, (x, across), (y, up), (low, max(high, low + 1e-9)))
+        axis.set_title(title, fontsize=8)
+        axis.set_xlabel(x)
+        axis.set_ylabel(y)
+    if image is not None:
+        figure.colorbar(image, ax=axes, label="log₁₀(bound / left side)")
+    found = {_mark(row) for some in panels.values() for row in some}
+    words = {"×": "× violated", "–": "– not applicable", "?": "? open, or no answer"}
+    figure.supxlabel("   ".join(text for mark, text in words.items() if mark in found), fontsize=9)
+    return figure
+
+
+def _draw_squares(
+    axis: Any, rows: Sequence[Row], x: tuple[str, list[Any]], y: tuple[str, list[Any]], limits: tuple[float, float]
+) -> Any:
+    """Draw one panel; where several rows are of one square, the least slack counts, and the gravest mark."""
+    values = np.full((len(y[1]), len(x[1])), np.nan)
+    marks: dict[tuple[int, int], str] = {}
+    for row in rows:
+        place = y[1].index(row.get(y[0])), x[1].index(row.get(x[0]))
+        if row["log_slack"] is not None:
+            values[place] = np.fmin(values[place], row["log_slack"])
+        marks[place] = max(marks.get(place, ""), _mark(row), key=["", "–", "?", "×"].index)
+    image = axis.imshow(
+        values, origin="lower", aspect="auto", cmap="cividis", vmin=limits[0], vmax=limits[1], interpolation="none"
+    )
+    axis.set_facecolor("0.85")
+    for (row_place, column), mark in marks.items():
+        dark = np.isfinite(values[row_place, column]) and values[row_place, column] < sum(limits) / 2.0
+        axis.text(column, row_place, mark, ha="center", va="center", color="white" if dark else BLACK, weight="bold")
+    axis.set_xticks(range(len(x[1])), [_word(one) for one in x[1]], rotation=45 if len(x[1]) > 4 else 0, fontsize=8)
+    axis.set_yticks(range(len(y[1])), [_word(one) for one in y[1]], fontsize=8)
+    return image
+
+
+def _mark(row: Mapping[str, Any]) -> str:
+    return _MARKS.get(row["verdict"], "?" if row["verdict"] in _OPEN else "")
+
+
+def draw_curves(rows: Iterator[Row], names: Sequence[str]) -> Any:
+    """Draw the left side with its band, and the bound, over the iterations: one panel a cell; return the figure.
+
+    Parameters
+    ----------
+    rows
+        Of a sweep of comparisons, with their points.
+    names
+        Their coordinates; a panel's title says those in which the cells differ.
+
+    Raises
+    ------
+    SpecError
+        If no row has points, or there are too many.
+    """
+    some = list(islice((row for row in rows if row.get("points")), _MOST_PANELS + 1))
+    panels: dict[Hashable, list[Row]] = {row["key"]: [row] for row in some}
+    _few(panels)
+    if not panels:
+        raise SpecError("--curve: none of these cells has points; those of comparisons that apply have")
+    figure, axes = _grid(len(panels), 3.0, 2.4)
+    places = {key: tuple(row.get(name) for name in names) for key, (row,) in panels.items()}
+    for axis, title, row in zip(axes, _titles(places.values(), names), some, strict=True):
+        ks, mean, lower, upper, bound = np.array(sorted(row["points"])).T
+        axis.plot(ks, bound, color=ORANGE, linewidth=3.5, alpha=0.85, label="bound")
+        axis.fill_between(ks, np.maximum(lower, 1e-3 * upper), upper, color=SKY, alpha=0.5, label="band")
+        axis.plot(ks, mean, "--o", color=BLUE, markersize=3, label="left side")
+        axis.set_xscale("log")
+        axis.set_yscale("log")
+        axis.set_title(f"{title}\n{row['verdict']}".lstrip("\n"), fontsize=8)
+        axis.tick_params(labelsize=7)
+        axis.grid(visible=True, which="major", alpha=0.3)
+    figure.supxlabel("iteration k", fontsize=9)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=3, fontsize=8)
+    return figure
+
+
+def _grid(count: int, width: float, height: float) -> tuple[Any, list[Any]]:
+    """Return a figure, and so many axes of this size in inches each."""
+    columns = min(count, _COLUMNS)
+    lines = -(-count // columns)
+    figure = blank_figure(width * columns, height * lines + 0.5)
+    axes = list(figure.subplots(lines, columns, squeeze=False).flat)
+    for spare in axes[count:]:
+        spare.remove()
+    return figure, axes[:count]
+
+
+def _few(panels: Mapping[Hashable, Any]) -> None:
+    if len(panels) > _MOST_PANELS:
+        raise SpecError(f"more than {_MOST_PANELS} panels are no picture; --where takes some of the cells")
+
+
+def _values(panels: Mapping[Hashable, Sequence[Row]], name: str) -> list[Any]:
+    """Return the values of a column, numbers by size and then words."""
+    found = {row.get(name) for rows in panels.values() for row in rows}
+    if not found:
+        raise SpecError("--heat: there are no cells; --where takes none, or the sweep has not begun")
+    if len(found) > _MOST_TICKS:
+        raise SpecError(f"--heat: {name} has {len(found)} values, at most {_MOST_TICKS} are a picture")
+    return sorted(found, key=lambda one: (isinstance(one, str), one is None, one if one is not None else 0))
+
+
+def _titles(places: Any, names: Sequence[str]) -> list[str]:
+    """Return what tells panels apart: those coordinates in which they differ."""
+    rows = [tuple(place) for place in places]
+    differ = [place for place in range(len(names)) if len({row[place] for row in rows}) > 1]
+    return [
+        plain("\n".join(_told(names[place], row[place]) for place in differ)) for row in rows
+    ]  # a specification says itself what it is
+
+
+def _told(name: str, value: Any) -> str:
+    return str(value) if name in ("theorem", "problem", "delays", "server") else f"{name} = {_word(value)}"
+
+
+def _word(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)
