@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, final
@@ -267,7 +268,7 @@ def cluster(address: str) -> Iterator[tuple[Executor, int]]:
         If no scheduler answers, or it has no workers.
     """
     try:
-        from distributed import Client
+        distributed: Any = import_module("distributed")
     except ImportError:
         raise MissingExtraError('--dask needs Dask: pip install "boundlab[dask]"') from None
     where = {"address": address}
@@ -275,7 +276,7 @@ def cluster(address: str) -> Iterator[tuple[Executor, int]]:
         check_readable(Path(address), SpecError, what="the scheduler file")
         where = {"scheduler_file": address}
     try:
-        client = Client(**where, timeout=_CONNECT, set_as_default=False)
+        client = distributed.Client(**where, timeout=_CONNECT, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         cause = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise SpecError(

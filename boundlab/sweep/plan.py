@@ -87,6 +87,8 @@ class Cell:
         Symbols and options, as text.
     level
         At which a sample is judged.
+    filled
+        The names that its specs had in braces, with their values.
     """
 
     ask: Ask
@@ -100,11 +102,12 @@ class Cell:
     seed: int
     candidates: int
     level: float
+    filled: tuple[tuple[str, str], ...] = ()
 
     def where(self) -> dict[str, Any]:
         """Return the coordinates, as a row has them."""
         own = {name: getattr(self, name) for name in ("ask", *_COORDINATES, "seed")}
-        return {**own, "settings": dict(self.settings)}
+        return {**own, "settings": dict(self.filled + self.settings)}
 
 
 @final
@@ -163,10 +166,18 @@ class SweepPlan:
         """Return how many cells there are."""
         return sum(1 for _ in self._cells(0.0))
 
-    def settings(self) -> tuple[str, ...]:
-        """Return the symbols and options that are set."""
-        inside = self.inside()
-        return tuple(name for axis in self.axes for name in axis[0] if name not in inside)
+    def names(self) -> tuple[str, ...]:
+        """Return the names that are given values: symbols, options, and those in braces."""
+        return tuple(name for axis in self.axes for name in axis[0])
+
+    def templates(self, row: Row) -> Row:
+        """Return a row with its specs as the plan has them, names in braces: cells that differ in a name alone."""
+        values = {**row, **row.get("settings", {})}
+        found = {}
+        for key in _COORDINATES.keys() & row.keys():
+            some = getattr(self, _COORDINATES[key])
+            found[key] = next((one for one in some if _filled(one, values) == row[key]), row[key])
+        return row | found
 
     def cells(self) -> Iterator[Cell]:
         """Yield the cells: those of one problem together, each once."""
@@ -194,6 +205,7 @@ class SweepPlan:
                     seed,
                     run.candidates,
                     level,
+                    tuple((name, assigned[name]) for name in dict.fromkeys(_NAME.findall(problem + delays + server))),
                 )
                 mark = blake2b(repr(found).encode(), digest_size=16).digest()
                 if mark not in seen and not self._excluded(found, assigned):
@@ -214,9 +226,9 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _filled(spec: str, values: Mapping[str, str]) -> str:
-    """Return a spec with every name in braces replaced by its value."""
-    return _NAME.sub(lambda match: values[match[1]], spec)
+def _filled(spec: str, values: Mapping[str, Any]) -> str:
+    """Return a spec with every name in braces replaced by its value, where it has one."""
+    return _NAME.sub(lambda match: str(values.get(match[1], match[0])), spec)
 
 
 @final

@@ -1,6 +1,6 @@
 """Pictures of a sweep: a map of verdicts and slack over two settings, and bounds with their bands, one panel a cell."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from itertools import islice
 from typing import Any
 
@@ -37,10 +37,11 @@ def draw_map(rows: Iterator[Row], names: Sequence[str], x: str, y: str) -> Any:
     for name in (x, y):
         if name not in names:
             raise SpecError(f"--heat: {name} is not a coordinate of this sweep; these are {', '.join(names)}")
-    panels: dict[Hashable, list[Row]] = {}
+    panels: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         panels.setdefault(tuple(row.get(name) for name in names if name not in (x, y)), []).append(row)
         _few(panels)
+    panels = dict(sorted(panels.items(), key=lambda panel: [_order(one) for one in panel[0]]))
     across, up = (_values(panels, name) for name in (x, y))
     titles = _titles(panels, [name for name in names if name not in (x, y)])
     height = 1.2 + max(1.6, 0.32 * len(up))
@@ -104,13 +105,13 @@ def draw_curves(rows: Iterator[Row], names: Sequence[str]) -> Any:
         If no row has points, or there are too many.
     """
     some = list(islice((row for row in rows if row.get("points")), _MOST_PANELS + 1))
-    panels: dict[Hashable, list[Row]] = {row["key"]: [row] for row in some}
-    _few(panels)
-    if not panels:
+    _few(some)
+    if not some:
         raise SpecError("--curve: none of these cells has points; those of comparisons that apply have")
-    figure, axes = _grid(len(panels), 3.0, 2.4)
-    places = {key: tuple(row.get(name) for name in names) for key, (row,) in panels.items()}
-    for axis, title, row in zip(axes, _titles(places.values(), names), some, strict=True):
+    figure, axes = _grid(len(some), 3.0, 2.4)
+    some.sort(key=lambda row: [_order(row.get(name)) for name in names])
+    places = [tuple(row.get(name) for name in names) for row in some]
+    for axis, title, row in zip(axes, _titles(places, names), some, strict=True):
         ks, mean, lower, upper, bound = np.array(sorted(row["points"])).T
         axis.plot(ks, bound, color=ORANGE, linewidth=3.5, alpha=0.85, label="bound")
         axis.fill_between(ks, np.maximum(lower, 1e-3 * upper), upper, color=SKY, alpha=0.5, label="band")
@@ -119,6 +120,9 @@ def draw_curves(rows: Iterator[Row], names: Sequence[str]) -> Any:
         axis.set_yscale("log")
         axis.set_title(f"{title}\n{row['verdict']}".lstrip("\n"), fontsize=8)
         axis.tick_params(labelsize=7)
+        axis.set_xticks(*_ticks(ks))
+        axis.set_yticks(*_ticks(np.concatenate([mean, bound])))
+        axis.minorticks_off()
         axis.grid(visible=True, which="major", alpha=0.3)
     figure.supxlabel("iteration k", fontsize=9)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=3, fontsize=8)
@@ -136,31 +140,44 @@ def _grid(count: int, width: float, height: float) -> tuple[Any, list[Any]]:
     return figure, axes[:count]
 
 
-def _few(panels: Mapping[Hashable, Any]) -> None:
+def _ticks(values: Any) -> tuple[list[float], list[str]]:
+    """Return the ends of a logarithmic axis and what is half-way, with their words."""
+    some = values[np.isfinite(values) & (values > 0.0)]
+    if not some.size:
+        return [], []
+    places = sorted({float(f"{one:.2g}") for one in np.geomspace(some.min(), some.max(), 3)})
+    return places, [f"{one:g}" for one in places]
+
+
+def _few(panels: Sized) -> None:
     if len(panels) > _MOST_PANELS:
         raise SpecError(f"more than {_MOST_PANELS} panels are no picture; --where takes some of the cells")
 
 
-def _values(panels: Mapping[Hashable, Sequence[Row]], name: str) -> list[Any]:
+def _values(panels: Mapping[tuple[Any, ...], Sequence[Row]], name: str) -> list[Any]:
     """Return the values of a column, numbers by size and then words."""
     found = {row.get(name) for rows in panels.values() for row in rows}
     if not found:
         raise SpecError("--heat: there are no cells; --where takes none, or the sweep has not begun")
     if len(found) > _MOST_TICKS:
         raise SpecError(f"--heat: {name} has {len(found)} values, at most {_MOST_TICKS} are a picture")
-    return sorted(found, key=lambda one: (isinstance(one, str), one is None, one if one is not None else 0))
+    return sorted(found, key=_order)
 
 
-def _titles(places: Any, names: Sequence[str]) -> list[str]:
+def _order(value: Any) -> tuple[bool, bool, Any]:
+    """Return a key that sorts numbers by size, then words, then what is not there."""
+    return value is None, isinstance(value, str), 0 if value is None else value
+
+
+def _titles(places: Iterable[tuple[Any, ...]], names: Sequence[str]) -> list[str]:
     """Return what tells panels apart: those coordinates in which they differ."""
-    rows = [tuple(place) for place in places]
+    rows = list(places)
     differ = [place for place in range(len(names)) if len({row[place] for row in rows}) > 1]
-    return [
-        plain("\n".join(_told(names[place], row[place]) for place in differ)) for row in rows
-    ]  # a specification says itself what it is
+    return [plain("\n".join(_told(names[place], row[place]) for place in differ)) for row in rows]
 
 
 def _told(name: str, value: Any) -> str:
+    """Return a coordinate; a theorem or a spec says itself what it is."""
     return str(value) if name in ("theorem", "problem", "delays", "server") else f"{name} = {_word(value)}"
 
 

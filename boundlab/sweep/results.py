@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 50  # that a page lists
 _HIDDEN = ("row", "common", "code")
+_INSIDE = ("points", "settings")  # of a row, no columns of a table
 _SAMPLED = "compare"
 
 
@@ -44,7 +45,9 @@ class Swept(Shown):
     where: str = ""
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows, one after the other: columns by name; ``points`` are [k, mean, lower, upper, bound].
+        """Yield the rows, one after the other: columns by name.
+
+        ``points`` are [k, mean, lower, upper, bound], and ``settings`` the values of names as they were given.
 
         Raises
         ------
@@ -53,7 +56,7 @@ class Swept(Shown):
         """
         for row in self.index.select(self.where):
             whole = json.loads(row.pop("row"))
-            more = {"points": whole["points"]} if "points" in whole else {}
+            more = {name: whole[name] for name in _INSIDE if name in whole}
             case = self.store.case(row["key"])
             yield {
                 **{name: one for name, one in row.items() if name not in _HIDDEN},
@@ -103,7 +106,7 @@ class Swept(Shown):
             yield words(("two answers to one cell differ: ", "bad"), f"{key}: {both}; this is a defect of boundlab")
 
     def _listed(self) -> Iterator[Block]:
-        names = ["theorem", "problem", "delays", *self.plan.settings(), "verdict", "ratio"]
+        names = ["theorem", "problem", "delays", *self.plan.names(), "verdict", "ratio"]
         found = list(islice(self.index.select(self.where), MOST_ROWS + 1))
         shown = [[_cell(row, name) for name in names] for row in found[:MOST_ROWS]]
         yield figures(tuple(names), [tuple(row) for row in shown], words=range(len(names) - 1))
@@ -142,7 +145,7 @@ class Swept(Shown):
         MissingExtraError
             If pandas is not installed.
         """
-        rows = [{name: one for name, one in row.items() if name != "points"} for row in self.rows()]
+        rows = [{name: one for name, one in row.items() if name not in _INSIDE} for row in self.rows()]
         names = list(dict.fromkeys(name for row in rows for name in row))
         return make_frame({name: [row.get(name) for row in rows] for name in names})
 
@@ -154,7 +157,7 @@ class Swept(Shown):
             "delays",
             "server",
             "seed",
-            *(column(name)[1:-1] for name in self.plan.settings()),
+            *(column(name)[1:-1] for name in self.plan.names()),
         ]
 
     def heat(self, x: str, y: str) -> Any:
@@ -169,7 +172,8 @@ class Swept(Shown):
         """
         from boundlab.sweep.plots import draw_map
 
-        return draw_map(self.rows(), self.coordinates(), x, y)
+        x, y = (column(name)[1:-1] if name in self.plan.names() else name for name in (x, y))
+        return draw_map(map(self.plan.templates, self.rows()), self.coordinates(), x, y)
 
     def curves(self) -> Any:
         """Draw left side, band and bound over the iterations, one panel a cell; return the figure of matplotlib.
@@ -183,7 +187,7 @@ class Swept(Shown):
         """
         from boundlab.sweep.plots import draw_curves
 
-        return draw_curves(self.rows(), self.coordinates())
+        return draw_curves(map(self.plan.templates, self.rows()), self.coordinates())
 
     def save_parquet(self, path: Path) -> None:
         """Write a row for each cell: the columns of :meth:`to_frame`.
@@ -209,7 +213,7 @@ class Swept(Shown):
             If it cannot be written.
         """
         first = next(self.rows(), {})
-        names = [name for name in first if name != "points"]
+        names = [name for name in first if name not in _INSIDE]
         write_csv(path, names, ([row.get(name) for name in names] for row in self.rows()))
 
     def as_dict(self) -> dict[str, Any]:

@@ -32,8 +32,8 @@ def as_json(cell: Cell) -> Row:
 
 def as_cell(fields: Mapping[str, Any]) -> Cell:
     """Return the cell that :func:`as_json` wrote."""
-    settings = tuple((str(name), str(value)) for name, value in fields["settings"])
-    return Cell(**{**fields, "settings": settings, "iterations": tuple(fields["iterations"])})
+    pairs = {name: tuple(map(tuple, fields[name])) for name in ("settings", "filled")}
+    return Cell(**{**fields, **pairs, "iterations": tuple(fields["iterations"])})
 
 
 class EndedError(Exception):

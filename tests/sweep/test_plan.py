@@ -44,7 +44,8 @@ def test_a_name_in_a_spec_is_no_symbol_and_makes_no_cell_where_it_does_not_stand
     found = plan(problems=["lad:clients={clients}", "huber:x0=3"], set={"clients": [1, 2], "M": [7]})
     assert [cell.problem for cell in found.cells()] == ["lad:clients=1", "lad:clients=2", "huber:x0=3"]
     assert {cell.settings for cell in found.cells()} == {(("M", "7"),)}
-    assert found.settings() == ("M",)
+    assert found.names() == ("clients", "M")
+    assert [cell.where()["settings"].get("clients") for cell in found.cells()] == ["1", "2", None]
 
 
 def test_what_is_excluded_has_all_of_the_values() -> None:

@@ -178,10 +178,10 @@ def test_a_torn_last_line_is_the_cell_in_flight(done: Path) -> None:
 
 def test_two_answers_to_one_cell_that_differ_are_shown_as_a_defect(done: Path) -> None:
     row = next(one for one in rows_of(results(done)).values() if one["verdict"] == "violated")
-    other = Appender(done, {})
-    other.append({**row, "cpu": 7.0})
+    other = Appender(done)
+    other.append({**row, "cpu": 7.0}, {})
     assert results(done).index.disagreements() == []
-    other.append({**row, "verdict": "holds"})
+    other.append({**row, "verdict": "holds"}, {})
     other.close()
     opened = results(done)
     assert [name for name, _, _ in opened.index.disagreements()] == [row["key"]]
@@ -190,8 +190,8 @@ def test_two_answers_to_one_cell_that_differ_are_shown_as_a_defect(done: Path) -
 
 def test_an_answer_of_other_versions_takes_the_place_of_a_stale_one(done: Path) -> None:
     row = next(one for one in rows_of(results(done)).values() if one["verdict"] == "violated")
-    other = Appender(done, {"boundlab": "0.0"})
-    other.append({**row, "verdict": "holds"})
+    other = Appender(done)
+    other.append({**row, "verdict": "holds"}, {"boundlab": "0.0"})
     other.close()
     opened = results(done)
     assert opened.index.disagreements() == []
