@@ -13,7 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, Protocol, final
 
@@ -181,14 +181,9 @@ def run(
         index = store.index()
         stack.callback(index.close)
         known = index.keys(again)
-        asked, waiting = 0, []
-        for cell in plan.cells():
-            found = key(cell)
-            if int(found[:12], 16) % parts == part - 1:
-                asked += 1
-                if found not in known:
-                    waiting.append(cell)
-        progress = Progress(asked, asked - len(waiting), 0, {}, time.monotonic())
+        answered = [found in known for _, found in _of_shard(plan, part, parts)]
+        waiting = (cell for cell, found in _of_shard(plan, part, parts) if found not in known)
+        progress = Progress(len(answered), sum(answered), 0, {}, time.monotonic())
         tell(progress, None)
         own = Appender(store.folder)
         stack.callback(own.close)
@@ -198,7 +193,8 @@ def run(
             executor = pool
             stack.callback(pool.shutdown, cancel_futures=True)
         stack.callback(_end, store.id)
-        for row in _rows(plan, store, executor, waiting, jobs):
+        chunks = _chunks(waiting, progress.asked - progress.cached, jobs)
+        for row in _rows(plan, store, executor, chunks, jobs):
             common = row.pop("unwritten")
             if common is not None:
                 own.append(row, common)
@@ -210,10 +206,19 @@ def run(
     return progress
 
 
-def _rows(plan: SweepPlan, store: Store, executor: Executor, waiting: Sequence[Cell], jobs: int) -> Iterator[Row]:
+def _of_shard(plan: SweepPlan, part: int, parts: int) -> Iterator[tuple[Cell, bytes]]:
+    """Yield the cells of a shard with their keys: made twice, since a million of them take a gigabyte."""
+    for cell in plan.cells():
+        found = bytes.fromhex(key(cell))
+        if int.from_bytes(found[:6]) % parts == part - 1:
+            yield cell, found
+
+
+def _rows(
+    plan: SweepPlan, store: Store, executor: Executor, chunks: Iterator[Sequence[Cell]], jobs: int
+) -> Iterator[Row]:
     variables = {name: os.environ[name] for name in (VARIABLE, "BOUNDLAB_DATA") if name in os.environ}
     rest = (plan.run.seconds, plan.run.memory, str(store.folder.absolute()), store.id, variables)
-    chunks = _chunks(waiting, jobs)
     futures: set[Future[list[Row]]] = set()
     try:
         while True:
@@ -241,14 +246,12 @@ def _result(future: "Future[list[Row]]") -> list[Row]:
         ) from None
 
 
-def _chunks(cells: Sequence[Cell], jobs: int) -> Iterator[Sequence[Cell]]:
-    """Yield parts of the cells, of one problem each, and small enough that no worker ends long after the others."""
-    size = max(1, min(_CHUNK, len(cells) // (4 * max(jobs, 1))))
-    start = 0
-    for place in range(1, len(cells) + 1):
-        if place == len(cells) or place - start == size or cells[place].problem != cells[start].problem:
-            yield cells[start:place]
-            start = place
+def _chunks(cells: Iterator[Cell], number: int, jobs: int) -> Iterator[Sequence[Cell]]:
+    """Yield parts of so many cells, of one problem each, so small that no worker ends long after the others."""
+    size = max(1, min(_CHUNK, number // (4 * max(jobs, 1))))
+    for _, some in groupby(cells, lambda cell: cell.problem):
+        while chunk := list(islice(some, size)):
+            yield chunk
 
 
 @contextmanager

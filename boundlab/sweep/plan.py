@@ -164,7 +164,11 @@ class SweepPlan:
 
     def total(self) -> int:
         """Return how many cells there are."""
-        return sum(1 for _ in self._cells(0.0))
+        lists = (self.theorems, self.problems, self.delays, self.servers, *self.axes)
+        twice = any(len(one) > len(set(map(repr, one))) for one in lists)
+        if twice or self.exclude or self.inside():
+            return sum(1 for _ in self._cells(0.0))
+        return self.size()
 
     def names(self) -> tuple[str, ...]:
         """Return the names that are given values: symbols, options, and those in braces."""

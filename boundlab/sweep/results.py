@@ -90,7 +90,7 @@ class Swept(Shown):
         counts = self.index.counts("theorem", "verdict", "status")
         rows = [(theorem, line((word, tone_of(word))), str(number)) for theorem, word, number in _words(counts)]
         yield table("", ("theorem", "ends in", "cells"), rows, numbers=(2,), whole=(0,))
-        failed = [row for row in self.index.counts("status", "reason") if row[0] not in ("done",)]
+        failed = self.index.counts("status", "reason", where="status <> 'done'")
         if failed:
             reasons = [(status, why, str(number)) for status, why, number in failed[:MOST_ROWS]]
             yield table("not answered", ("status", "why", "cells"), reasons, numbers=(2,))
@@ -157,7 +157,7 @@ class Swept(Shown):
             "delays",
             "server",
             "seed",
-            *(column(name)[1:-1] for name in self.plan.names()),
+            *(column(name) for name in self.plan.names()),
         ]
 
     def heat(self, x: str, y: str) -> Any:
@@ -172,7 +172,7 @@ class Swept(Shown):
         """
         from boundlab.sweep.plots import draw_map
 
-        x, y = (column(name)[1:-1] if name in self.plan.names() else name for name in (x, y))
+        x, y = (column(name) if name in self.plan.names() else name for name in (x, y))
         return draw_map(map(self.plan.templates, self.rows()), self.coordinates(), x, y)
 
     def curves(self) -> Any:

@@ -23,8 +23,10 @@ from boundlab.files import read_json, schema, write_json
 from boundlab.sweep.plan import Row
 
 FAILED = ("over time", "over memory", "killed", "crashed")
-_TEXTS = ("ask", "theorem", "problem", "delays", "server", "status", "verdict", "reason")
+_TEXTS = ("ask", "theorem", "problem", "delays", "server", "status", "verdict")
 _NUMBERS = ("seed", "code", "left", "bound", "ratio", "log_slack", "cpu", "seconds")
+_LAYOUT = 2  # of the index: another one is made again
+_OWN = ("id", "key", "reason", "common", "row")
 _VERSIONS = ("boundlab", "python", "numpy")
 
 
@@ -184,15 +186,25 @@ class Index:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self.path = _cache() / f"{store.id}-{sha256(str(store.folder.absolute()).encode()).hexdigest()[:8]}.sqlite"
+        self.path = (
+            _cache() / f"{store.id}-{sha256(str(store.folder.absolute()).encode()).hexdigest()[:8]}-{_LAYOUT}.sqlite"
+        )
         self._base = sqlite3.connect(self.path, timeout=60.0)
         self._base.row_factory = sqlite3.Row
         self._base.execute("PRAGMA journal_mode = WAL")
         self._base.execute("PRAGMA synchronous = OFF")  # it is made again from the lines
         columns = ", ".join([*(f"{name} TEXT" for name in _TEXTS), *(f"{name} REAL" for name in _NUMBERS)])
-        self._base.execute(f"CREATE TABLE IF NOT EXISTS cells (key TEXT PRIMARY KEY, {columns}, common TEXT, row TEXT)")
+        self._base.execute(f"CREATE TABLE IF NOT EXISTS facts (key TEXT UNIQUE, id INTEGER PRIMARY KEY, {columns})")
+        # What is long stands apart: whoever looks through a million cells reads the facts alone.
+        self._base.execute(
+            "CREATE TABLE IF NOT EXISTS texts (id INTEGER PRIMARY KEY, reason TEXT, common TEXT, row TEXT)"
+        )
+        self._base.execute("CREATE VIEW IF NOT EXISTS cells AS SELECT * FROM facts JOIN texts USING (id)")
+        self._base.execute("CREATE INDEX IF NOT EXISTS endings ON facts (theorem, verdict, status, code)")
         self._base.execute("CREATE TABLE IF NOT EXISTS files (name TEXT PRIMARY KEY, place INTEGER, common TEXT)")
         self._base.execute("CREATE TABLE IF NOT EXISTS disagreements (key TEXT, first TEXT, second TEXT)")
+
+        self._named: set[str] = set()  # settings that have a column
 
     def update(self) -> None:
         """Read what was appended since."""
@@ -209,40 +221,43 @@ class Index:
                 self._base.execute("REPLACE INTO files VALUES (?, ?, ?)", (path.name, place, common))
 
     def _insert(self, row: Row, common: str) -> None:
-        before = self._base.execute("SELECT status, common, row FROM cells WHERE key = ?", (row["key"],)).fetchone()
+        before = self._base.execute("SELECT id, status, common, row FROM cells WHERE key = ?", (row["key"],)).fetchone()
         if before is not None and before["status"] not in FAILED and _same_versions(before["common"], common):
             if row["status"] not in FAILED and answered(json.loads(before["row"])) != answered(row):
                 self._base.execute(
                     "INSERT INTO disagreements VALUES (?, ?, ?)", (row["key"], before["row"], json.dumps(row))
                 )
             return
-        known = self._columns()
-        for name in [one for one in row.get("settings", {}) if column(one)[1:-1] not in known]:
-            self._base.execute(f"ALTER TABLE cells ADD COLUMN {column(name)} NUMERIC")
-        names = ["key", *_TEXTS, *_NUMBERS, *row.get("settings", {})]
-        values = [row["key"], *(row.get(name) for name in (*_TEXTS, *_NUMBERS)), *row.get("settings", {}).values()]
-        places = ", ".join("?" * (len(names) + 2))
-        into = ", ".join([*map(column, names), "common", "row"])
-        text = json.dumps(row, ensure_ascii=False)
-        self._base.execute(f"REPLACE INTO cells ({into}) VALUES ({places})", (*values, common, text))
+        given = row.get("settings", {})
+        if not given.keys() <= self._named:
+            known = self._columns()
+            for name in [one for one in map(column, given) if one not in known]:
+                self._base.execute(f"ALTER TABLE facts ADD COLUMN {_quoted(name)} NUMERIC")
+            self._named |= given.keys()
+        names = ["id", "key", *_TEXTS, *_NUMBERS, *map(column, given)]
+        values = [row["key"], *(row.get(name) for name in (*_TEXTS, *_NUMBERS)), *given.values()]
+        into, places = ", ".join(map(_quoted, names)), ", ".join("?" * len(names))
+        place = None if before is None else before["id"]
+        place = self._base.execute(f"REPLACE INTO facts ({into}) VALUES ({places})", (place, *values)).lastrowid
+        texts = (place, row.get("reason"), common, json.dumps(row, ensure_ascii=False))
+        self._base.execute("REPLACE INTO texts VALUES (?, ?, ?, ?)", texts)
 
     def _columns(self) -> set[str]:
         return {row["name"] for row in self._base.execute("PRAGMA table_info(cells)")}
 
-    def keys(self, again: str = "") -> set[str]:
-        """Return the cells that need no answer; ``again``: ``failed`` or ``stale`` ones do, stale by their versions."""
-        where = "1"
-        if again == "failed":
-            where = f"status NOT IN ({', '.join(repr(one) for one in FAILED)})"
-        elif again == "stale":
+    def keys(self, again: str = "") -> set[bytes]:
+        """Return the cells that need no answer, their keys as bytes; see :func:`boundlab.sweep.drive.run`."""
+        if again == "stale":
             from boundlab.sweep.question import machine
 
             mine = json.dumps(machine())
             found = self._base.execute("SELECT key, common FROM cells")
-            return {key for key, common in found if _same_versions(common, mine)}
-        return {key for (key,) in self._base.execute(f"SELECT key FROM cells WHERE {where}")}
+            return {bytes.fromhex(key) for key, common in found if _same_versions(common, mine)}
+        failed = ", ".join(repr(one) for one in FAILED)
+        where = f"status NOT IN ({failed})" if again == "failed" else "1"
+        return {bytes.fromhex(key) for (key,) in self._base.execute(f"SELECT key FROM facts WHERE {where}")}
 
-    def select(self, where: str = "", order: str = "rowid") -> Iterator[Row]:
+    def select(self, where: str = "") -> Iterator[Row]:
         """Yield the rows for which an SQL expression is true, one after the other.
 
         Parameters
@@ -259,21 +274,22 @@ class Index:
         base.row_factory = sqlite3.Row
         base.set_authorizer(_reads_only)
         try:
-            for row in base.execute(f"SELECT * FROM cells WHERE ({where or '1'}) ORDER BY {order}"):
-                yield dict(row)
+            for row in base.execute(f"SELECT * FROM cells WHERE ({where or '1'}) ORDER BY id"):
+                found = dict(row)
+                del found["id"]
+                yield found
         except sqlite3.Error as error:
-            shown = ", ".join(sorted(self._columns() - {"row", "common"}))
+            shown = ", ".join(sorted(self._columns() - {"row", "common", "id"}))
             raise SpecError(f"--where {where!r}: {error}; the columns are {shown}") from None
         finally:
             base.close()
 
-    def counts(self, *names: str) -> list[tuple[Any, ...]]:
+    def counts(self, *names: str, where: str = "1") -> list[tuple[Any, ...]]:
         """Return how many rows there are for each combination of some columns, the most first."""
-        some = ", ".join(map(column, names))
-        return [
-            tuple(row)
-            for row in self._base.execute(f"SELECT {some}, COUNT(*) FROM cells GROUP BY {some} ORDER BY COUNT(*) DESC")
-        ]
+        some = ", ".join(map(_quoted, names))
+        table = "cells" if "reason" in names else "facts"
+        words = f"SELECT {some}, COUNT(*) FROM {table} WHERE {where} GROUP BY {some} ORDER BY COUNT(*) DESC"
+        return [tuple(row) for row in self._base.execute(words)]
 
     def disagreements(self) -> list[tuple[str, Row, Row]]:
         """Return the cells of which two lines differ in what they answer."""
@@ -300,12 +316,13 @@ def answered(row: Mapping[str, Any]) -> Row:
 
 
 def column(name: str) -> str:
-    """Return a column as SQL writes it; SQLite takes m and M for one name, and settings may differ in that alone."""
-    taken = {one.lower() for one in ("key", "common", "row", *_TEXTS, *_NUMBERS)}
-    if name in (*_TEXTS, *_NUMBERS, "key"):
-        return f'"{name}"'
-    own = f"set_{name}" if name.lower() in taken or (name.islower() and len(name) == 1) else name
-    return '"' + own.replace('"', '""') + '"'
+    """Return the column of a setting; SQLite takes m and M for one name, and settings may differ in that alone."""
+    taken = name.lower() in (*_OWN, *_TEXTS, *_NUMBERS)
+    return f"set_{name}" if taken or (name.islower() and len(name) == 1) else name
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _reads_only(action: int, *_: Any) -> int:

@@ -118,7 +118,8 @@ def _position(event: Ints, order: int) -> Ints:
 
 
 def _column(value: ArrayLike, size: int, dtype: type[np.generic]) -> NDArray[Any]:
-    return np.broadcast_to(np.asarray(value, dtype=dtype), (size,))
+    found = np.asarray(value, dtype=dtype)
+    return found if found.shape == (size,) else np.full(size, found)
 
 
 def _table(at: list[Ints], columns: list[dict[str, NDArray[Any]]], kind: type[Any]) -> tuple[Ints, Any]:

@@ -196,8 +196,17 @@ def test_an_answer_of_other_versions_takes_the_place_of_a_stale_one(done: Path) 
     opened = results(done)
     assert opened.index.disagreements() == []
     assert rows_of(opened)[row["key"]]["verdict"] == "holds"
-    assert row["key"] not in opened.index.keys("stale")
-    assert row["key"] in opened.index.keys() & opened.index.keys("failed")
+    assert bytes.fromhex(row["key"]) not in opened.index.keys("stale")
+    assert bytes.fromhex(row["key"]) in opened.index.keys() & opened.index.keys("failed")
+
+
+def test_a_setting_may_be_called_like_a_column(done: Path) -> None:
+    row = next(one for one in rows_of(results(done)).values() if one["verdict"] == "violated")
+    other = Appender(done)
+    other.append({**row, "key": "ab" * 32, "settings": {"m": 1, "M": 2, "id": 3, "Status": 4, 'a"b': 5}}, {})
+    other.close()
+    (found,) = results(done).index.select("set_m = 1 AND M = 2 AND set_id = 3")
+    assert (found["set_Status"], found['a"b'], found["status"]) == (4, 5, "done")
 
 
 def test_where_reads_rows_and_can_change_nothing(done: Path) -> None:
