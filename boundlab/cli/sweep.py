@@ -39,8 +39,6 @@ def sweep(
         return ExitCode.STANDS
     if out is None:
         raise SpecError("--out DIR names the folder of the results; or look at the plan with --dry-run")
-    if again not in (None, "failed", "stale"):
-        raise SpecError(f"--again {again!r}: failed or stale")
     if dask is not None and jobs is not None:
         raise SpecError("--dask has as many processes as the cluster's workers have threads: leave --jobs out")
     from boundlab.sweep.drive import cluster, read_shard

@@ -19,13 +19,15 @@ from typing import Any, Protocol, final
 
 from boundlab.errors import BoundlabError, ExecutorError, MissingExtraError, SpecError
 from boundlab.files import check_readable
+from boundlab.options import nearest
 from boundlab.registry import VARIABLE
 from boundlab.sweep.plan import Cell, Row, SweepPlan
 from boundlab.sweep.question import key, machine, theorem_of
-from boundlab.sweep.store import FAILED, Appender, Store
+from boundlab.sweep.store import UNANSWERED, Appender, Store
 from boundlab.sweep.worker import EndedError, Warm, as_cell, as_json
 from boundlab.verdict import ExitCode
 
+AGAIN = ("", "failed", "stale")
 _CHUNK = 8
 _CONNECT = 10  # seconds
 _AHEAD = 2  # chunks that are handed out, for each one that is worked on
@@ -160,7 +162,7 @@ def run(
     shard
         (i, n): only the cells whose key says that they are of the i-th of n parts.
     again
-        ``failed`` or ``stale``: which cells are answered once more.
+        ``failed``: cells without an answer are asked once more; ``stale``: those that other versions answered.
     tell
         Told of each row, and once before the first.
 
@@ -171,8 +173,10 @@ def run(
     ExecutorError
         If the executor fails: what is finished is kept.
     BoundlabError
-        If a theorem is none; a problem that is none refuses its cells alone.
+        If ``again`` is none of these, or a theorem is none; a problem that is none refuses its cells alone.
     """
+    if again not in AGAIN:
+        raise SpecError(f"again={again!r}: {nearest(again, AGAIN[1:])}")
     for name in plan.theorems:
         theorem_of(name)
     part, parts = shard
@@ -300,8 +304,7 @@ def exit_code(rows: Sequence[tuple[Any, ...]]) -> ExitCode:
     rows
         (status, code, how many).
     """
-    unanswered = (*FAILED, "refused")
-    codes = {70 if status == "crashed" else 3 if status in unanswered else int(code) for status, code, _ in rows}
+    codes = {70 if status == "crashed" else 3 if status in UNANSWERED else int(code) for status, code, _ in rows}
     worst = (ExitCode.UNFORESEEN, ExitCode.REFUTED, ExitCode.UNDECIDED)
     return next((one for one in worst if one in codes), ExitCode.STANDS)
 

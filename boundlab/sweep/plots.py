@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from itertools import islice
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from boundlab.sweep.plan import Row
 
 _MOST_PANELS = 24
 _COLUMNS = 4  # panels side by side
+_LETTERS = 40  # in a line of a title
 _MOST_TICKS = 60  # values of an axis of the map
 # What stands in a square: told apart in grey, too. What is open or failed shares a mark, and the rows say why.
 _MARKS = {"violated": "×", "refuted": "×", "failed": "×", "not applicable": "–"}
@@ -52,8 +54,8 @@ def draw_map(rows: Iterator[Row], names: Sequence[str], x: str, y: str) -> Any:
     for axis, title, some in zip(axes, titles, panels.values(), strict=True):
         image = _draw_squares(axis, some, (x, across), (y, up), (low, max(high, low + 1e-9)))
         axis.set_title(title, fontsize=8)
-        axis.set_xlabel(x)
-        axis.set_ylabel(y)
+        axis.set_xlabel(_setting(x))
+        axis.set_ylabel(_setting(y))
     if image is not None:
         figure.colorbar(image, ax=axes, label="log₁₀(bound / left side)")
     found = {_mark(row) for some in panels.values() for row in some}
@@ -131,7 +133,8 @@ def draw_curves(rows: Iterator[Row], names: Sequence[str]) -> Any:
 
 def _grid(count: int, width: float, height: float) -> tuple[Any, list[Any]]:
     """Return a figure, and so many axes of this size in inches each."""
-    columns = min(count, _COLUMNS)
+    whole = [columns for columns in range(_COLUMNS, 1, -1) if count % columns == 0]
+    columns = min(count, (whole or [_COLUMNS])[0])
     lines = -(-count // columns)
     figure = blank_figure(width * columns, height * lines + 0.5)
     axes = list(figure.subplots(lines, columns, squeeze=False).flat)
@@ -173,12 +176,23 @@ def _titles(places: Iterable[tuple[Any, ...]], names: Sequence[str]) -> list[str
     """Return what tells panels apart: those coordinates in which they differ."""
     rows = list(places)
     differ = [place for place in range(len(names)) if len({row[place] for row in rows}) > 1]
-    return [plain("\n".join(_told(names[place], row[place]) for place in differ)) for row in rows]
+    columns = [_short(names[place], [row[place] for row in rows]) for place in differ]
+    return [plain("\n".join(words)) for words in zip(*columns, strict=True)] if columns else [""] * len(rows)
 
 
-def _told(name: str, value: Any) -> str:
-    """Return a coordinate; a theorem or a spec says itself what it is."""
-    return str(value) if name in ("theorem", "problem", "delays", "server") else f"{name} = {_word(value)}"
+def _short(name: str, values: Sequence[Any]) -> list[str]:
+    """Return the values of a coordinate in words; of specs, their names and the options in which they differ."""
+    if name not in ("theorem", "problem", "delays", "server"):
+        return [f"{_setting(name)} = {_word(value)}" for value in values]
+    parts = [str(value).split(",") for value in values]
+    shared = set.intersection(*map(set, parts))
+    found = (",".join(part for place, part in enumerate(one) if not place or part not in shared) for one in parts)
+    return ["\n".join(wrap(one, _LETTERS)) for one in found]
+
+
+def _setting(name: str) -> str:
+    """Return a setting as the plan calls it; see :func:`boundlab.sweep.store.column`."""
+    return name.removeprefix("set_")
 
 
 def _word(value: Any) -> str:

@@ -27,6 +27,9 @@ from boundlab.theorems import Theorem, core, load_theorem
 from boundlab.verdict import ExitCode
 
 
+NO_CASE = "CASE.json"  # in a command, where the case of its row belongs
+
+
 @lru_cache(maxsize=256)
 def theorem_of(name: str) -> Theorem:
     """Return a theorem, read once."""
@@ -123,7 +126,7 @@ def _world(cell: Cell) -> list[str]:
 _ARGUMENTS: Mapping[Ask, Callable[[Cell], list[str]]] = MappingProxyType(
     {
         "compare": lambda cell: [*_world(cell), "--iterations", ",".join(map(str, cell.iterations))],
-        "exact": lambda cell: [cell.theorem, "CASE.json"],
+        "exact": lambda cell: [cell.theorem, NO_CASE],
         "worst-case": lambda cell: [
             cell.theorem, "--iterations", str(cell.iterations[0]), *(["--delays", cell.delays] if cell.delays else []),
         ],

@@ -1,6 +1,7 @@
 """Results of a sweep, to look at: how many of each verdict, rows that are asked for, frames and CSV."""
 
 import json
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -16,6 +17,7 @@ from boundlab.pages.blocks import Block, figures, line, table, tone_of, words
 from boundlab.pages.results import figure
 from boundlab.sweep.drive import Executor, Progress, exit_code, run
 from boundlab.sweep.plan import Row, SweepPlan
+from boundlab.sweep.question import NO_CASE
 from boundlab.sweep.store import Index, Store, column
 from boundlab.verdict import ExitCode
 
@@ -61,7 +63,7 @@ class Swept(Shown):
             yield {
                 **{name: one for name, one in row.items() if name not in _HIDDEN},
                 "case": str(case) if case.is_file() else None,
-                "command": whole.get("command"),
+                "command": _repeats(whole.get("command"), case),
                 **json.loads(row["common"]),
                 **more,
             }
@@ -112,7 +114,7 @@ class Swept(Shown):
         yield figures(tuple(names), [tuple(row) for row in shown], words=range(len(names) - 1))
         if len(found) > MOST_ROWS:
             yield words(f"the first {MOST_ROWS}; --csv FILE writes all")
-        commands = [json.loads(row["row"]).get("command") for row in found[:1]]
+        commands = [one["command"] for one in islice(self.rows(), 1)]
         for command in filter(None, commands):
             yield words("repeat the first: ", (command, "command"))
 
@@ -229,6 +231,11 @@ class Swept(Shown):
             ],
             "disagreements": [key for key, _, _ in self.index.disagreements()],
         }
+
+
+def _repeats(command: str | None, case: Path) -> str | None:
+    """Return the command of a row; that of an exact value reads the row's case."""
+    return command and command.replace(NO_CASE, shlex.quote(str(case)))
 
 
 def _words(counts: list[tuple[Any, ...]]) -> Iterator[tuple[str, str, int]]:

@@ -22,7 +22,7 @@ from boundlab.errors import OutputError, SpecError
 from boundlab.files import read_json, schema, write_json
 from boundlab.sweep.plan import Row
 
-FAILED = ("over time", "over memory", "killed", "crashed")
+UNANSWERED = ("over time", "over memory", "killed", "crashed", "refused")
 _TEXTS = ("ask", "theorem", "problem", "delays", "server", "status", "verdict")
 _NUMBERS = ("seed", "code", "left", "bound", "ratio", "log_slack", "cpu", "seconds")
 _LAYOUT = 2  # of the index: another one is made again
@@ -222,8 +222,8 @@ class Index:
 
     def _insert(self, row: Row, common: str) -> None:
         before = self._base.execute("SELECT id, status, common, row FROM cells WHERE key = ?", (row["key"],)).fetchone()
-        if before is not None and before["status"] not in FAILED and _same_versions(before["common"], common):
-            if row["status"] not in FAILED and answered(json.loads(before["row"])) != answered(row):
+        if before is not None and before["status"] not in UNANSWERED and _same_versions(before["common"], common):
+            if row["status"] not in UNANSWERED and answered(json.loads(before["row"])) != answered(row):
                 self._base.execute(
                     "INSERT INTO disagreements VALUES (?, ?, ?)", (row["key"], before["row"], json.dumps(row))
                 )
@@ -253,7 +253,7 @@ class Index:
             mine = json.dumps(machine())
             found = self._base.execute("SELECT key, common FROM cells")
             return {bytes.fromhex(key) for key, common in found if _same_versions(common, mine)}
-        failed = ", ".join(repr(one) for one in FAILED)
+        failed = ", ".join(repr(one) for one in UNANSWERED)
         where = f"status NOT IN ({failed})" if again == "failed" else "1"
         return {bytes.fromhex(key) for (key,) in self._base.execute(f"SELECT key FROM facts WHERE {where}")}
 

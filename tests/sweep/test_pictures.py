@@ -54,6 +54,15 @@ def test_a_panel_of_curves_is_one_cell_with_its_points_in_order() -> None:
     assert figure.axes[0].get_title() == "a\nM = 1\nspread = 10\nholds"
 
 
+def test_titles_say_in_what_the_cells_differ() -> None:
+    specs = ["hinge:data=a9a,clients=8,a={a}", "hinge:data=mnist,clients=8,a={a}", "huber:clients=8"]
+    some = [cell("a", 1, 1, 0.0, "holds") | {"problem": spec, "set_a": 0.1} for spec in specs]
+    figure = draw_map(iter(some), (*NAMES, "set_a"), "M", "set_a")
+    titles = [axis.get_title() for axis in figure.axes[:3]]
+    assert titles == ["hinge:data=a9a,a={a}", "hinge:data=mnist,a={a}", "huber:clients=8"]
+    assert figure.axes[0].get_ylabel() == "a"
+
+
 def test_what_is_no_picture_is_refused() -> None:
     with pytest.raises(SpecError, match="alpha is not a coordinate of this sweep; these are theorem, problem, M"):
         draw_map(rows(), NAMES, "M", "alpha")
