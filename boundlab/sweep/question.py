@@ -26,7 +26,6 @@ from boundlab.sweep.plan import Ask, Cell, Row
 from boundlab.theorems import Theorem, core, load_theorem
 from boundlab.verdict import ExitCode
 
-
 NO_CASE = "CASE.json"  # in a command, where the case of its row belongs
 
 
