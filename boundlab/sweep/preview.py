@@ -1,7 +1,7 @@
 """A look at a sweep before it runs: how many cells, which do not apply, about how long."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,27 +21,26 @@ _LOOKED_AT, _TIMED = 1000, 10
 
 def preview(plan: SweepPlan, jobs: int | None) -> Iterator[Block]:
     """Yield what a sweep would do, as blocks."""
-    cells = list(plan.cells())
-    yield words(f"{len(cells)} cells of {plan.run.ask}, of {plan.size()} in the whole grid")
-    if not cells:
+    number = plan.total()
+    yield words(f"{number} cells of {plan.run.ask}, of {plan.size()} in the whole grid")
+    if not number:
         return
-    looked = _spread(cells, _LOOKED_AT)
+    looked = _spread(plan.cells(), number, _LOOKED_AT)
     reasons = Counter(filter(None, map(why_not, looked)))
     if reasons:
-        share = "" if len(looked) == len(cells) else f" (of {len(looked)} that were looked at)"
+        share = "" if len(looked) == number else f" (of {len(looked)} that were looked at)"
         rows = [(why, str(number)) for why, number in reasons.most_common()]
         yield table(f"cells that do not apply{share}", ("why", "cells"), rows, numbers=(1,))
     warm = Warm(plan.run.memory)
     try:
-        warm.ask(cells[0], plan.run.seconds)  # begins the process
-        spent = [
-            float(warm.ask(cell, plan.run.seconds).get("seconds", plan.run.seconds)) for cell in _spread(cells, _TIMED)
-        ]
+        warm.ask(looked[0], plan.run.seconds)  # begins the process
+        timed = _spread(iter(looked), len(looked), _TIMED)
+        spent = [float(warm.ask(cell, plan.run.seconds).get("seconds", plan.run.seconds)) for cell in timed]
     finally:
         warm.end()
     mean, many = float(np.mean(spent)), processes(jobs)
     yield words(
-        f"about {_time(mean * len(cells) / many)} with {many} processes: {mean:.2g} s a cell, the mean of {len(spent)}"
+        f"about {_time(mean * number / many)} with {many} processes: {mean:.2g} s a cell, the mean of {len(spent)}"
     )
 
 
@@ -71,10 +70,10 @@ def why_not(cell: Cell) -> str:
     return ""
 
 
-def _spread(cells: Sequence[Cell], number: int) -> list[Cell]:
-    """Return so many cells, evenly over the plan."""
-    places = np.unique(np.linspace(0, len(cells) - 1, min(number, len(cells))).astype(int))
-    return [cells[place] for place in places]
+def _spread(cells: Iterator[Cell], number: int, few: int) -> list[Cell]:
+    """Return a few of so many cells, evenly over them."""
+    places = set(np.linspace(0, number - 1, min(few, number)).astype(int).tolist())
+    return [cell for place, cell in enumerate(cells) if place in places]
 
 
 def _time(seconds: float) -> str:

@@ -1,5 +1,6 @@
 """A plan says which cells there are: lists multiply, zips go in step, names in braces stand in specs."""
 
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from boundlab.errors import SpecError
 from boundlab.sweep import SweepPlan
+from boundlab.sweep.question import key
 
 ONE = {"theorems": ["area.theorem8"], "problems": ["huber:x0=3"]}
 
@@ -112,3 +114,48 @@ def test_a_file_that_is_no_toml_is_named_with_its_line(tmp_path: Path) -> None:
     file.write_text("theorems = [\n1 = 2\n")
     with pytest.raises(SpecError, match=r"plan\.toml: .*line 2"):
         SweepPlan.read(file)
+
+
+VALUES = st.recursive(
+    st.one_of(
+        st.booleans(),
+        st.integers(-3, 10**6),
+        st.floats(allow_nan=True),
+        st.sampled_from(
+            ["area.theorem8", "lad:x0=3", "lad:clients={clients}", "{", "1:10:lin:3", "sqrt(2)", "compare", ""]
+        ),
+        st.text(max_size=6),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(
+            st.sampled_from(["M", "clients", "ask", "iterations", "rate", "seeds", "memory"]), inner, max_size=3
+        ),
+    ),
+    max_leaves=6,
+)
+KEYS = ["theorems", "problems", "delays", "servers", "set", "zip", "exclude", "run", "nonsense"]
+
+
+@given(st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=4))
+def test_whatever_a_file_says_is_a_plan_or_refused(more: dict[str, Any]) -> None:
+    try:
+        found = plan(**more)
+    except SpecError:
+        return
+    cells = list(islice(found.cells(), 50))
+    assert len(cells) == min(50, found.total())
+    assert len(set(cells)) == len(cells)
+
+
+@given(
+    st.lists(st.sampled_from(["lad:x0=3", "huber:x0={x}", "lad:x0={y}", "lad:x0=3"]), min_size=1, max_size=4),
+    st.fixed_dictionaries(
+        {"x": st.lists(st.integers(1, 3), min_size=1, max_size=4), "y": st.just([1, 1]), "M": st.just([1, 2])}
+    ),
+)
+def test_cells_are_as_many_as_they_are_counted_and_differ(problems: list[str], values: dict[str, Any]) -> None:
+    found = plan(problems=problems, set=values)
+    cells = list(found.cells())
+    assert found.total() == len(cells) == len({key(cell) for cell in cells})
+    assert {cell.level for cell in cells} == {1.0 - 0.01 / len(cells)}
