@@ -78,7 +78,7 @@ def device_order(names: Iterable[str]) -> list[str]:
 
 
 def _is_whole(name: str) -> bool:
-    return name.isascii() and name.removeprefix("-").isdigit()
+    return name.isascii() and len(name) <= LONGEST_NUMBER and name.removeprefix("-").isdigit()
 
 
 def parse_spec(text: str, what: str) -> tuple[str, dict[str, str]]:

@@ -1,11 +1,11 @@
-"""Data sets by name: bundled with scikit-learn, in the folder BOUNDLAB_DATA, LIBSVM, MNIST-style IDX, CSV, OpenML."""
+"""Data sets by name: of scikit-learn, in the folder BOUNDLAB_DATA, tables in files, LIBSVM, MNIST-style IDX, OpenML."""
 
-import csv
 import math
 import os
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from boundlab.errors import DataError, MissingExtraError, SpecError
 from boundlab.options import nearest
+from boundlab.problems.columns import LARGEST, Dataset, Wanted, choose, parsed, samples, words
 from boundlab.problems.idx import check_text, files_of_folder, opened, read_folder
+from boundlab.problems.tables import read_csv, read_npy, read_npz, read_parquet
 
 Scale = Literal["auto", "none", "range"]
 SCALES: tuple[Scale, ...] = ("auto", "none", "range")
@@ -24,68 +26,65 @@ NAMED: dict[str, tuple[str, ...]] = {
     "a9a": ("libsvm:libsvm/a9a", "libsvm:libsvm/a9a.gz", "libsvm:libsvm/a9a.t", "libsvm:libsvm/a9a.t.gz"),
     "mnist": ("idx:mnist",),
 }
-READERS = ("csv:PATH", "idx:FOLDER", "libsvm:PATH", "mnist:FOLDER", "openml:NAME")
-_LARGEST = 150_000_000  # entries of a dense feature matrix: 1.2 GB in float64
+READERS = (
+    "csv:PATH",
+    "npz:PATH",
+    "npy:PATH",
+    "parquet:PATH",
+    "sklearn:NAME",
+    "idx:FOLDER",
+    "libsvm:PATH",
+    "mnist:FOLDER",
+    "openml:NAME",
+)
+_TABLES: Mapping[str, Callable[[Path, Wanted], Dataset]] = {
+    "csv": read_csv,
+    "npz": read_npz,
+    "npy": read_npy,
+    "parquet": read_parquet,
+}
 _HUGE = 1e50  # squares of squares of a feature must not overflow
 
 
-@dataclass(frozen=True, slots=True)
-class Dataset:
-    """Samples.
-
-    Parameters
-    ----------
-    name
-        As the user gave it.
-    features
-        Shape (S, p), finite.
-    targets
-        Shape (S,), finite numbers: class labels or values.
-    unit
-        What ``scale=auto`` divides the features by; None: it maps each feature to [0, 1]; 1: nothing.
-    """
-
-    name: str
-    features: NDArray[np.float64]
-    targets: NDArray[np.float64]
-    unit: float | None
-
-
-def load(name: str) -> Dataset:
+def load(name: str, wanted: Wanted = Wanted()) -> Dataset:  # noqa: B008 -- it is frozen
     """Read a data set.
 
     Parameters
     ----------
     name
-        ``digits``, ``breast_cancer``, ``diabetes``, ``libsvm:PATH``, ``idx:FOLDER``, ``mnist:FOLDER``,
-        ``csv:PATH`` (last column is the target), ``openml:NAME``, or of the folder that the environment variable
-        BOUNDLAB_DATA names ``mnist``, its folder, and ``a9a``, of its folder libsvm (``a9a``, else ``a9a.t``, each with
-        or without ``.gz``).
+        ``digits``, ``breast_cancer``, ``diabetes``, ``sklearn:NAME`` (any that scikit-learn brings along),
+        ``csv:PATH``, ``npz:PATH``, ``npy:PATH``, ``parquet:PATH``, ``libsvm:PATH``, ``idx:FOLDER``, ``mnist:FOLDER``,
+        ``openml:NAME``, or of the folder that the environment variable BOUNDLAB_DATA names ``mnist``, its folder, and
+        ``a9a``, of its folder libsvm (``a9a``, else ``a9a.t``, each with or without ``.gz``).
+    wanted
+        Which columns are read, of tables and of what scikit-learn brings along.
 
     Raises
     ------
     SpecError
-        If the name is not one of these.
+        If the name is not one of these, columns are asked for that are not there, or of data that have none.
     DataError
         If the data cannot be read or holds NaN or infinities.
     MissingExtraError
-        If scikit-learn is needed and not installed.
+        If scikit-learn or pyarrow is needed and not installed.
     """
     kind, colon, place = _resolved(name).partition(":")
-    readers: dict[str, Callable[[str], Dataset]] = {
-        "libsvm": _libsvm,
-        "idx": _idx,
-        "mnist": _idx,
-        "csv": _csv,
-        "openml": _openml,
-    }
+    plain: dict[str, Callable[[str], Dataset]] = {"libsvm": _libsvm, "idx": _idx, "mnist": _idx, "openml": _openml}
     if not colon and kind in BUNDLED:
-        return checked(_bundled(kind))
-    if kind in readers:
-        if not place:
-            raise SpecError(f"data={name} names no place; write {kind}:PATH")
-        return checked(replace(readers[kind](place), name=name))
-    raise SpecError(f"unknown data {name!r}; {nearest(name, BUNDLED + READERS + tuple(NAMED))}")
+        kind, place = "sklearn", kind
+    if kind not in (*_TABLES, *plain, "sklearn"):
+        raise SpecError(f"unknown data {name!r}; {nearest(name, BUNDLED + READERS + tuple(NAMED))}")
+    if not place:
+        raise SpecError(f"data={name} names no place; write {kind}:{'NAME' if kind == 'sklearn' else 'PATH'}")
+    if wanted and kind in plain:
+        raise SpecError(
+            f"data={name} has no columns to choose; target, columns and by go with {', '.join(_TABLES)} and sklearn"
+        )
+    if kind == "sklearn":
+        found = _sklearn(place, wanted)
+    else:
+        found = _TABLES[kind](_path(place), wanted) if kind in _TABLES else plain[kind](place)
+    return checked(replace(found, name=name))
 
 
 def _resolved(name: str) -> str:
@@ -110,7 +109,7 @@ def _resolved(name: str) -> str:
 def files_of(name: str) -> tuple[Path, ...]:
     """Return the files that :func:`load` reads under this name; none for what comes with scikit-learn or by OpenML."""
     kind, _, place = _resolved(name).partition(":")
-    if kind in ("csv", "libsvm"):
+    if kind in (*_TABLES, "libsvm"):
         return (_path(place),)
     return files_of_folder(_path(place)) if kind in ("idx", "mnist") else ()
 
@@ -145,22 +144,37 @@ def checked(data: Dataset) -> Dataset:
     """
     if len(data.targets) == 0 or data.features.shape[1] == 0:
         raise DataError(f"{data.name} holds no samples")
-    for values, what in ((data.features, "column {1}"), (data.targets[:, None], "the target")):
-        bad = np.argwhere(~(np.abs(values) <= _HUGE))
+    labels = data.chosen.get("columns", range(1, data.features.shape[1] + 1))
+    for entries, what in ((data.features, labels), (data.targets[:, None], ())):
+        bad = np.argwhere(~(np.abs(entries) <= _HUGE))
         if len(bad):
-            row, column = (int(index) + 1 for index in bad[0])
-            word = values[row - 1, column - 1]
+            row, column = bad[0].tolist()
             raise DataError(
-                f"{data.name}: row {row}, {what.format(row, column)} is {word}; "
+                f"{data.name}: row {row + 1}, {f'column {what[column]}' if what else 'the target'} is "
+                f"{entries[row, column]}; "
                 f"every value must be finite and at most {_HUGE:g} in size"
             )
     return data
 
 
-def _bundled(name: str) -> Dataset:
-    bunch = getattr(sklearn_datasets(), f"load_{name}")()
-    unit = 16.0 if name == "digits" else None
-    return Dataset(name, np.asarray(bunch.data, np.float64), np.asarray(bunch.target, np.float64), unit)
+def _sklearn(place: str, wanted: Wanted) -> Dataset:
+    """Read what comes with scikit-learn: a table of features, and the column target or several of other names."""
+    found = sklearn_datasets()
+    loaders = {name.removeprefix("load_"): getattr(found, name) for name in dir(found) if name.startswith("load_")}
+    known = {name: one for name, one in loaders.items() if "return_X_y" in signature(one).parameters}
+    if place not in known:
+        raise SpecError(f"scikit-learn brings no data set {place!r} along; {nearest(place, known)}")
+    bunch = known[place]()
+    features, targets = np.asarray(bunch.data, np.float64), np.asarray(bunch.target, np.float64)
+    unit = 16.0 if place == "digits" else None
+    if not wanted and targets.ndim == 1:
+        return Dataset(place, features, targets, unit)
+    last = ["target"] if targets.ndim == 1 else list(bunch.target_names)
+    table = np.column_stack([features, targets])
+    names = [*map(str, bunch.feature_names), *last]
+    chosen = choose(f"sklearn:{place}", names, wanted, len(names) - 1 if len(last) == 1 else None)
+    by = [] if chosen.by is None else words(place, table[:, chosen.by])
+    return samples(place, chosen, table[:, chosen.columns], table[:, chosen.target], by, unit)
 
 
 def _libsvm(place: str) -> Dataset:
@@ -174,10 +188,10 @@ def _libsvm(place: str) -> Dataset:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(f"{path} is not in LIBSVM format: {reason}") from None
     entries = sparse.shape[0] * sparse.shape[1]
-    if entries > _LARGEST:
+    if entries > LARGEST:
         raise DataError(
             f"{path} would be dense with {sparse.shape[0]}×{sparse.shape[1]} = {entries} entries; "
-            f"at most {_LARGEST} are taken"
+            f"at most {LARGEST} are taken"
         )
     return Dataset(place, np.asarray(sparse.toarray(), np.float64), np.asarray(targets, np.float64), 1.0)
 
@@ -185,51 +199,6 @@ def _libsvm(place: str) -> Dataset:
 def _idx(place: str) -> Dataset:
     pixels, labels = read_folder(_path(place))
     return Dataset(place, pixels.astype(np.float64), labels.astype(np.float64), 255.0)
-
-
-def _csv(place: str) -> Dataset:
-    path = _path(place)
-    check_text(path)
-    rows: list[NDArray[np.float64]] = []
-    words: dict[str, int] = {}  # a target column of words is numbered in the order of the alphabet
-    targets: list[str] = []
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            for line, fields in enumerate(csv.reader(stream), 1):
-                if not any(field.strip() for field in fields):
-                    continue
-                if len(fields) < 2:
-                    raise DataError(f"{path}, line {line}: a row needs a feature and a target, got {len(fields)} field")
-                width = len(rows[0]) + 1 if rows else len(fields)
-                if len(fields) != width:
-                    raise DataError(f"{path}, line {line} has {len(fields)} fields; the first row has {width}")
-                numbers = [_float(field) for field in fields[:-1]]
-                if None in numbers:
-                    if not rows and not targets and all(number is None for number in numbers):
-                        continue  # the header
-                    column = numbers.index(None)
-                    raise DataError(f"{path}, line {line}, column {column + 1}: {fields[column]!r} is not a number")
-                rows.append(np.array(numbers, dtype=np.float64))
-                targets.append(fields[-1].strip())
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not a CSV text"
-        raise DataError(f"cannot read {path}: {reason}") from None
-    if not rows:
-        raise DataError(f"{path} holds no samples")
-    values = [_float(word) for word in targets]
-    if None in values:
-        if "" in targets:
-            raise DataError(f"{path}: row {targets.index('') + 1} has no target")
-        words = {word: place for place, word in enumerate(sorted(set(targets)))}
-        values = [float(words[word]) for word in targets]
-    return Dataset(place, np.asarray(rows, np.float64), np.asarray(values, np.float64), None)
-
-
-def _float(word: str) -> float | None:
-    try:
-        return float(word)
-    except ValueError:
-        return None
 
 
 def _openml(place: str) -> Dataset:
@@ -250,11 +219,11 @@ def _openml(place: str) -> Dataset:
     if hasattr(features, "toarray"):
         features = features.toarray()
     try:
-        values = np.asarray(targets, dtype=np.float64)
+        found = np.asarray(targets, dtype=np.float64)
     except (TypeError, ValueError):
-        values = np.unique(np.asarray(targets, dtype=str), return_inverse=True)[1].astype(np.float64)
+        found = np.unique(np.asarray(targets, dtype=str), return_inverse=True)[1].astype(np.float64)
     try:
-        return Dataset(place, np.asarray(features, np.float64), values, None)
+        return Dataset(place, np.asarray(features, np.float64), found, None)
     except (TypeError, ValueError):
         raise DataError(f"openml:{place} has features that are not numbers") from None
 
@@ -338,7 +307,7 @@ def binary(data: Dataset, positive: str) -> NDArray[np.float64]:
     elif positive in ("even", "odd"):
         chosen = np.fmod(np.abs(values), 2.0) == (0.0 if positive == "even" else 1.0)
     else:
-        wanted = [_float(word) for word in positive.split("/")]
+        wanted = [parsed(word) for word in positive.split("/")]
         for word, label in zip(positive.split("/"), wanted, strict=True):
             if label is None or not math.isfinite(label) or label not in values:
                 shown = ", ".join(f"{value:g}" for value in values[:12])

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from boundlab.errors import SpecError
 from boundlab.randomness import Stream, Streams
 
-Partition = Literal["iid", "dirichlet", "class", "dual-dirichlet"]
-PARTITIONS: tuple[Partition, ...] = ("iid", "dirichlet", "class", "dual-dirichlet")
+Partition = Literal["iid", "dirichlet", "class", "dual-dirichlet", "column"]
+PARTITIONS: tuple[Partition, ...] = ("iid", "dirichlet", "class", "dual-dirichlet")  # all that are drawn
 _TRIALS = 1000
 Owners = NDArray[np.int64]
 Labels = NDArray[np.int64]

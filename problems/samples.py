@@ -12,8 +12,9 @@ from boundlab.errors import SpecError
 from boundlab.objective import Array
 from boundlab.options import Options
 from boundlab.problems import data as datasets
+from boundlab.problems.columns import Dataset, Wanted
 from boundlab.problems.common import read_array, read_start
-from boundlab.problems.data import SCALES, Dataset, Scale
+from boundlab.problems.data import SCALES, Scale
 from boundlab.problems.erm import EmpiricalRisk
 from boundlab.problems.least_squares import LeastSquares
 from boundlab.problems.linear_model import LinearModel, Weights
@@ -34,11 +35,15 @@ def describe(kind: str) -> dict[str, str]:
     out = {
         "data": f"{', '.join(datasets.BUNDLED + datasets.READERS)}; {' or '.join(datasets.NAMED)} in the folder "
         f"BOUNDLAB_DATA (default {_DATA[kind]})",
+        "target": "column of the target in csv, npz, npy, parquet or sklearn data, by name or number from 1 "
+        "(default last if columns have no names, y or targets in npz; with names it must be said)",
+        "columns": "columns of the features, [a,b] or [1,3] (default all but target and by; X or features in npz)",
+        "by": "column that names the client of each sample, with partition=column",
         "features": "S×p features (JSON), instead of data",
         "targets": "S targets (JSON), with features",
         "owners": "the client of each sample (JSON), instead of a partition",
         "clients": "number of clients n (default 10)",
-        "partition": "iid, dirichlet, class or dual-dirichlet (default iid)",
+        "partition": "iid, dirichlet, class, dual-dirichlet, or column: a client for each value of by (default iid)",
         "a": "Dirichlet parameter of partition=dirichlet (default 0.1)",
         "a1": "client sizes ~ Dirichlet(a1/n) in partition=dual-dirichlet (default n)",
         "a2": "class mix ~ Dirichlet(a2·shares) in partition=dual-dirichlet (default 0.5)",
@@ -83,7 +88,7 @@ def build(kind: LossId, options: Options) -> LinearModel:
     inline = any(options.has(key) for key in ("features", "targets"))
     source: dict[str, Any] = {}
     if inline:
-        for key in ("data", "samples"):
+        for key in ("data", "samples", "target", "columns"):
             if options.has(key):
                 raise SpecError(f"{options.owner}: give {key} or features and targets, not both")
         data = _inline(options)
@@ -93,6 +98,7 @@ def build(kind: LossId, options: Options) -> LinearModel:
         # The other options are read before the file, so that a typing mistake is answered at once.
         source["data"] = name
         data = Dataset(name, np.empty((0, 0)), np.empty(0), None)
+    wanted = Wanted() if inline else _wanted(options)
     shared = _shared(options, kind, inline)
     h = on_set(options) if kind == "poisson" else None
     keep = 0 if inline else options.integer("samples", 0, minimum=0)
@@ -102,17 +108,24 @@ def build(kind: LossId, options: Options) -> LinearModel:
     if not inline and options.has("owners"):
         raise SpecError(f"{options.owner}: owners goes with features and targets; for data choose a partition")
     partition, splitting = _partition(options)
+    if inline and partition == "column":
+        raise SpecError(f"{options.owner}: partition=column goes with data; with features give owners")
     clients = options.integer("clients", 10 if owners is None else int(owners.max()) + 1, minimum=1)
     if owners is not None and clients != int(owners.max()) + 1:
         raise SpecError(f"{options.owner}: clients={clients}, but owners names {int(owners.max()) + 1} clients")
     options.finish()
     if not inline:
-        data = datasets.load(source["data"])
+        data = datasets.load(source["data"], wanted)
+        source |= data.chosen
         if keep > len(data.targets):
             raise SpecError(f"{options.owner}: samples={keep}, but {data.name} has {len(data.targets)}")
         if keep:
             chosen = subsample(seed, len(data.targets), keep)
-            data = replace(data, features=data.features[chosen], targets=data.targets[chosen])
+            kept = None if data.owners is None else data.owners[chosen]
+            data = replace(data, features=data.features[chosen], targets=data.targets[chosen], owners=kept)
+    if data.owners is not None:
+        owners = data.owners
+        clients = _check_clients(options, data, owners, keep)
     y, groups = _targets(kind, data, positive, shared["scale"])
     features = datasets.prepare(data, shared["scale"], normalise=shared["normalise"], bias=shared["bias"])
     if owners is None:
@@ -163,12 +176,39 @@ def _shared(options: Options, kind: LossId, inline: bool) -> dict[str, Any]:
     }
 
 
-_OF_PARTITION = {"a": "dirichlet", "a1": "dual-dirichlet", "a2": "dual-dirichlet", "shards": "class"}
+def _wanted(options: Options) -> Wanted:
+    """Read which columns of a table are asked for, each a name or a number."""
+    target, by = (str(options.raw(key)) if options.has(key) else "" for key in ("target", "by"))
+    columns = options.raw("columns", ())
+    if not isinstance(columns, (list, tuple)):
+        columns = [word.strip() for word in str(columns).strip().removeprefix("[").removesuffix("]").split(",")]
+    if options.has("columns") and not any(map(str, columns)):
+        raise SpecError(f"{options.owner}: columns names no column; write columns=[a,b] or columns=[1,2]")
+    return Wanted(target, tuple(map(str, columns)), by)
+
+
+def _check_clients(options: Options, data: Dataset, owners: Owners, keep: int) -> int:
+    """Return how many clients a column names; each needs a sample among those that are kept."""
+    n, by = len(data.devices), data.chosen["by"]
+    if options.has("clients") and (given := options.integer("clients", n)) != n:
+        raise SpecError(f"{options.owner}: clients={given}, but the column {by} of {data.name} names {n} clients")
+    missing = np.setdiff1d(np.arange(n), owners)
+    if len(missing):
+        raise SpecError(
+            f"{options.owner}: samples={keep} leaves no sample of {by} {data.devices[missing[0]]}; keep more"
+        )
+    return n
+
+
+_OF_PARTITION = {"a": "dirichlet", "a1": "dual-dirichlet", "a2": "dual-dirichlet", "shards": "class", "by": "column"}
 
 
 def _partition(options: Options) -> tuple[Partition, dict[str, Any]]:
     """Read the partition and the options that belong to it; those of other partitions are refused."""
-    how = cast(Partition, options.choice("partition", "iid", PARTITIONS))
+    how = cast(Partition, options.choice("partition", "iid", (*PARTITIONS, "column")))
+    for key, owner in _OF_PARTITION.items():
+        if key in options.values and owner != how:
+            raise SpecError(f"{options.owner}: {key} belongs to another partition than {how}; add partition={owner}")
     if how == "dirichlet":
         return how, {"a": options.number("a", 0.1, minimum=1e-3, maximum=1e6)}
     if how == "class":
@@ -178,9 +218,8 @@ def _partition(options: Options) -> tuple[Partition, dict[str, Any]]:
         if options.has("a1"):
             out["a1"] = options.number("a1", 1.0, minimum=1e-3, maximum=1e9)
         return how, out
-    for key, owner in _OF_PARTITION.items():
-        if key in options.values:
-            raise SpecError(f"{options.owner}: {key} belongs to another partition than iid; add partition={owner}")
+    if how == "column" and not options.raw("by"):
+        raise SpecError(f"{options.owner}: partition=column needs by=NAME, the column that names the client")
     return how, {}
 
 

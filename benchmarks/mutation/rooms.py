@@ -83,8 +83,10 @@ LEFT_OUT = (
     "boundlab/prove/latex.py",
     "boundlab/theorems/_show.py",
     "boundlab/theorems/_toml.py",
+    "problems/columns.py",
     "problems/data.py",
     "problems/idx.py",
+    "problems/tables.py",
 )
 
 

@@ -87,7 +87,7 @@ def test_data_arrive_by_their_path_and_must_be_the_same(tmp_path: Path, monkeypa
     file = tmp_path / "some.csv"
     file.write_text("a,b,label\n" + "".join(f"{k},{k * k % 7},{k % 2}\n" for k in range(40)))
     monkeypatch.chdir(tmp_path)
-    letter = pickle.dumps(bl.problem("logistic:data=csv:some.csv,clients=2"))
+    letter = pickle.dumps(bl.problem("logistic:data=csv:some.csv,target=label,clients=2"))
     monkeypatch.chdir("/")
     assert pickle.loads(letter).n == 2
     file.write_text(file.read_text().replace("1,1,1", "1,2,1"))

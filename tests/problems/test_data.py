@@ -11,6 +11,7 @@ import pytest
 
 from boundlab.errors import DataError, MissingExtraError, SpecError
 from boundlab.problems import data as datasets
+from boundlab.problems.columns import Wanted
 from boundlab.problems.data import Dataset, binary, classes, load, prepare
 from boundlab.problems.idx import read_folder
 
@@ -98,13 +99,13 @@ def test_broken_idx_folders_are_refused(tmp_path: Path) -> None:
         read_folder(tmp_path / "none")
 
 
-def test_csv_files_have_an_optional_header_and_the_target_last(tmp_path: Path) -> None:
+def test_csv_files_have_an_optional_header_and_without_one_the_target_last(tmp_path: Path) -> None:
     plain, headed, words = (tmp_path / name for name in ("plain.csv", "headed.csv", "words.csv"))
     plain.write_text("1,2,0\n3,4,1\n")
     headed.write_text("a,b,label\n1,2,0\n\n3,4,1\n")
     words.write_text("1,2,yes\n3,4,no\n")
-    for path in (plain, headed):
-        data = load(f"csv:{path}")
+    for path, wanted in ((plain, Wanted()), (headed, Wanted("label"))):
+        data = load(f"csv:{path}", wanted)
         assert data.features.tolist() == [[1.0, 2.0], [3.0, 4.0]]
         assert data.targets.tolist() == [0.0, 1.0]
     assert load(f"csv:{words}").targets.tolist() == [1.0, 0.0]
@@ -114,7 +115,6 @@ def test_csv_files_have_an_optional_header_and_the_target_last(tmp_path: Path) -
     ("text", "message"),
     [
         ("", "holds no samples"),
-        ("a,b,c\n", "holds no samples"),
         ("1,2,0\n3,1\n", "line 2 has 2 fields; the first row has 3"),
         ("1,2,0\n3,x,1\n", "line 2, column 2: 'x' is not a number"),
         ("1,2,0\n3,nan,1\n", "row 2, column 2 is nan"),

@@ -278,7 +278,7 @@ def test_other_data_are_another_cell(tmp_path: Path) -> None:
     file = tmp_path / "some.csv"
     file.write_text("a,label\n1,0\n2,1\n")
     (cell,) = SweepPlan.of(
-        {**PLAN, "theorems": ["area.theorem8"], "problems": [f"logistic:data=csv:{file}"], "set": {}}
+        {**PLAN, "theorems": ["area.theorem8"], "problems": [f"logistic:data=csv:{file},target=label"], "set": {}}
     ).cells()
     before = key(cell)
     file.write_text("a,label\n1,0\n3,1\n")
