@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from boundlab.api import falsify as falsify
     from boundlab.api import optimal_rate as optimal_rate
     from boundlab.api import problem as problem
+    from boundlab.api import problem_from_head as problem_from_head
     from boundlab.api import prove as prove
     from boundlab.api import replay as replay
     from boundlab.api import run as run
@@ -66,6 +67,7 @@ _WHERE = {
     "make_plan": "instance",
     "optimal_rate": "api",
     "problem": "api",
+    "problem_from_head": "api",
     "registered": "registry",
     "replay": "api",
     "results": "sweep.results",

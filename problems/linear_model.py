@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -289,6 +290,14 @@ class LinearModel(Problem):
     def files(self) -> tuple[Path, ...]:
         """Return the files of the data."""
         return datasets.files_of(str(self.source.get("data", "")))
+
+    def data_sha256(self) -> str:
+        """Return the SHA-256 of features, targets and sizes, each after its type and shape."""
+        digest = sha256()
+        for one in (self.X, self.y, self.sizes):
+            digest.update(f"{one.dtype.str}{one.shape}".encode())
+            digest.update(np.ascontiguousarray(one).data)
+        return digest.hexdigest()
 
     def spec(self) -> dict[str, Any]:
         """Return the options that rebuild this problem."""

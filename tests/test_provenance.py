@@ -66,7 +66,20 @@ def test_files_are_named_with_their_hash(tmp_path: Path) -> None:
     trace.write_text("1,0\n2,1\n")
     problem = problem_from(f"logistic:data=csv:{data},clients=2")
     found = provenance(None, problem, build_delays("trace", {"file": str(trace)}, 2))
+    assert "data" not in found
     assert found["files"] == {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in (data, trace)}
+
+
+@pytest.mark.parametrize(
+    "one", ["logistic:data=breast_cancer,clients=3", "least-squares:features=[[1],[2]],targets=[0,1],owners=[0,1]"]
+)
+def test_samples_that_come_from_no_file_are_named_by_their_hash(one: str) -> None:
+    problem = problem_from(one)
+    assert provenance(None, problem)["data"] == provenance(None, problem_from(one))["data"]
+    boxed = problem_from(f"{one},box=[-1,1]")
+    assert provenance(None, boxed)["data"] == provenance(None, problem)["data"] == {"sha256": problem.data_sha256()}
+    assert problem_from(f"{one},bias=yes,scale=range,normalise=yes").data_sha256() != problem.data_sha256()
+    assert "data" not in provenance(None, problem_from("lad"))
 
 
 def output(capsys: Any, *arguments: str, code: int = 0) -> dict[str, Any]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from boundlab.api._compared import Horizons as Horizons
     from boundlab.api._decided import Decided as Decided
     from boundlab.api._evaluated import Evaluated as Evaluated
+    from boundlab.api._head import problem_from_head as problem_from_head
     from boundlab.api._ran import Ran as Ran
     from boundlab.api._rate import BestRate as BestRate
     from boundlab.api._searched import Searched as Searched
@@ -46,6 +47,7 @@ _WHERE = {
     "Ran": "_ran",
     "Searched": "_searched",
     "Worst": "_worst",
+    "problem_from_head": "_head",
 }
 
 

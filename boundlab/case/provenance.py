@@ -56,6 +56,11 @@ def provenance(
     ----------
     parameters
         What the algorithm has read, defaults included.
+
+    Returns
+    -------
+    dict
+        Data that were read from files are identified by the SHA-256 of these, others by that of their samples.
     """
     found: dict[str, Any] = {"boundlab": __version__, "versions": versions(), "blas": blas()}
     if theorem is not None:
@@ -66,6 +71,8 @@ def provenance(
         found["server"] = policy.spec()
     if parameters is not None:
         found["parameters"] = plain(parameters)
+    if problem is not None and not problem.files() and (samples := problem.data_sha256()):
+        found["data"] = {"sha256": samples}
     data = [*([] if problem is None else problem.files()), *([] if delays is None else delays.files())]
     return {**found, "files": hashes(data), "plugins": hashes(plugins())}
 

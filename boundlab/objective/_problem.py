@@ -117,6 +117,10 @@ class Problem(BuiltFromWords, ABC):
         """Return the files that its data were read from."""
         return ()
 
+    def data_sha256(self) -> str:
+        """Return the SHA-256 of the samples that the clients hold; empty where there are none."""
+        return ""
+
     def full_gradient(self, x: Array) -> NDArray[np.float64]:
         """Return ∇f(x), at a kink a subgradient, shape (d,), unit (1, −1), in float64."""
         wide = np.asarray(x, dtype=np.float64)

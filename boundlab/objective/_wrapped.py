@@ -101,6 +101,10 @@ class Wrapped(Problem):
         """Return the files of the clients' data."""
         return self.inner.files()
 
+    def data_sha256(self) -> str:
+        """Return the SHA-256 of the clients' samples."""
+        return self.inner.data_sha256()
+
     def spec(self) -> dict[str, Any]:
         """Return the JSON form of the clients' problem."""
         return self.inner.spec()

@@ -13,8 +13,13 @@ if TYPE_CHECKING:
 _INSTALL = "the torch backend needs torch: pip install 'boundlab[torch]', or leave --backend out"
 
 
-def load_torch() -> ModuleType:
+def load_torch(missing: str = _INSTALL) -> ModuleType:
     """Return torch.
+
+    Parameters
+    ----------
+    missing
+        What is said where it is not installed.
 
     Raises
     ------
@@ -24,7 +29,7 @@ def load_torch() -> ModuleType:
     try:
         import torch
     except ImportError:
-        raise MissingExtraError(_INSTALL) from None
+        raise MissingExtraError(missing) from None
     return torch
 
 
