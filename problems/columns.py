@@ -58,10 +58,6 @@ class Wanted:
     columns: tuple[str, ...] = ()
     by: str = ""
 
-    def __bool__(self) -> bool:
-        """Return whether an option asks for anything."""
-        return bool(self.target or self.columns or self.by)
-
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
@@ -79,10 +75,6 @@ class Chosen:
     columns: tuple[int, ...]
     by: int | None
     labels: tuple[str | int, ...]
-
-    def places(self) -> tuple[int, ...]:
-        """Return the places of all columns that are read, each once."""
-        return tuple(dict.fromkeys((*self.columns, self.target, *(() if self.by is None else (self.by,)))))
 
     def options(self) -> dict[str, Any]:
         """Return the options that choose the same columns."""
@@ -187,7 +179,6 @@ def samples(
     """
     owners, devices = None, list[str]()
     if chosen.by is not None:
-        _check_length(where, chosen.labels[chosen.by], len(names), len(targets))
         if "" in names:
             row = names.index("") + 1
             raise DataError(f"{where}: row {row} has no value of {chosen.labels[chosen.by]!r}, which names its client")
@@ -245,13 +236,12 @@ def matrix(where: str, chosen: Chosen, columns: Iterable[NDArray[Any]], rows: in
     Raises
     ------
     DataError
-        If one is no column of numbers, or of another length, or there would be too many entries.
+        If one is no column of numbers, or there would be too many entries.
     """
     if rows * len(chosen.columns) > LARGEST:
         raise DataError(f"{where} holds {rows}×{len(chosen.columns)} features; at most {LARGEST} are taken")
     out = np.empty((rows, len(chosen.columns)))
     for place, column in enumerate(columns):
-        _check_length(where, chosen.labels[chosen.columns[place]], len(column), rows)
         if column.dtype.kind in "biuf":
             with np.errstate(over="ignore"):  # what is wider than a float
                 out[:, place] = column
@@ -259,13 +249,6 @@ def matrix(where: str, chosen: Chosen, columns: Iterable[NDArray[Any]], rows: in
         for row, word in enumerate(words(where, column)):
             out[row, place] = feature(f"{where}, row {row + 1}", chosen, chosen.columns[place], word)
     return out
-
-
-def _check_length(where: str, label: str | int, length: int, samples: int) -> None:
-    if length != samples:
-        raise DataError(
-            f"{where}: column {label} has {length} entries, and the target {samples}; a sample has one of each"
-        )
 
 
 def feature(where: str, chosen: Chosen, place: int, word: str) -> float:

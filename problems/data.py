@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from boundlab.errors import DataError, MissingExtraError, SpecError
 from boundlab.options import nearest
-from boundlab.problems.columns import LARGEST, Dataset, Wanted, choose, parsed, samples, words
+from boundlab.problems.columns import LARGEST, Dataset, Wanted, choose, parsed, samples, values, words
 from boundlab.problems.idx import check_text, files_of_folder, opened, read_folder
 from boundlab.problems.tables import read_csv, read_npy, read_npz, read_parquet
 
@@ -43,10 +43,11 @@ _TABLES: Mapping[str, Callable[[Path, Wanted], Dataset]] = {
     "npy": read_npy,
     "parquet": read_parquet,
 }
+_DEFAULT = Wanted()
 _HUGE = 1e50  # squares of squares of a feature must not overflow
 
 
-def load(name: str, wanted: Wanted = Wanted()) -> Dataset:  # noqa: B008 -- it is frozen
+def load(name: str, wanted: Wanted = _DEFAULT) -> Dataset:
     """Read a data set.
 
     Parameters
@@ -68,15 +69,13 @@ def load(name: str, wanted: Wanted = Wanted()) -> Dataset:  # noqa: B008 -- it i
     MissingExtraError
         If scikit-learn or pyarrow is needed and not installed.
     """
-    kind, colon, place = _resolved(name).partition(":")
+    kind, _, place = _resolved(name).partition(":")
     plain: dict[str, Callable[[str], Dataset]] = {"libsvm": _libsvm, "idx": _idx, "mnist": _idx, "openml": _openml}
-    if not colon and kind in BUNDLED:
-        kind, place = "sklearn", kind
     if kind not in (*_TABLES, *plain, "sklearn"):
         raise SpecError(f"unknown data {name!r}; {nearest(name, BUNDLED + READERS + tuple(NAMED))}")
     if not place:
         raise SpecError(f"data={name} names no place; write {kind}:{'NAME' if kind == 'sklearn' else 'PATH'}")
-    if wanted and kind in plain:
+    if wanted != _DEFAULT and kind in plain:
         raise SpecError(
             f"data={name} has no columns to choose; target, columns and by go with {', '.join(_TABLES)} and sklearn"
         )
@@ -90,7 +89,7 @@ def load(name: str, wanted: Wanted = Wanted()) -> Dataset:  # noqa: B008 -- it i
 def _resolved(name: str) -> str:
     """Return the reader and the path that a short name stands for; other names as they are."""
     if name not in NAMED:
-        return name
+        return f"sklearn:{name}" if name in BUNDLED else name
     root = os.environ.get("BOUNDLAB_DATA")
     first = NAMED[name][0].replace(":", ":PATH/")
     if not root:
@@ -167,7 +166,7 @@ def _sklearn(place: str, wanted: Wanted) -> Dataset:
     bunch = known[place]()
     features, targets = np.asarray(bunch.data, np.float64), np.asarray(bunch.target, np.float64)
     unit = 16.0 if place == "digits" else None
-    if not wanted and targets.ndim == 1:
+    if wanted == _DEFAULT and targets.ndim == 1:
         return Dataset(place, features, targets, unit)
     last = ["target"] if targets.ndim == 1 else list(bunch.target_names)
     table = np.column_stack([features, targets])
@@ -219,11 +218,7 @@ def _openml(place: str) -> Dataset:
     if hasattr(features, "toarray"):
         features = features.toarray()
     try:
-        found = np.asarray(targets, dtype=np.float64)
-    except (TypeError, ValueError):
-        found = np.unique(np.asarray(targets, dtype=str), return_inverse=True)[1].astype(np.float64)
-    try:
-        return Dataset(place, np.asarray(features, np.float64), found, None)
+        return Dataset(place, np.asarray(features, np.float64), values(f"openml:{place}", np.asarray(targets)), None)
     except (TypeError, ValueError):
         raise DataError(f"openml:{place} has features that are not numbers") from None
 

@@ -63,8 +63,6 @@ def _rows(path: Path, rows: Iterator[tuple[int, list[str]]], wanted: Wanted) -> 
     start, first = next(rows, (0, []))
     if not first:
         raise DataError(f"{path} holds no samples")
-    if len(first) < 2:
-        raise DataError(f"{path}, line {start}: a row needs a feature and a target, got 1 field")
     header = all(parsed(word) is None for word in first)
     names = [word.strip() if header else "" for word in first]
     chosen = choose(str(path), names, wanted, None if header else len(first) - 1)
@@ -80,8 +78,6 @@ def _rows(path: Path, rows: Iterator[tuple[int, list[str]]], wanted: Wanted) -> 
         features.append(np.array(numbers))
         targets.append(row[chosen.target].strip())
         by += [] if chosen.by is None else [row[chosen.by].strip()]
-    if not features:
-        raise DataError(f"{path} holds no samples")
     return samples(str(path), chosen, np.asarray(features), targets, by)
 
 
@@ -112,7 +108,7 @@ def _sound(path: Path, kind: str) -> Iterator[None]:
 def read_npz(path: Path, wanted: Wanted) -> Dataset:
     """Read named arrays: features X (or features) of shape (S, p), targets y (or targets) of shape (S,).
 
-    The columns of X have numbers; every array of shape (S,) is a column with a name.
+    The columns of X have numbers; every array of shape (S,) or (S, 1) is a column with a name.
 
     Raises
     ------
@@ -125,28 +121,27 @@ def read_npz(path: Path, wanted: Wanted) -> Dataset:
         if sum(one.file_size for one in archive.zip.infolist()) > _BYTES:
             raise DataError(f"{path} unpacks to more than {_BYTES >> 20} MiB")
         every = {name: archive[name] for name in archive.files}
-    found = {name: one for name, one in every.items() if one.ndim in (1, 2)}
+    found = {name: one[:, 0] if one.shape[1:] == (1,) else one for name, one in every.items() if one.ndim in (1, 2)}
     target = wanted.target or next((name for name in _TARGETS if name in found), "")
-    tables = [name for name, one in found.items() if one.ndim == 2 and name != target]
-    default = next((name for name in _FEATURES if name in tables), tables[0] if len(tables) == 1 else "")
+    tables = [name for name, one in found.items() if one.ndim == 2]
+    default = next((name for name in _FEATURES if name in found), tables[0] if len(tables) == 1 else "")
     if tables and not default and not wanted.columns:
         raise SpecError(f"{path} has the tables {', '.join(tables)}; say which one has the features: columns=[NAME]")
     names: list[str] = []
     arrays: dict[str, range] = {}
-    for name in sorted(found, key=lambda name: (name != default, found[name].ndim != 2)):  # X has the numbers 1, 2, …
-        width = found[name].shape[1] if found[name].ndim == 2 else int(found[name].ndim == 1)
+    columns: list[NDArray[Any]] = []
+    for name in sorted(found, key=lambda name: (name != default, found[name].ndim == 1)):  # X has the numbers 1, 2, …
+        width = found[name].shape[1] if found[name].ndim == 2 else 1
         check_columns(str(path), len(names) + width)
         arrays[name] = range(len(names), len(names) + width)
         names += [name] if found[name].ndim == 1 else [""] * width
-    wanted = replace(wanted, target=target)
-    chosen = choose(str(path), names, wanted, None, arrays, arrays[default] if default else None)
-
-    def column(place: int) -> NDArray[Any]:
-        name = next(name for name, places in arrays.items() if place in places)
-        one: NDArray[Any] = found[name]
-        return one if one.ndim == 1 else one[:, place - arrays[name].start]
-
-    return _columns(path, chosen, column)
+        columns += [found[name]] if found[name].ndim == 1 else list(found[name].T)
+    first = arrays[default] if default else None
+    chosen = choose(str(path), names, replace(wanted, target=target), None, arrays, first)
+    for place in (*chosen.columns, chosen.target if chosen.by is None else chosen.by):
+        if (got := len(columns[place])) != (rows := len(columns[chosen.target])):
+            raise DataError(f"{path}: column {chosen.labels[place]} has {got} entries, and the target {rows}")
+    return _columns(path, chosen, columns.__getitem__)
 
 
 def read_npy(path: Path, wanted: Wanted) -> Dataset:
@@ -190,7 +185,8 @@ def read_parquet(path: Path, wanted: Wanted) -> Dataset:
             raise DataError(f"{path} unpacks to more than {_BYTES >> 20} MiB")
         names = [name for name in file.schema_arrow.names if not name.startswith(_INDEX)]
         chosen = choose(str(path), names, wanted)
-        table = file.read([names[place] for place in chosen.places()])
+        read = {*chosen.columns, chosen.target, chosen.target if chosen.by is None else chosen.by}
+        table = file.read([names[place] for place in sorted(read)])
     return _columns(path, chosen, lambda place: np.asarray(table.column(names[place]).to_numpy()))
 
 

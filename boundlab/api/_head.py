@@ -1,7 +1,7 @@
 """The last layer of a network as a convex problem: what comes into it are the features."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -79,13 +79,15 @@ def problem_from_head(
         labels = np.asarray(y.detach().cpu() if isinstance(y, torch.Tensor) else y)
         given = torch.as_tensor(X)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise SpecError(f"X and y must be tensors, or what becomes one: {_line(error)}") from None
+        raise SpecError(f"X and y must be tensors, or what becomes one: {' '.join(str(error).split())}") from None
     if labels.ndim != 1 or not len(labels) or given.shape[:1] != labels.shape:
         raise SpecError(f"X must have a row for each entry of y, got shapes {tuple(given.shape)} and {labels.shape}")
-    weight = next((one for one in module.parameters() if one.is_floating_point()), None)
-    if weight is not None:
-        given = given.to(weight.device, weight.dtype if given.is_floating_point() else given.dtype)
-    with _still(module), torch.no_grad():
+    weight = next((one for one in module.parameters() if one.is_floating_point()), given)
+    given = given.to(weight.device, weight.dtype if given.is_floating_point() else given.dtype)
+    with torch.no_grad(), ExitStack() as stack:
+        for one in module.modules():
+            stack.callback(setattr, one, "training", one.training)
+        module.eval()
         head, features = _rows(torch, module, given)
     outputs = len(np.unique(labels)) if loss == "softmax" else 1
     if head.out_features != outputs:
@@ -129,7 +131,7 @@ def _last(
     try:
         out = call()
     except Exception as error:
-        raise SpecError(f"the network cannot be called on X: {_line(error)}") from None
+        raise SpecError(f"the network cannot be called on X: {' '.join(str(error).split())}") from None
     finally:
         for hook in hooks:
             hook.remove()
@@ -137,19 +139,3 @@ def _last(
         if result is out and out._version == version:
             return layer, inputs
     raise SpecError("the network must end in a torch.nn.Linear whose output is the network's, unchanged")
-
-
-@contextmanager
-def _still(module: "torch.nn.Module") -> Iterator[None]:
-    """Put a module into evaluation mode for a while."""
-    modes = [(one, one.training) for one in module.modules()]
-    module.eval()
-    try:
-        yield
-    finally:
-        for one, mode in modes:
-            one.training = mode
-
-
-def _line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

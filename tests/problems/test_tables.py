@@ -103,7 +103,7 @@ def test_a_feature_that_is_no_number_is_named_with_its_place(tmp_path: Path) -> 
         ('"a,b",y\n1,0\n2\n', "say which one is the target"),
         ('1,0\n"2,1\n', "it is not a CSV text"),
         ("a,y\n", "say which one is the target"),
-        ("y\n1\n", "a row needs a feature and a target"),
+        ("y\n1\n", "has the columns y; say which one is the target"),
         ("\ufeff\n", "holds no samples"),
     ],
 )
@@ -258,16 +258,19 @@ def test_a_table_is_the_same_problem_in_every_medium(tmp_path: Path, rows: list[
 
 def test_arrays_have_their_names_and_a_table_of_them_numbers(tmp_path: Path) -> None:
     file = tmp_path / "own.npz"
-    np.savez(file, other=[[7.0], [8.0]], X=[[1.0, 2.0], [3.0, 4.0]], y=np.array(["no", "yes"]), age=[30, 40])
+    np.savez(file, other=np.array([[7.0], [8.0]]), X=[[1.0, 2.0], [3.0, 4.0]], y=np.array(["no", "yes"]), age=[30, 40])
     default = load(f"npz:{file}")
     assert default.features.tolist() == [[1.0, 2.0], [3.0, 4.0]]
     assert (default.targets.tolist(), default.chosen) == ([0.0, 1.0], {"target": "y", "columns": [1, 2]})
     assert load(f"npz:{file}", Wanted("age", ("2", "other"))).features.tolist() == [[2.0, 7.0], [4.0, 8.0]]
+    assert load(f"npz:{file}", Wanted("other", ("X",))).chosen == {"target": "other", "columns": [1, 2]}
     assert load(f"npz:{file}", Wanted("2")).features.tolist() == [[1.0], [3.0]]
     assert "target=X has 2 columns; name one column" in message(lambda: load(f"npz:{file}", Wanted("X")))
     np.savez(file, A=np.eye(2), B=np.eye(2), y=[0, 1])
     assert "has the tables A, B; say which one" in message(lambda: load(f"npz:{file}"))
     assert load(f"npz:{file}", Wanted(columns=("B",))).features.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    np.savez(file, y=np.ones((2, 1)), X=np.zeros((2, 1)), age=[30, 40])
+    assert load(f"npz:{file}").chosen == {"target": "y", "columns": ["X"]}
     np.savez(file, A=np.eye(2), labels=[0, 1])
     assert "say which one is the target" in message(lambda: load(f"npz:{file}"))
 
