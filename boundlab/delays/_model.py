@@ -1,6 +1,5 @@
 """Delay models: who arrives when, before any server policy is applied."""
 
-import csv
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,9 +11,9 @@ from numpy.typing import NDArray
 
 from boundlab.delays._clock import Clock, Durations, Ticks
 from boundlab.delays._laws import DelayLaw, Deterministic, Exponential
+from boundlab.delays.recorded import read_csv
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events
-from boundlab.files import check_readable
 from boundlab.randomness import Stream, Streams
 from boundlab.registry import BuiltFromWords
 
@@ -218,7 +217,7 @@ class IndependentEvents(DelayModel):
 @final
 @dataclass(frozen=True, slots=True)
 class Trace(DelayModel):
-    """Arrivals recorded in a CSV file with the columns time, client."""
+    """Arrivals recorded in a CSV file."""
 
     arrivals: Events
     n: int
@@ -268,45 +267,30 @@ class Trace(DelayModel):
 
 
 def read_trace(path: Path, n: int) -> Trace:
-    """Read a trace.
+    """Read a trace: the normal form of :mod:`boundlab.delays.recorded`, or rows of a time and the number of a client.
+
+    Updates that were lost, and when others were dispatched, change nothing.
 
     Raises
     ------
     SpecError
-        Naming the file and the line: not two columns, a time that decreases, a client outside 0…n−1.
+        Naming the file and the line: no update, a time that decreases, a client outside 0…n−1; or if there are not as
+        many devices as clients.
     """
-    times: list[float] = []
-    actors: list[int] = []
-    check_readable(path, SpecError, what="the trace")
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            for line, row in enumerate(csv.reader(file), 1):
-                if not row or (line == 1 and not _is_number(row[0])):
-                    continue
-                where = f"trace {path}, line {line}"
-                if len(row) != 2 or not _is_number(row[0]) or not row[1].strip().lstrip("-").isdigit():
-                    raise SpecError(f"{where}: expected time,client, got {','.join(row)[:60]!r}")
-                time, actor = float(row[0]), int(row[1])
-                if not np.isfinite(time) or time < (times[-1] if times else 0.0):
-                    raise SpecError(f"{where}: times must be finite, ≥ 0 and must not decrease, got {row[0]}")
-                if not 0 <= actor < n:
-                    raise SpecError(f"{where}: client {actor} is outside 0…{n - 1}")
-                times.append(time)
-                actors.append(actor)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise SpecError(f"cannot read the trace {path}: {reason}") from None
-    if not times or times[-1] <= 0.0:
+    found, numbered = read_csv(path)
+    names, found = found.names, found.arrived
+    actors = found.client.astype(np.int64)
+    if numbered:
+        actors = np.array([int(name) for name in names], dtype=np.int64)[actors]
+        if (outside := np.flatnonzero((actors < 0) | (actors >= n))).size:
+            row = outside[0]
+            raise SpecError(f"trace {path}, line {found.line[row]}: client {actors[row]} is outside 0…{n - 1}")
+    elif len(names) != n:
+        shown = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
+        raise SpecError(f"the trace {path} has {len(names)} devices ({shown}); the problem has {n} clients")
+    if not len(found.time) or found.time[-1] <= 0.0:
         raise SpecError(f"the trace {path} holds no arrivals after time 0")
-    absent = sorted(set(range(n)) - set(actors))
-    if absent:
+    absent = np.setdiff1d(np.arange(n), actors)
+    if absent.size:
         raise SpecError(f"the trace {path} has no update of client {absent[0]}; the problem has {n} clients")
-    return Trace(Events(np.array(times), np.array(actors, dtype=np.int32)), n, str(path))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return Trace(Events(found.time, actors.astype(np.int32)), n, str(path))
