@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from boundlab.api import delays as delays
     from boundlab.api import exact as exact
     from boundlab.api import falsify as falsify
+    from boundlab.api import fit as fit
     from boundlab.api import optimal_rate as optimal_rate
     from boundlab.api import problem as problem
     from boundlab.api import problem_from_head as problem_from_head
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from boundlab.api import replay as replay
     from boundlab.api import run as run
     from boundlab.api import theorem as theorem
+    from boundlab.api import trace as trace
     from boundlab.api import worst_case as worst_case
     from boundlab.audit import audit as audit
     from boundlab.case import Case as Case
@@ -60,6 +62,7 @@ _WHERE = {
     "Verdict": "verdict",
     "build_problem": "case.build",
     "check": "api",
+    "fit": "api",
     "load_case": "case",
     "load_plugin": "registry",
     "load_theorem": "theorems",
@@ -74,6 +77,7 @@ _WHERE = {
     "run": "api",
     "simulate": "simulate",
     "theorem": "api",
+    "trace": "api",
 }
 _CALLABLE = ("audit", "compare", "delays", "exact", "falsify", "prove", "sweep", "worst_case")
 _ASKED = {"audit": "boundlab.audit", "sweep": "boundlab.sweep.results"}  # the others are those of boundlab.api

@@ -28,6 +28,7 @@ _LONGEST = 1_000_000  # numbers of a list
 BandKind = Literal["bootstrap", "student"]
 Objective = Literal["per-iteration", "per-time"]
 BACKENDS = ("numpy", "torch", "auto")
+LOG_FORMS = ("csv", "appfl")
 # Limits of the questions.
 MOST_ITERATIONS = 10**8
 MOST_TRIALS = 10**6

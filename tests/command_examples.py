@@ -11,6 +11,8 @@ QUICK: Mapping[str, Sequence[str]] = {
     "eval": ("eval", "area.theorem8", *(f"--set={one}" for one in ("p=0.5", "M=50", "B=1", "sigma=0", "R=3", "K=6"))),
     "optimal-rate": ("optimal-rate", "--rates=1,2"),
     "run": ("run", "fedbuff", "--problem=huber", "--set=eta_l=0.1", "--iterations=5", "--trials=2"),
+    "trace": ("trace", "trace.csv"),
+    "fit": ("fit", "trace.csv"),
     "replay": ("replay", "{case}"),
     "check": ("check", "area.theorem7", "--only=units"),
     "compare": ("compare", "area.theorem8", *RUN, "--trials=200"),
@@ -61,6 +63,8 @@ CERTIFICATE = {
 }
 
 FILES = {"case": CASE, "law": LAW, "certificate": CERTIFICATE}
+# Two devices, of which the second is the slower one.
+TRACE = "time,client,dispatch\n1,a,0\n2.5,b,0\n2.75,a,1\n4,a,2.75\n6,b,2.5\n"
 PLAN = """
 theorems = ["classics.gd.convex"]
 [run]

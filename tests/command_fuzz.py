@@ -20,6 +20,7 @@ from boundlab.instance.fitting import CompareOptions, fitting
 from boundlab.registry import KINDS, registered
 from boundlab.theorems import load_theorem
 
+VSIM = Path(__file__).parent / "traces" / "vsim.log"
 COMMANDS: Mapping[str, Any] = typer.main.get_command(application()).commands  # type: ignore[attr-defined]
 # Commands by how often they are drawn: a search or a check takes a thousand times as long as a list.
 SHARES = {
@@ -28,6 +29,8 @@ SHARES = {
     "eval": 16,
     "optimal-rate": 10,
     "run": 20,
+    "trace": 4,
+    "fit": 4,
     "replay": 14,
     "compare": 24,
     "exact": 8,
@@ -331,6 +334,8 @@ class Fuzz:
             "eval": [theorem, *values, *rng.choice(([], ["--terms"], ["--json"]))],
             "optimal-rate": ["--rates", rng.choice(("1,2", "10,10,2.5", "0.1,3")), *shown],
             "run": [algorithm, *run, "--delays", arrivals, "-k", rng.choice(("1", "4")), "-r", "2", *steps, *shown],
+            "trace": [*rng.choice((["{trace}"], ["{vsim}", "--as", "appfl"])), *shown],
+            "fit": ["{trace}", *shown],
             "replay": case,
             "compare": [*comparison(theorem, str(rng.choice((2, 5, 20)))), *told],
             "exact": [refuted, *rng.choice(([], ["--json"], ["-q"], ["--derivation"]))],
@@ -387,6 +392,13 @@ class Fuzz:
             "eval": [theorem, *values, *settings, *rng.choice(([], ["--terms"], ["--csv"], ["--json"]))],
             "optimal-rate": ["--rates", rates, *rng.choice(([], ["--objective", "per-time"])), *shown],
             "run": [name, *run, *steps, *settings, *shown, *file],
+            "trace": [
+                rng.choice(("{trace}", "{vsim}", "{csv}", "{case}")),
+                *rng.choice(([], ["--as", "appfl"], ["--map", "time=a,client=b"], ["--map", "tim=x"])),
+                *shown,
+                *file,
+            ],
+            "fit": [rng.choice(("{trace}", "{vsim}", "{csv}")), *rng.choice(([], ["--as", "appfl"])), *shown],
             "replay": ["{case}", *shown, *file],
             "compare": [theorem, *run, *settings, *told, *folder, *exact],
             "exact": [theorem, "{case}", *told],
@@ -408,6 +420,7 @@ class Fuzz:
             "idx": self._idx,
             "list": self._list,
             "trace": self._trace,
+            "vsim": lambda path: path.write_bytes(self._spoiled(VSIM.read_bytes())) and None,
             "case": self._case,
             "certificate": self._certificate,
             "theorem": self._theorem,

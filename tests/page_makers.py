@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import boundlab as bl
 from boundlab.pages import page
 from boundlab.pages.blocks import Block, Chart, Commands, Fold, FormulaBlock, Part, Points, Rows, Section, Words, plain
 
+VSIM = Path(__file__).parent / "traces" / "vsim.log"
 FALSE = ("area.theorem8", "lad:x0=3", "iid:p_s=0.5")
 
 RESULTS: dict[str, Callable[[], Any]] = {
@@ -22,6 +24,8 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "proof": lambda: bl.prove("classics.gd.convex"),
     "rate": lambda: bl.optimal_rate([10, 10, 2.5]),
     "rate per time": lambda: bl.optimal_rate([10, 10, 2.5], "per-time"),
+    "trace": lambda: bl.trace(VSIM, "appfl"),
+    "fitted delays": lambda: bl.fit(VSIM, "appfl"),
     "run": lambda: bl.run("gd", "huber", iterations=50, trials=2, alpha=0.1),
     "theorem": lambda: bl.theorem("area.theorem8"),
     "audit": lambda: bl.audit("classics.gd.convex", candidates=5, jobs=1),

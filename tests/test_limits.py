@@ -32,6 +32,11 @@ REFUSED = [
     (*RUN, "--delays=exponential:rates=@/dev/zero"),
     (*RUN, "--delays=trace:file=/dev/zero"),
     (*RUN, "--delays=trace:file={fifo}"),
+    ("trace", "/dev/zero"),
+    ("trace", "{bomb}"),
+    ("fit", "{fifo}"),
+    ("fit", "{lines}"),
+    ("trace", "{zeros}"),
     (*RUN, "--problem=huber:c=@/dev/zero"),
     (*RUN, "--problem=logistic:data=csv:/dev/zero"),
     (*RUN, "--problem=logistic:data=csv:{fifo}"),
@@ -74,7 +79,7 @@ REFUSED = [
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     place = tmp_path_factory.mktemp("limits")
-    names = ("fifo", "numbers", "large", "lines", "bomb", "wide", "idx", "huge", "integer", "deep")
+    names = ("fifo", "numbers", "large", "lines", "bomb", "wide", "idx", "huge", "integer", "deep", "zeros")
     made = {name: place / name for name in names}
     made |= {"toml": place / "integer.toml", "hex": place / "hex.toml", "fifo": place / "fifo.py"}
     os.mkfifo(made["fifo"])
@@ -83,6 +88,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         stream.truncate(17 * 2**20)
     made["lines"].write_bytes(b"1,0\n" * 1_000_001)
     made["bomb"].write_bytes(gzip.compress(b"1 1:1\n" * 4_500_000, compresslevel=1))
+    made["zeros"].write_bytes(gzip.compress(bytes(65 * 2**20), compresslevel=1))
     made["wide"].write_text("1 1:1 150000001:1\n")
     made["huge"].write_text("1e308,0\n-1e308,1\n1,1\n")
     made["idx"].mkdir()

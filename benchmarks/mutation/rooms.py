@@ -47,6 +47,7 @@ GUARDS = {
     "tape": ("tests/tape",),
     "testing": ("tests/testing",),
     "theorems": ("tests/theorems",),
+    "traces": ("tests/traces", "tests/instance"),
     "verdict": ("tests/cli", "tests/compare"),
     "worst_case": ("tests/worst_case",),
 }

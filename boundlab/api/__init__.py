@@ -20,6 +20,8 @@ from boundlab.api._given import delays as delays
 from boundlab.api._given import problem as problem
 from boundlab.api._given import replay as replay
 from boundlab.api._given import theorem as theorem
+from boundlab.api._logged import fit as fit
+from boundlab.api._logged import trace as trace
 from boundlab.api._shown import Report as Report
 from boundlab.api._shown import Shown as Shown
 from boundlab.api._shown import frame as frame
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from boundlab.api._ran import Ran as Ran
     from boundlab.api._rate import BestRate as BestRate
     from boundlab.api._searched import Searched as Searched
+    from boundlab.api._traced import FittedDelays as FittedDelays
+    from boundlab.api._traced import Traced as Traced
     from boundlab.api._worst import Worst as Worst
 
 _WHERE = {
@@ -43,9 +47,11 @@ _WHERE = {
     "Compared": "_compared",
     "Decided": "_decided",
     "Evaluated": "_evaluated",
+    "FittedDelays": "_traced",
     "Horizons": "_compared",
     "Ran": "_ran",
     "Searched": "_searched",
+    "Traced": "_traced",
     "Worst": "_worst",
     "problem_from_head": "_head",
 }

@@ -1,6 +1,7 @@
 """Runs, to look at."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from boundlab.api._shown import Tabular
 from boundlab.errors import SpecError
 from boundlab.simulate.simulation import Simulation
+from boundlab.traces import of_tape
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -24,6 +26,18 @@ class Ran(Tabular, Simulation):
         trials, points = len(self.statistics), len(self.ks)
         where = {"trial": np.repeat(np.arange(trials), points), "k": np.tile(self.ks, trials)}
         return {**where, **{name: values.reshape(-1) for name, values in self.metrics.items()}}
+
+    def save_trace(self, path: Path) -> None:
+        """Write the arrivals of the first trial as a trace, with what was read, and when.
+
+        Raises
+        ------
+        SpecError
+            If no client's update arrives in it.
+        OutputError
+            If the file cannot be written.
+        """
+        of_tape(self.tape(0), f"the run of {self.algorithm.id}").save(path)
 
     def plot(self, ax: Any = None, *, metric: str | None = None) -> Any:
         """Draw one metric, the mean over the trials and their range; return the axes of matplotlib.

@@ -25,6 +25,8 @@ _COMMANDS = {
         "runs:run",
         "area --problem softmax:clients=10 --delays exponential:spread=10 --set alpha=0.5 --iterations 2000",
     ),
+    "trace": ("traces:trace", "log.csv --map time=ts,client=device --out trace.csv"),
+    "fit": ("traces:fit", "trace.csv"),
     "replay": ("runs:replay", "case.json --json"),
     "check": ("check:check", "area.theorem7 --only units"),
     "compare": (

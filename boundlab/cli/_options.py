@@ -11,7 +11,7 @@ import typer
 
 from boundlab.cli import _complete as complete
 from boundlab.errors import SpecError
-from boundlab.options import BACKENDS, BandKind, Objective, numbers, split_setting, whole
+from boundlab.options import BACKENDS, LOG_FORMS, BandKind, Objective, numbers, split_setting, whole
 
 LISTED = ("theorems", "algorithms", "problems", "delays", "metrics", "assumptions", "checks", "proofs", "symbols")
 BEGUN = ("algorithm", "theorem", "problem", "delays", "metric", "check", "proof")
@@ -92,6 +92,18 @@ CaseOrOwn = Annotated[
 ]
 Certificate = Annotated[
     Path, _file_argument("FILE", "a certificate, boundlab worst-case --certificate FILE, or a proof")
+]
+Log = Annotated[Path, _file_argument("FILE", "The log of a system, or a trace; .gz may be compressed.")]
+LogForm = Annotated[
+    str,
+    _option("--as FORM", "csv (default), or appfl: the simulator of virtual time of APPFL.", complete.words(LOG_FORMS)),
+]
+LogColumns = Annotated[
+    str | None,
+    _option(
+        "--map KEY=NAME,…",
+        "What a CSV file calls the columns time, client, dispatch, version, steps, status and staleness.",
+    ),
 ]
 Plugin = Annotated[
     Path | None, _file_argument("[PLUGIN.py]", "A plug-in, which is run, and whose objects are tested for conformance.")
@@ -286,6 +298,8 @@ RateDerivation = Annotated[
 # Files that are written.
 RunFile = Annotated[Path | None, _file("--out FILE", "Also write the JSON here.")]
 RunCsv = Annotated[Path | None, _file("--csv FILE", "Also write each trial's metrics here, as CSV.")]
+RunTrace = Annotated[Path | None, _file("--trace-out FILE", "Also write the first trial as a trace, CSV.")]
+TraceOut = Annotated[Path | None, _file("--out TRACE.csv", "Write a trace, which --delays trace:file=… reads.")]
 ComparisonCsv = Annotated[Path | None, _file("--csv FILE", "Also write left side, limits and bound here, as CSV.")]
 TrajectoryFile = Annotated[Path | None, _file("--out FILE", "Also write the trajectory here, as JSON.")]
 WorstFile = Annotated[Path | None, _file("--out CASE.json", "Write the function found as a case file.")]
@@ -340,3 +354,18 @@ def settings_map(settings: list[str] | None) -> dict[str, str]:
             raise SpecError(f"--set {name} is given twice")
         found[name] = value
     return found
+
+
+def columns_map(columns: str | None) -> dict[str, str]:
+    """Turn KEY=NAME,KEY=NAME into a mapping.
+
+    Raises
+    ------
+    SpecError
+        If a part has no ``=``.
+    """
+    parts = [(part, split_setting(part)) for part in (columns or "").split(",") if part.strip()]
+    for part, setting in parts:
+        if setting is None:
+            raise SpecError(f"--map {part.strip()!r} is not KEY=NAME, such as time=ts")
+    return dict(setting for _, setting in parts if setting is not None)

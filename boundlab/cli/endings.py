@@ -35,6 +35,8 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
         },
         "optimal-rate": {ExitCode.STANDS: "found"},
         "run": {ExitCode.STANDS: "simulated", ExitCode.NOT_APPLICABLE: _RUNS},
+        "trace": {ExitCode.STANDS: "read"},
+        "fit": {ExitCode.STANDS: "fitted, whether or not the best law fits"},
         "replay": {ExitCode.STANDS: "replayed", ExitCode.NOT_APPLICABLE: _RUNS},
         "check": {
             ExitCode.STANDS: "no check failed",

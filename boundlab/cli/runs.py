@@ -29,12 +29,13 @@ def run(
     as_json: option.AsJson = False,
     out: option.RunFile = None,
     csv: option.RunCsv = None,
+    trace_out: option.RunTrace = None,
 ) -> ExitCode:
     """Simulate an algorithm on a problem under delays and show the error, frequencies and staleness."""
     from boundlab.api import run as ask
     from boundlab.simulate import stoppable
 
-    files = writable(out, csv)
+    files = writable(out, csv, trace_out)
     with progress("trials", trials) as tick, stoppable():
         result = ask(
             algorithm,
@@ -56,6 +57,8 @@ def run(
             write_json(out, result.as_dict())
         if csv is not None:
             result.save_csv(csv)
+        if trace_out is not None:
+            result.save_trace(trace_out)
 
     return deliver(ExitCode.STANDS, files, lambda _: show(result, result.page, as_json=as_json), write, quiet=as_json)
 

@@ -5,12 +5,13 @@ from typing import Any
 
 from boundlab.algorithms import Algorithm
 from boundlab.assumptions import UNCONSTRAINED, assumption
-from boundlab.delays import DelayModel, ServerPolicy, why_not_iid
+from boundlab.delays import DelayModel, ServerPolicy, Trace, why_not_iid
 from boundlab.errors import AssumptionError
 from boundlab.instance.settings import differences
 from boundlab.metrics import Quantity
 from boundlab.objective import Problem
 from boundlab.theorems import Theorem
+from boundlab.traces import departure
 
 
 def check(
@@ -45,6 +46,9 @@ def check(
             problem.require(name, theorem.id)
             continue
         reason = why_not_iid(delays, policy) if name == "iid-events" else algorithm.why_not(name, parameters, delays)
+        if isinstance(delays, Trace) and reason == delays.memoryless:
+            # One path can refute that events are i.i.d., and cannot show it: either way the theorem does not apply.
+            reason = departure(delays.arrivals.actor, delays.n, delays.arrivals.time).words(delays.source)
         if reason and name not in beyond:
             raise AssumptionError(
                 f"{theorem.id} assumes {name} ({assumed.words}), which this run under {delays.id} delays does not "

@@ -13,6 +13,7 @@ from boundlab.pages.blocks import Block as Block
 _PAGES: Final = {
     "Checks": ("checks", "checks_page"),
     "Comparison": ("comparison", "comparison_page"),
+    "DelayFit": ("trace", "fit_page"),
     "ExactResult": ("exact", "exact_page"),
     "Falsification": ("search", "search_page"),
     "Horizons": ("comparison", "horizons_page"),
@@ -20,6 +21,7 @@ _PAGES: Final = {
     "Outcome": ("proofs", "proof_page"),
     "Simulation": ("run", "run_page"),
     "Theorem": ("theorem", "theorem_page"),
+    "TraceSummary": ("trace", "trace_page"),
     "WorstCase": ("worst_case", "worst_case_page"),
 }
 

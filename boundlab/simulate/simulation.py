@@ -82,6 +82,12 @@ class Simulation:
             "figures": self.figures,
         }
 
+    def tape(self, trial: int) -> Tape:
+        """Return the tape of one of the trials, without records."""
+        nothing = RecordAt(np.empty(0, dtype=np.int64))
+        of, clients, streams = self.parameters, self.problem.n, Streams(self.seed, trial)
+        return compile_trial(self.algorithm, of, clients, self.delays, self.policy, self.iterations, nothing, streams)
+
     def _expected(self) -> dict[str, Any] | None:
         """Return long-run frequencies where the delay model alone decides who comes when.
 

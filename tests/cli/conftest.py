@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from command_examples import FILES, PLAN
+from command_examples import FILES, PLAN, TRACE
 
 from boundlab.sweep.store import Store
 
@@ -17,6 +17,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, content in FILES.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(content))
     (tmp_path / "plan.toml").write_text(PLAN)
+    (tmp_path / "trace.csv").write_text(TRACE)
     Store.make(tmp_path / "swept", tomllib.loads(PLAN))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path

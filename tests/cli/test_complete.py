@@ -102,6 +102,7 @@ FREE = {
     "--step",
     "--shard",
     "--where",
+    "--map",
     "word",
     "new name",
 }

@@ -29,6 +29,8 @@ KINDS = {
     "eval": "values",
     "optimal-rate": "optimal-rate",
     "run": "run",
+    "trace": "trace",
+    "fit": "delay-fit",
     "replay": "trajectory",
     "check": "checks",
     "compare": "comparison",

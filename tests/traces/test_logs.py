@@ -1,0 +1,233 @@
+"""Logs are read into one record, whatever form they have, and a wrong one is one line."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import boundlab as bl
+from boundlab.case.build import build_delays
+from boundlab.delays.recorded import read_csv, recorded
+from boundlab.errors import SpecError
+from boundlab.traces import durations, read_log, staleness, summary
+
+HERE = Path(__file__).parent
+LOG = """ts,device,sent,version,outcome,loss
+2.5,tablet,0,0,ok,0.7
+1,phone,0,0,ok,0.9
+3,phone,1.0,1,ok,0.8
+,phone,3,,lost,
+4,laptop,0,0,ok,0.6
+"""
+NAMES = {"time": "ts", "client": "device", "dispatch": "sent", "status": "outcome"}
+
+
+def written(tmp_path: Path, text: str, name: str = "log.csv") -> Path:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_table_is_read_by_the_names_of_its_columns(tmp_path: Path) -> None:
+    found = read_log(written(tmp_path, LOG), "csv", NAMES)
+    assert found.names == ("laptop", "phone", "tablet")
+    assert found.arrived.time.tolist() == [1, 2.5, 3, 4]
+    assert found.arrived.client.tolist() == [1, 2, 1, 0]
+    assert found.arrived.dispatch.tolist() == [0, 0, 1, 0]
+    assert found.arrived.line.tolist() == [3, 2, 4, 6]
+    assert found.lost.tolist() == [False, False, False, True, False]
+    assert "not in the order of time" in found.notes[0]
+
+
+def test_staleness_is_what_is_recorded_else_follows_from_versions_else_from_dispatches(tmp_path: Path) -> None:
+    given = read_log(written(tmp_path, LOG), "csv", NAMES)
+    assert staleness(given)[0].tolist() == [0, 1, 1, 3]
+    without = read_log(written(tmp_path, LOG.replace("version", "model")), "csv", NAMES)
+    assert staleness(without)[0].tolist() == [0, 1, 1, 3]
+    bare = read_log(written(tmp_path, "time,client\n1,a\n2,b\n"))
+    assert staleness(bare) == (pytest.approx([-1, -1]), "not recorded")
+    said = read_log(written(tmp_path, "time,client,version,staleness\n1,a,0,7\n2,b,0,\n"))
+    assert staleness(said)[0].tolist() == [7, -1]
+
+
+def test_durations_run_from_dispatch_or_from_the_update_before(tmp_path: Path) -> None:
+    both = durations(read_log(written(tmp_path, "time,client,dispatch\n1,a,\n2,b,0.5\n4,a,\n5,b,\n")))
+    assert both.client.tolist() == [1, 0, 1]
+    assert both.time.tolist() == [1.5, 3, 3]
+
+
+def test_dates_and_time_stamps_of_a_clock_count_from_the_first_event(tmp_path: Path) -> None:
+    dates = "time,client,dispatch\n2026-03-01T10:00:05Z,a,2026-03-01T10:00:00Z\n2026-03-01T11:00:06+01:00,b,\n"
+    assert read_log(written(tmp_path, dates)).time.tolist() == [5, 6]
+    assert read_log(written(tmp_path, "time,client\n1772359200.5,a\n1772359203,b\n")).time.tolist() == [0, 2.5]
+    assert read_log(written(tmp_path, "time,client\n1000.5,a\n1003,b\n")).time.tolist() == [1000.5, 1003]
+
+
+def test_a_compressed_log_is_the_log(tmp_path: Path) -> None:
+    (tmp_path / "log.csv.gz").write_bytes(gzip.compress(LOG.encode()))
+    assert read_log(tmp_path / "log.csv.gz", "csv", NAMES).arrived.time.tolist() == [1, 2.5, 3, 4]
+    (tmp_path / "torn.gz").write_bytes(gzip.compress(LOG.encode())[:-12])
+    with pytest.raises(SpecError, match=r"torn.gz: its compression is broken"):
+        read_log(tmp_path / "torn.gz")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no arrivals"),
+        ("time,client\n", "holds no arrivals"),
+        ("when,who,what\n1,a,b\n", "line 1: there is no column 'time'"),
+        ("time,client\n1,a\n2\n", "line 3: expected time,client in 2 columns"),
+        ("time,client\nsoon,a\n", "line 2: expected time,client, got 'soon,a'"),
+        ("time,client\n1,\n", "line 2: expected time,client"),
+        ("time,client\n,a\n", "line 2: an update needs the time of its arrival"),
+        ("time,client\n-1,a\n", "line 2: times must be finite, ≥ 0"),
+        ("time,client,dispatch\n1,a,2\n", "line 2: dispatch 2 is after arrival 1"),
+        ("time,client,version\n1,a,-1\n", "line 2: version must be a whole number ≥ 0"),
+        ("time,client,steps\n1,a,1.5\n", "line 2: steps must be a whole number"),
+        ("time,client,status\n1,a,maybe\n", "line 2: status must be one of arrived, done"),
+        ("time,client\n1,a\n2026-01-01,b\n", "line 3: either all times are numbers or all are dates"),
+        (f"time,client\n1,{'9' * 5000}\n", "line 2: expected time,client"),
+        (f"time,client\n1,{'9' * 200000}\n", "line 2: field larger than field limit"),
+        ("time,client,dispatch,status\n,a,1,lost\n", "holds no arrivals"),
+    ],
+)
+def test_a_wrong_log_names_its_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        summary(read_log(written(tmp_path, text)))
+
+
+def test_a_wrong_question_says_what_would_be_right(tmp_path: Path) -> None:
+    path = written(tmp_path, LOG)
+    for form, columns, message in (
+        ("cvs", None, "did you mean csv"),
+        ("csv", {"tim": "ts"}, "did you mean time"),
+        ("csv", {"time": "t"}, "line 1: there is no column 't'"),
+        ("appfl", {"time": "ts"}, "goes with --as csv"),
+        ("appfl", None, "no line of the simulator of APPFL"),
+    ):
+        with pytest.raises(SpecError, match=message):
+            read_log(path, form, columns)
+
+
+def test_the_simulators_log_says_what_each_update_read() -> None:
+    found = read_log(HERE / "vsim.log", "appfl")
+    arrived = found.arrived
+    assert found.names == ("Client1", "Client2", "Client3")
+    assert arrived.client.tolist() == [0, 0, 1, 2, 0, 1, 2]
+    assert arrived.time.tolist() == [1, 2, 2.5, 4, 4.1, 5, 6]
+    assert arrived.dispatch.tolist() == [0, 1, 0, 0, 2.6, 2.5, 4]
+    assert arrived.staleness.tolist() == [0, 0, 2, 3, 1, 2, 2]
+    assert arrived.version.tolist() == [0, 1, 0, 0, 3, 3, 4]
+    assert found.client[found.lost].tolist() == [0]  # it started anew at 2.6
+    assert found.notes == ("1 updates were in work at the end and are left out",)
+
+
+def test_a_console_in_colour_and_a_file_say_the_same(tmp_path: Path) -> None:
+    plain = (HERE / "vsim.log").read_text(encoding="utf-8")
+    lines = [line.replace("] INFO    ", "]: ", 1) for line in plain.splitlines()]
+    console = "\n".join(f"\x1b[32mappfl: ✅{line}\x1b[0m" for line in lines)
+    one, other = read_log(HERE / "vsim.log", "appfl"), read_log(written(tmp_path, console), "appfl")
+    assert np.array_equal(one.time, other.time, equal_nan=True)
+    assert one.version.tolist() == other.version.tolist()
+
+
+def test_the_older_layout() -> None:
+    found = read_log(HERE / "old.log", "appfl")
+    assert found.names == ("Client1", "Client2")
+    assert found.time.tolist() == [1.5, 2, 3]
+    assert found.dispatch.tolist() == [0, 0, 1.5]
+    assert found.version.tolist() == [0, 0, 1]
+    assert durations(found).time.tolist() == [1.5, 2, 1.5]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("[vt= x] START A dur= 1", "line 2: the virtual time must be a number"),
+        ("[vt= 5] DONE A epoch= one staleness= 0", "line 2: epoch and staleness must be whole numbers"),
+        ("[vt= 5] DONE A epoch= 1", "line 2: epoch and staleness must be whole numbers"),
+        ("[vt= 5] DONE A epoch= 1 staleness= 2", "line 2: versions of the server count up from 0"),
+        ("[vt= 0.5] DONE A epoch= 1 staleness= 0", "line 2: client A is done at 0.5, before its start at 1"),
+        ("[00:00:00 vsim] INFO      5.0 DONE A 1", "line 2: DONE needs"),
+    ],
+)
+def test_a_wrong_line_of_the_simulator_is_named(tmp_path: Path, line: str, message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        read_log(written(tmp_path, f"[vt= 1] START A dur= 1\n{line}\n"), "appfl")
+
+
+def test_an_update_that_makes_no_version_met_the_present_one(tmp_path: Path) -> None:
+    """Under a buffer of two, every second update makes a version."""
+    rows = "".join(f"[vt= {k}] DONE C{k} epoch= {k // 2} staleness= {max(k // 2 - k % 2, 0)}\n" for k in range(1, 5))
+    found = read_log(written(tmp_path, rows), "appfl")
+    assert (found.version + found.staleness).tolist() == [0, 0, 1, 1]
+
+
+updates = st.lists(
+    st.fixed_dictionaries(
+        {"client": st.sampled_from("abc"), "time": st.floats(0, 1e6), "lost": st.booleans()},
+        optional={
+            "version": st.integers(0, 9),
+            "steps": st.integers(1, 9),
+            "staleness": st.integers(0, 9),
+        },
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(rows=updates)
+def test_what_is_written_is_read_back(rows: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("trace") / "t.csv"
+    one = recorded("", [{**row, "dispatch": row["time"] / 3} for row in rows]).in_order(clock=False)
+    one.save(path)
+    other, numbered = read_csv(path, log=True)
+    assert not numbered
+    assert one.names == other.names
+    for name in ("client", "time", "dispatch", "version", "steps", "staleness", "lost"):
+        assert getattr(one, name).tolist() == getattr(other, name).tolist(), name
+
+
+def test_devices_of_a_trace_are_numbered_as_those_of_data(tmp_path: Path) -> None:
+    path = written(tmp_path, "time,client,dispatch,status\n1,10,0,\n2,9,0,\n3,10,1,\n4,9,2,lost\n")
+    found = build_delays("trace", {"file": str(path)}, 2)
+    assert found.arrivals.actor.tolist() == [1, 0, 1]  # type: ignore[attr-defined]
+    with pytest.raises(SpecError, match=r"has 2 devices \(9, 10\); the problem has 3 clients"):
+        build_delays("trace", {"file": str(path)}, 3)
+    lost = written(tmp_path, "time,client,status\n1,a,\n2,b,lost\n")
+    with pytest.raises(SpecError, match="no update of client 1"):
+        build_delays("trace", {"file": str(lost)}, 2)
+
+
+@pytest.mark.parametrize(
+    "algorithm", ["async_sgd:alpha=0.1", "fedasync:beta=0.5,eta_l=0.1,Q=2", "fedbuff:eta_l=0.1,count=2"]
+)
+def test_a_run_that_is_written_as_a_trace_is_the_run_of_that_trace(tmp_path: Path, algorithm: str) -> None:
+    name, _, options = algorithm.partition(":")
+    settings = dict(one.split("=") for one in options.split(","))
+    how = {"iterations": 30, "trials": 1, "seed": 3, "settings": settings}
+    first = bl.run(name, "quadratic:clients=3", "gamma:spread=3", **how)
+    first.save_trace(tmp_path / "t.csv")
+    again = bl.run(name, "quadratic:clients=3", f"trace:file={tmp_path / 't.csv'}", **how)
+    one, other = first.tape(0), again.tape(0)
+    for part in ("op", "row", "event", "version"):
+        assert np.array_equal(getattr(one, part), getattr(other, part)), part
+    assert np.array_equal(one.events.time, other.events.time)
+    assert np.array_equal(one.descend.version, other.descend.version)
+    found = summary(read_csv(tmp_path / "t.csv")[0])
+    assert found.tau.tolist() == first.statistics[0].staleness.tolist()
+    assert found.record.dispatch.tolist()[0] == 0.0
+
+
+def test_a_run_without_arrivals_has_no_trace(tmp_path: Path) -> None:
+    """An aggregation is the first event of this seed."""
+    run = bl.run("area", "lad:x0=3", "iid:p_s=0.9", iterations=1, trials=1, alpha=1)
+    assert run.statistics[0].p_s == 1.0
+    with pytest.raises(SpecError, match="the run of area has no arrivals"):
+        run.save_trace(tmp_path / "t.csv")
