@@ -217,12 +217,19 @@ class IndependentEvents(DelayModel):
 @final
 @dataclass(frozen=True, slots=True)
 class Trace(DelayModel):
-    """Arrivals recorded in a CSV file."""
+    """Arrivals recorded in a CSV file.
+
+    Parameters
+    ----------
+    dispatched
+        Whether the file says when devices were handed the model, which no run follows.
+    """
 
     arrivals: Events
     n: int
     source: str
     id: str = "trace"
+    dispatched: bool = False
 
     def spec(self) -> dict[str, Any]:
         """Return the path of the file."""
@@ -238,8 +245,9 @@ class Trace(DelayModel):
 
     @property
     def how_rates(self) -> str:
-        """Observed rates are estimates."""
-        return "long-run estimate from the trace"
+        """Observed rates are estimates; who looks at a run also hears which part of the record it does not follow."""
+        beside = "; clients read when they are answered, not at the dispatch times that it records"
+        return "long-run estimate from the trace" + (beside if self.dispatched else "")
 
     @property
     def certain(self) -> bool:
@@ -293,4 +301,5 @@ def read_trace(path: Path, n: int) -> Trace:
     absent = np.setdiff1d(np.arange(n), actors)
     if absent.size:
         raise SpecError(f"the trace {path} has no update of client {absent[0]}; the problem has {n} clients")
-    return Trace(Events(found.time, actors.astype(np.int32)), n, str(path))
+    dispatched = not bool(np.isnan(found.dispatch).all())
+    return Trace(Events(found.time, actors.astype(np.int32)), n, str(path), dispatched=dispatched)

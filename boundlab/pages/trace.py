@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boundlab.pages.blocks import GAP, Block, Commands, figures, words
+from boundlab.pages.blocks import GAP, Block, figures, words
 from boundlab.pages.results import figure
 
 if TYPE_CHECKING:
@@ -65,5 +65,5 @@ def fit_page(result: "DelayFit") -> list[Block]:
         GAP,
         figures(("law", "shape", "AIC", "distance"), rows, words=(1,)),
         words(test),
-        Commands((result.best.spec,)),
+        words((result.best.spec, "command")),
     ]

@@ -30,6 +30,7 @@ WRITING = [
     (QUICK["falsify"], "violated:", ExitCode.REFUTED),
     ((*QUICK["worst-case"], "--out=case.out.json"), "upper value", ExitCode.USAGE),
     ((*QUICK["run"], "--out=run.json"), "staleness", ExitCode.USAGE),
+    ((*QUICK["trace"], "--out=normal.csv"), "devices", ExitCode.USAGE),
     (("replay", "case.json", "--out=replay.json"), "actor", ExitCode.USAGE),
     ((*QUICK["optimal-rate"], "--plot=plot.svg"), "closed form", ExitCode.USAGE),
 ]
