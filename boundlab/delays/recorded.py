@@ -32,7 +32,7 @@ _ARRIVED: Final = ("", "arrived", "done", "ok", "success")
 _LOST: Final = ("lost", "dropped", "failed", "timeout")
 MOST_UPDATES = 10**6
 _CLOCK = 1e8  # a number from here on is a time stamp of a clock (Unix seconds since 1973), and not a duration
-_LONGEST = 100  # letters of a name
+LONGEST_NAME = 100  # letters
 _WHOLE = re.compile(r"[0-9]{1,15}")
 _MAGIC = b"\x1f\x8b"  # of gzip
 
@@ -290,7 +290,7 @@ class _Rows:
             if text := word.get(key, ""):
                 found[key] = self._time(text, where, f"{where}: expected {named}, got {','.join(row)[:60]!r}")
         who = word["client"]
-        if not 0 < len(who) <= _LONGEST or (self._numbered and not _WHOLE.fullmatch(who.removeprefix("-"))):
+        if not 0 < len(who) <= LONGEST_NAME or (self._numbered and not _WHOLE.fullmatch(who.removeprefix("-"))):
             raise SpecError(f"{where}: expected {named}, got {','.join(row)[:60]!r}")
         if "time" not in found and not (found["lost"] and "dispatch" in found):
             raise SpecError(f"{where}: an update needs the time of its arrival, and a lost one that of its dispatch")

@@ -25,9 +25,11 @@ def trace_page(result: "TraceSummary") -> list[Block]:
         tau = result.tau[(client == one) & (result.tau >= 0)]
         stale = (figure(tau.mean()), str(tau.max())) if len(tau) else ("–", "–")
         counts = (str(result.updates[one]), str(result.lost[one]))
-        rows.append((record.names[one], *counts, figure(rates[one]), _known(means[one]), *stale))
+        rows.append((record.names[one], *counts, _known(rates[one]), _known(means[one]), *stale))
     heads = ("device", "updates", "lost", "rate", "mean duration", "mean staleness", "largest")
-    overall = f"mean {figure(result.known.mean())}, largest {result.known.max()} ({result.how})"
+    overall = result.how
+    if len(result.known):
+        overall = f"mean {figure(result.known.mean())}, largest {result.known.max()} ({result.how})"
     more = [words(f"{n - _LONG} devices with fewer updates are not shown")] if n > _LONG else []
     return [
         words(f"{record.source}: {n} devices, {updates} updates, {lost} lost, time {figure(first)} to {figure(last)}"),
@@ -35,7 +37,7 @@ def trace_page(result: "TraceSummary") -> list[Block]:
         GAP,
         figures(heads, rows),
         *more,
-        words(f"durations: {result.durations.how}; staleness: {overall if len(result.known) else result.how}"),
+        words(f"durations: {result.durations.how}; staleness: {overall}"),
         words(f"{result.events.words(record.source)}"),
     ]
 

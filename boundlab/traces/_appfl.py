@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NoReturn, final
 
-from boundlab.delays.recorded import Recorded, recorded, text_of
+from boundlab.delays.recorded import LONGEST_NAME, Recorded, recorded, text_of
 from boundlab.errors import SpecError
 
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
@@ -75,6 +75,8 @@ def read_appfl(path: Path) -> Recorded:
     work = _VirtualTimeLog(path)
     for number, line in enumerate(text_of(path).splitlines(), 1):
         for kind, *words in _events(_COLOUR.sub("", line)):
+            if len(words[1]) > LONGEST_NAME:
+                work.refuse(number, f"a client has a name of {len(words[1])} letters; at most {LONGEST_NAME} are taken")
             if kind == "START":
                 work.start(number, *words[:2])
             elif len(words) < 4:

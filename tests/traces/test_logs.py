@@ -1,6 +1,7 @@
 """Logs are read into one record, whatever form they have, and a wrong one is one line."""
 
 import gzip
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from page_makers import texts
 
 import boundlab as bl
 from boundlab.case.build import build_delays
@@ -154,6 +156,7 @@ def test_the_older_layout() -> None:
         ("[vt= 5] DONE A epoch= 1 staleness= 2", "line 2: versions of the server count up from 0"),
         ("[vt= 0.5] DONE A epoch= 1 staleness= 0", "line 2: client A is done at 0.5, before its start at 1"),
         ("[00:00:00 vsim] INFO      5.0 DONE A 1", "line 2: DONE needs"),
+        (f"[vt= 5] START {'9' * 5000} dur= 1", "line 2: a client has a name of 5000 letters"),
     ],
 )
 def test_a_wrong_line_of_the_simulator_is_named(tmp_path: Path, line: str, message: str) -> None:
@@ -232,3 +235,13 @@ def test_a_run_without_arrivals_has_no_trace(tmp_path: Path) -> None:
     assert run.statistics[0].p_s == 1.0
     with pytest.raises(SpecError, match="the run of area has no arrivals"):
         run.save_trace(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("text", ["time,client\n1,a\n2,b\n", "0,0\n0,0\n", "time,client\n5,a\n"])
+def test_a_page_shows_what_is_known_of_a_bare_log(tmp_path: Path, text: str) -> None:
+    """Neither staleness nor a duration is known, or no time goes by."""
+    found = bl.trace(written(tmp_path, text))
+    page = " ".join(texts(found.page()))
+    assert "staleness: not recorded" in page
+    assert "nan" not in page
+    assert json.loads(json.dumps(found.as_dict(), allow_nan=False))["staleness"]["max"] is None
