@@ -8,7 +8,8 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
+from functools import lru_cache
 from itertools import islice
 from types import TracebackType
 from typing import Any, Generic, TypeVar, final
@@ -183,11 +184,16 @@ def _call(item: Any) -> Any:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Keep BLAS to one thread: other numbers of threads round otherwise."""
-    with ExitStack() as stack:
-        try:
-            from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]
-        except ImportError:
-            pass
-        else:
-            stack.enter_context(threadpool_limits(limits=1, user_api="blas"))
+    controller = _controller(len(sys.modules))
+    with nullcontext() if controller is None else controller.limit(limits=1, user_api="blas"):
         yield
+
+
+@lru_cache(maxsize=1)
+def _controller(_modules: int) -> Any:
+    """Return what limits the threads of the libraries that are loaded, looked for again when modules were loaded."""
+    try:
+        from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped, unused-ignore]
+    except ImportError:
+        return None
+    return ThreadpoolController()

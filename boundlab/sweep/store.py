@@ -201,6 +201,7 @@ class Index:
         )
         self._base.execute("CREATE VIEW IF NOT EXISTS cells AS SELECT * FROM facts JOIN texts USING (id)")
         self._base.execute("CREATE INDEX IF NOT EXISTS endings ON facts (theorem, verdict, status, code)")
+        self._base.execute("CREATE INDEX IF NOT EXISTS unanswered ON facts (status) WHERE status <> 'done'")
         self._base.execute("CREATE TABLE IF NOT EXISTS files (name TEXT PRIMARY KEY, place INTEGER, common TEXT)")
         self._base.execute("CREATE TABLE IF NOT EXISTS disagreements (key TEXT, first TEXT, second TEXT)")
 

@@ -101,6 +101,8 @@ FREE = {
     "--fit",
     "--step",
     "--shard",
+    "--dask",
+    "--heat",
     "--where",
     "--map",
     "word",

@@ -30,6 +30,8 @@ WRITING = [
     (QUICK["falsify"], "violated:", ExitCode.REFUTED),
     ((*QUICK["worst-case"], "--out=case.out.json"), "upper value", ExitCode.USAGE),
     ((*QUICK["run"], "--out=run.json"), "staleness", ExitCode.USAGE),
+    ((*QUICK["run"], "--csv=run.csv"), "staleness", ExitCode.USAGE),
+    ((*FALSE, "--csv=band.csv"), "violated:", ExitCode.USAGE),
     ((*QUICK["trace"], "--out=normal.csv"), "devices", ExitCode.USAGE),
     (("replay", "case.json", "--out=replay.json"), "actor", ExitCode.USAGE),
     ((*QUICK["optimal-rate"], "--plot=plot.svg"), "closed form", ExitCode.USAGE),
@@ -69,7 +71,7 @@ def test_every_command_that_writes_files_is_among_them() -> None:
     named = {name: {word for each in one.params for word in each.opts} for name, one in commands.items()}
     writing = {name for name, options in named.items() if options & {"--out", "--plot"}}
     # demo: see test_demo; new has no verdict: see test_new; a sweep writes before its verdict: see tests/sweep
-    assert writing == {arguments[0] for arguments, _, _ in WRITING} | {"demo", "new", "sweep"}
+    assert writing == {arguments[0] for arguments, _, _ in WRITING} | {"demo", "new", "sweep", "results"}
 
 
 def test_a_case_file_that_nobody_asked_for_never_costs_the_verdict(place: Path, capsys: Any, monkeypatch: Any) -> None:
