@@ -59,12 +59,14 @@ def philox4x32(
     k0, k1 = key
     for _ in range(rounds):
         p0, p1 = c0 * _M0, c2 * _M1
-        c0, c1, c2, c3 = (
-            (p1 >> _SHIFT) ^ c1 ^ np.uint64(k0),
-            p1 & _MASK,
-            (p0 >> _SHIFT) ^ c3 ^ np.uint64(k1),
-            p0 & _MASK,
-        )
+        c0, c2 = p1 >> _SHIFT, p0 >> _SHIFT
+        c0 ^= c1
+        c0 ^= np.uint64(k0)
+        c2 ^= c3
+        c2 ^= np.uint64(k1)
+        p0 &= _MASK
+        p1 &= _MASK
+        c1, c3 = p1, p0
         k0, k1 = (k0 + PHILOX_WEYL[0]) & 0xFFFFFFFF, (k1 + PHILOX_WEYL[1]) & 0xFFFFFFFF
     return c0, c1, c2, c3
 
