@@ -8,6 +8,7 @@ from boundlab.cli import _options as option
 from boundlab.cli.endings import deliver, writable
 from boundlab.cli.terminal import print_page, show, sweep_progress
 from boundlab.errors import SpecError
+from boundlab.options import split_setting
 from boundlab.verdict import ExitCode
 
 
@@ -101,7 +102,7 @@ def results(
 
 def _axes(text: str) -> tuple[str, str]:
     """Read ``x=NAME,y=NAME``."""
-    found = option.settings_map(text.split(","))
+    found = dict(pair for pair in map(split_setting, text.split(",")) if pair is not None)
     if found.keys() != {"x", "y"}:
         raise SpecError(f"--heat {text!r}: write x=NAME,y=NAME, such as x=M,y=alpha")
     return found["x"], found["y"]

@@ -211,7 +211,7 @@ def read_csv(path: Path, columns: Mapping[str, str] | None = None, *, log: bool 
     SpecError
         Naming the file and the line.
     """
-    reader = csv.reader(text_of(path).splitlines())
+    reader = csv.reader(text_of(path).splitlines(), strict=True)  # a quote that is not closed would swallow rows
     lines = ((reader.line_num, row) for row in reader if row)
     read: list[dict[str, Any]] = []
     try:
@@ -240,6 +240,8 @@ def _header(path: Path, row: Sequence[str], columns: Mapping[str, str]) -> dict[
     names = [word.strip() for word in row]
     if unknown := [key for key in columns if key not in COLUMNS]:
         raise SpecError(f"--map {unknown[0]}: a trace has no such column; {nearest(unknown[0], COLUMNS)}")
+    if twice := [name for place, name in enumerate(names) if name in names[:place]]:
+        raise SpecError(f"trace {path}, line 1: two columns are called {twice[0]!r}")
     if len(names) == 2 and not columns and not {"time", "client"} <= {*names}:
         return {"time": 0, "client": 1}
     called = {key: columns.get(key, key) for key in COLUMNS}

@@ -30,6 +30,8 @@ from boundlab.verdict import ExitCode
 AGAIN = ("", "failed", "stale")
 _CHUNK = 8
 _CONNECT = 10  # seconds
+_OTHER = "the files that it names are not those that were there when it was asked"
+_Keyed = tuple[Cell, bytes]
 _AHEAD = 2  # chunks that are handed out, for each one that is worked on
 
 
@@ -76,7 +78,7 @@ def answer_chunk(
     Parameters
     ----------
     cells
-        As :func:`boundlab.sweep.worker.as_json` writes them.
+        As :func:`boundlab.sweep.worker.as_json` writes them, each with the ``key`` that it was asked under.
     seconds, memory
         Limits of each cell.
     folder, sweep
@@ -88,7 +90,17 @@ def answer_chunk(
     hand = _hand(memory, folder, sweep)
     found = []
     for one in cells:
+        expected = one.pop("key")
         row = hand.warm.ask(as_cell(one), seconds)
+        if row["key"] != expected:  # the files here are not those of the machine that asks, or no longer
+            row = {
+                "key": expected,
+                **as_cell(one).where(),
+                "status": "refused",
+                "verdict": "",
+                "code": 2,
+                "reason": _OTHER,
+            }
         if hand.lines is None:
             found.append(row | {"unwritten": machine()})
         else:
@@ -185,8 +197,10 @@ def run(
         index = store.index()
         stack.callback(index.close)
         known = index.keys(again)
+        keys = bytearray().join(found for _, found in _of_shard(plan, 1, 1))
+        store.note_cells(bytes(keys))
         answered = [found in known for _, found in _of_shard(plan, part, parts)]
-        waiting = (cell for cell, found in _of_shard(plan, part, parts) if found not in known)
+        waiting = (one for one in _of_shard(plan, part, parts) if one[1] not in known)
         progress = Progress(len(answered), sum(answered), 0, {}, time.monotonic())
         tell(progress, None)
         own = Appender(store.folder)
@@ -210,7 +224,7 @@ def run(
     return progress
 
 
-def _of_shard(plan: SweepPlan, part: int, parts: int) -> Iterator[tuple[Cell, bytes]]:
+def _of_shard(plan: SweepPlan, part: int, parts: int) -> Iterator[_Keyed]:
     """Yield the cells of a shard with their keys: made twice, since a million of them take a gigabyte."""
     for cell in plan.cells():
         found = bytes.fromhex(key(cell))
@@ -219,7 +233,7 @@ def _of_shard(plan: SweepPlan, part: int, parts: int) -> Iterator[tuple[Cell, by
 
 
 def _rows(
-    plan: SweepPlan, store: Store, executor: Executor, chunks: Iterator[Sequence[Cell]], jobs: int
+    plan: SweepPlan, store: Store, executor: Executor, chunks: Iterator[Sequence[_Keyed]], jobs: int
 ) -> Iterator[Row]:
     variables = {name: os.environ[name] for name in (VARIABLE, "BOUNDLAB_DATA") if name in os.environ}
     rest = (plan.run.seconds, plan.run.memory, str(store.folder.absolute()), store.id, variables)
@@ -227,7 +241,8 @@ def _rows(
     try:
         while True:
             for chunk in islice(chunks, _AHEAD * max(jobs, 1) - len(futures)):
-                futures.add(executor.submit(answer_chunk, [as_json(cell) for cell in chunk], *rest))
+                asked = [{**as_json(cell), "key": name.hex()} for cell, name in chunk]
+                futures.add(executor.submit(answer_chunk, asked, *rest))
             if not futures:
                 return
             done, futures = wait(futures, return_when=FIRST_COMPLETED)
@@ -250,10 +265,10 @@ def _result(future: "Future[list[Row]]") -> list[Row]:
         ) from None
 
 
-def _chunks(cells: Iterator[Cell], number: int, jobs: int) -> Iterator[Sequence[Cell]]:
+def _chunks(cells: Iterator[_Keyed], number: int, jobs: int) -> Iterator[Sequence[_Keyed]]:
     """Yield parts of so many cells, of one problem each, so small that no worker ends long after the others."""
     size = max(1, min(_CHUNK, number // (4 * max(jobs, 1))))
-    for _, some in groupby(cells, lambda cell: cell.problem):
+    for _, some in groupby(cells, lambda one: one[0].problem):
         while chunk := list(islice(some, size)):
             yield chunk
 
@@ -290,9 +305,13 @@ def cluster(address: str) -> Iterator[tuple[Executor, int]]:
             f"--dask {address}: no scheduler answers there ({cause[:200]}); dask scheduler starts one"
         ) from None
     with client:
+        try:
+            client.wait_for_workers(1, timeout=_CONNECT)
+        except TimeoutError:
+            raise SpecError(
+                f"--dask {address}: the scheduler has no workers; dask worker {address} starts one"
+            ) from None
         threads = sum(client.ncores().values())
-        if not threads:
-            raise SpecError(f"--dask {address}: the scheduler has no workers; dask worker {address} starts one")
         yield client.get_executor(), threads
 
 
@@ -318,6 +337,6 @@ def read_shard(text: str) -> tuple[int, int]:
         If it is none.
     """
     first, slash, last = text.partition("/")
-    if not (slash and first.isdigit() and last.isdigit() and 1 <= int(first) <= int(last)):
+    if not (slash and text.isascii() and first.isdigit() and last.isdigit() and 1 <= int(first) <= int(last)):
         raise SpecError(f"--shard {text!r}: write i/n with 1 ≤ i ≤ n, such as 2/8")
     return int(first), int(last)

@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
@@ -18,7 +19,16 @@ from typing import Any, Literal, cast, final, get_args
 from boundlab.errors import SpecError
 from boundlab.files import read_text
 from boundlab.formulas.assignments import axis_texts
-from boundlab.options import MOST_ITERATIONS, MOST_TRIALS, Default, count, nearest, number, typed, whole
+from boundlab.options import (
+    MOST_ITERATIONS,
+    MOST_TRIALS,
+    Default,
+    count,
+    nearest,
+    number,
+    parse_spec,
+    typed,
+)
 
 Row = dict[str, Any]  # of a cell: its coordinates and its answer, as JSON has them
 Ask = Literal["compare", "exact", "worst-case", "falsify", "check", "prove"]
@@ -47,6 +57,9 @@ _NAME = re.compile(r"\{(\w+)\}")
 _UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 DEFAULT_RATE = 0.01  # of false alarms of a whole sweep
 MOST_CELLS = 10**7
+_LEAST_RATE = 1e-6  # a level of a cell of the largest sweep that is not 1 in floats
+_LEAST_MEMORY, _MOST_MEMORY = 1 << 26, 1 << 60  # bytes: Python and NumPy alone take the least
+_MOST_SECONDS = 1e9
 
 
 @final
@@ -165,7 +178,9 @@ class SweepPlan:
     def total(self) -> int:
         """Return how many cells there are."""
         lists = (self.theorems, self.problems, self.delays, self.servers, *self.axes)
-        twice = any(len(one) > len(set(map(repr, one))) for one in lists)
+        twice = any(
+            len(one) > len({repr(normal(each) if isinstance(each, str) else each) for each in one}) for one in lists
+        )
         if twice or self.exclude or self.inside():
             return sum(1 for _ in self._cells(0.0))
         return self.size()
@@ -211,7 +226,8 @@ class SweepPlan:
                     level,
                     tuple((name, assigned[name]) for name in dict.fromkeys(_NAME.findall(problem + delays + server))),
                 )
-                mark = blake2b(repr(found).encode(), digest_size=16).digest()
+                specs = (normal(one) for one in (found.problem, found.delays, found.server))
+                mark = blake2b(repr((theorem, *specs, settings, seed)).encode(), digest_size=16).digest()
                 if mark not in seen and not self._excluded(found, assigned):
                     seen.add(mark)
                     yield found
@@ -223,6 +239,16 @@ class SweepPlan:
     def _excluded(self, cell: Cell, assigned: Mapping[str, str]) -> bool:
         own = {**assigned, "seed": str(cell.seed), **{name: getattr(cell, name) for name in _COORDINATES}}
         return any(all(own.get(key) in some for key, some in one.items()) for one in self.exclude)
+
+
+@lru_cache(maxsize=4096)
+def normal(spec: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return a spec in any order of its options; what is none, as it is."""
+    try:
+        kind, options = parse_spec(spec, "spec")
+    except SpecError:
+        return spec, ()
+    return kind, tuple(sorted(options.items()))
 
 
 def _listed(value: Any) -> list[Any]:
@@ -309,16 +335,17 @@ class _PlanReader:
             raise self._wrong(f"[run] iterations: {ask} is asked at one horizon; give one number")
         seeds = _listed(table.get("seeds", Default.SEED))
         rate = number(table.get("rate", DEFAULT_RATE), "rate")
-        if not 0.0 < rate < 1.0:
-            raise self._wrong(f"[run] rate: the share of false alarms of the whole sweep is in (0, 1), got {rate:g}")
+        if not _LEAST_RATE <= rate < 1.0:
+            span = f"[{_LEAST_RATE:g}, 1)"
+            raise self._wrong(f"[run] rate: the share of false alarms of the whole sweep is in {span}, got {rate:g}")
         seconds = number(table.get("seconds", 600.0), "seconds")
-        if seconds <= 0.0:
-            raise self._wrong(f"[run] seconds: a limit above 0, got {seconds:g}")
+        if not 0.0 < seconds <= _MOST_SECONDS:
+            raise self._wrong(f"[run] seconds: a limit above 0 and at most {_MOST_SECONDS:g}, got {seconds:g}")
         return CellQuestion(
             ask,
             tuple(horizons) if "iterations" in about else (),
             count(table.get("trials", Default.TRIALS), "trials", 2, MOST_TRIALS),
-            tuple(dict.fromkeys(whole(one, "seeds") for one in seeds)),
+            tuple(dict.fromkeys(count(one, "seeds", 0) for one in seeds)),
             count(table.get("candidates", 100), "candidates", 1, 10**9),
             rate,
             seconds,
@@ -331,15 +358,20 @@ class _PlanReader:
         match = re.fullmatch(r"\s*([0-9.]+)\s*([KMG]iB)\s*", str(given))
         if match is None:
             raise self._wrong(f'[run] memory: a size such as "2 GiB" or "500 MiB", got {given!r}')
-        return int(float(match[1]) * _UNITS[match[2]])
+        found = number(match[1], "[run] memory") * _UNITS[match[2]]
+        if not _LEAST_MEMORY <= found <= _MOST_MEMORY:
+            raise self._wrong(f"[run] memory: from 64 MiB to 1 EiB, got {given!r}")
+        return int(found)
 
     def _axes(self, where: str, table: Mapping[str, Any]) -> dict[str, list[str]]:
         """Return the values of each name, as texts that are read alone."""
         found = {}
         for key, value in table.items():
             some = axis_texts(key, value) if isinstance(value, str) else _listed(value)
+            if any(isinstance(one, list | dict) for one in some):
+                raise self._wrong(f"{where}: a value of {key} is a list or a table; write numbers or texts")
             texts = [typed(one) for one in some]
-            if not texts or any(isinstance(one, dict) for one in some):
+            if not texts:
                 raise self._wrong(f'{where}: {key} has no values; write {key} = [1, 10], or "1:1e3:log:4"')
             found[key] = list(dict.fromkeys(texts)) if where == "set" else texts
         return found

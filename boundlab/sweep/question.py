@@ -22,22 +22,44 @@ from boundlab.objective import Problem
 from boundlab.options import parse_spec
 from boundlab.registry import VARIABLE, command_line, lookup
 from boundlab.registry import files as plugins
-from boundlab.sweep.plan import Ask, Cell, Row
+from boundlab.sweep.plan import Ask, Cell, Row, normal
 from boundlab.theorems import Theorem, core, load_theorem
 from boundlab.verdict import ExitCode
 
 NO_CASE = "CASE.json"  # in a command, where the case of its row belongs
 
 
-@lru_cache(maxsize=256)
+_Stamp = tuple[str, int, int, int]  # of a file: another one where it was written again
+
+
+def _stamp(path: Path) -> _Stamp:
+    found = path.stat()
+    return str(path), found.st_mtime_ns, found.st_size, found.st_ino
+
+
 def theorem_of(name: str) -> Theorem:
-    """Return a theorem, read once."""
-    return load_theorem(name)
+    """Return a theorem, read once, and again where its file has changed."""
+    return _theorem(name, _stamp_of(name))[0]
+
+
+def _stamp_of(name: str) -> _Stamp | None:
+    return _stamp(Path(name)) if is_file(Path(name)) else None
+
+
+@lru_cache(maxsize=256)
+def _theorem(name: str, _file: _Stamp | None) -> tuple[Theorem, tuple[str, str]]:
+    """Return a theorem, and the id and hash of its core."""
+    found = load_theorem(name)
+    return found, (found.id, core(found).sha256)
+
+
+def problem_of(spec: str) -> Problem:
+    """Return a problem, built once, and again where its files have changed."""
+    return _problem(spec, tuple(map(_stamp, _files(spec, True))))
 
 
 @lru_cache(maxsize=16)  # constants and x* are computed once for all cells of a problem
-def problem_of(spec: str) -> Problem:
-    """Return a problem, built once."""
+def _problem(spec: str, _of: tuple[_Stamp, ...]) -> Problem:
     return problem_from(spec)
 
 
@@ -53,11 +75,13 @@ def key(cell: Cell) -> str:
     """
     fields = {
         "ask": cell.ask,
-        "theorem": _core(cell.theorem),
+        "theorem": _theorem(cell.theorem, _stamp_of(cell.theorem))[1],
         "problem": _words(cell.problem, True),
         "delays": _words(cell.delays),
-        "server": cell.server,
-        "settings": sorted(cell.settings),
+        "server": _words(cell.server),
+        "settings": [
+            (name, _words(value) if value.startswith("@") else value) for name, value in sorted(cell.settings)
+        ],
         "iterations": cell.iterations,
         "trials": cell.trials,
         "seed": cell.seed,
@@ -69,28 +93,36 @@ def key(cell: Cell) -> str:
     return sha256(json.dumps(fields, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
-@lru_cache(maxsize=256)
-def _core(name: str) -> tuple[str, str]:
-    theorem = theorem_of(name)
-    return theorem.id, core(theorem).sha256
+def _words(spec: str, is_problem: bool = False) -> Any:
+    """Return a spec in any order of its options, and what the files that it names hold."""
+    return normal(spec), sorted(_sha256(_stamp(file)) for file in _files(spec, is_problem))
 
 
 @lru_cache(maxsize=4096)
-def _words(spec: str, is_problem: bool = False) -> Any:
-    """Return a spec in any order of its options, and what the files that it names hold."""
-    try:
-        kind, options = parse_spec(spec, "spec")
-    except SpecError:
-        return spec
-    files = [Path(value.rpartition(":")[2]).expanduser() for value in options.values()]
+def _sha256(file: _Stamp) -> str:
+    return next(iter(hashes([Path(file[0])]).values()))
+
+
+def _files(spec: str, is_problem: bool) -> list[Path]:
+    """Return the files that are there of those that a spec names."""
+    return [file for file in _named(spec, is_problem) if is_file(file)]
+
+
+@lru_cache(maxsize=4096)
+def _named(spec: str, is_problem: bool) -> tuple[Path, ...]:
+    kind, options = "", {"": spec}
+    if not spec.startswith("@"):
+        with suppress(SpecError):
+            kind, options = parse_spec(spec, "spec")
+    files = [Path(value.removeprefix("@")) for value in options.values()]
+    files += [Path(value.rpartition(":")[2]).expanduser() for value in options.values()]
     with suppress(BoundlabError):  # which the answer will name
-        files += lookup("problems", kind).files(options) if is_problem else ()
-    return kind, sorted(options.items()), sorted(hashes(file for file in files if is_file(file)).values())
+        files += lookup("problems", kind).files(options) if is_problem and kind else ()
+    return tuple(dict.fromkeys(files))
 
 
-@lru_cache(maxsize=4)
 def _plugins(_variable: str) -> list[str]:
-    return sorted(hashes(plugins()).values())
+    return sorted(_sha256(_stamp(Path(file))) for file in plugins())
 
 
 def machine() -> Row:

@@ -120,7 +120,7 @@ class Swept(Shown):
 
     def changes(self, old: "Swept") -> Iterator[Block]:
         """Yield how the answers of an older sweep differ, cell by cell: those that both have, by their coordinates."""
-        before = {_place(row): row for row in old.index.select()}
+        before = {_place(row): row for row in old.index.select(self.where)}
         rows = []
         gone = set(before)
         new = 0

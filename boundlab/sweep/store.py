@@ -10,23 +10,38 @@ import fcntl
 import json
 import os
 import platform
+import re
 import secrets
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self, final
 
 from boundlab.errors import OutputError, SpecError
-from boundlab.files import read_json, schema, write_json
+from boundlab.files import read_json, replacing, schema, write_json
 from boundlab.sweep.plan import Row
+from boundlab.sweep.question import machine
 
+# What is long stands apart: whoever looks through a million cells reads the facts alone. Of the plan are the rows whose
+# keys are among those asked for last; a row of an edited theorem or an earlier plan is none.
+_TABLES = """
+CREATE TABLE IF NOT EXISTS facts (key TEXT UNIQUE, id INTEGER PRIMARY KEY, planned INTEGER, {columns});
+CREATE TABLE IF NOT EXISTS texts (id INTEGER PRIMARY KEY, reason TEXT, common TEXT, row TEXT);
+CREATE VIEW IF NOT EXISTS cells AS SELECT * FROM facts JOIN texts USING (id) WHERE planned;
+CREATE INDEX IF NOT EXISTS endings ON facts (planned, theorem, verdict, status, code);
+CREATE INDEX IF NOT EXISTS unanswered ON facts (status) WHERE status <> 'done';
+CREATE TABLE IF NOT EXISTS asked (key TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS files (name TEXT PRIMARY KEY, place INTEGER, common TEXT);
+CREATE TABLE IF NOT EXISTS disagreements (key TEXT, first TEXT, second TEXT);
+"""
 UNANSWERED = ("over time", "over memory", "killed", "crashed", "refused")
 _TEXTS = ("ask", "theorem", "problem", "delays", "server", "status", "verdict")
 _NUMBERS = ("seed", "code", "left", "bound", "ratio", "log_slack", "cpu", "seconds")
-_LAYOUT = 2  # of the index: another one is made again
-_OWN = ("id", "key", "reason", "common", "row")
+_LAYOUT = 3  # of the index: another one is made again
+_OWN = ("id", "planned", "key", "reason", "common", "row", "case", "command", "points", "settings")
 _VERSIONS = ("boundlab", "python", "numpy")
 
 
@@ -44,7 +59,7 @@ class Store:
         self.folder = folder
         about = self._about()
         self.id, self.plan = str(about.get("sweep", "")), about.get("plan", {})
-        if not self.id:
+        if not re.fullmatch("[0-9a-f]{16}", self.id) or not isinstance(self.plan, dict):
             raise OutputError(f"{folder} is not the folder of a sweep: it has no sweep.json; boundlab sweep makes one")
 
     def _about(self) -> Mapping[str, Any]:
@@ -67,13 +82,33 @@ class Store:
         else:
             if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
                 raise OutputError(f"{folder} is not empty, and not the folder of a sweep; name a new one")
-            try:
-                for name in ("lines", "cases", "locks"):
-                    (folder / name).mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise OutputError(f"{folder} cannot be written: {error.strerror or error}") from None
+            cls._make_folders(folder)
         write_json(about, {"schema": schema("sweep"), "sweep": identity, "plan": dict(plan)})
         return cls(folder)
+
+    @staticmethod
+    def _make_folders(folder: Path) -> None:
+        try:
+            for name in ("lines", "cases", "locks"):
+                (folder / name).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"{folder} cannot be written: {error.strerror or error}") from None
+
+    def note_cells(self, keys: bytes) -> None:
+        """Note which cells the plan has now, 32 bytes each: rows of other ones are kept, and not counted.
+
+        Raises
+        ------
+        OutputError
+            If the folder cannot be written.
+        """
+        with replacing(self.cells) as temporary:
+            temporary.write_bytes(keys)
+
+    @property
+    def cells(self) -> Path:
+        """Where the keys of the plan's cells stand."""
+        return self.folder / "cells.bin"
 
     @contextmanager
     def held(self, shard: str) -> Iterator[None]:
@@ -84,6 +119,7 @@ class Store:
         OutputError
             If another process works on this shard.
         """
+        self._make_folders(self.folder)
         path = self.folder / "locks" / f"{shard}.lock"
         with path.open("a+", encoding="utf-8") as file:
             try:
@@ -186,43 +222,57 @@ class Index:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._named: set[str] = set()  # settings that have a column
         self.path = (
             _cache() / f"{store.id}-{sha256(str(store.folder.absolute()).encode()).hexdigest()[:8]}-{_LAYOUT}.sqlite"
         )
-        self._base = sqlite3.connect(self.path, timeout=60.0)
-        self._base.row_factory = sqlite3.Row
-        self._base.execute("PRAGMA journal_mode = WAL")
-        self._base.execute("PRAGMA synchronous = OFF")  # it is made again from the lines
-        columns = ", ".join([*(f"{name} TEXT" for name in _TEXTS), *(f"{name} REAL" for name in _NUMBERS)])
-        self._base.execute(f"CREATE TABLE IF NOT EXISTS facts (key TEXT UNIQUE, id INTEGER PRIMARY KEY, {columns})")
-        # What is long stands apart: whoever looks through a million cells reads the facts alone.
-        self._base.execute(
-            "CREATE TABLE IF NOT EXISTS texts (id INTEGER PRIMARY KEY, reason TEXT, common TEXT, row TEXT)"
-        )
-        self._base.execute("CREATE VIEW IF NOT EXISTS cells AS SELECT * FROM facts JOIN texts USING (id)")
-        self._base.execute("CREATE INDEX IF NOT EXISTS endings ON facts (theorem, verdict, status, code)")
-        self._base.execute("CREATE INDEX IF NOT EXISTS unanswered ON facts (status) WHERE status <> 'done'")
-        self._base.execute("CREATE TABLE IF NOT EXISTS files (name TEXT PRIMARY KEY, place INTEGER, common TEXT)")
-        self._base.execute("CREATE TABLE IF NOT EXISTS disagreements (key TEXT, first TEXT, second TEXT)")
+        try:
+            self._base = self._opened()
+        except sqlite3.DatabaseError:  # it is no database: it is made again
+            self.path.unlink(missing_ok=True)
+            self._base = self._opened()
 
-        self._named: set[str] = set()  # settings that have a column
+    def _opened(self) -> sqlite3.Connection:
+        base = sqlite3.connect(self.path, timeout=60.0)
+        base.row_factory = sqlite3.Row
+        base.execute("PRAGMA journal_mode = WAL")
+        base.execute("PRAGMA synchronous = OFF")  # it is made again from the lines
+        columns = ", ".join([*(f"{name} TEXT" for name in _TEXTS), *(f"{name} REAL" for name in _NUMBERS)])
+        base.executescript(_TABLES.format(columns=columns))
+        return base
 
     def update(self) -> None:
         """Read what was appended since."""
         with self._base:
             known = {name: (place, common) for name, place, common in self._base.execute("SELECT * FROM files")}
+            self._plan(known)
             for path in sorted((self._store.folder / "lines").glob("*.jsonl")):
                 place, common = known.get(path.name, (0, "{}"))
                 for end, row in read_lines(path, place):
                     place = end
                     if "common" in row:
                         common = json.dumps(row["common"], sort_keys=True)
-                    else:
+                    elif _is_row(row):
                         self._insert(row, common)
                 self._base.execute("REPLACE INTO files VALUES (?, ?, ?)", (path.name, place, common))
 
+    def _plan(self, known: Mapping[str, tuple[int, str]]) -> None:
+        """Read which cells are the plan's, where that has changed."""
+        path = self._store.cells
+        stamp = path.stat().st_mtime_ns if path.is_file() else 0
+        if known.get(path.name, (-1, ""))[0] == stamp:
+            return
+        keys = path.read_bytes() if stamp else b""
+        rows = ((keys[place : place + 32].hex(),) for place in range(0, len(keys), 32))
+        self._base.execute("DELETE FROM asked")
+        self._base.executemany("INSERT OR IGNORE INTO asked VALUES (?)", rows)
+        self._base.execute("UPDATE facts SET planned = key IN (SELECT key FROM asked)")
+        self._base.execute("REPLACE INTO files VALUES (?, ?, '')", (path.name, stamp))
+
     def _insert(self, row: Row, common: str) -> None:
-        before = self._base.execute("SELECT id, status, common, row FROM cells WHERE key = ?", (row["key"],)).fetchone()
+        before = self._base.execute(
+            "SELECT id, status, common, row FROM facts JOIN texts USING (id) WHERE key = ?", (row["key"],)
+        ).fetchone()
         if before is not None and before["status"] not in UNANSWERED and _same_versions(before["common"], common):
             if row["status"] not in UNANSWERED and answered(json.loads(before["row"])) != answered(row):
                 self._base.execute(
@@ -231,15 +281,18 @@ class Index:
             return
         given = row.get("settings", {})
         if not given.keys() <= self._named:
-            known = self._columns()
-            for name in [one for one in map(column, given) if one not in known]:
+            known = {one.lower() for one in self._columns()}  # SQLite takes ab and AB for one column
+            for name in {one.lower(): one for one in map(column, given) if one.lower() not in known}.values():
                 self._base.execute(f"ALTER TABLE facts ADD COLUMN {_quoted(name)} NUMERIC")
             self._named |= given.keys()
-        names = ["id", "key", *_TEXTS, *_NUMBERS, *map(column, given)]
+        planned = self._base.execute("SELECT 1 FROM asked WHERE key = ?", (row["key"],)).fetchone() is not None
+        names = ["id", "planned", "key", *_TEXTS, *_NUMBERS, *map(column, given)]
         values = [row["key"], *(row.get(name) for name in (*_TEXTS, *_NUMBERS)), *given.values()]
         into, places = ", ".join(map(_quoted, names)), ", ".join("?" * len(names))
         place = None if before is None else before["id"]
-        place = self._base.execute(f"REPLACE INTO facts ({into}) VALUES ({places})", (place, *values)).lastrowid
+        place = self._base.execute(
+            f"REPLACE INTO facts ({into}) VALUES ({places})", (place, planned, *values)
+        ).lastrowid
         texts = (place, row.get("reason"), common, json.dumps(row, ensure_ascii=False))
         self._base.execute("REPLACE INTO texts VALUES (?, ?, ?, ?)", texts)
 
@@ -249,10 +302,8 @@ class Index:
     def keys(self, again: str = "") -> set[bytes]:
         """Return the cells that need no answer, their keys as bytes; see :func:`boundlab.sweep.drive.run`."""
         if again == "stale":
-            from boundlab.sweep.question import machine
-
             mine = json.dumps(machine())
-            found = self._base.execute("SELECT key, common FROM cells")
+            found = self._base.execute("SELECT key, common FROM facts JOIN texts USING (id)")
             return {bytes.fromhex(key) for key, common in found if _same_versions(common, mine)}
         failed = ", ".join(repr(one) for one in UNANSWERED)
         where = f"status NOT IN ({failed})" if again == "failed" else "1"
@@ -277,10 +328,10 @@ class Index:
         try:
             for row in base.execute(f"SELECT * FROM cells WHERE ({where or '1'}) ORDER BY id"):
                 found = dict(row)
-                del found["id"]
+                del found["id"], found["planned"]
                 yield found
         except sqlite3.Error as error:
-            shown = ", ".join(sorted(self._columns() - {"row", "common", "id"}))
+            shown = ", ".join(sorted(self._columns() - {"row", "common", "id", "planned"}))
             raise SpecError(f"--where {where!r}: {error}; the columns are {shown}") from None
         finally:
             base.close()
@@ -289,7 +340,9 @@ class Index:
         """Return how many rows there are for each combination of some columns, the most first."""
         some = ", ".join(map(_quoted, names))
         table = "cells" if "reason" in names else "facts"
-        words = f"SELECT {some}, COUNT(*) FROM {table} WHERE {where} GROUP BY {some} ORDER BY COUNT(*) DESC"
+        words = (
+            f"SELECT {some}, COUNT(*) FROM {table} WHERE planned AND ({where}) GROUP BY {some} ORDER BY COUNT(*) DESC"
+        )
         return [tuple(row) for row in self._base.execute(words)]
 
     def disagreements(self) -> list[tuple[str, Row, Row]]:
@@ -303,7 +356,14 @@ class Index:
 
     def __del__(self) -> None:
         """Close the file."""
-        self._base.close()
+        with suppress(AttributeError):
+            self._base.close()
+
+
+def _is_row(row: Row) -> bool:
+    """Return whether it is the row of a cell: lines may be torn, or of somebody else."""
+    key, code = row.get("key"), row.get("code", 0)
+    return isinstance(key, str) and bool(re.fullmatch("[0-9a-f]{64}", key)) and isinstance(code, int)
 
 
 def _same_versions(first: str, second: str) -> bool:
@@ -316,10 +376,14 @@ def answered(row: Mapping[str, Any]) -> Row:
     return {name: one for name, one in row.items() if name not in ("cpu", "seconds")}
 
 
+@lru_cache(maxsize=1024)
 def column(name: str) -> str:
     """Return the column of a setting; SQLite takes m and M for one name, and settings may differ in that alone."""
-    taken = name.lower() in (*_OWN, *_TEXTS, *_NUMBERS)
-    return f"set_{name}" if taken or (name.islower() and len(name) == 1) else name
+    taken = {one.lower() for one in (*_OWN, *_TEXTS, *_NUMBERS, *machine())}
+    plain = (
+        name.lower() not in taken and not name.lower().startswith("set_") and not (name.islower() and len(name) == 1)
+    )
+    return name if plain else f"set_{name}"
 
 
 def _quoted(name: str) -> str:

@@ -22,6 +22,8 @@ from boundlab.sweep.plan import Cell, Row
 from boundlab.verdict import ExitCode
 
 _GRACE = 0.2
+_CHANGED = "a file that it names was changed while it was answered"
+_DYING = 5.0
 _IDLE = 60.0  # seconds after which a process that is asked nothing ends: whoever drives it may never come back
 
 
@@ -82,6 +84,8 @@ class Warm:
             line = ""
         if line.endswith("\n"):
             return cast(Row, json.loads(line))
+        with suppress(subprocess.TimeoutExpired):  # a process that dies by itself says why
+            child.wait(_DYING)
         code = self.end()
         if self._ended:
             raise EndedError
@@ -98,11 +102,21 @@ class Warm:
         if self._child is None:
             one = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
             env = {**os.environ, **one}
-            words = [sys.executable, "-m", "boundlab.sweep.worker", *map(str, filter(None, [self.memory]))]
+            words = [
+                sys.executable,
+                "-m",
+                "boundlab.sweep.worker",
+                *([] if self.memory is None else [str(self.memory)]),
+            ]
             self._child = subprocess.Popen(
-                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env,
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                encoding="utf-8",
+                env=env,
                 start_new_session=True,
-            )  # fmt: skip
+            )
         return self._child
 
     def kill(self) -> None:
@@ -152,10 +166,13 @@ def main(memory: int | None = None) -> None:
 
 
 def _row(cell: Cell) -> Row:
-    from boundlab.sweep.question import answer
+    from boundlab.sweep.question import answer, key
 
     try:
-        return answer(cell)
+        before = key(cell)
+        row = answer(cell)
+        changed = _failed(cell, "refused", _CHANGED) | {"code": int(ExitCode.USAGE)}
+        return row if row["key"] == before else changed
     except MemoryError:
         return _failed(cell, "over memory", "more memory than a cell may take")
     except BaseException as error:  # SystemExit, too: what a plug-in raises ends no worker

@@ -126,6 +126,7 @@ def dask(tmp_path: Path) -> Iterator[_Cluster]:
     found = _Cluster(tmp_path)
     found.begin("scheduler", "--port", "0", "--no-dashboard")
     try:
+        _until(found.file.exists)
         yield found
     finally:
         for one in found.processes:
@@ -150,7 +151,7 @@ def _sweep_and_kill(plan: Path, out: Path, dask: _Cluster, first: int, then: int
     words = [sys.executable, "-m", "boundlab", "sweep", str(plan), "--out", str(out), "--dask", str(dask.file)]
     client = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     dask.processes.append(client)
-    _until(lambda: _count(out) >= first)
+    _until(lambda: _count(out) >= first or client.poll() is not None)
     os.kill(workers[0].pid, signal.SIGKILL)
     _until(lambda: _count(out) >= then)
     os.kill(client.pid, signal.SIGKILL)

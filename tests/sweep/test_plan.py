@@ -94,6 +94,14 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"run": {"iterations": [3, 3]}}, "different numbers"),
     ({"run": {"rate": 1}}, "false alarms of the whole sweep"),
     ({"run": {"seconds": 0}}, "a limit above 0"),
+    ({"run": {"seconds": 1e30}}, "at most 1e\\+09"),
+    ({"run": {"rate": 1e-17}}, r"in \[1e-06, 1\)"),
+    ({"run": {"memory": "1.2.3 GiB"}}, "memory must be a number"),
+    ({"run": {"memory": "1 KiB"}}, "from 64 MiB to 1 EiB"),
+    ({"run": {"memory": "9999999999 GiB"}}, "from 64 MiB to 1 EiB"),
+    ({"run": {"seeds": [-1]}}, "seeds must be"),
+    ({"run": {"seeds": [10**30]}}, "seeds must be"),
+    ({"set": {"M": [[1, 2]]}}, "a list or a table"),
     ({"run": {"memory": 7}}, 'a size such as "2 GiB"'),
     ({"run": {"ask": "check"}}, "problems: check is about a theorem alone"),
     ({"problems": [], "run": {"ask": "check", "trials": 5}}, "trials: check has none"),
@@ -146,6 +154,11 @@ def test_whatever_a_file_says_is_a_plan_or_refused(more: dict[str, Any]) -> None
     cells = list(islice(found.cells(), 50))
     assert len(cells) == min(50, found.total())
     assert len(set(cells)) == len(cells)
+
+
+def test_options_in_another_order_are_one_cell() -> None:
+    assert plan(problems=["lad:clients=2,x0=3", "lad:x0=3,clients=2"]).total() == 1
+    assert plan(problems=["huber:x0=3", "huber:x0={x}"], set={"x": [3, 4]}).total() == 2
 
 
 @given(

@@ -16,7 +16,7 @@ import boundlab as bl
 from boundlab.errors import OutputError, SpecError
 from boundlab.sweep.drive import exit_code, read_shard
 from boundlab.sweep.plan import SweepPlan
-from boundlab.sweep.question import _words, answer, command, key
+from boundlab.sweep.question import answer, command, key
 from boundlab.sweep.results import Swept, results, sweep
 from boundlab.sweep.store import Appender, Store, answered, read_lines
 
@@ -200,11 +200,59 @@ def test_an_answer_of_other_versions_takes_the_place_of_a_stale_one(done: Path) 
     assert bytes.fromhex(row["key"]) in opened.index.keys() & opened.index.keys("failed")
 
 
+def test_rows_of_an_edited_theorem_are_kept_and_not_counted(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    text = 'id = "mine"\nstatus = "user"\nalgorithm = "gd"\nmetric = "gap"\nassumptions = ["smooth"]\n[step]\n'
+    text += 'alpha = "1/L"\n[terms]\nall = "{}*L*R**2/K"\n'
+    plan = {"theorems": [str(file)], "problems": ["quadratic:x0=3"], "run": {"iterations": 3, "trials": 4}}
+    ends = {}
+    for factor in ("0.0001", "1", "0.0001"):
+        file.write_text(text.format(factor))
+        found = sweep(plan, tmp_path / "out", jobs=1)
+        ends[factor] = [row["verdict"] for row in found.index.select()]
+    assert ends == {"0.0001": ["violated"], "1": ["holds"]}
+    assert len(found.index.keys()) == 2
+
+
+def test_a_list_in_a_file_is_part_of_the_key(tmp_path: Path) -> None:
+    (file := tmp_path / "c.txt").write_text("1\n2\n")
+    for more in (
+        {"problems": [f"huber:c=@{file}"]},
+        {"delays": [f"exponential:rates=@{file}"]},
+        {"set": {"p": f"@{file}"}},
+    ):
+        file.write_text("1\n2\n")
+        (cell,) = SweepPlan.of({**PLAN, "theorems": ["area.theorem8"], "set": {}, **more}).cells()
+        before = key(cell)
+        file.write_text("1\n200\n")
+        assert key(cell) != before, more
+
+
+def test_a_file_that_changes_while_it_is_asked_makes_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from boundlab.sweep import worker
+
+    (cell,) = SweepPlan.of({**PLAN, "theorems": ["area.theorem8"], "set": {"M": [50]}}).cells()
+    monkeypatch.setattr("boundlab.sweep.question.answer", lambda _cell: {"key": "of other files"})
+    assert worker._row(cell)["status"] == "refused"
+
+
+def test_lines_and_an_index_that_are_none_are_passed_over(done: Path) -> None:
+    before = results(done)
+    rows = rows_of(before)
+    before.index.close()
+    wrong = ['{"foo": 1}', '{"key": "zz", "status": "done"}', "[1]", "nonsense"]
+    (done / "lines" / "other.jsonl").write_text("\n".join(wrong) + "\n")
+    before.index.path.write_bytes(b"this is no database" * 100)
+    shutil.rmtree(done / "locks")
+    assert rows_of(sweep(PLAN, done, jobs=1)) == rows
+
+
 def test_a_setting_may_be_called_like_a_column(done: Path) -> None:
     row = next(one for one in rows_of(results(done)).values() if one["verdict"] == "violated")
     other = Appender(done)
     other.append({**row, "key": "ab" * 32, "settings": {"m": 1, "M": 2, "id": 3, "Status": 4, 'a"b': 5}}, {})
     other.close()
+    Store(done).note_cells(b"\xab" * 32)
     (found,) = results(done).index.select("set_m = 1 AND M = 2 AND set_id = 3")
     assert (found["set_Status"], found['a"b'], found["status"]) == (4, 5, "done")
 
@@ -282,7 +330,6 @@ def test_other_data_are_another_cell(tmp_path: Path) -> None:
     ).cells()
     before = key(cell)
     file.write_text("a,label\n1,0\n3,1\n")
-    _words.cache_clear()
     assert key(cell) != before
 
 
