@@ -164,7 +164,7 @@ def _killed_and_resumed(tmp_path: Path, dask: _Cluster, values: int, first: int,
     plan = tmp_path / "plan.toml"
     plan.write_text(
         'theorems = ["area.theorem8.repaired"]\nproblems = ["lad:x0=3"]\ndelays = ["iid:p_s=0.5"]\n'
-        f'[set]\nM = "1:50:lin:{values}"\n[run]\niterations = 3\ntrials = 20\n'
+        f"[set]\nM = [10]\n[run]\niterations = 3\ntrials = 20\nseeds = {list(range(values))}\n"
     )
     kept = _sweep_and_kill(plan, tmp_path / "out", dask, first, then)
     assert first <= len(kept) < values
@@ -181,6 +181,7 @@ def _killed_and_resumed(tmp_path: Path, dask: _Cluster, values: int, first: int,
     assert results(tmp_path / "out").index.disagreements() == []
     sweep(plan, tmp_path / "serial", jobs=1)
     assert len(rows_of(tmp_path / "out")) == values
+    assert {row["status"] for row in rows_of(tmp_path / "out").values()} == {"done"}
     assert rows_of(tmp_path / "out") == rows_of(tmp_path / "serial")
 
 
