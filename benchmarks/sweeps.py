@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from boundlab.pages.plots import save_figure
+from boundlab.sweep.lines import Appender
 from boundlab.sweep.plan import SweepPlan
 from boundlab.sweep.results import Swept, results, sweep
-from boundlab.sweep.store import Appender, Store
+from boundlab.sweep.store import Store
 
 MEAN = """
 id = "mean"

@@ -21,9 +21,11 @@ from boundlab.errors import BoundlabError, ExecutorError, MissingExtraError, Spe
 from boundlab.files import check_readable
 from boundlab.options import nearest
 from boundlab.registry import VARIABLE
-from boundlab.sweep.plan import Cell, Row, SweepPlan
+from boundlab.sweep.cell import Cell, Row
+from boundlab.sweep.lines import Appender
+from boundlab.sweep.plan import SweepPlan
 from boundlab.sweep.question import key, machine, theorem_of
-from boundlab.sweep.store import UNANSWERED, Appender, Store
+from boundlab.sweep.store import UNANSWERED, Store
 from boundlab.sweep.worker import EndedError, Warm, as_cell, as_json
 from boundlab.verdict import ExitCode
 

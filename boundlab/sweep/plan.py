@@ -10,29 +10,17 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, cast, final, get_args
+from typing import Any, cast, final
 
 from boundlab.errors import SpecError
 from boundlab.files import read_text
 from boundlab.formulas.assignments import axis_texts
-from boundlab.options import (
-    MOST_ITERATIONS,
-    MOST_TRIALS,
-    Default,
-    count,
-    nearest,
-    number,
-    parse_spec,
-    typed,
-)
+from boundlab.options import MOST_ITERATIONS, MOST_TRIALS, Default, count, nearest, number, typed
+from boundlab.sweep.cell import ASKS, COORDINATES, Ask, Cell, Row, normal
 
-Row = dict[str, Any]  # of a cell: its coordinates and its answer, as JSON has them
-Ask = Literal["compare", "exact", "worst-case", "falsify", "check", "prove"]
-ASKS: tuple[Ask, ...] = get_args(Ask)
 # What a question is about beside the theorem.
 _ABOUT: Mapping[Ask, frozenset[str]] = MappingProxyType(
     {
@@ -46,7 +34,6 @@ _ABOUT: Mapping[Ask, frozenset[str]] = MappingProxyType(
 )
 _LISTS = ("theorems", "problems", "delays", "servers")
 _TABLES = ("set", "zip", "exclude", "run")
-_COORDINATES = {"theorem": "theorems", "problem": "problems", "delays": "delays", "server": "servers"}
 _EXAMPLES = {
     "theorems": "area.theorem8",
     "problems": "huber:x0=3",
@@ -85,42 +72,6 @@ class CellQuestion:
     rate: float = DEFAULT_RATE
     seconds: float = 600.0
     memory: int | None = None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One question of a sweep.
-
-    Parameters
-    ----------
-    problem, delays, server
-        Specs with every name filled in; empty where the question is not about them.
-    settings
-        Symbols and options, as text.
-    level
-        At which a sample is judged.
-    filled
-        The names that its specs had in braces, with their values.
-    """
-
-    ask: Ask
-    theorem: str
-    problem: str
-    delays: str
-    server: str
-    settings: tuple[tuple[str, str], ...]
-    iterations: tuple[int, ...]
-    trials: int
-    seed: int
-    candidates: int
-    level: float
-    filled: tuple[tuple[str, str], ...] = ()
-
-    def where(self) -> dict[str, Any]:
-        """Return the coordinates, as a row has them."""
-        own = {name: getattr(self, name) for name in ("ask", *_COORDINATES, "seed")}
-        return {**own, "settings": dict(self.filled + self.settings)}
 
 
 @final
@@ -193,8 +144,8 @@ class SweepPlan:
         """Return a row with its specs as the plan has them, names in braces: cells that differ in a name alone."""
         values = {**row, **row.get("settings", {})}
         found = {}
-        for key in _COORDINATES.keys() & row.keys():
-            some = getattr(self, _COORDINATES[key])
+        for key in COORDINATES.keys() & row.keys():
+            some = getattr(self, COORDINATES[key])
             found[key] = next((one for one in some if _filled(one, values) == row[key]), row[key])
         return row | found
 
@@ -237,18 +188,8 @@ class SweepPlan:
         return frozenset(name for text in (*self.problems, *self.delays, *self.servers) for name in _NAME.findall(text))
 
     def _excluded(self, cell: Cell, assigned: Mapping[str, str]) -> bool:
-        own = {**assigned, "seed": str(cell.seed), **{name: getattr(cell, name) for name in _COORDINATES}}
+        own = {**assigned, "seed": str(cell.seed), **{name: getattr(cell, name) for name in COORDINATES}}
         return any(all(own.get(key) in some for key, some in one.items()) for one in self.exclude)
-
-
-@lru_cache(maxsize=4096)
-def normal(spec: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return a spec in any order of its options; what is none, as it is."""
-    try:
-        kind, options = parse_spec(spec, "spec")
-    except SpecError:
-        return spec, ()
-    return kind, tuple(sorted(options.items()))
 
 
 def _listed(value: Any) -> list[Any]:
@@ -377,7 +318,7 @@ class _PlanReader:
         return found
 
     def _exclude(self, place: int, table: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, frozenset[str]]:
-        known = (*_COORDINATES, "seed", *names)
+        known = (*COORDINATES, "seed", *names)
         self._known(table, known, f"[[exclude]] {place}: ")
         values = {key: frozenset(one) for key, one in self._axes(f"exclude {place}", table).items()}
         if not values:

@@ -10,7 +10,7 @@ import numpy as np
 from boundlab.errors import SpecError
 from boundlab.pages.comparison_plots import plain
 from boundlab.pages.plots import BLACK, BLUE, ORANGE, SKY, blank_figure
-from boundlab.sweep.plan import Row
+from boundlab.sweep.cell import Row
 
 _MOST_PANELS = 24
 _COLUMNS = 4  # panels side by side

@@ -12,7 +12,8 @@ from boundlab.errors import BoundlabError
 from boundlab.pages.blocks import Block, table, words
 from boundlab.registry import lookup
 from boundlab.simulate.parallel import processes
-from boundlab.sweep.plan import Cell, SweepPlan
+from boundlab.sweep.cell import Cell
+from boundlab.sweep.plan import SweepPlan
 from boundlab.sweep.question import problem_of, theorem_of
 from boundlab.sweep.worker import Warm
 

@@ -22,7 +22,7 @@ from boundlab.objective import Problem
 from boundlab.options import parse_spec
 from boundlab.registry import VARIABLE, command_line, lookup
 from boundlab.registry import files as plugins
-from boundlab.sweep.plan import Ask, Cell, Row, normal
+from boundlab.sweep.cell import Ask, Cell, Row, normal
 from boundlab.theorems import Theorem, core, load_theorem
 from boundlab.verdict import ExitCode
 

@@ -15,8 +15,9 @@ from boundlab.errors import MissingExtraError
 from boundlab.files import replacing, schema, write_csv
 from boundlab.pages.blocks import Block, figures, line, table, tone_of, words
 from boundlab.pages.results import figure
+from boundlab.sweep.cell import Row
 from boundlab.sweep.drive import Executor, Progress, exit_code, run
-from boundlab.sweep.plan import Row, SweepPlan
+from boundlab.sweep.plan import SweepPlan
 from boundlab.sweep.question import NO_CASE
 from boundlab.sweep.store import Index, Store, column
 from boundlab.verdict import ExitCode

@@ -18,7 +18,7 @@ from dataclasses import asdict
 from typing import Any, cast, final
 
 from boundlab.simulate.parallel import killed_with_parent
-from boundlab.sweep.plan import Cell, Row
+from boundlab.sweep.cell import Cell, Row
 from boundlab.verdict import ExitCode
 
 _GRACE = 0.2

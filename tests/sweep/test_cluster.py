@@ -15,8 +15,9 @@ import pytest
 
 from boundlab.errors import ExecutorError, MissingExtraError, SpecError
 from boundlab.sweep.drive import cluster
+from boundlab.sweep.lines import read_lines
 from boundlab.sweep.results import results, sweep
-from boundlab.sweep.store import answered, read_lines
+from boundlab.sweep.store import answered
 
 PLAN: dict[str, Any] = {
     "theorems": ["area.theorem8.repaired"],

@@ -15,10 +15,11 @@ import pytest
 import boundlab as bl
 from boundlab.errors import OutputError, SpecError
 from boundlab.sweep.drive import exit_code, read_shard
+from boundlab.sweep.lines import Appender, read_lines
 from boundlab.sweep.plan import SweepPlan
 from boundlab.sweep.question import answer, command, key
 from boundlab.sweep.results import Swept, results, sweep
-from boundlab.sweep.store import Appender, Store, answered, read_lines
+from boundlab.sweep.store import Store, answered
 
 PLAN: dict[str, Any] = {
     "theorems": ["area.theorem8", "area.theorem8.repaired"],
