@@ -126,6 +126,10 @@ class SweepPlan:
             found *= len(one)
         return found
 
+    def empty(self) -> bool:
+        """Return whether every cell is left out."""
+        return next(self._cells(0.0), None) is None
+
     def total(self) -> int:
         """Return how many cells there are."""
         lists = (self.theorems, self.problems, self.delays, self.servers, *self.axes)
@@ -239,6 +243,8 @@ class _PlanReader:
             )
         if found.size() > MOST_CELLS:
             raise self._wrong(f"these are {found.size()} cells, at most {MOST_CELLS} are one sweep")
+        if found.exclude and found.empty():
+            raise self._wrong("[[exclude]] leaves out every cell")
         return found
 
     def _defaults(self) -> dict[str, Any]:

@@ -90,6 +90,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"set": 3}, r"set is a table, \[set\]"),
     ({"exclude": [{}]}, "names nothing"),
     ({"exclude": [{"N": 3}]}, "unknown key 'N'"),
+    ({"exclude": [{"seed": 0}]}, "leaves out every cell"),
     ({"run": {"ask": "comprae"}}, "there is no question 'comprae'; did you mean compare"),
     ({"run": {"iterations": [3, 3]}}, "different numbers"),
     ({"run": {"rate": 1}}, "false alarms of the whole sweep"),
