@@ -26,7 +26,7 @@ from boundlab.sweep.lines import Appender
 from boundlab.sweep.plan import SweepPlan
 from boundlab.sweep.question import key, machine, theorem_of
 from boundlab.sweep.store import UNANSWERED, Store
-from boundlab.sweep.worker import EndedError, Warm, as_cell, as_json
+from boundlab.sweep.worker import EndedError, Warm, as_cell, as_json, refused
 from boundlab.verdict import ExitCode
 
 AGAIN = ("", "failed", "stale")
@@ -95,14 +95,7 @@ def answer_chunk(
         expected = one.pop("key")
         row = hand.warm.ask(as_cell(one), seconds)
         if row["key"] != expected:  # the files here are not those of the machine that asks, or no longer
-            row = {
-                "key": expected,
-                **as_cell(one).where(),
-                "status": "refused",
-                "verdict": "",
-                "code": 2,
-                "reason": _OTHER,
-            }
+            row = refused(as_cell(one), _OTHER) | {"key": expected}
         if hand.lines is None:
             found.append(row | {"unwritten": machine()})
         else:
@@ -199,10 +192,10 @@ def run(
         index = store.index()
         stack.callback(index.close)
         known = index.keys(again)
-        keys = bytearray().join(found for _, found in _of_shard(plan, 1, 1))
-        store.note_cells(bytes(keys))
-        answered = [found in known for _, found in _of_shard(plan, part, parts)]
-        waiting = (one for one in _of_shard(plan, part, parts) if one[1] not in known)
+        keys = [found for _, found in _keyed(plan)]
+        store.note_cells(b"".join(keys))
+        answered = [found in known for found in keys if _in_shard(found, part, parts)]
+        waiting = (one for one in _keyed(plan) if _in_shard(one[1], part, parts) and one[1] not in known)
         progress = Progress(len(answered), sum(answered), 0, {}, time.monotonic())
         tell(progress, None)
         own = Appender(store.folder)
@@ -226,12 +219,14 @@ def run(
     return progress
 
 
-def _of_shard(plan: SweepPlan, part: int, parts: int) -> Iterator[_Keyed]:
-    """Yield the cells of a shard with their keys: made twice, since a million of them take a gigabyte."""
+def _keyed(plan: SweepPlan) -> Iterator[_Keyed]:
+    """Yield the cells with their keys: made twice, since a million of them take a gigabyte."""
     for cell in plan.cells():
-        found = bytes.fromhex(key(cell))
-        if int.from_bytes(found[:6]) % parts == part - 1:
-            yield cell, found
+        yield cell, bytes.fromhex(key(cell))
+
+
+def _in_shard(found: bytes, part: int, parts: int) -> bool:
+    return int.from_bytes(found[:6]) % parts == part - 1
 
 
 def _rows(

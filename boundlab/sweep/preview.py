@@ -24,8 +24,6 @@ def preview(plan: SweepPlan, jobs: int | None) -> Iterator[Block]:
     """Yield what a sweep would do, as blocks."""
     number = plan.total()
     yield words(f"{number} cells of {plan.run.ask}, of {plan.size()} in the whole grid")
-    if not number:
-        return
     looked = _spread(plan.cells(), number, _LOOKED_AT)
     reasons = Counter(filter(None, map(why_not, looked)))
     if reasons:

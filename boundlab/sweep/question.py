@@ -1,7 +1,6 @@
 """One cell of a sweep: its key, its answer as a row, and the command that repeats it."""
 
 import json
-import os
 import platform
 import time
 from collections.abc import Callable, Mapping
@@ -20,7 +19,7 @@ from boundlab.errors import AssumptionError, BoundlabError, SpecError
 from boundlab.files import hashes, is_file
 from boundlab.objective import Problem
 from boundlab.options import parse_spec
-from boundlab.registry import VARIABLE, command_line, lookup
+from boundlab.registry import command_line, lookup
 from boundlab.registry import files as plugins
 from boundlab.sweep.cell import Ask, Cell, Row, normal
 from boundlab.theorems import Theorem, core, load_theorem
@@ -88,7 +87,7 @@ def key(cell: Cell) -> str:
         "candidates": cell.candidates,
         "level": cell.level,
         "backend": "numpy",
-        "plugins": _plugins(os.environ.get(VARIABLE, "")),
+        "plugins": _plugins(),
     }
     return sha256(json.dumps(fields, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
@@ -121,7 +120,7 @@ def _named(spec: str, is_problem: bool) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(files))
 
 
-def _plugins(_variable: str) -> list[str]:
+def _plugins() -> list[str]:
     return sorted(_sha256(_stamp(Path(file))) for file in plugins())
 
 

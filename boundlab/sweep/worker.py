@@ -151,6 +151,11 @@ def _crashed(cell: Cell, cause: str) -> Row:
     return _failed(cell, "crashed", cause) | {"code": int(ExitCode.UNFORESEEN)}
 
 
+def refused(cell: Cell, cause: str) -> Row:
+    """Return the row of a cell that was not answered for what it names."""
+    return _failed(cell, "refused", cause) | {"code": int(ExitCode.USAGE)}
+
+
 def main(memory: int | None = None) -> None:
     """Answer cells until standard input ends, or nothing is asked for a while."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -171,8 +176,7 @@ def _row(cell: Cell) -> Row:
     try:
         before = key(cell)
         row = answer(cell)
-        changed = _failed(cell, "refused", _CHANGED) | {"code": int(ExitCode.USAGE)}
-        return row if row["key"] == before else changed
+        return row if row["key"] == before else refused(cell, _CHANGED)
     except MemoryError:
         return _failed(cell, "over memory", "more memory than a cell may take")
     except BaseException as error:  # SystemExit, too: what a plug-in raises ends no worker
