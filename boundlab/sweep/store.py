@@ -1,6 +1,6 @@
 """The folder of a sweep: lines that processes append to files of their own, and an index made from them.
 
-``sweep.json`` says which sweep it is and holds the plan, ``cells.bin`` the keys of its cells, ``lines/*.jsonl`` hold the
+``sweep.json`` says which sweep it is and holds the plan, ``cells.bin`` the keys of its cells, ``lines/*.jsonl`` the
 rows, with lines before them of what they have in common, and ``cases/KEY.json`` their cases. Lines are the truth: they
 are appended and synced one by one, so that whoever is killed loses the cell in flight and no more. The index is SQLite
 in the user's cache folder, since the folder may be on a network file system, and is made again wherever it is missing.
