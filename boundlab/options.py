@@ -82,13 +82,17 @@ def _is_whole(name: str) -> bool:
     return name.isascii() and len(name) <= LONGEST_NUMBER and name.removeprefix("-").isdigit()
 
 
+_ALONE = {"trace": "file"}  # the option whose value may stand without its name
+
+
 def parse_spec(text: str, what: str) -> tuple[str, dict[str, str]]:
     """Split ``NAME:key=value,…`` into its name and its options.
 
     Parameters
     ----------
     text
-        What the user typed. Commas inside square brackets do not separate options.
+        What the user typed. Commas inside square brackets do not separate options; ``trace:log.csv`` is
+        ``trace:file=log.csv``.
     what
         The noun for messages, e.g. ``problem``.
 
@@ -109,6 +113,8 @@ def parse_spec(text: str, what: str) -> tuple[str, dict[str, str]]:
     options: dict[str, str] = {}
     for part in _split(tail, text, what):
         setting = split_setting(part)
+        if setting is None and name in _ALONE and not options:
+            setting = _ALONE[name], part.strip()
         if setting is None:
             raise SpecError(f"{what} {name}: option {part.strip()!r} is not key=value")
         key, value = setting

@@ -6,6 +6,10 @@ from boundlab.errors import SpecError
 from boundlab.options import Options, device_order, nearest, numbers, parse_spec
 
 
+def test_the_file_of_a_trace_may_stand_alone():
+    assert parse_spec("trace:my log.csv", "delays") == parse_spec("trace:file=my log.csv", "delays")
+
+
 def test_a_spec_is_a_name_and_options_with_lists_in_brackets():
     assert parse_spec("exponential:rates=[10,10,2.5],negative=clip", "delays") == (
         "exponential",

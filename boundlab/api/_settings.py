@@ -45,6 +45,8 @@ def read_keywords(
             raise SpecError(f"{name} counts the iterations, and iterations says how many; give one of them")
         iterations = symbols.pop(name)
     for name in symbols:
+        if name not in known and name in own:
+            raise SpecError(f"{name} is no symbol but a keyword of {question.__name__}; give it outside of the symbols")
         if name not in known and closest(name, {*own, *known}) in own:
             raise SpecError(f"{question.__name__} has no keyword {name!r}; did you mean {closest(name, own)}?")
     return iterations

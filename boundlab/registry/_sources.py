@@ -216,7 +216,7 @@ class _FromSource(SourceFileLoader):
 
 
 def _module(path: Path) -> str:
-    return f"{_PREFIX}{re.sub(r'[^0-9A-Za-z]', '_', path.stem)}_{crc32(str(path).encode()):08x}"
+    return f"{_PREFIX}{re.sub(r'[^0-9A-Za-z]', '_', path.stem)}_{crc32(os.fsencode(path)):08x}"
 
 
 @final

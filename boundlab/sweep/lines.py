@@ -59,7 +59,7 @@ class Appender:
             self._file = self._common = None
 
     def _write(self, row: Mapping[str, Any]) -> None:
-        text = memoryview(json.dumps(row, ensure_ascii=False, default=str).encode() + b"\n")
+        text = memoryview(json.dumps(row, default=str).encode() + b"\n")
         while text:  # a disk that is nearly full takes a part
             text = text[self._file.write(text) :]
         os.fsync(self._file.fileno())

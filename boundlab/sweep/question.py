@@ -89,7 +89,7 @@ def key(cell: Cell) -> str:
         "backend": "numpy",
         "plugins": _plugins(),
     }
-    return sha256(json.dumps(fields, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    return sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
 def _words(spec: str, is_problem: bool = False) -> Any:

@@ -159,7 +159,7 @@ class Index:
         self._store = store
         self._named: set[str] = set()  # settings that have a column
         self.path = (
-            _cache() / f"{store.id}-{sha256(str(store.folder.absolute()).encode()).hexdigest()[:8]}-{_LAYOUT}.sqlite"
+            _cache() / f"{store.id}-{sha256(os.fsencode(store.folder.absolute())).hexdigest()[:8]}-{_LAYOUT}.sqlite"
         )
         try:
             self._base = self._opened()
@@ -223,12 +223,13 @@ class Index:
         planned = self._base.execute("SELECT 1 FROM asked WHERE key = ?", (row["key"],)).fetchone() is not None
         names = ["id", "planned", "key", *_TEXTS, *_NUMBERS, *map(column, given)]
         values = [row["key"], *(row.get(name) for name in (*_TEXTS, *_NUMBERS)), *given.values()]
+        values = [_shown(one) if isinstance(one, str) else one for one in values]
         into, places = ", ".join(map(_quoted, names)), ", ".join("?" * len(names))
         place = None if before is None else before["id"]
         place = self._base.execute(
             f"REPLACE INTO facts ({into}) VALUES ({places})", (place, planned, *values)
         ).lastrowid
-        texts = (place, row.get("reason"), common, json.dumps(row, ensure_ascii=False))
+        texts = (place, _shown(row.get("reason") or ""), common, json.dumps(row))
         self._base.execute("REPLACE INTO texts VALUES (?, ?, ?, ?)", texts)
 
     def _columns(self) -> set[str]:
@@ -257,6 +258,8 @@ class Index:
         SpecError
             If it is none.
         """
+        if where and not where.strip():
+            raise SpecError(f"--where {where!r}: it is empty; {self._known()}")
         base = sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True)
         base.row_factory = sqlite3.Row
         base.set_authorizer(_reads_only)
@@ -265,11 +268,15 @@ class Index:
                 found = dict(row)
                 del found["id"], found["planned"]
                 yield found
+        except UnicodeError:
+            raise SpecError(f"--where {where!r}: it is not text in UTF-8; {self._known()}") from None
         except sqlite3.Error as error:
-            shown = ", ".join(sorted(self._columns() - {"row", "common", "id", "planned"}))
-            raise SpecError(f"--where {where!r}: {error}; the columns are {shown}") from None
+            raise SpecError(f"--where {where!r}: {error}; {self._known()}") from None
         finally:
             base.close()
+
+    def _known(self) -> str:
+        return f"the columns are {', '.join(sorted(self._columns() - {'row', 'common', 'id', 'planned'}))}"
 
     def counts(self, *names: str, where: str = "1") -> list[tuple[Any, ...]]:
         """Return how many rows there are for each combination of some columns, the most first."""
@@ -293,6 +300,11 @@ class Index:
         """Close the file."""
         with suppress(AttributeError):
             self._base.close()
+
+
+def _shown(text: str) -> str:
+    """Return a text with bytes that are no letters, such as those in the name of a file, written as numbers."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _is_row(row: Row) -> bool:

@@ -166,7 +166,7 @@ def main(memory: int | None = None) -> None:
     os.dup2(2, 1)  # what a plug-in prints is no row
     while select.select([sys.stdin], [], [], _IDLE)[0] and (line := sys.stdin.readline()):
         cell = as_cell(json.loads(line))
-        out.write(json.dumps(_row(cell), ensure_ascii=False, default=str) + "\n")
+        out.write(json.dumps(_row(cell), default=str) + "\n")
         out.flush()
 
 

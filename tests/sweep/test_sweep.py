@@ -264,7 +264,22 @@ def test_where_reads_rows_and_can_change_nothing(done: Path) -> None:
     for words in ("1); DELETE FROM cells; --", "M = (DELETE FROM cells)", "nonsense > 3", "load_extension('x')", "("):
         with pytest.raises(SpecError, match="the columns are"):
             list(found.index.select(words))
+    for words, why in ((" ", "empty"), ("theorem = '\udcff'", "UTF-8")):
+        with pytest.raises(SpecError, match=f"{why}.*the columns are"):
+            list(found.index.select(words))
     assert len(rows_of(found)) == 4
+
+
+def test_names_of_files_are_bytes_and_may_be_no_text(tmp_path: Path) -> None:
+    folder = tmp_path / "sweep\udcff"
+    sweep(PLAN | {"set": {"M": [50], "trials": [3]}}, folder, jobs=1)
+    assert {row["reason"] for row in rows_of(results(folder)).values()} == {
+        "trials is no symbol but a keyword of compare; give it outside of the symbols"
+    }
+    theorem = tmp_path / "mine\udcff.toml"
+    shutil.copy(Path(__file__).parents[1] / "theorems" / "textbook" / "gd_last.toml", theorem)
+    found = sweep(PLAN | {"theorems": [str(theorem)], "set": {}}, folder.with_name("other"), jobs=1)
+    assert [row["theorem"] for row in rows_of(found).values()] == [str(theorem)]
 
 
 def test_the_index_is_made_again_from_the_lines(done: Path, tmp_path: Path) -> None:
