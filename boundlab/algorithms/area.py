@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal, TypeVar, final
 
 import numpy as np
@@ -27,7 +28,7 @@ from boundlab.algorithms._program import (
 from boundlab.algorithms._steps import StepSize, step_size
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events
-from boundlab.tape import BulkWriter, Identity, Initial, RecordAt, Tape
+from boundlab.tape import BulkWriter, Identity, Initial, RecordAt, Tape, keep
 
 Ints = NDArray[np.int64]
 IntOrInts = TypeVar("IntOrInts", int, Ints)
@@ -98,9 +99,10 @@ class Area(Algorithm[AreaParameters]):
         version = np.concatenate([[0], np.cumsum(actor == SERVER)])  # version[k]: after k iterations
         asm = BulkWriter()
         _client_events(asm, parameters, arrivals, actor, version, clients)
-        _server_events(asm, aggregations, clients, records.average)
+        sums = _Sums(records, clients)
+        _server_events(asm, aggregations, sums)
         shown = records.at(len(events))
-        _records(asm, shown, aggregations, version, events, clients, records.average)
+        _records(asm, shown, aggregations, version, events, sums)
         initial = np.full(_CLIENTS + 2 * clients + 2 * records.average, Initial.START, dtype=np.int8)
         initial[_U] = Initial.ZERO
         if records.average:
@@ -112,7 +114,7 @@ class Area(Algorithm[AreaParameters]):
             np.concatenate([_register(np.arange(clients), seen + 1, clients), [_X_S, _U]]),
             np.concatenate([np.full(clients, 1.0 / clients), [-1.0, -1.0]]),
         )
-        return asm.tape(initial, events, clients, _X_S, version, (identity,))
+        return asm.tape(initial, events, clients, _X_S, version, (identity,), sums.exact)
 
     def averages(self, parameters: AreaParameters, clients: int) -> Averages:
         """Return how x_s averages passes: after every event mean(y_i) = x_s + u (the tape's identity).
@@ -265,27 +267,60 @@ def _client_events(
         )
 
 
-def _server_events(asm: BulkWriter, aggregations: Ints, n: int, average: bool) -> None:
+@final
+class _Sums:
+    """The ergodic sum and average of a run, where records ask for them: registers, and coefficients from weights."""
+
+    def __init__(self, records: RecordAt, n: int) -> None:
+        self.average, self.weights = records.average, records.weights
+        self.total, self.mean = _CLIENTS + 2 * n, _CLIENTS + 2 * n + 1
+        self.exact: dict[float, Fraction | None] = {}
+
+    def between(self, first: Ints, last: Ints) -> NDArray[np.float64]:
+        """Return w_first + … + w_{last−1}."""
+        if self.weights.values is None:
+            return (last - first).astype(np.float64)
+        return self._floats(self._before(last) - self._before(first))
+
+    def shares(self, of: Ints, shown: Ints) -> NDArray[np.float64]:
+        """Return the weights of the models from ``of`` on in the averages that are shown: 1 from the first on."""
+        if self.weights.values is None:
+            last = shown + self.weights.closed
+            return np.asarray((last - of) / last, dtype=np.float64)
+        whole = self._before(shown + self.weights.closed)
+        return self._floats((whole - self._before(of)) / whole)
+
+    def of_sum(self, shown: Ints) -> NDArray[np.float64]:
+        """Return 1 over the sums of all weights in the averages that are shown."""
+        if self.weights.values is None:
+            return np.asarray(1.0 / (shown + self.weights.closed), dtype=np.float64)
+        return self._floats(Fraction(1) / self._before(shown + self.weights.closed))
+
+    def _before(self, places: Ints) -> NDArray[np.object_]:
+        return np.array([self.weights.before(one) for one in places.tolist()], dtype=object)
+
+    def _floats(self, fractions: NDArray[np.object_]) -> NDArray[np.float64]:
+        return np.array([keep(self.exact, one) for one in fractions.tolist()], dtype=np.float64)
+
+
+def _server_events(asm: BulkWriter, aggregations: Ints, sums: _Sums) -> None:
     """Emit x_s ← x_s + u; u ← 0, and the ergodic sum before x_s changes."""
-    if average:
+    if sums.average:
         # x_s,k is constant from one aggregation to the next: one term for all these iterations.
-        held = np.diff(aggregations + 1, prepend=0).astype(np.float64)
-        total = _CLIENTS + 2 * n
-        asm.affine(aggregations, 0, total, [(1.0, total), (held, _X_S)])
+        ends = aggregations + 1
+        held = sums.between(np.concatenate([[0], ends[:-1]]), ends)
+        asm.affine(aggregations, 0, sums.total, [(1.0, sums.total), (held, _X_S)])
     asm.affine(aggregations, 1, _X_S, [(1.0, _X_S), (1.0, _U)])
     asm.affine(aggregations, 2, _U, [])
 
 
-def _records(
-    asm: BulkWriter, shown: Ints, aggregations: Ints, version: Ints, events: Events, n: int, average: bool
-) -> None:
+def _records(asm: BulkWriter, shown: Ints, aggregations: Ints, version: Ints, events: Events, sums: _Sums) -> None:
     """Emit the records, and x̄_k = (sum + (k − last)·x_s)/k before each where the average is asked for."""
     time = np.concatenate([[0.0], events.time])
     src = _X_S
-    if average:
-        last = np.concatenate([[0], aggregations + 1])[version[shown]]
-        total, src = _CLIENTS + 2 * n, _CLIENTS + 2 * n + 1
-        asm.affine(shown - 1, 6, src, [(1.0 / shown, total), ((shown - last) / shown, _X_S)])
+    if sums.average:
+        last, src = np.concatenate([[0], aggregations + 1])[version[shown]], sums.mean
+        asm.affine(shown - 1, 6, src, [(sums.of_sum(shown), sums.total), (sums.shares(last, shown), _X_S)])
     asm.record(shown - 1, 7, src=src, iteration=shown, version=version[shown], time=time[shown])
 
 

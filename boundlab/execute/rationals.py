@@ -121,7 +121,8 @@ def understand(
         for place, value in enumerate(base.tolist()):
             key = (value, *(float(other[place]) for other in doubled))
             if key not in known:
-                known[key] = recipe(key, values)
+                told = value in tape.exact and len({*key}) == 1
+                known[key] = (tape.exact[value], value, (0,) * len(values)) if told else recipe(key, values)
             out.append(known[key])
         return out
 

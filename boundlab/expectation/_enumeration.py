@@ -170,7 +170,7 @@ def given_schedule(
     held, seen = ExactValues(model, best, unit), []
 
     def observe(_: int, number: Ints, weights: Any, whole: Any) -> None:
-        seen.append(held.total(metric, number, weights, whole, 1))
+        seen.append(held.total(metric, number, weights, whole, Fraction(1)))
 
     Walk(graph, held, shown, exact=True, largest=SLOW).run(observe)
     return folded(metric, np.array([k]), seen)[0]
@@ -200,7 +200,8 @@ def outcomes(
     """
     graph = Lowering(arithmetic, law, (), average=False, told=True).graph(k)
     ends = _ends(graph)
-    seen = range(k) if metric.over.averages_iterates else metric.records([k]).at(k).tolist()
+    last = k + metric.over.weights.closed
+    seen = range(last) if metric.over.averages_iterates else metric.records([k]).at(k).tolist()
     last = ends[max(seen)]
     shown = [place in {ends[one] for one in seen} for place in range(last + 1)]
     held = ExactValues(model, best, unit)
@@ -268,21 +269,24 @@ def _of_schedule(tape: Tape, of_tape: Numbers[Scalar], unit: Scalar) -> tuple[Gr
     return pruned(graph, shown), shown
 
 
-def _marginals(walk: Walk[Scalar], held: ExactValues, terms: dict[int, int]) -> list[Marginal]:
+def _marginals(walk: Walk[Scalar], held: ExactValues, terms: dict[int, Fraction]) -> list[Marginal]:
     found: list[Marginal] = []
 
     def observe(place: int, number: Ints, weights: Any, whole: Any) -> None:
         each = zip(number.tolist(), weights.tolist(), strict=True)
         found.append(
-            [(_shared(held.points[one], terms.get(place, 1)), Fraction(weight, whole)) for one, weight in each]
+            [
+                (_shared(held.points[one], terms.get(place, Fraction(1))), Fraction(weight, whole))
+                for one, weight in each
+            ]
         )
 
     walk.run(observe)
     return [sorted(one, key=lambda pair: -pair[1]) for one in found]
 
 
-def _shared(point: tuple[Scalar, ...], terms: int) -> tuple[Scalar, ...]:
-    share = numbers.rational(1) / terms
+def _shared(point: tuple[Scalar, ...], terms: Fraction) -> tuple[Scalar, ...]:
+    share = numbers.rational(1 / terms)
     return tuple(share * entry for entry in point)
 
 
@@ -308,17 +312,17 @@ def looked_at(
     ks: Ints,
     *,
     told: bool = False,
-) -> tuple[Graph[Number], list[bool], dict[int, int]]:
+) -> tuple[Graph[Number], list[bool], dict[int, Fraction]]:
     """Return all that can happen as far as a metric looks at it; ``told`` is that of :class:`Lowering`.
 
     Returns
     -------
-    The graph; whether the metric looks after 0, 1, … events; and how many terms the sum has that it then sees.
+    The graph; whether the metric looks after 0, 1, … events; and the weight of the sum that it then sees.
     """
-    average, last = metric.over.averages_iterates, int(ks[-1])
-    graph = Lowering(arithmetic, law, twins, average=average, told=told).graph(last)
+    average, last, weights = metric.over.averages_iterates, int(ks[-1]), metric.over.weights
+    graph = Lowering(arithmetic, law, twins, average=average, told=told, weights=weights).graph(last)
     ends = _ends(graph)
-    terms = {ends[k]: k if average else 1 for k in metric.records(ks).at(last).tolist()}
+    terms = {ends[k]: weights.total(k) if average else Fraction(1) for k in metric.records(ks).at(last).tolist()}
     shown = [place in terms for place in range(max(terms) + 1)]
     return replace(graph, levels=graph.levels[: len(shown) - 1]), shown, terms
 

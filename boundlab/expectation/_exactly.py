@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from boundlab.algorithms import Algorithm, EventProgram
-from boundlab.arithmetic.numbers import Scalar, one_like
+from boundlab.arithmetic.numbers import Scalar, one_like, rational
 from boundlab.errors import SpecError
 from boundlab.execute.rationals import number_of, recipe
 from boundlab.expectation._graph import Arithmetic
@@ -36,7 +36,7 @@ def in_exact_numbers(
         # What is no simple fraction, such as (τ + 1)^−a, becomes a ball.
         return number_of(recipe(key, values), exact, lambda one: one, balls=True)
 
-    return Arithmetic(programs, number, step)
+    return Arithmetic(programs, number, step, lambda one: rational(one) * one_like(*exact))
 
 
 def of_algorithm(

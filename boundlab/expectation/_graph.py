@@ -6,9 +6,11 @@ slots that may change places stand in one order, so that states that differ by n
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar, final
 
 from boundlab.algorithms import X_S, AffineRow, Control, DescendRow, Event, EventLaw, EventProgram, MoveRow
+from boundlab.arithmetic.weights import EQUAL, Weights
 from boundlab.errors import SpecError
 from boundlab.tape import Initial
 
@@ -138,16 +140,23 @@ class Arithmetic(Generic[Number]):
         From what a number is in each of the programs.
     step
         α_k where it is c/(k + d); None: it is what the row says.
+    of
+        From a fraction; None: as from its float.
     """
 
     programs: Sequence[EventProgram]
     number: Callable[[tuple[float, ...]], Number]
     step: Callable[[int], Number] | None = None
+    of: Callable[[Fraction], Number] | None = None
+
+    def fraction(self, value: Fraction) -> Number:
+        """Return a fraction as a number."""
+        return self.number((float(value),) * len(self.programs)) if self.of is None else self.of(value)
 
 
 def in_floats(program: EventProgram) -> Arithmetic[float]:
     """Return the floats as they are."""
-    return Arithmetic([program], lambda value: value[0])
+    return Arithmetic([program], lambda value: value[0], of=float)
 
 
 @final
@@ -162,6 +171,8 @@ class Lowering(Generic[Number]):
         Whether the sum of all server models before is kept.
     told
         Whether each edge says which event it is.
+    weights
+        Those of the models in the sum, and whether the present one is in it.
     """
 
     def __init__(
@@ -172,12 +183,14 @@ class Lowering(Generic[Number]):
         *,
         average: bool,
         told: bool = False,
+        weights: Weights = EQUAL,
     ) -> None:
         self._arithmetic, self._law, self._told = arithmetic, law, told
         self._program = program = arithmetic.programs[0]
         together = program.interchangeable and len(program.slots) > 0
         self._groups = [*program.alike, *(map(tuple, twins) if together else ())]
-        self._average = average
+        self._average, self._weights = average, weights
+        self._ended = [0]  # iterations after 0, 1, … events
         self.sum = len(program.initial)
         self._one = arithmetic.number((1.0,) * len(arithmetic.programs))
         self._known: dict[int, list[tuple[Number, int]]] = {}
@@ -226,14 +239,23 @@ class Lowering(Generic[Number]):
         """Return the rows before the first event, the control state after them, and new names of registers."""
         written = [program.opening() for program in self._arithmetic.programs]
         control, order = self._in_order(written[0][1])
-        return self._rows([rows for rows, _ in written]), control, order
+        rows = self._rows([rows for rows, _ in written])
+        return (*rows, *self._added(0)) if self._weights.closed else rows, control, order
+
+    def _added(self, k: int) -> tuple[SumRow[Number], ...]:
+        """Return what adds the model at ``k`` to the sum."""
+        weight = self._weights.at(k) if self._average else Fraction(0)
+        if not weight:
+            return ()
+        return (SumRow(self.sum, ((self._one, self.sum), (self._arithmetic.fraction(weight), X_S))),)
 
     def clock(self, number: int) -> Hashable:
         """Return what the edges read off the number of events before."""
-        return self._program.clock(number)
+        return self._program.clock(number) if self._weights.values is None else number
 
     def edges(self, control: Control, number: int) -> tuple[list[tuple[Edge[Number], Control]], bool]:
         """Return what can happen next, each with the control state after it, and whether an iteration ends."""
+        k = 0 if self._weights.values is None else self._ended[number]
         clock = self.clock(number)
         if clock != self._clock:
             self._edges, self._clock = {}, clock
@@ -246,11 +268,12 @@ class Lowering(Generic[Number]):
                     raise SpecError("the schedule depends on the step size; no exact engine applies")
                 iteration = steps[0].iteration
                 rows = self._rows([step.rows for step in steps])
-                if self._average and iteration:
-                    rows = (SumRow(self.sum, ((self._one, self.sum), (self._one, X_S))), *rows)
+                if iteration:
+                    rows = (*rows, *self._added(k + 1)) if self._weights.closed else (*self._added(k), *rows)
                 after, order = self._in_order(steps[0].control)
                 found[event] = (Edge(share, rows, order, -1, (event,) if self._told else ()), after)
             self._edges[control] = list(found.values()), iteration
+        self._ended[number + 1 :] = [k + self._edges[control][1]]
         return self._edges[control]
 
     def alike(self, control: Control) -> Groups:

@@ -11,6 +11,7 @@ from boundlab.algorithms.area import AreaParameters
 from boundlab.arithmetic.numbers import ball, float_ends, rational
 from boundlab.arithmetic.problem import InexactError
 from boundlab.arithmetic.rational import shortest_decimal
+from boundlab.arithmetic.weights import EQUAL
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import MissingExtraError, SpecError, UndecidedError
 from boundlab.expectation import _area_moments, _enumeration, _second_moments
@@ -31,7 +32,7 @@ _FRACTIONS = 40_000  # most states of one event in fractions: about a second
 
 
 def engine(
-    metric: Theorem | str,
+    metric: Theorem | Metric | str,
     algorithm: Algorithm[Any] | str,
     problem: Problem,
     parameters: Any,
@@ -64,8 +65,10 @@ def engine(
     return ENUMERATION, ""
 
 
-def _metric(metric: Theorem | str) -> Metric:
-    return metric.left if isinstance(metric, Theorem) else metric_of(metric)
+def _metric(metric: Theorem | Metric | str) -> Metric:
+    if isinstance(metric, Theorem):
+        return metric.left
+    return metric if isinstance(metric, Metric) else metric_of(metric)
 
 
 def _algorithm(algorithm: Algorithm[Any] | str) -> Algorithm[Any]:
@@ -89,7 +92,7 @@ def program_of(algorithm: Algorithm[Any] | str, parameters: Any, clients: int) -
 
 
 def applicable(
-    metric: Theorem | str,
+    metric: Theorem | Metric | str,
     algorithm: Algorithm[Any] | str,
     problem: Problem,
     parameters: Any,
@@ -108,7 +111,7 @@ def applicable(
 
 
 def operations(
-    metric: Theorem | str,
+    metric: Theorem | Metric | str,
     algorithm: Algorithm[Any] | str,
     problem: Problem,
     parameters: Any,
@@ -138,11 +141,13 @@ def _fast(problem: Problem, parameters: Any, left: Metric) -> bool:
     """Return whether the moments of AREA by themselves take the place of those of all programs, for speed."""
     if not isinstance(parameters, AreaParameters) or parameters.reply != "pre" or not left.over.one_record:
         return False
+    if left.over.weights != EQUAL:
+        return False
     return not _second_moments.by_batches(problem)
 
 
 def left_side(
-    metric: Theorem | str,
+    metric: Theorem | Metric | str,
     algorithm: Algorithm[Any] | str,
     problem: Problem,
     parameters: Any,
@@ -195,7 +200,7 @@ def left_side(
 
 
 def distinct_outcomes(
-    metric: Theorem | str,
+    metric: Theorem | Metric | str,
     algorithm: Algorithm[Any] | str,
     problem: Problem,
     parameters: Any,

@@ -28,7 +28,11 @@ def arithmetic(program: EventProgram, known: Mapping[float, Fraction]) -> Arithm
     known
         What floats stand for where more is known of them: the step size 2/(mu + L), for one.
     """
-    return Arithmetic([program], lambda value: Exact(known[value[0]]) if value[0] in known else exact(value[0]))
+
+    def number(value: tuple[float, ...]) -> Exact:
+        return Exact(known[value[0]]) if value[0] in known else exact(value[0])
+
+    return Arithmetic([program], number, of=Exact)
 
 
 def shown(
@@ -55,15 +59,15 @@ def shown(
         If there are too many states.
     """
     graph, seen, terms = looked_at(arithmetic(program, known), law, (), metric, np.array([k]))
-    values, each = _PointValues(start, oracle), Fraction(metric.over.share(len(terms)) or 0)
+    values, shares = _PointValues(start, oracle), dict(zip(terms, metric.over.shares(len(terms)) or (), strict=True))
     out: list[tuple[Any, Exact]] = []
 
     def observe(place: int, numbers: Ints, weights: Any, whole: Any) -> None:
         for number, weight in zip(numbers.tolist(), weights.tolist(), strict=True):
             point = values.points[number]
-            if terms[place] > 1:
-                point = combine(type(point), [(Exact(Fraction(1, terms[place])), point)])
-            out.append((point, Exact(each * Fraction(weight, whole))))
+            if terms[place] != 1:
+                point = combine(type(point), [(Exact(1 / terms[place]), point)])
+            out.append((point, Exact(shares[place] * Fraction(weight, whole))))
 
     Walk(pruned(graph, seen), values, seen, exact=True).run(observe)
     return out
@@ -113,7 +117,7 @@ class _PointValues(VectorTable[Exact]):
         """Return the points: the worst function has full gradients."""
         return at
 
-    def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: int) -> Any:
+    def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: Fraction) -> Any:
         """Return nothing: what is shown goes into a program."""
         return None
 

@@ -334,8 +334,8 @@ def _expectations(
     look: Callable[[Recursion[Any], Any], Any],
     watch: Callable[[int, Recursion[Any]], None] = lambda _k, _moments: None,
 ) -> list[Any]:
-    average = metric.over.averages_iterates
-    lowering = Lowering(arithmetic, law, (), average=average)
+    average, weights = metric.over.averages_iterates, metric.over.weights
+    lowering = Lowering(arithmetic, law, (), average=average, weights=weights)
     initial = (*arithmetic.programs[0].initial, *[Initial.ZERO] * average)
     moments = Recursion(
         lowering,
@@ -351,7 +351,7 @@ def _expectations(
     def show() -> None:
         watch(k, moments)
         if k in wanted:
-            seen.append(look(moments, where.one * (k**2 if average else 1)))
+            seen.append(look(moments, arithmetic.fraction(weights.total(k) ** 2) if average else where.one))
 
     show()
     while k < last:

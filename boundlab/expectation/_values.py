@@ -6,6 +6,7 @@ radius are.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, Final, Generic, TypeVar, final
 
 import numpy as np
@@ -59,7 +60,7 @@ class VectorTable(ABC, Generic[Number]):
         """Return each vector less sign·size·σu: what the noise of a local step adds."""
 
     @abstractmethod
-    def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: int) -> Any:
+    def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: Fraction) -> Any:
         """Return Σ weight·metric(vector/terms), over ``whole``, which is the sum of all weights.
 
         Parameters
@@ -149,14 +150,15 @@ class FloatValues(VectorTable[float]):
         rounding = 8.0 * EPS * (_norms(x) + abs(size) * float(np.linalg.norm(self._noise)))
         return self._put(found, self.errors[at] + rounding)
 
-    def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: int) -> Floats:
+    def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: Fraction) -> Floats:
         """Return the mean in floating point, and between which ends it is proved to lie."""
-        points = self.points[at] / terms
+        divisor = float(terms)
+        points = self.points[at] / divisor
         self._told += len(at)
         if self._told > _TOLD:
             mean = float(weights @ metric.at(_AtPoints(self.problem), points)) / float(whole)
             return np.array([mean, 0.0, np.inf])
-        off = self.errors[at] / terms + 4.0 * EPS * _norms(points)
+        off = self.errors[at] / divisor + 4.0 * EPS * _norms(points)
         each = np.array([metric.at(self._proved, one) for one in zip(points, off.tolist(), strict=True)])
         return np.asarray(weights @ each) / float(whole)
 
@@ -268,9 +270,9 @@ class ExactValues(VectorTable[Scalar]):
             dtype=np.int64,
         )
 
-    def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: int) -> Scalar:
+    def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: Fraction) -> Scalar:
         """Return the mean without rounding."""
-        share, out = numbers.rational(1) / terms, numbers.rational(0)
+        share, out = numbers.rational(1 / terms), numbers.rational(0)
         for number, weight in zip(at.tolist(), weights.tolist(), strict=True):
             point = [share * entry for entry in self.points[number]]
             out = out + numbers.rational(weight) * metric.at(self._function, point)

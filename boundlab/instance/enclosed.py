@@ -12,7 +12,7 @@ from boundlab.arithmetic.numbers import START_BITS, digits, float_ends
 from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.formulas.assignments import of_arrivals
 from boundlab.formulas.known_numbers import Formulas, KnownNumber
-from boundlab.metrics import Enclosure
+from boundlab.metrics import Enclosure, Metric, range_of, valued
 from boundlab.theorems import RecursionBound, Theorem, derive
 
 _ENOUGH: Final = 60  # bits that a right side shall have
@@ -46,6 +46,32 @@ def right_sides(theorem: Theorem, values: Sequence[Mapping[str, Any]], measured:
         ends.append(known[key])
     found = np.array(ends) + 0.0  # no −0
     return Enclosure(found[:, 0], found[:, 1], found[:, 2])
+
+
+def left_side(theorem: Theorem, values: Mapping[str, Any], horizon: int) -> Metric:
+    """Return the left side with the numbers of its formulas.
+
+    Parameters
+    ----------
+    values
+        What the theorem is evaluated with, by symbol.
+    horizon
+        The largest K (or T) that is asked for.
+
+    Raises
+    ------
+    SpecError
+        If a weight has no value, or none that a weight can have.
+    """
+    if range_of(theorem.left) is None:
+        return theorem.left
+    formulas = formulas_at(theorem, {**values, theorem.horizon_symbol: horizon}, ())
+
+    def value(name: str) -> Fraction | None:
+        found = formulas.exact(theorem.symbols[name].symbol)
+        return Fraction(int(found.p), int(found.q)) if found is not None and found.is_Rational else None
+
+    return valued(theorem.left, functools.cache(value), horizon, theorem.id)
 
 
 def formulas_at(theorem: Theorem, values: Mapping[str, Any], measured: Collection[str]) -> Formulas:

@@ -11,12 +11,12 @@ from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.instance.applicability import check, deviations
-from boundlab.instance.enclosed import right_sides
+from boundlab.instance.enclosed import left_side, right_sides
 from boundlab.instance.points import spoken
 from boundlab.instance.readings import Sources, SymbolValue
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import options_of, own_parameters, rates, split
-from boundlab.metrics import Enclosure, Metric, metric
+from boundlab.metrics import Enclosure, Metric
 from boundlab.objective import Constant, Problem
 from boundlab.objective.weighted import minimised, objective_of
 from boundlab.options import Options, nearest, number
@@ -72,9 +72,9 @@ class Plan:
     symbols: tuple[SymbolValue, ...]
 
     @property
-    def random_run(self) -> tuple[Theorem, Algorithm[Any], Problem, Any, DelayModel, ServerPolicy]:
+    def random_run(self) -> tuple[Metric, Algorithm[Any], Problem, Any, DelayModel, ServerPolicy]:
         """The run that :mod:`boundlab.expectation` averages over events and noise: its functions take it first."""
-        return self.theorem, self.algorithm, self.problem, self.parameters, self.delays, self.policy
+        return self.metric, self.algorithm, self.problem, self.parameters, self.delays, self.policy
 
     @property
     def own_case(self) -> bool:
@@ -175,7 +175,6 @@ def make_plan(
     for name in beyond:
         if name not in theorem.core.asked and name != "options":
             raise SpecError(f"{theorem.id} does not assume {name!r}; {nearest(name, (*theorem.core.asked, 'options'))}")
-    left = metric(theorem.metric)
     algorithm = algorithm or lookup("algorithms", theorem.algorithm)
     chosen, rest = _settings(theorem, algorithm, settings, policy)
     schedules = Schedules(theorem, algorithm, problem.n, delays, policy, iterations, seed, chosen)
@@ -185,7 +184,7 @@ def make_plan(
     read = set(theorem.inputs()) | set(theorem.settable)
     constants = {name: one for name, one in problem.constants().items() if name in read or algorithm.server == "any"}
     values = _known(theorem, problem, constants, delays, policy)
-    values[left.counter] = iterations
+    values[theorem.horizon_symbol] = iterations
     first = schedules.tape(0) if algorithm.server != "any" else None
     if first is not None and "N" in read:
         values["N"] = _window(schedules, first, rest, values)
@@ -215,6 +214,7 @@ def make_plan(
     else:
         points, evaluation = ks, bounds(ks)
     known = {**scheduled, **schedules.pinned, **values}
+    left = left_side(theorem, values, iterations)
     return Plan(
         theorem,
         problem,

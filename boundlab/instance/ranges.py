@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm, Averages
 from boundlab.errors import CertificateError, SpecError
-from boundlab.metrics import MEAN, Metric, Proved, Quantity
+from boundlab.metrics import MEAN, Metric, Proved, Quantity, range_of
 from boundlab.objective import Optimum, Problem
 from boundlab.objective.confinement import InvariantBall, InvariantSet, InvariantSets, plain
 
@@ -61,10 +61,13 @@ def certain_range(
     averages = algorithm.averages(parameters, problem.n)
     if problem.simple is not None:  # the rules above are those of gradient steps, and ∇f(x*) = 0
         return None
-    if averages is None or not (metric.over.one_record or metric.over is MEAN):
+    weighed = range_of(metric) is not None
+    if averages is None or not (metric.over.one_record or metric.over is MEAN or weighed):
         return None
     known = [found for found in (problem.confinement(), of_constants(problem)) if found is not None]
-    if metric.over.averages_iterates:
+    if weighed:  # no model that counts is behind more passes than the last one
+        depth = averages.depth(ks).astype(np.float64)
+    elif metric.over.averages_iterates:
         depth = averages.mean_depth(ks)
     else:  # the mean over versions 0 … T − 1 is at most the largest of them
         depth = averages.depth(ks - 1 if metric.over is MEAN else ks).astype(np.float64)

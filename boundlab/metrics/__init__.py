@@ -5,6 +5,15 @@ iterations (the last iterate, the average iterate, the mean over all versions). 
 in its own arithmetic: which records it needs, the quantity at one of them, and the left side that they make.
 """
 
+from boundlab.metrics._aggregation import INDEX as INDEX
+from boundlab.metrics._aggregation import INDICES as INDICES
+from boundlab.metrics._aggregation import KINDS as KINDS
+from boundlab.metrics._aggregation import QUANTITIES as QUANTITIES
+from boundlab.metrics._aggregation import Counter as Counter
+from boundlab.metrics._aggregation import Range as Range
+from boundlab.metrics._aggregation import compose as compose
+from boundlab.metrics._aggregation import range_of as range_of
+from boundlab.metrics._aggregation import valued as valued
 from boundlab.metrics._enclosure import Enclosure as Enclosure
 from boundlab.metrics._metric import BUILT_IN as BUILT_IN
 from boundlab.metrics._metric import METRICS as METRICS

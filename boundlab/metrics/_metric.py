@@ -105,7 +105,7 @@ class Metric:
     @property
     def is_mean(self) -> bool:
         """True if left sides are weighted sums of what records show: only then do moments give expectations."""
-        return self.over.share(1) is not None
+        return self.over.share(1) is not None if self.over.linear is None else self.over.linear
 
     def records(self, ks: ArrayLike) -> "RecordAt":
         """Return what a run must show for the left sides at the sorted horizons ``ks``."""

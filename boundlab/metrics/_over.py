@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.weights import EQUAL, Weights
+
 if TYPE_CHECKING:  # whoever evaluates a formula needs no tape
     from boundlab.tape import RecordAt
 
@@ -26,12 +28,18 @@ class Over(ABC):
         Whether the run must record the ergodic average of its iterates in place of the iterates.
     one_record
         Whether each record is a left side by itself.
+    weights
+        Of the models in an average.
+    linear
+        Whether left sides are weighted sums of what records show; None: where :meth:`share` says a weight.
     """
 
     id: str = ""
     first: int = 0
     averages_iterates: bool = False
     one_record: bool = False
+    weights: Weights = EQUAL
+    linear: bool | None = None
 
     @abstractmethod
     def records(self, ks: Ints) -> "RecordAt":
@@ -56,6 +64,11 @@ class Over(ABC):
         no exact value and no worst case.
         """
         return None
+
+    def shares(self, count: int) -> tuple[Fraction, ...] | None:
+        """Return the weight of each of all ``count`` records of a left side, in their order; None as :meth:`share`."""
+        share = self.share(count)
+        return None if share is None else (share,) * count
 
 
 @final

@@ -1,6 +1,8 @@
 """Put blocks of instructions, given in any order, into a tape."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -64,6 +66,7 @@ class BulkWriter:
         server: int,
         version: Ints,
         identities: tuple[Identity, ...],
+        exact: Mapping[float, Fraction | None],
     ) -> Tape:
         """Sort everything into its place and check the invariants; each event is an iteration.
 
@@ -88,6 +91,7 @@ class BulkWriter:
             version,
             len(events),
             identities,
+            exact=exact,
         )
         verify(tape)
         return tape

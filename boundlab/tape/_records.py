@@ -6,6 +6,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.weights import EQUAL, Weights
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -17,21 +19,28 @@ class RecordAt:
     iterations
         Sorted iterations in 0 … K, or None for all of them.
     average
-        Whether to record x̄_k = (1/k) Σ_{j<k} x_s,j instead of x_s,k (k ≥ 1).
+        Whether to record x̄_k = Σ_{j<k} w_j·x_s,j / Σ_{j<k} w_j instead of x_s,k (k ≥ 1).
     events
         Show x_s after each event instead, labelled with the iteration that it belongs to: what replay shows.
+    weights
+        The weights w of an average, and whether j = k counts, too (then k ≥ 0).
     """
 
     iterations: NDArray[np.int64] | None = None
     average: bool = False
     events: bool = False
+    weights: Weights = EQUAL
+
+    @property
+    def first(self) -> int:
+        """The first iteration that can be recorded."""
+        return int(self.average and not self.weights.closed)
 
     def at(self, total: int) -> NDArray[np.int64]:
         """Return the iterations of a run of ``total`` of them, where each event is an iteration."""
         if self.events:
             return np.arange(1, total + 1)
-        first = 1 if self.average else 0
         if self.iterations is None:
-            return np.arange(first, total + 1)
-        keep = self.iterations[(self.iterations >= first) & (self.iterations <= total)]
+            return np.arange(self.first, total + 1)
+        keep = self.iterations[(self.iterations >= self.first) & (self.iterations <= total)]
         return np.unique(keep).astype(np.int64)

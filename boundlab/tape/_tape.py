@@ -18,6 +18,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
@@ -149,6 +150,8 @@ class Tape:
     notes
         Columns that the compiler keeps for the algorithm's own statistics; those named ``event_…`` have one
         entry an event. ``dropped`` holds rows of Descend that have arrived and that the server ignores.
+    exact
+        Coefficients that weights of the left side make → the fractions that they are; None: several have one float.
     """
 
     registers: int
@@ -169,6 +172,7 @@ class Tape:
     local: Floats = field(default_factory=lambda: np.empty(0))
     implicit: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
     notes: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    exact: Mapping[float, Fraction | None] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.op)

@@ -1,6 +1,7 @@
 """Write a tape one event after the other: for algorithms whose iterations are server updates."""
 
 from array import array
+from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
@@ -14,6 +15,13 @@ from boundlab.tape._verify import verify
 Term = tuple[float, int]
 _AFFINE, _DESCEND, _RECORD = Op.AFFINE.value, Op.DESCEND.value, Op.RECORD.value
 SERVER_MODEL = 0  # the register of x_s
+
+
+def keep(known: dict[float, Fraction | None], number: Fraction) -> float:
+    """Return a fraction as a float, and keep which one it is: None where several have that float."""
+    found = float(number)
+    known[found] = number if known.get(found, number) == number else None
+    return found
 
 
 class Writer:
@@ -51,6 +59,8 @@ class Writer:
         self._wanted = None if chosen is None else frozenset(chosen.tolist())
         self._sum = self.register(Initial.ZERO) if records.average else -1
         self._mean = self.register() if records.average else -1
+        self._exact: dict[float, Fraction | None] = {}
+        self._equal = records.weights.values is None
         if not records.events:
             self._show()
 
@@ -132,8 +142,8 @@ class Writer:
 
     def replace_model(self, *terms: Term) -> None:
         """Write x_s ← Σ coef·src, count it, and record what is asked for."""
-        if self._sum >= 0:
-            self.affine(self._sum, (1.0, self._sum), (1.0, SERVER_MODEL))
+        if self._sum >= 0 and (weight := 1.0 if self._equal else self._float(self.records.weights.at(self.version))):
+            self.affine(self._sum, (1.0, self._sum), (weight, SERVER_MODEL))
         self.affine(SERVER_MODEL, *terms)
         self.version += 1
         if not self.records.events:
@@ -165,6 +175,7 @@ class Writer:
             local=self._local,
             implicit=np.array(self._implicit if any(self._implicit) else [], dtype=np.bool_),
             notes={name: np.array(column) for name, column in self._notes.items()},
+            exact=self._exact,
         )
         verify(tape)
         return tape
@@ -174,11 +185,17 @@ class Writer:
         k = self.version
         if (self._wanted is not None and k not in self._wanted) or k > self.iterations:
             return
+        weights = self.records.weights
         if self._sum < 0:
             self._put_record(SERVER_MODEL)
-        elif k > 0:
-            self.affine(self._mean, (1.0 / k, self._sum))
+        elif total := weights.total(k):
+            last = ((self._float(weights.at(k) / total), SERVER_MODEL),) if weights.closed else ()
+            self.affine(self._mean, (self._float(1 / total), self._sum), *last)
             self._put_record(self._mean)
+
+    def _float(self, weight: Fraction) -> float:
+        """Return a weight of the left side, and keep what it is."""
+        return keep(self._exact, weight) if not self._equal else float(weight)
 
     def _put_record(self, src: int) -> None:
         self._ops.add(_RECORD, len(self._times), self.event)

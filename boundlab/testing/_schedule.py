@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import X_S, AffineRow, DescendRow, EventLaw
+from boundlab.arithmetic.weights import Weights
 from boundlab.assumptions import Assumption
 from boundlab.case.build import build_delays
 from boundlab.events import Events
@@ -65,6 +67,16 @@ def records(at: CompiledRun, chosen: NDArray[np.int64] = _CHOSEN) -> None:
     for k, mean in enumerate(means, 1):
         what = f"the average of {k} iterates and their mean"
         equal(what, mean, np.mean(models[:k], axis=0), scale=1.0, rounding=_ROUNDING)
+    for closed in (False, True) if len(ks) > 1 else ():
+        # No two weights are equal, and the first model does not count.
+        weights = Weights.of([Fraction(k * k, 3) for k in ks], closed=closed, what="RecordAt")
+        shown = ks[2 - closed :]
+        asked = RecordAt(np.array(shown, dtype=np.int64), average=True, weights=weights)
+        means = _shown(at, "RecordAt with weights", asked, shown)
+        for k, mean in zip(shown, means, strict=True):
+            each = [float(weights.at(j)) for j in range(k + closed)]
+            expected = np.average(models[: k + closed], axis=0, weights=each)
+            equal(f"a weighted average of {k + closed} iterates", mean, expected, scale=1.0, rounding=_ROUNDING)
     each, last = at.shown(RecordAt(events=True))
     size = len(each.events)
     expect(len(last) == size, f"RecordAt(events=True) shows {len(last)} models after {size} events")

@@ -18,6 +18,7 @@ from boundlab.errors import FormulaError
 from boundlab.files import schema
 from boundlab.formulas.defined import Demand, Demands, demands
 from boundlab.formulas.parse import parse
+from boundlab.metrics import INDEX, range_of
 from boundlab.registry import lookup
 from boundlab.theorems._evaluate import inputs, rules
 from boundlab.theorems._options import Option, elaborated_options
@@ -78,6 +79,9 @@ class CoreStatement:
         one that its step is chosen for.
     metric, quantity, aggregation, units
         The left side: one quantity of what a run shows, and how the iterates enter.
+    weights, over_models
+        Of the models in the left side, a formula of k (or t); the first and the last one; None: equal ones, and the
+        usual models of the aggregation.
     shape
         Whether the right side is a printed O(·) with unknown constants.
     right, recursion
@@ -99,6 +103,8 @@ class CoreStatement:
     quantity: str
     aggregation: str
     units: tuple[int, int]
+    weights: Formula | None
+    over_models: tuple[Formula, Formula] | None
     shape: bool
     right: tuple[tuple[str, Formula], ...]
     recursion: str
@@ -187,7 +193,7 @@ def core(theorem: Statement) -> CoreStatement:
 def _core(same: Same) -> CoreStatement:
     theorem = same.statement
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
-    left = theorem.left
+    left, over_ = theorem.left, range_of(theorem.left)
     options = elaborated_options(theorem, algorithm)
     return CoreStatement(
         algorithm=theorem.algorithm,
@@ -201,6 +207,8 @@ def _core(same: Same) -> CoreStatement:
         quantity=left.quantity.name.lower(),
         aggregation=left.over.id,
         units=left.units,
+        weights=None if over_ is None or over_.weights is None else _formula(theorem, over_.weights),
+        over_models=None if over_ is None else (_formula(theorem, over_.begin), _formula(theorem, over_.end)),
         shape=theorem.shape,
         right=tuple((name, _formula(theorem, term)) for name, term in theorem.bound.expressions().items()),
         recursion=theorem.bound.as_dict()["recursion"],
@@ -244,6 +252,7 @@ def _formula(theorem: Statement, formula: sympy.Expr) -> Formula:
 def _settled(theorem: Statement, formula: sympy.Expr) -> sympy.Expr:
     """Return the form that a formula keeps when it is printed and read again: SymPy multiplies some products out."""
     names = {info.name: info.symbol for info in theorem.symbols.values() if not info.vector}
+    names = {INDEX[theorem.horizon_symbol].name: INDEX[theorem.horizon_symbol], **names}
     for _ in range(_ROUNDS):
         try:
             again = parse(str(formula), names, theorem.id)

@@ -6,7 +6,7 @@ from typing import Any
 from boundlab.assumptions import about_the_mean
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS
-from boundlab.metrics import metric
+from boundlab.metrics import INDICES, choices, metric
 from boundlab.theorems._core import CoreStatement, Formula
 from boundlab.theorems._options import Option
 from boundlab.theorems._statement import ANY, EACH, MEAN
@@ -23,7 +23,7 @@ def words_of_core(core: CoreStatement) -> list[str]:
         *_sources(core),
         *_readings(core),
         f"for {_runs(core)},{_listed(' with ', (f'{name} = {_formula(rule)}' for name, rule in core.step))}:",
-        f"    {metric(core.metric).expectation}  {'= O of' if core.shape else '≤'}  {_right(core)}",
+        f"    {_expectation(core)}  {'= O of' if core.shape else '≤'}  {_right(core)}",
         *(f"where {name} = {_formula(rule)}" for name, rule in core.definitions),
         *(f"if {_formula(quantity)} ≤ {_formula(limit)}" for quantity, limit in core.conditions),
         *(f"{one.name}: {one.domain}, {one.role}, {one.side}, from {one.of}" for one in core.symbols),
@@ -72,6 +72,10 @@ def _runs(core: CoreStatement) -> str:
     return f"the one {core.counter} ≥ {core.first} that the step is chosen for"
 
 
+def _expectation(core: CoreStatement) -> str:
+    return metric(core.metric).expectation if core.metric in choices(core.metric) else f"E {core.metric}"
+
+
 def _right(core: CoreStatement) -> str:
     return " + ".join(_formula(term) for _, term in core.right) or core.recursion
 
@@ -103,7 +107,8 @@ def _lines(core: CoreStatement, name: str) -> Iterator[str]:
     free = {one.id: ANY for one in core.options if one.how == "open"}
     yield f"id = {_text(name)}"
     yield f"algorithm = {_text(core.algorithm)}"
-    yield f"metric = {_text(core.metric)}"
+    if core.metric in choices(core.metric):
+        yield f"metric = {_text(core.metric)}"
     yield f"horizon = {_text(core.horizon)}"
     yield f"first = {core.first}"
     yield f"shape = {'true' if core.shape else 'false'}"
@@ -112,6 +117,8 @@ def _lines(core: CoreStatement, name: str) -> Iterator[str]:
     yield f"assumptions = {_list(one.id for one in core.assumptions if one.how == 'named')}"
     yield f"settable = {_list(core.settable)}"
     yield f"conditions = {_list(f'{quantity.text} <= {limit.text}' for quantity, limit in core.conditions)}"
+    if core.metric not in choices(core.metric):
+        yield from _table("left", _left(core))
     yield from _table("options", {**fixed, **free})
     yield from _table("parameters", {one.id: one.symbol for one in core.options if one.symbol})
     yield from _table("step", {one: rule.text for one, rule in core.step})
@@ -124,6 +131,16 @@ def _lines(core: CoreStatement, name: str) -> Iterator[str]:
             own = {"meaning": one.name, "domain": one.domain, "side": one.side, "role": one.role}
             yield from _table(f"symbols.{one.name}", own)
             yield f"units = [{one.units[0]}, {one.units[1]}]"
+
+
+def _left(core: CoreStatement) -> dict[str, str]:
+    """Return a left side that no metric is, as a file says it."""
+    found = {"quantity": core.quantity, "over": core.aggregation, "index": INDICES["K" if core.counter == "K" else "T"]}
+    if core.weights is not None:
+        found["weights"] = core.weights.text
+    if core.over_models is not None:
+        found |= {"from": core.over_models[0].text, "to": core.over_models[1].text}
+    return found
 
 
 def _about(core: CoreStatement) -> str:

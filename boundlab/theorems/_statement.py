@@ -14,7 +14,7 @@ from boundlab.errors import SpecError
 from boundlab.formulas.defined import Demands, demands, looked_at
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, having, lookup, names_of
-from boundlab.metrics import Metric, choices, metric
+from boundlab.metrics import INDEX, Metric, choices, metric, range_of
 from boundlab.theorems._bound import Bound, Condition
 
 ANY: Final = "any"
@@ -55,7 +55,7 @@ class Statement:
         under ``*`` all that are not named; so does a parameter that a formula reads. Every other option stands at
         its documented default.
     metric
-        The left side, the id of a metric.
+        The left side, the id of a metric; of ``left_side`` where there is one.
     horizon
         ``every``: one run obeys the bound at every K (or T). ``fixed``: the step size is chosen for one K, and
         the bound is about that K only. None stands for what the step says: ``fixed`` where it depends on K.
@@ -106,6 +106,8 @@ class Statement:
         Our symbols that its paper calls otherwise, with the paper's letter in LaTeX: ``{"G_sq": "M"}``.
     written
         Formula → what it demands as it is written in a file; see :mod:`boundlab.formulas.defined`.
+    left_side
+        A left side that no metric is, of :func:`boundlab.metrics.compose`.
 
     Raises
     ------
@@ -145,11 +147,14 @@ class Statement:
     letters: Mapping[str, str] = field(default_factory=dict)
     about: Literal["each schedule", "the mean"] | None = None
     written: Mapping[sympy.Expr, Demands] = field(default_factory=dict, repr=False)
+    left_side: Metric | None = None
 
     def __post_init__(self) -> None:
+        if self.left_side is not None:
+            object.__setattr__(self, "metric", self.left_side.id)
         for what, value, allowed in (
             ("status", self.status, STATUSES),
-            ("metric", self.metric, choices(self.metric)),
+            ("metric", self.metric, choices(self.metric) if self.left_side is None else (self.metric,)),
             ("horizon", self.horizon, ("every", "fixed", None)),
             ("first", self.first, (0, 1)),
             ("about", self.about, (EACH, MEAN, None)),
@@ -168,6 +173,8 @@ class Statement:
                 raise SpecError(f"{what} must be one line, got {value!r}")
         rules = self.defining()
         for name in (*self.step, *self.parameters.values(), *self.settable, *self.generous):
+            lookup(name, self.symbols)
+        for name in self.left_reads:
             lookup(name, self.symbols)
         for expression in (*rules.values(), *self.expressions()):
             for name in names_of(expression):
@@ -226,6 +233,14 @@ class Statement:
                 )
         # A rate that stands for itself is an input, but the counter is none: the method is told its horizon.
         depends = self.horizon_symbol in self.read_by(self.step)
+        over = range_of(self.left)
+        if over is not None and not over.running:
+            if self.horizon == "every":
+                raise SpecError(
+                    f"{self.id}: horizon cannot be every: which models count in the left side, or how much, depends on "
+                    f"{self.horizon_symbol}; write horizon = fixed, or leave it out"
+                )
+            depends = True
         if depends and self.horizon == "every":
             names = ", ".join(name for name in self.step if self.horizon_symbol in self.read_by([name]))
             raise SpecError(
@@ -246,7 +261,7 @@ class Statement:
     @property
     def read(self) -> frozenset[str]:
         """Every symbol that bound, conditions and step hold, and all that their definitions use."""
-        found = {name for one in self.expressions() for name in self.reads(one)}
+        found = {name for one in self.expressions() for name in self.reads(one)} | self.left_reads
         return self.read_by({*found, *self.bound.reads(frozenset()), *self.step})
 
     def read_by(self, names: Iterable[str], known: Container[str] = ()) -> frozenset[str]:
@@ -278,7 +293,15 @@ class Statement:
     @property
     def left(self) -> Metric:
         """The left side."""
-        return metric(self.metric)
+        return metric(self.metric) if self.left_side is None else self.left_side
+
+    @property
+    def left_reads(self) -> frozenset[str]:
+        """The symbols in the range and the weights of the left side."""
+        found = range_of(self.left)
+        if found is None:
+            return frozenset()
+        return frozenset().union(*map(names_of, found.formulas)) - {INDEX[found.counter].name}
 
     @property
     def horizon_symbol(self) -> Literal["K", "T"]:

@@ -13,8 +13,8 @@ from boundlab.errors import BoundlabError, SpecError
 from boundlab.files import decimal, read_text
 from boundlab.formulas.defined import Demands
 from boundlab.formulas.parse import FUNCTIONS, parse
-from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, Role, SymbolInfo, make_symbol
-from boundlab.metrics import choices
+from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, Role, SymbolInfo, make_symbol, names_of
+from boundlab.metrics import INDEX, INDICES, KINDS, QUANTITIES, Counter, Metric, choices, compose
 from boundlab.options import nearest
 from boundlab.registry import registered
 from boundlab.theorems._bound import Condition, FormulaBound
@@ -39,17 +39,19 @@ _TEXT = (
     "page",
     "proof",
 )
-_TABLES = ("options", "step", "parameters", "definitions", "terms", "symbols", "letters", "generous")
+_TABLES = ("left", "options", "step", "parameters", "definitions", "terms", "symbols", "letters", "generous")
 _LISTS = ("assumptions", "settable", "conditions", "repaired_by", "proofs")
 _KEYS = (*_TEXT, *_TABLES, *_LISTS, "shape", "first")
 _SYMBOL_KEYS = ("meaning", "domain", "units", "latex", "unicode", "side", "role")
+_LEFT_KEYS = ("quantity", "over", "index", "weights", "from", "to")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}")
 
 
 def read_theorem(path: Path) -> Theorem:
     """Read a theorem.
 
-    The file gives ``id``, ``metric`` and the tables ``[terms]`` and ``[step]``; further ``title``, ``paper``,
+    The file gives ``id``, ``metric`` (or a table ``[left]`` with ``quantity``, ``over``, ``index``, ``weights``,
+    ``from`` and ``to``) and the tables ``[terms]`` and ``[step]``; further ``title``, ``paper``,
     ``place``, ``note``, ``status`` (``user`` where absent), ``algorithm`` (``area``), ``horizon`` (what the step says:
     ``fixed`` where it depends on K), ``about`` (``each schedule`` or ``the mean``: what the expectation covers beside
     the noise), ``first`` (1; with 0 the theorem is about K = 0, too), ``assumptions``,
@@ -82,8 +84,10 @@ def read_theorem(path: Path) -> Theorem:
         if kind is list and not all(isinstance(entry, str) for entry in data.get(key, ())):
             raise SpecError(f"{where}: {key} must be a list of texts, got {data[key]!r}")
     for key in ("id", "metric", "terms", "step"):
-        if not data.get(key):
-            raise SpecError(f"{where}: {key} is missing; a theorem needs id, metric, [terms] and [step]")
+        if not data.get(key) and not (key == "metric" and data.get("left")):
+            raise SpecError(f"{where}: {key} is missing; a theorem needs id, metric or [left], [terms] and [step]")
+    if data.get("metric") and data.get("left"):
+        raise SpecError(f"{where}: metric and [left] both say what the left side is; give one of them")
     symbols = _symbols(data.get("symbols", {}), where)
     written: dict[sympy.Expr, Demands] = {}
     formulas = {
@@ -99,6 +103,7 @@ def read_theorem(path: Path) -> Theorem:
                 f"{where}: {name} is defined but unknown; add [symbols.{name}] with meaning and units; "
                 f"{nearest(name, symbols)}"
             )
+    left = _left(data["left"], symbols, where) if data.get("left") else None
     _choices(data, where)
     algorithm = data.get("algorithm", "area")
     try:
@@ -111,7 +116,8 @@ def read_theorem(path: Path) -> Theorem:
             assumptions=tuple(data.get("assumptions", ())),
             algorithm=algorithm,
             options={key: str(value) for key, value in data.get("options", {}).items()},
-            metric=data["metric"],
+            metric=data.get("metric", ""),
+            left_side=left,
             horizon=data.get("horizon"),
             about=data.get("about"),
             first=data.get("first", 1),
@@ -149,6 +155,44 @@ def read_theorem(path: Path) -> Theorem:
             raise
         raise type(error)(f"{where}: {error}") from None
     return theorem
+
+
+def _left(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: str) -> Metric:
+    """Read a left side: a quantity, how the iterates enter, what the index counts, which models, their weights."""
+    _known(table, _LEFT_KEYS, f"{where}, left")
+    words = {"quantity": QUANTITIES, "over": KINDS, "index": INDICES.values()}
+    said = {"over": "last", "index": "iteration", **table}
+    if "quantity" not in said:
+        raise SpecError(f"{where}, left: quantity is missing; one of {', '.join(QUANTITIES)}")
+    for key, known in words.items():
+        if said[key] not in known:
+            raise SpecError(f"{where}, left.{key}: {said[key]!r} is none; {nearest(str(said[key]), known)}")
+    counter: Counter = next(letter for letter, name in INDICES.items() if name == said["index"])
+    index, own = INDEX[counter], dict(symbols)
+    if index.name in own:
+        raise SpecError(f"{where}, symbols.{index.name}: in [left] {index.name} counts the models; choose another name")
+    own[index.name] = make_symbol(index.name, "the index of a model", "nonnegative", (0, 0))
+    formulas = {}
+    for key in ("from", "to", "weights"):
+        if key in table:
+            found = _formula(table[key], own, f"{where}, left.{key}", {})
+            formulas[key] = found.subs(own[index.name].symbol, index)
+            if key != "weights" and index in formulas[key].free_symbols:
+                raise SpecError(f"{where}, left.{key}: {index.name} counts from it; it cannot depend on {index.name}")
+    other = {"K": "T", "T": "K"}[counter]
+    if any(other in names_of(one) for one in formulas.values()):
+        raise SpecError(f"{where}, left: {other} is read, but the index counts {counter}; see index")
+    try:
+        return compose(
+            said["quantity"],
+            said["over"],
+            counter=counter,
+            begin=formulas.get("from"),
+            end=formulas.get("to"),
+            weights=formulas.get("weights"),
+        )
+    except SpecError as error:
+        raise SpecError(f"{where}, left: {error}") from None
 
 
 def _generous(found: Mapping[str, Any], where: str) -> dict[str, int]:
@@ -215,8 +259,8 @@ def _choices(data: Mapping[str, Any], where: str) -> None:
         known = assumptions.choices(name)
         if name not in known:
             raise SpecError(f"{where}: unknown assumption {name!r}; {nearest(name, known)}")
-    metrics = choices(data["metric"])
-    if data["metric"] not in metrics:
+    metrics = choices(data.get("metric", ""))
+    if "left" not in data and data["metric"] not in metrics:
         raise SpecError(f"{where}: unknown metric {data['metric']!r}; {nearest(data['metric'], metrics)}")
 
 

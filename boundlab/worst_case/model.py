@@ -257,8 +257,8 @@ def _shown(
     for tape, weight in runs:
         seen: list[Any] = []
         run(tape, start, oracle, lambda _, shown, seen=seen: seen.append(shown), steps)  # type: ignore[misc]
-        each = Exact(metric.over.share(len(seen)) or 0)
-        yield from ((shown, weight * each) for shown in seen)
+        shares = metric.over.shares(len(seen)) or ()
+        yield from ((shown, weight * Exact(share)) for shown, share in zip(seen, shares, strict=True))
 
 
 def _minimiser(module: Any, oracle: _Clients, origin: Any, constants: Mapping[str, Any]) -> list[Any]:

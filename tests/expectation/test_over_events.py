@@ -2,12 +2,14 @@
 
 import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+import sympy
+from sympy import Rational
 
 from boundlab.algorithms import X_S, EventLaw
 from boundlab.arithmetic import numbers
@@ -26,7 +28,8 @@ from boundlab.expectation import (
 )
 from boundlab.expectation._graph import Lowering, in_floats
 from boundlab.expectation._live import lasting
-from boundlab.metrics import metric
+from boundlab.formulas.symbols import symbol
+from boundlab.metrics import INDEX, Metric, compose, metric, valued
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
@@ -62,7 +65,14 @@ CASES: list[tuple[str, dict[str, str], int]] = [
     ("fedstaleweight", {"eta_l": "0.25", "count": "2", "reply": "wait", "scale": "2"}, 2),
 ]
 IDS = [f"{name}-{'-'.join(f'{k}={v}' for k, v in options.items())}" for name, options, _ in CASES]
-SIDES = ["squared-distance", "ergodic-gap", "gap", "gradient-norm", "gradient-norm-last"]
+k, HORIZON = INDEX["K"], symbol("K")
+COMPOSED = {  # of every aggregation: weights, models from the middle on, and the model at K itself
+    "weighted gap": compose("gap", "average", weights=(k + 1) ** 2),
+    "gap of a suffix": compose("gap", "average", begin=sympy.floor(HORIZON / 2)),
+    "distance of all": compose("distance", "average", end=HORIZON, weights=Rational(3, 2) ** k),
+    "late slopes": compose("slope", "mean", begin=sympy.floor(HORIZON / 2), end=HORIZON, weights=1 / (k + 1)),
+}
+SIDES = ["squared-distance", "ergodic-gap", "gap", "gradient-norm", "gradient-norm-last", *COMPOSED]
 
 CENTRES, WEIGHTS, DELTA, X0 = [0, 1, 3], [1, 2, 1], 1, 2
 HUBERS = {"c": [[c] for c in CENTRES], "w": [[w] for w in WEIGHTS], "delta": DELTA, "x0": X0}
@@ -190,7 +200,25 @@ def sides_of(models: list[Fraction], curve: str) -> dict[str, Fraction]:
     found = {side: quantity(side, curve, last) for side in ("squared-distance", "gap", "gradient-norm-last")}
     found["ergodic-gap"] = quantity("gap", curve, sum(models[:-1], Fraction(0)) / K)
     found["gradient-norm"] = sum((quantity("gradient-norm", curve, x) for x in models[:-1]), Fraction(0)) / K
+    half, one = K // 2, lambda _: Fraction(1)
+    found["weighted gap"] = quantity("gap", curve, averaged(models, 0, K - 1, lambda j: Fraction((j + 1) ** 2)))
+    found["gap of a suffix"] = quantity("gap", curve, averaged(models, half, K - 1, one))
+    growing = averaged(models, 0, K, lambda j: Fraction(3, 2) ** j)
+    found["distance of all"] = quantity("squared-distance", curve, growing)
+    slopes = [quantity("gradient-norm", curve, x) for x in models]
+    found["late slopes"] = averaged(slopes, half, K, lambda j: Fraction(1, j + 1))
     return found
+
+
+def averaged(models: list[Fraction], begin: int, end: int, weight: Callable[[int], Fraction]) -> Fraction:
+    """Return Σ w_j·(number j)/Σ w_j over the models, or quantities, from ``begin`` to ``end``."""
+    each = [weight(j) for j in range(begin, end + 1)]
+    return sum((w * x for w, x in zip(each, models[begin : end + 1], strict=True)), Fraction(0)) / sum(each)
+
+
+def metric_at(side: str, K: int) -> Metric:
+    """Return the left side with the weights that it has at K."""
+    return valued(COMPOSED[side], lambda _: None, K, side) if side in COMPOSED else metric(side)
 
 
 def brute_force(name: str, parameters: Any, curve: str, K: int) -> dict[str, Fraction]:
@@ -223,11 +251,11 @@ def exactly(name: str, options: dict[str, str], parameters: Any, problem: Any, s
     arithmetic = exact_arithmetic(lambda _: compiler.program(parameters, len(P)), {}, (), diminishing(options))
     ks = np.array([K])
     if how == "moments":
-        return numbers.fraction(second_moments(model, arithmetic, LAW, metric(side), ks)[0])
+        return numbers.fraction(second_moments(model, arithmetic, LAW, metric_at(side, K), ks)[0])
     best = model.minimum() or Minimum([], Fraction(0))
     alike = twins(problem, LAW.p.astype(np.float64))
     one = numbers.rational(1)
-    return numbers.fraction(enumerated(model, best, arithmetic, one, LAW, alike, metric(side), ks)[0])
+    return numbers.fraction(enumerated(model, best, arithmetic, one, LAW, alike, metric_at(side, K), ks)[0])
 
 
 @pytest.mark.sweep(2)
@@ -250,7 +278,7 @@ def test_all_sequences_one_by_one_in_fractions(name: str, options: dict[str, str
         for side, expected in brute_force(name, parameters, curve, K).items():
             for how in ways:
                 assert exactly(name, options, parameters, problem, side, K, how) == expected, (side, curve, how)
-            found = left_side(side, name, problem, parameters, delays, policy, K).value[0]
+            found = left_side(metric_at(side, K), name, problem, parameters, delays, policy, K).value[0]
             assert found == pytest.approx(float(expected), rel=1e-12), (side, curve)
 
 
@@ -286,7 +314,7 @@ SHORT = {"area": 3, "gd": 2, "async_sgd": 2, "fedasync": 2, "fedfa": 1, "sfedavg
 def test_moments_and_all_signs_agree_exactly(name: str, options: dict[str, str], K: int) -> None:
     noisy = build_problem("quadratic", {**BOWLS, "sigma": 1, "noise": "sign"})
     parameters, last = read(name, options), min(K, SHORT.get(name, 1))
-    for side in ("squared-distance", "ergodic-gap", "gradient-norm"):
+    for side in ("squared-distance", "ergodic-gap", "gradient-norm", *COMPOSED):
         found = {how: exactly(name, options, parameters, noisy, side, last, how) for how in ("enumeration", "moments")}
         assert found["enumeration"] == found["moments"], side
 

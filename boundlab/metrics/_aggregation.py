@@ -1,0 +1,376 @@
+"""Left sides that a theorem puts together: a quantity, how the iterates enter, which of them, with which weights."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Literal, final
+
+import numpy as np
+import sympy
+from numpy.typing import NDArray
+
+from boundlab.arithmetic.weights import EQUAL, Weights
+from boundlab.errors import SpecError, UndecidedError
+from boundlab.formulas.enclose import walk
+from boundlab.formulas.rationals import RATIONALS
+from boundlab.metrics._metric import BUILT_IN, Metric, Quantity
+from boundlab.metrics._over import AVERAGE_ITERATE, LAST, MEAN, Over
+
+if TYPE_CHECKING:
+    from boundlab.tape import RecordAt
+
+Ints = NDArray[np.int64]
+Counter = Literal["K", "T"]
+Kind = Literal["last", "average", "mean", "best"]
+KINDS: Final[tuple[Kind, ...]] = ("last", "average", "mean", "best")
+QUANTITIES: Final[Mapping[str, Quantity]] = MappingProxyType({one.name.lower(): one for one in Quantity})
+INDEX: Final[Mapping[str, sympy.Symbol]] = MappingProxyType(
+    {counter: sympy.Symbol(name, integer=True, nonnegative=True) for counter, name in (("K", "k"), ("T", "t"))}
+)
+"""The index of a weight by the horizon's symbol: which of the models it is that of."""
+INDICES: Final[Mapping[Counter, str]] = MappingProxyType({"K": "iteration", "T": "update"})
+"""What the horizon counts, as a file says it."""
+_AT: Final[Mapping[Quantity, tuple[str, str]]] = MappingProxyType(
+    {
+        Quantity.DISTANCE: ("‖{} − x*‖²", r"\|{}-x^\star\|^2"),
+        Quantity.GAP: ("f({}) − f*", r"f({})-f^\star"),
+        Quantity.SLOPE: ("‖∇f({})‖²", r"\|\nabla f({})\|^2"),
+    }
+)
+_MOST: Final = 200_000  # models in one left side: each weight is a fraction
+_BITS: Final = 1 << 26  # of all of them
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Models over which a left side goes, and their weights, as formulas.
+
+    Parameters
+    ----------
+    kind
+        ``average``: the quantity at the weighted average of the models; ``mean``: the weighted average of the
+        quantities; ``best``: the smallest of them, within the expectation.
+    begin, end
+        The first model and the last one, formulas of the horizon; k counts from 0.
+    weights
+        A formula of k, the horizon and symbols; None: all models count alike.
+    counter
+        The horizon's symbol.
+    """
+
+    kind: Kind
+    begin: sympy.Expr
+    end: sympy.Expr
+    weights: sympy.Expr | None
+    counter: Counter
+
+    @property
+    def horizon(self) -> sympy.Symbol:
+        """The horizon as a SymPy symbol."""
+        from boundlab.formulas.symbols import symbol
+
+        return symbol(self.counter)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the model at the horizon itself counts."""
+        return bool(self.end == self.horizon)
+
+    @property
+    def running(self) -> bool:
+        """Whether longer horizons add models and change no weight, so that one run shows the left sides at many."""
+        fixed = self.horizon not in self.begin.free_symbols | (self.weights or sympy.S.One).free_symbols
+        return fixed and (self.closed or self.end == self.horizon - 1)
+
+    @property
+    def formulas(self) -> tuple[sympy.Expr, ...]:
+        """All formulas, the index apart."""
+        return self.begin, self.end, *(() if self.weights is None else (self.weights,))
+
+    def words(self) -> str:
+        """Return which models count, and how much, where it is not all of them alike."""
+        said = "" if self.weights is None else f", weights {self.weights}"
+        usual = self.begin == 0 and self.end == self.horizon - 1
+        return said if usual else f"{said}, {INDEX[self.counter]} = {self.begin} … {self.end}"
+
+
+class _Aggregate(Over):
+    """How the iterates enter a left side that a theorem puts together, before its formulas have values.
+
+    Nobody can ask then which models count: its :meth:`records` and the like are those of :class:`_Weighted`.
+    """
+
+    def __init__(self, over: Range) -> None:
+        self.range = over
+        self.id = over.kind
+        self.averages_iterates = self.one_record = over.kind == "average"
+        self.first = (int(over.begin) if over.begin.is_Integer else 0) + (not over.closed)
+        self.linear = over.kind != "best"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Aggregate) and type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.range))
+
+    def records(self, ks: Ints) -> "RecordAt":
+        """Refuse."""
+        raise self._too_early()
+
+    def complete(self, ks: Ints) -> Ints:
+        """Refuse."""
+        raise self._too_early()
+
+    def fold(self, total: Any, value: Any) -> Any:
+        """Refuse."""
+        raise self._too_early()
+
+    def _too_early(self) -> RuntimeError:
+        return RuntimeError(f"the left side over {self.range.kind} is asked before its formulas have values")
+
+
+@final
+class _Weighted(_Aggregate):
+    """The same with numbers.
+
+    Parameters
+    ----------
+    weights
+        Of the models 0, 1, …, 0 outside of the range.
+    begin, last
+        The first model, and the last one at the horizon that the numbers are for.
+    """
+
+    def __init__(self, over: Range, weights: Weights, begin: int, last: int) -> None:
+        super().__init__(over)
+        self.weights, self._begin, self._last = weights, begin, last
+        self._ends_at_horizon = over.running
+        self.first = begin + (not over.closed) if over.running else 0
+
+    def records(self, ks: Ints) -> "RecordAt":
+        """Return the horizons of an average; else all models that count."""
+        from boundlab.tape import RecordAt
+
+        if self.averages_iterates:
+            return RecordAt(ks, average=True, weights=self.weights)
+        return RecordAt(np.arange(self._begin, self._end(int(ks[-1])) + 1))
+
+    def _end(self, k: int) -> int:
+        """Return the last model that counts."""
+        return k - (not self.range.closed) if self._ends_at_horizon else self._last
+
+    def complete(self, ks: Ints) -> Ints:
+        """Return how many models count."""
+        if self.averages_iterates:
+            return np.arange(1, len(ks) + 1)
+        return np.array([self._end(k) - self._begin + 1 for k in ks.tolist()])
+
+    def fold(self, total: Any, value: Any) -> Any:
+        """Add with the weight, or keep the smallest."""
+        if self.averages_iterates:
+            return value
+        if self.range.kind == "best":
+            return value if total is None else np.minimum(total, value) if _floats(value) else min(total, value)
+        count, added = (0, None) if total is None else total
+        part = _times(self.weights.at(self._begin + count), value)
+        return count + 1, part if added is None else added + part
+
+    def read(self, total: Any, count: int) -> Any:
+        """Divide by the sum of the weights."""
+        if self.averages_iterates or self.range.kind == "best":
+            return total
+        weights = self.weights
+        return _times(1 / (weights.before(self._begin + count) - weights.before(self._begin)), total[1])
+
+    def shares(self, count: int) -> tuple[Fraction, ...] | None:
+        """Return the weight of each of ``count`` records."""
+        if self.range.kind == "best":
+            return None
+        if self.averages_iterates:
+            return (Fraction(1),)
+        weights, end = self.weights, self._begin + count
+        total = weights.before(end) - weights.before(self._begin)
+        return tuple(weights.at(j) / total for j in range(self._begin, end))
+
+
+def _floats(value: Any) -> bool:
+    return isinstance(value, float | np.ndarray | np.floating)
+
+
+def _times(weight: Fraction, value: Any) -> Any:
+    """Return weight·value in the arithmetic of the value."""
+    if _floats(value):
+        return float(weight) * value
+    from boundlab.arithmetic.numbers import rational
+
+    return rational(weight) * value
+
+
+def compose(
+    quantity: str,
+    over: Kind = "last",
+    *,
+    counter: Counter = "K",
+    begin: sympy.Expr | None = None,
+    end: sympy.Expr | None = None,
+    weights: sympy.Expr | None = None,
+) -> Metric:
+    """Return a left side; one that is built in is that.
+
+    Parameters
+    ----------
+    quantity
+        ``distance``, ``gap`` or ``slope``.
+    over
+        How the iterates enter; ``last`` has no range and no weights.
+    counter
+        What the index counts: iterations (K) or server updates (T).
+    begin, end
+        The first model and the last one: 0 and the horizon − 1 by default.
+    weights
+        Of model k (or t), a symbol of :data:`INDEX`.
+
+    Raises
+    ------
+    SpecError
+        If there is no such quantity or aggregation, or a range is given to what has none.
+
+    Examples
+    --------
+    >>> compose("gap", "average").id
+    'ergodic-gap'
+    >>> compose("gap", "average", weights=INDEX["K"] + 1).expectation
+    'E f(x̄_K) − f*, x̄_K the average of x_s,k for k = 0 … K - 1, weights k + 1'
+    """
+    if quantity not in QUANTITIES or over not in KINDS:
+        known = f"{', '.join(QUANTITIES)} over {', '.join(KINDS)}"
+        raise SpecError(f"a left side is one of {known}; got {quantity!r} over {over!r}")
+    if over == "last" and not (begin is end is weights is None):
+        raise SpecError("a left side over last is about one iterate: it has no from, to or weights")
+    if over == "best" and weights is not None:
+        raise SpecError("the best iterate has no weights: a left side over best has from and to alone")
+    kind = QUANTITIES[quantity]
+    found = Range(over, sympy.S.Zero, sympy.S.Zero, weights, counter)
+    found = replace(
+        found,
+        begin=sympy.S.Zero if begin is None else sympy.sympify(begin),
+        end=found.horizon - 1 if end is None else sympy.sympify(end),
+        weights=None if weights is None or not weights.free_symbols else weights,
+    )
+    plain = found.words() == ""
+    usual: Over | None = {"last": LAST, "average": AVERAGE_ITERATE, "mean": MEAN}.get(over) if plain else None
+    own = usual or _Aggregate(found)
+    for one in BUILT_IN:
+        if usual is one.over and kind is one.quantity and counter == one.counter:
+            return one
+    return _metric(kind, own, found)
+
+
+def _metric(kind: Quantity, over: Over, found: Range) -> Metric:
+    """Return the metric with its words."""
+    K, words, name = found.counter, found.words(), kind.name.lower()
+    said, tex = _AT[kind]
+    at, average, single = said.format("x_s,k"), said.format(f"x̄_{K}"), said.format("x̄_k")
+    span, weight = (
+        f"{INDEX[K]} = {found.begin} … {found.end}",
+        "" if found.weights is None else f", weights {found.weights}",
+    )
+    share = "" if found.weights is None else rf"\left({sympy.latex(found.weights)}\right)"
+    total = rf"\sum_{{{INDEX[K]}={sympy.latex(found.begin)}}}^{{{sympy.latex(found.end)}}}"
+    each = tex.format("x_{s,k}")
+    match found.kind:
+        case "last":
+            label, text, single = f"{name} of the last iterate", f"E {said.format(f'x_s,{K}')}", at
+            latex = rf"\mathbb{{E}}\,{tex.format(f'x_{{s,{K}}}')}"
+        case "average":
+            label, bar = f"{name} of a weighted average", rf"\bar x_{{{K}}}"
+            text = f"E {average}, x̄_{K} the average of x_s,k for {span}{weight}"
+            sums = rf"\frac{{{total} {share} x_{{s,k}}}}{{{total} {share or 1}}}"
+            latex = rf"\mathbb{{E}}\,{tex.format(bar)},\quad {bar}={sums}"
+        case "mean":
+            label, single = f"weighted mean of the {name}", f"mean of {at}{words}"
+            text = f"mean of E[{at}] for {span}{weight}"
+            latex = rf"\frac{{{total} {share} \mathbb{{E}}\left[{each}\right]}}{{{total} {share or 1}}}"
+        case _:
+            label, single = f"{name} of the best iterate", f"min {at}"
+            text = f"E min[{at}] for {span}"
+            latex = rf"\mathbb{{E}}\,\min_{{{span.replace('…', chr(92) + 'dots')}}} {each}"
+    identity = f"{name} over {found.kind}{words}, index {INDICES[K]}"
+    return Metric(identity, label, single, text, latex, kind, over, K)
+
+
+def range_of(metric: Metric) -> Range | None:
+    """Return the range and weights of a left side that a theorem puts together; None: it has none of its own."""
+    return metric.over.range if isinstance(metric.over, _Aggregate) else None
+
+
+def valued(metric: Metric, value: Callable[[str], Fraction | None], horizon: int, what: str) -> Metric:
+    """Return a left side whose formulas have values; one without formulas as it is.
+
+    Parameters
+    ----------
+    value
+        The number of a symbol, by name; None where it is no fraction.
+    horizon
+        The largest K (or T) that is asked for.
+    what
+        Whose left side it is, for messages.
+
+    Raises
+    ------
+    SpecError
+        If no model counts, a weight is negative or no fraction, all are 0, or there are too many.
+    """
+    found = range_of(metric)
+    if found is None or isinstance(metric.over, _Weighted):
+        return metric
+
+    def number(formula: sympy.Expr, name: str, k: int | None = None) -> Fraction:
+        def known(symbol: str) -> Fraction:
+            if symbol == found.counter:
+                return Fraction(horizon)
+            if symbol == INDEX[found.counter].name and k is not None:
+                return Fraction(k)
+            own = value(symbol)
+            if own is None:
+                raise UndecidedError(f"{symbol} is no fraction")
+            return own
+
+        place = "" if k is None else f" at k = {k}"
+        try:
+            got = walk(formula, RATIONALS, known)
+        except (UndecidedError, TypeError) as error:
+            raise SpecError(
+                f"{what}: {name} = {formula}{place} has no value in fractions ({error}); weights and ranges are exact"
+            ) from None
+        if not isinstance(got, Fraction):
+            raise SpecError(f"{what}: {name} = {formula}{place} is no fraction; weights and ranges are exact")
+        return got
+
+    ends = [number(found.begin, "from"), number(found.end, "to")]
+    for one, name in zip(ends, ("from", "to"), strict=True):
+        if one.denominator != 1:
+            raise SpecError(f"{what}: {name} must be a whole number, got {one} at {found.counter} = {horizon}")
+    begin, last = (int(one) for one in ends)
+    if not 0 <= begin <= last <= horizon:
+        raise SpecError(
+            f"{what}: the left side goes from k = {begin} to {last} at {found.counter} = {horizon}; it needs "
+            f"0 ≤ from ≤ to ≤ {found.counter}"
+        )
+    if last - begin >= _MOST:
+        raise SpecError(f"{what}: the left side takes {last - begin + 1} models, and at most {_MOST} are weighed")
+    weights = EQUAL
+    if found.weights is not None or begin or not found.running:
+        each, bits = [Fraction(0)] * begin, 0
+        for k in range(begin, last + 1):
+            one = Fraction(1) if found.weights is None else number(found.weights, "weights", k)
+            bits += one.numerator.bit_length() + one.denominator.bit_length()
+            if bits > _BITS:
+                raise SpecError(f"{what}: the weights {found.weights} are too long as fractions at k = {k}")
+            each.append(one)
+        weights = Weights.of(each, closed=found.closed, what=what)
+    elif found.closed:
+        weights = Weights(None, closed=True)
+    return replace(metric, over=_Weighted(found, weights, begin, last))
