@@ -36,14 +36,16 @@ from boundlab.expectation import (
     enumerated,
     enumerated_schedule,
     exact_program,
+    folded,
     moments_of_schedule,
     second_moments,
     twins,
 )
 from boundlab.formulas.known_numbers import Formulas, scalar
+from boundlab.instance.enclosed import left_side
 from boundlab.instance.from_case import plan_of
 from boundlab.instance.plan import Plan
-from boundlab.metrics import Quantity
+from boundlab.metrics import Quantity, range_of
 from boundlab.options import Options
 from boundlab.tape import RecordAt
 from boundlab.theorems import Theorem, over
@@ -144,6 +146,7 @@ class _Exactly:
         self.law = exact_law(case, plan)
         self.known = model.constants()
         self.formulas: Formulas = formulas(plan, case, self.known, self.law)
+        self.plan = replace(plan, metric=left_side(plan.theorem, self.formulas, int(plan.ks[-1])))
         self.best = model.minimum()
         self.method = ""
         self._trace: Callable[[], ExactTrace]
@@ -167,7 +170,9 @@ class _Exactly:
                 symbols=self.plan.symbols, decided=above is not None, objective=self.plan.objective,
                 core=core_of(self.plan.theorem).sha256,
             )  # fmt: skip
-        return replace(found, derivation=self._derivation(found, left, right, above)) if derive else found
+        if not derive or range_of(self.plan.metric) is not None:  # rows are written out where models count alike
+            return found
+        return replace(found, derivation=self._derivation(found, left, right, above))
 
     def _derivation(self, found: ExactResult, left: "_Side", right: "_Side", above: bool | None) -> Derivation:
         best = self.model.minimum()
@@ -266,7 +271,6 @@ class _Exactly:
         chosen = {name: value for name, value in plan.parameter_values.items() if name not in rates}
         k, events = int(plan.ks[-1]), self.case.events
         records, function = plan.metric.records([k]), AtMinimum.of(self.model, self.best)
-        share = rational(plan.metric.over.share(k) or 0)
         assert not isinstance(events, RandomEvents)  # noqa: S101  (for the type checker)
 
         def compiled(shown: RecordAt, values: Mapping[str, float]) -> Any:
@@ -297,8 +301,7 @@ class _Exactly:
                 tape, self.model, values, lambda _m, x: shown.append(plan.metric.at(function, x)), balls=balls,
                 bounds=bounds,
             )  # fmt: skip
-            total = sum(shown[1:], start=shown[0])
-            return total * share
+            return folded(plan.metric, plan.ks[-1:], shown)[0]
 
         rate_balls = [self._rate(name) for name in rates]
         surds = any(isinstance(rate, numbers.Surd) for rate in exact)

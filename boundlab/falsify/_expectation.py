@@ -59,7 +59,7 @@ def evaluate(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None = 
         raise SpecError("no unique minimiser")
     left = left_of(plan, candidate).value
     if candidate.separable:
-        left = left - rounding(theorem.left, candidate, candidate.iterations)
+        left = left - rounding(plan.metric, candidate, candidate.iterations)
     return CandidateSides(points, left[:, None], plan.bound[:, None].copy(), [np.empty(0)], np.zeros(1))
 
 
@@ -88,7 +88,7 @@ def left_of(plan: Plan, candidate: Candidate, lost: float = 0.0) -> Enclosure:
         plan.parameter_values,
     )
     total = np.zeros((3, len(plan.ks)))
-    for tape, weight in tapes(schedules, plan.theorem.left.records(plan.ks)):
+    for tape, weight in tapes(schedules, plan.metric.records(plan.ks)):
         found = given_tape.left_side(plan.metric, problem, tape, plan.ks)
         total += weight * np.array([found.value, found.lower, found.upper])
     value, lower, upper = total

@@ -157,7 +157,7 @@ class Judge:
 
     def _alone(self, one: Candidate) -> bool:
         """Return whether a candidate is evaluated by itself, and not with all that share its runs."""
-        if not one.separable or self._weighs(one):
+        if not one.separable or self._weighs(one) or self.theorem.left_reads - {self.theorem.horizon_symbol}:
             return True
         return self.expectation and (not one.noisy or one.problem["type"] == "quadratic")
 

@@ -17,8 +17,10 @@ from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._rates import local_rate, server_rates
 from boundlab.instance.applicability import check, deviations
+from boundlab.instance.enclosed import formulas_at, left_side
 from boundlab.instance.schedules import Schedules, kept_by_all
 from boundlab.instance.settings import own_parameters, split
+from boundlab.metrics import Metric
 from boundlab.objective import Optimum, Problem
 from boundlab.options import number
 from boundlab.randomness import Streams
@@ -36,6 +38,8 @@ class SharedRun:
 
     Parameters
     ----------
+    left
+        The left side, with the numbers of its weights.
     tapes
         One, or one for each sequence of independent events.
     ks
@@ -49,6 +53,7 @@ class SharedRun:
     """
 
     theorem: Theorem
+    left: Metric
     algorithm: Algorithm[Any]
     tapes: tuple[tuple[Tape, float], ...]
     ks: NDArray[np.int64]
@@ -116,14 +121,14 @@ def make_shared_run(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | 
         server = {name: step[name] for name in server_rates(theorem)}
     schedules = replace(first, chosen={**options, **server})
     points = points_of(theorem, horizon, ks)
-    records = theorem.left.records(points)
-    runs = tuple(tapes(schedules, records))
+    left = left_side(theorem, formulas_at(theorem, values, ()), int(points[-1]))
+    runs = tuple(tapes(schedules, left.records(points)))
     if events is None:
         seen: tuple[Mapping[str, float], ...] = ({},) * len(points)
     else:
         # A statement about the mean over schedules takes limits that all of them keep.
         seen = tuple(kept_by_all(theorem, [schedules.read_at(tape, points, values) for tape, _ in runs]))
-    return SharedRun(theorem, algorithm, runs, points, seen, values, server)
+    return SharedRun(theorem, left, algorithm, runs, points, seen, values, server)
 
 
 def points_of(theorem: Theorem, horizon: int, ks: Sequence[int] | None) -> NDArray[np.int64]:

@@ -95,7 +95,7 @@ def _left_sides(
     shared: SharedRun, candidates: Sequence[Candidate], sizes: Floats, optima: Sequence[Optimum]
 ) -> tuple[Floats, Floats, Sequence[Floats]]:
     """Return left sides, shape (points, B), √(3P), shape (B,), and where each run ended."""
-    metric, layout = shared.theorem.left, Layout.of(candidates)
+    metric, layout = shared.left, Layout.of(candidates)
     steps = sizes[layout.owner]
     ends = [np.empty(0)] * len(candidates)
     if candidates[0].noisy:

@@ -48,13 +48,13 @@ def right_sides(theorem: Theorem, values: Sequence[Mapping[str, Any]], measured:
     return Enclosure(found[:, 0], found[:, 1], found[:, 2])
 
 
-def left_side(theorem: Theorem, values: Mapping[str, Any], horizon: int) -> Metric:
+def left_side(theorem: Theorem, formulas: Formulas, horizon: int) -> Metric:
     """Return the left side with the numbers of its formulas.
 
     Parameters
     ----------
-    values
-        What the theorem is evaluated with, by symbol.
+    formulas
+        The symbols at the numbers that whoever asks takes them for.
     horizon
         The largest K (or T) that is asked for.
 
@@ -65,7 +65,6 @@ def left_side(theorem: Theorem, values: Mapping[str, Any], horizon: int) -> Metr
     """
     if range_of(theorem.left) is None:
         return theorem.left
-    formulas = formulas_at(theorem, {**values, theorem.horizon_symbol: horizon}, ())
 
     def value(name: str) -> Fraction | None:
         found = formulas.exact(theorem.symbols[name].symbol)

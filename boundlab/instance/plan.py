@@ -11,7 +11,7 @@ from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.instance.applicability import check, deviations
-from boundlab.instance.enclosed import left_side, right_sides
+from boundlab.instance.enclosed import formulas_at, left_side, right_sides
 from boundlab.instance.points import spoken
 from boundlab.instance.readings import Sources, SymbolValue
 from boundlab.instance.schedules import Schedules
@@ -214,7 +214,7 @@ def make_plan(
     else:
         points, evaluation = ks, bounds(ks)
     known = {**scheduled, **schedules.pinned, **values}
-    left = left_side(theorem, values, iterations)
+    left = left_side(theorem, formulas_at(theorem, values, ()), iterations)
     return Plan(
         theorem,
         problem,

@@ -74,8 +74,8 @@ def records(at: CompiledRun, chosen: NDArray[np.int64] = _CHOSEN) -> None:
         asked = RecordAt(np.array(shown, dtype=np.int64), average=True, weights=weights)
         means = _shown(at, "RecordAt with weights", asked, shown)
         for k, mean in zip(shown, means, strict=True):
-            each = [float(weights.at(j)) for j in range(k + closed)]
-            expected = np.average(models[: k + closed], axis=0, weights=each)
+            parts = [float(weights.at(j)) for j in range(k + closed)]
+            expected = np.average(models[: k + closed], axis=0, weights=parts)
             equal(f"a weighted average of {k + closed} iterates", mean, expected, scale=1.0, rounding=_ROUNDING)
     each, last = at.shown(RecordAt(events=True))
     size = len(each.events)

@@ -14,7 +14,8 @@ from boundlab.errors import BoundlabError, SpecError
 from boundlab.formulas.assignments import of_arrivals
 from boundlab.formulas.known_numbers import Formulas, KnownNumber
 from boundlab.formulas.symbols import symbol
-from boundlab.instance.enclosed import right_sides
+from boundlab.instance.enclosed import left_side, right_sides
+from boundlab.metrics import Metric
 from boundlab.theorems import Condition, Theorem
 
 _BITS = 512  # irrational bounds are told from rational values that differ by more than 2⁻⁵⁰⁰
@@ -73,6 +74,8 @@ class Exactly:
 
     Parameters
     ----------
+    left
+        The left side, with the numbers of its weights.
     right
         The right side.
     steps
@@ -83,6 +86,7 @@ class Exactly:
         The step size as its formula gives it, where that is a square root.
     """
 
+    left: Metric
     right: RightSide
     steps: Mapping[float, Fraction]
     broken: str
@@ -116,7 +120,8 @@ def exactly(theorem: Theorem, values: Mapping[str, Any], options: Mapping[str, A
             root = _root(theorem, formulas, found, about)
         elif abs(float(found) - about) <= _FAR * abs(about):
             steps[about] = _fraction(found)
-    return Exactly(_right(theorem, formulas, values, bound), steps, _first_broken(theorem, formulas), root)
+    left = left_side(theorem, formulas, int(values[theorem.horizon_symbol]))
+    return Exactly(left, _right(theorem, formulas, values, bound), steps, _first_broken(theorem, formulas), root)
 
 
 def _symbol(theorem: Theorem, name: str) -> sympy.Symbol:

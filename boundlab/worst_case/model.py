@@ -256,7 +256,8 @@ def _shown(
         return
     for tape, weight in runs:
         seen: list[Any] = []
-        run(tape, start, oracle, lambda _, shown, seen=seen: seen.append(shown), steps)  # type: ignore[misc]
+        known = {**{about: one for about, one in tape.exact.items() if one is not None}, **steps}
+        run(tape, start, oracle, lambda _, shown, seen=seen: seen.append(shown), known)  # type: ignore[misc]
         shares = metric.over.shares(len(seen)) or ()
         yield from ((shown, weight * Exact(share)) for shown, share in zip(seen, shares, strict=True))
 

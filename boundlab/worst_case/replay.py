@@ -31,7 +31,8 @@ def replay(plan: Question, problem: Problem) -> float | None:
             run(tape, problem.x0, problem.full_gradients(), lambda _, x, seen=seen: seen.append(np.array(x)))  # type: ignore[misc]
         except AssumptionError:
             return None
-        total.append(float(weight) * sum(left(x) for x in seen) / len(seen))
+        shares = plan.metric.over.shares(len(seen)) or ()
+        total.append(float(weight) * sum(float(share) * left(x) for share, x in zip(shares, seen, strict=True)))
     return float(np.sum(np.sort(total)))
 
 

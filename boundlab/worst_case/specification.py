@@ -89,7 +89,7 @@ class Question:
     @property
     def metric(self) -> Metric:
         """The left side."""
-        return self.theorem.left
+        return self.exactly.left
 
     def records(self) -> RecordAt:
         """Return what a run must show."""
@@ -122,6 +122,7 @@ class Question:
         found: set[float] = set()
         for tape, _ in self.tapes():
             own = own_numbers(tape)
+            known |= {about for about, exactly in tape.exact.items() if exactly is not None}
             found.update(own.coefficients, own.step_sizes, own.local)
         return any(exact(one).value.denominator > PROGRAM.denominator for one in found - known)
 
