@@ -8,7 +8,7 @@ from typing import Final, final
 
 from boundlab.errors import SpecError
 
-_ROOM: Final = 900  # bits of a sum of weights: more leave floats
+_ROOM: Final = 900  # bits from the smallest weight to the sum of all
 
 
 @final
@@ -29,12 +29,12 @@ class Weights:
 
     @classmethod
     def of(cls, values: Sequence[Fraction], *, closed: bool, what: str) -> "Weights":
-        """Return weights that are none of them negative and not all 0; so small that their sums are floats.
+        """Return weights that are none of them negative and not all 0; scaled where their sums would leave floats.
 
         Raises
         ------
         SpecError
-            If they are not.
+            If they are not, or differ by more than floats hold.
         """
         low = next((place for place, one in enumerate(values) if one < 0), None)
         if low is not None:
@@ -44,9 +44,12 @@ class Weights:
         total = sum(values, start=Fraction(0))
         if not total:
             raise SpecError(f"{what}: all weights are 0, and then there is no average")
-        beyond = total.numerator.bit_length() - total.denominator.bit_length() - _ROOM
-        scale = Fraction(1, 1 << beyond) if beyond > 0 else Fraction(1)
-        return cls(tuple(one * scale for one in values) if beyond > 0 else tuple(values), closed)
+        span = total / min(one for one in values if one)
+        if _bits(span) > _ROOM:
+            raise SpecError(f"{what}: the weights span {_bits(span)} binary digits, and floats hold at most {_ROOM}")
+        middle = _bits(total) - _ROOM // 2  # so that all of them, and their sums, are floats
+        scale = Fraction(1, 1 << middle) if middle > 0 else Fraction(1)
+        return cls(tuple(one * scale for one in values) if middle > 0 else tuple(values), closed)
 
     def at(self, j: int) -> Fraction:
         """Return w_j."""
@@ -68,6 +71,10 @@ class Weights:
         for one in self.values or ():
             sums.append(sums[-1] + one)
         return tuple(sums)
+
+
+def _bits(value: Fraction) -> int:
+    return value.numerator.bit_length() - value.denominator.bit_length()
 
 
 EQUAL: Final = Weights()

@@ -251,6 +251,8 @@ def compose(
         raise SpecError("a left side over last is about one iterate: it has no from, to or weights")
     if over == "best" and weights is not None:
         raise SpecError("the best iterate has no weights: a left side over best has from and to alone")
+    if weights is not None and not weights.free_symbols and not weights.is_positive:
+        raise SpecError(f"all models have the weight {weights}; weights are positive, or left out where all are alike")
     kind = QUANTITIES[quantity]
     found = Range(over, sympy.S.Zero, sympy.S.Zero, weights, counter)
     found = replace(
