@@ -1,13 +1,22 @@
 """Sizes of steps: that of iteration k, and those of the local steps of one update."""
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from fractions import Fraction
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, Final, final
 
 import numpy as np
+import sympy
 from numpy.typing import NDArray
 
 from boundlab.algorithms import _option as option
-from boundlab.errors import SpecError
+from boundlab.errors import FormulaError, SpecError, UndecidedError
+from boundlab.formulas.enclose import walk
+from boundlab.formulas.parse import parse
+from boundlab.formulas.rationals import RATIONALS
 from boundlab.options import Options
 
 
@@ -55,6 +64,104 @@ def step_size(alpha: str = "constant step size", k: str = "") -> Any:
     """
     says = {"alpha": alpha, "c": f"with d: alpha_k = c/(k+d){k}", "d": f"with c: alpha_k = c/(k+d){k}"}
     return option.custom(says, lambda options, _: StepSize.read(options))
+
+
+_K, _HORIZON = sympy.Symbol("k", integer=True, nonnegative=True), sympy.Symbol("K", integer=True, positive=True)
+_NAMED: Final[Mapping[str, str]] = MappingProxyType(
+    {"none": "1", "sqrt": "1/sqrt(k + 1)", "linear": "Max(K - k, 0)/(K + 1)"}
+)
+DECAYS: Final = "none (default), sqrt: alpha/√(k+1), linear: alpha·(K−k)/(K+1), or any formula of k and K times alpha"
+DECAY_EXAMPLES: Final = ("none", "sqrt", "linear", "1/(k + 2)")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Decay:
+    """Factor of the step size at iteration k: a formula of k, and of the horizon K.
+
+    At every k it is a fraction or the root of one, so that a step is rounded once.
+
+    Parameters
+    ----------
+    text
+        ``none``, ``sqrt``, ``linear``, or the formula.
+    """
+
+    text: str = "none"
+
+    def __str__(self) -> str:
+        """Return it as it is typed."""
+        return self.text
+
+    @property
+    def constant(self) -> bool:
+        """True if all steps are equal."""
+        return _K not in self._formula.free_symbols
+
+    @property
+    def reads_horizon(self) -> bool:
+        """True if the horizon K must be known."""
+        return _HORIZON in self._formula.free_symbols
+
+    @property
+    def falls(self) -> bool:
+        """True if no step is larger than the first, as far as that is known."""
+        return self.text in _NAMED or bool(sympy.diff(self._formula, _K).is_nonpositive)
+
+    @property
+    def _formula(self) -> sympy.Expr:
+        return _formula(_NAMED.get(self.text, self.text))
+
+    def at(self, k: int, horizon: int | None) -> float:
+        """Return the factor; no run that was told its horizon takes a step from there on.
+
+        Raises
+        ------
+        SpecError
+            If it is negative, infinite, or neither a fraction nor a root of one.
+        """
+        if horizon is not None and k >= horizon:
+            return 0.0
+        return _factor(self.text, _NAMED.get(self.text, self.text), k, horizon)
+
+    @classmethod
+    def read(cls, options: Options, name: str) -> "Decay":
+        """Read a word or a formula.
+
+        Raises
+        ------
+        SpecError
+            If it is neither.
+        """
+        text = str(options.raw(name, "none")).strip()
+        if text in _NAMED:
+            return cls(text)
+        try:
+            found = _formula(text)
+        except FormulaError as error:
+            said = f"{', '.join(_NAMED)}, or a formula of k and K such as 1/(k + 2)"
+            raise SpecError(f"{options.owner}: {name} must be {said}; {error}") from None
+        if not found.free_symbols:
+            raise SpecError(f"{options.owner}: {name} = {text} does not depend on k; put the number into alpha")
+        return cls(str(found))
+
+
+@lru_cache(maxsize=256)
+def _formula(text: str) -> sympy.Expr:
+    return parse(text, {"k": _K, "K": _HORIZON}, "decay")
+
+
+@lru_cache(maxsize=1 << 17)
+def _factor(name: str, text: str, k: int, horizon: int | None) -> float:
+    known = {"k": Fraction(k), **({} if horizon is None else {"K": Fraction(horizon)})}
+    try:
+        found = walk(_formula(text), RATIONALS, known.__getitem__)
+        value = float(found)
+    except (UndecidedError, TypeError, OverflowError) as error:
+        raise SpecError(f"decay={name} at k = {k} is neither a fraction nor the root of one: {error}") from None
+    if not 0.0 <= value < math.inf:
+        raise SpecError(f"decay={name} is {value:g} at k = {k}; no step is negative or infinite")
+    return value
 
 
 @final

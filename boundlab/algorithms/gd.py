@@ -23,7 +23,7 @@ from boundlab.algorithms._program import (
     Step,
 )
 from boundlab.algorithms._rounds import MeanStep, Rounds
-from boundlab.algorithms._steps import StepSize, step_size
+from boundlab.algorithms._steps import DECAY_EXAMPLES, DECAYS, Decay, StepSize, step_size
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events, read_events
@@ -36,8 +36,8 @@ from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Writer
 class GdParameters(Parameters):
     """The parameters of gradient descent: M local steps of size α_k, unit (−1, 2), an iteration.
 
-    ``all`` takes the mean of the clients' gradients, ``cyclic`` and ``uniform`` that of one, in turns or drawn. With
-    ``decay=linear`` α_k is 0 from K on.
+    ``all`` takes the mean of the clients' gradients, ``cyclic`` and ``uniform`` that of one, in turns or drawn. What
+    ``decay`` says multiplies α; with ``linear`` α_k is 0 from K on.
     """
 
     step: StepSize = step_size("constant step size, or the α of decay")
@@ -45,25 +45,20 @@ class GdParameters(Parameters):
     sampling: Literal["all", "cyclic", "uniform"] = option.choice(
         "all (default), cyclic or uniform: whose gradient an iteration takes", ("all", "cyclic", "uniform")
     )
-    decay: Literal["none", "sqrt", "linear"] = option.choice(
-        "none (default), sqrt: alpha/√(k+1), or linear: alpha·(K−k)/(K+1)", ("none", "sqrt", "linear")
-    )
-    K: int | None = option.integer("horizon of decay=linear", None, minimum=1)
+    decay: Decay = option.custom(DECAYS, Decay.read, Decay(), {"": DECAY_EXAMPLES})
+    K: int | None = option.integer("horizon that decay reads, as linear does", None, minimum=1)
 
     def check(self, owner: str) -> None:
         """Refuse a decay without its α or its horizon."""
-        if self.decay != "none" and self.step.d is not None:
-            raise SpecError(f"{owner}: decay={self.decay} goes with alpha, not with c and d")
-        if (self.decay == "linear") != (self.K is not None):
-            raise SpecError(f"{owner}: decay=linear and its horizon K go together")
+        if not self.decay.constant and self.step.d is not None:
+            raise SpecError(f"{owner}: decay={self.decay.text} goes with alpha, not with c and d")
+        if self.decay.reads_horizon != (self.K is not None):
+            raise SpecError(f"{owner}: a decay that reads K, such as linear, and its horizon K go together")
 
     def at(self, k: int) -> float:
         """Return α_k."""
-        if self.decay == "sqrt":
-            return self.step.c / float(np.sqrt(k + 1.0))
-        if self.decay == "linear" and self.K is not None:
-            return self.step.c * max(self.K - k, 0) / (self.K + 1.0)
-        return float(self.step.at(np.array(k)))
+        size = float(self.step.at(np.array(k)))
+        return size if self.decay.constant else size * self.decay.at(k, self.K)
 
 
 @final
@@ -114,7 +109,8 @@ class Gd(Rounds[GdParameters]):
 
     def averages(self, parameters: GdParameters, clients: int) -> Averages:
         """Each iteration is the mean of passes of all clients, or the pass of one."""
-        return Averages(parameters.M, parameters.at(0), every=1, ahead=0)
+        largest = parameters.at(0) if parameters.decay.falls else np.inf
+        return Averages(parameters.M, largest, every=1, ahead=0)
 
     def program(self, parameters: GdParameters, clients: int) -> "GdProgram":
         """Return one iteration."""
@@ -180,7 +176,7 @@ class GdProgram(EventProgram):
 
     def clock(self, number: int) -> int | None:
         """Return k where α_k diminishes."""
-        constant = self._parameters.step.d is None and self._parameters.decay == "none"
+        constant = self._parameters.step.d is None and self._parameters.decay.constant
         return None if constant else number
 
     def event(self, control: Control, event: Event, number: int) -> Step:

@@ -83,7 +83,7 @@ def evaluate(theorem: Theorem, case: Case, *, derive: bool = False) -> ExactResu
     why = _why_not(plan, model, case)
     if not why and model is not None:
         try:
-            return _Exactly(plan, case, model).result(derive=derive)
+            return _Exactly(plan, case, model).result(derive=derive and range_of(plan.metric) is None)
         except _NoValueError as error:
             return replace(_numeric.result(plan, case, str(error)), violated=False, decided=False)
         except (InexactError, TooLongError, UndecidedError, _TooManyError) as error:
@@ -170,9 +170,7 @@ class _Exactly:
                 symbols=self.plan.symbols, decided=above is not None, objective=self.plan.objective,
                 core=core_of(self.plan.theorem).sha256,
             )  # fmt: skip
-        if not derive or range_of(self.plan.metric) is not None:  # rows are written out where models count alike
-            return found
-        return replace(found, derivation=self._derivation(found, left, right, above))
+        return replace(found, derivation=self._derivation(found, left, right, above)) if derive else found
 
     def _derivation(self, found: ExactResult, left: "_Side", right: "_Side", above: bool | None) -> Derivation:
         best = self.model.minimum()
@@ -223,12 +221,10 @@ class _Exactly:
         alike = twins(plan.problem, law.p.astype(np.float64))
 
         def once() -> Scalar:
-            arithmetic, unit = self._arithmetic()
-            return enumerated(self.model, self.best, arithmetic, unit, law, alike, plan.metric, ks)[0]
+            return enumerated(self.model, self.best, *self._arithmetic(), law, alike, plan.metric, ks)[0]
 
         def trace() -> ExactTrace:
-            arithmetic, unit = self._arithmetic()
-            return record.of_events(self.model, self.best, arithmetic, unit, law, alike, plan.metric, k)
+            return record.of_events(self.model, self.best, *self._arithmetic(), law, alike, plan.metric, k)
 
         try:
             found = self._with_precision(once)

@@ -54,6 +54,9 @@ class _Root:
     def __hash__(self) -> int:
         return hash((self.base, self.degree))
 
+    def __float__(self) -> float:
+        return math.pow(float(self.base), 1.0 / self.degree)
+
     def _power(self, degree: int) -> Fraction:
         """Return the rational number that this is to the power of a multiple of its degree."""
         return self.base ** (degree // self.degree)

@@ -30,7 +30,7 @@ INDEX: Final[Mapping[str, sympy.Symbol]] = MappingProxyType(
 )
 """The index of a weight by the horizon's symbol: which of the models it is that of."""
 INDICES: Final[Mapping[Counter, str]] = MappingProxyType({"K": "iteration", "T": "update"})
-"""What the horizon counts, as a file says it."""
+"""The words of a file for what the horizon counts."""
 _AT: Final[Mapping[Quantity, tuple[str, str]]] = MappingProxyType(
     {
         Quantity.DISTANCE: ("‖{} − x*‖²", r"\|{}-x^\star\|^2"),
@@ -75,12 +75,12 @@ class Range:
 
     @property
     def closed(self) -> bool:
-        """Whether the model at the horizon itself counts."""
+        """True if the model at the horizon itself counts."""
         return bool(self.end == self.horizon)
 
     @property
     def running(self) -> bool:
-        """Whether longer horizons add models and change no weight, so that one run shows the left sides at many."""
+        """True if longer horizons add models and change no weight: then one run shows the left sides at many."""
         fixed = self.horizon not in self.begin.free_symbols | (self.weights or sympy.S.One).free_symbols
         return fixed and (self.closed or self.end == self.horizon - 1)
 

@@ -83,7 +83,9 @@ class _TheoremPage:
             letter = self._letters[name]
             shown = f"{letter}, given" if rule == theorem.symbols[name].symbol else f"{letter} = {self._text(rule)}"
             given = " (or given)" if name in theorem.settable else ""
-            yield noun + shown + given + (", α_k = c/(k + d)" if name == "d" else "")
+            decay = theorem.core.value("decay") if name == "alpha" else ""
+            falls = f", α_k = {letter}·({decay})" if decay.strip() not in ("", "none", "sqrt", "linear") else ""
+            yield noun + shown + given + (", α_k = c/(k + d)" if name == "d" else falls)
 
     def assumptions(self) -> list[str]:
         """Return the assumptions in words, and the conditions."""

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
@@ -90,13 +90,17 @@ def read_theorem(path: Path) -> Theorem:
         raise SpecError(f"{where}: metric and [left] both say what the left side is; give one of them")
     symbols = _symbols(data.get("symbols", {}), where)
     written: dict[sympy.Expr, Demands] = {}
+    steps = {**symbols, **{one.name: _index(one.name) for one in INDEX.values() if one.name not in symbols}}
     formulas = {
         table: {
-            name: _formula(text, symbols, f"{where}, {table}.{name}", written)
+            name: _formula(text, steps if table == "step" else symbols, f"{where}, {table}.{name}", written)
             for name, text in data.get(table, {}).items()
         }
         for table in ("step", "definitions", "terms")
     }
+    options = {key: str(value) for key, value in data.get("options", {}).items()}
+    own = [*data.get("conditions", ()), *map(str, data.get("left", {}).values())]
+    _steps_in_k(formulas, options, symbols, own, where)
     for name in (*formulas["definitions"], *formulas["step"], *data.get("settable", ())):
         if name not in symbols:
             raise SpecError(
@@ -115,7 +119,7 @@ def read_theorem(path: Path) -> Theorem:
             status=data.get("status", "user"),
             assumptions=tuple(data.get("assumptions", ())),
             algorithm=algorithm,
-            options={key: str(value) for key, value in data.get("options", {}).items()},
+            options=options,
             metric=data.get("metric", ""),
             left_side=left,
             horizon=data.get("horizon"),
@@ -157,6 +161,71 @@ def read_theorem(path: Path) -> Theorem:
     return theorem
 
 
+def _index(name: str) -> SymbolInfo:
+    return make_symbol(name, "the index of a model", "nonnegative", (0, 0))
+
+
+def _steps_in_k(
+    formulas: Mapping[str, dict[str, sympy.Expr]],
+    options: dict[str, str],
+    symbols: Mapping[str, SymbolInfo],
+    others: Sequence[str],
+    where: str,
+) -> None:
+    """Put a step that depends on k into the words of algorithms: c/(k + d), or alpha with a decay.
+
+    Parameters
+    ----------
+    others
+        More texts that could read alpha.
+
+    Raises
+    ------
+    SpecError
+        If it is neither, or if another formula reads it.
+    """
+    step, k = formulas["step"], INDEX["K"]
+    for name, rule in list(step.items()):
+        index = {one for one in rule.free_symbols if one.name not in symbols}
+        if not index:
+            continue
+        place = f"{where}, step.{name}"
+        if name != "alpha" or len(index) > 1 or "decay" in options:
+            raise SpecError(f"{place}: alpha alone may depend on k (or t), and then there is no option decay")
+        rules = (*formulas["definitions"].values(), *formulas["terms"].values())
+        read = [str(one) for one in rules if name in names_of(one)]
+        read += [one for one in others if re.search(rf"\b{name}\b", one)]
+        if read:
+            raise SpecError(f"{place}: alpha is another one at each k, so that {read[0]} cannot read it; write it out")
+        rule = rule.subs(index.pop(), k)
+        c, d = _falling(rule, k)
+        if c is not None and d is not None:
+            del step[name]
+            step |= {"c": c, "d": d}
+            continue
+        alpha, rest = sympy.factor(rule).as_independent(k, as_Add=False)
+        horizon = "T" if "T" in names_of(rest) else "K"
+        rest = rest.subs(SYMBOLS[horizon].symbol, SYMBOLS["K"].symbol)
+        if names_of(rest) - {k.name, "K"}:
+            raise SpecError(
+                f"{place}: {rule} is neither c/(k + d) nor a number times a formula of k and K, and no other step is "
+                "known"
+            )
+        sign = -1 if alpha.could_extract_minus_sign() else 1
+        step[name], options["decay"] = sign * alpha, str(sign * rest)
+        if "K" in names_of(rest):
+            step["K"] = SYMBOLS[horizon].symbol
+
+
+def _falling(rule: sympy.Expr, k: sympy.Symbol) -> tuple[sympy.Expr | None, sympy.Expr | None]:
+    """Return c and d of c/(k + d), None where a step is not so."""
+    top, below = map(sympy.expand, sympy.fraction(sympy.together(rule)))
+    if k in top.free_symbols or not below.is_polynomial(k) or sympy.degree(below, k) != 1:
+        return None, None
+    slope, rest = below.coeff(k, 1), below.coeff(k, 0)
+    return sympy.simplify(top / slope), sympy.simplify(rest / slope)
+
+
 def _left(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: str) -> Metric:
     """Read a left side: a quantity, how the iterates enter, what the index counts, which models, their weights."""
     _known(table, _LEFT_KEYS, f"{where}, left")
@@ -171,7 +240,7 @@ def _left(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: st
     index, own = INDEX[counter], dict(symbols)
     if index.name in own:
         raise SpecError(f"{where}, symbols.{index.name}: in [left] {index.name} counts the models; choose another name")
-    own[index.name] = make_symbol(index.name, "the index of a model", "nonnegative", (0, 0))
+    own[index.name] = _index(index.name)
     formulas = {}
     for key in ("from", "to", "weights"):
         if key in table:
