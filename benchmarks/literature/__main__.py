@@ -43,11 +43,10 @@ def summary(rows: Sequence[Row]) -> str:
     """Return the counts."""
     alarms = [f"{row.id} ({', '.join(row.alarms)})" for row in rows if row.alarms]
     alive = [row.id for row in rows if not row.killer]
-    seconds = sum(row.seconds for row in rows)
     text = f"{len(rows)} entries, {len(alarms)} alarms about true theorems{': ' * bool(alarms)}{', '.join(alarms)}; "
     text += f"{len(rows) - len(alive)} of {len(rows)} mutants refuted"
     text += f", not those of {', '.join(alive)}" if alive else ""
-    return f"{text}; {seconds:.0f} s of a processor."
+    return f"{text}."
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -88,6 +87,7 @@ def main(given: Sequence[str] | None = None) -> int:
         rows.append(row)
         words = "; ".join(f"{tool} {answer.words}" for tool, answer in row.answers.items() if answer.words != NONE)
         sys.stderr.write(f"{row.id:40} {row.seconds:6.1f} s  {words}; mutant: {row.killer or 'SURVIVES'}\n")
+    sys.stderr.write(f"{sum(row.seconds for row in rows):.0f} s of a processor\n")
     text = table(rows)
     sys.stdout.write(text)
     if asked.out is not None:

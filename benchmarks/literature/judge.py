@@ -69,8 +69,9 @@ class Row:
         return [tool for tool, answer in self.answers.items() if answer.refuted]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return JSON-ready fields."""
-        return asdict(self) | {"alarms": self.alarms}
+        """Return JSON-ready fields, without the seconds: the same seeds give the same file."""
+        fields = {name: value for name, value in asdict(self).items() if name != "seconds"}
+        return fields | {"alarms": self.alarms}
 
 
 def _check(theorem: Theorem, *, mutant: bool) -> Answer:
@@ -123,8 +124,7 @@ def _exact(theorem: Theorem, cases: Sequence[Any]) -> Answer:
     """Evaluate the theorem on the instance that the search calls closest, else on the first that was compared."""
     if not cases:
         return Answer(NONE, detail="neither the search nor the comparison has an instance")
-    case = {key: value for key, value in dict(cases[0]).items() if key != "theorem"}
-    found = bl.exact(theorem, case, derivation=False)
+    found = bl.exact(theorem, cases[0], derivation=False)
     return Answer(f"{found.verdict.value} ({found.kind})", found.verdict is Verdict.VIOLATED, found.line())
 
 

@@ -76,7 +76,7 @@ def test_main_shows_a_part_and_writes_it(tmp_path: Path, capsys: pytest.CaptureF
     assert main(["--only", "guler", "--jobs", "1", "--out", str(tmp_path / "some.md")]) == 0
     shown = capsys.readouterr().out
     assert "| `guler-1991` | Güler, " in shown
-    assert "1 entries, 0 alarms about true theorems; 1 of 1 mutants refuted; " in shown
+    assert "1 entries, 0 alarms about true theorems; 1 of 1 mutants refuted.\n" in shown
     assert shown in (tmp_path / "some.md").read_text(encoding="utf-8")
     assert json.loads((tmp_path / "some.json").read_text(encoding="utf-8"))[0]["id"] == "guler-1991"
     assert main(["--only", "nobody"]) == 2
