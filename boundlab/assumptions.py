@@ -58,6 +58,7 @@ class Assumption:
 DETERMINISTIC: Final = "deterministic"
 UNCONSTRAINED: Final = "unconstrained"
 COMPOSITE: Final = "composite"
+BOUNDED_DOMAIN: Final = "bounded-domain"
 
 
 def _why_noisy(problem: Any) -> str:
@@ -75,6 +76,13 @@ def _why_composite(problem: Any) -> str:
 def _why_not_constrained(problem: Any) -> str:
     h = problem.simple
     return "" if h is None or h.bounded else f"its h is {h.words}; box or ball in its place would fit"
+
+
+def _why_unbounded(problem: Any) -> str:
+    h = problem.simple
+    if h is not None and h.bounded:
+        return ""
+    return f"{'it is minimised over all of R^d' if h is None else f'its h is {h.words}'}; box or ball would fit"
 
 
 def _why_different(problem: Any) -> str:
@@ -121,6 +129,14 @@ BUILT_IN: tuple[Assumption, ...] = (
         "the objective is f on all of R^d or on a box or a ball",
         check=_why_not_constrained,
         implies=(COMPOSITE,),
+    ),
+    # What a theorem assumes beside it of values and gradients is about that set: see boundlab.instance.
+    Assumption(
+        BOUNDED_DOMAIN,
+        "the objective is f on a box or a ball, and B, G, sigma and sigma_g are those on it",
+        check=_why_unbounded,
+        defines=("diameter",),
+        implies=("constrained",),
     ),
     Assumption("one-function", "all clients have the same function", check=_why_different),
     Assumption(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.objective import Array, Constant, LeastSquaresForm, Optimum, QuadraticForm
+from boundlab.objective import Array, Constant, GradientsOnSet, LeastSquaresForm, Optimum, QuadraticForm
 from boundlab.problems import bounds, normal_equations
 from boundlab.problems.common import EPS, calm, clip_up, distance
 from boundlab.problems.linear_model import LinearModel
@@ -19,6 +19,7 @@ from boundlab.problems.sought import SoughtMinimiser
 
 if TYPE_CHECKING:
     from boundlab.arithmetic.problem import Reader, Rows
+    from boundlab.objective.simple import BoundedSet
     from boundlab.problems.rational import RationalLeastSquares
 
 Floats = NDArray[np.float64]
@@ -147,6 +148,21 @@ class LeastSquares(LinearModel, SoughtMinimiser):
         if not apart and (self._same_samples or self._one_minimiser):
             return bounds.SHARED
         return bounds.zeta(away, off, "n normal equations, ‖∇f_i‖/mu")
+
+    def gradients_on(self, region: "BoundedSet") -> GradientsOnSet | None:
+        """Return bounds on a bounded set: of gradients from that at its centre, of mini-batches row by row."""
+        if self.X.dtype != np.float64:
+            return None
+        z, n = region.centre, self.n
+        norms = np.array([normal_equations.gradient_norm(self.part(client), z) for client in range(n)])
+        norms = (norms + self._smoothness * region.radius) * (1.0 + 8.0 * EPS)
+        # |a_jᵀx − y_j| ≤ |a_jᵀz − y_j| + min(‖a_j‖·radius, Σ_k |a_jk|·half_k), and a row's gradient is that times a_j.
+        far = np.minimum(self._row_norms * region.radius, np.abs(self.X) @ region.half)
+        size = self._row_norms * float(np.linalg.norm(z)) + np.abs(self.y)
+        rows = self._row_norms * (np.abs(self.X @ z - self.y) + far + (self.d + 8.0) * EPS * size)
+        second = self._means(rows**2) * self._share * self.factors**2
+        sigma = clip_up(math.sqrt(float(second.max())), 4.0 * self.d + 64.0 + float(self.sizes.max()))
+        return GradientsOnSet(norms, "the gradient at its centre, and L times its radius", sigma=sigma)
 
     @property
     def _one_minimiser(self) -> bool:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.objective import Array, Constant, FullGradients, Oracle, Problem, StepBounds
+from boundlab.objective import Array, Constant, FullGradients, GradientsOnSet, Oracle, Problem, StepBounds
 from boundlab.problems import bounds, losses
 from boundlab.problems import data as datasets
 from boundlab.problems.common import EPS, clip_up, key_of
 from boundlab.problems.losses import LOSSES, Loss, LossId, Targets
 from boundlab.problems.minibatch import MiniBatch
+from boundlab.problems.reach import Reach
 from boundlab.problems.risk import Risk, largest_eigenvalue
 from boundlab.randomness import Streams
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import torch
 
     from boundlab.arithmetic.tensors import Batched
+    from boundlab.objective.simple import BoundedSet
 
 Weights = Literal["equal", "size", "paper"]
 Floats = NDArray[np.float64]
@@ -324,6 +326,17 @@ class BoundedSlopes(LinearModel):
         # E‖g‖² = ‖∇f_i‖² + share·(mean_j ‖∇loss_j‖² − ‖∇f_i‖²), with and without replacement.
         second = (1.0 - self._share) * norms**2 + self._share * self.factors**2 * self._second
         return bounds.gradients(norms, second * (1.0 + 16 * EPS), how)
+
+    @property
+    @abstractmethod
+    def _reach(self) -> Reach:
+        """Where the clients' gradients, without regulariser, can be."""
+
+    def gradients_on(self, region: "BoundedSet") -> GradientsOnSet | None:
+        """Return bounds on a bounded set: slopes have them anywhere, and there the regulariser's gradient has one."""
+        ridge = self.factors * self.nu * region.farthest
+        norms = (self._reach.gradient_norms() + ridge) * (1.0 + 8.0 * EPS)
+        return GradientsOnSet(norms, "range of the slopes, and nu times the largest ‖x‖ there")
 
     @property
     def _of_regulariser(self) -> dict[str, str]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import SpecError
-from boundlab.objective import Array, Constant, Optimum, QuadraticForm
+from boundlab.objective import Array, Constant, GradientsOnSet, Optimum, QuadraticForm
 from boundlab.options import Options
 from boundlab.problems import bounds
 from boundlab.problems.common import EPS, check_shape, check_size, clip_up, distance, key_of, read_array
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import torch
 
     from boundlab.arithmetic.tensors import Batched
+    from boundlab.objective.simple import BoundedSet
     from boundlab.problems.rational import RationalQuadratic
 
 _DOUBLE = np.dtype(np.float64)
@@ -198,6 +199,25 @@ class Quadratic(ArrayProblem):
         out: NDArray[np.float64] = norms + (self._range[1] + self._slack) * best.distance + self._rounding(best.x)
         return out
 
+    def gradients_on(self, region: "BoundedSet") -> GradientsOnSet:
+        """Return bounds of A_i(x − b_i), and of its distance to the mean, where x is in a bounded set.
+
+        They are attained in one dimension, on a box by diagonal matrices, and on a ball around b_i.
+        """
+        z, shared = region.centre, np.linalg.norm(self.A, axis=(1, 2))
+        at, off = np.einsum("nde,ne->nd", self.A, z - self.b), self._rounding(z)
+        uneven = np.linalg.norm(self.A - self.A.transpose(0, 2, 1), axis=(1, 2))
+        norms = _on_set(self.A, at, off, self._range[1] + self._slack + uneven, region)
+        # The differences of A_i and of the gradients at z to their means, and what rounding does to them.
+        more = (self.n + 8.0) * EPS
+        off = off + off.mean() + more * (np.linalg.norm(at, axis=1) + np.linalg.norm(np.abs(at).mean(axis=0)))
+        spread = self.A - self.A.mean(axis=0)
+        slack = more * (shared + shared.mean())
+        steepest = np.linalg.norm(spread, 2, axis=(1, 2)) * (1.0 + 4.0 * self.d * EPS) + slack
+        off = off + slack * max(region.radius, float(np.linalg.norm(region.half)))
+        apart = _on_set(spread, at - at.mean(axis=0), off, steepest, region)
+        return GradientsOnSet(norms, "the largest ‖A_i(x − b_i)‖ there", apart)
+
     def _rounding(self, x: Array) -> NDArray[np.float64]:
         """Bound the rounding error of each ‖A_i(x − b_i)‖, shape (n,)."""
         sizes = np.linalg.norm(self.A, axis=(1, 2)) * np.linalg.norm(np.abs(x) + np.abs(self.b), axis=1)
@@ -283,6 +303,31 @@ class Quadratic(ArrayProblem):
 
     def _arrays(self) -> dict[str, Any]:
         return {"A": self.A.tolist(), "b": self.b.tolist()}
+
+
+def _on_set(
+    A: NDArray[np.float64],
+    at: NDArray[np.float64],
+    off: NDArray[np.float64],
+    steepest: NDArray[np.float64],
+    region: "BoundedSet",
+) -> NDArray[np.float64]:
+    """Return bounds of ‖at_i + A_i(x − z)‖ for the points x of a set with the centre z, shape (n,).
+
+    By the triangle inequality, and entry by entry: |Σ_k A_jk(x_k − z_k)| ≤ Σ_k |A_jk|·half_k.
+
+    Parameters
+    ----------
+    at, off
+        Shape (n, d), and how far rounding has put each of its rows off, shape (n,).
+    steepest
+        Shape (n,): the spectral norms, from above.
+    """
+    room = 1.0 + (at.shape[1] + 8) * EPS
+    whole = np.linalg.norm(at, axis=1) + steepest * region.radius
+    each = np.linalg.norm(np.abs(at) + np.abs(A) @ region.half, axis=1)
+    out: NDArray[np.float64] = (np.minimum(whole, each) + off) * room
+    return out
 
 
 OPTIONS = {

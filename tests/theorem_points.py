@@ -51,6 +51,12 @@ BY_HAND = {
     "fista": (SMOOTH, 2 * 9 * 4 / 16),
     "subgradient.projected": (SHARP, 2 * 3 / 2),
     "sgd.projected": ({**SHARP, "sigma": sqrt(5)}, 3 * 3 / 2),
+    # c = 1/μ = 1, and 1 + log 1 = 1.
+    "sgd.projected.strongly-convex": ({**SHARP, "G": 3.0, "K": 1}, 9 / 2),
+    "subgradient.projected.strongly-convex": ({**SHARP, "K": 1}, 4 / 2),
+    "sgd.projected.distance": ({**SHARP, "G": 3.0, "mu": 2.0}, 4 * 9 / (4 * 5)),
+    "sgd.projected.distance.longer-steps": ({**SHARP, "G": 3.0, "mu": 2.0}, 4 * 9 / (4 * 5)),
+    "sgd.projected.any-horizon": ({**SHARP, "G": 3.0, "diameter": 6.0, "alpha": 1.0}, 36 / 4 + 9 * 1.5 / 4),
     "local-gd": ({**SMOOTH, "K": 1, "M": 2, "zeta": 0.5}, (0.75**2 * 3 + 0.5) ** 2),
 }
 TEXTBOOK = {theorem.id.removeprefix("classics."): theorem for theorem in CLASSICS}

@@ -240,6 +240,13 @@ class Algorithm(ABC, Generic[P]):
         """
         return self.averages(parameters, clients) is not None
 
+    def stays_on_set(self, parameters: P, clients: int) -> bool:
+        """Return whether a convex set with x0 and all results of local steps holds every point of a gradient, too.
+
+        Server models that are averages are not enough: passes must begin at such models, and nowhere else.
+        """
+        return self.averages(parameters, clients) is not None
+
     def server_rate(self, parameters: P) -> float | None:
         """Return what multiplies the weights of all updates; None where it is no parameter."""
         return None

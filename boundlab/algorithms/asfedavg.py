@@ -44,5 +44,9 @@ class AsFedAvg(Buffered[AsFedAvgParameters]):
         """Return True: every model is a mean of local ones."""
         return True
 
+    def stays_on_set(self, parameters: AsFedAvgParameters, clients: int) -> bool:
+        """Return True: passes begin at server models."""
+        return True
+
 
 ASFEDAVG = AsFedAvg()

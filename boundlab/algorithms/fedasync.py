@@ -97,6 +97,10 @@ class FedAsync(Algorithm[FedAsyncParameters]):
         """Return whether models are mixed, with weights of at most β ≤ 1; differences lead anywhere."""
         return parameters.mode == "model"
 
+    def stays_on_set(self, parameters: FedAsyncParameters, clients: int) -> bool:
+        """Return whether models are mixed: passes begin at server models."""
+        return self.stays_feasible(parameters, clients)
+
     def server_rate(self, parameters: FedAsyncParameters) -> float:
         """Return β."""
         return parameters.beta

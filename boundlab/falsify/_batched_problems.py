@@ -32,6 +32,8 @@ class Layout:
         Shape (C,): where the loss turns linear; inf for quadratics, 0 for absolute values.
     x0
         Shape (C,).
+    reach
+        Shape (B,): the radius of the ball around 0 onto which each problem projects; inf where it does not.
     first
         Shape (B,): the first column of each problem.
     owner
@@ -42,6 +44,7 @@ class Layout:
     c: Floats
     delta: Floats
     x0: Floats
+    reach: Floats
     first: NDArray[np.int64]
     owner: NDArray[np.int64]
 
@@ -52,9 +55,10 @@ class Layout:
         starts = [one.start() for one in candidates]
         sizes = np.array([len(one) for one in starts])
         widths = [_KINDS.get(one.problem["type"], one.problem.get("delta", 0.0)) for one in candidates]
+        balls = np.array([float(one.problem.get("ball", np.inf)) for one in candidates])
         owner = np.repeat(np.arange(len(candidates)), sizes)
         first = np.cumsum(sizes) - sizes
-        return cls(w, c, np.array(widths, dtype=np.float64)[owner], np.concatenate(starts), first, owner)
+        return cls(w, c, np.array(widths, dtype=np.float64)[owner], np.concatenate(starts), balls, first, owner)
 
     def each(self, per_column: Floats) -> Floats:
         """Add up what the columns of each problem say, shape (B,)."""
@@ -93,6 +97,9 @@ class Columns(Oracle):
         """Do one gradient step in every column."""
         at = self.layout
         x -= self._slope(x - at.c[client]) * at.w[client] * (step_size * self.step_sizes)
+        if np.isfinite(at.reach).any():
+            norms = np.sqrt(at.each(x * x))
+            x *= np.where(norms > at.reach, at.reach / np.maximum(norms, at.reach), 1.0)[at.owner]
 
     def implicit_step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
         """Do one proximal step in every column."""

@@ -14,7 +14,7 @@ from boundlab.options import numbers, parse_spec, spec_of, typed
 from boundlab.theorems import Theorem
 
 Floats = NDArray[np.float64]
-_OF_ALL = ("x0", "minimiser", "direction")  # arrays of a problem that have no entry for each client
+_OF_ALL = ("x0", "minimiser", "direction", "box")  # arrays of a problem that have no entry for each client
 
 
 @final
@@ -61,6 +61,11 @@ class Candidate:
     def separable(self) -> bool:
         """True if coordinates do not mix."""
         return "w" in self.problem
+
+    @property
+    def constrained(self) -> bool:
+        """True if the objective is one on a box or a ball: its steps are projected."""
+        return "ball" in self.problem or "box" in self.problem
 
     @property
     def noisy(self) -> bool:

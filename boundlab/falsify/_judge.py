@@ -19,6 +19,7 @@ from boundlab.falsify._rates import behind_tape
 from boundlab.falsify._shared_runs import SharedRun, make_shared_run
 from boundlab.falsify._sides import CandidateSides
 from boundlab.formulas.symbols import having
+from boundlab.instance.applicability import looked_at
 from boundlab.theorems import Theorem
 
 _SHARED_RUNS = 12
@@ -159,6 +160,8 @@ class Judge:
         """Return whether a candidate is evaluated by itself, and not with all that share its runs."""
         if not one.separable or self._weighs(one) or self.theorem.left_reads - {self.theorem.horizon_symbol}:
             return True
+        if one.constrained and (one.noisy or "box" in one.problem):
+            return True
         return self.expectation and (not one.noisy or one.problem["type"] == "quadratic")
 
     def _weighs(self, one: Candidate) -> bool:
@@ -181,7 +184,7 @@ class Judge:
         """
         asked = [name for name in self.theorem.core.asked if assumption(name).check is not None]
         try:
-            problem = candidate.build()
+            problem = looked_at(self.theorem, candidate.build())
             for name in asked:
                 problem.require(name, self.theorem.id)
         except FAILURES as error:

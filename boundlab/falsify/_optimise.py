@@ -111,6 +111,7 @@ def to_vector(candidate: Candidate) -> Floats:
     if candidate.separable:
         out += [np.log(problem["delta"])] if "delta" in problem else []
         out += [np.log(problem["sigma"])] if candidate.noisy else []
+        out += [np.log(problem["ball"])] if "ball" in problem else []
         out += np.log(np.maximum(candidate.rows("w").reshape(-1)[1:], _SMALLEST)).tolist()
         out += candidate.rows("c")[1:].reshape(-1).tolist()
         out += candidate.start().tolist()
@@ -125,7 +126,7 @@ def from_vector(candidate: Candidate, z: Floats) -> Candidate:
     found = replace(candidate, step=step)
     if candidate.separable:
         problem: dict[str, Any] = dict(candidate.problem)
-        for name in ("delta", "sigma"):
+        for name in ("delta", "sigma", "ball"):
             if problem.get(name):
                 problem[name] = float(np.exp(next(entries)))
         w, c, start = candidate.rows("w"), candidate.rows("c"), candidate.start()

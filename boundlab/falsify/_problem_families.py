@@ -4,11 +4,16 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
+import numpy as np
+
+from boundlab.assumptions import BOUNDED_DOMAIN
 from boundlab.theorems import Theorem
 
 Shape = tuple[str, dict[str, Any]]
 # λ/L of the coordinate that a run moves in, where another one has the curvature L and rests.
 _LOW = (0.5, 0.1, 0.01)
+# Radii of balls around 0, in units of the smallest that holds x0 and the centres or x0 alone.
+_RADII = (1.0, 2.0)
 
 
 def kind_of(theorem: Theorem) -> str:
@@ -28,7 +33,32 @@ def noise_allowed(theorem: Theorem) -> bool:
     return not theorem.core.noiseless
 
 
+def on_balls(shapes: Iterator[Shape]) -> Iterator[Shape]:
+    """Yield problems on balls around 0 that hold their starts, small ones first: constants grow with the ball."""
+    for words, shape in shapes:
+        size = float(np.linalg.norm(np.atleast_1d(shape["x0"])))
+        far = float(np.linalg.norm(np.array(shape["c"], dtype=np.float64).reshape(len(shape["c"]), -1), axis=1).max())
+        for radius in dict.fromkeys(
+            float(f"{times * one * (1.0 + 1e-3 * (np.size(shape['x0']) > 1)):.4g}")
+            for one in (size, max(size, far))
+            for times in _RADII
+            if one > 0.0
+        ):
+            yield f"{words}, in a ball", {**shape, "ball": radius}
+
+
 def quiet(theorem: Theorem, clients: int, lasts: Sequence[int]) -> Iterator[Shape]:
+    """Yield problems without noise, on balls where the theorem is about a bounded set; see :func:`_everywhere`."""
+    if BOUNDED_DOMAIN not in theorem.core.assumed:
+        yield from _everywhere(theorem, kind_of(theorem), clients, lasts)
+        return
+    # On a ball quadratics have bounded gradients.
+    strong = "strongly-convex" in theorem.core.assumed
+    for kind in ("quadratic",) if strong else ("huber", "quadratic"):
+        yield from on_balls(_everywhere(theorem, kind, clients, lasts))
+
+
+def _everywhere(theorem: Theorem, kind: str, clients: int, lasts: Sequence[int]) -> Iterator[Shape]:
     """Yield (what it is, problem) without noise, from the minimiser if the centres differ, else from one unit away.
 
     Parameters
@@ -36,7 +66,6 @@ def quiet(theorem: Theorem, clients: int, lasts: Sequence[int]) -> Iterator[Shap
     lasts
         Horizons for which the worst threshold of a Huber function is known: 1/(2K+1) for gradient descent.
     """
-    kind = kind_of(theorem)
     base = _base(kind, clients)
     yield "equal functions", {**base, "c": [0.0] * clients, "x0": 1.0}
     if kind == "lad":
@@ -48,7 +77,7 @@ def quiet(theorem: Theorem, clients: int, lasts: Sequence[int]) -> Iterator[Shap
     if clients > 1:
         yield from _apart(kind, base, clients)
     if clients == 1 or (clients == 2 and kind == "quadratic"):
-        yield from _directions(theorem, clients)
+        yield from _directions(theorem, kind, clients)
 
 
 def _base(kind: str, clients: int) -> dict[str, Any]:
@@ -59,9 +88,8 @@ def _width(kind: str, delta: float) -> dict[str, float]:
     return {"delta": delta} if kind == "huber" else {}
 
 
-def _directions(theorem: Theorem, clients: int) -> Iterator[Shape]:
+def _directions(theorem: Theorem, kind: str, clients: int) -> Iterator[Shape]:
     """Yield functions of several coordinates: one gives L, one mu, and a run moves in one of them or between."""
-    kind = kind_of(theorem)
     flat = "quadratic" if kind == "huber" and not bounded(theorem) else kind
     base = {"type": flat, "sigma": 0.0, **_width(flat, 1.0)}
     for low in _LOW if kind == "quadratic" else _LOW[:2]:
@@ -91,6 +119,8 @@ def _apart(kind: str, base: dict[str, Any], clients: int) -> Iterator[Shape]:
 
 def starts(shape: dict[str, Any]) -> tuple[Any, ...]:
     """Return start points besides the one that the shape has: kinks, a centre, and points further away."""
+    if "ball" in shape and not isinstance(shape["x0"], list):
+        return tuple(float(f"{part * shape['ball']:.4g}") for part in (-1.0, 0.0, 0.5, 1.0))
     if isinstance(shape["x0"], list) or shape.get("delta", 1.0) not in (1.0, 0.1):
         return ()
     if not any(shape["c"]):
@@ -104,6 +134,8 @@ def noisy(theorem: Theorem, clients: int) -> Iterator[Shape]:
     Runs with noise are followed on quadratic parts; where gradients must be bounded, the quadratic part of a Huber
     function is made as wide as the run needs.
     """
+    if BOUNDED_DOMAIN in theorem.core.assumed:
+        return  # where steps are projected, nothing carries noise along
     wide = bounded(theorem)
     kind = "huber" if wide else "quadratic"
     base: dict[str, Any] = {"type": kind, "c": [0.0] * clients, "w": [1.0] * clients, **_width(kind, 1.0)}

@@ -96,7 +96,11 @@ class JudgedInstance:
             sum_ = "Σ_j w_ij·" if one.dimension > 1 else "w_i·"
             kind = f"f_i(x) = {sum_}" + {"huber": "huber(x − c_i)", "lad": "|x − c_i|"}.get(kind, "(x − c_i)²/2")
         parts = [f"{n} client{'s' * (n > 1)}, {kind}"]
-        shown = (name for name in ("w", "c", "delta", "sigma", "noise", "x0") if name in one.problem and one.separable)
+        shown = (
+            name
+            for name in ("w", "c", "delta", "sigma", "noise", "ball", "box", "x0")
+            if name in one.problem and one.separable
+        )
         parts += [f"{name} = {typed(one.problem[name])}" for name in shown]
         parts += [f"f = {self.objective}"] if self.objective.startswith("Σ") else []
         parts += [f"delays {one.delays}"]

@@ -16,7 +16,7 @@ from boundlab.expectation import event_law, event_sequences, why_no_law
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._rates import local_rate, server_rates
-from boundlab.instance.applicability import check, deviations
+from boundlab.instance.applicability import check, deviations, looked_at
 from boundlab.instance.enclosed import formulas_at, left_side
 from boundlab.instance.schedules import Schedules, kept_by_all
 from boundlab.instance.settings import own_parameters, split
@@ -96,7 +96,7 @@ def make_shared_run(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | 
         If settings, delays and clients do not fit each other.
     """
     algorithm = catalog.algorithm(theorem.algorithm)
-    problem = candidate.build()
+    problem = looked_at(theorem, candidate.build())
     options, symbols = split(theorem, algorithm, candidate.settings)
     values: dict[str, Any] = {"n": problem.n, **{name: int(number(value, name)) for name, value in symbols.items()}}
     delays, policy = catalog.delays(candidate.delays, problem.n, algorithm)
@@ -195,6 +195,6 @@ def constants(theorem: Theorem, candidates: Sequence[Candidate]) -> list[tuple[d
     for one in candidates:
         key = one.problem_spec()
         if key not in known:
-            problem = one.build()
+            problem = looked_at(theorem, one.build())
             known[key] = problem_values(theorem, problem), problem.optimum()
     return [known[one.problem_spec()] for one in candidates]

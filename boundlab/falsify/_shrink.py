@@ -74,7 +74,7 @@ def near_one(score: Score, judge: Judge, keep: Keep = lambda _: True) -> Score:
 def _in_units(one: Candidate, value: float, length: float, digits: int = 12) -> Candidate:
     """Return the candidate with function values and lengths multiplied, written with so many digits."""
     gradient, curvature = value / length, value / length**2
-    scales = dict.fromkeys(("c", "x0", "delta"), length) | {"sigma": gradient}
+    scales = dict.fromkeys(("c", "x0", "delta", "ball", "box"), length) | {"sigma": gradient}
     scales["w"] = gradient if one.problem["type"] == "lad" else curvature
     problem = {
         name: _times(entry, scales[name], digits) if name in scales else entry for name, entry in one.problem.items()

@@ -10,6 +10,7 @@ from boundlab.assumptions import assumption
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._problem_families import noise_allowed
+from boundlab.instance.applicability import looked_at
 from boundlab.instance.settings import open_rates
 from boundlab.theorems import Theorem
 
@@ -53,7 +54,8 @@ def _candidates(theorem: Theorem, witness: Mapping[str, Any]) -> Iterator[Candid
     family = f"known witness: {witness['words']}"
     found = Candidate(family, witness["problem"], witness["delays"], settings, step, witness["iterations"])
     about = [name for name in theorem.core.asked if assumption(name).of == "functions"]
-    if not any(found.build().why_not(name) for name in about):
+    problem = looked_at(theorem, found.build())
+    if not any(problem.why_not(name) for name in about):
         yield found
 
 

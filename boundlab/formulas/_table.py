@@ -294,6 +294,7 @@ CLASSIC_ROWS: tuple[Row, ...] = (
         r"L_{\max}",
         "L_max",
     ),
+    ("diameter", "diameter of the set that the objective is constrained to", "positive", (0, 1), "D_X", "D_X"),
     (
         "sigma_star",
         "noise at the minimiser: mean over clients of the variance of g_i(x*) is at most sigma_star²",
@@ -314,7 +315,7 @@ UPPER = frozenset(
         "concurrency_mean", "share_bias", "speed_ratio", "A_max", "W_max", "V_max", "Q_bias", "tau_a", "C_lag",
         "K_m", "D_m", "t_d", "tau_sum", "S", "M_own", "Q_age", "SM2", "reuse", "reuse_n", "a_max", "U", "drift",
         "chi2", "chi2_path", "alpha2", "pi_max", "V_s", "sigma2", "s2", "bias", "stale", "err2", "F_v", "shift",
-        "X_v", "E_init", "L_max", "sigma_star",
+        "X_v", "E_init", "L_max", "sigma_star", "diameter",
     )
 )  # fmt: skip
 LOWER = frozenset(("mu", "gamma", "q", "W_min", "a_min"))
@@ -326,7 +327,7 @@ AT_MOST = {"mu": ("L", "L_max"), "Qmin": ("Qmax",), "W_min": ("W_max",), "p_min"
 # What each symbol is, once: everything that asks "is this noise?" asks here. `short` names what theorems put together
 # from others; `user` what is chosen for a bound.
 ROLES = {
-    "function": ("mu", "L", "B", "L_sq", "L_max", "G_sq"),
+    "function": ("mu", "L", "B", "L_sq", "L_max", "G_sq", "diameter"),
     "noise": ("G", "sigma", "sigma_l", "sigma_star"),
     "heterogeneity": ("zeta", "G_star", "sigma_g", "sigma_g_mean"),
     "start": ("R", "F0"),

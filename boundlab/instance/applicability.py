@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import UNCONSTRAINED, assumption
+from boundlab.assumptions import BOUNDED_DOMAIN, UNCONSTRAINED, assumption
 from boundlab.delays import DelayModel, ServerPolicy, Trace, why_not_iid
 from boundlab.errors import AssumptionError
 from boundlab.instance.settings import differences
@@ -12,6 +12,12 @@ from boundlab.metrics import Quantity
 from boundlab.objective import Problem
 from boundlab.theorems import Theorem
 from boundlab.traces import departure
+
+
+def looked_at(theorem: Theorem, problem: Problem) -> Problem:
+    """Return the problem with the constants that the theorem is about: on the bounded set of h, where it says so."""
+    found = problem.on_domain() if BOUNDED_DOMAIN in theorem.core.assumed else None
+    return problem if found is None else found
 
 
 def check(
@@ -24,6 +30,11 @@ def check(
     beyond: Sequence[str],
 ) -> dict[str, str]:
     """Return which assumptions fail and were allowed to, with the reasons.
+
+    Parameters
+    ----------
+    problem
+        As :func:`looked_at` returns it.
 
     Raises
     ------
@@ -72,8 +83,15 @@ def _require_objective(theorem: Theorem, problem: Problem, algorithm: Algorithm[
     """
     if UNCONSTRAINED in theorem.core.assumed:
         problem.require(UNCONSTRAINED, theorem.id)
+    if BOUNDED_DOMAIN in theorem.core.assumed:
+        problem.require(BOUNDED_DOMAIN, theorem.id)
     if problem.simple is None:
         return
+    if BOUNDED_DOMAIN in theorem.core.assumed and not algorithm.stays_on_set(parameters, problem.n):
+        raise AssumptionError(
+            f"{theorem.id} assumes {BOUNDED_DOMAIN}, and nothing shows that {algorithm.id} takes its gradients in "
+            f"{problem.simple.words} alone: outside of it they may be larger than is assumed; gd would fit"
+        )
     what = f"{theorem.id}: problem {problem.id} with {problem.simple.words}"
     if theorem.left.quantity is Quantity.SLOPE:
         raise AssumptionError(f"{what} has no gradient norm: F need not have a gradient; a gap or a distance would fit")

@@ -15,6 +15,7 @@ from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance import Plan, make_plan
+from boundlab.instance.applicability import looked_at
 from boundlab.instance.example_options import settings as options_of
 from boundlab.instance.settings import open_rates, rates
 from boundlab.objective import Problem
@@ -41,6 +42,8 @@ PROBLEMS = (
     "quadratic:A=[[[2,0],[0,1]]],b=[[0,1]],x0=[2,1]",
     "huber:c=[[1],[1]],w=[[1],[1]],delta=1,x0=3,sigma=0.5",
     "lad:x0=1",
+    "quadratic:A=[[[2,0],[0,1]],[[1,0],[0,3]]],b=[[0,1],[1,0]],x0=[2,1],sigma=0.1,ball=3",
+    "quadratic:A=[[[2,0],[0,1]],[[2,0],[0,1]]],b=[[0,1],[0,1]],x0=[2,1],ball=3",
 )
 DELAYS = ("exponential", "deterministic:spread=3", "deterministic", "iid:p_s=0.3")
 RATES = ("0.1", "0.01", "0.001")
@@ -234,7 +237,7 @@ def _candidates(
 
 def _clients(theorem: Theorem, problem: str) -> int:
     """Return the number of clients of a problem that meets what the theorem assumes of functions."""
-    built = problem_from(problem)
+    built = looked_at(theorem, problem_from(problem))
     for name in theorem.core.asked:
         if assumption(name).of == "functions":
             built.require(name, theorem.id)

@@ -70,6 +70,10 @@ class FixedEvents(Algorithm[Any]):
         """Return whether models are convex combinations of local results."""
         return self.inner.stays_feasible(parameters, clients)
 
+    def stays_on_set(self, parameters: Any, clients: int) -> bool:
+        """Return whether gradients are taken at such points, too."""
+        return self.inner.stays_on_set(parameters, clients)
+
     def program(self, parameters: Any, clients: int) -> None:
         """Return None: the events are known, so that nothing is to be averaged over."""
 

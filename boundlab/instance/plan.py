@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, SpecError, SymbolError
-from boundlab.instance.applicability import check, deviations
+from boundlab.instance.applicability import check, deviations, looked_at
 from boundlab.instance.enclosed import formulas_at, left_side, right_sides
 from boundlab.instance.points import spoken
 from boundlab.instance.readings import Sources, SymbolValue
@@ -178,7 +178,7 @@ def make_plan(
     algorithm = algorithm or lookup("algorithms", theorem.algorithm)
     chosen, rest = _settings(theorem, algorithm, settings, policy)
     schedules = Schedules(theorem, algorithm, problem.n, delays, policy, iterations, seed, chosen)
-    problem = minimised(problem, algorithm, schedules.parameters)
+    problem = looked_at(theorem, minimised(problem, algorithm, schedules.parameters))
     outside = check(theorem, problem, algorithm, schedules.parameters, delays, policy, beyond)
     outside |= deviations(theorem, algorithm, chosen, beyond)
     read = set(theorem.inputs()) | set(theorem.settable)

@@ -3,6 +3,7 @@
 from boundlab.objective._constants import OF_OBJECTIVE as OF_OBJECTIVE
 from boundlab.objective._constants import Array as Array
 from boundlab.objective._constants import Constant as Constant
+from boundlab.objective._constants import GradientsOnSet as GradientsOnSet
 from boundlab.objective._constants import LeastSquaresForm as LeastSquaresForm
 from boundlab.objective._constants import Optimum as Optimum
 from boundlab.objective._constants import QuadraticForm as QuadraticForm

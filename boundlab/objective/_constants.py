@@ -133,6 +133,30 @@ class StepBounds:
 
 @final
 @dataclass(frozen=True, slots=True)
+class GradientsOnSet:
+    """Bounds of the gradients of the f_i that hold at every point of a bounded set.
+
+    Parameters
+    ----------
+    norms
+        Shape (n,): ‖∇f_i(x)‖ is at most this, from above, unit (1, −1); every subgradient where there are several.
+    how
+        Where they come from.
+    apart
+        Shape (n,): ‖∇f_i(x) − ∇f(x)‖ is at most this, from above; None: nothing beyond what the norms say.
+    sigma
+        The variance of a stochastic gradient is at most sigma² on the set, from above; None: nothing beyond what the
+        constants on all of R^d say.
+    """
+
+    norms: NDArray[np.float64]
+    how: str
+    apart: NDArray[np.float64] | None = None
+    sigma: float | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class QuadraticForm:
     """Data of a quadratic problem: f_i(x) = ½(x − b_i)ᵀA_i(x − b_i) + constant, and the noise of its gradients.
 

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 
 from boundlab.assumptions import choices
 from boundlab.errors import AssumptionError
-from boundlab.objective._constants import Array, Constant, LeastSquaresForm, Optimum, QuadraticForm, StepBounds
+from boundlab.objective._constants import (
+    Array,
+    Constant,
+    GradientsOnSet,
+    LeastSquaresForm,
+    Optimum,
+    QuadraticForm,
+    StepBounds,
+)
 from boundlab.objective._oracle import Oracle
 from boundlab.randomness import Streams
 from boundlab.registry import BuiltFromWords
@@ -23,7 +31,7 @@ if TYPE_CHECKING:  # rational numbers load SymPy
     from boundlab.arithmetic.problem import Functions, RationalProblem
     from boundlab.arithmetic.tensors import Batched
     from boundlab.objective.confinement import InvariantSets
-    from boundlab.objective.simple import ProxFunction
+    from boundlab.objective.simple import BoundedSet, ProxFunction
 
 
 class Problem(BuiltFromWords, ABC):
@@ -147,6 +155,17 @@ class Problem(BuiltFromWords, ABC):
         """
         form = self.quadratic()
         return None if form is None else form.step_bounds(client)
+
+    def on_domain(self) -> "Problem | None":
+        """Return the same problem with the constants of its f_i on the bounded set of h, where h is that of one.
+
+        They are true of a run that takes no gradient elsewhere; None: there is no such set.
+        """
+        return None
+
+    def gradients_on(self, region: "BoundedSet") -> GradientsOnSet | None:
+        """Return how large the gradients of the f_i are on a bounded set; None: no more than their curvature says."""
+        return None
 
     def steepness(self) -> float:
         """Return the most by which the objective grows to first order where x* moves by 1, from above; unit (1, −1).

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.objective._constants import Array, Constant, StepBounds
+from boundlab.objective._constants import Array, Constant, GradientsOnSet, StepBounds
 from boundlab.objective._oracle import Oracle
 from boundlab.objective._problem import Problem
 from boundlab.randomness import Streams
 
 if TYPE_CHECKING:
-    from boundlab.objective.simple import ProxFunction
+    from boundlab.objective.simple import BoundedSet, ProxFunction
 
 
 class Wrapped(Problem):
@@ -88,6 +88,10 @@ class Wrapped(Problem):
     def step_bounds(self, client: int) -> StepBounds | None:
         """Return what local steps of f_client do to errors."""
         return self.inner.step_bounds(client)
+
+    def gradients_on(self, region: "BoundedSet") -> GradientsOnSet | None:
+        """Return how large the gradients of the f_i are on a bounded set."""
+        return self.inner.gradients_on(region)
 
     def client_key(self, client: int) -> bytes | None:
         """Return what only clients with the same function share."""

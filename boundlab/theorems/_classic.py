@@ -28,6 +28,7 @@ SMOOTH_PROOFS = f"{PAGE}#smooth-functions-full-gradients"
 CONVEX_PROOFS = f"{PAGE}#convex-functions-full-subgradients-or-proximal-steps"
 STOCHASTIC_PROOFS = f"{PAGE}#stochastic-gradients"
 COMPOSITE_PROOFS = f"{PAGE}#constraints-and-penalties"
+BOUNDED_PROOFS = f"{PAGE}#bounded-sets"
 
 ALL_CLIENTS = {"sampling": "all", "M": "1", "decay": "none"}
 ONE_CLIENT = {"sampling": "uniform", "M": "1", "decay": "none"}

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, final
 import sympy
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import COMPOSITE, DETERMINISTIC, UNCONSTRAINED, definers, with_implied
+from boundlab.assumptions import BOUNDED_DOMAIN, COMPOSITE, DETERMINISTIC, UNCONSTRAINED, definers, with_implied
 from boundlab.errors import FormulaError
 from boundlab.files import schema
 from boundlab.formulas.defined import Demand, Demands, demands
@@ -229,6 +229,8 @@ def _objective(theorem: Statement, algorithm: Algorithm[Any], options: tuple[Opt
     mean = "the mean of all f_i"
     if weighs is not None and weighs.how in ("fixed", "open", "symbol"):
         mean = f"Σ p_i f_i with p ∝ {weighs.id}" if weighs.how == "fixed" else f"Σ p_i f_i with any p ∝ {weighs.id}"
+    if BOUNDED_DOMAIN in assumed:
+        return f"{mean}, on a box or a ball"
     if "constrained" in assumed:
         return f"{mean}, on all of R^d, a box or a ball"
     return f"{mean}, or it + h with a simple convex h" if COMPOSITE in assumed else mean

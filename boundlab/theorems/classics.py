@@ -5,6 +5,7 @@ is an instance whose error equals the bound. Proofs and instances: docs/theory/c
 """
 
 from boundlab.theorems import (
+    classics_bounded,
     classics_composite,
     classics_delay,
     classics_gd,
@@ -19,6 +20,7 @@ THEOREMS = (
     *classics_nonsmooth.THEOREMS,
     *classics_sgd.THEOREMS,
     *classics_composite.THEOREMS,
+    *classics_bounded.THEOREMS,
     *classics_delay.THEOREMS,
 )
 TIGHT = frozenset(

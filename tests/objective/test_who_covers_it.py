@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from boundlab.assumptions import COMPOSITE, UNCONSTRAINED, with_implied
+from boundlab.assumptions import BOUNDED_DOMAIN, COMPOSITE, UNCONSTRAINED, with_implied
 from boundlab.case.build import build_delays, build_problem, problem_from
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError
@@ -33,14 +33,19 @@ def plan(theorem: Theorem, problem: Problem, delays: str = "exponential") -> obj
     return make_plan(theorem, problem, model, policy, 5, {})
 
 
-def test_six_textbook_theorems_cover_a_simple_part_and_no_theorem_of_a_paper_does() -> None:
+def test_eleven_textbook_theorems_cover_a_simple_part_and_no_theorem_of_a_paper_does() -> None:
     assert COVERING == [
         "classics.fista",
         "classics.proximal-gradient",
         "classics.proximal-gradient.local",
         "classics.proximal-gradient.strongly-convex",
         "classics.sgd.projected",
+        "classics.sgd.projected.any-horizon",
+        "classics.sgd.projected.distance",
+        "classics.sgd.projected.distance.longer-steps",
+        "classics.sgd.projected.strongly-convex",
         "classics.subgradient.projected",
+        "classics.subgradient.projected.strongly-convex",
     ]
     assert len(OTHERS) > 50
 
@@ -137,7 +142,7 @@ def test_gradient_norms_and_gaps_that_may_be_infinite_are_refused_by_name(
 @pytest.mark.parametrize("name", COVERING)
 def test_worst_case_does_not_speak_of_a_class_with_a_simple_part(name: str) -> None:
     theorem = THEOREMS[name]
-    assumption = "constrained" if "constrained" in theorem.assumptions else COMPOSITE
+    assumption = next(one for one in (BOUNDED_DOMAIN, "constrained", COMPOSITE) if one in theorem.assumptions)
     values = {"mu": 0.1} if "mu" in theorem.inputs() else {}
     with pytest.raises(AssumptionError, match=f"assumes {assumption}.*no interpolation inequalities"):
         worst_case(theorem, 2, values)

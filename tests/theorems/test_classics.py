@@ -86,6 +86,19 @@ COMPOSITE = {
     "subgradient.projected": (f"{DATA},clients=1,nu=0,ball=0.5", "pseudo-huber:clients=1,dimension=5,box=[-0.2,1]"),
     "sgd.projected": (f"{DATA},clients=3,nu=0,ball=0.5", "huber:clients=3,dimension=3,spread=4,box=[-1,1]"),
 }
+# Strongly convex functions, whose gradients are bounded on a set.
+BOUNDED = f"{DATA},clients=3,nu=0.1,ball=0.5", "quadratic:clients=3,dimension=2,box=[-1,1.5]"
+BOUNDED_ALONE = f"{DATA},clients=1,nu=0.1,ball=0.5", "quadratic:clients=1,dimension=2,ball=2,x0=1"
+COMPOSITE |= dict.fromkeys(
+    (
+        "sgd.projected.any-horizon",
+        "sgd.projected.distance",
+        "sgd.projected.distance.longer-steps",
+        "sgd.projected.strongly-convex",
+    ),
+    BOUNDED,
+)
+COMPOSITE["subgradient.projected.strongly-convex"] = BOUNDED_ALONE
 
 
 # What a mini-batch is drawn from: rows of data.
@@ -213,6 +226,16 @@ def test_a_quadratic_and_huber_attain_the_bound_of_the_optimized_gradient_method
     assert left_side(theorem, one_quadratic(L, R), values, K) == pytest.approx(bound, rel=1e-12)
     theta_squared = L * R**2 / (2 * bound)
     assert left_side(theorem, one_huber(L, R / theta_squared, R), values, K) == pytest.approx(bound, rel=1e-12)
+
+
+@given(mu=st.floats(0.1, 20), R=st.floats(0.1, 20))
+def test_a_quadratic_on_an_interval_attains_the_bounds_of_the_first_average_on_it(mu, R):
+    # From the end of [−R, R] with G = B = μR: f(x_0) − f* = μR²/2.
+    values = {"mu": mu, "G": mu * R, "B": mu * R, "sigma": 0.0}
+    for name in ("sgd.projected.strongly-convex", "subgradient.projected.strongly-convex"):
+        assert right_side(BY_ID[name], values, 1) == pytest.approx(mu * R**2 / 2, rel=1e-12)
+        one = build_problem("quadratic", {"A": [[[mu]]], "b": [[0.0]], "x0": R, "ball": R})
+        assert plan_of(BY_ID[name], one, "exponential", 1).bound[-1] == pytest.approx(mu * R**2 / 2, rel=1e-9)
 
 
 @pytest.mark.parametrize("K", [1, 2, 4, 9])

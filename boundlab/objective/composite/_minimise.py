@@ -47,6 +47,8 @@ def minimise(f: Problem, h: ProxFunction) -> Minimised:
     CertificateError
         If f is not smooth, or its family does not say what rounding does to its values and gradients.
     """
+    if (own := _own(f, h)) is not None:
+        return own
     constants, x = f.constants(), np.asarray(f.x0, dtype=np.float64).copy()
     met = f.assumptions()
     missing = next((why for name in ("smooth", "convex") if (why := met.get(name, f"{name} is not claimed"))), "")
@@ -60,6 +62,21 @@ def minimise(f: Problem, h: ProxFunction) -> Minimised:
     if form is not None:
         points.append(polished(form, h, points[0]))
     return min((_certify(f, h, p, L, form) for p in points), key=lambda found: found.optimum.gap)
+
+
+def _own(f: Problem, h: ProxFunction) -> Minimised | None:
+    """Return the minimiser of f where it surely lies within the set whose indicator h is: there it is that of F, too.
+
+    Its gradient vanishes where f is smooth, and no step of a solver is needed.
+    """
+    try:
+        best = f.optimum() if h.bounded and f.assumptions().get("minimiser", "unsaid") == "" else None
+    except CertificateError:
+        return None
+    if best is None or best.distance is None or f.assumptions().get("smooth", "unsaid"):
+        return None
+    x = np.asarray(best.x, dtype=np.float64)
+    return Minimised(best, 0.0) if h.holds_ball(x, best.distance) else None
 
 
 def _unknown_rounding(f: Problem) -> str:

@@ -23,6 +23,7 @@ from boundlab.objective import (
     Wrapped,
 )
 from boundlab.objective.composite._minimise import Minimised, minimise
+from boundlab.objective.composite._on_set import assumptions_on_set, constants_on_set
 from boundlab.objective.composite._refuse import no_gradient, no_proximal_step
 from boundlab.objective.simple import ProxFunction
 from boundlab.randomness import Streams
@@ -51,6 +52,8 @@ class Composite(Wrapped):
         Whose f_i they are.
     h
         The simple part.
+    on_set
+        Whether the constants of the f_i are those on the bounded set whose indicator h is, see :meth:`on_domain`.
 
     Raises
     ------
@@ -60,6 +63,7 @@ class Composite(Wrapped):
 
     inner: Problem
     h: ProxFunction
+    on_set: bool = False
 
     def __post_init__(self) -> None:
         if not np.isfinite(self._in_floats.value(self.x0)):
@@ -145,12 +149,26 @@ class Composite(Wrapped):
 
         found = self._attempt
         h = self.h if options else self._in_floats
-        return RationalComposite(inner, h, found.optimum.x.astype(np.float64) if isinstance(found, Minimised) else None)
+        near = found.optimum.x.astype(np.float64) if isinstance(found, Minimised) else None
+        return RationalComposite(inner, h, near, frozenset(self._there))
 
     def scaled(self, factors: Sequence[Fraction]) -> "Composite | None":
         """Return the problem with factor_i·f_i in place of f_i, and the same h."""
         inner = self.inner.scaled(factors)
-        return None if inner is None else Composite(inner, self.h)
+        return None if inner is None else replace(self, inner=inner)
+
+    @cached_property
+    def _domain(self) -> "Composite":
+        return self if self.on_set else replace(self, on_set=True)
+
+    def on_domain(self) -> "Composite | None":
+        """Return the same problem with the constants of the f_i on the set whose indicator h is; None: h is no such."""
+        return self._domain if self.h.bounded else None
+
+    @cached_property
+    def _there(self) -> Mapping[str, Constant]:
+        """The constants that the set gives, where they are asked for."""
+        return constants_on_set(self.inner, self.h) if self.on_set else {}
 
     # -------------------------------------------------------------------------------------- minimiser and constants
 
@@ -182,6 +200,7 @@ class Composite(Wrapped):
     @cached_property
     def _constants(self) -> dict[str, Constant]:
         found = {name: one for name, one in self.inner.constants().items() if name not in OF_OBJECTIVE | {"sigma_star"}}
+        found |= self._there
         if not isinstance(self._attempt, Minimised):
             return found
         best = self._attempt.optimum
@@ -206,6 +225,7 @@ class Composite(Wrapped):
         reason = "" if isinstance(self._attempt, Minimised) else str(self._attempt)
         return {
             **self.inner.assumptions(),
+            **(assumptions_on_set(self.inner, self.h, self._there) if self.on_set else {}),
             "minimiser": reason,
             "bounded-below": "",
             "sampled-functions": "sigma_star is not known at the minimiser of F",

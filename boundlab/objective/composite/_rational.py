@@ -30,11 +30,14 @@ class RationalComposite(WrappedRational):
         The simple part.
     near
         A point near the minimiser of F, shape (d,): it says on which face of h that lies. None: it is not looked for.
+    there
+        The constants that the problem has on the set of h: those on all of R^d are other numbers.
     """
 
     inner: RationalProblem
     h: ProxFunction
     near: NDArray[np.float64] | None
+    there: frozenset[str] = frozenset()
 
     def described(self) -> list[Sentence]:
         """Return the functions of the clients, and what is added to their mean."""
@@ -100,5 +103,5 @@ class RationalComposite(WrappedRational):
 
     def constants(self) -> Constants:
         """Return those of the f_i and their gradients, and R and F0 of F."""
-        found = {name: one for name, one in self.inner.constants().items() if name not in OF_OBJECTIVE}
+        found = {name: one for name, one in self.inner.constants().items() if name not in OF_OBJECTIVE | self.there}
         return found | self.start_constants()

@@ -11,7 +11,17 @@ import numpy as np
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.errors import SpecError
-from boundlab.objective.simple._simple import EPS, Array, Floats, ProxFunction, Vector, room, written
+from boundlab.objective.simple._simple import (
+    EPS,
+    Array,
+    BoundedSet,
+    Floats,
+    ProxFunction,
+    Vector,
+    float_up,
+    room,
+    written,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -123,6 +133,15 @@ class BallIndicator(ProxFunction):
         norms = np.linalg.norm(np.asarray(A, dtype=np.float64), axis=1)
         out: Floats = self._radius * norms * (1.0 + (A.shape[1] + 8) * EPS)
         return out
+
+    def bounded_set(self, d: int) -> BoundedSet:
+        """Return the ball around 0."""
+        radius = float_up(self.radius)
+        return BoundedSet(np.zeros(d), np.full(d, radius), radius)
+
+    def holds_ball(self, x: Floats, radius: float) -> bool:
+        """Return whether ‖x‖ + radius is at most that of the ball."""
+        return (float(np.linalg.norm(x)) + radius) * (1.0 + (len(x) + 8) * EPS) <= self._radius
 
     def lowest(self, slope: Vector, curvature: Scalar) -> Scalar:
         """Return −‖slope‖·z + curvature·z²/2 with z = min(radius, ‖slope‖/curvature)."""

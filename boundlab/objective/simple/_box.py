@@ -11,7 +11,19 @@ import numpy as np
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.errors import SpecError
-from boundlab.objective.simple._simple import EPS, Array, Face, Floats, ProxFunction, Vector, clamp, room, written
+from boundlab.objective.simple._simple import (
+    EPS,
+    Array,
+    BoundedSet,
+    Face,
+    Floats,
+    ProxFunction,
+    Vector,
+    clamp,
+    float_up,
+    room,
+    written,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -113,6 +125,20 @@ class BoxIndicator(ProxFunction):
         most = np.maximum(low * wide, high * wide).sum(axis=1)
         out: Floats = most + (A.shape[1] + 8) * EPS * self._size * np.abs(wide).sum(axis=1)
         return out
+
+    def bounded_set(self, d: int) -> BoundedSet:
+        """Return the box around its middle."""
+        low, high = -float_up(-self.low), float_up(self.high)
+        middle = float((self.low + self.high) / 2)
+        half = float_up(max(Fraction(high) - Fraction(middle), Fraction(middle) - Fraction(low)))
+        radius = half if d == 1 else half * float(np.sqrt(d)) * (1.0 + 4.0 * EPS)
+        return BoundedSet(np.full(d, middle), np.full(d, half), radius)
+
+    def holds_ball(self, x: Floats, radius: float) -> bool:
+        """Return whether every coordinate is that far from both ends."""
+        low, high = self._ends
+        room = radius + 8.0 * EPS * (np.abs(x) + self._size)
+        return bool(((x - room >= low) & (x + room <= high)).all())
 
     def sharpness(self, x: Floats, slope: Floats) -> float:
         """Return the smallest push outside at a corner."""

@@ -38,6 +38,48 @@ class Face:
     slope: Sequence[Fraction]
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class BoundedSet:
+    """A bounded set, from outside: every x in it has |x_j − centre_j| ≤ half_j for all j, and ‖x − centre‖ ≤ radius.
+
+    Parameters
+    ----------
+    centre, half
+        Shape (d,) each, unit (0, 1).
+    """
+
+    centre: Floats
+    half: Floats
+    radius: float
+
+    @property
+    def diameter(self) -> float:
+        """The largest distance of two points, from above."""
+        corners = float(np.linalg.norm(2.0 * self.half)) * (1.0 + self._rounding)
+        return min(2.0 * self.radius, corners)
+
+    @property
+    def farthest(self) -> float:
+        """The largest norm of a point, from above."""
+        corner = float(np.linalg.norm(np.abs(self.centre) + self.half))
+        return min(float(np.linalg.norm(self.centre)) + self.radius, corner) * (1.0 + self._rounding)
+
+    def with_point(self, x: Array) -> Self:
+        """Return a set that holds x, too: rounding may have put a point of the set outside."""
+        away = np.abs(np.asarray(x, dtype=np.float64) - self.centre)
+        far = float(np.linalg.norm(away))
+        if far <= self.radius and (away <= self.half).all():
+            return self
+        up = 1.0 + self._rounding
+        half = np.where(away <= self.half, self.half, away * up)
+        return replace(self, half=half, radius=self.radius if far <= self.radius else far * up)
+
+    @property
+    def _rounding(self) -> float:
+        return 0.0 if len(self.half) == 1 else (len(self.half) + 8) * EPS
+
+
 class ProxFunction(ABC):
     """A closed convex function h ≥ 0 with a proximal map in closed form. Its numbers are rational.
 
@@ -140,6 +182,20 @@ class ProxFunction(ABC):
         """
         return np.full(len(A), np.inf)
 
+    def bounded_set(self, d: int) -> BoundedSet | None:
+        """Return the set in R^d whose indicator h is, both as it is and with its numbers as floats; None: it is none.
+
+        Parameters
+        ----------
+        d
+            The dimension.
+        """
+        return None
+
+    def holds_ball(self, x: Floats, radius: float) -> bool:
+        """Return whether h is the indicator of a set that surely holds all points at most ``radius`` from x."""
+        return False
+
     def rate(self, d: int) -> float:
         """Return what h changes by at most where x moves by 1 within its domain, from above; unit (1, −1)."""
         return 0.0
@@ -205,6 +261,12 @@ def clamp(x: Scalar, low: Scalar, high: Scalar) -> Scalar:
         if numbers.sign(x - limit) == side:
             return x - (x - limit)  # of the type of x
     return x
+
+
+def float_up(value: Fraction) -> float:
+    """Return a float that is no less than the number, nor than the float that it is rounded to."""
+    near = float(value)
+    return near if Fraction(near) >= value else float(np.nextafter(near, np.inf))
 
 
 def written(value: Fraction) -> float | str:

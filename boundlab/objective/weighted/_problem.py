@@ -1,7 +1,7 @@
 """A problem whose objective weighs its clients."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
@@ -74,6 +74,11 @@ class Weighted(Wrapped):
     inner: Problem
     objective: Problem
     weights: tuple[Fraction, ...]
+
+    def on_domain(self) -> "Weighted | None":
+        """Return the same with the constants that the clients have on the bounded set of h; None: it is none."""
+        inner = self.inner.on_domain()
+        return None if inner is None else replace(self, inner=inner)
 
     def value(self, x: Array) -> float:
         """Return F(x), unit (1, 0)."""

@@ -1,0 +1,101 @@
+"""Constants of the f_i on the bounded set whose indicator h is: what grows without end on R^d has a limit there.
+
+A local step ends with the projection, so that a run whose models are means of such results takes all its gradients on
+the set (:meth:`boundlab.algorithms.Algorithm.stays_on_set`). There
+
+- ‖∇f_i(x)‖ ≤ B for all subgradients, so that each f_i is B-Lipschitz: the set is convex;
+- E‖g_i(x)‖² = ‖∇f_i(x)‖² + E‖g_i(x) − ∇f_i(x)‖² ≤ B² + sigma² = G²;
+- ‖∇f_i − ∇f‖ = ‖(1 − 1/n)∇f_i − (1/n)Σ_{k≠i} ∇f_k‖, which the norms limit, if nothing better is known.
+
+Limits on all of R^d are limits on the set, too: the smaller one counts. x0 is taken into the set, where rounding has
+put it outside.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.objective import Constant, GradientsOnSet, Problem
+from boundlab.objective.simple import BoundedSet, ProxFunction
+
+Floats = NDArray[np.float64]
+_EPS = float(np.finfo(np.float64).eps)
+_UP = 1.0 + 8.0 * _EPS
+
+
+def constants_on_set(f: Problem, h: ProxFunction) -> dict[str, Constant]:
+    """Return the constants that a bounded set gives, by symbol: those that f has on R^d alone are not among them."""
+    region = h.bounded_set(f.d)
+    if region is None:
+        return {}
+    region, known = region.with_point(f.x0), f.constants()
+    out = {"diameter": Constant(region.diameter, "upper", f"of {h.words}")}
+    found = f.gradients_on(region) or _by_curvature(f, region)
+    if found is None:
+        return out
+    how = f"{found.how}, on {h.words}"
+    B = float(found.norms.max())
+    B = min(B, known["B"].value) if "B" in known else B
+    limits = {"B": B, "G_sq": B**2 * _UP}
+    if not _alike(f):
+        apart = _against_mean(found.norms)
+        apart = apart if found.apart is None else np.minimum(apart, found.apart)
+        mean = float(np.sqrt((apart**2).mean())) * (1.0 + (f.n + 8) * _EPS)
+        limits |= {"sigma_g": float(apart.max()), "sigma_g_mean": min(mean, float(apart.max()))}
+    else:
+        limits |= {"sigma_g": 0.0, "sigma_g_mean": 0.0}
+    sigma = known["sigma"].value if "sigma" in known else found.sigma
+    if sigma is not None:
+        # Without noise G is B, to the last digit.
+        limits |= {"G": float(np.hypot(B, sigma)) * _UP if sigma else B}
+    if "sigma" not in known and found.sigma is not None:
+        limits |= {"sigma": found.sigma, "sigma_l": found.sigma}
+    better = {name: value for name, value in limits.items() if name not in known or value < known[name].value}
+    return out | {name: Constant(value, "upper", how) for name, value in better.items()}
+
+
+def assumptions_on_set(f: Problem, h: ProxFunction, there: Mapping[str, Constant]) -> dict[str, str]:
+    """Return what the set changes of the answers that f gives on R^d: where a constant has a limit there, it is met."""
+    told, known = f.assumptions(), f.constants().keys() | there.keys()
+    needs = {
+        "bounded-gradients": ("G_sq",),
+        "bounded-second-moment": ("G",),
+        "bounded-variance": ("sigma",),
+        "bounded-heterogeneity": ("sigma_g", "sigma_g_mean"),
+    }
+    out = {}
+    for name, symbols in needs.items():
+        met = not told.get(name, "unsaid") or all(one in known for one in symbols)
+        out[name] = "" if met else f"nobody has found a limit of it on {h.words}"
+    convex = told.get("convex", "unsaid")
+    out["lipschitz"] = convex or ("" if "B" in known else f"nobody has found B on {h.words}")
+    return out
+
+
+def _by_curvature(f: Problem, region: BoundedSet) -> GradientsOnSet | None:
+    """Return ‖∇f_i(x)‖ ≤ ‖∇f_i(z)‖ + L_i·‖x − z‖ with z the centre; None where its rounding is not known."""
+    found = [f.step_bounds(client) for client in range(f.n)]
+    bounds = [one for one in found if one is not None and not one.kinks and not one.proximal]
+    if f.dtype is not np.float64 or f.assumptions().get("smooth", "unsaid") or len(bounds) < f.n:
+        return None
+    z, room = region.centre, 1.0 + (f.d + 8) * _EPS
+    size = float(np.linalg.norm(z)) * room
+    norms = [
+        (float(np.linalg.norm(f.gradient(i, z))) + one.error(z, size) + one.L * region.radius) * room
+        for i, one in enumerate(bounds)
+    ]
+    return GradientsOnSet(np.array(norms), "the gradient at its centre, and L times its radius")
+
+
+def _alike(f: Problem) -> bool:
+    """Return whether all clients surely have one function."""
+    keys = {f.client_key(client) for client in range(f.n)}
+    return f.n == 1 or (len(keys) == 1 and None not in keys)
+
+
+def _against_mean(norms: Floats) -> Floats:
+    """Return (1 − 1/n)·s_i + (1/n)Σ_{k≠i} s_k, shape (n,), rounded up."""
+    n = len(norms)
+    out: Floats = ((1.0 - 2.0 / n) * norms + norms.mean()) * (1.0 + (n + 8) * _EPS)
+    return out
