@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import product
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from boundlab.case.build import build_problem, problem_from
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError
 from boundlab.execute.floats import run
-from boundlab.objective import Problem
+from boundlab.objective import Oracle, Problem
 from boundlab.objective.composite import Composite
 from boundlab.options import Options
 from boundlab.randomness import Streams
@@ -194,20 +195,23 @@ INSIDE = {
 }
 
 
-class _Watched:
+class _Watched(Oracle):
     """Local steps, each of which notes where it begins."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.far = problem, 0.0
         self.inner = problem.oracle(Streams(0))
 
-    def draws(self, *given: object) -> object:
-        return self.inner.draws(*given)
+    def draws(self, clients: np.ndarray, updates: np.ndarray, steps: int) -> Any:
+        return self.inner.draws(clients, updates, steps)
 
     def draw_size(self, steps: int) -> int:
         return self.inner.draw_size(steps)
 
-    def step(self, x: np.ndarray, client: int, draw: object, step_size: float) -> None:
+    def implicit_step(self, x: np.ndarray, client: int, draw: Any, step_size: float) -> None:
+        raise AssertionError
+
+    def step(self, x: np.ndarray, client: int, draw: Any, step_size: float) -> None:
         self.far = max(self.far, float(np.linalg.norm(x)))
         self.inner.step(x, client, draw, step_size)
 
@@ -220,7 +224,7 @@ def test_who_is_said_to_take_gradients_on_the_set_alone_does_so(name: str, optio
     server = "poisson:rate=1" if algorithm.server == "any" else None
     tape = tape_of(name, settings, 2, 30, "exponential", server=server)
     watched = _Watched(problem)
-    run(tape, np.array([1.0]), watched, lambda _row, _x: None)  # type: ignore[arg-type]
+    run(tape, np.array([1.0]), watched, lambda _row, _x: None)
     said = algorithm.stays_on_set(algorithm.read(Options(name, settings)), 2)
     assert said is (name not in ("nesterov", "heavy_ball", "fedbuff"))
     assert (watched.far <= 1.0 + 1e-12) or not said

@@ -143,7 +143,7 @@ def test_gradient_norms_and_gaps_that_may_be_infinite_are_refused_by_name(
 def test_worst_case_does_not_speak_of_a_class_with_a_simple_part(name: str) -> None:
     theorem = THEOREMS[name]
     assumption = next(one for one in (BOUNDED_DOMAIN, "constrained", COMPOSITE) if one in theorem.assumptions)
-    values = {"mu": 0.1} if "mu" in theorem.inputs() else {}
+    values = {name: value for name, value in (("mu", 0.1), ("G", 1.0), ("diameter", 2.0)) if name in theorem.inputs()}
     with pytest.raises(AssumptionError, match=f"assumes {assumption}.*no interpolation inequalities"):
         worst_case(theorem, 2, values)
 
